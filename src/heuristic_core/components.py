@@ -1,0 +1,134 @@
+"""The grid of a model's components, and subnetworks: sets of components with an identity.
+
+A component is one attention head or one whole MLP. Components are numbered heads first, layer by layer, then MLPs:
+head h of layer l is ``l * heads + h``, the MLP of layer l is ``layers * heads + l``.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from heuristic_core.files import write_text
+
+
+class Component(NamedTuple):
+    """One prunable unit. `head` is None for an MLP. Layers and heads count from 0."""
+
+    index: int
+    kind: str
+    layer: int
+    head: int | None
+
+    @property
+    def name(self) -> str:
+        """`2.5` for head 5 of layer 2 (the paper's notation), `mlp 2` for the MLP of layer 2."""
+        return f"mlp {self.layer}" if self.head is None else f"{self.layer}.{self.head}"
+
+
+@dataclass(frozen=True)
+class ComponentGrid:
+    """The components of a model with `layers` layers of `heads` heads and one MLP each."""
+
+    layers: int
+    heads: int
+
+    def __len__(self) -> int:
+        return self.layers * self.heads + self.layers
+
+    def __iter__(self) -> Iterator[Component]:
+        for index in range(self.layers * self.heads):
+            yield Component(index, "head", index // self.heads, index % self.heads)
+        for layer in range(self.layers):
+            yield Component(self.layers * self.heads + layer, "mlp", layer, None)
+
+    def index(self, name: str) -> int:
+        """The index of the component called `name`, as :attr:`Component.name` writes it."""
+        for component in self:
+            if component.name == name:
+                return component.index
+        raise ValueError(f"no component {name!r} in a model of {self.layers} layers with {self.heads} heads")
+
+
+class Identity(NamedTuple):
+    """Which subnetwork: the columns that every table of subnetworks begins with.
+
+    The full model is the cell with sparsity 0 and no seed.
+    """
+
+    study: str
+    model: str
+    task: str
+    ft_seed: int
+    step: int
+    sparsity: float = 0.0
+    seed: int | None = None
+
+
+def kept_count(size: int, sparsity: float) -> int:
+    """k = round((1 - s) * N): how many of `size` components a subnetwork of that sparsity keeps (METHOD: exact k)."""
+    return round((1 - sparsity) * size)
+
+
+@dataclass(frozen=True)
+class Subnetwork:
+    """The components kept by one pruning run, and the log alphas that decided it.
+
+    identity: which run. layers, heads: shape of the grid. kept: ascending component indices.
+    log_alpha: one per component, in component order.
+    """
+
+    identity: Identity
+    layers: int
+    heads: int
+    kept: tuple[int, ...]
+    log_alpha: tuple[float, ...] = field(repr=False)
+
+    def __post_init__(self):
+        size = len(self.grid)
+        if len(self.log_alpha) != size:
+            raise ValueError(f"{len(self.log_alpha)} log alphas for {size} components")
+        if list(self.kept) != sorted(set(self.kept)) or not set(self.kept) <= set(range(size)):
+            raise ValueError(f"kept components must be ascending indices below {size}, got {self.kept}")
+
+    @property
+    def grid(self) -> ComponentGrid:
+        return ComponentGrid(self.layers, self.heads)
+
+    @property
+    def mask(self) -> list[float]:
+        """1.0 for every kept component, 0.0 for every removed one, in component order."""
+        kept = set(self.kept)
+        return [float(i in kept) for i in range(len(self.grid))]
+
+    @property
+    def actual_sparsity(self) -> float:
+        """The share of components removed."""
+        return 1 - len(self.kept) / len(self.grid)
+
+    def save(self, path: str | Path) -> None:
+        """Write a small JSON that a person can read; floats keep all their digits."""
+        components = list(self.grid)
+        text = {
+            "identity": self.identity._asdict(),
+            "layers": self.layers,
+            "heads": self.heads,
+            "actual_sparsity": self.actual_sparsity,
+            "kept": [components[i].name for i in self.kept],
+            "log_alpha": {c.name: a for c, a in zip(components, self.log_alpha, strict=True)},
+        }
+        write_text(path, json.dumps(text, indent=1) + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Subnetwork":
+        """Read what :meth:`save` wrote. Raises ValueError, naming the file, if it is not such a file."""
+        try:
+            text = json.loads(Path(path).read_text())
+            grid = ComponentGrid(text["layers"], text["heads"])
+            kept = tuple(sorted(grid.index(name) for name in text["kept"]))
+            alphas = tuple(text["log_alpha"][c.name] for c in grid)
+            return cls(Identity(**text["identity"]), grid.layers, grid.heads, kept, alphas)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path} is not a subnetwork file: {error}") from error
+
