@@ -131,4 +131,3 @@ class Subnetwork:
             return cls(Identity(**text["identity"]), grid.layers, grid.heads, kept, alphas)
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path} is not a subnetwork file: {error}") from error
-

@@ -41,6 +41,15 @@ COMPONENT = {
 ACCURACY = {"n": (INT, "pairs"), "accuracy": (REAL, "percent correct, 0-100")}
 
 SCHEMAS = {
+    "sentences": {
+        "subset": (STRING, "evaluation subset, or train"),
+        "group": (STRING, "id, ood or ood-entailment; null in training sets"),
+        "family": (STRING, "lexical_overlap, subsequence, constituent, or null"),
+        "template": (STRING, "the rule or template that made the pair, or null"),
+        "sentence1": (STRING, "premise, or first question"),
+        "sentence2": (STRING, "hypothesis, or second question"),
+        "label": (INT, "true label, in the label space of the subset"),
+    },
     # ---- what jobs write, and what is gathered from them
     "predictions": RUN | STEP | CELL | SUBSET | {
         "example": (INT, "index of the pair within the evaluation set"),
@@ -164,7 +173,9 @@ def write_table(name: str, rows, path: str | Path) -> None:
     else:
         table = pa.Table.from_pandas(rows, preserve_index=False)
     if set(table.column_names) != set(wanted.names):
-        raise ValueError(f"table {name}: columns {sorted(table.column_names)}, expected {sorted(wanted.names)}")
+        raise ValueError(
+            f"table {name}: columns {sorted(table.column_names)}, expected {sorted(wanted.names)}"
+        )
     table = table.select(wanted.names).cast(wanted)
     with replacing(path) as partial:
         pq.write_table(table, partial, compression="zstd", store_schema=False)

@@ -46,7 +46,9 @@ class Study(Block):
             ("grid.early.checkpoint", [self.grid.early.checkpoint] if self.grid.early else []),
         ):
             if missing := [s for s in steps if s not in kept]:
-                raise ValueError(f"{key}: {missing[0]} is not a kept checkpoint; add it to finetune.checkpoints = {kept}")
+                raise ValueError(
+                    f"{key}: {missing[0]} is not a kept checkpoint; add it to finetune.checkpoints = {kept}"
+                )
         if last not in self.grid.checkpoints:
             raise ValueError(f"grid.checkpoints: must contain the last kept checkpoint, {last}")
         if isinstance(self.model, NewModel) and self.task.max_length > self.model.architecture.positions:
@@ -57,7 +59,9 @@ class Study(Block):
         pairs = self.task.train_pairs
         for key in ("examples", "mean_examples"):
             if pairs is not None and (value := getattr(self.prune, key)) > pairs:
-                raise ValueError(f"prune.{key} = {value} exceeds task.train_pairs = {pairs}; lower it to at most {pairs}")
+                raise ValueError(
+                    f"prune.{key} = {value} exceeds task.train_pairs = {pairs}; lower it to at most {pairs}"
+                )
         return self
 
     @property
@@ -81,7 +85,9 @@ def load_study(path: str | Path) -> Study:
     try:
         values = yaml.safe_load(Path(path).read_text())
     except FileNotFoundError:
-        raise ConfigError(f"{path}: no such file; give the path of a study's configuration, such as config.yaml") from None
+        raise ConfigError(
+            f"{path}: no such file; give the path of a study's configuration, such as config.yaml"
+        ) from None
     except yaml.YAMLError as error:
         raise ConfigError(f"{path} is not valid YAML: {error}") from None
     if not isinstance(values, dict):
@@ -123,7 +129,11 @@ def _descend(annotation, part: str):
     if isinstance(annotation, type) and issubclass(annotation, Block) and part in annotation.model_fields:
         annotation = annotation.model_fields[part].annotation
     blocks = [a for a in _flatten(annotation) if isinstance(a, type) and issubclass(a, Block)]
-    tagged = [b for b in blocks if "source" in b.model_fields and part in get_args(b.model_fields["source"].annotation)]
+    tagged = [
+        b
+        for b in blocks
+        if "source" in b.model_fields and part in get_args(b.model_fields["source"].annotation)
+    ]
     if tagged or len(blocks) == 1:
         return (tagged or blocks)[0]
     return _Union(blocks) if blocks else None

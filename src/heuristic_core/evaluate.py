@@ -1,0 +1,57 @@
+"""Evaluation: the class logits of every pair of a set, and how they compare with its labels."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.fused import Edit, FusedBert
+from heuristic_core.tasks.encoded import Subset
+
+BATCH_TOKENS = (
+    2048  # padded tokens per evaluation batch: large enough to fill a core, small enough for its cache
+)
+
+
+@torch.no_grad()
+def all_logits(model: FusedBert, pairs: PairTensors, edit: Edit | None = None) -> Tensor:
+    """Class logits of every pair, float32 [n, classes], in the set's order."""
+    logits = torch.empty(len(pairs), len(model.labels))
+    for index in pairs.by_length(BATCH_TOKENS):
+        logits[index] = model.logits(pairs.batch(index), edit)
+    return logits
+
+
+def predictions(logits: np.ndarray, labels: np.ndarray, subsets: tuple[Subset, ...]) -> dict[str, np.ndarray]:
+    """Per pair: subset, group, family, example, label, prediction, correct and logits (columns of table `predictions`).
+
+    logits: [n, classes]. labels: [n], each in the label space of its subset. The class is taken first, then merged
+    into the subset's labels: HANS has two, so neutral and contradiction both count as non-entailment.
+    """
+    classes = logits.argmax(-1)
+    counted = np.concatenate([np.asarray(s.merge)[classes[s.start : s.stop]] for s in subsets])
+    sizes = [s.stop - s.start for s in subsets]
+    return {
+        "subset": np.repeat([s.name for s in subsets], sizes),
+        "group": np.repeat([s.group for s in subsets], sizes),
+        "family": np.repeat(np.array([s.family for s in subsets], dtype=object), sizes),
+        "example": np.arange(len(labels)),
+        "label": labels,
+        "prediction": classes,
+        "correct": counted == labels,
+        "logits": list(logits),
+    }
+
+
+def subset_accuracies(logits: np.ndarray, labels: np.ndarray, subsets: tuple[Subset, ...]) -> list[dict]:
+    """Per subset: subset, group, family, n and accuracy in percent."""
+    classes = logits.argmax(-1)
+    rows = []
+    for s in subsets:
+        part = slice(s.start, s.stop)
+        correct = np.asarray(s.merge)[classes[part]] == labels[part]
+        accuracy = 100 * float(correct.mean())
+        rows.append(
+            {"subset": s.name, "group": s.group, "family": s.family, "n": len(correct), "accuracy": accuracy}
+        )
+    return rows

@@ -1,0 +1,54 @@
+"""Logs and progress: one line at a time in a job's log, and on the terminal when there is one."""
+
+import logging
+import sys
+import time
+from pathlib import Path
+
+from tqdm import tqdm
+
+LOGGER = logging.getLogger("heuristic_core")
+SECONDS_BETWEEN_LINES = 5.0
+
+
+def start_log(path: str | Path | None) -> None:
+    """Send log lines to `path` (if given) and to the terminal (if standard error is one, or if there is no file)."""
+    handlers: list[logging.Handler] = []
+    if path:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        handlers.append(logging.FileHandler(path, mode="w"))
+    if not path or sys.stderr.isatty():
+        handlers.append(logging.StreamHandler())
+    logging.basicConfig(
+        level=logging.WARNING,
+        format="%(asctime)s %(message)s",
+        datefmt="%H:%M:%S",
+        handlers=handlers,
+        force=True,
+    )
+    LOGGER.setLevel(logging.INFO)
+
+
+class Progress:
+    """A long loop's step, quantities, speed and remaining time, as a log line every few seconds and at the end."""
+
+    def __init__(self, name: str, total: int, done: int = 0):
+        self.name, self.total, self.first = name, total, done
+        self.started = self.written = time.monotonic()
+
+    def at(self, done: int, **quantities: float) -> None:
+        """Tell that `done` of all steps are done; `quantities` are shown with four digits."""
+        now = time.monotonic()
+        if now - self.written < SECONDS_BETWEEN_LINES and done < self.total:
+            return
+        self.written = now
+        line = tqdm.format_meter(
+            done,
+            self.total,
+            now - self.started,
+            initial=self.first,
+            ncols=0,
+            unit=" steps",
+            postfix=", ".join(f"{key} {value:.4g}" for key, value in quantities.items()),
+        )
+        LOGGER.info("%s %s", self.name, line)

@@ -1,0 +1,108 @@
+"""Encoded sentence pairs: flat token arrays with offsets, in one safetensors file."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from heuristic_core.files import replacing
+
+
+@dataclass(frozen=True)
+class Subset:
+    """A named evaluation set: pairs `start` to `stop` of the encoded set.
+
+    group: id, ood or ood-entailment. family: of the heuristic, or None.
+    merge: for each class of the model, the label of this subset that it counts as (METHOD: argmax, then merge).
+    """
+
+    name: str
+    group: str
+    family: str | None
+    merge: tuple[int, ...]
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """`n` pairs. ids: int32 [tokens]. types: uint8 [tokens]. offsets: int64 [n + 1]. labels: int64 [n].
+
+    special: uint8 [tokens], 1 on classifier, separator and other special tokens. subsets: consecutive slices that
+    cover the set; empty for training sets.
+    """
+
+    ids: np.ndarray
+    types: np.ndarray
+    special: np.ndarray
+    offsets: np.ndarray
+    labels: np.ndarray
+    subsets: tuple[Subset, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """int64 [n]: tokens of each pair, special ones included."""
+        return np.diff(self.offsets)
+
+    def padded(self) -> tuple[np.ndarray, np.ndarray]:
+        """ids int32 and types uint8, both [n, longest], zero beyond each pair's end."""
+        longest = int(self.lengths.max())
+        inside = np.arange(longest) < self.lengths[:, None]
+        ids, types = np.zeros(inside.shape, np.int32), np.zeros(inside.shape, np.uint8)
+        ids[inside], types[inside] = self.ids, self.types
+        return ids, types
+
+    def first(self, count: int) -> "Encoded":
+        """The first `count` pairs, without subsets."""
+        end = self.offsets[count]
+        return Encoded(
+            self.ids[:end],
+            self.types[:end],
+            self.special[:end],
+            self.offsets[: count + 1],
+            self.labels[:count],
+        )
+
+    def save(self, path: str | Path) -> None:
+        from safetensors.numpy import save_file
+
+        arrays = {
+            k: np.ascontiguousarray(getattr(self, k))
+            for k in ("ids", "types", "special", "offsets", "labels")
+        }
+        subsets = json.dumps([asdict(s) for s in self.subsets])
+        with replacing(path) as partial:
+            save_file(arrays, partial, {"subsets": subsets})
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Encoded":
+        from safetensors import safe_open
+
+        with safe_open(path, "numpy") as file:
+            arrays = {key: file.get_tensor(key) for key in file.keys()}
+            subsets = json.loads(file.metadata()["subsets"])
+        return cls(**arrays, subsets=tuple(Subset(**{**s, "merge": tuple(s["merge"])}) for s in subsets))
+
+
+def from_lists(
+    ids: Sequence[Sequence[int]],
+    types: Sequence[Sequence[int]],
+    special: Sequence[Sequence[int]],
+    labels: Sequence[int],
+    subsets: tuple[Subset, ...] = (),
+) -> Encoded:
+    """Pack one list per pair into flat arrays."""
+
+    def flat(rows, kind):
+        return np.fromiter((x for row in rows for x in row), kind)
+
+    offsets = np.cumsum([0, *map(len, ids)], dtype=np.int64)
+    labels = np.asarray(labels, np.int64)
+    return Encoded(
+        flat(ids, np.int32), flat(types, np.uint8), flat(special, np.uint8), offsets, labels, subsets
+    )
