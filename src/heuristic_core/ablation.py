@@ -59,6 +59,13 @@ class MeanAblation:
         return torch.lerp(mean, x, gate)  # keep * (x - mean) + mean
 
 
+def gates_without(components: Iterable[int], grid: ComponentGrid) -> Tensor:
+    """Gates [components] that remove `components` (indices) and keep all others."""
+    gates = torch.ones(len(grid))
+    gates[list(components)] = 0
+    return gates
+
+
 @torch.no_grad()
 def component_means(model: FusedBert, pairs: PairTensors, batches: Iterable[Tensor]) -> ComponentMeans:
     """One mean vector per component, pooled over all real tokens (special ones included) of the pairs in `batches`."""

@@ -61,9 +61,14 @@ class Identity(NamedTuple):
     model: str
     task: str
     ft_seed: int
-    step: int
+    step: int = 0
     sparsity: float = 0.0
     seed: int | None = None
+
+    def columns(self, rows: int, last: str = "seed") -> dict[str, list]:
+        """The identity, up to its field `last`, as table columns of so many rows."""
+        names = self._fields[: self._fields.index(last) + 1]
+        return {name: [getattr(self, name)] * rows for name in names}
 
 
 def kept_count(size: int, sparsity: float) -> int:
@@ -106,6 +111,23 @@ class Subnetwork:
     def actual_sparsity(self) -> float:
         """The share of components removed."""
         return 1 - len(self.kept) / len(self.grid)
+
+    def rows(self) -> list[dict]:
+        """One row of table `components` per component."""
+        return [
+            {
+                **self.identity._asdict(),
+                "actual_sparsity": self.actual_sparsity,
+                "component": component.index,
+                "name": component.name,
+                "kind": component.kind,
+                "layer": component.layer,
+                "head": component.head,
+                "kept": bool(keep),
+                "log_alpha": alpha,
+            }
+            for component, keep, alpha in zip(self.grid, self.mask, self.log_alpha, strict=True)
+        ]
 
     def save(self, path: str | Path) -> None:
         """Write a small JSON that a person can read; floats keep all their digits."""

@@ -8,9 +8,7 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.fused import Edit, FusedBert
 from heuristic_core.tasks.encoded import Subset
 
-BATCH_TOKENS = (
-    2048  # padded tokens per evaluation batch: large enough to fill a core, small enough for its cache
-)
+BATCH_TOKENS = 2048  # padded tokens per evaluation batch: large enough to fill a core, small enough for its cache
 
 
 @torch.no_grad()
@@ -51,7 +49,5 @@ def subset_accuracies(logits: np.ndarray, labels: np.ndarray, subsets: tuple[Sub
         part = slice(s.start, s.stop)
         correct = np.asarray(s.merge)[classes[part]] == labels[part]
         accuracy = 100 * float(correct.mean())
-        rows.append(
-            {"subset": s.name, "group": s.group, "family": s.family, "n": len(correct), "accuracy": accuracy}
-        )
+        rows.append({"subset": s.name, "group": s.group, "family": s.family, "n": len(correct), "accuracy": accuracy})
     return rows

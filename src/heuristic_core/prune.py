@@ -42,9 +42,7 @@ class PruningInputs:
     full_logits: Tensor
 
 
-def prune(
-    inputs: PruningInputs, sparsity: float, seed: int, settings: Prune, record_every: int = 10
-) -> Pruned:
+def prune(inputs: PruningInputs, sparsity: float, seed: int, settings: Prune, record_every: int = 10) -> Pruned:
     """Find the subnetwork of `sparsity` (share of components removed) for pruning seed `seed`.
 
     Draws depend on `seed` alone, as in the paper: runs of one seed at two sparsities see the same batches and noise.

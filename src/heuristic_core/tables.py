@@ -100,8 +100,8 @@ SCHEMAS = {
     # ---- what analysis derives
     "effective_size": RUN | STEP | {
         "group": (STRING, "id, ood, ood-entailment or mixed"),
-        "order": (STRING, "per-seed (threshold, then mean), mean-first (mean over seeds, then threshold) or upward (per seed, "
-                          "from dense, stopping at the first failure)"),
+        "order": (STRING, "per-seed (threshold, then mean), mean-first (mean over seeds, then threshold) or upward (per "
+                          "seed, from dense, stopping at the first failure)"),
         "seed": (INT, "pruning seed; null for the summary over seeds"),
         "margin": (REAL, "points"),
         "full_accuracy": (REAL, "percent, full model"),
@@ -142,7 +142,7 @@ SCHEMAS = {
         "change": (REAL, "points, ablated minus full"),
         "change_low": (REAL, "2.5th percentile of change, paired bootstrap over pairs; null for groups"),
         "change_high": (REAL, "97.5th percentile of change; null for groups"),
-        "interaction": (REAL, "drop of the set minus the sum of its heads' single drops, points; null for fewer than two heads, controls"),
+        "interaction": (REAL, "drop of the set minus the sum of single drops, points; null below two heads and for controls"),
     },
     "findings": RUN | {
         "claim": (STRING, "what should be seen"),
@@ -157,39 +157,48 @@ def schema(name: str) -> pa.Schema:
     return pa.schema([pa.field(c, t, metadata={"description": d}) for c, (t, d) in SCHEMAS[name].items()])
 
 
-def write_table(name: str, rows, path: str | Path) -> None:
-    """Write `rows` (a pandas frame, an Arrow table, a list of dicts or a dict of columns) as table `name`.
+def as_table(name: str, rows) -> pa.Table:
+    """`rows` (a pandas frame, an Arrow table, a list of dicts or a dict of columns) as table `name`.
 
     Columns are put into the schema's order and cast; a missing or an unknown column is an error.
-    The same rows give the same bytes.
     """
     wanted = schema(name)
     if isinstance(rows, pa.Table):
         table = rows
     elif isinstance(rows, Mapping):
-        table = pa.table({c: pa.array(v, wanted.field(c).type) for c, v in rows.items()})
+        table = pa.table({c: pa.array(v, wanted.field(c).type if c in wanted.names else None) for c, v in rows.items()})
     elif isinstance(rows, list):
-        table = pa.Table.from_pylist(rows, schema=wanted) if rows else wanted.empty_table()
+        table = pa.Table.from_pylist(rows) if rows else wanted.empty_table()
     else:
         table = pa.Table.from_pandas(rows, preserve_index=False)
     if set(table.column_names) != set(wanted.names):
-        raise ValueError(
-            f"table {name}: columns {sorted(table.column_names)}, expected {sorted(wanted.names)}"
-        )
-    table = table.select(wanted.names).cast(wanted)
+        raise ValueError(f"table {name}: columns {sorted(table.column_names)}, expected {sorted(wanted.names)}")
+    return table.select(wanted.names).cast(wanted)
+
+
+def write_table(name: str, rows, path: str | Path) -> None:
+    """Write `rows`, of any kind that :func:`as_table` takes, as table `name`. The same rows give the same bytes."""
     with replacing(path) as partial:
-        pq.write_table(table, partial, compression="zstd", store_schema=False)
+        pq.write_table(as_table(name, rows), partial, compression="zstd", store_schema=False)
+
+
+def as_frame(table: pa.Table):
+    """An Arrow table as a pandas frame; integers that may be null come as pandas' nullable Int32."""
+    import pandas as pd
+
+    return table.to_pandas(types_mapper={pa.int32(): pd.Int32Dtype()}.get)
 
 
 def read_table(path: str | Path):
-    """A table as a pandas frame; integer columns that may be null come as pandas' nullable Int32."""
-    import pandas as pd
-
-    table = pq.read_table(path)
-    nullable = {pa.int32(): pd.Int32Dtype()}
-    return table.to_pandas(types_mapper=nullable.get)
+    """A table as a pandas frame; see :func:`as_frame`."""
+    return as_frame(pq.read_table(path))
 
 
-def concatenate(paths: Iterable[str | Path]) -> pa.Table:
-    """The rows of several files of one schema, in the order given."""
-    return pa.concat_tables([pq.read_table(path) for path in paths])
+def read_rows(path: str | Path) -> list[dict]:
+    """A table as a list of rows."""
+    return pq.read_table(path).to_pylist()
+
+
+def concatenate(name: str, paths: Iterable[str | Path]) -> pa.Table:
+    """The rows of several files of table `name`, in the order given; an empty table for no file."""
+    return pa.concat_tables([schema(name).empty_table(), *(pq.read_table(path) for path in paths)])

@@ -23,9 +23,7 @@ def _yaml_exponent(value):
 def _unique(values: list) -> list:
     repeated = sorted({v for v in values if values.count(v) > 1})
     if repeated:
-        raise ValueError(
-            f"{', '.join(map(str, repeated))} stands there more than once; list every value once"
-        )
+        raise ValueError(f"{', '.join(map(str, repeated))} stands there more than once; list every value once")
     return values
 
 
@@ -68,13 +66,10 @@ class Architecture(Block):
 class Initialisation(Block):
     """How a model that is not pre-trained starts. All weights are normal with standard deviation `std`, then scaled."""
 
-    seed_offset: int = Field(0, description="added to the fine-tuning seed to give the seed of the weights")
     std: Positive = 0.02
     embedding_scale: Positive = Field(1.0, description="factor on position and type embeddings")
     query_key_scale: Positive = Field(1.0, description="factor on query and key weights")
-    tie_query_key: bool = Field(
-        False, description="key weights start equal to query weights: soft same-word attention"
-    )
+    tie_query_key: bool = Field(False, description="key weights start equal to query weights: soft same-word attention")
 
 
 class NewModel(Block):
@@ -91,12 +86,8 @@ class PretrainedModel(Block):
 
     name: Name
     source: Literal["pretrained"]
-    location: str = Field(
-        description="folder or hub identifier; with `package`, the folder inside that package"
-    )
-    package: str | None = Field(
-        None, description="import name of an installed package that carries the model"
-    )
+    location: str = Field(description="folder or hub identifier; with `package`, the folder inside that package")
+    package: str | None = Field(None, description="import name of an installed package that carries the model")
     revision: str | None = Field(None, description="commit of the hub repository")
 
 
@@ -107,9 +98,7 @@ class GeneratedTask(Block):
     source: Literal["generated"]
     seed: Seed
     train_pairs: PositiveInt
-    counter_examples: Share = Field(
-        description="share of training pairs on which the overlap heuristic is wrong"
-    )
+    counter_examples: Share = Field(description="share of training pairs on which the overlap heuristic is wrong")
     counter_example_weights: list[NonNegative] = Field(
         min_length=11,
         max_length=11,
@@ -124,9 +113,7 @@ class SplitFile(Block):
     """A Parquet file of sentence pairs."""
 
     file: str
-    sentences: tuple[str, str] = Field(
-        strict=False, description="columns of the first and the second sentence"
-    )
+    sentences: tuple[str, str] = Field(strict=False, description="columns of the first and the second sentence")
     label: str = Field("label", description="column of the label")
     labels: list[str] | None = Field(
         None, description="the label names that stand behind 0, 1, ...; default: the task's"
@@ -136,9 +123,7 @@ class SplitFile(Block):
 class EvaluationFile(SplitFile):
     """A file that holds one evaluation subset or, with `split_by`, several."""
 
-    group: Literal["id", "ood", "ood-entailment"] | None = Field(
-        None, description="group of all of its pairs"
-    )
+    group: Literal["id", "ood", "ood-entailment"] | None = Field(None, description="group of all of its pairs")
     group_by_label: dict[str, Literal["id", "ood", "ood-entailment"]] | None = Field(
         None, description="group of the pairs of each label name"
     )
@@ -163,15 +148,15 @@ class FilesTask(Block):
     folder: str = Field(description="where the files lie, relative to the working directory")
     labels: list[str] = Field(min_length=2, description="label names in the model's class order")
     train: list[SplitFile] = Field(min_length=1, description="files whose rows together are the training set")
-    train_pairs: PositiveInt | None = Field(
-        None, description="use the first so many training pairs after shuffling"
-    )
+    train_pairs: PositiveInt | None = Field(None, description="use the first so many training pairs after shuffling")
     seed: Seed = Field(0, description="of that shuffle and of `evaluation_pairs`")
     evaluation: dict[Name, EvaluationFile] = Field(min_length=1)
-    evaluation_pairs: PositiveInt | None = Field(
-        None, description="a sample of at most so many pairs per subset"
-    )
+    evaluation_pairs: PositiveInt | None = Field(None, description="a sample of at most so many pairs per subset")
     max_length: PositiveInt = Field(128, description="longest encoded pair, in tokens")
+
+
+AnyModel = Annotated[NewModel | PretrainedModel, Field(discriminator="source")]
+AnyTask = Annotated[GeneratedTask | FilesTask, Field(discriminator="source")]
 
 
 class Finetune(Block):
@@ -185,14 +170,10 @@ class Finetune(Block):
     weight_decay: NonNegative = 0.0
     adam_betas: tuple[Share, Share] = Field((0.9, 0.999), strict=False)
     adam_epsilon: Positive = 1e-8
-    dropout: Annotated[Share, Field(lt=1)] | None = Field(
-        None, description="default: what the model's config says"
-    )
+    dropout: Annotated[Share, Field(lt=1)] | None = Field(None, description="default: what the model's config says")
     label_smoothing: Annotated[Share, Field(lt=1)] = 0.0
     clip_norm: Positive | None = Field(None, description="largest gradient norm")
-    checkpoints: Annotated[list[PositiveInt], Field(min_length=1)] = Field(
-        description="steps whose weights are kept"
-    )
+    checkpoints: Annotated[list[PositiveInt], Field(min_length=1)] = Field(description="steps whose weights are kept")
     evaluate_every: PositiveInt = Field(description="steps between evaluations")
     save_every: PositiveInt = Field(
         500, description="steps between saved states, from which an interrupted run resumes"
@@ -218,31 +199,21 @@ class Prune(Block):
 
     steps: PositiveInt
     batch_size: PositiveInt = Field(description="pairs per step")
-    gate_draws: PositiveInt = Field(
-        1, description="gate samples per step; the batch is divided evenly among them"
-    )
+    gate_draws: PositiveInt = Field(1, description="gate samples per step; the batch is divided evenly among them")
     log_alpha_mean: Real = Field(10.0, description="mean of log_alpha at the start")
     log_alpha_std: NonNegative = 0.01
     learning_rate: Positive = Field(0.1, description="of log_alpha (descent)")
     controller_learning_rate: Positive = Field(1.0, description="of lambda_1 and lambda_2 (ascent)")
     weight_decay: NonNegative = Field(0.01, description="AdamW's, on log_alpha and on the lambdas")
-    warmup_steps: Annotated[int, Field(ge=0)] = Field(
-        200, description="learning-rate warm-up; then linear decay to 0"
-    )
-    target_warmup: Share = Field(
-        0.7, description="share of the steps over which the target sparsity rises from 0"
-    )
+    warmup_steps: Annotated[int, Field(ge=0)] = Field(200, description="learning-rate warm-up; then linear decay to 0")
+    target_warmup: Share = Field(0.7, description="share of the steps over which the target sparsity rises from 0")
     examples: PositiveInt = Field(description="pruning draws from the first so many training pairs")
-    mean_examples: PositiveInt = Field(
-        description="component means come from the first so many training pairs"
-    )
+    mean_examples: PositiveInt = Field(description="component means come from the first so many training pairs")
 
     @model_validator(mode="after")
     def _consistent(self):
         if self.batch_size % self.gate_draws:
-            raise ValueError(
-                f"batch_size = {self.batch_size} must be a multiple of gate_draws = {self.gate_draws}"
-            )
+            raise ValueError(f"batch_size = {self.batch_size} must be a multiple of gate_draws = {self.gate_draws}")
         if self.warmup_steps > self.steps:
             raise ValueError(f"warmup_steps = {self.warmup_steps} exceeds steps = {self.steps}")
         return self
@@ -294,16 +265,12 @@ class Analysis(Block):
     """How tables are condensed into findings."""
 
     subsets: list[str] | None = Field(None, description="subsets that enter group means; default: all")
-    margin: Positive = Field(
-        3.0, description="faithful: accuracy above the full model's minus so many points"
-    )
+    margin: Positive = Field(3.0, description="faithful: accuracy above the full model's minus so many points")
     permutations: PositiveInt = Field(10_000, description="of the within-layer null of the core's size")
     control_draws: PositiveInt = Field(
         20, description="random sets of heads per ablated set, matched in layers and number"
     )
-    attention_pairs: PositiveInt = Field(
-        500, description="evaluation pairs over which attention shares are averaged"
-    )
+    attention_pairs: PositiveInt = Field(500, description="evaluation pairs over which attention shares are averaged")
     seed: Seed = Field(0, description="of permutations and control draws")
 
 
@@ -312,9 +279,7 @@ class Figure(Block):
 
     width: Positive = Field(7.0, description="inches")
     height: Positive | None = Field(None, description="inches; default: chosen by the figure")
-    subsets: list[str] | None = Field(
-        None, description="subsets shown, in this order; default: those of the analysis"
-    )
+    subsets: list[str] | None = Field(None, description="subsets shown, in this order; default: those of the analysis")
     dpi: PositiveInt = Field(200, description="of the PNG")
 
 

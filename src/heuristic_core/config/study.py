@@ -2,21 +2,20 @@
 
 import difflib
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import get_args
 
 from pydantic import Field, ValidationError, model_validator
 
 from heuristic_core.config.blocks import (
     Analysis,
+    AnyModel,
+    AnyTask,
     Block,
     Figures,
-    FilesTask,
     Finetune,
-    GeneratedTask,
     Grid,
     Name,
     NewModel,
-    PretrainedModel,
     Prune,
 )
 
@@ -30,8 +29,8 @@ class Study(Block):
 
     study: Name = Field(description="name of the study; its results lie in <results>/<study>")
     results: str = Field("results", description="folder of all results, relative to the working directory")
-    model: Annotated[NewModel | PretrainedModel, Field(discriminator="source")]
-    task: Annotated[GeneratedTask | FilesTask, Field(discriminator="source")]
+    model: AnyModel
+    task: AnyTask
     finetune: Finetune
     prune: Prune
     grid: Grid
@@ -129,11 +128,7 @@ def _descend(annotation, part: str):
     if isinstance(annotation, type) and issubclass(annotation, Block) and part in annotation.model_fields:
         annotation = annotation.model_fields[part].annotation
     blocks = [a for a in _flatten(annotation) if isinstance(a, type) and issubclass(a, Block)]
-    tagged = [
-        b
-        for b in blocks
-        if "source" in b.model_fields and part in get_args(b.model_fields["source"].annotation)
-    ]
+    tagged = [b for b in blocks if "source" in b.model_fields and part in get_args(b.model_fields["source"].annotation)]
     if tagged or len(blocks) == 1:
         return (tagged or blocks)[0]
     return _Union(blocks) if blocks else None

@@ -1,7 +1,8 @@
 """Every figure and table of the workflow by name, and what each is drawn from. Imports nothing heavy: the DAG reads it."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from heuristic_core.config.context import Context  # noqa: F401
 
 
 class Target(NamedTuple):
@@ -9,24 +10,6 @@ class Target(NamedTuple):
 
     tables: tuple[str, ...]
     title: str
-
-
-@dataclass(frozen=True)
-class Context:
-    """What figures and findings need to know of the study beside their tables.
-
-    mid, high: the two sparsities of the spread. last: the last kept step. seeds: pruning seeds of the spread.
-    curve_seeds: pruning seeds of the accuracy-against-sparsity curve and of effective size. margin: points.
-    subsets: those that enter group means, None for all.
-    """
-
-    mid: float
-    high: float
-    last: int
-    seeds: tuple[int, ...]
-    curve_seeds: tuple[int, ...]
-    margin: float
-    subsets: tuple[str, ...] | None = None
 
 
 TARGETS = {
@@ -42,3 +25,10 @@ TARGETS = {
     ),
     "table3": Target(("ablations",), "Ablating core heads from the full model"),
 }
+
+
+def outputs(root: str, name: str) -> list[str]:
+    """The files of a target: a figure in three formats with the values behind its marks, or a table in two."""
+    if name.startswith("table"):
+        return [f"{root}/tables/{name}.{suffix}" for suffix in ("csv", "md")]
+    return [f"{root}/figures/{name}.{suffix}" for suffix in ("pdf", "svg", "png", "csv")]

@@ -68,9 +68,7 @@ class FusedBert:
     def _encode(self, batch, edit, every_row, observer) -> Tensor:
         bias = None
         if batch.real is not None:
-            bias = torch.zeros(batch.real.shape).masked_fill_(~batch.real, -torch.inf)[
-                :, None, None
-            ]  # [B, 1, 1, T]
+            bias = torch.zeros(batch.real.shape).masked_fill_(~batch.real, -torch.inf)[:, None, None]  # [B, 1, 1, T]
         x = self._embed(batch)  # [B, T, d]
         for layer in range(self.grid.layers):
             first_only = layer == self.grid.layers - 1 and not every_row
@@ -98,9 +96,7 @@ class FusedBert:
     def _embed(self, batch: Batch) -> Tensor:
         name = "embeddings.{}_embeddings.weight".format
         positions = self._get(name("position"))[: batch.ids.shape[1]]
-        x = F.embedding(batch.ids, self._get(name("word"))) + F.embedding(
-            batch.types, self._get(name("token_type"))
-        )
+        x = F.embedding(batch.ids, self._get(name("word"))) + F.embedding(batch.types, self._get(name("token_type")))
         return self._norm("embeddings.LayerNorm", x + positions)
 
     def _project(self, layer: int, x: Tensor, first_only: bool) -> list[Tensor]:
@@ -132,9 +128,7 @@ class FusedBert:
         return F.linear(x, self._get(f"{name}.weight"), self._get(f"{name}.bias"))
 
     def _norm(self, name: str, x: Tensor) -> Tensor:
-        return F.layer_norm(
-            x, (self.hidden,), self._get(f"{name}.weight"), self._get(f"{name}.bias"), self.epsilon
-        )
+        return F.layer_norm(x, (self.hidden,), self._get(f"{name}.weight"), self._get(f"{name}.bias"), self.epsilon)
 
 
 def _check(config: Mapping) -> None:
@@ -145,6 +139,4 @@ def _check(config: Mapping) -> None:
             f"config.json: position_embedding_type = {config['position_embedding_type']!r}; known: 'absolute'"
         )
     if config["hidden_act"] not in ACTIVATIONS:
-        raise ValueError(
-            f"config.json: hidden_act = {config['hidden_act']!r}; known: {', '.join(ACTIVATIONS)}"
-        )
+        raise ValueError(f"config.json: hidden_act = {config['hidden_act']!r}; known: {', '.join(ACTIVATIONS)}")

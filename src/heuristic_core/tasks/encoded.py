@@ -68,13 +68,21 @@ class Encoded:
             self.labels[:count],
         )
 
+    def group(self, name: str) -> "Encoded":
+        """The pairs of all subsets of group `name`, without subsets."""
+        pairs = np.concatenate([np.arange(s.start, s.stop) for s in self.subsets if s.group == name])
+        parts = [self.split(flat) for flat in (self.ids, self.types, self.special)]
+        fields = [np.concatenate([part[i] for i in pairs]) for part in parts]
+        return Encoded(*fields, np.cumsum([0, *self.lengths[pairs]], dtype=np.int64), self.labels[pairs])
+
+    def split(self, flat: np.ndarray) -> list[np.ndarray]:
+        """A flat array, cut into one part per pair."""
+        return np.split(flat, self.offsets[1:-1])
+
     def save(self, path: str | Path) -> None:
         from safetensors.numpy import save_file
 
-        arrays = {
-            k: np.ascontiguousarray(getattr(self, k))
-            for k in ("ids", "types", "special", "offsets", "labels")
-        }
+        arrays = {k: np.ascontiguousarray(getattr(self, k)) for k in ("ids", "types", "special", "offsets", "labels")}
         subsets = json.dumps([asdict(s) for s in self.subsets])
         with replacing(path) as partial:
             save_file(arrays, partial, {"subsets": subsets})
@@ -84,7 +92,7 @@ class Encoded:
         from safetensors import safe_open
 
         with safe_open(path, "numpy") as file:
-            arrays = {key: file.get_tensor(key) for key in file.keys()}
+            arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
             subsets = json.loads(file.metadata()["subsets"])
         return cls(**arrays, subsets=tuple(Subset(**{**s, "merge": tuple(s["merge"])}) for s in subsets))
 
@@ -103,6 +111,4 @@ def from_lists(
 
     offsets = np.cumsum([0, *map(len, ids)], dtype=np.int64)
     labels = np.asarray(labels, np.int64)
-    return Encoded(
-        flat(ids, np.int32), flat(types, np.uint8), flat(special, np.uint8), offsets, labels, subsets
-    )
+    return Encoded(flat(ids, np.int32), flat(types, np.uint8), flat(special, np.uint8), offsets, labels, subsets)

@@ -1,0 +1,138 @@
+"""Which heads the subnetworks share: frequencies, the heuristic core, and what chance would give (paper, section 4).
+
+The paper compares with chance by a product of shares over all heads; here the null hypothesis knows of layers,
+whose numbers of kept heads differ much.
+"""
+
+import numpy as np
+import pandas as pd
+
+from heuristic_core.analysis.frames import frame, generator
+from heuristic_core.config.blocks import Early
+from heuristic_core.figures.targets import Context
+from heuristic_core.tables import COMPONENT, RUN
+
+# Sets of subnetworks whose shared heads are counted, each by the cells it consists of.
+SETS = {
+    "high": ("high",),
+    "mid": ("mid",),
+    "mid+high": ("mid", "high"),
+    "early": ("early",),
+    "early+mid+high": ("early", "mid", "high"),
+}
+
+
+def _cells(context: Context, early: Early | None) -> dict[str, tuple[int, float, tuple[int, ...]]]:
+    """Step, sparsity and pruning seeds of each cell that has many seeds."""
+    cells = {
+        "mid": (context.last, context.mid, tuple(context.seeds)),
+        "high": (context.last, context.high, tuple(context.seeds)),
+    }
+    if early:
+        cells["early"] = (early.checkpoint, context.high, tuple(early.seeds))
+    return cells
+
+
+def head_frequency(components: pd.DataFrame, context: Context, early: Early | None = None) -> pd.DataFrame:
+    """Table "head_frequency" from table "components": how many subnetworks of each cell keep a component.
+
+    A cell is a step and a sparsity. Its subnetworks are those of the spread's seeds at the last step's mid and
+    high sparsity, of `early.seeds` at the early checkpoint and high sparsity, of the curve's seeds elsewhere.
+    """
+    # Reversed, so that mid and high win where the early checkpoint is the last one.
+    seeds = {(step, sparsity): of for step, sparsity, of in reversed(_cells(context, early).values())}
+    counts = []
+    for (*run, step, sparsity), cell in components.groupby([*RUN, "step", "sparsity"]):
+        cell = cell[cell["seed"].isin(seeds.get((step, sparsity), context.curve_seeds))]
+        kept = cell.groupby([*COMPONENT], dropna=False)["kept"].agg(count="sum", n="size").reset_index()
+        identity = dict(zip(RUN, run, strict=True))
+        counts += kept.assign(**identity, step=step, sparsity=sparsity).to_dict("records")
+    return frame("head_frequency", counts)
+
+
+def _kept(components: pd.DataFrame, step: int, sparsity: float, seeds: tuple[int, ...]) -> pd.DataFrame:
+    """The masks of one cell of one run: seeds x component indices, True where kept. ValueError without any."""
+    here = (components["step"] == step) & (components["sparsity"] == sparsity) & components["seed"].isin(seeds)
+    if not here.any():
+        named = ", ".join(map(str, seeds))
+        raise ValueError(f"no subnetworks at step {step}, sparsity {sparsity:g} of pruning seeds {named}")
+    return components[here].pivot(index="seed", columns="component", values="kept").astype(bool)
+
+
+def core(components: pd.DataFrame, context: Context, early: Early | None = None) -> pd.DataFrame:
+    """Table "core" from table "components": how many subnetworks keep each component, and the heads that all keep.
+
+    A head is in the core if every mid- and every high-sparsity subnetwork of the last checkpoint keeps it.
+    Raises ValueError where mid, high or, with `early`, early subnetworks are absent altogether.
+    """
+    parts = []
+    for _, run in components.groupby([*RUN]):
+        kept = {name: _kept(run, *cell) for name, cell in _cells(context, early).items()}
+        of_run = run[[*RUN, *COMPONENT]].drop_duplicates("component").set_index("component").sort_index()
+        in_all = kept["mid"].all() & kept["high"].all()
+        counts = {name: masks.sum() for name, masks in kept.items()}
+        parts.append(of_run.assign(**counts, in_core=in_all & (of_run["kind"] == "head")).reset_index())
+    return frame("core", pd.concat(parts))
+
+
+def core_null(
+    components: pd.DataFrame, context: Context, permutations: int, seed: int, early: Early | None = None
+) -> pd.DataFrame:
+    """Table "core_null" from table "components": do subnetworks share more heads than chance would give?
+
+    Chance: in every subnetwork the heads of each layer are permuted, so its number of heads per layer stays.
+    Every subnetwork is permuted by itself, also the two that one pruning seed gives at mid and high sparsity.
+    Raises ValueError as :func:`core` does.
+    """
+    rows = []
+    for run, of_run in components.groupby([*RUN]):
+        heads = of_run[of_run["kind"] == "head"]
+        kept = {name: _kept(heads, *cell).to_numpy() for name, cell in _cells(context, early).items()}
+        identity = dict(zip(RUN, run, strict=True))
+        for name, cells in SETS.items():
+            if not set(cells) <= set(kept):
+                continue
+            masks = np.concatenate([kept[cell] for cell in cells])
+            masks = masks.reshape(len(masks), heads["layer"].nunique(), -1)
+            observed = int(masks.all(axis=0).sum())
+            draws = shared_by_chance(masks, permutations, generator(seed, identity["ft_seed"], name))
+            p = (1 + int((draws >= observed).sum())) / (1 + permutations)
+            row = {"set": name, "n": len(masks), "observed": observed, "expected": draws.mean(), "p": p}
+            rows.append(identity | row | {"permutations": permutations})
+    return frame("core_null", rows)
+
+
+def shared_by_chance(masks: np.ndarray, permutations: int, rng: np.random.Generator) -> np.ndarray:
+    """How many heads all masks share once heads are permuted within layers: int, one for each permutation.
+
+    masks: bool, subnetworks x layers x heads.
+    """
+    # A permuted layer is a uniformly random set of its k heads. Of the heads shared so far it hits a
+    # hypergeometric number, and which ones does not matter, as the next mask is uniform again. So the counts
+    # alone are drawn: the distribution of permuting every mask, without building a single one.
+    heads = masks.shape[2]
+    shared = np.full((permutations, masks.shape[1]), heads)
+    for kept_per_layer in masks.sum(axis=2):
+        shared = rng.hypergeometric(shared, heads - shared, kept_per_layer)
+    return shared.sum(axis=1)
+
+
+def rank_correlation(head_frequency: pd.DataFrame, last: int, mid: float, high: float) -> pd.DataFrame:
+    """Table "rank_correlation": Spearman's rho of head frequency at mid against high sparsity, at step `last`.
+
+    Over heads only. rho and p are null where one of the frequencies is the same for all heads. Pruning runs that
+    reuse a seed at both sparsities share their random draws, which raises rho.
+    """
+    from scipy.stats import spearmanr
+
+    heads = head_frequency[(head_frequency["step"] == last) & (head_frequency["kind"] == "head")]
+    rows = []
+    for run, of_run in heads.groupby([*RUN]):
+        counts = of_run.pivot(index="component", columns="sparsity", values="count")
+        counts = counts.reindex(columns=[mid, high]).dropna().astype(int)
+        row = dict(zip(RUN, run, strict=True)) | {"step": last, "n": len(counts)}
+        if (counts.nunique() > 1).all():
+            rho, p = spearmanr(counts[mid], counts[high])
+            row |= {"rho": float(rho), "p": float(p)}
+        rows.append(row)
+    return frame("rank_correlation", rows)

@@ -1,0 +1,25 @@
+"""What every analysis shares: frames in the shape of a table's schema, and named random generators."""
+
+import zlib
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from heuristic_core.tables import schema
+
+
+def frame(name: str, rows: pd.DataFrame | list[dict]) -> pd.DataFrame:
+    """`rows` with exactly the columns and types that `read_table` gives for table `name`.
+
+    Columns that no row has are null; further columns of `rows` are left out.
+    """
+    wanted = schema(name)
+    table = pa.Table.from_pandas(pd.DataFrame(rows, columns=wanted.names), schema=wanted, preserve_index=False)
+    return table.to_pandas(types_mapper={pa.int32(): pd.Int32Dtype()}.get)
+
+
+def generator(*parts: int | str) -> np.random.Generator:
+    """A generator of its own for everything that `parts` name; equal parts give equal draws."""
+    # CRC-32 rather than hash(), which differs from one process to the next.
+    return np.random.default_rng([zlib.crc32(p.encode()) if isinstance(p, str) else p for p in parts])

@@ -1,0 +1,85 @@
+"""The command lines of the workflow's scripts: plain arguments, the same from Snakemake and from a shell."""
+
+import argparse
+from collections.abc import Sequence
+
+from pydantic import TypeAdapter, ValidationError
+
+from heuristic_core.components import Identity
+from heuristic_core.config import ConfigError, load_study
+from heuristic_core.config.context import Context
+from heuristic_core.progress import start_log
+
+
+class Arguments(argparse.ArgumentParser):
+    """A parser that knows the arguments many scripts share, and starts the job's log when they are read."""
+
+    def __init__(self, description: str):
+        super().__init__(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+        self.add_argument("--log", metavar="FILE", help="write the log there; default: the terminal")
+
+    def settings(self, name: str, block) -> None:
+        """Add `--name`: a block of the configuration."""
+        self.add_argument(
+            f"--{name}",
+            required=True,
+            type=lambda text: read_block(name, block, text),
+            metavar="CONFIG",
+            help=f"a study's configuration file, whose block `{name}` is used, or that block as JSON",
+        )
+
+    def context(self) -> None:
+        """Add `--context`: what analysis and figures need to know of the study."""
+        self.add_argument(
+            "--context",
+            required=True,
+            type=read_context,
+            metavar="CONFIG",
+            help="a study's configuration file, or the context drawn from it as JSON",
+        )
+
+    def files(self, **helps: str) -> None:
+        """Add one required path per keyword; an underscore in its name stands for a dash."""
+        for name, text in helps.items():
+            self.add_argument(f"--{name.replace('_', '-')}", required=True, metavar="PATH", help=text)
+
+    def identity(self, *more: str) -> None:
+        """Add what names a run: study, model, task, and of ft_seed, step, sparsity and seed those in `more`."""
+        kinds = {"ft_seed": int, "step": int, "sparsity": float, "seed": int}
+        for name in ("study", "model", "task", *more):
+            self.add_argument(_flag(name), required=True, type=kinds.get(name, str), help="names the result", metavar="X")
+
+    def read(self, arguments: Sequence[str] | None) -> argparse.Namespace:
+        """Parse, and open the log."""
+        values = self.parse_args(arguments)
+        start_log(values.log)
+        return values
+
+
+def identity(values: argparse.Namespace) -> Identity:
+    """The identity that :meth:`Arguments.identity` read."""
+    found = {name: vars(values).get(_flag(name)[2:].replace("-", "_")) for name in Identity._fields}
+    return Identity(**{name: value for name, value in found.items() if value is not None})
+
+
+def _flag(field: str) -> str:
+    """The option for a field of an identity. Model and task are named there; `--model` and `--task` are blocks."""
+    return {"model": "--model-name", "task": "--task-name"}.get(field, f"--{field.replace('_', '-')}")
+
+
+def read_context(text: str) -> Context:
+    """The context of the study at path `text`, or from JSON."""
+    return Context.model_validate_json(text) if text.lstrip().startswith("{") else Context.of(load_study(text))
+
+
+def read_block(name: str, block, text: str):
+    """A block of a configuration from JSON, or from the configuration file at path `text`."""
+    if not text.lstrip().startswith("{"):
+        try:
+            return getattr(load_study(text), name)
+        except ConfigError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+    try:
+        return TypeAdapter(block).validate_json(text)
+    except ValidationError as error:
+        raise argparse.ArgumentTypeError(f"not a {name} block: {error}") from None

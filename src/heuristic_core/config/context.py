@@ -1,0 +1,37 @@
+"""What analysis and figures need to know of a study beside their tables."""
+
+from heuristic_core.config.blocks import Block
+from heuristic_core.config.study import Study
+
+
+class Context(Block):
+    """mid, high: the two sparsities of the spread. last: the last kept step. seeds: pruning seeds of the spread.
+
+    curve_seeds: pruning seeds of the accuracy curves and of effective size. early, early_seeds: the early checkpoint and
+    its pruning seeds, if the study has them. margin: points. subsets: those that enter group means; None for all.
+    """
+
+    mid: float
+    high: float
+    last: int
+    seeds: tuple[int, ...]
+    curve_seeds: tuple[int, ...]
+    margin: float
+    early: int | None = None
+    early_seeds: tuple[int, ...] = ()
+    subsets: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, study: Study) -> "Context":
+        grid, analysis = study.grid, study.analysis
+        return cls(
+            mid=grid.mid,
+            high=grid.high,
+            last=study.last_checkpoint,
+            seeds=tuple(grid.seeds),
+            curve_seeds=tuple(grid.curve_seeds),
+            margin=analysis.margin,
+            early=grid.early.checkpoint if grid.early else None,
+            early_seeds=tuple(grid.early.seeds) if grid.early else (),
+            subsets=tuple(analysis.subsets) if analysis.subsets else None,
+        )

@@ -1,0 +1,38 @@
+"""Which subnetworks a study has: the cells of its grid."""
+
+from itertools import product
+from typing import NamedTuple
+
+from heuristic_core.config.study import Study
+
+
+class Cell(NamedTuple):
+    """One pruning run of every fine-tuning seed."""
+
+    step: int
+    sparsity: float
+    seed: int
+
+
+def spread(study: Study) -> list[Cell]:
+    """Every seed at both sparsities of the last checkpoint (paper: 12 seeds)."""
+    grid = study.grid
+    return [Cell(*c) for c in product([study.last_checkpoint], [grid.mid, grid.high], grid.seeds)]
+
+
+def surface(study: Study) -> list[Cell]:
+    """The curve seeds at every sparsity of every checkpoint of the grid: accuracy curves and effective size."""
+    grid = study.grid
+    return [Cell(*c) for c in product(grid.checkpoints, grid.sparsities, grid.curve_seeds)]
+
+
+def early(study: Study) -> list[Cell]:
+    """The early checkpoint's subnetworks at the high sparsity."""
+    if study.grid.early is None:
+        return []
+    return [Cell(study.grid.early.checkpoint, study.grid.high, seed) for seed in study.grid.early.seeds]
+
+
+def cells(study: Study) -> list[Cell]:
+    """All of them, each once, in ascending order."""
+    return sorted({*spread(study), *surface(study), *early(study)})

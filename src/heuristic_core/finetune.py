@@ -1,0 +1,167 @@
+"""Fine-tuning of a Hugging Face sequence classifier, with checkpoints, evaluation in passing, and resumption."""
+
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+
+from heuristic_core.config.blocks import Finetune
+from heuristic_core.evaluate import all_logits, subset_accuracies
+from heuristic_core.files import replacing
+from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.fused import FusedBert
+from heuristic_core.progress import Progress
+from heuristic_core.random import generator, seed_for
+from heuristic_core.tasks.encoded import Encoded
+
+LOGGER = logging.getLogger("heuristic_core")
+
+
+@dataclass
+class Run:
+    """What a run has recorded so far. losses: since the last row of the trace."""
+
+    step: int = 0
+    losses: list[float] = field(default_factory=list)
+    trace: list[dict] = field(default_factory=list)
+    accuracy: list[dict] = field(default_factory=list)
+
+
+def finetune(
+    model,
+    train: Encoded,
+    evaluation: Encoded,
+    settings: Finetune,
+    ft_seed: int,
+    keep: Callable[[int], None],
+    state: Path,
+) -> Run:
+    """Train `model` (Hugging Face, for sequence classification) in place.
+
+    keep: called with the step, after that step, for every step in ``settings.checkpoints``.
+    state: file in which the run's state is saved every ``settings.save_every`` steps; where it exists, the run goes on
+    from there and ends with the weights of an uninterrupted one. It is removed at the end by the caller.
+    Batches follow a permutation per epoch that depends on `ft_seed` and the epoch alone.
+    Raises FloatingPointError, naming the step, where the loss is no longer finite.
+    """
+    pairs, held_out = PairTensors(train), PairTensors(evaluation)
+    batches = Batches(len(pairs), settings.batch_size, ft_seed)
+    optimizer = torch.optim.AdamW(
+        model.parameters(),
+        lr=settings.learning_rate,
+        betas=settings.adam_betas,
+        eps=settings.adam_epsilon,
+        weight_decay=settings.weight_decay,
+    )
+    torch.manual_seed(seed_for("dropout", ft_seed))
+    run = Run()
+    if state.is_file():
+        run = load_state(state, model, optimizer)
+        LOGGER.info("resuming after step %d", run.step)
+    progress = Progress("finetune", settings.steps, run.step)
+    if run.step == 0:
+        run.accuracy += _evaluate(model, evaluation, held_out, 0)
+    model.train()
+    while run.step < settings.steps:
+        rate = settings.learning_rate * _rate(run.step, settings)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        loss = _step(model, optimizer, pairs, batches.at(run.step), settings)
+        run.step += 1
+        if not torch.isfinite(torch.tensor(loss)):
+            raise FloatingPointError(
+                f"fine-tuning diverged at step {run.step}: loss {loss}; the last saved state is kept"
+            )
+        run.losses.append(loss)
+        if run.step % settings.evaluate_every == 0 or run.step == settings.steps:
+            mean_loss = sum(run.losses) / len(run.losses)
+            run.trace.append({"step": run.step, "loss": mean_loss, "learning_rate": rate})
+            run.losses.clear()
+            run.accuracy += _evaluate(model, evaluation, held_out, run.step)
+        if run.step in settings.checkpoints:
+            keep(run.step)
+        if run.step % settings.save_every == 0 and run.step < settings.steps:
+            save_state(state, run, model, optimizer)
+        progress.at(run.step, loss=loss, lr=rate)
+    return run
+
+
+class Batches:
+    """The training pairs of every step: consecutive parts of one permutation per epoch, a short last part left out."""
+
+    def __init__(self, pairs: int, size: int, ft_seed: int):
+        if size > pairs:
+            raise ValueError(f"finetune.batch_size = {size} exceeds the {pairs} training pairs")
+        self.pairs, self.size, self.ft_seed = pairs, size, ft_seed
+        self._epoch, self._order = -1, torch.empty(0)
+
+    def at(self, step: int) -> torch.Tensor:
+        """Indices of step `step` (from 0), int64 [size]."""
+        epoch, part = divmod(step, self.pairs // self.size)
+        if epoch != self._epoch:
+            self._epoch, self._order = (
+                epoch,
+                torch.randperm(self.pairs, generator=generator("order", self.ft_seed, epoch)),
+            )
+        return self._order[part * self.size : (part + 1) * self.size]
+
+
+def _step(model, optimizer, pairs: PairTensors, index: torch.Tensor, settings: Finetune) -> float:
+    batch = pairs.batch(index)
+    logits = model(input_ids=batch.ids, attention_mask=batch.mask().long(), token_type_ids=batch.types).logits
+    loss = F.cross_entropy(logits, pairs.labels[index], label_smoothing=settings.label_smoothing)
+    optimizer.zero_grad()
+    loss.backward()
+    if settings.clip_norm:
+        torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip_norm)
+    optimizer.step()
+    return float(loss.detach())
+
+
+def _rate(step: int, settings: Finetune) -> float:
+    """Learning-rate factor: linear warm-up, then linear decay to zero at the last step."""
+    warm = min(1.0, (step + 1) / settings.warmup_steps) if settings.warmup_steps else 1.0
+    return warm * (1 - step / settings.steps)
+
+
+def _evaluate(model, evaluation: Encoded, pairs: PairTensors, step: int) -> list[dict]:
+    """Accuracy per subset, through the lean forward on the live weights."""
+    fused = FusedBert(model.config.to_dict(), {k: v.detach() for k, v in model.state_dict().items()})
+    rows = subset_accuracies(all_logits(fused, pairs).numpy(), evaluation.labels, evaluation.subsets)
+    for group in dict.fromkeys(row["group"] for row in rows):
+        values = [row["accuracy"] for row in rows if row["group"] == group]
+        LOGGER.info("step %d: %s accuracy %.1f", step, group, sum(values) / len(values))
+    return [{"step": step, **row} for row in rows]
+
+
+def save_state(path: Path, run: Run, model, optimizer) -> None:
+    """Everything a run needs to go on, in one safetensors file: weights, Adam's moments, dropout's generator, records."""
+    from safetensors.torch import save_file
+
+    tensors = {f"model.{k}": v for k, v in model.state_dict().items()}
+    for (name, _), moments in zip(model.named_parameters(), optimizer.state_dict()["state"].values(), strict=True):
+        tensors |= {f"adam.{name}.{k}": v for k, v in moments.items()}
+    tensors["generator"] = torch.get_rng_state()
+    with replacing(path) as partial:
+        save_file({k: v.contiguous() for k, v in tensors.items()}, partial, {"run": json.dumps(vars(run))})
+
+
+def load_state(path: Path, model, optimizer) -> Run:
+    """Restore what :func:`save_state` wrote into `model`, `optimizer` and torch's generator."""
+    from safetensors import safe_open
+
+    with safe_open(path, "pt") as file:
+        tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
+        run = Run(**json.loads(file.metadata()["run"]))
+    model.load_state_dict({k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")})
+    moments = {
+        position: {k: tensors[f"adam.{name}.{k}"] for k in ("step", "exp_avg", "exp_avg_sq")}
+        for position, (name, _) in enumerate(model.named_parameters())
+    }
+    optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})
+    torch.set_rng_state(tensors["generator"])
+    return run

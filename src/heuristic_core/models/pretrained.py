@@ -1,0 +1,93 @@
+"""The Hugging Face model that fine-tuning starts from: pretrained, or new with a stated initialisation."""
+
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from heuristic_core.config.blocks import Initialisation, NewModel, PretrainedModel
+from heuristic_core.random import generator
+
+
+def location(model: PretrainedModel) -> str:
+    """The folder or hub identifier of `model`. Raises ValueError where its package is not installed."""
+    if model.package is None:
+        return model.location
+    spec = importlib.util.find_spec(model.package)
+    if spec is None or not spec.submodule_search_locations:
+        raise ValueError(
+            f"model.package = {model.package!r} is not installed; install the extra that carries it (see README) "
+            "or give a folder or hub identifier as model.location without a package"
+        )
+    folder = Path(spec.submodule_search_locations[0]) / model.location
+    if not folder.is_dir():
+        raise ValueError(f"model.location = {model.location!r}: package {model.package} has no such folder")
+    return str(folder)
+
+
+def starting_model(
+    model: NewModel | PretrainedModel,
+    labels: Sequence[str],
+    vocabulary: int,
+    ft_seed: int,
+    dropout: float | None,
+):
+    """A ``PreTrainedModel`` for sequence classification into `labels` (in that order).
+
+    The classifier of a pretrained model, and every weight of a new one, is drawn from a generator of `ft_seed`.
+    dropout: replaces the model's own rates; None keeps them.
+    """
+    names = dict(enumerate(labels))
+    rates = {} if dropout is None else {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
+    options = {
+        "num_labels": len(labels),
+        "id2label": names,
+        "label2id": {n: i for i, n in names.items()},
+        **rates,
+    }
+    if isinstance(model, NewModel):
+        return _new(model, vocabulary, ft_seed, options)
+    from transformers import AutoModelForSequenceClassification
+
+    torch.manual_seed(ft_seed)  # draws the classifier
+    return AutoModelForSequenceClassification.from_pretrained(location(model), revision=model.revision, **options)
+
+
+def _new(model: NewModel, vocabulary: int, ft_seed: int, options: dict):
+    from transformers import BertConfig, BertForSequenceClassification
+
+    shape = model.architecture
+    config = BertConfig(
+        vocab_size=vocabulary,
+        num_hidden_layers=shape.layers,
+        num_attention_heads=shape.heads,
+        hidden_size=shape.hidden,
+        intermediate_size=shape.feed_forward,
+        max_position_embeddings=shape.positions,
+        **options,
+    )
+    bert = BertForSequenceClassification(config)
+    initialise(bert, model.initialisation, generator("weights", ft_seed))
+    return bert
+
+
+@torch.no_grad()
+def initialise(bert, settings: Initialisation, draws: torch.Generator) -> None:
+    """The miniature's start: all matrices normal, then embeddings and query/key scaled, and keys set to queries.
+
+    With keys equal to queries a head attends to tokens like the one that asks: soft same-word attention, which stands
+    in for what pre-training gives. No head is treated differently from another.
+    """
+    for weight in bert.parameters():
+        if weight.dim() == 2:
+            weight.normal_(0, settings.std, generator=draws)
+    embeddings = bert.bert.embeddings
+    for table in (embeddings.position_embeddings, embeddings.token_type_embeddings):
+        table.weight *= settings.embedding_scale
+    for layer in bert.bert.encoder.layer:
+        attention = layer.attention.self
+        for part in (attention.query, attention.key):
+            part.weight *= settings.query_key_scale
+        if settings.tie_query_key:
+            attention.key.weight.copy_(attention.query.weight)

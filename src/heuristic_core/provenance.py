@@ -1,0 +1,79 @@
+"""What a result was made from: digests of the code and of the environment that a job depends on."""
+
+import ast
+import hashlib
+from functools import cache
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent
+LENGTH = 16  # hexadecimal digits of a digest: enough for a few thousand jobs
+
+
+def code_digest(*sources: str | Path) -> str:
+    """One digest of `sources`, and of every module of this package that the Python files among them import.
+
+    Comments, docstrings and layout do not count, so that editing them reruns nothing. What is imported (directly or
+    not) is read from the source, not by importing it.
+    """
+    paths = [Path(source) for source in sources]
+    modules = {module for path in paths if path.suffix == ".py" for module in _closure(path)}
+    parts = [_meaning(path) if path.suffix == ".py" else path.read_text() for path in [*paths, *sorted(modules)]]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:LENGTH]
+
+
+def file_digest(path: str | Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _closure(script: Path) -> set[Path]:
+    """Files of this package reachable from `script` through imports."""
+    found: set[Path] = set()
+    waiting = list(_imports(script))
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found.add(module)
+            waiting += _imports(module)
+    return found
+
+
+@cache
+def _imports(path: Path) -> tuple[Path, ...]:
+    modules = []
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.Import):
+            modules += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            modules += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return tuple(file for name in modules for file in _files(name))
+
+
+def _files(module: str) -> list[Path]:
+    """The source of a module of this package, with the packages above it; nothing for other modules."""
+    first, *rest = module.split(".")
+    if first != PACKAGE.name:
+        return []
+    files = []
+    for depth in range(len(rest) + 1):
+        folder = PACKAGE.joinpath(*rest[:depth])
+        files += [
+            f for f in (folder / "__init__.py", folder.with_suffix(".py")) if f.is_file() and f.parent != PACKAGE.parent
+        ]
+    return files
+
+
+@cache
+def _tree(path: Path) -> ast.AST:
+    return ast.parse(path.read_text(), str(path))
+
+
+@cache
+def _meaning(path: Path) -> str:
+    """The syntax tree of a source file without docstrings."""
+    tree = _tree(path)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:]
+    return ast.dump(tree)

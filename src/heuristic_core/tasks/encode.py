@@ -1,0 +1,61 @@
+"""From sentence pairs to token arrays, with the model's own Hugging Face tokenizer."""
+
+from collections.abc import Sequence
+
+from heuristic_core.config.blocks import FilesTask, GeneratedTask, NewModel, PretrainedModel
+from heuristic_core.tasks.encoded import Encoded, Subset, from_lists
+from heuristic_core.tasks.sentences import SubsetRule
+
+
+def make_tokenizer(model: NewModel | PretrainedModel, task: GeneratedTask | FilesTask):
+    """The pretrained model's tokenizer; for a new model, one whose vocabulary is the generated language's words."""
+    if isinstance(model, PretrainedModel):
+        from transformers import AutoTokenizer
+
+        from heuristic_core.models.pretrained import location
+
+        return AutoTokenizer.from_pretrained(location(model), revision=model.revision)
+    if not isinstance(task, GeneratedTask):
+        raise ValueError(
+            f"model {model.name} is new and has no vocabulary for task {task.name}; use a pretrained model"
+        )
+    from transformers import BertTokenizer
+
+    from heuristic_core.tasks.language import VOCABULARY
+
+    words = {word: index for index, word in enumerate(VOCABULARY)}
+    return BertTokenizer(vocab=words, do_lower_case=False, model_max_length=task.max_length)
+
+
+def encode(rows: Sequence[dict], tokenizer, max_length: int, rules: Sequence[SubsetRule] = ()) -> Encoded:
+    """Encode rows of table `sentences`; pairs beyond `max_length` tokens lose the end of their longer sentence.
+
+    rules: for an evaluation set, its subsets in the order in which the rows stand.
+    """
+    encoding = tokenizer(
+        [row["sentence1"] for row in rows],
+        [row["sentence2"] for row in rows],
+        truncation="longest_first",
+        max_length=max_length,
+        return_token_type_ids=True,
+        return_special_tokens_mask=True,
+        return_attention_mask=False,
+    )
+    return from_lists(
+        encoding["input_ids"],
+        encoding["token_type_ids"],
+        encoding["special_tokens_mask"],
+        [row["label"] for row in rows],
+        _slices([row["subset"] for row in rows], rules),
+    )
+
+
+def _slices(names: list[str], rules: Sequence[SubsetRule]) -> tuple[Subset, ...]:
+    subsets, start = [], 0
+    for rule in rules:
+        stop = start + names.count(rule.name)
+        if set(names[start:stop]) != {rule.name}:
+            raise ValueError(f"the rows of subset {rule.name} do not stand together, or there are none")
+        subsets.append(Subset(rule.name, rule.group, rule.family, rule.merge, start, stop))
+        start = stop
+    return tuple(subsets)

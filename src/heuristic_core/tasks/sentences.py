@@ -1,0 +1,48 @@
+"""A task's sentence pairs: training rows, evaluation rows and the subsets these form."""
+
+from dataclasses import dataclass
+
+from heuristic_core.config.blocks import FilesTask, GeneratedTask
+
+
+@dataclass(frozen=True)
+class SubsetRule:
+    """How a subset is scored. merge: for each class of the model, the label of the subset that it counts as."""
+
+    name: str
+    group: str
+    family: str | None
+    merge: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """train, evaluation: rows of table `sentences`, the latter subset by subset in the order of `subsets`."""
+
+    labels: tuple[str, ...]
+    train: list[dict]
+    evaluation: list[dict]
+    subsets: tuple[SubsetRule, ...]
+
+
+def sentences(task: GeneratedTask | FilesTask) -> Sentences:
+    """Generate or read all pairs of a task."""
+    if isinstance(task, GeneratedTask):
+        return _generated(task)
+    from heuristic_core.tasks.files import read_task
+
+    return read_task(task)
+
+
+def _generated(task: GeneratedTask) -> Sentences:
+    from heuristic_core.tasks import language
+
+    train = language.training_pairs(task.train_pairs, task.counter_examples, task.counter_example_weights, task.seed)
+    # Evaluation pairs come from word combinations held out of training, under a seed of their own.
+    evaluation = language.evaluation_pairs(task.id_pairs, task.pairs_per_subcase, task.seed + 1)
+    every_class, entailment_or_not = (0, 1, 2), (0, 1, 1)
+    rules = tuple(
+        SubsetRule(name, group, family, every_class if group == "id" else entailment_or_not)
+        for name, (group, family) in language.SUBSETS.items()
+    )
+    return Sentences(language.LABELS, train, evaluation, rules)

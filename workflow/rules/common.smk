@@ -1,0 +1,36 @@
+# The checked study, where its results lie, and what each rule's results are made from.
+import os
+import sys
+
+from snakemake.exceptions import WorkflowError
+
+from heuristic_core.config import ConfigError, parse_study
+from heuristic_core.config.context import Context
+from heuristic_core.config.grid import cells
+from heuristic_core.figures.targets import TARGETS, outputs
+from heuristic_core.layout import Layout
+from heuristic_core.provenance import code_digest
+
+try:
+    STUDY = parse_study(dict(config), os.path.relpath(workflow.configfiles[-1]))
+except ConfigError as error:
+    raise WorkflowError(str(error)) from None
+
+L = Layout.of(STUDY)
+CELLS = cells(STUDY)
+CONTEXT = Context.of(STUDY)
+IDENTITY = f"--study {STUDY.study} --model-name {STUDY.model.name} --task-name {STUDY.task.name}"
+LOCK = f"{workflow.basedir}/envs/requirements.txt"
+SCRIPTS = {
+    name.removesuffix(".py"): code_digest(f"{workflow.basedir}/workflow/scripts/{name}", LOCK)
+    for name in sorted(os.listdir(f"{workflow.basedir}/workflow/scripts"))
+    if name.endswith(".py")
+}
+RUN = f"{sys.executable} {workflow.basedir}/workflow/scripts"
+
+
+wildcard_constraints:
+    ft_seed=r"\d+",
+    step=r"\d+",
+    sparsity=r"0\.\d+",
+    seed=r"\d+",

@@ -1,0 +1,38 @@
+rule sentences:
+    output:
+        train=f"{L.data}/sentences/train.parquet",
+        evaluation=f"{L.data}/sentences/evaluation.parquet",
+        subsets=f"{L.data}/subsets.json",
+    params:
+        task=STUDY.task.model_dump_json(),
+        code=SCRIPTS["sentences"],
+    log:
+        L.log("sentences"),
+    conda:
+        "../../envs/environment.yaml"
+    shell:
+        "{RUN}/sentences.py --task {params.task:q} --train {output.train} --evaluation {output.evaluation}"
+        " --subsets {output.subsets} --log {log}"
+
+
+rule encode:
+    input:
+        train=rules.sentences.output.train,
+        evaluation=rules.sentences.output.evaluation,
+        subsets=rules.sentences.output.subsets,
+    output:
+        train=f"{L.data}/encoded/train.safetensors",
+        evaluation=f"{L.data}/encoded/evaluation.safetensors",
+        tokenizer=directory(f"{L.data}/tokenizer"),
+    params:
+        model=STUDY.model.model_dump_json(),
+        task=STUDY.task.model_dump_json(),
+        code=SCRIPTS["encode"],
+    log:
+        L.log("encode"),
+    conda:
+        "../../envs/environment.yaml"
+    shell:
+        "{RUN}/encode.py --model {params.model:q} --task {params.task:q} --train-sentences {input.train}"
+        " --evaluation-sentences {input.evaluation} --subsets {input.subsets} --train {output.train}"
+        " --evaluation {output.evaluation} --tokenizer {output.tokenizer} --log {log}"

@@ -1,0 +1,59 @@
+rule evaluate:
+    input:
+        checkpoint=f"{L.step}/checkpoint",
+        means=rules.full_model.output.means,
+        subnetwork=rules.prune.output.subnetwork,
+        evaluation=rules.encode.output.evaluation,
+    output:
+        predictions=f"{L.cell}/predictions.parquet",
+    params:
+        code=SCRIPTS["evaluate"],
+    log:
+        L.log("evaluate/ft{ft_seed}-step{step}-s{sparsity}-seed{seed}"),
+    conda:
+        "../../envs/environment.yaml"
+    shell:
+        "{RUN}/evaluate.py --checkpoint {input.checkpoint} --means {input.means} --subnetwork {input.subnetwork}"
+        " --evaluation {input.evaluation} --predictions {output.predictions} --log {log}"
+
+
+rule ablate:
+    input:
+        core=L.table("core"),
+        checkpoint=f"{L.run}/step{STUDY.last_checkpoint}/checkpoint",
+        means=f"{L.run}/step{STUDY.last_checkpoint}/means.safetensors",
+        evaluation=rules.encode.output.evaluation,
+    output:
+        predictions=f"{L.run}/ablation_predictions.parquet",
+        sets=f"{L.run}/ablation_sets.parquet",
+    params:
+        analysis=STUDY.analysis.model_dump_json(include={"control_draws", "seed", "subsets"}),
+        step=STUDY.last_checkpoint,
+        code=SCRIPTS["ablate"],
+    log:
+        L.log("ablate/ft{ft_seed}"),
+    conda:
+        "../../envs/environment.yaml"
+    shell:
+        "{RUN}/ablate.py --analysis {params.analysis:q} {IDENTITY} --ft-seed {wildcards.ft_seed} --step {params.step}"
+        " --core {input.core} --checkpoint {input.checkpoint} --means {input.means} --evaluation {input.evaluation}"
+        " --predictions {output.predictions} --sets {output.sets} --log {log}"
+
+
+rule attention:
+    input:
+        checkpoint=f"{L.run}/step{STUDY.last_checkpoint}/checkpoint",
+        evaluation=rules.encode.output.evaluation,
+    output:
+        shares=f"{L.run}/attention.parquet",
+    params:
+        analysis=STUDY.analysis.model_dump_json(include={"attention_pairs"}),
+        step=STUDY.last_checkpoint,
+        code=SCRIPTS["attention"],
+    log:
+        L.log("attention/ft{ft_seed}"),
+    conda:
+        "../../envs/environment.yaml"
+    shell:
+        "{RUN}/attention.py --analysis {params.analysis:q} {IDENTITY} --ft-seed {wildcards.ft_seed} --step {params.step}"
+        " --checkpoint {input.checkpoint} --evaluation {input.evaluation} --shares {output.shares} --log {log}"

@@ -1,0 +1,46 @@
+# One rule per figure and table of the paper, named as it; each reads its tables and its own settings only.
+for name, target in TARGETS.items():
+
+    rule:
+        name:
+            name
+        input:
+            [L.table(table) for table in target.tables],
+        output:
+            [
+                report(path, caption=f"../report/{name}.rst", category="Figures") if path.endswith(".png") else path
+                for path in outputs(L.root, name)
+            ],
+        params:
+            target=name,
+            folder=f"{L.root}",
+            settings=getattr(STUDY.figures, name).model_dump_json(),
+            context=CONTEXT.model_dump_json(),
+            code=code_digest(
+                f"{workflow.basedir}/workflow/scripts/figure.py", f"{workflow.basedir}/src/heuristic_core/figures/{name}.py", LOCK
+            ),
+        log:
+            L.log(f"figures/{name}"),
+        conda:
+            "../../envs/environment.yaml"
+        shell:
+            "{RUN}/figure.py --name {params.target} --settings {params.settings:q} --context {params.context:q}"
+            " --tables {input} --folder {params.folder} --log {log}"
+
+
+rule report:
+    input:
+        findings=L.table("findings"),
+        figures=[f for name in TARGETS for f in outputs(L.root, name)],
+    output:
+        f"{L.root}/report.md",
+    params:
+        captions=f"{workflow.basedir}/workflow/report",
+        code=SCRIPTS["report"],
+    log:
+        L.log("report"),
+    conda:
+        "../../envs/environment.yaml"
+    shell:
+        "{RUN}/report.py --study {STUDY.study} --findings {input.findings} --captions {params.captions}"
+        " --report {output} --log {log}"

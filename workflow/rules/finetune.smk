@@ -1,0 +1,47 @@
+rule finetune:
+    input:
+        train=rules.encode.output.train,
+        evaluation=rules.encode.output.evaluation,
+        subsets=rules.sentences.output.subsets,
+        tokenizer=rules.encode.output.tokenizer,
+    output:
+        checkpoints=[directory(f"{L.run}/step{step}/checkpoint") for step in STUDY.finetune.checkpoints],
+        trace=f"{L.run}/trace.parquet",
+        accuracy=f"{L.run}/accuracy.parquet",
+    params:
+        model=STUDY.model.model_dump_json(),
+        # The list of fine-tuning seeds is no part of a run: adding one reruns no other.
+        finetune=STUDY.finetune.model_dump_json(exclude={"seeds"}),
+        folder=L.run,
+        code=SCRIPTS["finetune"],
+    threads: STUDY.finetune.threads
+    log:
+        L.log("finetune/ft{ft_seed}"),
+    conda:
+        "../../envs/environment.yaml"
+    shell:
+        "{RUN}/finetune.py --model {params.model:q} --finetune {params.finetune:q} {IDENTITY} --ft-seed {wildcards.ft_seed}"
+        " --train {input.train} --evaluation {input.evaluation} --subsets {input.subsets} --tokenizer {input.tokenizer}"
+        " --folder {params.folder} --trace {output.trace} --accuracy {output.accuracy} --threads {threads} --log {log}"
+
+
+rule full_model:
+    input:
+        checkpoint=f"{L.step}/checkpoint",
+        train=rules.encode.output.train,
+        evaluation=rules.encode.output.evaluation,
+    output:
+        means=f"{L.step}/means.safetensors",
+        logits=f"{L.step}/logits.safetensors",
+        predictions=f"{L.step}/predictions.parquet",
+    params:
+        prune=STUDY.prune.model_dump_json(),
+        code=SCRIPTS["full_model"],
+    log:
+        L.log("full_model/ft{ft_seed}-step{step}"),
+    conda:
+        "../../envs/environment.yaml"
+    shell:
+        "{RUN}/full_model.py --prune {params.prune:q} {IDENTITY} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"
+        " --checkpoint {input.checkpoint} --train {input.train} --evaluation {input.evaluation}"
+        " --means {output.means} --logits {output.logits} --predictions {output.predictions} --log {log}"

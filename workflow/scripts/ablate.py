@@ -1,0 +1,60 @@
+"""Ablate heads from the full model: every head alone, sets of core heads, and matched random controls."""
+
+import pyarrow as pa
+
+from heuristic_core.ablation import ComponentMeans, MeanAblation, gates_without
+from heuristic_core.analysis.ablation_sets import joint_sets, set_table, single_sets
+from heuristic_core.analysis.ablations import single_ood_drops
+from heuristic_core.arguments import Arguments, identity
+from heuristic_core.config.blocks import Analysis
+from heuristic_core.evaluate import all_logits, predictions
+from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.fused import FusedBert
+from heuristic_core.progress import Progress
+from heuristic_core.tables import as_frame, as_table, read_table, write_table
+from heuristic_core.tasks.encoded import Encoded
+from heuristic_core.threads import use_threads
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.settings("analysis", Analysis)
+    parser.identity("ft_seed", "step")
+    parser.files(
+        core="table of core heads",
+        checkpoint="folder of the fine-tuned model",
+        means="component means",
+        evaluation="encoded evaluation pairs",
+        predictions="where to write predictions (Parquet)",
+        sets="where to write the ablated sets (Parquet)",
+    )
+    args = parser.read(arguments)
+    use_threads(1)
+    model, evaluation = FusedBert.load(args.checkpoint), Encoded.load(args.evaluation)
+    means, run, pairs = ComponentMeans.load(args.means), identity(args), PairTensors(evaluation)
+    core = read_table(args.core)
+    heads = core.loc[core["in_core"] & (core["ft_seed"] == run.ft_seed), "component"].tolist()
+
+    def predict(sets):
+        tables = []
+        for one in sets:
+            edit = MeanAblation(gates_without(one.heads, model.grid), means, model.grid)
+            columns = predictions(all_logits(model, pairs, edit).numpy(), evaluation.labels, evaluation.subsets)
+            columns |= {"ablation": [one.name] * len(pairs)} | run.columns(len(pairs), "step")
+            tables.append(as_table("ablation_predictions", columns))
+            progress.at(len(tables), sets=len(tables))
+        return pa.concat_tables(tables)
+
+    singles = single_sets(heads, model.grid)
+    progress = Progress("ablate single heads", len(singles))
+    alone = predict(singles)
+    drops = single_ood_drops(as_frame(alone), set_table(singles, run), args.analysis.subsets)
+    joint = joint_sets(heads, drops, model.grid, args.analysis.control_draws, args.analysis.seed)
+    progress = Progress("ablate sets", len(joint))
+    together = [predict(joint)] if joint else []
+    write_table("ablation_predictions", pa.concat_tables([alone, *together]), args.predictions)
+    write_table("ablation_sets", set_table([*singles, *joint], run), args.sets)
+
+
+if __name__ == "__main__":
+    main()

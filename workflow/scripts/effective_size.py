@@ -1,0 +1,21 @@
+"""Effective size of every checkpoint, from accuracies against sparsity."""
+
+from heuristic_core.analysis.effective_size import effective_size
+from heuristic_core.arguments import Arguments
+from heuristic_core.config.blocks import Analysis
+from heuristic_core.tables import read_table, write_table
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.settings("analysis", Analysis)
+    parser.add_argument("--seeds", nargs="+", type=int, required=True, help="pruning seeds")
+    parser.files(accuracy="table of accuracies", table="where to write effective sizes")
+    args = parser.read(arguments)
+    analysis = args.analysis
+    sizes = effective_size(read_table(args.accuracy), analysis.margin, args.seeds, analysis.subsets)
+    write_table("effective_size", sizes, args.table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""Encode sentence pairs with the model's tokenizer."""
+
+import json
+from pathlib import Path
+
+from heuristic_core.arguments import Arguments
+from heuristic_core.config.blocks import AnyModel, AnyTask
+from heuristic_core.tables import read_rows
+from heuristic_core.tasks.encode import encode, make_tokenizer
+from heuristic_core.tasks.sentences import SubsetRule
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.settings("model", AnyModel)
+    parser.settings("task", AnyTask)
+    parser.files(
+        train_sentences="training pairs (Parquet)",
+        evaluation_sentences="evaluation pairs (Parquet)",
+        subsets="their subsets (JSON)",
+        train="where to write encoded training pairs (safetensors)",
+        evaluation="where to write encoded evaluation pairs (safetensors)",
+        tokenizer="folder in which to save the tokenizer",
+    )
+    args = parser.read(arguments)
+    tokenizer = make_tokenizer(args.model, args.task)
+    rules = [SubsetRule(**rule) for rule in json.loads(Path(args.subsets).read_text())["subsets"]]
+    encode(read_rows(args.train_sentences), tokenizer, args.task.max_length).save(args.train)
+    encode(read_rows(args.evaluation_sentences), tokenizer, args.task.max_length, rules).save(args.evaluation)
+    tokenizer.save_pretrained(args.tokenizer)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""Draw one figure or table of the paper from the study's tables."""
+
+from pathlib import Path
+
+from heuristic_core.figures.save import save
+
+from heuristic_core.arguments import Arguments
+from heuristic_core.config.blocks import Figure
+from heuristic_core.figures import draw
+from heuristic_core.figures.targets import TARGETS
+from heuristic_core.tables import read_table
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.add_argument("--name", required=True, choices=TARGETS, help="which one")
+    parser.settings("settings", Figure)
+    parser.context()
+    parser.add_argument(
+        "--tables", nargs="+", required=True, metavar="PATH", help="the Parquet tables it is drawn from"
+    )
+    parser.files(folder="the study's folder, under which figures/ and tables/ lie")
+    args = parser.read(arguments)
+    tables = {Path(path).stem: read_table(path) for path in args.tables}
+    figure, marks = draw(args.name, tables, args.settings, args.context)
+    save(args.folder, args.name, figure, marks, args.settings)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""Fine-tune a model and keep checkpoints. Interrupted, it resumes from its last saved state."""
+
+import json
+import shutil
+from pathlib import Path
+
+from transformers import AutoTokenizer
+
+from heuristic_core.arguments import Arguments, identity
+from heuristic_core.config.blocks import AnyModel, Finetune
+from heuristic_core.finetune import finetune
+from heuristic_core.models.pretrained import starting_model
+from heuristic_core.provenance import code_digest, file_digest
+from heuristic_core.scratch import scratch
+from heuristic_core.tables import write_table
+from heuristic_core.tasks.encoded import Encoded
+from heuristic_core.threads import use_threads
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.settings("model", AnyModel)
+    parser.settings("finetune", Finetune)
+    parser.identity("ft_seed")
+    parser.files(
+        train="encoded training pairs",
+        evaluation="encoded evaluation pairs",
+        subsets="subsets and labels (JSON)",
+        tokenizer="folder of the tokenizer",
+        folder="where to write step<N>/checkpoint for every kept step N",
+        trace="where to write losses (Parquet)",
+        accuracy="where to write accuracies (Parquet)",
+    )
+    parser.add_argument("--threads", type=int, default=1, help="CPU threads")
+    args = parser.read(arguments)
+    use_threads(args.threads)
+    run = identity(args)
+    tokenizer = AutoTokenizer.from_pretrained(args.tokenizer)
+    labels = json.loads(Path(args.subsets).read_text())["labels"]
+    model = starting_model(args.model, labels, len(tokenizer), run.ft_seed, args.finetune.dropout)
+    inputs = [args.model.model_dump_json(), args.finetune.model_dump_json(), str(run), str(args.threads)]
+    inputs += [code_digest(__file__), file_digest(args.train), file_digest(args.evaluation)]
+    unfinished = scratch(Path(args.folder) / ".unfinished", "\n".join(inputs))
+
+    def keep(step: int) -> None:
+        model.save_pretrained(unfinished / f"step{step}")
+        tokenizer.save_pretrained(unfinished / f"step{step}")
+
+    train, evaluation = Encoded.load(args.train), Encoded.load(args.evaluation)
+    record = finetune(model, train, evaluation, args.finetune, run.ft_seed, keep, unfinished / "state.safetensors")
+    for step in args.finetune.checkpoints:
+        checkpoint = Path(args.folder) / f"step{step}" / "checkpoint"
+        shutil.rmtree(checkpoint, ignore_errors=True)
+        checkpoint.parent.mkdir(parents=True, exist_ok=True)
+        (unfinished / f"step{step}").rename(checkpoint)
+    columns = {name: getattr(run, name) for name in ("study", "model", "task", "ft_seed")}
+    write_table("finetune_trace", [{**columns, **row} for row in record.trace], args.trace)
+    write_table("finetune_accuracy", [{**columns, **row} for row in record.accuracy], args.accuracy)
+    shutil.rmtree(unfinished)
+
+
+if __name__ == "__main__":
+    main()

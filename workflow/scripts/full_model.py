@@ -1,0 +1,43 @@
+"""What every pruning run of a checkpoint shares: component means, the full model's logits, and its predictions."""
+
+import torch
+from safetensors.torch import save_file
+
+from heuristic_core.ablation import component_means
+from heuristic_core.arguments import Arguments, identity
+from heuristic_core.config.blocks import Prune
+from heuristic_core.evaluate import BATCH_TOKENS, all_logits, predictions
+from heuristic_core.files import replacing
+from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.fused import FusedBert
+from heuristic_core.tables import write_table
+from heuristic_core.tasks.encoded import Encoded
+from heuristic_core.threads import use_threads
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.settings("prune", Prune)
+    parser.identity("ft_seed", "step")
+    parser.files(
+        checkpoint="folder of the fine-tuned model",
+        train="encoded training pairs",
+        evaluation="encoded evaluation pairs",
+        means="where to write component means (safetensors)",
+        logits="where to write logits on the training pairs that pruning uses (safetensors)",
+        predictions="where to write predictions on the evaluation pairs (Parquet)",
+    )
+    args = parser.read(arguments)
+    use_threads(1)
+    model, train, evaluation = FusedBert.load(args.checkpoint), Encoded.load(args.train), Encoded.load(args.evaluation)
+    sample = PairTensors(train.first(args.prune.mean_examples))
+    component_means(model, sample, sample.by_length(BATCH_TOKENS)).save(args.means)
+    with replacing(args.logits) as partial:
+        save_file({"logits": all_logits(model, PairTensors(train.first(args.prune.examples)))}, partial)
+    with torch.no_grad():
+        columns = predictions(all_logits(model, PairTensors(evaluation)).numpy(), evaluation.labels, evaluation.subsets)
+    write_table("predictions", identity(args).columns(len(evaluation)) | columns, args.predictions)
+
+
+if __name__ == "__main__":
+    main()

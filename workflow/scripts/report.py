@@ -1,0 +1,24 @@
+"""Write the study's report: what it shows and does not show, and its figures."""
+
+from pathlib import Path
+
+from heuristic_core.analysis.report import report
+from heuristic_core.arguments import Arguments
+from heuristic_core.figures.targets import TARGETS
+from heuristic_core.files import write_text
+from heuristic_core.tables import read_table
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.add_argument("--study", required=True, help="its name")
+    parser.files(
+        findings="table of findings", captions="folder of captions", report="where to write the report (Markdown)"
+    )
+    args = parser.read(arguments)
+    captions = {name: Path(args.captions, f"{name}.rst").read_text().strip() for name in TARGETS}
+    write_text(args.report, report(read_table(args.findings), args.study, captions))
+
+
+if __name__ == "__main__":
+    main()

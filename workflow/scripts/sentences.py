@@ -1,0 +1,28 @@
+"""Generate or read the sentence pairs of a task."""
+
+import json
+from dataclasses import asdict
+
+from heuristic_core.arguments import Arguments
+from heuristic_core.config.blocks import AnyTask
+from heuristic_core.files import write_text
+from heuristic_core.tables import write_table
+from heuristic_core.tasks.sentences import sentences
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.settings("task", AnyTask)
+    parser.files(
+        train="training pairs (Parquet)", evaluation="evaluation pairs (Parquet)", subsets="their subsets (JSON)"
+    )
+    args = parser.read(arguments)
+    pairs = sentences(args.task)
+    write_table("sentences", pairs.train, args.train)
+    write_table("sentences", pairs.evaluation, args.evaluation)
+    described = {"labels": pairs.labels, "subsets": [asdict(rule) for rule in pairs.subsets]}
+    write_text(args.subsets, json.dumps(described, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
