@@ -47,7 +47,7 @@ class Arguments(argparse.ArgumentParser):
         """Add what names a run: study, model, task, and of ft_seed, step, sparsity and seed those in `more`."""
         kinds = {"ft_seed": int, "step": int, "sparsity": float, "seed": int}
         for name in ("study", "model", "task", *more):
-            self.add_argument(_flag(name), required=True, type=kinds.get(name, str), help="names the result", metavar="X")
+            self.add_argument(_flag(name), required=True, type=kinds.get(name, str), metavar="X", help="names it")
 
     def read(self, arguments: Sequence[str] | None) -> argparse.Namespace:
         """Parse, and open the log."""

@@ -3,9 +3,12 @@
 import logging
 import sys
 import time
+import traceback
 from pathlib import Path
 
 from tqdm import tqdm
+
+from heuristic_core.errors import InputError
 
 LOGGER = logging.getLogger("heuristic_core")
 SECONDS_BETWEEN_LINES = 5.0
@@ -27,6 +30,15 @@ def start_log(path: str | Path | None) -> None:
         force=True,
     )
     LOGGER.setLevel(logging.INFO)
+    sys.excepthook = log_failure
+
+
+def log_failure(kind: type[BaseException], error: BaseException, trace) -> None:
+    """Write why the job failed into its log and to standard error; a user's own error without a traceback."""
+    details = None if issubclass(kind, InputError) else (kind, error, trace)
+    LOGGER.error("failed: %s", error, exc_info=details)
+    if not any(type(handler) is logging.StreamHandler for handler in logging.getLogger().handlers):
+        print("".join(traceback.format_exception(*details)) if details else f"error: {error}", file=sys.stderr)
 
 
 class Progress:

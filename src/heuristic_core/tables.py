@@ -1,7 +1,7 @@
 """The schemas of the Parquet tables, and reading and writing them.
 
 Tables are tidy: one row per observation. Each begins with the identity columns of what was observed; the meaning and
-unit of every column stand in the file's own schema metadata (``pyarrow.parquet.read_schema(file).field(name).metadata``).
+unit of every column stand in the file's own metadata (``pyarrow.parquet.read_schema(file).field(name).metadata``).
 Accuracies are in percent, 0-100. A missing or undefined value is a null, never a number.
 """
 
@@ -189,9 +189,9 @@ def as_frame(table: pa.Table):
     return table.to_pandas(types_mapper={pa.int32(): pd.Int32Dtype()}.get)
 
 
-def read_table(path: str | Path):
-    """A table as a pandas frame; see :func:`as_frame`."""
-    return as_frame(pq.read_table(path))
+def read_table(path: str | Path, without: Iterable[str] = ()):
+    """A table as a pandas frame, see :func:`as_frame`, but for the columns `without`, which are not even read."""
+    return as_frame(pq.read_table(path, columns=[c for c in pq.read_schema(path).names if c not in set(without)]))
 
 
 def read_rows(path: str | Path) -> list[dict]:

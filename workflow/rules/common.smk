@@ -27,6 +27,11 @@ SCRIPTS = {
     if name.endswith(".py")
 }
 RUN = f"{sys.executable} {workflow.basedir}/workflow/scripts"
+# Small jobs that run hundreds of times are forks of a process with its imports done, where they run on this machine.
+WARM = RUN
+if not workflow.remote_exec and os.environ.get("HEURISTIC_CORE_WARM", "1") == "1":
+    KEY = code_digest(*(f"{workflow.basedir}/workflow/scripts/{name}.py" for name in SCRIPTS), LOCK)
+    WARM = f"{sys.executable} -IS {workflow.basedir}/workflow/warm/run.py {KEY} {workflow.basedir}/workflow/scripts"
 
 
 wildcard_constraints:

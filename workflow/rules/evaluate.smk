@@ -13,7 +13,7 @@ rule evaluate:
     conda:
         "../../envs/environment.yaml"
     shell:
-        "{RUN}/evaluate.py --checkpoint {input.checkpoint} --means {input.means} --subnetwork {input.subnetwork}"
+        "{WARM}/evaluate.py --checkpoint {input.checkpoint} --means {input.means} --subnetwork {input.subnetwork}"
         " --evaluation {input.evaluation} --predictions {output.predictions} --log {log}"
 
 
@@ -27,7 +27,7 @@ rule ablate:
         predictions=f"{L.run}/ablation_predictions.parquet",
         sets=f"{L.run}/ablation_sets.parquet",
     params:
-        analysis=STUDY.analysis.model_dump_json(include={"control_draws", "seed", "subsets"}),
+        analysis=STUDY.analysis.model_dump_json(include={"control_draws", "seed", "subsets", "ablation_pairs"}),
         step=STUDY.last_checkpoint,
         code=SCRIPTS["ablate"],
     log:
@@ -35,7 +35,7 @@ rule ablate:
     conda:
         "../../envs/environment.yaml"
     shell:
-        "{RUN}/ablate.py --analysis {params.analysis:q} {IDENTITY} --ft-seed {wildcards.ft_seed} --step {params.step}"
+        "{WARM}/ablate.py --analysis {params.analysis:q} {IDENTITY} --ft-seed {wildcards.ft_seed} --step {params.step}"
         " --core {input.core} --checkpoint {input.checkpoint} --means {input.means} --evaluation {input.evaluation}"
         " --predictions {output.predictions} --sets {output.sets} --log {log}"
 
@@ -55,5 +55,5 @@ rule attention:
     conda:
         "../../envs/environment.yaml"
     shell:
-        "{RUN}/attention.py --analysis {params.analysis:q} {IDENTITY} --ft-seed {wildcards.ft_seed} --step {params.step}"
+        "{WARM}/attention.py --analysis {params.analysis:q} {IDENTITY} --ft-seed {wildcards.ft_seed} --step {params.step}"
         " --checkpoint {input.checkpoint} --evaluation {input.evaluation} --shares {output.shares} --log {log}"

@@ -10,8 +10,8 @@ rule finetune:
         accuracy=f"{L.run}/accuracy.parquet",
     params:
         model=STUDY.model.model_dump_json(),
-        # The list of fine-tuning seeds is no part of a run: adding one reruns no other.
-        finetune=STUDY.finetune.model_dump_json(exclude={"seeds"}),
+        # The other fine-tuning seeds are no part of a run: adding one reruns no other.
+        finetune=lambda w: STUDY.finetune.model_copy(update={"seeds": [int(w.ft_seed)]}).model_dump_json(),
         folder=L.run,
         code=SCRIPTS["finetune"],
     threads: STUDY.finetune.threads
@@ -42,6 +42,6 @@ rule full_model:
     conda:
         "../../envs/environment.yaml"
     shell:
-        "{RUN}/full_model.py --prune {params.prune:q} {IDENTITY} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"
+        "{WARM}/full_model.py --prune {params.prune:q} {IDENTITY} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"
         " --checkpoint {input.checkpoint} --train {input.train} --evaluation {input.evaluation}"
         " --means {output.means} --logits {output.logits} --predictions {output.predictions} --log {log}"

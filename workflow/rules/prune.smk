@@ -15,6 +15,6 @@ rule prune:
     conda:
         "../../envs/environment.yaml"
     shell:
-        "{RUN}/prune.py --prune {params.prune:q} {IDENTITY} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"
+        "{WARM}/prune.py --prune {params.prune:q} {IDENTITY} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"
         " --sparsity {wildcards.sparsity} --seed {wildcards.seed} --checkpoint {input.checkpoint} --means {input.means}"
         " --logits {input.logits} --train {input.train} --subnetwork {output.subnetwork} --trace {output.trace} --log {log}"

@@ -21,7 +21,7 @@ rule gather:
     conda:
         "../../envs/environment.yaml"
     shell:
-        "{RUN}/gather.py --full {input.full} --cells {params.cells} --predictions {output.predictions}"
+        "{WARM}/gather.py --full {input.full} --cells {params.cells} --predictions {output.predictions}"
         " --accuracy {output.accuracy} --components {output.components} --traces {output.traces} --log {log}"
 
 
@@ -54,7 +54,7 @@ rule concatenate:
     conda:
         "../../envs/environment.yaml"
     shell:
-        "{RUN}/concatenate.py --name {wildcards.table} --parts {input} --table {output} --log {log}"
+        "{WARM}/concatenate.py --name {wildcards.table} --parts {input} --table {output} --log {log}"
 
 
 rule effective_size:
@@ -71,7 +71,7 @@ rule effective_size:
     conda:
         "../../envs/environment.yaml"
     shell:
-        "{RUN}/effective_size.py --analysis {params.analysis:q} --seeds {params.seeds}"
+        "{WARM}/effective_size.py --analysis {params.analysis:q} --seeds {params.seeds}"
         " --accuracy {input.accuracy} --table {output} --log {log}"
 
 
@@ -92,7 +92,7 @@ rule core:
     conda:
         "../../envs/environment.yaml"
     shell:
-        "{RUN}/core.py --analysis {params.analysis:q} --context {params.context:q} --components {input.components}"
+        "{WARM}/core.py --analysis {params.analysis:q} --context {params.context:q} --components {input.components}"
         " --head-frequency {output.head_frequency} --core {output.core} --core-null {output.core_null}"
         " --rank-correlation {output.rank_correlation} --log {log}"
 
@@ -111,7 +111,7 @@ rule ablations:
     conda:
         "../../envs/environment.yaml"
     shell:
-        "{RUN}/ablations.py --analysis {params.analysis:q} --predictions {input.predictions} --sets {input.sets}"
+        "{WARM}/ablations.py --analysis {params.analysis:q} --predictions {input.predictions} --sets {input.sets}"
         " --table {output} --log {log}"
 
 
@@ -140,4 +140,4 @@ rule findings:
     conda:
         "../../envs/environment.yaml"
     shell:
-        "{RUN}/findings.py --context {params.context:q} --tables {params.folder} --table {output.table} --log {log}"
+        "{WARM}/findings.py --context {params.context:q} --tables {params.folder} --table {output.table} --log {log}"

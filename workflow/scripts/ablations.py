@@ -15,7 +15,7 @@ def main(arguments=None):
         table="where to write accuracies and changes",
     )
     args = parser.read(arguments)
-    predictions, sets = read_table(args.predictions), read_table(args.sets)
+    predictions, sets = read_table(args.predictions, without=["logits"]), read_table(args.sets)
     write_table("ablations", ablations(predictions, sets, args.analysis.subsets, seed=args.analysis.seed), args.table)
 
 

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 from transformers import AutoTokenizer
+from transformers.utils import logging as hugging_face_logging
 
 from heuristic_core.arguments import Arguments, identity
 from heuristic_core.config.blocks import AnyModel, Finetune
@@ -34,6 +35,7 @@ def main(arguments=None):
     parser.add_argument("--threads", type=int, default=1, help="CPU threads")
     args = parser.read(arguments)
     use_threads(args.threads)
+    hugging_face_logging.disable_progress_bar()
     run = identity(args)
     tokenizer = AutoTokenizer.from_pretrained(args.tokenizer)
     labels = json.loads(Path(args.subsets).read_text())["labels"]

@@ -3,7 +3,7 @@
 from heuristic_core.analysis.accuracy import accuracy
 from heuristic_core.arguments import Arguments
 from heuristic_core.components import Subnetwork
-from heuristic_core.tables import concatenate, write_table
+from heuristic_core.tables import as_frame, concatenate, write_table
 
 
 def main(arguments=None):
@@ -19,7 +19,7 @@ def main(arguments=None):
     args = parser.read(arguments)
     predictions = concatenate("predictions", [args.full, *(f"{cell}/predictions.parquet" for cell in args.cells)])
     write_table("predictions", predictions, args.predictions)
-    write_table("accuracy", accuracy(predictions.drop_columns("logits").to_pandas()), args.accuracy)
+    write_table("accuracy", accuracy(as_frame(predictions.drop_columns("logits"))), args.accuracy)
     subnetworks = [Subnetwork.load(f"{cell}/subnetwork.json") for cell in args.cells]
     write_table("components", [row for subnetwork in subnetworks for row in subnetwork.rows()], args.components)
     write_table(

@@ -68,9 +68,11 @@ def _against_full(cell: pd.DataFrame) -> pd.DataFrame:
     accuracy = cell.set_index("ablation")["accuracy"]
     if "none" not in accuracy:
         raise ValueError("no predictions of ablation 'none', against which the others are compared")
-    if cell["n"].nunique() > 1:
-        counts = ", ".join(f"{name}: {n}" for name, n in zip(cell["ablation"], cell["n"], strict=True))
-        raise ValueError(f"ablations have different numbers of pairs on {cell['subset'].iloc[0]}: {counts}")
+    pairs = cell.set_index("ablation")["n"]
+    if len(different := pairs[pairs != pairs["none"]]):
+        name, n = different.index[0], different.iloc[0]
+        subset = cell["subset"].iloc[0]
+        raise ValueError(f"ablation {name!r} has predictions of {n} pairs of {subset}, 'none' of {pairs['none']}")
     cell = cell.assign(change=cell["accuracy"] - accuracy["none"])
     single = cell[cell["role"].isin(SINGLE)]
     single_drop = {int(row.heads[0]): -row.change for row in single.itertuples()}

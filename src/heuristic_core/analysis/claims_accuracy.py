@@ -29,7 +29,7 @@ def saturates_before_generalising(evidence: Evidence) -> Verdict:
         lowest = saturated["ood"].min()
         return Verdict(False, f"best ID {best:.1f} %; wherever ID has saturated, OOD is {lowest:.1f} % or more")
     at = floor.iloc[0]
-    where = f"at step {floor.index[0]}, and {len(floor)} such evaluations of {len(curve)}"
+    where = f"at step {floor.index[0]}; so in {len(floor)} of {len(curve)} evaluations"
     return Verdict(True, f"ID {at['id']:.1f} % and OOD {at['ood']:.1f} % {where}")
 
 

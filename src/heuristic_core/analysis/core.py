@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.frames import frame, generator
-from heuristic_core.config.blocks import Early
-from heuristic_core.figures.targets import Context
+from heuristic_core.config.context import Context
 from heuristic_core.tables import COMPONENT, RUN
 
 # Sets of subnetworks whose shared heads are counted, each by the cells it consists of.
@@ -22,25 +21,25 @@ SETS = {
 }
 
 
-def _cells(context: Context, early: Early | None) -> dict[str, tuple[int, float, tuple[int, ...]]]:
+def _cells(context: Context) -> dict[str, tuple[int, float, tuple[int, ...]]]:
     """Step, sparsity and pruning seeds of each cell that has many seeds."""
     cells = {
-        "mid": (context.last, context.mid, tuple(context.seeds)),
-        "high": (context.last, context.high, tuple(context.seeds)),
+        "mid": (context.last, context.mid, context.seeds),
+        "high": (context.last, context.high, context.seeds),
     }
-    if early:
-        cells["early"] = (early.checkpoint, context.high, tuple(early.seeds))
+    if context.early is not None:
+        cells["early"] = (context.early, context.high, context.early_seeds)
     return cells
 
 
-def head_frequency(components: pd.DataFrame, context: Context, early: Early | None = None) -> pd.DataFrame:
+def head_frequency(components: pd.DataFrame, context: Context) -> pd.DataFrame:
     """Table "head_frequency" from table "components": how many subnetworks of each cell keep a component.
 
     A cell is a step and a sparsity. Its subnetworks are those of the spread's seeds at the last step's mid and
-    high sparsity, of `early.seeds` at the early checkpoint and high sparsity, of the curve's seeds elsewhere.
+    high sparsity, of the early seeds at the early checkpoint and high sparsity, of the curve's seeds elsewhere.
     """
     # Reversed, so that mid and high win where the early checkpoint is the last one.
-    seeds = {(step, sparsity): of for step, sparsity, of in reversed(_cells(context, early).values())}
+    seeds = {(step, sparsity): of for step, sparsity, of in reversed(_cells(context).values())}
     counts = []
     for (*run, step, sparsity), cell in components.groupby([*RUN, "step", "sparsity"]):
         cell = cell[cell["seed"].isin(seeds.get((step, sparsity), context.curve_seeds))]
@@ -59,15 +58,15 @@ def _kept(components: pd.DataFrame, step: int, sparsity: float, seeds: tuple[int
     return components[here].pivot(index="seed", columns="component", values="kept").astype(bool)
 
 
-def core(components: pd.DataFrame, context: Context, early: Early | None = None) -> pd.DataFrame:
+def core(components: pd.DataFrame, context: Context) -> pd.DataFrame:
     """Table "core" from table "components": how many subnetworks keep each component, and the heads that all keep.
 
     A head is in the core if every mid- and every high-sparsity subnetwork of the last checkpoint keeps it.
-    Raises ValueError where mid, high or, with `early`, early subnetworks are absent altogether.
+    Raises ValueError where mid, high or, if the study has any, early subnetworks are absent altogether.
     """
     parts = []
     for _, run in components.groupby([*RUN]):
-        kept = {name: _kept(run, *cell) for name, cell in _cells(context, early).items()}
+        kept = {name: _kept(run, *cell) for name, cell in _cells(context).items()}
         of_run = run[[*RUN, *COMPONENT]].drop_duplicates("component").set_index("component").sort_index()
         in_all = kept["mid"].all() & kept["high"].all()
         counts = {name: masks.sum() for name, masks in kept.items()}
@@ -75,9 +74,7 @@ def core(components: pd.DataFrame, context: Context, early: Early | None = None)
     return frame("core", pd.concat(parts))
 
 
-def core_null(
-    components: pd.DataFrame, context: Context, permutations: int, seed: int, early: Early | None = None
-) -> pd.DataFrame:
+def core_null(components: pd.DataFrame, context: Context, permutations: int, seed: int) -> pd.DataFrame:
     """Table "core_null" from table "components": do subnetworks share more heads than chance would give?
 
     Chance: in every subnetwork the heads of each layer are permuted, so its number of heads per layer stays.
@@ -87,7 +84,7 @@ def core_null(
     rows = []
     for run, of_run in components.groupby([*RUN]):
         heads = of_run[of_run["kind"] == "head"]
-        kept = {name: _kept(heads, *cell).to_numpy() for name, cell in _cells(context, early).items()}
+        kept = {name: _kept(heads, *cell).to_numpy() for name, cell in _cells(context).items()}
         identity = dict(zip(RUN, run, strict=True))
         for name, cells in SETS.items():
             if not set(cells) <= set(kept):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from heuristic_core.analysis.accuracy import chosen, group_means
-from heuristic_core.figures.targets import Context
+from heuristic_core.config.context import Context
 
 
 class CannotSay(Exception):

@@ -7,7 +7,7 @@ import pandas as pd
 from heuristic_core.analysis import claims_accuracy, claims_heads
 from heuristic_core.analysis.evidence import CannotSay, Evidence, Verdict
 from heuristic_core.analysis.frames import frame
-from heuristic_core.figures.targets import Context
+from heuristic_core.config.context import Context
 from heuristic_core.tables import RUN
 
 CLAIMS = [*claims_accuracy.CLAIMS, *claims_heads.CLAIMS]

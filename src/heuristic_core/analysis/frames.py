@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from heuristic_core.tables import schema
+from heuristic_core.tables import as_frame, schema
 
 
 def frame(name: str, rows: pd.DataFrame | list[dict]) -> pd.DataFrame:
@@ -15,11 +15,11 @@ def frame(name: str, rows: pd.DataFrame | list[dict]) -> pd.DataFrame:
     Columns that no row has are null; further columns of `rows` are left out.
     """
     wanted = schema(name)
-    table = pa.Table.from_pandas(pd.DataFrame(rows, columns=wanted.names), schema=wanted, preserve_index=False)
-    return table.to_pandas(types_mapper={pa.int32(): pd.Int32Dtype()}.get)
+    rows = pd.DataFrame(rows, columns=wanted.names)
+    return as_frame(pa.Table.from_pandas(rows, schema=wanted, preserve_index=False))
 
 
 def generator(*parts: int | str) -> np.random.Generator:
     """A generator of its own for everything that `parts` name; equal parts give equal draws."""
     # CRC-32 rather than hash(), which differs from one process to the next.
-    return np.random.default_rng([zlib.crc32(p.encode()) if isinstance(p, str) else p for p in parts])
+    return np.random.default_rng([zlib.crc32(part.encode()) if isinstance(part, str) else part for part in parts])

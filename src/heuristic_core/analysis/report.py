@@ -11,13 +11,13 @@ def report(findings: pd.DataFrame, study_name: str, captions: dict[str, str]) ->
     """Markdown from table "findings".
 
     captions: the caption of every figure and table by its name, in the order in which they are to appear. Figures
-    (names that begin so) become images, figures/<name>.png; tables links, figures/<name>.md.
+    (names that begin so) become images, figures/<name>.png; tables links, tables/<name>.md.
     """
     lines = [
         f"# {study_name}",
         "",
         "ID is in-domain accuracy. OOD is accuracy on out-of-domain pairs, where the word-overlap heuristic is wrong.",
-        "Every claim is judged on each fine-tuning seed by itself, by a rule and thresholds fixed beforehand.",
+        "Every claim is judged on each fine-tuning seed by itself, by one rule and the thresholds it names.",
         "",
         *_summary(findings),
         "",
@@ -75,7 +75,7 @@ def _figures(captions: dict[str, str]) -> Iterator[str]:
     yield ""
     for name, caption in captions.items():
         image = f"![{name}](figures/{name}.png)"
-        yield image if name.startswith("figure") else f"[{name}](figures/{name}.md)"
+        yield image if name.startswith("figure") else f"[{name}](tables/{name}.md)"
         yield ""
         yield f"*{name}.* {caption}"
         yield ""

@@ -129,6 +129,7 @@ class EvaluationFile(SplitFile):
     )
     split_by: str | None = Field(None, description="column whose values become subsets")
     family_by: str | None = Field(None, description="column that names the family of a subset")
+    pairs: PositiveInt | None = Field(None, description="use a sample of at most so many pairs of each subset")
     merge: dict[str, str] | None = Field(
         None, description="a class of the task -> the label of this file that it counts as, for each class"
     )
@@ -149,9 +150,8 @@ class FilesTask(Block):
     labels: list[str] = Field(min_length=2, description="label names in the model's class order")
     train: list[SplitFile] = Field(min_length=1, description="files whose rows together are the training set")
     train_pairs: PositiveInt | None = Field(None, description="use the first so many training pairs after shuffling")
-    seed: Seed = Field(0, description="of that shuffle and of `evaluation_pairs`")
+    seed: Seed = Field(0, description="of that shuffle and of samples of evaluation pairs")
     evaluation: dict[Name, EvaluationFile] = Field(min_length=1)
-    evaluation_pairs: PositiveInt | None = Field(None, description="a sample of at most so many pairs per subset")
     max_length: PositiveInt = Field(128, description="longest encoded pair, in tokens")
 
 
@@ -269,6 +269,9 @@ class Analysis(Block):
     permutations: PositiveInt = Field(10_000, description="of the within-layer null of the core's size")
     control_draws: PositiveInt = Field(
         20, description="random sets of heads per ablated set, matched in layers and number"
+    )
+    ablation_pairs: PositiveInt | None = Field(
+        None, description="ablations are evaluated on the first so many pairs of each subset; default: all"
     )
     attention_pairs: PositiveInt = Field(500, description="evaluation pairs over which attention shares are averaged")
     seed: Seed = Field(0, description="of permutations and control draws")

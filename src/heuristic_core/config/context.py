@@ -7,8 +7,8 @@ from heuristic_core.config.study import Study
 class Context(Block):
     """mid, high: the two sparsities of the spread. last: the last kept step. seeds: pruning seeds of the spread.
 
-    curve_seeds: pruning seeds of the accuracy curves and of effective size. early, early_seeds: the early checkpoint and
-    its pruning seeds, if the study has them. margin: points. subsets: those that enter group means; None for all.
+    curve_seeds: pruning seeds of the accuracy curves and of effective size. early, early_seeds: the early checkpoint
+    and its pruning seeds, if the study has them. margin: points. subsets: those that enter group means; None for all.
     """
 
     mid: float

@@ -18,9 +18,10 @@ from heuristic_core.config.blocks import (
     NewModel,
     Prune,
 )
+from heuristic_core.errors import InputError
 
 
-class ConfigError(Exception):
+class ConfigError(InputError):
     """A configuration that cannot be run. The message names file, key, value and remedy."""
 
 

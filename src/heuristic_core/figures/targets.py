@@ -1,4 +1,7 @@
-"""Every figure and table of the workflow by name, and what each is drawn from. Imports nothing heavy: the DAG reads it."""
+"""Every figure and table of the workflow by name, and what each is drawn from.
+
+Imports nothing heavy: the DAG reads it.
+"""
 
 from typing import NamedTuple
 
@@ -20,9 +23,7 @@ TARGETS = {
     "figure06": Target(("effective_size", "finetune_accuracy"), "Effective size over fine-tuning"),
     "figure09": Target(("attention", "core"), "Where the core heads attend"),
     "figure10": Target(("finetune_accuracy",), "The full model's accuracy over fine-tuning"),
-    "figure13": Target(
-        ("head_frequency", "rank_correlation"), "How often each head is kept, at both sparsities"
-    ),
+    "figure13": Target(("head_frequency", "rank_correlation"), "How often each head is kept, at both sparsities"),
     "table3": Target(("ablations",), "Ablating core heads from the full model"),
 }
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -70,10 +70,25 @@ class Encoded:
 
     def group(self, name: str) -> "Encoded":
         """The pairs of all subsets of group `name`, without subsets."""
-        pairs = np.concatenate([np.arange(s.start, s.stop) for s in self.subsets if s.group == name])
+        return self._take(np.concatenate([np.arange(s.start, s.stop) for s in self.subsets if s.group == name]))
+
+    def thinned(self, count: int | None) -> "Encoded":
+        """At most the first `count` pairs of every subset; all for None."""
+        if count is None:
+            return self
+        subsets, start = [], 0
+        for s in self.subsets:
+            size = min(count, s.stop - s.start)
+            subsets.append(replace(s, start=start, stop=start + size))
+            start += size
+        starts = [np.arange(s.start, min(s.start + count, s.stop)) for s in self.subsets]
+        return self._take(np.concatenate(starts), tuple(subsets))
+
+    def _take(self, pairs: np.ndarray, subsets: tuple[Subset, ...] = ()) -> "Encoded":
         parts = [self.split(flat) for flat in (self.ids, self.types, self.special)]
         fields = [np.concatenate([part[i] for i in pairs]) for part in parts]
-        return Encoded(*fields, np.cumsum([0, *self.lengths[pairs]], dtype=np.int64), self.labels[pairs])
+        offsets = np.cumsum([0, *self.lengths[pairs]], dtype=np.int64)
+        return Encoded(*fields, offsets, self.labels[pairs], subsets)
 
     def split(self, flat: np.ndarray) -> list[np.ndarray]:
         """A flat array, cut into one part per pair."""

@@ -8,12 +8,13 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from heuristic_core.config.blocks import EvaluationFile, FilesTask, SplitFile
+from heuristic_core.errors import InputError
 from heuristic_core.tasks.sentences import Sentences, SubsetRule
 
 LOGGER = logging.getLogger("heuristic_core")
 
 
-class DataError(Exception):
+class DataError(InputError):
     """Data that do not fit their declaration. The message names file, column and value."""
 
 
@@ -30,7 +31,7 @@ def read_task(task: FilesTask) -> Sentences:
     for position, (name, spec) in enumerate(task.evaluation.items()):
         rng = np.random.default_rng([task.seed, 1, position])
         for rule, rows in _evaluation_subsets(task, name, spec):
-            evaluation += _sample(rows, task.evaluation_pairs, rng)
+            evaluation += _sample(rows, spec.pairs, rng)
             rules.append(rule)
     return Sentences(labels, [train[i] for i in order], evaluation, tuple(rules))
 

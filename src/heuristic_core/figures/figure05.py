@@ -1,0 +1,50 @@
+"""Figure 5: how many heads occur in how many subnetworks of the two sparsities."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.patches import Rectangle
+
+from heuristic_core.figures.heat import heat_map
+from heuristic_core.figures.panels import percent, seed_label, wrapped
+from heuristic_core.figures.rows import ft_seeds, some
+
+CORE = "#D55E00"  # the outline of the cell that holds the core
+
+
+def draw(tables, settings, context):
+    """A panel for each fine-tuning seed. Marks: one row per filled cell.
+
+    Raises ValueError where a head is kept by more subnetworks than there are pruning seeds.
+    """
+    n = len(context.seeds)
+    core = some(tables["core"], "rows in table core")
+    heads = some(core[core["kind"] == "head"].dropna(subset=["mid", "high"]), "heads in table core")
+    if heads[["mid", "high"]].max(axis=None) > n:
+        raise ValueError(f"a head is kept by more subnetworks than there are pruning seeds, {n}")
+    cells = heads.groupby(["ft_seed", "high", "mid"]).size().rename("heads").reset_index()
+    seeds = ft_seeds(cells)
+    figure, axes = wrapped(settings, len(seeds), 3.6)
+    for ax, ft_seed in zip(axes, seeds, strict=True):
+        of_seed = cells[cells["ft_seed"] == ft_seed]
+        _panel(ax, _grid(of_seed, n), largest=cells["heads"].max())
+        ax.set_title(f"{seed_label(ft_seed)}, {of_seed['heads'].sum()} heads", loc="left")
+        ax.set_xlabel(f"subnetworks at {percent(context.mid)} sparsity\nthat keep the head (of {n})")
+        ax.set_ylabel(f"subnetworks at {percent(context.high)} sparsity\nthat keep the head (of {n})")
+    return figure, cells
+
+
+def _grid(cells: pd.DataFrame, n: int) -> np.ndarray:
+    """Heads by [high, mid] count, null where there are none."""
+    grid = np.full((n + 1, n + 1), np.nan)
+    grid[cells["high"].astype(int), cells["mid"].astype(int)] = cells["heads"]
+    return grid
+
+
+def _panel(ax, grid: np.ndarray, largest: int) -> None:
+    n = len(grid) - 1
+    heat_map(ax, grid, largest)
+    ax.add_patch(Rectangle((n, n), 1, 1, fill=False, edgecolor=CORE, linewidth=1.8, clip_on=False, zorder=4))
+    name = "core" if grid[n, n] > 0 else "no core head"
+    leader = {"arrowstyle": "-", "color": CORE, "linewidth": 0.8}
+    ax.annotate(name, (n, n + 0.5), (n - 1, n + 0.5), color=CORE, ha="right", va="center", arrowprops=leader)
+    ax.set(xlim=(0, n + 1), ylim=(0, n + 1))

@@ -1,0 +1,93 @@
+"""Figure 6: effective size over fine-tuning, with the full model's accuracy."""
+
+import pandas as pd
+from matplotlib.lines import Line2D
+
+from heuristic_core.analysis.accuracy import group_means
+from heuristic_core.figures.panels import percent_axis, seed_label, wrapped
+from heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some
+from heuristic_core.figures.style import ROLES
+
+SIZES = ("id", "ood", "mixed")
+APART = 0.012  # of the range of steps: groups are set apart where their sizes are equal
+THIN = 0.8  # points; accuracies are the background of sizes
+ROUNDING = 1e-9  # full accuracies are means of floats
+
+
+def draw(tables, settings, context):
+    """A panel for each fine-tuning seed. Marks: one row per point of either axis.
+
+    `state` of a size is defined, undefined (the full model does not exceed the margin) or missing.
+    """
+    sizes = _sizes(tables["effective_size"])
+    trace = some(tables["finetune_accuracy"], "rows in table finetune_accuracy")
+    accuracies = group_means(trace, shown(settings, context))
+    seeds = ft_seeds(sizes)
+    figure, axes = wrapped(settings, len(seeds), 2.9, sharex=True, sharey=True)
+    apart = APART * (accuracies["step"].max() - accuracies["step"].min())
+    for k, (ax, ft_seed) in enumerate(zip(axes, seeds, strict=True)):
+        right = ax.twinx()
+        right.spines["right"].set_visible(True)
+        _accuracy_lines(right, accuracies[accuracies["ft_seed"] == ft_seed])
+        _size_lines(ax, sizes[sizes["ft_seed"] == ft_seed], apart)
+        ax.set_zorder(right.get_zorder() + 1)  # sizes stand before accuracies
+        ax.patch.set_visible(False)
+        ax.set_title(seed_label(ft_seed), loc="left")
+        ax.set_xlabel("fine-tuning step")
+        ax.set_ylabel("effective size (%)")
+        ax.label_outer()
+        if k % 2 or k == len(seeds) - 1:
+            right.set_ylabel("full-model accuracy (%)")
+        else:
+            right.tick_params(labelright=False)
+    _legends(figure, context)
+    lines = accuracies.rename(columns={"accuracy": "value"}).assign(quantity="full_accuracy")
+    points = sizes.rename(columns={"effective_size": "value"}).assign(quantity="effective_size")
+    columns = ["ft_seed", "quantity", "group", "step", "value", "sd", "n_seeds", "state", "reason"]
+    return figure, pd.concat([points, lines]).reindex(columns=columns)
+
+
+def _sizes(table: pd.DataFrame) -> pd.DataFrame:
+    """The summaries over pruning seeds, thresholded per seed, each with its state."""
+    rows = table[(table["order"] == "per-seed") & table["seed"].isna() & table["group"].isin(SIZES)]
+    rows = some(rows, "summaries of order per-seed in table effective_size").sort_values("step")
+    undefined = rows["effective_size"].isna() & (rows["full_accuracy"] <= rows["margin"] + ROUNDING)
+    state = pd.Series("defined", rows.index).mask(rows["effective_size"].isna(), "missing")
+    return rows.assign(state=state.mask(undefined, "undefined"))
+
+
+def _size_lines(ax, sizes: pd.DataFrame, apart: float) -> None:
+    """Lines that break where a size is null; crosses on the axis where it is undefined."""
+    for k, group in enumerate(SIZES):
+        rows, role = sizes[sizes["group"] == group], ROLES[group]
+        x = rows["step"].astype(float) + (k - 1) * apart
+        low, high = rows["effective_size"] - rows["sd"], rows["effective_size"] + rows["sd"]
+        ax.fill_between(x, low, high, color=role.colour, alpha=0.15, linewidth=0)
+        # A band has no width at a point between two breaks; its whisker stays.
+        ax.errorbar(
+            x, rows["effective_size"], rows["sd"].fillna(0), color=role.colour, linestyle=role.line, marker=role.marker,
+            elinewidth=0.8,
+        )  # fmt: skip
+        crosses = x[rows["state"] == "undefined"]
+        ax.plot(crosses, [0] * len(crosses), "x", color=role.colour, markersize=5, markeredgewidth=1.2)
+    percent_axis(ax.yaxis)
+
+
+def _accuracy_lines(ax, accuracies: pd.DataFrame) -> None:
+    for group in GROUPS:
+        rows, role = accuracies[accuracies["group"] == group].sort_values("step"), ROLES[group]
+        ax.plot(rows["step"].astype(float), rows["accuracy"], color=role.colour, linestyle=role.line, linewidth=THIN)
+    percent_axis(ax.yaxis)
+
+
+def _legends(figure, context) -> None:
+    roles = [ROLES[group] for group in SIZES]
+    sizes = [Line2D([], [], color=r.colour, linestyle=r.line, marker=r.marker, label=r.label) for r in roles]
+    undefined = f"undefined: full model at or below {context.margin:g} %"
+    sizes.append(Line2D([], [], color="0.3", marker="x", markeredgewidth=1.2, linestyle="", label=undefined))
+    title = f"effective size (left axis), mean ± sd of {len(context.curve_seeds)} pruning seeds"
+    figure.legend(handles=sizes, loc="outside upper left", ncols=4, title=title, alignment="left")
+    roles = [ROLES[group] for group in GROUPS]
+    lines = [Line2D([], [], color=r.colour, linestyle=r.line, linewidth=THIN, label=r.label) for r in roles]
+    title = "full-model accuracy (right axis)"
+    figure.legend(handles=lines, loc="outside lower left", ncols=3, title=title, alignment="left")

@@ -1,0 +1,55 @@
+"""Grids of panels, and what is written on them."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+
+def panels(settings, rows: int, columns: int, height: float, **options) -> tuple[Figure, np.ndarray]:
+    """A figure and its axes [rows, columns]. height: inches, unless `settings` says another.
+
+    options: as of ``Figure.subplots``.
+    """
+    figure = Figure(figsize=(settings.width, settings.height or height), layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False, **options)
+
+
+def wrapped(settings, count: int, height: float, **options) -> tuple[Figure, list[Axes]]:
+    """A figure and `count` axes, two in a row. height: inches of a row."""
+    columns = min(count, 2)
+    rows = -(-count // columns)
+    figure, axes = panels(settings, rows, columns, rows * height, **options)
+    for unused in axes.flat[count:]:
+        unused.remove()
+    return figure, list(axes.flat[:count])
+
+
+def seed_label(ft_seed: int) -> str:
+    return f"fine-tuning seed {ft_seed}"
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:g} %"
+
+
+def percent_axis(axis) -> None:
+    """Ticks at every quarter of 0-100. A margin keeps marks at 0 and 100 whole; no value lies in it."""
+    axis.axes.set_ylim(-3, 103)
+    axis.set_ticks([0, 25, 50, 75, 100])
+
+
+def spread_out(values: Iterable[float], spacing: float, high: float) -> np.ndarray:
+    """Positions near `values`, in their order, at least `spacing` apart and at most `high`: where labels go."""
+    values = np.asarray(list(values), dtype=float)
+    order = np.argsort(values, kind="stable")
+    placed = values[order]
+    for k in range(1, len(placed)):
+        placed[k] = max(placed[k], placed[k - 1] + spacing)
+    placed[-1:] = np.minimum(placed[-1:], high)
+    for k in range(len(placed) - 2, -1, -1):
+        placed[k] = min(placed[k], placed[k + 1] - spacing)
+    positions = np.empty_like(placed)
+    positions[order] = placed
+    return positions

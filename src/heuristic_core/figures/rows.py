@@ -1,0 +1,54 @@
+"""Choosing and ordering the rows that a figure shows."""
+
+from collections.abc import Collection, Sequence
+
+import pandas as pd
+
+from heuristic_core.analysis.accuracy import chosen
+
+GROUPS = ("id", "ood", "ood-entailment")
+FAMILIES = ("lexical_overlap", "subsequence", "constituent")
+CELL_MARKS = ["ft_seed", "step", "sparsity", "seed", "subset", "group", "n", "accuracy"]
+
+
+def some(rows: pd.DataFrame, what: str) -> pd.DataFrame:
+    """`rows`, of which there must be some. Raises ValueError that names `what` is missing."""
+    if rows.empty:
+        raise ValueError(f"no {what}")
+    return rows
+
+
+def ft_seeds(rows: pd.DataFrame) -> list[int]:
+    """The fine-tuning seeds in `rows`, ascending. Each has a panel of its own: they are never pooled."""
+    return sorted(int(seed) for seed in rows["ft_seed"].unique())
+
+
+def shown(settings, context) -> Sequence[str] | None:
+    """The subsets a figure shows: its own, else the analysis's; None for all."""
+    return settings.subsets or context.subsets
+
+
+def subset_groups(rows: pd.DataFrame, subsets: Collection[str] | None) -> dict[str, str]:
+    """Subset -> group, in the order of display: by group, then as `subsets` says or, without, by HANS family.
+
+    Raises ValueError on a subset that no row has.
+    """
+    rows = chosen(rows.dropna(subset="subset"), subsets).drop_duplicates("subset")
+    if subsets is None:
+        within = rows["family"].map(FAMILIES.index, na_action="ignore").fillna(-1)
+    else:
+        within = rows["subset"].map(list(subsets).index)
+    rows = rows.assign(order=rows["group"].map(GROUPS.index), within=within)
+    rows = rows.sort_values(["order", "within"], kind="stable")
+    return dict(zip(rows["subset"], rows["group"], strict=True))
+
+
+def full_model(accuracy: pd.DataFrame, step: int) -> pd.DataFrame:
+    """The full model's rows of table "accuracy" at fine-tuning step `step`."""
+    return some(accuracy[(accuracy["step"] == step) & accuracy["seed"].isna()], f"full model at step {step}")
+
+
+def subnetworks(accuracy: pd.DataFrame, step: int, sparsity: float, seeds: Collection[int]) -> pd.DataFrame:
+    """The rows of one cell of the grid: pruning seeds `seeds`, one step, one sparsity."""
+    of_cell = (accuracy["step"] == step) & (accuracy["sparsity"] == sparsity) & accuracy["seed"].isin(list(seeds))
+    return some(accuracy[of_cell], f"subnetworks at step {step}, sparsity {sparsity:g}")

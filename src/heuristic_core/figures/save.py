@@ -1,0 +1,32 @@
+"""Writing a target's files; the same figure gives the same bytes."""
+
+import importlib
+from pathlib import Path
+
+from heuristic_core.figures import style
+from heuristic_core.figures.targets import TARGETS, outputs
+from heuristic_core.files import replacing, write_text
+
+# No dates, so that drawing anew changes nothing.
+UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
+
+
+def save(folder: str | Path, name: str, figure, marks, settings) -> None:
+    """Write what ``draw`` gave for target `name`: the files that ``targets.outputs(folder, name)`` lists.
+
+    marks: the values behind every mark, written as CSV with all their digits, nulls empty.
+    settings: the target's ``config.blocks.Figure``; its `dpi` is that of the PNG.
+    """
+    files = {Path(path).suffix[1:]: path for path in outputs(str(folder), name)}
+    write_text(files["csv"], marks.to_csv(index=False, lineterminator="\n"))
+    if figure is None:
+        write_text(files["md"], importlib.import_module(f"heuristic_core.figures.{name}").to_markdown(marks))
+        return
+    with style.applied():
+        # Laid out once, so that all formats agree and saving again moves nothing.
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+        for suffix, undated in UNDATED.items():
+            with replacing(files[suffix]) as partial:
+                title = {"Title": f"{name}: {TARGETS[name].title}"}
+                figure.savefig(partial, format=suffix, dpi=settings.dpi, metadata=title | undated)

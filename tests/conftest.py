@@ -1,0 +1,91 @@
+"""What many tests share: a tiny fine-tuned-like BERT, saved as an ordinary checkpoint, and encoded pairs."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SHARED = ROOT.parent / "shared"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_thread():
+    import torch
+
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def bert():
+    """A Hugging Face BERT of 3 layers x 4 heads with weights large enough that every component matters."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification
+
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=50,
+        hidden_size=32,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        intermediate_size=48,
+        max_position_embeddings=20,
+        num_labels=3,
+        id2label={0: "entailment", 1: "neutral", 2: "contradiction"},
+        initializer_range=0.3,
+    )
+    model = BertForSequenceClassification(config).eval()
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.dim() == 1:
+                weight.add_(0.1 * torch.randn_like(weight))
+    return model
+
+
+@pytest.fixture(scope="session")
+def checkpoint(bert, tmp_path_factory):
+    """The folder of that model, as `save_pretrained` writes it."""
+    folder = tmp_path_factory.mktemp("bert") / "checkpoint"
+    bert.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def fused(checkpoint):
+    from heuristic_core.models.fused import FusedBert
+
+    return FusedBert.load(checkpoint)
+
+
+def make_encoded(count: int, seed: int = 0, shortest: int = 5, longest: int = 16):
+    """Random pairs [CLS] a [SEP] b [SEP] in three subsets, one per group."""
+    from heuristic_core.tasks.encoded import Subset, from_lists
+
+    rng = np.random.default_rng(seed)
+    ids, types, special = [], [], []
+    for length in rng.integers(shortest, longest + 1, count):
+        first = int(rng.integers(1, length - 3))
+        words = rng.integers(5, 50, length - 3).tolist()
+        ids.append([1, *words[:first], 2, *words[first:], 2])
+        types.append([0] * (first + 2) + [1] * (length - first - 2))
+        special.append([1] + [0] * first + [1] + [0] * (length - 3 - first) + [1])
+    labels = rng.integers(0, 2, count)
+    a, b = count // 3, 2 * count // 3
+    subsets = (
+        Subset("in", "id", None, (0, 1, 2), 0, a),
+        Subset("out", "ood", "constituent", (0, 1, 1), a, b),
+        Subset("out_entailed", "ood-entailment", "constituent", (0, 1, 1), b, count),
+    )
+    return from_lists(ids, types, special, labels.tolist(), subsets)
+
+
+@pytest.fixture(scope="session")
+def encoded():
+    return make_encoded(60)
+
+
+@pytest.fixture(scope="session")
+def pairs(encoded):
+    from heuristic_core.models.batches import PairTensors
+
+    return PairTensors(encoded)

@@ -1,0 +1,182 @@
+import time
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import spearmanr
+
+from heuristic_core.analysis.core import core, core_null, head_frequency, rank_correlation, shared_by_chance
+from heuristic_core.analysis.frames import frame
+from heuristic_core.components import ComponentGrid
+from heuristic_core.config.context import Context
+from heuristic_core.tables import schema, write_table
+
+GRID = ComponentGrid(2, 3)
+CONTEXT = Context(mid=0.3, high=0.5, last=20, seeds=(1, 2), curve_seeds=(1,), margin=3.0)
+WITH_EARLY = CONTEXT.model_copy(update={"early": 10, "early_seeds": (1, 3)})
+
+# 0.0 and 1.2 are in every subnetwork at mid and high, and so is an MLP; 0.0 alone is in the early ones too.
+# Seed 3 is none of the spread's, seed 2 none of the curve's.
+CELLS = {
+    (20, 0.3, 1): "0.0, 0.1, 1.2, 1.0, mlp 0",
+    (20, 0.3, 2): "0.0, 0.2, 1.2, 1.0, mlp 0",
+    (20, 0.5, 1): "0.0, 1.2, 0.1, mlp 0",
+    (20, 0.5, 2): "0.0, 1.2, mlp 0",
+    (20, 0.5, 3): "1.1",
+    (20, 0.7, 1): "0.0",
+    (20, 0.7, 2): "0.1",
+    (10, 0.5, 1): "0.0, 1.2",
+    (10, 0.5, 3): "0.0, 1.1",
+}
+
+
+def components(cells, ft_seed=1):
+    """Table "components". cells: (step, sparsity, seed) -> names of the components kept."""
+    rows = []
+    for (step, sparsity, seed), kept in cells.items():
+        run = {"study": "s", "model": "m", "task": "t", "ft_seed": ft_seed, "step": step}
+        cell = {"sparsity": sparsity, "seed": seed, "actual_sparsity": sparsity}
+        for c in GRID:
+            about = {"component": c.index, "name": c.name, "kind": c.kind, "layer": c.layer, "head": c.head}
+            rows.append(run | cell | about | {"kept": c.name in kept.split(", "), "log_alpha": 0.0})
+    return frame("components", rows)
+
+
+def counts(frequency, step, sparsity):
+    rows = frequency[(frequency["step"] == step) & (frequency["sparsity"] == sparsity)]
+    (n,) = rows["n"].unique()
+    kept = rows[rows["count"] > 0]
+    return n, dict(zip(kept["name"], kept["count"], strict=True))
+
+
+def test_frequencies_use_the_seeds_of_each_cell(tmp_path):
+    result = head_frequency(components(CELLS), WITH_EARLY)
+    assert list(result.columns) == schema("head_frequency").names
+    write_table("head_frequency", result, tmp_path / "head_frequency.parquet")
+    assert result["seed"].isna().all()
+    assert len(result) == 4 * len(GRID)
+    assert counts(result, 20, 0.3) == (2, {"0.0": 2, "0.1": 1, "0.2": 1, "1.0": 2, "1.2": 2, "mlp 0": 2})
+    assert counts(result, 20, 0.5) == (2, {"0.0": 2, "0.1": 1, "1.2": 2, "mlp 0": 2})
+    assert counts(result, 20, 0.7) == (1, {"0.0": 1})
+    assert counts(result, 10, 0.5) == (2, {"0.0": 2, "1.1": 1, "1.2": 1})
+    without_early = head_frequency(components(CELLS), CONTEXT)
+    assert counts(without_early, 10, 0.5) == (1, {"0.0": 1, "1.2": 1})
+
+
+def test_the_core_is_what_every_mid_and_high_subnetwork_keeps(tmp_path):
+    other_run = dict.fromkeys(CELLS, "0.1")
+    result = core(pd.concat([components(CELLS), components(other_run, ft_seed=2)]), WITH_EARLY)
+    assert list(result.columns) == schema("core").names
+    write_table("core", result, tmp_path / "core.parquet")
+    in_core = result[result["in_core"]]
+    assert list(zip(in_core["ft_seed"], in_core["name"], strict=True)) == [(1, "0.0"), (1, "1.2"), (2, "0.1")]
+    first = result[result["ft_seed"] == 1].set_index("name")
+    assert first.loc["mlp 0", ["mid", "high", "early"]].tolist() == [2, 2, 0]
+    assert first.loc["1.2", ["mid", "high", "early"]].tolist() == [2, 2, 1]
+    assert core(components(CELLS), CONTEXT)["early"].isna().all()
+
+
+def test_a_core_without_subnetworks_is_an_error():
+    absent = components({cell: kept for cell, kept in CELLS.items() if cell[1] != 0.3})
+    for analysis in (lambda: core(absent, CONTEXT), lambda: core_null(absent, CONTEXT, 10, 0)):
+        with pytest.raises(ValueError, match=r"no subnetworks at step 20, sparsity 0\.3 of pruning seeds 1, 2"):
+            analysis()
+
+
+def test_the_null_table_counts_heads_in_its_sets(tmp_path):
+    result = core_null(components(CELLS), WITH_EARLY, permutations=500, seed=7)
+    assert list(result.columns) == schema("core_null").names
+    write_table("core_null", result, tmp_path / "core_null.parquet")
+    found = result.set_index("set")[["n", "observed"]]
+    assert dict(zip(found.index, found.itertuples(index=False, name=None), strict=True)) == {
+        "high": (2, 2),
+        "mid": (2, 3),
+        "mid+high": (4, 2),
+        "early": (2, 1),
+        "early+mid+high": (6, 1),
+    }
+    # High: in layer 0, {0, 1} and {0} share one of three heads with chance 2/3; in layer 1, {2} and {2} with 1/3.
+    high = result.set_index("set").loc["high"]
+    assert high["expected"] == pytest.approx(1.0, abs=0.1)
+    assert high["p"] == pytest.approx(2 / 9, abs=0.06)
+    pd.testing.assert_frame_equal(core_null(components(CELLS), WITH_EARLY, permutations=500, seed=7), result)
+    assert set(core_null(components(CELLS), CONTEXT, permutations=5, seed=7)["set"]) == {"high", "mid", "mid+high"}
+
+
+def test_a_set_draws_the_same_whatever_other_runs_there_are():
+    both = pd.concat([components(CELLS, ft_seed=0), components(CELLS, ft_seed=1)])
+    result = core_null(both, CONTEXT, permutations=200, seed=0)
+    alone = core_null(components(CELLS, ft_seed=1), CONTEXT, permutations=200, seed=0)
+    pd.testing.assert_frame_equal(result[result["ft_seed"] == 1].reset_index(drop=True), alone)
+
+
+def enumerated(kept_per_layer, heads):
+    """The exact distribution of the number of shared heads: every way to place each layer's heads in each mask."""
+    layers = []
+    for layer in kept_per_layer.T:
+        placements = product(*(combinations(range(heads), k) for k in layer))
+        layers.append([len(set.intersection(*map(set, masks))) for masks in placements])
+    totals = np.array([sum(parts) for parts in product(*layers)])
+    return np.bincount(totals, minlength=1 + heads * kept_per_layer.shape[1]) / len(totals)
+
+
+@pytest.mark.parametrize(
+    ("heads", "kept_per_layer"),
+    [(2, [[1, 1], [1, 2]]), (2, [[1, 0], [1, 2], [1, 1]]), (3, [[2, 1], [2, 3], [1, 2]])],
+)
+def test_the_null_against_exact_enumeration(heads, kept_per_layer):
+    kept_per_layer = np.array(kept_per_layer)
+    masks = np.arange(heads) < kept_per_layer[..., None]
+    draws = shared_by_chance(masks, 40_000, np.random.default_rng(0))
+    exact = enumerated(kept_per_layer, heads)
+    found = np.bincount(draws, minlength=len(exact)) / len(draws)
+    # Five standard errors of a share over 40,000 draws; what cannot be is never drawn.
+    assert np.abs(found - exact).max() < 5 * 0.5 / 200
+    assert (found[exact == 0] == 0).all()
+
+
+def test_the_null_against_permuting_every_mask():
+    rng = np.random.default_rng(1)
+    masks = rng.random((5, 4, 8)) < 0.75
+    permuted = [rng.permuted(masks, axis=2).all(axis=0).sum() for _ in range(4000)]
+    draws = shared_by_chance(masks, 4000, rng)
+    assert np.mean(draws) == pytest.approx(np.mean(permuted), abs=0.15)
+    assert np.std(draws) == pytest.approx(np.std(permuted), abs=0.12)
+
+
+def test_the_null_is_quick_at_the_size_of_bert():
+    masks = np.random.default_rng(0).random((24, 12, 12)) < 0.5
+    start = time.process_time()
+    draws = shared_by_chance(masks, 10_000, np.random.default_rng(0))
+    assert draws.shape == (10_000,)
+    assert time.process_time() - start < 3
+
+
+def frequency_table(mid, high):
+    rows = []
+    for sparsity, values in ((0.3, mid), (0.5, high)):
+        for c, count in zip(GRID, values, strict=True):
+            row = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 20, "sparsity": sparsity}
+            row |= {"component": c.index, "name": c.name, "kind": c.kind, "layer": c.layer, "head": c.head}
+            rows.append(row | {"count": count, "n": 9})
+    return frame("head_frequency", rows)
+
+
+def test_rank_correlation_is_over_heads_only(tmp_path):
+    mid, high = [1, 2, 3, 4, 5, 6, 0, 0], [1, 3, 2, 4, 6, 5, 9, 9]
+    result = rank_correlation(frequency_table(mid, high), 20, 0.3, 0.5)
+    assert list(result.columns) == schema("rank_correlation").names
+    write_table("rank_correlation", result, tmp_path / "rank_correlation.parquet")
+    expected = spearmanr(mid[:6], high[:6])
+    # Without ties rho = 1 - 6 * (sum of squared differences) / (n (n^2 - 1)) = 1 - 6 * 4 / 210.
+    assert result["rho"].tolist() == [pytest.approx(1 - 24 / 210)]
+    assert result["p"].tolist() == [pytest.approx(expected.pvalue)]
+    assert result["n"].tolist() == [6]
+
+
+@pytest.mark.parametrize("high", [0.5, 0.9])
+def test_rank_correlation_is_null_for_constant_or_missing_frequencies(high):
+    result = rank_correlation(frequency_table([1, 2, 3, 4, 5, 6, 0, 0], [2] * 8), 20, 0.3, high)
+    assert result[["rho", "p"]].isna().all(axis=None)
+    assert result["step"].tolist() == [20]

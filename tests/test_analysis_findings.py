@@ -1,0 +1,335 @@
+import pandas as pd
+import pytest
+
+from heuristic_core.analysis.claims_accuracy import (
+    generalises_later,
+    high_does_not_generalise,
+    mid_agrees_in_domain,
+    mid_disagrees_out_of_domain,
+    mid_keeps_entailment,
+    saturates_before_generalising,
+)
+from heuristic_core.analysis.claims_heads import (
+    core_is_early,
+    core_is_super_additive,
+    core_serves_generalisation,
+    frequencies_correlate,
+    id_size_is_flat,
+    ood_size_jumps,
+    shared_beyond_chance,
+)
+from heuristic_core.analysis.evidence import CannotSay, Evidence
+from heuristic_core.analysis.findings import CLAIMS, findings
+from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.report import report
+from heuristic_core.config.context import Context
+from heuristic_core.tables import schema, write_table
+
+RUN = {"study": "s", "model": "m", "task": "t"}
+CONTEXT = Context(
+    mid=0.3, high=0.5, last=30, seeds=(1, 2), curve_seeds=(1, 2), margin=3.0, subsets=("matched", "swap", "if")
+)
+SUBSETS = {
+    "matched": ("id", None),
+    "swap": ("ood", "lexical_overlap"),
+    "if": ("ood", "constituent"),
+    "overlap": ("ood-entailment", "lexical_overlap"),
+    "sequence": ("ood-entailment", "subsequence"),
+}
+
+
+def cell(values, **identity):
+    for name, value in zip(SUBSETS, values, strict=True):
+        group, family = SUBSETS[name]
+        yield RUN | identity | {"subset": name, "group": group, "family": family, "n": 100, "accuracy": value}
+
+
+def study(ft_seed=1):
+    """Tables that show every claim. No OOD subset is of family "subsequence": its accuracies of 0 do not count."""
+    at = {"ft_seed": ft_seed}
+    finetune = [
+        row
+        for step, values in {
+            10: (80.0, 0.0, 2.0, 99.0, 0.0),
+            20: (99.0, 1.0, 3.0, 99.0, 0.0),
+            30: (100.0, 70.0, 60.0, 100.0, 0.0),
+        }.items()
+        for row in cell(values, step=step, **at)
+    ]
+    accuracy = [
+        row
+        for (sparsity, seed), values in {
+            (0.0, None): (100.0, 70.0, 60.0, 100.0, 0.0),
+            (0.3, 1): (99.0, 10.0, 20.0, 95.0, 0.0),
+            (0.3, 2): (97.0, 40.0, 30.0, 91.0, 0.0),
+            (0.5, 1): (95.0, 1.0, 3.0, 100.0, 0.0),
+            (0.5, 2): (92.0, 0.0, 18.0, 98.0, 0.0),
+        }.items()
+        for row in cell(values, step=30, sparsity=sparsity, seed=seed, **at)
+    ]
+    core = [
+        {"name": name, "kind": "head", "mid": 2, "high": high, "early": early, "in_core": high == 2} | RUN | at
+        for name, high, early in (("0.0", 2, 2), ("0.1", 2, 2), ("1.0", 2, 1), ("1.1", 0, 0))
+    ]
+    core_null = [
+        {"set": name, "n": n, "observed": observed, "expected": 0.25, "p": 0.01, "permutations": 99} | RUN | at
+        for name, n, observed in (("high", 2, 3), ("mid", 2, 4), ("mid+high", 4, 3), ("early", 2, 2))
+    ]
+    sizes = [
+        {"step": step, "group": group, "order": order, "margin": 3.0, "full_accuracy": full, "effective_size": size}
+        | RUN
+        | at
+        for order in ("per-seed", "mean-first")
+        for step, group, full, size in (
+            (10, "id", 80.0, 50.0),
+            (20, "id", 99.0, 60.0),
+            (30, "id", 100.0, 45.0),
+            (10, "ood", 1.0, None),
+            (20, "ood", 2.0, None),
+            (30, "ood", 65.0, 90.0),
+        )
+    ]
+    strongest = {"ablation": "0.0+0.1+1.0", "role": "strongest", "size": 3}
+    ablated = [
+        strongest | {"group": "id", "change": -2.0, "interaction": 1.0},
+        strongest | {"group": "ood", "change": -40.0, "interaction": 10.0},
+        strongest | {"group": "ood", "subset": "swap", "change": -60.0, "interaction": 25.0},
+        strongest | {"group": "ood", "subset": "if", "change": -20.0, "interaction": -5.0},
+        *(
+            {"ablation": f"control {k}", "role": "control", "matches": "0.0+0.1+1.0", "group": "ood", "change": change}
+            for k, change in ((1, -6.0), (2, -2.0))
+        ),
+    ]
+    rows = {
+        "accuracy": accuracy,
+        "finetune_accuracy": finetune,
+        "core": core,
+        "core_null": core_null,
+        "rank_correlation": [{"step": 30, "rho": 0.9, "p": 0.001, "n": 4} | RUN | at],
+        "effective_size": sizes,
+        "ablations": [{"step": 30} | row | RUN | at for row in ablated],
+    }
+    return {name: frame(name, of) for name, of in rows.items()}
+
+
+@pytest.fixture(scope="module")
+def built():
+    return study()
+
+
+@pytest.fixture
+def tables(built):
+    """A study that shows every claim, to alter."""
+    return {name: table.copy() for name, table in built.items()}
+
+
+def judged(tables, judge):
+    """Verdict (None where it cannot be said) and estimate."""
+    try:
+        return tuple(judge(Evidence(CONTEXT, **tables)))
+    except CannotSay as reason:
+        return None, str(reason)
+
+
+def test_every_claim_can_be_shown(tmp_path):
+    first, second = study(1), study(2)
+    result = findings(CONTEXT, **{name: pd.concat([first[name], second[name]]) for name in first})
+    assert list(result.columns) == schema("findings").names
+    write_table("findings", result, tmp_path / "findings.parquet")
+    assert result["shown"].tolist() == [True] * 2 * len(CLAIMS), result[["claim", "estimate"]].to_string()
+    assert result["ft_seed"].tolist() == [1] * len(CLAIMS) + [2] * len(CLAIMS)
+
+
+ESTIMATES = {
+    saturates_before_generalising: "ID 99.0 % and OOD 2.0 % at step 20; so in 1 of 3 evaluations",
+    generalises_later: "OOD below 5 % at step 10, highest 65.0 % at step 30, last 65.0 % at step 30",
+    mid_agrees_in_domain: "ID 97.0 to 99.0 %: 2.0 points, over 2 subnetworks",
+    mid_disagrees_out_of_domain: "widest on swap: 10.0 to 40.0 %, 30.0 points; mean over OOD subsets 15.0 to 35.0 %",
+    mid_keeps_entailment: "entailment class of the OOD families 91.0 to 95.0 %, full model 100.0 %",
+    high_does_not_generalise: "OOD 2.0 to 9.0 %, ID 92.0 to 95.0 % (full model 100.0 %), "
+    "entailment class 98.0 to 100.0 %",
+    shared_beyond_chance: "3 heads in all 2 high subnetworks, 0.25 expected (p = 0.01); "
+    "3 heads in all 4 mid+high subnetworks, 0.25 expected (p = 0.01)",
+    core_is_early: "2 of 3 core heads in every early subnetwork; "
+    "2 heads in all 2 early subnetworks, 0.25 expected (p = 0.01)",
+    frequencies_correlate: "Spearman's rho 0.90 (p = 0.001) over 4 heads",
+    id_size_is_flat: "range 15.0 points; ID by step: 10 50.0, 20 60.0, 30 45.0",
+    ood_size_jumps: "undefined at 2 checkpoints before step 30, where it is 90.0 %; "
+    "OOD by step: 10 undefined, 20 undefined, 30 90.0; ID: 10 50.0, 20 60.0, 30 45.0",
+    core_serves_generalisation: "ablating 0.0+0.1+1.0 costs 40.0 points OOD and 2.0 ID; "
+    "2 matched controls cost 4.0 OOD on average, 6.0 at most",
+    core_is_super_additive: "0.0+0.1+1.0 costs 40.0 points OOD, its heads one by one 30.0 in sum: "
+    "interaction +10.0, from -5.0 (if) to +25.0 (swap)",
+}
+
+
+@pytest.mark.parametrize("judge", [judge for _, judge in CLAIMS])
+def test_estimates_hold_the_numbers(judge, tables):
+    assert judged(tables, judge) == (True, ESTIMATES[judge])
+
+
+def change(table, where, column, value):
+    """One altered cell, or some, of a study; `where` in the language of DataFrame.query."""
+
+    def altered(tables):
+        rows = tables[table].query(where, engine="python").index
+        assert len(rows)
+        tables[table].loc[rows, column] = value
+        return tables
+
+    return altered
+
+
+NOT_SHOWN = [
+    (saturates_before_generalising, change("finetune_accuracy", "step == 20 and subset == 'if'", "accuracy", 9.0)),
+    (generalises_later, change("finetune_accuracy", "step == 30 and group == 'ood'", "accuracy", 50.0)),
+    (mid_agrees_in_domain, change("accuracy", "sparsity == 0.3 and seed == 2 and group == 'id'", "accuracy", 95.9)),
+    (mid_disagrees_out_of_domain, change("accuracy", "seed == 2 and subset == 'swap'", "accuracy", 29.0)),
+    (mid_keeps_entailment, change("accuracy", "sparsity == 0.3 and subset == 'overlap'", "accuracy", 89.0)),
+    (high_does_not_generalise, change("accuracy", "sparsity == 0.5 and subset == 'if'", "accuracy", 20.0)),
+    (high_does_not_generalise, change("accuracy", "sparsity == 0.5 and group == 'id'", "accuracy", 90.0)),
+    (shared_beyond_chance, change("core_null", "set == 'mid+high'", "p", 0.05)),
+    (core_is_early, change("core", "name == '0.1'", "early", 1)),
+    (core_is_early, change("core_null", "set == 'early'", "p", 0.5)),
+    (frequencies_correlate, change("rank_correlation", "n == 4", "rho", -0.9)),
+    (frequencies_correlate, change("rank_correlation", "n == 4", "p", 0.05)),
+    (id_size_is_flat, change("effective_size", "group == 'id' and step == 10", "effective_size", 66.0)),
+    (ood_size_jumps, change("effective_size", "group == 'ood' and step == 30", "effective_size", 45.0)),
+    (ood_size_jumps, change("effective_size", "group == 'ood' and step < 30", "effective_size", 90.0)),
+    (ood_size_jumps, change("effective_size", "group == 'ood' and step < 30", "full_accuracy", 50.0)),
+    (core_serves_generalisation, change("ablations", "role == 'strongest' and group == 'id'", "change", -41.0)),
+    (core_serves_generalisation, change("ablations", "ablation == 'control 1'", "change", -40.0)),
+    (core_is_super_additive, change("ablations", "role == 'strongest' and subset.isna()", "interaction", 3.0)),
+]
+
+
+@pytest.mark.parametrize(("judge", "altered"), NOT_SHOWN)
+def test_claims_that_are_not_shown(judge, altered, tables):
+    assert judged(altered(tables), judge)[0] is False
+
+
+def test_no_effect_of_ablation_is_not_shown_even_if_controls_help(tables):
+    tables = change("ablations", "subset.isna() and group == 'ood'", "change", -1.0)(tables)
+    tables = change("ablations", "role == 'control'", "change", 5.0)(tables)
+    tables = change("ablations", "subset.isna() and group == 'id'", "change", 0.0)(tables)
+    assert judged(tables, core_serves_generalisation)[0] is False
+
+
+def drop(table, where="index >= 0"):
+    """A study without some rows."""
+
+    def altered(tables):
+        rows = tables[table].query(where, engine="python").index
+        assert len(rows)
+        return tables | {table: tables[table].drop(rows)}
+
+    return altered
+
+
+UNSAID = [
+    (saturates_before_generalising, drop("finetune_accuracy"), "no evaluation of the full model over fine-tuning"),
+    (
+        generalises_later,
+        change("finetune_accuracy", "subset == 'swap'", "accuracy", 20.0),
+        "OOD was never below 5 %: lowest 11.0 %",
+    ),
+    (
+        mid_agrees_in_domain,
+        drop("accuracy", "sparsity == 0.3 and seed == 1"),
+        "only 1 of 2 subnetworks at sparsity 0.3",
+    ),
+    (
+        mid_disagrees_out_of_domain,
+        change("accuracy", "sparsity == 0.3 and subset == 'if'", "accuracy", None),
+        "missing values: ood evaluation at sparsity 0.3",
+    ),
+    (
+        mid_keeps_entailment,
+        drop("accuracy", "group == 'ood-entailment'"),
+        "no ood-entailment evaluation at sparsity 0.3",
+    ),
+    (high_does_not_generalise, drop("accuracy", "sparsity == 0"), "no id evaluation of the full model"),
+    (shared_beyond_chance, drop("core_null", "set == 'high'"), "no comparison of high subnetworks with chance"),
+    (core_is_early, drop("core_null", "set == 'early'"), "no comparison of early subnetworks with chance"),
+    (core_is_early, change("core", "mid == 2", "in_core", False), "the core is empty"),
+    (
+        frequencies_correlate,
+        change("rank_correlation", "n == 4", "rho", None),
+        "no rank correlation: one sparsity is absent, or keeps all heads equally often",
+    ),
+    (
+        id_size_is_flat,
+        change("effective_size", "group == 'id' and step < 30", "effective_size", None),
+        "effective size is defined at 1 checkpoints only: 10 missing, 20 missing, 30 45.0",
+    ),
+    (
+        ood_size_jumps,
+        change("effective_size", "group == 'ood' and step == 30", "effective_size", None),
+        "not defined at the last checkpoint; OOD by step: 10 undefined, 20 undefined, 30 missing; "
+        "ID: 10 50.0, 20 60.0, 30 45.0",
+    ),
+    (
+        core_serves_generalisation,
+        drop("ablations", "role == 'strongest'"),
+        "no set of two or more core heads was ablated",
+    ),
+    (
+        core_serves_generalisation,
+        drop("ablations", "role == 'control'"),
+        "0.0+0.1+1.0 has no controls: too few heads outside the core in its layers",
+    ),
+    (
+        core_is_super_additive,
+        change("ablations", "role == 'strongest'", "interaction", None),
+        "single ablations of 0.0+0.1+1.0 are missing",
+    ),
+]
+
+
+@pytest.mark.parametrize(("judge", "altered", "reason"), UNSAID)
+def test_claims_that_cannot_be_judged_say_why(judge, altered, reason, tables):
+    assert judged(altered(tables), judge) == (None, reason)
+
+
+def test_findings_keep_the_reason_of_an_open_claim(tables):
+    result = findings(CONTEXT, **drop("core_null")(tables)).set_index("claim")
+    text = next(text for text, judge in CLAIMS if judge is shared_beyond_chance)
+    assert pd.isna(result.loc[text, "shown"])
+    assert result.loc[text, "estimate"] == "no comparison of high subnetworks with chance"
+    assert result["shown"].notna().sum() == len(CLAIMS) - 2
+
+
+def test_entailment_may_be_unknown_where_out_of_domain_is_not(tables):
+    shown, estimate = judged(drop("accuracy", "group == 'ood-entailment'")(tables), high_does_not_generalise)
+    assert shown is True
+    assert estimate.endswith("entailment class unknown (no ood-entailment evaluation at sparsity 0.5)")
+
+
+def test_a_core_of_two_is_judged_by_its_pair(tables):
+    tables["ablations"] = tables["ablations"].replace({"role": {"strongest": "pair"}})
+    assert judged(tables, core_serves_generalisation)[0] is True
+
+
+def test_report():
+    rows = [
+        RUN | {"ft_seed": seed, "claim": claim, "shown": shown, "estimate": f"number {seed}"}
+        for claim, verdicts in {"A holds": (True, True), "B holds": (False, None)}.items()
+        for seed, shown in zip((1, 2), verdicts, strict=True)
+    ]
+    text = report(frame("findings", rows), "tiny", {"figure02": "Points.", "table3": "Heads."})
+    assert text.startswith("# tiny\n")
+    assert "1 of 2 claims are shown on every fine-tuning seed." in text
+    assert "- B holds: **not shown** on seed 1, *cannot be said* on seed 2." in text
+    assert "| claim | seed 1 | seed 2 |\n|---|---|---|\n| A holds | shown | shown |\n" in text
+    assert "| B holds | **not shown** | *cannot be said* |" in text
+    assert "### B holds\n\n- Seed 1, **not shown**: number 1.\n- Seed 2, *cannot be said*: number 2.\n" in text
+    assert "![figure02](figures/figure02.png)\n\n*figure02.* Points.\n" in text
+    assert "[table3](tables/table3.md)\n\n*table3.* Heads.\n" in text
+
+
+def test_a_report_of_nothing_but_shown_claims_lists_no_exceptions(tables):
+    result = findings(CONTEXT, **tables)
+    text = report(result, "tiny", {})
+    assert f"{len(CLAIMS)} of {len(CLAIMS)} claims are shown" in text
+    assert "These are not" not in text
+    assert "not shown" not in text

@@ -1,0 +1,88 @@
+"""The lean forward against Hugging Face's own."""
+
+import json
+
+import pytest
+import torch
+
+from heuristic_core.evaluate import all_logits
+from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.fused import FusedBert
+
+
+def reference_logits(bert, batch):
+    with torch.no_grad():
+        return bert(input_ids=batch.ids, attention_mask=batch.mask().long(), token_type_ids=batch.types).logits
+
+
+@pytest.mark.parametrize("every_row", [False, True])
+def test_equals_hugging_face_on_padded_batches(bert, fused, pairs, every_row):
+    batch = pairs.batch(torch.arange(40))
+    assert not batch.mask().all()
+    torch.testing.assert_close(
+        fused.logits(batch, every_row=every_row), reference_logits(bert, batch), atol=1e-5, rtol=0
+    )
+
+
+def test_equals_hugging_face_without_padding(bert, fused, encoded, pairs):
+    length = int(torch.mode(pairs.lengths).values)
+    batch = pairs.batch(torch.nonzero(pairs.lengths == length).flatten())
+    assert batch.real is None
+    torch.testing.assert_close(fused.logits(batch), reference_logits(bert, batch), atol=1e-5, rtol=0)
+
+
+def test_padding_does_not_change_a_pair(fused, pairs):
+    together = fused.logits(pairs.batch(torch.arange(20)))
+    alone = torch.cat([fused.logits(pairs.batch(torch.tensor([i]))) for i in range(20)])
+    torch.testing.assert_close(together, alone, atol=1e-5, rtol=0)
+
+
+def test_all_logits_come_in_the_order_of_the_pairs(fused, pairs):
+    expected = torch.cat([fused.logits(pairs.batch(torch.tensor([i]))) for i in range(len(pairs))])
+    torch.testing.assert_close(all_logits(fused, pairs), expected, atol=1e-5, rtol=0)
+
+
+def test_attention_equals_hugging_face(bert, fused, pairs):
+    batch = pairs.batch(torch.arange(8))
+    seen = {}
+    fused.observe_attention(batch, seen.__setitem__)
+    bert.set_attn_implementation("eager")
+    with torch.no_grad():
+        expected = bert(
+            input_ids=batch.ids,
+            attention_mask=batch.mask().long(),
+            token_type_ids=batch.types,
+            output_attentions=True,
+        ).attentions
+    bert.set_attn_implementation("sdpa")
+    for layer, probabilities in enumerate(expected):
+        torch.testing.assert_close(seen[layer], probabilities, atol=1e-5, rtol=0)
+
+
+def test_labels_stand_in_logit_order(fused):
+    assert fused.labels == ("entailment", "neutral", "contradiction")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("model_type", "gpt2"), ("hidden_act", "swish"), ("position_embedding_type", "relative_key")]
+)
+def test_unknown_architectures_are_refused(checkpoint, key, value):
+    config = json.loads((checkpoint / "config.json").read_text()) | {key: value}
+    with pytest.raises(ValueError, match=f"{key} = '{value}'"):
+        FusedBert(config, {})
+
+
+def test_batches_by_length_cover_every_pair_once_within_the_token_limit(pairs):
+    batches = list(pairs.by_length(64))
+    assert sorted(torch.cat(batches).tolist()) == list(range(len(pairs)))
+    for index in batches:
+        assert len(index) == 1 or len(index) * int(pairs.lengths[index].max()) <= 64
+
+
+def test_pair_tensors_hold_the_encoded_pairs(encoded):
+    pairs = PairTensors(encoded)
+    batch = pairs.batch(torch.tensor([3, 4]))
+    for row, pair in enumerate((3, 4)):
+        tokens = encoded.ids[encoded.offsets[pair] : encoded.offsets[pair + 1]]
+        assert batch.ids[row, : len(tokens)].tolist() == tokens.tolist()
+        assert batch.mask()[row].sum() == len(tokens)
