@@ -1,4 +1,4 @@
-"""Figures from small synthetic tables: 2 fine-tuning seeds, 4 layers x 8 heads, 12 pruning seeds."""
+"""Figures drawn from the synthetic tables of figure_tables.py."""
 
 import subprocess
 import sys
@@ -6,164 +6,247 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from figure_tables import CONTEXT, CORE, FT_SEEDS, MATCHED, STEPS, SUBSETS, build
 
-from heuristic_core.components import ComponentGrid
 from heuristic_core.config.blocks import Figure
-from heuristic_core.config.context import Context
 from heuristic_core.figures import draw
 from heuristic_core.figures.panels import spread_out
 from heuristic_core.figures.save import save
 from heuristic_core.figures.table3 import to_markdown
 from heuristic_core.figures.targets import TARGETS, outputs
-from heuristic_core.tables import as_frame, as_table
 
-FT_SEEDS, STEPS = (1, 2), (600, 1000, 1400, 2200)
-CONTEXT = Context(
-    mid=0.35, high=0.5, last=2200, seeds=tuple(range(42, 54)), curve_seeds=(42, 43, 44), margin=3.0, subsets=None
-)
-SPARSITIES = (0.1, 0.2, 0.3, 0.35, 0.4, 0.5, 0.6)
-CASES = ("prep", "rel", "passive", "conj"), ("pp", "np"), ("if", "verb", "adv")
-FAMILIES = dict(zip("lsc", ("lexical_overlap", "subsequence", "constituent"), strict=True))
-SUBSETS = {"in_domain": ("id", None)} | {
-    f"{letter}{kind}_{case}": (group, family)
-    for kind, group in (("n", "ood"), ("e", "ood-entailment"))
-    for (letter, family), cases in zip(FAMILIES.items(), CASES, strict=True)
-    for case in cases
-}
-HEADS = [component for component in ComponentGrid(4, 8) if component.kind == "head"]
-CORE = {1: (2, 11, 17, 24), 2: ()}  # component indices; fine-tuning seed 2 has no core
-MATCHED = "0.2+1.3+2.1"
 SHORT = Figure(subsets=["in_domain", "ln_prep", "cn_if"])
-
-
-def table(name, rows):
-    return as_frame(as_table(name, rows))
-
-
-def run(ft_seed, **values):
-    return {"study": "s", "model": "m", "task": "t", "ft_seed": ft_seed} | values
-
-
-def subset_rows(rng, means, scale):
-    """One accuracy per subset around the mean of its group."""
-    for subset, (group, family) in sorted(SUBSETS.items()):
-        mean = means[group] * (rng.uniform(0.2, 1.8) if group == "ood" and scale else 1)
-        noise = scale * rng.normal() if means[group] < 99 else -abs(rng.normal())
-        accuracy = float(np.clip(round(mean + noise), 0, 100))
-        yield {"subset": subset, "group": group, "family": family, "n": 100, "accuracy": accuracy}
-
-
-def accuracy_rows(rng):
-    for ft_seed in FT_SEEDS:
-        full = {"id": 100, "ood": 70, "ood-entailment": 96}
-        own = run(ft_seed, step=2200)
-        yield from (own | {"sparsity": 0.0, "seed": None} | row for row in subset_rows(rng, full, 12))
-        for sparsity in SPARSITIES:
-            decay = max(0, 1 - sparsity / 0.5)
-            means = {"id": 100 - 12 * sparsity**2, "ood": 70 * decay, "ood-entailment": 96}
-            for seed in CONTEXT.seeds if sparsity in (0.35, 0.5) else CONTEXT.curve_seeds:
-                identity = own | {"sparsity": sparsity, "seed": seed}
-                yield from (identity | row for row in subset_rows(rng, means, 8 * decay))
-
-
-def trace_rows(rng):
-    for ft_seed in FT_SEEDS:
-        for step in range(100, 2201, 100):
-            known = 1 / (1 + np.exp(-(step - 1500) / 120))
-            means = {"id": min(100, step / 4), "ood": 72 * known, "ood-entailment": 99 - 8 * known}
-            yield from (run(ft_seed, step=step) | row for row in subset_rows(rng, means, 3 * known))
-
-
-def effective_size_rows(rng):
-    for ft_seed in FT_SEEDS:
-        for step in STEPS:
-            for group in ("id", "ood", "ood-entailment", "mixed"):
-                full = 0.7 if group == "ood" and step < 1400 else 80.0
-                size = None if full < 3 else {"id": 46.7, "ood": 93.3, "mixed": 76.7}.get(group, 60.0) - 3 * ft_seed
-                row = run(ft_seed, step=step, group=group, margin=3.0, full_accuracy=full, effective_size=size)
-                reason = None if size else "full model at 0.7 %, below the margin of 3 points"
-                sd = float(rng.uniform(2, 9)) if size else None
-                yield row | {"order": "per-seed", "seed": None, "sd": sd, "n_seeds": 3, "reason": reason}
-                yield row | {"order": "mean-first", "seed": None, "sd": None, "n_seeds": 3, "reason": reason}
-                yield row | {"order": "per-seed", "seed": 42, "sd": None, "n_seeds": 1, "reason": reason}
-
-
-def counts(rng, ft_seed, component, share):
-    if component.index in CORE[ft_seed]:
-        return 12
-    return int(min(11, rng.binomial(12, share * (0.3 if component.index % 3 else 1))))
-
-
-def core_rows(rng):
-    for ft_seed in FT_SEEDS:
-        for c in ComponentGrid(4, 8):
-            mid, high = (12, 12) if c.kind == "mlp" else (counts(rng, ft_seed, c, share) for share in (0.9, 0.6))
-            yield run(ft_seed, component=c.index, name=c.name, kind=c.kind, layer=c.layer, head=c.head) | {
-                "mid": mid, "high": high, "early": None, "in_core": c.index in CORE[ft_seed]
-            }  # fmt: skip
-
-
-def frequency_rows(core):
-    for row in core:
-        identity = {
-            key: row[key] for key in ("study", "model", "task", "ft_seed", *"component name kind layer head".split())
-        }
-        for name in ("mid", "high"):
-            cell = {"step": 2200, "sparsity": getattr(CONTEXT, name), "seed": None}
-            yield identity | cell | {"count": row[name], "n": 12}
-
-
-def attention_rows(rng):
-    categories = ("repeated", "previous", "next", "separator", "first", "self", "other")
-    for ft_seed in FT_SEEDS:
-        for c in HEADS:
-            shares = rng.dirichlet([6 if c.index in CORE[ft_seed] else 1, 1, 1, 2, 1, 0.5, 2])
-            identity = run(ft_seed, step=2200, component=c.index, name=c.name, kind=c.kind, layer=c.layer, head=c.head)
-            for category, share in zip(categories, shares, strict=True):
-                yield identity | {"category": category, "share": float(share), "n": 450}
-
-
-def ablation_rows(rng):
-    for ft_seed in FT_SEEDS:
-        sets = [("none", "none", 0, None, 0)]
-        sets += [
-            (c.name, "core", 1, None, 12) if c.index in CORE[ft_seed] else (c.name, "non-core", 1, None, 1)
-            for c in HEADS
-        ]
-        if CORE[ft_seed]:
-            sets += [(MATCHED, "strongest", 3, None, 45)]
-            sets += [(f"control {k} of {MATCHED}", "control", 3, MATCHED, 4) for k in (1, 2, 3)]
-        full = {subset: 90.0 for subset in SUBSETS}
-        for name, role, size, matches, drop in sets:
-            identity = run(ft_seed, step=2200, ablation=name, role=role, size=size, matches=matches, interaction=None)
-            accuracies = {s: full[s] - (drop and round(rng.uniform(0.5, 1.5) * drop)) for s in SUBSETS}
-            for subset, (group, family) in SUBSETS.items():
-                change, bounded = accuracies[subset] - 90.0, role != "control"
-                yield identity | {
-                    "subset": subset, "group": group, "family": family, "n": 100, "accuracy": accuracies[subset],
-                    "change": change, "change_low": change - 4 if bounded else None,
-                    "change_high": change + 3 if bounded else None,
-                }  # fmt: skip
-            for group in dict.fromkeys(g for g, _ in SUBSETS.values()):
-                mean = float(np.mean([accuracies[s] for s, (g, _) in SUBSETS.items() if g == group]))
-                yield identity | {
-                    "subset": None, "group": group, "family": None, "n": 900, "accuracy": mean, "change": mean - 90,
-                    "change_low": None, "change_high": None,
-                }  # fmt: skip
-
-
-def build():
-    rng = np.random.default_rng(7)
-    core = list(core_rows(rng))
-    correlations = [run(1, step=2200, rho=0.89, p=2.1e-11, n=32), run(2, step=2200, rho=None, p=None, n=32)]
-    rows = {
-        "accuracy": accuracy_rows(rng), "finetune_accuracy": trace_rows(rng), "core": core,
-        "effective_size": effective_size_rows(rng), "head_frequency": frequency_rows(core),
-        "rank_correlation": correlations, "attention": attention_rows(rng), "ablations": ablation_rows(rng),
-    }  # fmt: skip
-    return {name: table(name, list(of_table)) for name, of_table in rows.items()}
 
 
 @pytest.fixture(scope="module")
 def tables():
     return build()
+
+
+@pytest.fixture(scope="module")
+def drawn(tables):
+    """Every target drawn once: name -> (figure, marks)."""
+    return {name: draw(name, tables, settings(name), CONTEXT) for name in TARGETS}
+
+
+def settings(name):
+    return SHORT if name in ("figure03", "table3") else Figure()
+
+
+def only(rows, **values):
+    for column, value in values.items():
+        rows = rows[rows[column].isna() if value is None else rows[column] == value]
+    return rows
+
+
+def texts(figure):
+    from matplotlib.text import Text
+
+    return [text.get_text() for text in figure.findobj(Text)]
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_fine_tuning_seed_is_shown_by_itself(drawn, name):
+    figure, marks = drawn[name]
+    assert set(marks["ft_seed"]) == set(FT_SEEDS)
+    if figure is not None:
+        assert all(any(f"fine-tuning seed {seed}" in text for text in texts(figure)) for seed in FT_SEEDS)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_the_same_tables_give_the_same_bytes_and_nothing_is_cut_off(tables, drawn, name, tmp_path, recwarn):
+    save(tmp_path / "one", name, *drawn[name], settings(name))
+    save(tmp_path / "two", name, *draw(name, tables, settings(name), CONTEXT), settings(name))
+    firsts, seconds = ([tmp_path / run / path for path in outputs(".", name)] for run in ("one", "two"))
+    for first, second in zip(firsts, seconds, strict=True):
+        assert first.read_bytes() == second.read_bytes(), first.name
+    assert sorted((tmp_path / "one").rglob("*.*")) == sorted(firsts)
+    assert not [str(warning.message) for warning in recwarn if issubclass(warning.category, UserWarning)]
+    if (figure := drawn[name][0]) is not None:
+        figure.draw_without_rendering()  # saving has left extents of another resolution
+        drawn_on, page = figure.get_tightbbox(), figure.bbox_inches
+        assert min(drawn_on.x0, drawn_on.y0) >= -0.01
+        assert drawn_on.x1 <= page.width + 0.01 and drawn_on.y1 <= page.height + 0.01
+
+
+def test_marks_keep_all_digits(tables, tmp_path):
+    one_third = tables["core"].head(1).assign(value=100 / 3)
+    save(tmp_path, "table3", None, draw("table3", tables, SHORT, CONTEXT)[1].assign(accuracy=100 / 3), SHORT)
+    assert (pd.read_csv(tmp_path / "tables" / "table3.csv")["accuracy"] == one_third["value"].iloc[0]).all()
+
+
+def test_figure02_shows_every_subnetwork_beside_the_full_model(tables, drawn):
+    figure, marks = drawn["figure02"]
+    assert len(only(marks, seed=None)) == len(FT_SEEDS) * len(SUBSETS)
+    assert len(marks.dropna(subset="seed")) == len(FT_SEEDS) * 2 * 12 * len(SUBSETS)
+    where = {"ft_seed": 2, "step": 2200, "sparsity": 0.35, "seed": 47, "subset": "cn_if"}
+    assert only(marks, **where)["accuracy"].item() == only(tables["accuracy"], **where)["accuracy"].item()
+    labels = [label.get_text() for label in figure.axes[-1].get_xticklabels()]
+    groups = [SUBSETS[label][0] for label in labels]
+    assert set(labels) == set(SUBSETS) and groups == sorted(groups, key=["id", "ood", "ood-entailment"].index)
+
+
+def test_figure02_draws_violins_only_where_there_is_a_shape(tables):
+    from matplotlib.collections import PolyCollection
+
+    accuracy = tables["accuracy"].copy()
+    few = accuracy["seed"].notna() & (accuracy["subset"] == "ln_rel")
+    accuracy.loc[few, "accuracy"] = np.where(accuracy.loc[few, "seed"] < 46, 10.0, 20.0)  # two distinct values
+    short = Figure(subsets=["in_domain", "ln_rel", "ln_prep"])
+    figure, _ = draw("figure02", {"accuracy": accuracy}, short, CONTEXT)
+    violins = [sum(isinstance(c, PolyCollection) for c in ax.collections) for ax in figure.axes]
+    assert violins[0] == violins[2] == 2  # at mid sparsity, of three subsets
+
+
+def test_a_missing_bar_is_a_gap(tables):
+    accuracy = tables["accuracy"].copy()
+    where = {"ft_seed": 1, "sparsity": 0.35, "seed": 45, "subset": "ln_prep"}
+    accuracy.loc[only(accuracy, **where).index, "accuracy"] = np.nan
+    figure, marks = draw("figure03", {"accuracy": accuracy}, SHORT, CONTEXT)
+    assert only(marks, **where)["accuracy"].isna().all()
+    heights = {bars.get_label(): [bar.get_height() for bar in bars] for bars in figure.axes[0].containers}
+    assert list(heights) == ["full model", *map(str, CONTEXT.seeds)]
+    assert np.isnan(heights["45"][1])
+    assert heights["45"][2] == only(tables["accuracy"], **where | {"subset": "cn_if"})["accuracy"].item()
+
+
+def test_figure04_averages_over_the_seeds_of_the_curve_and_from_the_full_model_on(tables, drawn):
+    marks = drawn["figure04"][1]
+    cell = only(tables["accuracy"], ft_seed=1, sparsity=0.2, group="ood").groupby("seed")["accuracy"].mean()
+    point = only(marks, ft_seed=1, sparsity=0.2, group="ood").iloc[0]
+    assert len(cell) == 3
+    assert point[["accuracy", "lowest", "highest"]].tolist() == pytest.approx([cell.mean(), cell.min(), cell.max()])
+    assert only(marks, sparsity=0.35)["models"].eq(3).all()  # not the twelve of the spread
+    full = only(tables["accuracy"], ft_seed=1, seed=None, group="id")["accuracy"].item()
+    assert only(marks, ft_seed=1, sparsity=0.0, group="id")["accuracy"].item() == full
+
+
+def test_figure05_counts_heads_by_cell_and_finds_the_core(drawn):
+    figure, marks = drawn["figure05"]
+    assert only(marks, ft_seed=1, mid=12, high=12)["heads"].item() == len(CORE[1])
+    assert only(marks, ft_seed=2, mid=12, high=12).empty
+    assert marks.groupby("ft_seed")["heads"].sum().eq(32).all()  # MLPs are not heads
+    assert {"core", "no core head"} <= set(texts(figure))
+
+
+def test_figure06_marks_undefined_sizes_and_tells_them_from_missing_ones(tables):
+    sizes = tables["effective_size"].copy()
+    lost = only(sizes, ft_seed=1, step=2200, group="id", order="per-seed", seed=None).index
+    sizes.loc[lost, ["effective_size", "sd"]] = np.nan
+    sizes.loc[lost, "reason"] = "no subnetworks at sparsity 0.2"
+    figure, marks = draw("figure06", tables | {"effective_size": sizes}, Figure(), CONTEXT)
+    points = only(marks, quantity="effective_size")
+    assert len(points) == len(FT_SEEDS) * len(STEPS) * 3
+    assert only(points, ft_seed=1, step=1400, group="mixed")["value"].item() == pytest.approx(73.7)
+    undefined = only(points, state="undefined")
+    assert set(undefined["step"]) == {600, 1000} and set(undefined["group"]) == {"ood"}
+    assert undefined["value"].isna().all()
+    assert only(points, state="missing")["step"].tolist() == [2200]
+    crosses = [line for ax in figure.axes for line in ax.lines if line.get_marker() == "x" and len(line.get_xdata())]
+    assert [line.get_xdata().tolist() for line in crosses] == [[600, 1000]] * len(FT_SEEDS)
+    assert any("undefined" in text for text in texts(figure))
+
+
+def test_figure09_has_a_bar_for_every_core_head_and_one_for_the_others(tables, drawn):
+    figure, marks = drawn["figure09"]
+    assert only(marks, ft_seed=1)["bar"].unique().tolist() == ["0.2", "1.3", "2.1", "3.0", "mean of other heads"]
+    assert marks.groupby(["ft_seed", "bar"])["share"].sum().tolist() == pytest.approx([1] * 6)
+    others = only(tables["attention"], ft_seed=1, category="next")
+    others = others[~others["component"].isin(CORE[1])]
+    mean = only(marks, ft_seed=1, bar="mean of other heads", category="next").iloc[0]
+    assert (mean["heads"], mean["share"]) == (28, pytest.approx(others["share"].mean()))
+    assert only(marks, ft_seed=2)["bar"].unique().tolist() == ["mean of other heads"]
+    assert "fine-tuning seed 2: no core heads" in texts(figure)
+
+
+def test_figure10_shows_ood_subsets_and_group_means(tables, drawn):
+    figure, marks = drawn["figure10"]
+    at_end = only(marks, ft_seed=2, step=2200)
+    subsets = at_end.dropna(subset="subset")
+    assert set(subsets["subset"]) == {subset for subset, (group, _) in SUBSETS.items() if group == "ood"}
+    assert only(at_end, subset=None, group="ood")["accuracy"].item() == pytest.approx(subsets["accuracy"].mean())
+    assert {*subsets["subset"], "ID, mean", "OOD, mean", "OOD-entailment, mean"} <= set(texts(figure))
+
+
+def test_figure13_shows_counts_and_correlation(tables, drawn):
+    figure, marks = drawn["figure13"]
+    assert len(marks) == len(FT_SEEDS) * 2 * 32
+    core = only(tables["core"], ft_seed=2, name="2.5")
+    assert only(marks, ft_seed=2, name="2.5", sparsity=0.5)["count"].item() == core["high"].item()
+    titles = [text for text in texts(figure) if "fine-tuning seed" in text]
+    assert "ρ = 0.89" in titles[0] and "2·10$^{-11}$" in titles[0] and "undefined" in titles[1]
+
+
+def test_table3_rows_and_values(tables, drawn):
+    figure, frame = drawn["table3"]
+    assert figure is None
+    assert only(frame, ft_seed=1)["row"].unique().tolist() == [
+        "none", "mean of 28 heads outside the core", "head 0.2", "head 1.3", "head 2.1", "head 3.0",
+        "heads 0.2 + 1.3 + 2.1", "mean of its 3 controls", "largest drop among its 3 controls",
+    ]  # fmt: skip
+    assert only(frame, ft_seed=2)["row"].unique().tolist() == ["none", "mean of 32 heads outside the core"]
+    assert frame["column"].unique().tolist() == [*SHORT.subsets, "ID, mean", "OOD, mean", "OOD-entailment, mean"]
+    controls = only(tables["ablations"], ft_seed=1, subset="cn_if", matches=MATCHED)["change"]
+    cells = only(frame, ft_seed=1, column="cn_if").set_index("row")
+    assert cells.loc["mean of its 3 controls", "change"] == pytest.approx(controls.mean())
+    assert cells.loc["largest drop among its 3 controls", "change"] == controls.min() < controls.max()
+    head = only(tables["ablations"], ft_seed=1, subset="cn_if", ablation="1.3").iloc[0]
+    assert cells.loc["head 1.3", ["accuracy", "change", "change_low", "change_high"]].tolist() == [
+        head["accuracy"], head["change"], head["change_low"], head["change_high"]
+    ]  # fmt: skip
+
+
+def test_table3_as_markdown():
+    cells = pd.DataFrame(
+        {
+            "ft_seed": 1, "row": ["none", "none", "head 0.2", "head 0.2"], "role": ["none", "none", "core", "core"],
+            "column": ["a", "ID, mean", "a", "ID, mean"], "accuracy": [90.0, 80.0, 45.44, np.nan],
+            "change": [0, 0, -44.56, np.nan], "change_low": [0, np.nan, -48, np.nan],
+            "change_high": [0, np.nan, 1, np.nan],
+        }
+    )  # fmt: skip
+    assert to_markdown(cells).splitlines()[2:] == [
+        "| ablated | a | ID, mean |",
+        "| --- | --- | --- |",
+        "| none | 90.0 | 80.0 |",
+        "| head 0.2 | 45.4 (−44.6; −48.0 to +1.0) |  |",
+    ]
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_empty_tables_are_refused_by_name(tables, name):
+    empty = {table: rows.head(0) for table, rows in tables.items()}
+    with pytest.raises(ValueError, match=rf"^{name}: no "):
+        draw(name, empty, settings(name), CONTEXT)
+    first = TARGETS[name].tables[0]
+    with pytest.raises(ValueError, match=f"^{name}: no table {first}"):
+        draw(name, {table: rows for table, rows in tables.items() if table != first}, settings(name), CONTEXT)
+
+
+def test_an_unknown_subset_is_refused(tables):
+    with pytest.raises(ValueError, match="figure02: no subset 'nowhere'"):
+        draw("figure02", tables, Figure(subsets=["in_domain", "nowhere"]), CONTEXT)
+
+
+def test_labels_are_spread_out_in_their_order():
+    assert spread_out([50, 50, 99, 100], 4, high=102).tolist() == [50, 54, 98, 102]
+
+
+def test_only_the_drawn_figure_is_loaded():
+    code = (
+        "import sys; from heuristic_core.figures import draw\n"
+        "try: draw('figure05', {}, None, None)\n"
+        "except ValueError: pass\n"
+        "loaded = {name.rpartition('.')[2] for name in sys.modules if 'core.figures.' in name}\n"
+        "assert 'figure05' in loaded and not loaded & {'figure02', 'table3'}, loaded\n"
+        "assert not {'torch', 'transformers', 'matplotlib.pyplot', 'scipy', 'seaborn'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_target_has_a_caption_of_one_paragraph(name, request):
+    caption = (request.config.rootpath / "workflow" / "report" / f"{name}.rst").read_text().strip()
+    assert "\n\n" not in caption and "[" not in caption  # it becomes the text of a Markdown image
+    caption = caption.replace("\n", " ")
+    assert "fine-tuning seed" in caption.lower() and "the paper's" in caption

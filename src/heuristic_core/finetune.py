@@ -103,10 +103,8 @@ class Batches:
         """Indices of step `step` (from 0), int64 [size]."""
         epoch, part = divmod(step, self.pairs // self.size)
         if epoch != self._epoch:
-            self._epoch, self._order = (
-                epoch,
-                torch.randperm(self.pairs, generator=generator("order", self.ft_seed, epoch)),
-            )
+            draws = generator("order", self.ft_seed, epoch)
+            self._epoch, self._order = epoch, torch.randperm(self.pairs, generator=draws)
         return self._order[part * self.size : (part + 1) * self.size]
 
 
@@ -139,7 +137,7 @@ def _evaluate(model, evaluation: Encoded, pairs: PairTensors, step: int) -> list
 
 
 def save_state(path: Path, run: Run, model, optimizer) -> None:
-    """Everything a run needs to go on, in one safetensors file: weights, Adam's moments, dropout's generator, records."""
+    """All that a run needs to go on, in one safetensors file: weights, Adam's moments, dropout's generator, records."""
     from safetensors.torch import save_file
 
     tensors = {f"model.{k}": v for k, v in model.state_dict().items()}

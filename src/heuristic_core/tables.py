@@ -88,7 +88,7 @@ SCHEMAS = {
     },
     "ablation_sets": RUN | STEP | {
         "ablation": (STRING, "name of the ablated set; none: the full model"),
-        "role": (STRING, "none, non-core (one head outside the core), core (one head), pair, strongest (three), core-all, control"),
+        "role": (STRING, "none, non-core (one head), core (one head), pair, strongest (three), core-all, control"),
         "heads": (pa.list_(pa.int32()), "component indices of the ablated heads"),
         "matches": (STRING, "for a control: the ablation whose layers and number it matches; else null"),
     },
@@ -100,7 +100,7 @@ SCHEMAS = {
     # ---- what analysis derives
     "effective_size": RUN | STEP | {
         "group": (STRING, "id, ood, ood-entailment or mixed"),
-        "order": (STRING, "per-seed (threshold, then mean), mean-first (mean over seeds, then threshold) or upward (per "
+        "order": (STRING, "per-seed (threshold, then mean), mean-first (mean, then threshold) or upward (per "
                           "seed, from dense, stopping at the first failure)"),
         "seed": (INT, "pruning seed; null for the summary over seeds"),
         "margin": (REAL, "points"),
@@ -142,7 +142,7 @@ SCHEMAS = {
         "change": (REAL, "points, ablated minus full"),
         "change_low": (REAL, "2.5th percentile of change, paired bootstrap over pairs; null for groups"),
         "change_high": (REAL, "97.5th percentile of change; null for groups"),
-        "interaction": (REAL, "drop of the set minus the sum of single drops, points; null below two heads and for controls"),
+        "interaction": (REAL, "drop of the set minus its single drops, points; null below two heads and for controls"),
     },
     "findings": RUN | {
         "claim": (STRING, "what should be seen"),

@@ -26,12 +26,18 @@ SCRIPTS = {
     for name in sorted(os.listdir(f"{workflow.basedir}/workflow/scripts"))
     if name.endswith(".py")
 }
-RUN = f"{sys.executable} {workflow.basedir}/workflow/scripts"
-# Small jobs that run hundreds of times are forks of a process with its imports done, where they run on this machine.
-WARM = RUN
+
+# In shell commands, `step NAME ...` runs a script, and `fork NAME ...` runs it in a fork of a process with its imports
+# done, for small jobs that run hundreds of times (on other machines there is no such process: the same as `step`).
+FORK = ""
 if not workflow.remote_exec and os.environ.get("HEURISTIC_CORE_WARM", "1") == "1":
-    KEY = code_digest(*(f"{workflow.basedir}/workflow/scripts/{name}.py" for name in SCRIPTS), LOCK)
-    WARM = f"{sys.executable} -IS {workflow.basedir}/workflow/warm/run.py {KEY} {workflow.basedir}/workflow/scripts"
+    version = code_digest(*(f"{workflow.basedir}/workflow/scripts/{name}.py" for name in SCRIPTS), LOCK)
+    FORK = f"-IS {workflow.basedir}/workflow/warm/run.py {version}"
+shell.prefix(
+    "set -euo pipefail; "
+    f'step() {{{{ {sys.executable} {workflow.basedir}/workflow/scripts/"$1".py "${{{{@:2}}}}"; }}}}; '
+    f'fork() {{{{ {sys.executable} {FORK} {workflow.basedir}/workflow/scripts/"$1".py "${{{{@:2}}}}"; }}}}; '
+)
 
 
 wildcard_constraints:

@@ -3,15 +3,15 @@ rule sentences:
         train=f"{L.data}/sentences/train.parquet",
         evaluation=f"{L.data}/sentences/evaluation.parquet",
         subsets=f"{L.data}/subsets.json",
-    params:
-        task=STUDY.task.model_dump_json(),
-        code=SCRIPTS["sentences"],
     log:
         L.log("sentences"),
     conda:
         "../../envs/environment.yaml"
+    params:
+        task=STUDY.task.model_dump_json(),
+        code=SCRIPTS["sentences"],
     shell:
-        "{RUN}/sentences.py --task {params.task:q} --train {output.train} --evaluation {output.evaluation}"
+        "step sentences --task {params.task:q} --train {output.train} --evaluation {output.evaluation}"
         " --subsets {output.subsets} --log {log}"
 
 
@@ -24,15 +24,15 @@ rule encode:
         train=f"{L.data}/encoded/train.safetensors",
         evaluation=f"{L.data}/encoded/evaluation.safetensors",
         tokenizer=directory(f"{L.data}/tokenizer"),
-    params:
-        model=STUDY.model.model_dump_json(),
-        task=STUDY.task.model_dump_json(),
-        code=SCRIPTS["encode"],
     log:
         L.log("encode"),
     conda:
         "../../envs/environment.yaml"
+    params:
+        model=STUDY.model.model_dump_json(),
+        task=STUDY.task.model_dump_json(),
+        code=SCRIPTS["encode"],
     shell:
-        "{RUN}/encode.py --model {params.model:q} --task {params.task:q} --train-sentences {input.train}"
+        "step encode --model {params.model:q} --task {params.task:q} --train-sentences {input.train}"
         " --evaluation-sentences {input.evaluation} --subsets {input.subsets} --train {output.train}"
         " --evaluation {output.evaluation} --tokenizer {output.tokenizer} --log {log}"

@@ -6,14 +6,14 @@ rule evaluate:
         evaluation=rules.encode.output.evaluation,
     output:
         predictions=f"{L.cell}/predictions.parquet",
-    params:
-        code=SCRIPTS["evaluate"],
     log:
         L.log("evaluate/ft{ft_seed}-step{step}-s{sparsity}-seed{seed}"),
     conda:
         "../../envs/environment.yaml"
+    params:
+        code=SCRIPTS["evaluate"],
     shell:
-        "{WARM}/evaluate.py --checkpoint {input.checkpoint} --means {input.means} --subnetwork {input.subnetwork}"
+        "fork evaluate --checkpoint {input.checkpoint} --means {input.means} --subnetwork {input.subnetwork}"
         " --evaluation {input.evaluation} --predictions {output.predictions} --log {log}"
 
 
@@ -26,16 +26,17 @@ rule ablate:
     output:
         predictions=f"{L.run}/ablation_predictions.parquet",
         sets=f"{L.run}/ablation_sets.parquet",
-    params:
-        analysis=STUDY.analysis.model_dump_json(include={"control_draws", "seed", "subsets", "ablation_pairs"}),
-        step=STUDY.last_checkpoint,
-        code=SCRIPTS["ablate"],
     log:
         L.log("ablate/ft{ft_seed}"),
     conda:
         "../../envs/environment.yaml"
+    params:
+        analysis=STUDY.analysis.model_dump_json(include={"control_draws", "seed", "subsets", "ablation_pairs"}),
+        step=STUDY.last_checkpoint,
+        identity=IDENTITY,
+        code=SCRIPTS["ablate"],
     shell:
-        "{WARM}/ablate.py --analysis {params.analysis:q} {IDENTITY} --ft-seed {wildcards.ft_seed} --step {params.step}"
+        "fork ablate --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {params.step}"
         " --core {input.core} --checkpoint {input.checkpoint} --means {input.means} --evaluation {input.evaluation}"
         " --predictions {output.predictions} --sets {output.sets} --log {log}"
 
@@ -46,14 +47,15 @@ rule attention:
         evaluation=rules.encode.output.evaluation,
     output:
         shares=f"{L.run}/attention.parquet",
-    params:
-        analysis=STUDY.analysis.model_dump_json(include={"attention_pairs"}),
-        step=STUDY.last_checkpoint,
-        code=SCRIPTS["attention"],
     log:
         L.log("attention/ft{ft_seed}"),
     conda:
         "../../envs/environment.yaml"
+    params:
+        analysis=STUDY.analysis.model_dump_json(include={"attention_pairs"}),
+        step=STUDY.last_checkpoint,
+        identity=IDENTITY,
+        code=SCRIPTS["attention"],
     shell:
-        "{WARM}/attention.py --analysis {params.analysis:q} {IDENTITY} --ft-seed {wildcards.ft_seed} --step {params.step}"
+        "fork attention --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {params.step}"
         " --checkpoint {input.checkpoint} --evaluation {input.evaluation} --shares {output.shares} --log {log}"

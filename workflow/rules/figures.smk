@@ -11,20 +11,22 @@ for name, target in TARGETS.items():
                 report(path, caption=f"../report/{name}.rst", category="Figures") if path.endswith(".png") else path
                 for path in outputs(L.root, name)
             ],
-        params:
-            target=name,
-            folder=f"{L.root}",
-            settings=getattr(STUDY.figures, name).model_dump_json(),
-            context=CONTEXT.model_dump_json(),
-            code=code_digest(
-                f"{workflow.basedir}/workflow/scripts/figure.py", f"{workflow.basedir}/src/heuristic_core/figures/{name}.py", LOCK
-            ),
         log:
             L.log(f"figures/{name}"),
         conda:
             "../../envs/environment.yaml"
+        params:
+            target=name,
+            folder=lambda w, output: os.path.dirname(os.path.dirname(output[0])),
+            settings=getattr(STUDY.figures, name).model_dump_json(),
+            context=CONTEXT.model_dump_json(),
+            code=code_digest(
+                f"{workflow.basedir}/workflow/scripts/figure.py",
+                f"{workflow.basedir}/src/heuristic_core/figures/{name}.py",
+                LOCK,
+            ),
         shell:
-            "{RUN}/figure.py --name {params.target} --settings {params.settings:q} --context {params.context:q}"
+            "step figure --name {params.target} --settings {params.settings:q} --context {params.context:q}"
             " --tables {input} --folder {params.folder} --log {log}"
 
 
@@ -34,13 +36,14 @@ rule report:
         figures=[f for name in TARGETS for f in outputs(L.root, name)],
     output:
         f"{L.root}/report.md",
-    params:
-        captions=f"{workflow.basedir}/workflow/report",
-        code=SCRIPTS["report"],
     log:
         L.log("report"),
     conda:
         "../../envs/environment.yaml"
+    params:
+        study=STUDY.study,
+        captions=f"{workflow.basedir}/workflow/report",
+        code=SCRIPTS["report"],
     shell:
-        "{RUN}/report.py --study {STUDY.study} --findings {input.findings} --captions {params.captions}"
+        "step report --study {params.study} --findings {input.findings} --captions {params.captions}"
         " --report {output} --log {log}"

@@ -8,19 +8,20 @@ rule finetune:
         checkpoints=[directory(f"{L.run}/step{step}/checkpoint") for step in STUDY.finetune.checkpoints],
         trace=f"{L.run}/trace.parquet",
         accuracy=f"{L.run}/accuracy.parquet",
+    log:
+        L.log("finetune/ft{ft_seed}"),
+    conda:
+        "../../envs/environment.yaml"
+    threads: STUDY.finetune.threads
     params:
         model=STUDY.model.model_dump_json(),
         # The other fine-tuning seeds are no part of a run: adding one reruns no other.
         finetune=lambda w: STUDY.finetune.model_copy(update={"seeds": [int(w.ft_seed)]}).model_dump_json(),
         folder=L.run,
+        identity=IDENTITY,
         code=SCRIPTS["finetune"],
-    threads: STUDY.finetune.threads
-    log:
-        L.log("finetune/ft{ft_seed}"),
-    conda:
-        "../../envs/environment.yaml"
     shell:
-        "{RUN}/finetune.py --model {params.model:q} --finetune {params.finetune:q} {IDENTITY} --ft-seed {wildcards.ft_seed}"
+        "step finetune --model {params.model:q} --finetune {params.finetune:q} {params.identity} --ft-seed {wildcards.ft_seed}"
         " --train {input.train} --evaluation {input.evaluation} --subsets {input.subsets} --tokenizer {input.tokenizer}"
         " --folder {params.folder} --trace {output.trace} --accuracy {output.accuracy} --threads {threads} --log {log}"
 
@@ -34,14 +35,15 @@ rule full_model:
         means=f"{L.step}/means.safetensors",
         logits=f"{L.step}/logits.safetensors",
         predictions=f"{L.step}/predictions.parquet",
-    params:
-        prune=STUDY.prune.model_dump_json(),
-        code=SCRIPTS["full_model"],
     log:
         L.log("full_model/ft{ft_seed}-step{step}"),
     conda:
         "../../envs/environment.yaml"
+    params:
+        prune=STUDY.prune.model_dump_json(),
+        identity=IDENTITY,
+        code=SCRIPTS["full_model"],
     shell:
-        "{WARM}/full_model.py --prune {params.prune:q} {IDENTITY} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"
+        "fork full_model --prune {params.prune:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"
         " --checkpoint {input.checkpoint} --train {input.train} --evaluation {input.evaluation}"
         " --means {output.means} --logits {output.logits} --predictions {output.predictions} --log {log}"

@@ -7,14 +7,15 @@ rule prune:
     output:
         subnetwork=f"{L.cell}/subnetwork.json",
         trace=f"{L.cell}/trace.parquet",
-    params:
-        prune=STUDY.prune.model_dump_json(),
-        code=SCRIPTS["prune"],
     log:
         L.log("prune/ft{ft_seed}-step{step}-s{sparsity}-seed{seed}"),
     conda:
         "../../envs/environment.yaml"
+    params:
+        prune=STUDY.prune.model_dump_json(),
+        identity=IDENTITY,
+        code=SCRIPTS["prune"],
     shell:
-        "{WARM}/prune.py --prune {params.prune:q} {IDENTITY} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"
+        "fork prune --prune {params.prune:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"
         " --sparsity {wildcards.sparsity} --seed {wildcards.seed} --checkpoint {input.checkpoint} --means {input.means}"
         " --logits {input.logits} --train {input.train} --subnetwork {output.subnetwork} --trace {output.trace} --log {log}"

@@ -3,25 +3,29 @@ rule gather:
     input:
         full=f"{L.step}/predictions.parquet",
         predictions=lambda w: [
-            f"{L.step}/s{c.sparsity:g}/seed{c.seed}/predictions.parquet".format(**w) for c in CELLS if c.step == int(w.step)
+            f"{L.step}/s{c.sparsity:g}/seed{c.seed}/predictions.parquet".format(**w)
+            for c in CELLS
+            if c.step == int(w.step)
         ],
         subnetworks=lambda w: [
-            f"{L.step}/s{c.sparsity:g}/seed{c.seed}/subnetwork.json".format(**w) for c in CELLS if c.step == int(w.step)
+            f"{L.step}/s{c.sparsity:g}/seed{c.seed}/subnetwork.json".format(**w)
+            for c in CELLS
+            if c.step == int(w.step)
         ],
     output:
         predictions=f"{L.root}/tables/predictions/ft{{ft_seed}}-step{{step}}.parquet",
         accuracy=f"{L.step}/accuracy.parquet",
         components=f"{L.step}/components.parquet",
         traces=f"{L.step}/prune_trace.parquet",
-    params:
-        cells=lambda w, input: [os.path.dirname(path) for path in input.subnetworks],
-        code=SCRIPTS["gather"],
     log:
         L.log("gather/ft{ft_seed}-step{step}"),
     conda:
         "../../envs/environment.yaml"
+    params:
+        cells=lambda w, input: [os.path.dirname(path) for path in input.subnetworks],
+        code=SCRIPTS["gather"],
     shell:
-        "{WARM}/gather.py --full {input.full} --cells {params.cells} --predictions {output.predictions}"
+        "fork gather --full {input.full} --cells {params.cells} --predictions {output.predictions}"
         " --accuracy {output.accuracy} --components {output.components} --traces {output.traces} --log {log}"
 
 
@@ -45,16 +49,16 @@ rule concatenate:
         lambda w: PARTS[w.table],
     output:
         f"{L.root}/tables/{{table}}.parquet",
-    params:
-        code=SCRIPTS["concatenate"],
-    wildcard_constraints:
-        table="|".join(PARTS),
     log:
         L.log("tables/{table}"),
+    wildcard_constraints:
+        table="|".join(PARTS),
     conda:
         "../../envs/environment.yaml"
+    params:
+        code=SCRIPTS["concatenate"],
     shell:
-        "{WARM}/concatenate.py --name {wildcards.table} --parts {input} --table {output} --log {log}"
+        "fork concatenate --name {wildcards.table} --parts {input} --table {output} --log {log}"
 
 
 rule effective_size:
@@ -62,16 +66,16 @@ rule effective_size:
         accuracy=L.table("accuracy"),
     output:
         L.table("effective_size"),
-    params:
-        analysis=STUDY.analysis.model_dump_json(include={"margin", "subsets"}),
-        seeds=STUDY.grid.curve_seeds,
-        code=SCRIPTS["effective_size"],
     log:
         L.log("tables/effective_size"),
     conda:
         "../../envs/environment.yaml"
+    params:
+        analysis=STUDY.analysis.model_dump_json(include={"margin", "subsets"}),
+        seeds=STUDY.grid.curve_seeds,
+        code=SCRIPTS["effective_size"],
     shell:
-        "{WARM}/effective_size.py --analysis {params.analysis:q} --seeds {params.seeds}"
+        "fork effective_size --analysis {params.analysis:q} --seeds {params.seeds}"
         " --accuracy {input.accuracy} --table {output} --log {log}"
 
 
@@ -83,16 +87,16 @@ rule core:
         core=L.table("core"),
         core_null=L.table("core_null"),
         rank_correlation=L.table("rank_correlation"),
-    params:
-        analysis=STUDY.analysis.model_dump_json(include={"permutations", "seed"}),
-        context=CONTEXT.model_dump_json(),
-        code=SCRIPTS["core"],
     log:
         L.log("tables/core"),
     conda:
         "../../envs/environment.yaml"
+    params:
+        analysis=STUDY.analysis.model_dump_json(include={"permutations", "seed"}),
+        context=CONTEXT.model_dump_json(),
+        code=SCRIPTS["core"],
     shell:
-        "{WARM}/core.py --analysis {params.analysis:q} --context {params.context:q} --components {input.components}"
+        "fork core --analysis {params.analysis:q} --context {params.context:q} --components {input.components}"
         " --head-frequency {output.head_frequency} --core {output.core} --core-null {output.core_null}"
         " --rank-correlation {output.rank_correlation} --log {log}"
 
@@ -103,15 +107,15 @@ rule ablations:
         sets=L.table("ablation_sets"),
     output:
         L.table("ablations"),
-    params:
-        analysis=STUDY.analysis.model_dump_json(include={"subsets", "seed"}),
-        code=SCRIPTS["ablations"],
     log:
         L.log("tables/ablations"),
     conda:
         "../../envs/environment.yaml"
+    params:
+        analysis=STUDY.analysis.model_dump_json(include={"subsets", "seed"}),
+        code=SCRIPTS["ablations"],
     shell:
-        "{WARM}/ablations.py --analysis {params.analysis:q} --predictions {input.predictions} --sets {input.sets}"
+        "fork ablations --analysis {params.analysis:q} --predictions {input.predictions} --sets {input.sets}"
         " --table {output} --log {log}"
 
 
@@ -131,13 +135,12 @@ rule findings:
         ],
     output:
         table=L.table("findings"),
-    params:
-        context=CONTEXT.model_dump_json(),
-        folder=f"{L.root}/tables",
-        code=SCRIPTS["findings"],
     log:
         L.log("tables/findings"),
     conda:
         "../../envs/environment.yaml"
+    params:
+        context=CONTEXT.model_dump_json(),
+        code=SCRIPTS["findings"],
     shell:
-        "{WARM}/findings.py --context {params.context:q} --tables {params.folder} --table {output.table} --log {log}"
+        "fork findings --context {params.context:q} --tables {input} --table {output.table} --log {log}"

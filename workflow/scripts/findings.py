@@ -1,5 +1,7 @@
 """Check the study's claims against its tables."""
 
+from pathlib import Path
+
 from heuristic_core.analysis.findings import findings
 from heuristic_core.arguments import Arguments
 from heuristic_core.tables import read_table, write_table
@@ -10,9 +12,10 @@ TABLES = ("accuracy", "finetune_accuracy", "core", "core_null", "rank_correlatio
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.context()
-    parser.files(tables="folder of the study's tables", table="where to write findings")
+    parser.add_argument("--tables", nargs="+", required=True, metavar="PATH", help=f"Parquet tables {', '.join(TABLES)}")
+    parser.files(table="where to write findings")
     args = parser.read(arguments)
-    tables = {name: read_table(f"{args.tables}/{name}.parquet") for name in TABLES}
+    tables = {Path(path).stem: read_table(path) for path in args.tables}
     write_table("findings", findings(args.context, **tables), args.table)
 
 

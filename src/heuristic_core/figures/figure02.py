@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from heuristic_core.figures.panels import panels, percent, percent_axis, seed_label
+from heuristic_core.figures.panels import panels, percent, percent_axis, seed_label, upright_height
 from heuristic_core.figures.rows import CELL_MARKS, ft_seeds, full_model, shown, subnetworks, subset_groups
 from heuristic_core.figures.style import ROLES, SMALL
 
@@ -20,7 +20,8 @@ def draw(tables, settings, context):
     cells = {s: subnetworks(accuracy, context.last, s, context.seeds) for s in (context.mid, context.high)}
     groups = subset_groups(full, shown(settings, context))
     seeds = ft_seeds(full)
-    figure, axes = panels(settings, len(seeds), 2, 2.1 * len(seeds) + 1.2, sharex=True, sharey=True)
+    height = 2.1 * len(seeds) + 0.5 + upright_height(groups)
+    figure, axes = panels(settings, len(seeds), 2, height, sharex=True, sharey=True)
     for row, ft_seed in zip(axes, seeds, strict=True):
         for ax, (sparsity, cell) in zip(row, cells.items(), strict=True):
             of_panel = cell[cell["ft_seed"] == ft_seed]

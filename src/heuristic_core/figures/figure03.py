@@ -4,11 +4,13 @@ import matplotlib
 import numpy as np
 import pandas as pd
 
-from heuristic_core.figures.panels import panels, percent, percent_axis, seed_label
+from heuristic_core.figures.panels import panels, percent, percent_axis, seed_label, upright_height
 from heuristic_core.figures.rows import CELL_MARKS, ft_seeds, full_model, shown, subnetworks, subset_groups
 from heuristic_core.figures.style import ROLES
 
 WIDTH = 0.86  # of all bars of a subset, where the distance between subsets is 1
+COMPACT = {"handlelength": 1, "columnspacing": 0.9, "handletextpad": 0.4}  # a legend of many short entries
+CHARACTERS = 14  # of tick labels that fit side by side into an inch
 
 
 def draw(tables, settings, context):
@@ -20,24 +22,22 @@ def draw(tables, settings, context):
     if settings.subsets is None:
         groups = {subset: group for subset, group in groups.items() if group != "ood-entailment"}
     seeds = ft_seeds(full)
-    figure, axes = panels(settings, len(seeds), 1, 1.7 * len(seeds) + 1.0, sharex=True)
+    # Names stand upright where they would otherwise run into each other.
+    crowded = len(groups) * max(map(len, groups)) > CHARACTERS * settings.width
+    height = 1.7 * len(seeds) + 0.7 + (upright_height(groups) if crowded else 0.3)
+    figure, axes = panels(settings, len(seeds), 1, height, sharex=True)
     models = _models(context.seeds)
     for ax, ft_seed in zip(axes[:, 0], seeds, strict=True):
         _bars(ax, full[full["ft_seed"] == ft_seed], cell[cell["ft_seed"] == ft_seed], list(groups), models)
         ax.set_title(f"{seed_label(ft_seed)}, sparsity {percent(context.mid)}", loc="left")
         ax.set_ylabel("accuracy (%)")
     labels = [f"{subset}\n({ROLES[group].label})" for subset, group in groups.items()]
-    # Names stand upright where they would otherwise run into each other.
-    crowded = len(groups) * max(map(len, groups)) > 14 * settings.width
     axes[-1, 0].set_xticks(range(len(groups)), labels, rotation=90 if crowded else 0)
     handles, names = axes[0, 0].get_legend_handles_labels()
     title = "bars from left to right: the full model, then subnetworks by pruning seed"
     figure.legend(handles, names, loc="outside upper center", ncols=len(models), title=title, **COMPACT)
     marks = pd.concat([full, cell])
     return figure, marks.loc[marks["subset"].isin(list(groups)), CELL_MARKS]
-
-
-COMPACT = {"handlelength": 1, "columnspacing": 0.9, "handletextpad": 0.4}
 
 
 def _models(seeds) -> dict[int | None, tuple]:

@@ -6,6 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from heuristic_core.figures.style import SMALL
+
 
 def panels(settings, rows: int, columns: int, height: float, **options) -> tuple[Figure, np.ndarray]:
     """A figure and its axes [rows, columns]. height: inches, unless `settings` says another.
@@ -32,6 +34,11 @@ def seed_label(ft_seed: int) -> str:
 
 def percent(share: float) -> str:
     return f"{100 * share:g} %"
+
+
+def upright_height(names: Iterable[str]) -> float:
+    """Inches that the longest of `names` takes, written upright in the size of tick labels."""
+    return max(map(len, names)) * SMALL * 0.6 / 72
 
 
 def percent_axis(axis) -> None:

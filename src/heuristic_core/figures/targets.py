@@ -5,8 +5,6 @@ Imports nothing heavy: the DAG reads it.
 
 from typing import NamedTuple
 
-from heuristic_core.config.context import Context  # noqa: F401
-
 
 class Target(NamedTuple):
     """One figure or table: the Parquet tables it reads (by schema name) and one line that says what it shows."""

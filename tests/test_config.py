@@ -1,0 +1,342 @@
+"""A configuration either becomes a study or one error that names the file, the key, the value and the remedy."""
+
+import copy
+import json
+import re
+
+import pytest
+import yaml
+from conftest import ROOT
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heuristic_core.config import ConfigError, Study, load_study, parse_study
+from heuristic_core.config.context import Context
+from heuristic_core.config.grid import cells
+from heuristic_core.layout import Layout
+
+FILES = ["config.yaml", *(f"config/{path.name}" for path in sorted(ROOT.glob("config/*.yaml")))]
+VALUES = {file: yaml.safe_load((ROOT / file).read_text()) for file in FILES}
+GENERATED, REAL = "config.yaml", "config/minilm-mnli.yaml"
+SET = {"file": "a.parquet", "sentences": ["a", "b"], "group": "id"}
+REMOVED = object()
+
+
+def replaced(values, path, value):
+    """A copy of `values` in which `value` stands at the dotted `path`, or nothing does."""
+    values = copy.deepcopy(values)
+    *parents, last = [int(part) if part.isdigit() else part for part in path.split(".")]
+    block = values
+    for part in parents:
+        block = block[part]
+    if value is REMOVED:
+        del block[last]
+    else:
+        block[last] = value
+    return values
+
+
+def faults(values):
+    """The lines of the error that `values` end in, without its first, which names the file."""
+    with pytest.raises(ConfigError) as caught:
+        parse_study(values, "x.yaml")
+    first, *lines = str(caught.value).splitlines()
+    assert first == "x.yaml cannot be run:"
+    return lines
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_every_configuration_of_the_repository_is_a_study(file):
+    study = load_study(ROOT / file)
+    assert isinstance(study, Study)
+    assert study.study == VALUES[file]["study"]
+    assert study.grid.sparsities == VALUES[file]["grid"]["sparsities"]
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_studies_have_different_names_and_survive_json(file):
+    study = load_study(ROOT / file)
+    assert [values["study"] for values in VALUES.values()].count(study.study) == 1
+    assert parse_study(json.loads(study.model_dump_json())) == study
+
+
+UNKNOWN = [
+    (GENERATED, "analyses", "did you mean analysis?"),
+    (GENERATED, "prune.step", "did you mean steps?"),
+    (GENERATED, "grid.early.seed", "did you mean seeds?"),
+    (GENERATED, "model.architecture.layer", "did you mean layers?"),
+    (GENERATED, "model.initialization", "did you mean initialisation?"),
+    (GENERATED, "task.train_pair", "did you mean train_pairs?"),
+    (GENERATED, "figures.figure03.subset", "did you mean subsets?"),
+    (REAL, "model.locations", "did you mean location?"),
+    (REAL, "task.folders", "did you mean folder?"),
+    (REAL, "task.train.0.sentence", "did you mean sentences?"),
+    (REAL, "task.evaluation.hans.merged", "did you mean merge?"),
+    (GENERATED, "grid.zzz", "remove it, or use one of: sparsities, mid, high, seeds, curve_seeds, checkpoints, early"),
+    # Keys that are called as the variants of a model and of a task are.
+    (GENERATED, "task.files", "remove it, or use one of: name, source, seed"),
+    (GENERATED, "model.new", "remove it, or use one of: name, source, architecture"),
+    (REAL, "model.pretrained", "remove it, or use one of: name, source, location"),
+]
+
+
+@pytest.mark.parametrize(("file", "path", "remedy"), UNKNOWN)
+def test_an_unknown_key_is_named_with_the_key_that_may_be_meant(file, path, remedy):
+    (line,) = faults(replaced(VALUES[file], path, 37))
+    assert line.startswith(f"  {path} = 37: unknown key; {remedy}")
+
+
+@pytest.mark.parametrize("name", ["files", "new", "pairs", "group"])
+def test_an_evaluation_set_may_be_called_as_anything_else_and_its_faults_still_name_it(name):
+    assert name in parse_study(replaced(VALUES[REAL], f"task.evaluation.{name}", SET)).task.evaluation
+    (line,) = faults(replaced(VALUES[REAL], f"task.evaluation.{name}", SET | {"mergs": {}}))
+    assert line == f"  task.evaluation.{name}.mergs = {{}}: unknown key; did you mean merge?"
+
+
+WRONG_TYPES = [
+    (GENERATED, "results", 3),
+    (GENERATED, "prune.steps", "300"),
+    (GENERATED, "prune.steps", 300.5),
+    (GENERATED, "prune.steps", True),
+    (GENERATED, "prune.learning_rate", "fast"),
+    (GENERATED, "prune.learning_rate", False),
+    (GENERATED, "grid.seeds", 42),
+    (GENERATED, "grid.seeds", "42, 43"),
+    (GENERATED, "figures", None),
+    (GENERATED, "model", 3),
+    (GENERATED, "task", []),
+    (GENERATED, "model.architecture", 4),
+    (GENERATED, "model.initialisation.tie_query_key", 1),
+    (GENERATED, "finetune.adam_betas", 0.9),
+    (REAL, "task.labels", "entailment"),
+    (REAL, "task.evaluation.hans", 3),
+    (REAL, "task.evaluation.hans.merge", "entailment"),
+]
+
+
+@pytest.mark.parametrize(("file", "path", "value"), WRONG_TYPES)
+def test_a_value_of_a_wrong_type_is_refused_not_converted(file, path, value):
+    (line,) = faults(replaced(VALUES[file], path, value))
+    assert re.fullmatch(rf"  {path} = {re.escape(repr(value))}: input should be a valid \w+.*", line)
+
+
+def test_numbers_of_items_are_named_with_their_place_in_the_list():
+    assert faults(replaced(VALUES[GENERATED], "task.counter_example_weights.3", "x")) == [
+        "  task.counter_example_weights.3 = 'x': input should be a valid number"
+    ]
+    (line,) = faults(replaced(VALUES[REAL], "task.train.0.file", 5))
+    assert line == "  task.train.0.file = 5: input should be a valid string"
+
+
+LAST = VALUES[GENERATED]["finetune"]["steps"]
+PAIRS = VALUES[GENERATED]["task"]["train_pairs"]
+POSITIONS = VALUES[GENERATED]["model"]["architecture"]["positions"]
+# Where, what, and what the message must say: the key, the value, what would be right.
+IMPOSSIBLE = [
+    (GENERATED, "grid.sparsities", [0.35, 0.5, 1.2], ["grid.sparsities.2 = 1.2", "less than 1"]),
+    (GENERATED, "grid.sparsities", [0, 0.35, 0.5], ["grid.sparsities.0 = 0", "greater than 0"]),
+    (GENERATED, "grid.sparsities", [0.5, 0.35], ["sparsities", "ascending", "[0.35, 0.5]"]),
+    (GENERATED, "grid.sparsities", [0.35, 0.35, 0.5], ["sparsities", "0.35", "once"]),
+    (GENERATED, "grid.sparsities", [], ["grid.sparsities = []", "at least 1"]),
+    (GENERATED, "grid.mid", 0.36, ["grid", "mid = 0.36", "sparsities = [", "add it"]),
+    (GENERATED, "grid.high", 0.77, ["grid", "high = 0.77", "sparsities = [", "add it"]),
+    (GENERATED, "grid.mid", 0.5, ["grid", "mid = 0.5", "below high = 0.5"]),
+    (GENERATED, "grid.mid", 0.6, ["grid", "mid = 0.6", "below high = 0.5"]),
+    (GENERATED, "grid.seeds", [42, 43, 42], ["grid", "seeds", "42", "list every value once"]),
+    (GENERATED, "grid.seeds", [42], ["grid.seeds = [42]", "at least 2"]),
+    (GENERATED, "grid.seeds", [42, -1], ["grid.seeds.1 = -1", "greater than or equal to 0"]),
+    (GENERATED, "grid.curve_seeds", [7, 7], ["grid", "curve_seeds", "7", "list every value once"]),
+    (GENERATED, "grid.early.seeds", [8, 8], ["grid", "early.seeds", "8", "list every value once"]),
+    (GENERATED, "grid.checkpoints", [LAST, 400], ["grid", "checkpoints", "ascending", f"[400, {LAST}]"]),
+    (GENERATED, "grid.checkpoints", [399, LAST], ["grid.checkpoints", "399", "add it to finetune.checkpoints"]),
+    (GENERATED, "grid.checkpoints", [400], ["grid.checkpoints", f"last kept checkpoint, {LAST}"]),
+    (GENERATED, "grid.early.checkpoint", 7, ["grid.early.checkpoint", "7", "add it to finetune.checkpoints"]),
+    (GENERATED, "finetune.seeds", [3, 3], ["finetune", "seeds", "3", "list every value once"]),
+    (GENERATED, "finetune.checkpoints", [400, LAST + 1], ["finetune", "checkpoints", f"{LAST + 1}", "or raise steps"]),
+    (GENERATED, "finetune.checkpoints", [LAST, 400], ["finetune", "checkpoints", "ascending", f"[400, {LAST}]"]),
+    (GENERATED, "finetune.checkpoints", [], ["finetune.checkpoints = []", "at least 1"]),
+    (GENERATED, "finetune.warmup_steps", LAST + 1, ["finetune", f"warmup_steps = {LAST + 1}", f"steps = {LAST}"]),
+    (GENERATED, "finetune.adam_betas", [0.9, 2], ["finetune.adam_betas.1 = 2", "less than or equal to 1"]),
+    (GENERATED, "finetune.dropout", 1.0, ["finetune.dropout = 1.0", "less than 1"]),
+    (GENERATED, "prune.batch_size", 0, ["prune.batch_size = 0", "greater than 0"]),
+    (GENERATED, "prune.gate_draws", 3, ["prune", "batch_size = ", "multiple of gate_draws = 3"]),
+    (GENERATED, "prune.examples", PAIRS + 1, [f"prune.examples = {PAIRS + 1}", f"at most {PAIRS}"]),
+    (GENERATED, "prune.mean_examples", PAIRS + 1, [f"prune.mean_examples = {PAIRS + 1}", f"at most {PAIRS}"]),
+    (GENERATED, "task.max_length", POSITIONS + 1, [f"task.max_length = {POSITIONS + 1}", f"= {POSITIONS}", "lower"]),
+    (GENERATED, "task.counter_example_weights", [1] * 10, ["task.counter_example_weights", "at least 11", "not 10"]),
+    (GENERATED, "task.counter_example_weights", [1] * 12, ["task.counter_example_weights", "at most 11", "not 12"]),
+    (GENERATED, "task.counter_example_weights", [0] * 11, ["task", "counter_example_weights", "0"]),
+    (GENERATED, "task.counter_examples", 1.5, ["task.counter_examples = 1.5", "less than or equal to 1"]),
+    (GENERATED, "model.architecture.heads", 7, ["model.architecture", "hidden = ", "multiple of heads = 7"]),
+    (GENERATED, "model.source", "old", ["model", "source", "'old'", "'new'", "'pretrained'"]),
+    (GENERATED, "results", "", ["results = ''", "at least 1"]),
+    (REAL, "task.train", [], ["task.train = []", "at least 1"]),
+    (REAL, "task.train_pairs", 1, ["prune.examples = ", "task.train_pairs = 1", "at most 1"]),
+    (REAL, "task.labels", ["yes", "yes"], ["task", "labels", "yes", "once"]),
+    (REAL, "task.evaluation", {}, ["task.evaluation = {}", "at least 1"]),
+    (REAL, "task.evaluation.hans.group", "id", ["task.evaluation.hans", "exactly one of", "group_by_label"]),
+    (REAL, "task.evaluation.mnli_matched.group", REMOVED, ["task.evaluation.mnli_matched", "exactly one of", "group"]),
+    (REAL, "task.evaluation.mnli_matched.group", "odd", ["mnli_matched.group = 'odd'", "'id', 'ood' or"]),
+    (REAL, "task.train.0.sentences", ["premise"], ["task.train.0.sentences"]),
+]
+
+
+@pytest.mark.parametrize(("file", "path", "value", "parts"), IMPOSSIBLE)
+def test_an_impossible_value_is_named_with_what_would_be_right(file, path, value, parts):
+    (line,) = faults(replaced(VALUES[file], path, value))
+    assert [part for part in parts if part not in line] == [], line
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan"), "inf", "nan"])
+@pytest.mark.parametrize("path", ["prune.learning_rate", "prune.log_alpha_mean", "analysis.margin"])
+def test_numbers_are_finite(path, value):
+    (line,) = faults(replaced(VALUES[GENERATED], path, value))
+    assert line.startswith(f"  {path} = {value!r}: ")
+
+
+@pytest.mark.parametrize("sparsities", [[0.00001, 0.35, 0.5], [0.35, 0.35000001, 0.5]])
+def test_sparsities_that_a_path_cannot_tell_apart_are_refused(sparsities):
+    (line,) = faults(replaced(VALUES[GENERATED], "grid.sparsities", sparsities))
+    assert "sparsities" in line
+
+
+@pytest.mark.parametrize("path", ["study", "model.name", "task.name"])
+@pytest.mark.parametrize("name", ["a/b", "..", "../a", ".", "", "/", "a\\b", "a b", "-rf", "a\n", "{seed}", "x" * 61])
+def test_names_that_are_no_plain_folder_are_refused(path, name):
+    (line,) = faults(replaced(VALUES[GENERATED], path, name))
+    assert line.startswith(f"  {path} = ")
+
+
+@pytest.mark.parametrize("name", ["a/b", "..", ""])
+def test_names_of_evaluation_sets_are_held_to_the_same(name):
+    values = replaced(VALUES[REAL], "task.evaluation", {name: SET})
+    assert any(repr(name) in line for line in faults(values))
+
+
+@pytest.mark.parametrize(
+    ("file", "path"),
+    [
+        (GENERATED, "study"),
+        (GENERATED, "grid"),
+        (GENERATED, "prune.steps"),
+        (GENERATED, "model.architecture.layers"),
+        (GENERATED, "task.seed"),
+        (REAL, "task.train.0.file"),
+        (REAL, "task.evaluation.hans.sentences"),
+    ],
+)
+def test_a_missing_key_is_named(file, path):
+    assert faults(replaced(VALUES[file], path, REMOVED)) == [f"  {path}: missing; this key has no default"]
+
+
+@pytest.mark.parametrize("block", ["model", "task"])
+def test_a_missing_source_is_named(block):
+    (line,) = faults(replaced(VALUES[GENERATED], f"{block}.source", REMOVED))
+    assert line.startswith(f"  {block}") and "source" in line
+
+
+def test_all_faults_stand_in_one_error_one_on_a_line():
+    values = replaced(VALUES[GENERATED], "prune.steps", 0)
+    values = replaced(replaced(values, "grid.mids", 1), "study", REMOVED)
+    assert sorted(line.split(":")[0].strip() for line in faults(values)) == ["grid.mids = 1", "prune.steps = 0", "study"]
+
+
+# ---- files
+
+
+def test_an_exponent_without_a_point_is_a_number(tmp_path):
+    text, count = re.subn(r"(controller_learning_rate:).*", r"\1 1e-3", (ROOT / GENERATED).read_text())
+    assert count == 1 and yaml.safe_load(text)["prune"]["controller_learning_rate"] == "1e-3"
+    (tmp_path / "a.yaml").write_text(text)
+    assert load_study(tmp_path / "a.yaml").prune.controller_learning_rate == 0.001
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("study: [a", "is not valid YAML"),
+        ("study: a\n\tmodel: b", "is not valid YAML"),
+        ("study: a\x07", "is not valid YAML"),
+        ("study: 2026-13-45", ""),  # YAML takes it for a date
+        ("", "expected `key: value` lines, found NoneType"),
+        ("- a\n- b", "expected `key: value` lines, found list"),
+        ("a", "expected `key: value` lines, found str"),
+    ],
+)
+def test_a_file_that_is_no_yaml_mapping_is_named(tmp_path, text, reason):
+    path = tmp_path / "a.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load_study(path)
+    assert str(caught.value).startswith(str(path)) and reason in str(caught.value)
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_bytes(b"\xff\xfe\x00\x80")
+    with pytest.raises(ConfigError, match=re.escape(str(path))):
+        load_study(path)
+
+
+def test_a_missing_file_and_a_folder_are_named(tmp_path):
+    with pytest.raises(ConfigError, match=rf"^{re.escape(str(tmp_path))}/b.yaml: no such file; give the path"):
+        load_study(tmp_path / "b.yaml")
+    with pytest.raises(ConfigError, match=re.escape(str(tmp_path))):
+        load_study(tmp_path)
+
+
+def test_faults_in_a_file_name_the_file(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text(yaml.safe_dump(replaced(VALUES[GENERATED], "prune.steps", 0)))
+    with pytest.raises(ConfigError, match=rf"^{re.escape(str(path))} cannot be run:\n  prune.steps = 0: "):
+        load_study(path)
+
+
+# ---- anything else that a hand may write
+
+WORDS = st.sampled_from(["1e-3", "new", "generated", "pretrained", "files", "../a", "source", "steps", "nan"])
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | WORDS
+ANYTHING = SCALARS | st.lists(SCALARS, max_size=4) | st.dictionaries(SCALARS, SCALARS, max_size=3)
+
+
+def blocks(values):
+    """Every mapping and list inside `values`, itself included."""
+    yield values
+    for part in values.values() if isinstance(values, dict) else values:
+        if isinstance(part, dict | list):
+            yield from blocks(part)
+
+
+@st.composite
+def mutated(draw):
+    """A configuration of the repository, one to three times changed: a key dropped, a value replaced, a key added."""
+    values = copy.deepcopy(VALUES[draw(st.sampled_from(FILES))])
+    for _ in range(draw(st.integers(1, 3))):
+        block = draw(st.sampled_from(list(blocks(values))))
+        keys = list(block) if isinstance(block, dict) else list(range(len(block)))
+        change = draw(st.sampled_from(["drop", "replace", "add"])) if keys else "add"
+        if change == "drop":
+            del block[draw(st.sampled_from(keys))]
+        elif change == "replace":
+            block[draw(st.sampled_from(keys))] = draw(ANYTHING)
+        elif isinstance(block, dict):
+            block[draw(SCALARS)] = draw(ANYTHING)
+        else:
+            block.append(draw(ANYTHING))
+    return values
+
+
+@settings(max_examples=400, deadline=None, derandomize=True)
+@given(mutated())
+def test_any_change_ends_in_a_study_or_in_a_named_error(values):
+    try:
+        study = parse_study(values, "x.yaml")
+    except ConfigError as error:
+        first, *lines = str(error).splitlines()
+        assert first == "x.yaml cannot be run:" and lines
+        return
+    assert parse_study(json.loads(study.model_dump_json())) == study
+    assert Context.model_validate_json(Context.of(study).model_dump_json()) == Context.of(study)
+    sizes = [len(cells(study)), len(study.grid.checkpoints) * len(study.grid.sparsities) * len(study.grid.curve_seeds)]
+    assert sizes[0] >= sizes[1] > 0
+    assert Layout.of(study).cell.startswith(f"{study.results}/{study.study}/{study.model.name}/{study.task.name}/")
