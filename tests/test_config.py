@@ -191,7 +191,7 @@ def test_an_impossible_value_is_named_with_what_would_be_right(file, path, value
 @pytest.mark.parametrize("path", ["prune.learning_rate", "prune.log_alpha_mean", "analysis.margin"])
 def test_numbers_are_finite(path, value):
     (line,) = faults(replaced(VALUES[GENERATED], path, value))
-    assert line.startswith(f"  {path} = {value!r}: ")
+    assert re.match(rf"  {path} = '?-?(inf|nan)'?: ", line)
 
 
 @pytest.mark.parametrize("sparsities", [[0.00001, 0.35, 0.5], [0.35, 0.35000001, 0.5]])
@@ -238,7 +238,11 @@ def test_a_missing_source_is_named(block):
 def test_all_faults_stand_in_one_error_one_on_a_line():
     values = replaced(VALUES[GENERATED], "prune.steps", 0)
     values = replaced(replaced(values, "grid.mids", 1), "study", REMOVED)
-    assert sorted(line.split(":")[0].strip() for line in faults(values)) == ["grid.mids = 1", "prune.steps = 0", "study"]
+    assert sorted(line.split(":")[0].strip() for line in faults(values)) == [
+        "grid.mids = 1",
+        "prune.steps = 0",
+        "study",
+    ]
 
 
 # ---- files

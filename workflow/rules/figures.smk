@@ -33,7 +33,6 @@ for name, target in TARGETS.items():
 rule report:
     input:
         findings=L.table("findings"),
-        figures=[f for name in TARGETS for f in outputs(L.root, name)],
     output:
         f"{L.root}/report.md",
     log:

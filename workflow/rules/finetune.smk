@@ -40,10 +40,11 @@ rule full_model:
     conda:
         "../../envs/environment.yaml"
     params:
-        prune=STUDY.prune.model_dump_json(),
+        examples=STUDY.prune.examples,
+        mean_examples=STUDY.prune.mean_examples,
         identity=IDENTITY,
         code=SCRIPTS["full_model"],
     shell:
-        "fork full_model --prune {params.prune:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"
+        "fork full_model --examples {params.examples} --mean-examples {params.mean_examples} {params.identity} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"
         " --checkpoint {input.checkpoint} --train {input.train} --evaluation {input.evaluation}"
         " --means {output.means} --logits {output.logits} --predictions {output.predictions} --log {log}"

@@ -12,7 +12,9 @@ TABLES = ("accuracy", "finetune_accuracy", "core", "core_null", "rank_correlatio
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.context()
-    parser.add_argument("--tables", nargs="+", required=True, metavar="PATH", help=f"Parquet tables {', '.join(TABLES)}")
+    parser.add_argument(
+        "--tables", nargs="+", required=True, metavar="PATH", help=f"Parquet tables {', '.join(TABLES)}"
+    )
     parser.files(table="where to write findings")
     args = parser.read(arguments)
     tables = {Path(path).stem: read_table(path) for path in args.tables}

@@ -5,7 +5,6 @@ from safetensors.torch import save_file
 
 from heuristic_core.ablation import component_means
 from heuristic_core.arguments import Arguments, identity
-from heuristic_core.config.blocks import Prune
 from heuristic_core.evaluate import BATCH_TOKENS, all_logits, predictions
 from heuristic_core.files import replacing
 from heuristic_core.models.batches import PairTensors
@@ -17,7 +16,8 @@ from heuristic_core.threads import use_threads
 
 def main(arguments=None):
     parser = Arguments(__doc__)
-    parser.settings("prune", Prune)
+    parser.add_argument("--examples", type=int, required=True, help="training pairs that pruning draws from")
+    parser.add_argument("--mean-examples", type=int, required=True, help="training pairs that means are taken over")
     parser.identity("ft_seed", "step")
     parser.files(
         checkpoint="folder of the fine-tuned model",
@@ -30,10 +30,10 @@ def main(arguments=None):
     args = parser.read(arguments)
     use_threads(1)
     model, train, evaluation = FusedBert.load(args.checkpoint), Encoded.load(args.train), Encoded.load(args.evaluation)
-    sample = PairTensors(train.first(args.prune.mean_examples))
+    sample = PairTensors(train.first(args.mean_examples))
     component_means(model, sample, sample.by_length(BATCH_TOKENS)).save(args.means)
     with replacing(args.logits) as partial:
-        save_file({"logits": all_logits(model, PairTensors(train.first(args.prune.examples)))}, partial)
+        save_file({"logits": all_logits(model, PairTensors(train.first(args.examples)))}, partial)
     with torch.no_grad():
         columns = predictions(all_logits(model, PairTensors(evaluation)).numpy(), evaluation.labels, evaluation.subsets)
     write_table("predictions", identity(args).columns(len(evaluation)) | columns, args.predictions)

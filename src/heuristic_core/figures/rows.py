@@ -35,7 +35,7 @@ def subset_groups(rows: pd.DataFrame, subsets: Collection[str] | None) -> dict[s
     """
     rows = chosen(rows.dropna(subset="subset"), subsets).drop_duplicates("subset")
     if subsets is None:
-        within = rows["family"].map(FAMILIES.index, na_action="ignore").fillna(-1)
+        within = rows["family"].map({family: k for k, family in enumerate(FAMILIES)}).fillna(len(FAMILIES))
     else:
         within = rows["subset"].map(list(subsets).index)
     rows = rows.assign(order=rows["group"].map(GROUPS.index), within=within)

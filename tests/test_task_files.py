@@ -1,0 +1,316 @@
+"""Tasks of local Parquet files: labels, subsets, groups, samples, and errors that name file, column and value."""
+
+import logging
+import re
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from conftest import ROOT, SHARED
+
+from heuristic_core.config.blocks import FilesTask
+from heuristic_core.tables import as_table
+from heuristic_core.tasks.files import DataError, read_task
+from heuristic_core.tasks.sentences import SubsetRule, sentences
+
+NLI = ["entailment", "neutral", "contradiction"]
+HANS = {
+    "labels": ["entailment", "non-entailment"],
+    "merge": {"entailment": "entailment", "neutral": "non-entailment", "contradiction": "non-entailment"},
+    "split_by": "subcase",
+    "family_by": "heuristic",
+    "group_by_label": {"entailment": "ood-entailment", "non-entailment": "ood"},
+}
+HANS_ROWS = [
+    {
+        "premise": f"p{i}",
+        "hypothesis": f"h{i}",
+        "label": label,
+        "subcase": subcase,
+        "heuristic": family,
+        "template": f"t{i}",
+    }
+    for i, (label, subcase, family) in enumerate(
+        [
+            (1, "ln_b/a", "lexical_overlap"),
+            (0, "ce_x", "constituent"),
+            (1, "ln_b/a", "lexical_overlap"),
+            (1, "cn_x", "constituent"),
+        ]
+    )
+]
+
+
+def pairs(*labels):
+    """One pair per label, told apart by its sentences."""
+    return [{"premise": f"p{i}", "hypothesis": f"h{i}", "label": label} for i, label in enumerate(labels)]
+
+
+@pytest.fixture
+def task(tmp_path):
+    """A maker of tasks: rows become Parquet files, further keywords fields of the task."""
+
+    def make(train=None, evaluation=None, train_spec=None, **fields):
+        evaluation = {"dev": (pairs("neutral"), {"group": "id"})} if evaluation is None else evaluation
+        files = {"train": pairs("neutral") if train is None else train} | {
+            n: rows for n, (rows, _) in evaluation.items()
+        }
+        for name, rows in files.items():
+            pq.write_table(pa.Table.from_pylist(rows), tmp_path / f"{name}.parquet")
+
+        def spec(name, more):
+            return {"file": f"{name}.parquet", "sentences": ["premise", "hypothesis"], **more}
+
+        return FilesTask.model_validate(
+            {
+                "name": "t",
+                "source": "files",
+                "folder": str(tmp_path),
+                "labels": NLI,
+                "train": [spec("train", train_spec or {})],
+                "evaluation": {name: spec(name, more) for name, (_, more) in evaluation.items()},
+                **fields,
+            }
+        )
+
+    return make
+
+
+def named(rows):
+    """Premise -> label."""
+    return {row["sentence1"]: row["label"] for row in rows}
+
+
+@pytest.mark.parametrize("labels", [("contradiction", "entailment", "neutral"), (2, 0, 1)], ids=["names", "numbers"])
+def test_labels_are_read_by_name_and_by_number(task, labels):
+    found = sentences(task(pairs(*labels), {"dev": (pairs(*labels), {"group": "id"})}))
+    assert found.labels == tuple(NLI)
+    assert named(found.train) == named(found.evaluation) == {"p0": 2, "p1": 0, "p2": 1}
+    assert found.subsets == (SubsetRule("dev", "id", None, (0, 1, 2)),)
+
+
+# The file's 0, 1, 2 are contradiction, entailment, neutral.
+OTHER_ORDER = {"labels": ["contradiction", "entailment", "neutral"]}
+
+
+@pytest.mark.parametrize("labels", [(0, 1, 2, 1), ("contradiction", "entailment", "neutral", "entailment")])
+def test_training_labels_of_another_order_become_the_tasks_classes(task, labels):
+    found = read_task(task(pairs(*labels), train_spec=OTHER_ORDER))
+    assert named(found.train) == {"p0": 2, "p1": 0, "p2": 1, "p3": 0}
+
+
+def test_evaluation_labels_of_another_order_are_matched_by_name(task):
+    found = read_task(task(evaluation={"dev": (pairs(0, 1, 2, 1), {"group": "id", **OTHER_ORDER})}))
+    (rule,) = found.subsets
+    truth = ["contradiction", "entailment", "neutral", "entailment"]
+    right = [[rule.merge[NLI.index(guess)] == row["label"] for guess in NLI] for row in found.evaluation]
+    assert right == [[guess == label for guess in NLI] for label in truth]
+
+
+def test_a_training_file_may_lack_a_class(task):
+    found = read_task(task(pairs(1, 0), train_spec={"labels": ["neutral", "contradiction"]}))
+    assert named(found.train) == {"p0": 2, "p1": 1}
+
+
+def test_a_file_like_hans_is_split_merged_and_grouped(task):
+    found = read_task(task(evaluation={"hans": (HANS_ROWS, HANS)}))
+    assert found.subsets == (
+        SubsetRule("ce_x", "ood-entailment", "constituent", (0, 1, 1)),
+        SubsetRule("cn_x", "ood", "constituent", (0, 1, 1)),
+        SubsetRule("ln_b-a", "ood", "lexical_overlap", (0, 1, 1)),
+    )
+    assert found.evaluation == [
+        {
+            "subset": subset,
+            "group": group,
+            "family": family,
+            "template": f"t{i}",
+            "sentence1": f"p{i}",
+            "sentence2": f"h{i}",
+            "label": label,
+        }
+        for i, subset, group, family, label in [
+            (1, "ce_x", "ood-entailment", "constituent", 0),
+            (3, "cn_x", "ood", "constituent", 1),
+            (0, "ln_b-a", "ood", "lexical_overlap", 1),
+            (2, "ln_b-a", "ood", "lexical_overlap", 1),
+        ]
+    ]
+
+
+def test_sets_stand_in_the_order_of_the_configuration_and_fit_their_table(task):
+    sets = {"z": (pairs(0, 1), {"group": "id"}), "hans": (HANS_ROWS, HANS), "a": (pairs(2), {"group": "ood"})}
+    found = read_task(task(evaluation=sets))
+    assert [rule.name for rule in found.subsets] == ["z", "ce_x", "cn_x", "ln_b-a", "a"]
+    assert [row["subset"] for row in found.evaluation] == ["z", "z", "ce_x", "cn_x", "ln_b-a", "ln_b-a", "a"]
+    assert as_table("sentences", found.train + found.evaluation).num_rows == 8
+
+
+@pytest.mark.parametrize(
+    "labels", [(-1, 2, None, 0), ("-", "contradiction", None, "entailment")], ids=["numbers", "names"]
+)
+def test_rows_without_a_label_are_dropped_and_counted(task, labels, caplog):
+    made = task(pairs(*labels), {"dev": (pairs(*labels), {"group": "id"})})
+    with caplog.at_level(logging.INFO, "heuristic_core"):
+        found = read_task(made)
+    assert named(found.train) == named(found.evaluation) == {"p1": 2, "p3": 0}
+    assert [re.sub(r".*/", "", message) for message in caplog.messages] == [
+        "train.parquet: dropped 2 of 4 rows, which have no label",
+        "dev.parquet: dropped 2 of 4 rows, which have no label",
+    ]
+
+
+# ---- samples
+
+
+def test_training_pairs_are_the_first_of_a_seeded_shuffle(task):
+    rows = pairs(*[0, 1, 2] * 20)
+
+    def drawn(**fields):
+        return [row["sentence1"] for row in read_task(task(rows, **fields)).train]
+
+    everything = drawn(seed=3)
+    assert sorted(everything) == sorted(row["premise"] for row in rows)
+    assert everything != [row["premise"] for row in rows]
+    assert drawn(seed=3, train_pairs=7) == everything[:7]
+    assert drawn(seed=3, train_pairs=60) == everything
+    assert drawn(seed=4, train_pairs=7) != everything[:7]
+
+
+def test_training_files_are_shuffled_together(task, tmp_path):
+    made = task(pairs(*[0] * 30))
+    more = [row | {"premise": f"q{i}"} for i, row in enumerate(pairs(*[1] * 30))]
+    pq.write_table(pa.Table.from_pylist(more), tmp_path / "more.parquet")
+    both = made.model_copy(update={"train": [*made.train, made.train[0].model_copy(update={"file": "more.parquet"})]})
+    found = read_task(both).train
+    assert named(found) == {f"p{i}": 0 for i in range(30)} | {f"q{i}": 1 for i in range(30)}
+    assert 0 < sum(row["label"] for row in found[:30]) < 30
+
+
+def test_evaluation_pairs_are_sampled_in_their_order_by_seed(task):
+    rows = pairs(*[0, 1, 2] * 20)
+
+    def drawn(seed, **more):
+        sets = {"dev": (rows, {"group": "id", "pairs": 9}), **more}
+        return [
+            row["sentence1"] for row in read_task(task(evaluation=sets, seed=seed)).evaluation if row["subset"] == "dev"
+        ]
+
+    order = [row["premise"] for row in rows]
+    sample = drawn(1)
+    assert len(sample) == 9 and sample == sorted(set(sample), key=order.index)
+    assert drawn(1) == sample != drawn(2)
+    assert drawn(1, further=(rows, {"group": "ood", "pairs": 5})) == sample
+
+
+def test_every_subset_of_a_split_file_is_sampled_by_itself(task):
+    found = read_task(task(evaluation={"hans": (HANS_ROWS, HANS | {"pairs": 1})}))
+    assert [row["subset"] for row in found.evaluation] == ["ce_x", "cn_x", "ln_b-a"]
+
+
+# ---- faults
+
+
+def raises(made, *parts):
+    """Reading the task fails with a message that holds all of `parts`."""
+    with pytest.raises(DataError) as caught:
+        read_task(made)
+    assert [part for part in parts if part not in str(caught.value)] == [], str(caught.value)
+
+
+def test_a_missing_file_is_named(task, tmp_path):
+    made = task()
+    (tmp_path / "dev.parquet").unlink()
+    raises(made, str(tmp_path / "dev.parquet"), "no such file", f"task.folder = {str(tmp_path)!r}")
+
+
+@pytest.mark.parametrize(
+    ("spec", "column"),
+    [
+        ({"group": "id", "sentences": ["premise", "question2"]}, "question2"),
+        ({"group": "id", "label": "gold"}, "gold"),
+        ({"group": "id", "split_by": "subcase"}, "subcase"),
+        ({"group": "id", "family_by": "heuristic"}, "heuristic"),
+    ],
+)
+def test_a_missing_column_is_named_beside_those_there_are(task, spec, column):
+    raises(
+        task(evaluation={"dev": (pairs(0), spec)}), "dev.parquet", f"no column {column!r}", "premise, hypothesis, label"
+    )
+
+
+@pytest.mark.parametrize("label", [3, -2, "Neutral", "", 0.5, "0"])
+def test_an_unknown_label_is_named_with_the_known_ones(task, label):
+    expected = ["train.parquet", f"label = {label!r}", str(NLI), "0 to 2"]
+    raises(task(pairs(label)), *expected)
+    raises(task(evaluation={"dev": (pairs(label), {"group": "id"})}), "dev.parquet", *expected[1:])
+
+
+def test_training_labels_that_the_task_does_not_have_are_named(task):
+    raises(task(pairs(0), train_spec={"labels": ["entailment", "unrelated"]}), "train.parquet", "'unrelated'", str(NLI))
+
+
+MERGE = HANS["merge"]
+
+
+@pytest.mark.parametrize(
+    ("merge", "part"),
+    [
+        (None, "give `merge`"),
+        ({"entailment": "entailment", "neutral": "non-entailment"}, "contradiction"),
+        (MERGE | {"neutral": "neither"}, "'neither'"),
+        (MERGE | {"other": "entailment"}, "'other'"),
+    ],
+)
+def test_a_wrong_merge_is_named(task, merge, part):
+    raises(
+        task(evaluation={"hans": (HANS_ROWS, HANS | {"merge": merge})}), "task.evaluation.hans", "merge", str(NLI), part
+    )
+
+
+def test_a_label_without_a_group_is_named(task):
+    groups = {"entailment": "ood-entailment"}
+    raises(
+        task(evaluation={"hans": (HANS_ROWS, HANS | {"group_by_label": groups})}),
+        "task.evaluation.hans.group_by_label",
+        "'non-entailment'",
+        "hans.parquet",
+    )
+
+
+@pytest.mark.parametrize("change", [{"label": 0}, {"heuristic": "subsequence"}])
+def test_a_subset_of_several_groups_or_families_is_named(task, change):
+    rows = [*HANS_ROWS, HANS_ROWS[0] | change]
+    raises(task(evaluation={"hans": (rows, HANS)}), "hans.parquet", "'subcase'", "several groups or families")
+
+
+def test_more_training_pairs_than_there_are_is_named(task):
+    raises(task(pairs(0, 1, -1, 2), train_pairs=4), "task.train_pairs = 4", "3 labelled pairs")
+
+
+# ---- the real files
+
+
+@pytest.mark.skipif(not (SHARED / "data").is_dir(), reason="needs the real data files in ../shared/data")
+def test_the_real_files_have_their_known_sizes_subsets_and_labels():
+    values = yaml.safe_load((ROOT / "config" / "minilm-mnli.yaml").read_text())["task"] | {
+        "folder": str(SHARED / "data")
+    }
+    for spec in values["evaluation"].values():
+        spec.pop("pairs", None)  # all of them
+    found = read_task(FilesTask.model_validate(values))
+    sizes = {rule.name: 0 for rule in found.subsets}
+    for row in found.evaluation:
+        sizes[row["subset"]] += 1
+    hans = [rule for rule in found.subsets if rule.name not in ("mnli_matched", "mnli_mismatched")]
+    assert sizes == {"mnli_matched": 9815, "mnli_mismatched": 9832} | {rule.name: 1000 for rule in hans}
+    assert len(hans) == 30
+    families = {"l": "lexical_overlap", "s": "subsequence", "c": "constituent"}
+    groups = {"e": "ood-entailment", "n": "ood"}
+    for rule in hans:  # their names begin with the letters of family and label
+        assert (rule.family, rule.group, rule.merge) == (families[rule.name[0]], groups[rule.name[1]], (0, 1, 1))
+    labels = {row["subset"]: {"e": 0, "n": 1}[row["subset"][1]] for row in found.evaluation if row["family"]}
+    assert all(row["label"] == labels[row["subset"]] for row in found.evaluation if row["family"])
+    known = {row["sentence1"]: row["label"] for row in found.evaluation if row["subset"] == "mnli_matched"}
+    assert known["The new rights are nice enough"] == NLI.index("neutral")

@@ -1,0 +1,334 @@
+"""The real workflow through its own command line, on a reduced study: what it makes, repeats, reruns and survives."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import ROOT
+
+from heuristic_core.components import Subnetwork
+from heuristic_core.config import load_study
+from heuristic_core.config.grid import cells
+from heuristic_core.figures.targets import TARGETS, outputs
+from heuristic_core.tables import SCHEMAS, read_table, schema
+
+pytestmark = pytest.mark.workflow
+REDUCED = ROOT / "tests" / "studies" / "reduced.yaml"
+STUDY = load_study(REDUCED)
+RUNS = "results/reduced/mini-bert/pairs"
+
+
+def snakemake(folder: Path, *arguments: str, config: Path = REDUCED, check: bool = True, **options):
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder)]
+    command += ["--configfile", str(config), "--cores", "2", "--scheduler", "greedy", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    if check:
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
+    return done
+
+
+def planned(folder: Path, config: Path) -> dict[str, int]:
+    """Jobs by rule that a dry run lists, but for the target itself."""
+    text = snakemake(folder, "--dry-run", config=config)
+    table = re.findall(r"^(\w+) +(\d+)$", text.stdout + text.stderr, re.MULTILINE)
+    return {rule: int(count) for rule, count in table if rule not in ("total", "all_figures")}
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """A folder in which the reduced study has run to its end."""
+    folder = tmp_path_factory.mktemp("study")
+    snakemake(folder)
+    return folder
+
+
+@pytest.fixture
+def changed(tmp_path):
+    """A function that writes the reduced study with some settings changed, each given as `block.key`."""
+
+    def write(**settings):
+        values = yaml.safe_load(REDUCED.read_text())
+        for path, value in settings.items():
+            *blocks, key = path.split("__")
+            block = values
+            for name in blocks:
+                block = block.setdefault(name, {})
+            block[key] = value
+        path = tmp_path / "changed.yaml"
+        path.write_text(yaml.safe_dump(values))
+        return path
+
+    return write
+
+
+def test_every_figure_and_table_stands_there(finished):
+    for name in TARGETS:
+        for path in outputs("results/reduced", name):
+            assert (finished / path).stat().st_size > 0, path
+    report = (finished / "results/reduced/report.md").read_text()
+    assert all(name in report for name in TARGETS)
+
+
+def test_tables_have_their_schemas_and_one_row_per_observation(finished):
+    tables = {path.stem: read_table(path) for path in (finished / "results/reduced/tables").glob("*.parquet")}
+    assert set(tables) == set(SCHEMAS) - {"sentences", "predictions"}
+    for name, table in tables.items():
+        assert list(table.columns) == schema(name).names
+        assert len(table), name
+    runs, size = len(STUDY.finetune.seeds), 2 * 4 + 2
+    assert len(tables["components"]) == runs * len(cells(STUDY)) * size
+    per_model = tables["accuracy"].groupby(["ft_seed", "step", "sparsity", "seed"], dropna=False).size()
+    assert len(per_model) == runs * (len(cells(STUDY)) + len(STUDY.finetune.checkpoints))
+    predictions = [read_table(p) for p in sorted((finished / "results/reduced/tables/predictions").iterdir())]
+    assert sum(map(len, predictions)) == tables["accuracy"]["n"].sum()
+
+
+def test_subnetworks_keep_exactly_k_components(finished):
+    files = sorted((finished / RUNS).glob("ft*/step*/s*/seed*/subnetwork.json"))
+    assert len(files) == len(STUDY.finetune.seeds) * len(cells(STUDY))
+    for file in files:
+        found = Subnetwork.load(file)
+        assert len(found.kept) == round((1 - found.identity.sparsity) * 10)
+        assert file.parts[-2] == f"seed{found.identity.seed}"
+
+
+def test_checkpoints_are_ordinary_hugging_face_folders(finished):
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    folder = finished / RUNS / "ft1" / "step60" / "checkpoint"
+    model, tokenizer = AutoModelForSequenceClassification.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    logits = model(**tokenizer("kings slept", "kings danced", return_tensors="pt")).logits
+    assert logits.shape == (1, 3)
+    assert model.config.id2label == {0: "entailment", 1: "neutral", 2: "contradiction"}
+
+
+def test_every_job_left_a_log(finished):
+    logs = {
+        str(p.relative_to(finished / "results/reduced/logs")) for p in finished.glob("results/reduced/logs/**/*.log")
+    }
+    assert {"sentences.log", "finetune/ft1.log", "prune/ft2-step60-s0.4-seed44.log", "figures/figure06.log"} <= logs
+    assert "60/60" in (finished / "results/reduced/logs/finetune/ft1.log").read_text()
+    assert "20/20" in (finished / "results/reduced/logs/prune/ft1-step30-s0.2-seed42.log").read_text()
+
+
+def test_a_second_run_has_nothing_to_do(finished):
+    again = snakemake(finished)
+    assert "Nothing to be done" in again.stdout + again.stderr
+
+
+def test_two_runs_from_scratch_give_the_same_bytes(finished, tmp_path):
+    snakemake(tmp_path)
+    kinds = ("*.json", "*.parquet", "*.safetensors", "*.csv", "*.md", "*.pdf", "*.svg", "*.png")
+    files = sorted(p.relative_to(finished) for kind in kinds for p in (finished / "results").rglob(kind))
+    assert len(files) > 150
+    assert [str(f) for f in files if (finished / f).read_bytes() != (tmp_path / f).read_bytes()] == []
+
+
+def test_an_unchanged_study_plans_no_job(finished):
+    assert planned(finished, REDUCED) == {}
+
+
+ANALYSED = {"concatenate", "effective_size", "core", "ablate", "ablations", "findings", "report", *TARGETS}
+
+
+def test_a_new_sparsity_runs_its_jobs_and_what_is_drawn_from_them(finished, changed):
+    jobs = planned(finished, changed(grid__sparsities=[0.2, 0.4, 0.6]))
+    assert jobs["prune"] == jobs["evaluate"] == 2 * 2 * 2  # fine-tuning seeds x checkpoints x curve seeds
+    assert jobs["gather"] == 2 * 2
+    assert set(jobs) <= {"prune", "evaluate", "gather"} | ANALYSED
+
+
+def test_a_new_pruning_seed_runs_its_jobs_and_what_is_drawn_from_them(finished, changed):
+    jobs = planned(finished, changed(grid__seeds=[42, 43, 44, 45]))
+    assert jobs["prune"] == jobs["evaluate"] == 2 * 2  # fine-tuning seeds x mid and high
+    assert jobs["gather"] == 2  # the last checkpoint of each
+    assert set(jobs) <= {"prune", "evaluate", "gather"} | ANALYSED
+
+
+def test_a_new_fine_tuning_seed_leaves_the_others_alone(finished, changed):
+    jobs = planned(finished, changed(finetune__seeds=[1, 2, 3]))
+    assert jobs["finetune"] == jobs["attention"] == 1
+    assert jobs["prune"] == jobs["evaluate"] == len(cells(STUDY))
+    assert "sentences" not in jobs
+    assert "encode" not in jobs
+
+
+@pytest.mark.parametrize("name", ["figure06", "figure03", "table3"])
+def test_a_figures_settings_redraw_that_figure_alone(finished, changed, name):
+    assert planned(finished, changed(**{f"figures__{name}__width": 5.0})) == {name: 1}
+
+
+def test_a_fine_tuning_setting_invalidates_what_descends_from_it(finished, changed):
+    jobs = planned(finished, changed(finetune__learning_rate=1e-3))
+    assert jobs["finetune"] == 2
+    assert jobs["full_model"] == 4
+    assert jobs["prune"] == jobs["evaluate"] == 2 * len(cells(STUDY))
+    assert set(TARGETS) <= set(jobs)
+    assert "encode" not in jobs
+
+
+def test_a_pruning_setting_leaves_the_full_model_alone(finished, changed):
+    jobs = planned(finished, changed(prune__learning_rate=0.3))
+    assert jobs["prune"] == 2 * len(cells(STUDY))
+    assert not {"finetune", "full_model", "attention", "figure10"} & set(jobs)
+
+
+def test_an_analysis_setting_computes_no_model(finished, changed):
+    jobs = planned(finished, changed(analysis__margin=2.0))
+    assert {"effective_size", "figure06"} <= set(jobs)
+    assert not {"finetune", "full_model", "prune", "evaluate", "ablate", "attention"} & set(jobs)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"grid__mid": 1.2}, "grid.mid = 1.2: input should be less than 1"),
+        ({"grid__mid": 0.3}, "mid = 0.3 is not in sparsities = [0.2, 0.4]"),
+        ({"finetune__checkpoints": [30, 90]}, "90 lies beyond the last step"),
+        ({"finetune__seeds": [1, 1]}, "finetune.seeds"),
+        ({"prune__learning_rat": 1}, "did you mean learning_rate?"),
+        ({"finetune__steps": "many"}, "finetune.steps = 'many'"),
+    ],
+)
+def test_a_faulty_configuration_ends_with_one_message_and_no_job(tmp_path, changed, settings, message):
+    done = snakemake(tmp_path, config=changed(**settings), check=False)
+    text = done.stdout + done.stderr
+    assert done.returncode == 1
+    assert text.count(message) == 1
+    assert "changed.yaml cannot be run" in text
+    assert "Traceback" not in text
+    assert not (tmp_path / "results").exists()
+
+
+def wait_for(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+
+
+def test_a_killed_workflow_leaves_nothing_that_counts_as_finished(finished, changed, tmp_path):
+    """Snakemake and its jobs get SIGKILL while a subnetwork is pruned; the next run makes it anew."""
+    folder = tmp_path / "copy"
+    shutil.copytree(finished, folder, symlinks=True)
+    target = f"{RUNS}/ft1/step60/s0.4/seed99/subnetwork.json"
+    log = folder / "results/reduced/logs/prune/ft1-step60-s0.4-seed99.log"
+    endless = changed(prune__steps=1_000_000)
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder)]
+    command += ["--configfile", str(endless), "--cores", "1", "--", target]
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    wait_for(lambda: log.is_file() and "prune" in log.read_text())
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    assert not (folder / target).exists()
+    snakemake(folder, "--unlock")  # the killed Snakemake could not do that itself
+    snakemake(folder, "--rerun-incomplete", "--", target)
+    assert len(Subnetwork.load(folder / target).kept) == 6
+
+
+def finetune_command(finished: Path, folder: Path, config: Path) -> list[str]:
+    data = finished / RUNS / "data"
+    given = {
+        "--model": config,
+        "--finetune": config,
+        "--study": "reduced",
+        "--model-name": "mini-bert",
+        "--task-name": "pairs",
+        "--ft-seed": 1,
+        "--train": data / "encoded/train.safetensors",
+        "--evaluation": data / "encoded/evaluation.safetensors",
+        "--subsets": data / "subsets.json",
+        "--tokenizer": data / "tokenizer",
+        "--folder": folder,
+        "--trace": folder / "trace.parquet",
+        "--accuracy": folder / "accuracy.parquet",
+        "--log": folder / "log",
+    }
+    arguments = [str(part) for pair in given.items() for part in pair]
+    return [sys.executable, str(ROOT / "workflow/scripts/finetune.py"), *arguments]
+
+
+def test_killed_fine_tuning_resumes_to_the_same_checkpoints(finished, changed, tmp_path):
+    """By hand, as a user would: killed after its first saved state, then run again."""
+    longer = changed(
+        finetune__steps=400, finetune__checkpoints=[60, 400], grid__checkpoints=[60, 400], grid__early=None
+    )
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    subprocess.run(finetune_command(finished, whole, longer), check=True, capture_output=True)
+    running = subprocess.Popen(finetune_command(finished, cut, longer), stderr=subprocess.DEVNULL)
+    wait_for(lambda: (cut / ".unfinished/step60").exists() and (cut / ".unfinished/state.safetensors").exists())
+    running.kill()
+    running.wait()
+    assert not (cut / "step60").exists()
+    assert not (cut / "trace.parquet").exists()
+    subprocess.run(finetune_command(finished, cut, longer), check=True, capture_output=True)
+    assert "resuming after step" in (cut / "log").read_text()
+    for file in ("step60/checkpoint/model.safetensors", "step400/checkpoint/model.safetensors", "trace.parquet"):
+        assert (whole / file).read_bytes() == (cut / file).read_bytes(), file
+    assert not (cut / ".unfinished").exists()
+
+
+def prune_arguments(finished: Path, out: Path, config: Path, sparsity: str = "0.4", seed: str = "42") -> list[str]:
+    step = finished / RUNS / "ft1" / "step60"
+    given = {
+        "--prune": config,
+        "--study": "reduced",
+        "--model-name": "mini-bert",
+        "--task-name": "pairs",
+        "--ft-seed": 1,
+        "--step": 60,
+        "--sparsity": sparsity,
+        "--seed": seed,
+        "--checkpoint": step / "checkpoint",
+        "--means": step / "means.safetensors",
+        "--logits": step / "logits.safetensors",
+        "--train": finished / RUNS / "data/encoded/train.safetensors",
+        "--subnetwork": out / "subnetwork.json",
+        "--trace": out / "trace.parquet",
+        "--log": out / "log",
+    }
+    return [str(ROOT / "workflow/scripts/prune.py"), *(str(part) for pair in given.items() for part in pair)]
+
+
+def warm_command() -> list[str]:
+    return [sys.executable, "-IS", str(ROOT / "workflow/warm/run.py"), "test"]
+
+
+def test_a_script_by_hand_gives_what_its_fork_in_the_workflow_gave(finished, tmp_path):
+    subprocess.run([sys.executable, *prune_arguments(finished, tmp_path, REDUCED)], check=True, capture_output=True)
+    made = finished / RUNS / "ft1/step60/s0.4/seed42"
+    for name in ("subnetwork.json", "trace.parquet"):
+        assert (made / name).read_bytes() == (tmp_path / name).read_bytes()
+
+
+def test_a_fork_passes_on_its_exit_status_and_messages(finished, tmp_path):
+    done = subprocess.run([*warm_command(), str(ROOT / "workflow/scripts/prune.py")], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "the following arguments are required" in done.stderr
+    broken = prune_arguments(finished, tmp_path, REDUCED)
+    broken[broken.index("--means") + 1] = str(tmp_path / "absent.safetensors")
+    done = subprocess.run([*warm_command(), *broken], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "absent.safetensors" in done.stderr
+    assert "absent.safetensors" in (tmp_path / "log").read_text()
+
+
+def test_a_fork_ends_with_the_process_that_asked_for_it(finished, changed, tmp_path):
+    endless = changed(prune__steps=1_000_000)
+    running = subprocess.Popen([*warm_command(), *prune_arguments(finished, tmp_path, endless)])
+    log = tmp_path / "log"
+    wait_for(lambda: log.is_file() and "prune" in log.read_text())
+    running.kill()
+    running.wait()
+    time.sleep(0.5)
+    written = log.read_text()
+    time.sleep(7)  # longer than the time between two lines of progress
+    assert log.read_text() == written
+    assert not (tmp_path / "subnetwork.json").exists()
