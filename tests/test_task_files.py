@@ -17,7 +17,7 @@ from heuristic_core.tasks.sentences import SubsetRule, sentences
 NLI = ["entailment", "neutral", "contradiction"]
 HANS = {
     "labels": ["entailment", "non-entailment"],
-    "merge": {"entailment": "entailment", "neutral": "non-entailment", "contradiction": "non-entailment"},
+    "merge": {"contradiction": "non-entailment", "entailment": "entailment", "neutral": "non-entailment"},
     "split_by": "subcase",
     "family_by": "heuristic",
     "group_by_label": {"entailment": "ood-entailment", "non-entailment": "ood"},
@@ -310,7 +310,9 @@ def test_the_real_files_have_their_known_sizes_subsets_and_labels():
     groups = {"e": "ood-entailment", "n": "ood"}
     for rule in hans:  # their names begin with the letters of family and label
         assert (rule.family, rule.group, rule.merge) == (families[rule.name[0]], groups[rule.name[1]], (0, 1, 1))
-    labels = {row["subset"]: {"e": 0, "n": 1}[row["subset"][1]] for row in found.evaluation if row["family"]}
-    assert all(row["label"] == labels[row["subset"]] for row in found.evaluation if row["family"])
-    known = {row["sentence1"]: row["label"] for row in found.evaluation if row["subset"] == "mnli_matched"}
-    assert known["The new rights are nice enough"] == NLI.index("neutral")
+    assert all(row["label"] == "en".index(row["subset"][1]) for row in found.evaluation if row["family"])
+    table = pq.read_table(SHARED / "data" / "mnli_dev_matched.parquet").to_pylist()
+    matched = [row for row in found.evaluation if row["subset"] == "mnli_matched"]
+    assert [(row["sentence1"], row["sentence2"], NLI[row["label"]]) for row in matched] == [
+        (row["premise"], row["hypothesis"], row["label"]) for row in table
+    ]

@@ -1,7 +1,7 @@
 """The command lines of the workflow's scripts: plain arguments, the same from Snakemake and from a shell."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -69,17 +69,18 @@ def _flag(field: str) -> str:
 
 def read_context(text: str) -> Context:
     """The context of the study at path `text`, or from JSON."""
-    return Context.model_validate_json(text) if text.lstrip().startswith("{") else Context.of(load_study(text))
+    return _read("context", Context, text, Context.of)
 
 
 def read_block(name: str, block, text: str):
     """A block of a configuration from JSON, or from the configuration file at path `text`."""
-    if not text.lstrip().startswith("{"):
-        try:
-            return getattr(load_study(text), name)
-        except ConfigError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
+    return _read(name, block, text, lambda study: getattr(study, name))
+
+
+def _read(name: str, kind, text: str, of_study: Callable):
     try:
-        return TypeAdapter(block).validate_json(text)
-    except ValidationError as error:
-        raise argparse.ArgumentTypeError(f"not a {name} block: {error}") from None
+        if text.lstrip().startswith("{"):
+            return TypeAdapter(kind).validate_json(text)
+        return of_study(load_study(text))
+    except (ConfigError, ValidationError) as error:
+        raise argparse.ArgumentTypeError(f"not a {name}: {error}") from None

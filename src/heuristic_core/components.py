@@ -149,7 +149,7 @@ class Subnetwork:
             text = json.loads(Path(path).read_text())
             grid = ComponentGrid(text["layers"], text["heads"])
             kept = tuple(sorted(grid.index(name) for name in text["kept"]))
-            alphas = tuple(text["log_alpha"][c.name] for c in grid)
+            alphas = tuple(float(text["log_alpha"][c.name]) for c in grid)
             return cls(Identity(**text["identity"]), grid.layers, grid.heads, kept, alphas)
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path} is not a subnetwork file: {error}") from error

@@ -168,7 +168,8 @@ def as_table(name: str, rows) -> pa.Table:
     elif isinstance(rows, Mapping):
         table = pa.table({c: pa.array(v, wanted.field(c).type if c in wanted.names else None) for c, v in rows.items()})
     elif isinstance(rows, list):
-        table = pa.Table.from_pylist(rows) if rows else wanted.empty_table()
+        uneven = [row for row in rows if row.keys() != set(wanted.names)]  # Arrow itself looks at the first row alone
+        table = pa.Table.from_pylist(uneven[:1] or rows) if rows else wanted.empty_table()
     else:
         table = pa.Table.from_pandas(rows, preserve_index=False)
     if set(table.column_names) != set(wanted.names):
@@ -179,7 +180,7 @@ def as_table(name: str, rows) -> pa.Table:
 def write_table(name: str, rows, path: str | Path) -> None:
     """Write `rows`, of any kind that :func:`as_table` takes, as table `name`. The same rows give the same bytes."""
     with replacing(path) as partial:
-        pq.write_table(as_table(name, rows), partial, compression="zstd", store_schema=False)
+        pq.write_table(as_table(name, rows), partial, compression="zstd")
 
 
 def as_frame(table: pa.Table):

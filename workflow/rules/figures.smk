@@ -18,7 +18,7 @@ for name, target in TARGETS.items():
         params:
             target=name,
             folder=lambda w, output: os.path.dirname(os.path.dirname(output[0])),
-            settings=getattr(STUDY.figures, name).model_dump_json(),
+            figures=STUDY.figures.model_dump_json(include={name}),
             context=CONTEXT.model_dump_json(),
             code=code_digest(
                 f"{workflow.basedir}/workflow/scripts/figure.py",
@@ -26,7 +26,7 @@ for name, target in TARGETS.items():
                 LOCK,
             ),
         shell:
-            "step figure --name {params.target} --settings {params.settings:q} --context {params.context:q}"
+            "step figure --name {params.target} --figures {params.figures:q} --context {params.context:q}"
             " --tables {input} --folder {params.folder} --log {log}"
 
 

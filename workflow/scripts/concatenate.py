@@ -1,12 +1,12 @@
 """Join the parts of one table."""
 
 from heuristic_core.arguments import Arguments
-from heuristic_core.tables import concatenate, write_table
+from heuristic_core.tables import SCHEMAS, concatenate, write_table
 
 
 def main(arguments=None):
     parser = Arguments(__doc__)
-    parser.add_argument("--name", required=True, help="of the table, as its schema is called")
+    parser.add_argument("--name", required=True, choices=SCHEMAS, help="of the table, as its schema is called")
     parser.add_argument("--parts", nargs="+", required=True, metavar="PATH", help="files of that schema")
     parser.files(table="where to write the whole")
     args = parser.read(arguments)

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from heuristic_core.figures.save import save
-
 from heuristic_core.arguments import Arguments
-from heuristic_core.config.blocks import Figure
+from heuristic_core.config.blocks import Figures
 from heuristic_core.figures import draw
+from heuristic_core.figures.save import save
 from heuristic_core.figures.targets import TARGETS
 from heuristic_core.tables import read_table
 
@@ -14,16 +13,17 @@ from heuristic_core.tables import read_table
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.add_argument("--name", required=True, choices=TARGETS, help="which one")
-    parser.settings("settings", Figure)
+    parser.settings("figures", Figures)
     parser.context()
     parser.add_argument(
         "--tables", nargs="+", required=True, metavar="PATH", help="the Parquet tables it is drawn from"
     )
     parser.files(folder="the study's folder, under which figures/ and tables/ lie")
     args = parser.read(arguments)
+    settings = getattr(args.figures, args.name)
     tables = {Path(path).stem: read_table(path) for path in args.tables}
-    figure, marks = draw(args.name, tables, args.settings, args.context)
-    save(args.folder, args.name, figure, marks, args.settings)
+    figure, marks = draw(args.name, tables, settings, args.context)
+    save(args.folder, args.name, figure, marks, settings)
 
 
 if __name__ == "__main__":

@@ -41,12 +41,13 @@ def joint_sets(
     control_draws: int,
     seed: int,
 ) -> list[AblationSet]:
-    """Sets of two and more core heads, each followed by its controls.
+    """Sets of two and more core heads, the largest followed by controls.
 
     All pairs; the three heads whose single ablation costs most out-of-domain accuracy; all core heads, where
     that is none of the sets before. A control has as many heads outside the core in each same layer, drawn at
     random. Where a layer has too few heads outside the core there is none; where no more than `control_draws`
-    exist, each stands once.
+    exist, each stands once. Pairs, of which there are many, have controls only where there is no larger set, and a
+    core of a single head has them for that head.
 
     core_heads: component indices. single_ood_drop: points lost by ablating each of them.
     Raises ValueError where a core head has no single drop.
@@ -66,7 +67,10 @@ def joint_sets(
     if len(core_heads) > 3:
         sets.append(AblationSet("core-all", "core-all", tuple(core_heads)))
     others = [c.index for c in grid if c.kind == "head" and c.index not in core_heads]
-    return [each for one in sets for each in (one, *_controls(one, others, grid.heads, control_draws, seed))]
+    alone = [named("core", (head,)) for head in core_heads]
+    controlled = [one for one in sets if one.role != "pair"] or sets or alone
+    controls = [c for one in controlled for c in _controls(one, others, grid.heads, control_draws, seed)]
+    return [*sets, *controls]
 
 
 def _controls(matched: AblationSet, others: list[int], per_layer: int, draws: int, seed: int) -> Iterator[AblationSet]:

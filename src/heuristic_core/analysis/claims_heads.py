@@ -76,6 +76,8 @@ def core_is_super_additive(evidence: Evidence) -> Verdict:
     ablated = evidence.largest_ablation()
     ood = group_row(ablated, "ood")
     drop, interaction = -ood["change"], ood["interaction"]
+    if ood["size"] == 1:
+        raise CannotSay(f"the core has one head only, {ood['ablation']}")
     if pd.isna(interaction):
         raise CannotSay(f"single ablations of {ood['ablation']} are missing")
     by_subset = ablated[ablated["subset"].notna() & (ablated["group"] == "ood")]

@@ -82,12 +82,12 @@ class Evidence:
         return complete(rows, f"effective sizes on {group}", "step").set_index("step").sort_index()
 
     def largest_ablation(self) -> pd.DataFrame:
-        """Rows of table "ablations" for the three strongest core heads, or for both of a core of two."""
-        for role in ("strongest", "pair"):
+        """Rows of table "ablations" for the three strongest core heads, or for all of a core of one or two."""
+        for role in ("strongest", "pair", "core"):
             rows = self.ablations[self.ablations["role"] == role]
             if len(rows):
                 return rows
-        raise CannotSay("no set of two or more core heads was ablated")
+        raise CannotSay("no core head was ablated")
 
     def _of_group(self, rows: pd.DataFrame, group: str) -> pd.DataFrame:
         """Those rows that enter the mean of a group; columns seed, subset and accuracy."""

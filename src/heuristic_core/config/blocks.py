@@ -7,7 +7,7 @@ where they tie blocks together. A message says which value is wrong and what wou
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, model_validator
 
 
 def _yaml_exponent(value):
@@ -23,23 +23,32 @@ def _yaml_exponent(value):
 def _unique(values: list) -> list:
     repeated = sorted({v for v in values if values.count(v) > 1})
     if repeated:
-        raise ValueError(f"{', '.join(map(str, repeated))} stands there more than once; list every value once")
+        raise ValueError(f"{values} has {', '.join(map(str, repeated))} more than once; list every value once")
     return values
 
 
-def sorted_unique(values: list) -> list:
+def _ascending(values: list) -> list:
     _unique(values)
     if values != sorted(values):
-        raise ValueError(f"must be in ascending order: {sorted(values)}")
+        raise ValueError(f"{values} must be in ascending order: {sorted(values)}")
     return values
 
 
-Real = Annotated[float, BeforeValidator(_yaml_exponent)]
+def _four_decimals(value: float) -> float:
+    """Paths and wildcards spell a sparsity with few digits."""
+    if value != round(value, 4):
+        raise ValueError(f"{value} has more than four decimals; round it")
+    return value
+
+
+Real = Annotated[float, BeforeValidator(_yaml_exponent), Field(allow_inf_nan=False)]
 Positive = Annotated[Real, Field(gt=0)]
 NonNegative = Annotated[Real, Field(ge=0)]
 Share = Annotated[Real, Field(ge=0, le=1)]
-Sparsity = Annotated[Real, Field(gt=0, lt=1)]
+Sparsity = Annotated[Real, Field(gt=0, lt=1), AfterValidator(_four_decimals)]
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
+Seeds = Annotated[list[Seed], AfterValidator(_unique)]
+Steps = Annotated[list[PositiveInt], Field(min_length=1), AfterValidator(_ascending)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=60)]
 
 
@@ -108,6 +117,12 @@ class GeneratedTask(Block):
     pairs_per_subcase: PositiveInt = Field(description="evaluation pairs of each subcase")
     max_length: PositiveInt = Field(description="longest encoded pair, in tokens")
 
+    @model_validator(mode="after")
+    def _some_weight(self):
+        if not any(self.counter_example_weights):
+            raise ValueError("counter_example_weights are all 0; give at least one subcase a positive weight")
+        return self
+
 
 class SplitFile(Block):
     """A Parquet file of sentence pairs."""
@@ -147,7 +162,9 @@ class FilesTask(Block):
     name: Name
     source: Literal["files"]
     folder: str = Field(description="where the files lie, relative to the working directory")
-    labels: list[str] = Field(min_length=2, description="label names in the model's class order")
+    labels: Annotated[list[str], AfterValidator(_unique)] = Field(
+        min_length=2, description="label names in the model's class order"
+    )
     train: list[SplitFile] = Field(min_length=1, description="files whose rows together are the training set")
     train_pairs: PositiveInt | None = Field(None, description="use the first so many training pairs after shuffling")
     seed: Seed = Field(0, description="of that shuffle and of samples of evaluation pairs")
@@ -162,7 +179,7 @@ AnyTask = Annotated[GeneratedTask | FilesTask, Field(discriminator="source")]
 class Finetune(Block):
     """Fine-tuning of the whole model (paper, section 3)."""
 
-    seeds: Annotated[list[Seed], Field(min_length=1)]
+    seeds: Annotated[Seeds, Field(min_length=1)]
     steps: PositiveInt
     batch_size: PositiveInt = Field(description="pairs")
     learning_rate: Positive
@@ -173,7 +190,7 @@ class Finetune(Block):
     dropout: Annotated[Share, Field(lt=1)] | None = Field(None, description="default: what the model's config says")
     label_smoothing: Annotated[Share, Field(lt=1)] = 0.0
     clip_norm: Positive | None = Field(None, description="largest gradient norm")
-    checkpoints: Annotated[list[PositiveInt], Field(min_length=1)] = Field(description="steps whose weights are kept")
+    checkpoints: Steps = Field(description="steps whose weights are kept")
     evaluate_every: PositiveInt = Field(description="steps between evaluations")
     save_every: PositiveInt = Field(
         500, description="steps between saved states, from which an interrupted run resumes"
@@ -182,8 +199,6 @@ class Finetune(Block):
 
     @model_validator(mode="after")
     def _inside_the_run(self):
-        _unique(self.seeds)
-        sorted_unique(self.checkpoints)
         if self.checkpoints[-1] > self.steps:
             raise ValueError(
                 f"checkpoints: {self.checkpoints[-1]} lies beyond the last step; "
@@ -223,7 +238,7 @@ class Early(Block):
     """More subnetworks of one early checkpoint, at the high sparsity: is the core there before generalisation?"""
 
     checkpoint: PositiveInt
-    seeds: Annotated[list[Seed], Field(min_length=2)]
+    seeds: Annotated[Seeds, Field(min_length=2)]
 
 
 class Grid(Block):
@@ -233,24 +248,18 @@ class Grid(Block):
     checkpoint; effective size: the same sparsities at every checkpoint of `checkpoints`; and `early`.
     """
 
-    sparsities: Annotated[list[Sparsity], Field(min_length=1)] = Field(
+    sparsities: Annotated[list[Sparsity], Field(min_length=1), AfterValidator(_ascending)] = Field(
         description="ascending shares of components removed"
     )
     mid: Sparsity
     high: Sparsity
-    seeds: Annotated[list[Seed], Field(min_length=2)] = Field(description="pruning seeds of the spread")
-    curve_seeds: Annotated[list[Seed], Field(min_length=1)]
-    checkpoints: Annotated[list[PositiveInt], Field(min_length=1)]
+    seeds: Annotated[Seeds, Field(min_length=2)] = Field(description="pruning seeds of the spread")
+    curve_seeds: Annotated[Seeds, Field(min_length=1)]
+    checkpoints: Steps
     early: Early | None = None
 
     @model_validator(mode="after")
     def _inside_the_grid(self):
-        sorted_unique(self.sparsities)
-        sorted_unique(self.checkpoints)
-        _unique(self.seeds)
-        _unique(self.curve_seeds)
-        if self.early:
-            _unique(self.early.seeds)
         for key in ("mid", "high"):
             if (value := getattr(self, key)) not in self.sparsities:
                 raise ValueError(

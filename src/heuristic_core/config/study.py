@@ -2,7 +2,8 @@
 
 import difflib
 from pathlib import Path
-from typing import get_args
+from types import UnionType
+from typing import Annotated, Union, get_args, get_origin
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -29,7 +30,9 @@ class Study(Block):
     """One model, one task, the grid of subnetworks, and how they are analysed and drawn."""
 
     study: Name = Field(description="name of the study; its results lie in <results>/<study>")
-    results: str = Field("results", description="folder of all results, relative to the working directory")
+    results: str = Field(
+        "results", min_length=1, description="folder of all results, relative to the working directory"
+    )
     model: AnyModel
     task: AnyTask
     finetune: Finetune
@@ -88,7 +91,9 @@ def load_study(path: str | Path) -> Study:
         raise ConfigError(
             f"{path}: no such file; give the path of a study's configuration, such as config.yaml"
         ) from None
-    except yaml.YAMLError as error:
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from None
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: no text, or an impossible date
         raise ConfigError(f"{path} is not valid YAML: {error}") from None
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: expected `key: value` lines, found {type(values).__name__}")
@@ -97,7 +102,9 @@ def load_study(path: str | Path) -> Study:
 
 def _explain(fault: dict) -> str:
     """One pydantic fault as `key = value: what is wrong; what would be right`."""
-    loc = [part for part in fault["loc"] if part not in ("new", "pretrained", "generated", "files")]
+    loc = fault["loc"]
+    if len(loc) > 1 and loc[0] in ("model", "task"):  # behind these two stands the variant that `source` chose
+        loc = (loc[0], *loc[2:])
     key = ".".join(map(str, loc))
     if fault["type"] == "extra_forbidden":
         return f"{key} = {fault['input']!r}: unknown key; {_known_keys(fault['loc'])}"
@@ -117,33 +124,29 @@ def _known_keys(loc: tuple) -> str:
     block = Study
     for part in parents:
         block = _descend(block, part)
-        if block is None:
-            return "remove it"
+    (block,) = [option for option in _options(block) if option is not type(None)]
     keys = list(block.model_fields)
     near = difflib.get_close_matches(unknown, keys, n=1)
     return f"did you mean {near[0]}?" if near else f"remove it, or use one of: {', '.join(keys)}"
 
 
 def _descend(annotation, part: str):
-    """The Block behind `part`: a field of a block, the tag of a union, or an item of a list or dict."""
-    if isinstance(annotation, type) and issubclass(annotation, Block) and part in annotation.model_fields:
-        annotation = annotation.model_fields[part].annotation
-    blocks = [a for a in _flatten(annotation) if isinstance(a, type) and issubclass(a, Block)]
-    tagged = [b for b in blocks if "source" in b.model_fields and part in get_args(b.model_fields["source"].annotation)]
-    if tagged or len(blocks) == 1:
-        return (tagged or blocks)[0]
-    return _Union(blocks) if blocks else None
+    """The type behind one part of a location: a variant of a union, a field of a block, an item of a list or dict."""
+    for option in _options(annotation):
+        if get_origin(option) in (list, dict):
+            return get_args(option)[-1]
+        if isinstance(option, type) and issubclass(option, Block):
+            fields = option.model_fields
+            if "source" in fields and part in get_args(fields["source"].annotation):
+                return option
+            if part in fields:
+                return fields[part].annotation
 
 
-class _Union:
-    """Blocks among which the next part of a location, a tag, chooses."""
-
-    def __init__(self, blocks):
-        self.blocks = blocks
-
-
-def _flatten(annotation):
-    if isinstance(annotation, _Union):
-        return annotation.blocks
-    inner = get_args(annotation)
-    return [leaf for a in inner for leaf in _flatten(a)] if inner else [annotation]
+def _options(annotation) -> list:
+    """The members of a union, or the type itself."""
+    if get_origin(annotation) is Annotated:
+        return _options(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        return [option for member in get_args(annotation) for option in _options(member)]
+    return [annotation]

@@ -58,4 +58,6 @@ def _slices(names: list[str], rules: Sequence[SubsetRule]) -> tuple[Subset, ...]
             raise ValueError(f"the rows of subset {rule.name} do not stand together, or there are none")
         subsets.append(Subset(rule.name, rule.group, rule.family, rule.merge, start, stop))
         start = stop
+    if rules and start < len(names):
+        raise ValueError(f"{len(names) - start} rows belong to no subset, the first of them to {names[start]}")
     return tuple(subsets)

@@ -1,0 +1,76 @@
+"""What starting processes costs: one pruning and one evaluation job as a fresh process and as a fork, in turn.
+
+    python benchmarks/startup.py results/miniature/mini-bert/pairs --config config.yaml
+
+Reads a finished study's run folder and writes to a temporary one. Prints, for each script, the median wall time of a
+fresh process, of a fork of the import server, and of the work alone (the same call inside this process), and from
+these the share that starting takes. Times mean little on a shared machine; the shares are measured in turn in one run.
+"""
+
+import argparse
+import importlib.util
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+FORK = [sys.executable, "-IS", str(ROOT / "workflow/warm/run.py"), "benchmark"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path, help="folder <results>/<study>/<model>/<task>")
+    parser.add_argument("--config", required=True, help="the study's configuration")
+    parser.add_argument("--repeats", type=int, default=7)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as out:
+        for name, arguments in jobs(args.runs, args.config, Path(out)).items():
+            print(
+                json.dumps(
+                    {"script": name} | measure(ROOT / "workflow/scripts" / f"{name}.py", arguments, args.repeats)
+                )
+            )
+
+
+def jobs(runs: Path, config: str, out: Path) -> dict[str, list[str]]:
+    """Arguments of a pruning and of an evaluation job of the study's first cell."""
+    cell = sorted(runs.glob("ft*/step*/s*/seed*"))[0]
+    step = cell.parent.parent
+    identity = json.loads((cell / "subnetwork.json").read_text())["identity"]
+    names = {"study": "study", "model": "model-name", "task": "task-name", "ft_seed": "ft-seed"}
+    run = [part for key, value in identity.items() for part in (f"--{names.get(key, key)}", str(value))]
+    model = ["--checkpoint", f"{step}/checkpoint", "--means", f"{step}/means.safetensors", "--log", f"{out}/log"]
+    data = runs / "data" / "encoded"
+    prune = ["--prune", config, *run, *model, "--train", f"{data}/train.safetensors"]
+    prune += ["--logits", f"{step}/logits.safetensors", "--subnetwork", f"{out}/s.json", "--trace", f"{out}/t.parquet"]
+    evaluate = [*model, "--evaluation", f"{data}/evaluation.safetensors", "--subnetwork", f"{cell}/subnetwork.json"]
+    return {"prune": prune, "evaluate": [*evaluate, "--predictions", f"{out}/p.parquet"]}
+
+
+def measure(script: Path, arguments: list[str], repeats: int) -> dict[str, float]:
+    """Median wall seconds of the three ways, and the share of start-up in the first two."""
+    specification = importlib.util.spec_from_file_location(script.stem, script)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    ways = {
+        "fresh": lambda: subprocess.run([sys.executable, str(script), *arguments], check=True),
+        "fork": lambda: subprocess.run([*FORK, str(script), *arguments], check=True),
+        "work": lambda: module.main(arguments),
+    }
+    times = {way: [] for way in ways}
+    for turn in range(repeats + 1):  # the first turn warms caches and the server, and is not counted
+        for way, run in ways.items():
+            start = time.perf_counter()
+            run()
+            times[way] += [time.perf_counter() - start] if turn else []
+    median = {way: statistics.median(values) for way, values in times.items()}
+    shares = {f"start-up share, {way}": max(0.0, 1 - median["work"] / median[way]) for way in ("fresh", "fork")}
+    return {key: round(value, 3) for key, value in (median | shares).items()}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""The lock and the conda file are what pyproject.toml asks for."""
+
+import re
+import tomllib
+
+import pytest
+import yaml
+from conftest import ROOT
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+REQUIRED = [*PROJECT["dependencies"], *EXTRAS["dev"], *EXTRAS["slurm"]]
+
+
+@pytest.fixture(scope="module")
+def pins():
+    """Normalised name -> the version pinned in the lock."""
+    lines = [line.strip() for line in (ROOT / "envs" / "requirements.txt").read_text().splitlines()]
+    pairs = [re.fullmatch(r"([A-Za-z0-9._-]+)==(\S+)", line) for line in lines if line and not line.startswith("#")]
+    assert pairs and all(pairs), "every line of the lock pins one version of one package"
+    names = [canonicalize_name(pair[1]) for pair in pairs]
+    assert sorted(set(names)) == sorted(names), "the lock pins a package once"
+    return dict(zip(names, (Version(pair[2]) for pair in pairs), strict=True))
+
+
+@pytest.mark.parametrize("text", REQUIRED)
+def test_the_lock_satisfies_every_requirement(pins, text):
+    requirement = Requirement(text)
+    name = canonicalize_name(requirement.name)
+    assert name in pins, f"envs/requirements.txt does not pin {name}: run `make lock`"
+    assert requirement.specifier.contains(pins[name]), f"the lock has {name} {pins[name]}, pyproject.toml wants {text}"
+
+
+def test_the_lock_names_no_build_of_one_machine(pins):
+    assert [f"{name}=={version}" for name, version in pins.items() if version.local] == []
+
+
+def test_the_lock_pins_what_the_project_imports_and_does_not_pin_the_project(pins):
+    assert canonicalize_name(PROJECT["name"]) not in pins
+    assert {"pydantic-core", "tokenizers", "huggingface-hub"} <= set(pins), "not only direct requirements"
+
+
+def test_conda_asks_for_the_projects_python_and_installs_the_lock():
+    dependencies = yaml.safe_load((ROOT / "envs" / "environment.yaml").read_text())["dependencies"]
+    (python,) = [d for d in dependencies if isinstance(d, str) and re.match(r"python\b", d)]
+    series = re.fullmatch(r"python=(\d+\.\d+)", python)[1]
+    assert PROJECT["requires-python"] == f">={series}"
+    assert "pip" in dependencies
+    (pip,) = [d["pip"] for d in dependencies if isinstance(d, dict)]
+    assert pip == ["-r requirements.txt"]
+
+
+def test_make_uses_that_python_and_the_pins_of_pyproject(pins):
+    text = (ROOT / "Makefile").read_text()
+    series = PROJECT["requires-python"].removeprefix(">=")
+    assert re.findall(r"^PYTHON \?= (.*)$", text, re.M) == [f"python{series}"]
+    named = {canonicalize_name(name): Version(version) for name, version in re.findall(r"([\w-]+)==([\w.]*\w)", text)}
+    for name, version in named.items():
+        wanted = [Requirement(t) for t in (*REQUIRED, *EXTRAS["minilm"])]
+        (specifier,) = [r.specifier for r in wanted if canonicalize_name(r.name) == name]
+        assert specifier.contains(version)
+        assert pins.get(name, version) == version

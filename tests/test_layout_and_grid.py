@@ -1,0 +1,133 @@
+"""Which subnetworks a study has, and where its results lie."""
+
+import copy
+import re
+
+import pytest
+import yaml
+from conftest import ROOT
+
+from heuristic_core.components import Identity
+from heuristic_core.config import load_study, parse_study
+from heuristic_core.config.context import Context
+from heuristic_core.config.grid import Cell, cells, early, spread, surface
+from heuristic_core.figures.targets import TARGETS, outputs
+from heuristic_core.layout import Layout
+from heuristic_core.tables import SCHEMAS
+
+VALUES = yaml.safe_load((ROOT / "config.yaml").read_text())
+# Sparsities as the constraint of the workflow's wildcard reads them, and checkpoints of which one is not pruned.
+SPARSITY = re.compile(r"0\.\d+")
+GRID = {
+    "sparsities": [0.2, 0.35, 0.5],
+    "mid": 0.35,
+    "high": 0.5,
+    "seeds": [5, 6, 7],
+    "curve_seeds": [9, 5],
+    "checkpoints": [10, 40],
+    "early": {"checkpoint": 20, "seeds": [6, 8]},
+}
+
+
+def study(**grid):
+    values = copy.deepcopy(VALUES) | {"study": "s", "results": "out", "grid": GRID | grid}
+    values["finetune"] |= {"steps": 50, "warmup_steps": 0, "checkpoints": [10, 20, 40]}
+    values["model"]["name"], values["task"]["name"] = "m", "t"
+    return parse_study(values)
+
+
+def test_spread_is_every_seed_at_both_sparsities_of_the_last_checkpoint():
+    assert spread(study()) == [(40, 0.35, 5), (40, 0.35, 6), (40, 0.35, 7), (40, 0.5, 5), (40, 0.5, 6), (40, 0.5, 7)]
+
+
+def test_surface_is_the_curve_seeds_at_every_sparsity_of_every_checkpoint():
+    found = surface(study())
+    assert len(found) == 12
+    assert set(found) == {Cell(step, s, seed) for step in (10, 40) for s in (0.2, 0.35, 0.5) for seed in (5, 9)}
+
+
+def test_early_subnetworks_are_at_the_high_sparsity():
+    assert early(study()) == [(20, 0.5, 6), (20, 0.5, 8)]
+    assert early(study(early=None)) == []
+
+
+def test_cells_are_all_of_them_once_in_order():
+    found = cells(study())
+    assert found == sorted(set(found))
+    assert set(found) == {*spread(study()), *surface(study()), *early(study())}
+    assert len(found) == 6 + 12 + 2 - 2  # seed 5 at 0.35 and 0.5 of step 40 is in the spread and in the surface
+    assert cells(study(seeds=[5, 9], curve_seeds=[5, 9], early=None)) == sorted(surface(study()))
+
+
+def test_a_wider_grid_keeps_the_cells_there_were():
+    wider = study(seeds=[5, 6, 7, 1], sparsities=[0.2, 0.35, 0.5, 0.6])
+    assert set(cells(study())) < set(cells(wider))
+
+
+def test_context_is_what_analysis_needs():
+    context = Context.of(study())
+    assert (context.mid, context.high, context.last) == (0.35, 0.5, 40)
+    assert (context.seeds, context.curve_seeds) == ((5, 6, 7), (9, 5))
+    assert (context.early, context.early_seeds) == (20, (6, 8))
+    assert context.margin == VALUES["analysis"]["margin"] and context.subsets is None
+    assert Context.model_validate_json(context.model_dump_json()) == context
+    without = Context.of(study(early=None))
+    assert (without.early, without.early_seeds) == (None, ())
+
+
+# ---- layout
+
+CELL = {"ft_seed": 1, "step": 40, "sparsity": 0.35, "seed": 5}
+
+
+def test_results_lie_by_study_model_task_and_run():
+    layout = Layout.of(study())
+    assert layout.root == "out/s"
+    assert layout.runs == "out/s/m/t"
+    assert layout.data == "out/s/m/t/data"
+    assert layout.run.format(**CELL) == "out/s/m/t/ft1"
+    assert layout.step.format(**CELL) == "out/s/m/t/ft1/step40"
+    assert layout.cell.format(**CELL) == "out/s/m/t/ft1/step40/s0.35/seed5"
+    assert layout.table("core") == "out/s/tables/core.parquet"
+    assert layout.log("prune/a") == "out/s/logs/prune/a.log"
+
+
+@pytest.mark.parametrize("config", ["config.yaml", *(f"config/{p.name}" for p in sorted(ROOT.glob("config/*.yaml")))])
+def test_every_cell_has_a_path_of_its_own_that_the_workflow_reads_back(config):
+    found = load_study(ROOT / config)
+    texts = [f"{cell.sparsity:g}" for cell in cells(found)]
+    assert all(SPARSITY.fullmatch(text) for text in texts)
+    assert [float(text) for text in texts] == [cell.sparsity for cell in cells(found)]
+    where = Layout.of(found).cell
+    paths = {
+        where.format(ft_seed=1, step=c.step, sparsity=t, seed=c.seed) for c, t in zip(cells(found), texts, strict=True)
+    }
+    assert len(paths) == len(texts)
+
+
+def test_the_workflow_constrains_sparsities_as_here():
+    rules = (ROOT / "workflow" / "rules" / "common.smk").read_text()
+    assert f'sparsity=r"{SPARSITY.pattern}"' in rules
+
+
+def test_a_cell_with_its_run_is_an_identity():
+    assert {*Identity._fields} == {"study", "model", "task", "ft_seed", *Cell._fields}
+
+
+# ---- targets
+
+
+def test_targets_read_tables_that_exist_and_write_files_of_their_own():
+    assert {table for target in TARGETS.values() for table in target.tables} <= set(SCHEMAS)
+    written = [path for name in TARGETS for path in outputs("out/s", name)]
+    assert len(set(written)) == len(written)
+    assert not set(written) & {Layout.of(study()).table(name) for name in SCHEMAS}
+
+
+def test_every_target_has_its_settings_and_they_are_all_used():
+    assert set(type(study().figures).model_fields) == set(TARGETS)
+
+
+def test_outputs_of_a_figure_and_of_a_table():
+    assert outputs("out/s", "figure02") == [f"out/s/figures/figure02.{kind}" for kind in ("pdf", "svg", "png", "csv")]
+    assert outputs("out/s", "table3") == ["out/s/tables/table3.csv", "out/s/tables/table3.md"]

@@ -1,0 +1,195 @@
+"""A digest tells what code means: it follows imports, and overlooks what changes no result."""
+
+import ast
+import shutil
+
+import pytest
+from conftest import ROOT
+
+from heuristic_core import provenance
+from heuristic_core.provenance import LENGTH, code_digest, file_digest
+
+SCRIPT = '''"""A script."""
+
+import json
+import tiny.folder.inner
+from tiny import far
+from tiny.near import limit
+
+
+def main():
+    """Work."""
+    return limit()
+'''
+MODULES = {
+    "__init__.py": "",
+    "near.py": '"""Near."""\nfrom tiny.base import LIMIT\n\n\ndef limit():\n    return LIMIT\n',
+    "base.py": "# how many\nLIMIT = 3\n",
+    "far.py": "FAR = 1\n",
+    "folder/__init__.py": "OPEN = True\n",
+    "folder/inner.py": "class Inner:\n    size = 4\n",
+    "unused.py": "SIZE = 5\n",
+}
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A small package in place of ours; its folder. Every module but `unused` is imported by the script beside it."""
+    folder = tmp_path / "tiny"
+    for name, text in MODULES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    (tmp_path / "script.py").write_text(SCRIPT)
+    monkeypatch.setattr(provenance, "PACKAGE", folder)
+    yield folder
+    forget()
+
+
+def forget():
+    """Empty the caches of the module, which take files for unchanging."""
+    for function in vars(provenance).values():
+        if hasattr(function, "cache_clear"):
+            function.cache_clear()
+
+
+def digest(*sources):
+    forget()
+    return code_digest(*sources)
+
+
+def edit(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_a_digest_is_short_hexadecimal_and_stays(package):
+    first = digest(package.parent / "script.py")
+    assert len(first) == LENGTH and int(first, 16) >= 0
+    assert digest(package.parent / "script.py") == digest(str(package.parent / "script.py")) == first
+
+
+def test_a_checkout_elsewhere_has_the_same_digest(package, tmp_path, monkeypatch):
+    before = digest(package.parent / "script.py")
+    shutil.copytree(package, tmp_path / "elsewhere" / "tiny")
+    shutil.copy(package.parent / "script.py", tmp_path / "elsewhere" / "other_name.py")
+    monkeypatch.setattr(provenance, "PACKAGE", tmp_path / "elsewhere" / "tiny")
+    assert digest(tmp_path / "elsewhere" / "other_name.py") == before
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("base.py", "# how many", "# how many at most\n"),
+        ("base.py", "LIMIT = 3", "LIMIT    =  (3)  # three"),
+        ("near.py", '"""Near."""', '"""Not so far."""'),
+        ("near.py", '"""Near."""\n', ""),
+        ("near.py", "def limit():\n", 'def limit():\n    """A limit."""\n\n'),
+        ("folder/inner.py", "class Inner:\n", 'class Inner:\n    """Inside."""\n\n'),
+        ("../script.py", '"""Work."""', '"""Work hard."""'),
+        ("unused.py", "SIZE = 5", "SIZE = 6"),
+    ],
+)
+def test_what_changes_no_result_changes_no_digest(package, file, old, new):
+    before = digest(package.parent / "script.py")
+    edit(package / file, old, new)
+    assert digest(package.parent / "script.py") == before
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("base.py", "3", "4"),
+        ("base.py", "3", "'3'"),
+        ("near.py", "return LIMIT", "return -LIMIT"),
+        ("near.py", "return LIMIT", 'return """LIMIT"""'),
+        ("far.py", "1", "2"),
+        ("folder/__init__.py", "True", "False"),
+        ("folder/inner.py", "4", "5"),
+        ("../script.py", "limit()\n", "limit() + 1\n"),
+    ],
+)
+def test_a_change_of_meaning_changes_it_wherever_it_is_imported(package, file, old, new):
+    before = digest(package.parent / "script.py")
+    edit(package / file, old, new)
+    assert digest(package.parent / "script.py") != before
+
+
+def test_importing_one_more_module_changes_it(package):
+    before = digest(package.parent / "script.py")
+    edit(package / "base.py", "LIMIT = 3", "import tiny.unused\nLIMIT = 3")
+    importing = digest(package.parent / "script.py")
+    edit(package / "unused.py", "5", "6")
+    assert len({before, importing, digest(package.parent / "script.py")}) == 3
+
+
+def test_modules_that_import_each_other_are_followed_once(package):
+    edit(package / "base.py", "LIMIT = 3", "import tiny.near\nLIMIT = 3")
+    before = digest(package.parent / "script.py")
+    edit(package / "base.py", "3", "4")
+    assert digest(package.parent / "script.py") != before
+
+
+def test_other_files_count_by_their_text(package):
+    lock = package.parent / "lock.txt"
+    lock.write_text("numpy==2.0\n")
+    before = digest(package.parent / "script.py", lock)
+    assert before != digest(package.parent / "script.py")
+    lock.write_text("numpy==2.0\n# a comment\n")
+    assert digest(package.parent / "script.py", lock) != before
+    lock.write_text("numpy==2.0\n")
+    assert digest(package.parent / "script.py", lock) == before
+
+
+def test_several_scripts_have_a_digest_of_all(package):
+    script, other = package.parent / "script.py", package.parent / "other.py"
+    other.write_text("import tiny.unused\n")
+    before = digest(script, other)
+    assert before not in (digest(script), digest(other))
+    edit(package / "unused.py", "5", "6")
+    assert digest(script, other) != before
+
+
+def test_file_digests_are_sha256(tmp_path):
+    (tmp_path / "a").write_bytes(b"abc")
+    assert file_digest(tmp_path / "a") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+# ---- our own package
+
+
+@pytest.fixture
+def copy(tmp_path, monkeypatch):
+    """A copy of this package that the digests are taken of."""
+    folder = tmp_path / provenance.PACKAGE.name
+    shutil.copytree(provenance.PACKAGE, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(provenance, "PACKAGE", folder)
+    yield folder
+    forget()
+
+
+def digests():
+    """Script -> digest."""
+    forget()
+    return {path.stem: code_digest(path) for path in (ROOT / "workflow" / "scripts").glob("*.py")}
+
+
+@pytest.mark.parametrize(
+    ("module", "users"),
+    [
+        ("gates.py", {"prune"}),
+        ("tasks/grammar.py", {"sentences", "encode"}),
+        ("errors.py", {path.stem for path in (ROOT / "workflow" / "scripts").glob("*.py")}),
+    ],
+)
+def test_a_change_reaches_the_scripts_that_use_it_and_no_others(copy, module, users):
+    before = digests()
+    (copy / module).write_text((copy / module).read_text() + "\nADDED = 1\n")
+    after = digests()
+    assert {name for name in before if after[name] != before[name]} == users
+
+
+def test_no_module_imports_in_a_way_that_digests_overlook():
+    for path in [*provenance.PACKAGE.rglob("*.py"), *(ROOT / "workflow" / "scripts").glob("*.py")]:
+        nodes = ast.walk(ast.parse(path.read_text()))
+        assert not any(isinstance(node, ast.ImportFrom) and node.level for node in nodes), f"{path}: relative import"
