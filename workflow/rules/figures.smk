@@ -26,7 +26,7 @@ for name, target in TARGETS.items():
                 LOCK,
             ),
         shell:
-            "step figure --name {params.target} --figures {params.figures:q} --context {params.context:q}"
+            "fork figure --name {params.target} --figures {params.figures:q} --context {params.context:q}"
             " --tables {input} --folder {params.folder} --log {log}"
 
 
@@ -44,5 +44,5 @@ rule report:
         captions=f"{workflow.basedir}/workflow/report",
         code=SCRIPTS["report"],
     shell:
-        "step report --study {params.study} --findings {input.findings} --captions {params.captions}"
+        "fork report --study {params.study} --findings {input.findings} --captions {params.captions}"
         " --report {output} --log {log}"

@@ -55,7 +55,7 @@ def preload() -> None:
     """Import what the frequent jobs import, also what torch itself only imports when first used."""
     import torch
 
-    for name in ("prune", "evaluate", "full_model", "gather"):
+    for name in ("prune", "evaluate", "full_model", "gather", "figure"):
         load(SCRIPTS / f"{name}.py")
     torch.optim.AdamW([torch.zeros(1, requires_grad=True)])
 
