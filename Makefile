@@ -39,7 +39,7 @@ $(READY): envs/requirements.txt pyproject.toml
 lock:
 	rm -rf build/lock && $(PYTHON) -m venv build/lock
 	build/lock/bin/pip install --quiet torch==2.13.0
-	build/lock/bin/pip install --quiet ".[dev,slurm]"
+	build/lock/bin/pip install --quiet ".[dev]"
 	build/lock/bin/pip freeze --exclude heuristic-core | sed 's/+cpu$$//' > envs/requirements.txt
 
 clean:

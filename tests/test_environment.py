@@ -12,7 +12,7 @@ from packaging.version import Version
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-REQUIRED = [*PROJECT["dependencies"], *EXTRAS["dev"], *EXTRAS["slurm"]]
+REQUIRED = [*PROJECT["dependencies"], *EXTRAS["dev"]]
 
 
 @pytest.fixture(scope="module")

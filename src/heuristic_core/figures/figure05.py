@@ -44,7 +44,6 @@ def _panel(ax, grid: np.ndarray, largest: int) -> None:
     n = len(grid) - 1
     heat_map(ax, grid, largest)
     ax.add_patch(Rectangle((n, n), 1, 1, fill=False, edgecolor=CORE, linewidth=1.8, clip_on=False, zorder=4))
-    name = "core" if grid[n, n] > 0 else "no core head"
-    leader = {"arrowstyle": "-", "color": CORE, "linewidth": 0.8}
-    ax.annotate(name, (n, n + 0.5), (n - 1, n + 0.5), color=CORE, ha="right", va="center", arrowprops=leader)
+    # Above its cell, where no other cell can lie beneath it.
+    ax.set_title("core" if grid[n, n] > 0 else "no core head", loc="right", color=CORE)
     ax.set(xlim=(0, n + 1), ylim=(0, n + 1))
