@@ -30,7 +30,8 @@ minilm: $(READY)
 	$(BIN)/snakemake --cores $(CORES) --configfile config/minilm-mnli.yaml
 
 $(READY): envs/requirements.txt pyproject.toml
-	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) not found; name a Python 3.11 or later: make PYTHON=python3 ..."; exit 1; }
+	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --requirement envs/requirements.txt
 	$(BIN)/pip install --quiet --no-deps --editable .
 	touch $(READY)

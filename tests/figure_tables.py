@@ -69,6 +69,7 @@ def effective_size_rows(rng):
                 full = 0.7 if group == "ood" and step < 1400 else 80.0
                 size = None if full < 3 else {"id": 46.7, "ood": 93.3, "mixed": 76.7}.get(group, 60.0) - 3 * ft_seed
                 row = run(ft_seed, step=step, group=group, margin=3.0, full_accuracy=full, effective_size=size)
+                row["floor"] = 30.0 + 10 * ft_seed
                 reason = None if size else "full model at 0.7 %, below the margin of 3 points"
                 sd = float(rng.uniform(2, 9)) if size else None
                 yield row | {"order": "per-seed", "seed": None, "sd": sd, "n_seeds": 3, "reason": reason}

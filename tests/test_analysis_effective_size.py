@@ -58,6 +58,7 @@ def test_the_three_orders(tmp_path):
     assert summary(result, "per-seed", "sd") == pytest.approx(200**0.5)
     assert pd.isna(summary(result, "mean-first", "sd"))
     assert set(result["full_accuracy"]) == {90.0}
+    assert set(result["floor"]) == {50.0}
     assert result["reason"].isna().all()
     assert summary(result, "upward", "n_seeds") == 2
 
@@ -108,6 +109,17 @@ def test_missing_cells_have_a_reason():
     assert summary(result, "mean-first", "reason", step=30) == "no subnetworks at sparsity 0.1, 0.3"
     assert summary(result, "upward", "reason", step=40) == "the full model was not evaluated"
     assert result.loc[result["step"] != 10, "effective_size"].isna().all()
+
+
+def test_the_floor_is_that_of_the_run_and_of_the_seeds_of_the_curve():
+    other = [row | {"ft_seed": 2} for row in curves(90.0, {1: {0.3: 80.0}, 9: {0.9: 89.0}})]
+    none = [row | {"ft_seed": 3} for row in curves(90.0, {9: {0.9: 89.0}})]
+    result = sizes([*curves(90.0, TWO), *cell(20, 0.0, None, id_a=2.0), *other, *none], [1, 2])
+    floors = result.groupby(["ft_seed", "step"])["floor"].unique().map(list).to_dict()
+    assert floors[1, 10] == floors[1, 20] == [50.0]  # also where the size is undefined
+    assert floors[2, 10] == [70.0]
+    assert result.loc[result["ft_seed"] == 3, "floor"].isna().all()
+    assert summary(result[result["ft_seed"] == 3], "per-seed", "reason") == "no subnetworks of pruning seeds 1, 2"
 
 
 def test_groups_and_mixed():

@@ -147,6 +147,15 @@ def test_figure06_marks_undefined_sizes_and_tells_them_from_missing_ones(tables)
     assert any("undefined" in text for text in texts(figure))
 
 
+def test_figure06_shows_the_floor_of_the_grid(drawn):
+    figure, marks = drawn["figure06"]
+    assert "floor of the grid" in texts(figure)
+    dotted = [[line for line in ax.lines if line.get_linestyle() == ":"] for ax in figure.axes]
+    heights = [line.get_ydata() for lines in dotted for line in lines if list(line.get_xdata()) == [0, 1]]
+    assert [list(height) for height in heights] == [[40, 40], [50, 50]]
+    assert only(marks, ft_seed=2, quantity="effective_size")["floor"].eq(50).all()
+
+
 def test_figure09_has_a_bar_for_every_core_head_and_one_for_the_others(tables, drawn):
     figure, marks = drawn["figure09"]
     assert only(marks, ft_seed=1)["bar"].unique().tolist() == ["0.2", "1.3", "2.1", "3.0", "mean of other heads"]

@@ -135,7 +135,8 @@ def test_an_unchanged_study_plans_no_job(finished):
     assert planned(finished, REDUCED) == {}
 
 
-ANALYSED = {"concatenate", "effective_size", "core", "ablate", "ablations", "findings", "report", *TARGETS}
+ANALYSED = {"concatenate", "effective_size", "head_frequency", "findings", "report", *TARGETS}
+CORE = {"core", "ablate", "ablations"}
 
 
 def test_a_new_sparsity_runs_its_jobs_and_what_is_drawn_from_them(finished, changed):
@@ -149,12 +150,13 @@ def test_a_new_pruning_seed_runs_its_jobs_and_what_is_drawn_from_them(finished, 
     jobs = planned(finished, changed(grid__seeds=[42, 43, 44, 45]))
     assert jobs["prune"] == jobs["evaluate"] == 2 * 2  # fine-tuning seeds x mid and high
     assert jobs["gather"] == 2  # the last checkpoint of each
-    assert set(jobs) <= {"prune", "evaluate", "gather"} | ANALYSED
+    assert jobs["core"] == jobs["ablate"] == 2
+    assert set(jobs) <= {"prune", "evaluate", "gather"} | CORE | ANALYSED
 
 
 def test_a_new_fine_tuning_seed_leaves_the_others_alone(finished, changed):
     jobs = planned(finished, changed(finetune__seeds=[1, 2, 3]))
-    assert jobs["finetune"] == jobs["attention"] == 1
+    assert jobs["finetune"] == jobs["attention"] == jobs["core"] == jobs["ablate"] == 1
     assert jobs["prune"] == jobs["evaluate"] == len(cells(STUDY))
     assert "sentences" not in jobs
     assert "encode" not in jobs
@@ -183,7 +185,7 @@ def test_a_pruning_setting_leaves_the_full_model_alone(finished, changed):
 def test_an_analysis_setting_computes_no_model(finished, changed):
     jobs = planned(finished, changed(analysis__margin=2.0))
     assert {"effective_size", "figure06"} <= set(jobs)
-    assert not {"finetune", "full_model", "prune", "evaluate", "ablate", "attention"} & set(jobs)
+    assert set(jobs) <= {"effective_size", "findings", "report", "figure06"}
 
 
 @pytest.mark.parametrize(

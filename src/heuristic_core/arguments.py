@@ -10,6 +10,16 @@ from heuristic_core.config import ConfigError, load_study
 from heuristic_core.config.context import Context
 from heuristic_core.progress import start_log
 
+HELP = {
+    "study": "name of the study",
+    "model": "name of the model",
+    "task": "name of the task",
+    "ft_seed": "fine-tuning seed",
+    "step": "fine-tuning step of the checkpoint",
+    "sparsity": "share of components to remove",
+    "seed": "pruning seed",
+}
+
 
 class Arguments(argparse.ArgumentParser):
     """A parser that knows the arguments many scripts share, and starts the job's log when they are read."""
@@ -47,7 +57,13 @@ class Arguments(argparse.ArgumentParser):
         """Add what names a run: study, model, task, and of ft_seed, step, sparsity and seed those in `more`."""
         kinds = {"ft_seed": int, "step": int, "sparsity": float, "seed": int}
         for name in ("study", "model", "task", *more):
-            self.add_argument(_flag(name), required=True, type=kinds.get(name, str), metavar="X", help="names it")
+            self.add_argument(
+                _flag(name),
+                required=True,
+                type=kinds.get(name, str),
+                metavar="NAME" if name not in kinds else "N",
+                help=HELP[name],
+            )
 
     def read(self, arguments: Sequence[str] | None) -> argparse.Namespace:
         """Parse, and open the log."""

@@ -1,5 +1,5 @@
 """Errors that a user mends: they are shown as their message, without a traceback."""
 
 
-class InputError(Exception):
+class InputError(ValueError):
     """Something given to the program is wrong. The message names file, key and value, and what would be right."""

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.fused import Edit, FusedBert
+from heuristic_core.progress import Progress
 from heuristic_core.tasks.encoded import Subset
 
 BATCH_TOKENS = 2048  # padded tokens per evaluation batch: large enough to fill a core, small enough for its cache
@@ -15,8 +16,11 @@ BATCH_TOKENS = 2048  # padded tokens per evaluation batch: large enough to fill 
 def all_logits(model: FusedBert, pairs: PairTensors, edit: Edit | None = None) -> Tensor:
     """Class logits of every pair, float32 [n, classes], in the set's order."""
     logits = torch.empty(len(pairs), len(model.labels))
+    progress, done = Progress("evaluate", len(pairs), unit="pairs", brief=True), 0
     for index in pairs.by_length(BATCH_TOKENS):
         logits[index] = model.logits(pairs.batch(index), edit)
+        done += len(index)
+        progress.at(done)
     return logits
 
 

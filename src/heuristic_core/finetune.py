@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 
 from heuristic_core.config.blocks import Finetune
+from heuristic_core.errors import InputError
 from heuristic_core.evaluate import all_logits, subset_accuracies
 from heuristic_core.files import replacing
 from heuristic_core.models.batches import PairTensors
@@ -95,7 +96,7 @@ class Batches:
 
     def __init__(self, pairs: int, size: int, ft_seed: int):
         if size > pairs:
-            raise ValueError(f"finetune.batch_size = {size} exceeds the {pairs} training pairs")
+            raise InputError(f"finetune.batch_size = {size} exceeds the {pairs} training pairs")
         self.pairs, self.size, self.ft_seed = pairs, size, ft_seed
         self._epoch, self._order = -1, torch.empty(0)
 

@@ -1,6 +1,8 @@
 """Logs and progress: one line at a time in a job's log, and on the terminal when there is one."""
 
+import atexit
 import logging
+import os
 import sys
 import time
 import traceback
@@ -31,6 +33,11 @@ def start_log(path: str | Path | None) -> None:
     )
     LOGGER.setLevel(logging.INFO)
     sys.excepthook = log_failure
+    LOGGER.info("started %s after %.1f s of imports", os.path.basename(sys.argv[0]), time.process_time())
+    started = time.monotonic()
+    atexit.register(
+        lambda: LOGGER.info("ended after %.1f s, %.1f s of CPU", time.monotonic() - started, time.process_time())
+    )
 
 
 def log_failure(kind: type[BaseException], error: BaseException, trace) -> None:
@@ -42,16 +49,20 @@ def log_failure(kind: type[BaseException], error: BaseException, trace) -> None:
 
 
 class Progress:
-    """A long loop's step, quantities, speed and remaining time, as a log line every few seconds and at the end."""
+    """A long loop's step, quantities, speed and remaining time, as a log line every few seconds and at the end.
 
-    def __init__(self, name: str, total: int, done: int = 0):
-        self.name, self.total, self.first = name, total, done
+    brief: a loop that often takes no time at all has no line at its end unless it had one before.
+    """
+
+    def __init__(self, name: str, total: int, done: int = 0, unit: str = "steps", brief: bool = False):
+        self.name, self.total, self.first, self.unit, self.brief = name, total, done, unit, brief
         self.started = self.written = time.monotonic()
 
     def at(self, done: int, **quantities: float) -> None:
         """Tell that `done` of all steps are done; `quantities` are shown with four digits."""
         now = time.monotonic()
-        if now - self.written < SECONDS_BETWEEN_LINES and done < self.total:
+        last = done == self.total and not (self.brief and self.written == self.started)
+        if now - self.written < SECONDS_BETWEEN_LINES and not last:
             return
         self.written = now
         line = tqdm.format_meter(
@@ -60,7 +71,7 @@ class Progress:
             now - self.started,
             initial=self.first,
             ncols=0,
-            unit=" steps",
+            unit=f" {self.unit}",
             postfix=", ".join(f"{key} {value:.4g}" for key, value in quantities.items()),
         )
         LOGGER.info("%s %s", self.name, line)

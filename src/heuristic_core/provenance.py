@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent
+# Modules that only bring values to a job or tell of it: the values stand in a rule's params already.
+CARRIERS = ("config", "arguments.py", "errors.py", "progress.py")
 LENGTH = 16  # hexadecimal digits of a digest: enough for a few thousand jobs
 
 
@@ -28,12 +30,12 @@ def file_digest(path: str | Path) -> str:
 
 
 def _closure(script: Path) -> set[Path]:
-    """Files of this package reachable from `script` through imports."""
+    """Files of this package reachable from `script` through imports, but for `CARRIERS`."""
     found: set[Path] = set()
     waiting = list(_imports(script))
     while waiting:
         module = waiting.pop()
-        if module not in found:
+        if module not in found and module.relative_to(PACKAGE).parts[0] not in CARRIERS:
             found.add(module)
             waiting += _imports(module)
     return found

@@ -72,8 +72,8 @@ def prune(inputs: PruningInputs, sparsity: float, seed: int, settings: Prune, re
         per_pair = z[0] if draws == 1 else z.repeat_interleave(settings.batch_size // draws, 0)
         gated = model.logits(inputs.pairs.batch(index), MeanAblation(per_pair, inputs.means, model.grid))
         kl = F.kl_div(F.log_softmax(gated, -1), targets[index], reduction="batchmean", log_target=True)
-        removed = 1 - z.mean()
-        loss = kl + gates.penalty(removed, target, lambdas)
+        removed = 1 - z.mean(-1)  # [draws]: the controller sees the sparsity of each forward
+        loss = kl + gates.penalty(removed, target, lambdas).mean()
         optimizer.zero_grad()
         loss.backward()
         if not torch.isfinite(loss):
@@ -84,14 +84,14 @@ def prune(inputs: PruningInputs, sparsity: float, seed: int, settings: Prune, re
             row = {
                 "prune_step": step,
                 "kl": float(kl.detach()),
-                "sampled_sparsity": float(removed.detach()),
+                "sampled_sparsity": float(removed.detach().mean()),
                 "target_sparsity": target,
                 "lambda_1": float(lambdas[0].detach()),
                 "lambda_2": float(lambdas[1].detach()),
                 "log_alpha": float(log_alpha.detach().mean()),
             }
             trace.append(row)
-            progress.at(step + 1, loss=row["kl"], sparsity=row["sampled_sparsity"], target=target)
+            progress.at(step + 1, kl=row["kl"], sparsity=row["sampled_sparsity"], target=target)
     final = log_alpha.detach()
     return Pruned(gates.keep_largest(final, kept_count(size, sparsity)), final, trace)
 

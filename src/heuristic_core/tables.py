@@ -106,6 +106,7 @@ SCHEMAS = {
         "margin": (REAL, "points"),
         "full_accuracy": (REAL, "percent, full model"),
         "effective_size": (REAL, "percent of components, 100 * (1 - largest faithful sparsity); null where undefined"),
+        "floor": (REAL, "percent, the smallest size that the largest sparsity of the grid can show"),
         "sd": (REAL, "standard deviation (n-1) over seeds, summary rows of per-seed orders only"),
         "n_seeds": (INT, "pruning seeds"),
         "reason": (STRING, "why effective_size is null; else null"),

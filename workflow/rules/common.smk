@@ -1,12 +1,14 @@
 # The checked study, where its results lie, and what each rule's results are made from.
+import hashlib
 import os
+import shlex
 import sys
 
 from snakemake.exceptions import WorkflowError
 
 from heuristic_core.config import ConfigError, parse_study
 from heuristic_core.config.context import Context
-from heuristic_core.config.grid import cells
+from heuristic_core.config.grid import cells, early, spread
 from heuristic_core.figures.targets import TARGETS, outputs
 from heuristic_core.layout import Layout
 from heuristic_core.provenance import code_digest
@@ -32,11 +34,12 @@ SCRIPTS = {
 FORK = ""
 if not workflow.remote_exec and os.environ.get("HEURISTIC_CORE_WARM", "1") == "1":
     version = code_digest(*(f"{workflow.basedir}/workflow/scripts/{name}.py" for name in SCRIPTS), LOCK)
-    FORK = f"-IS {workflow.basedir}/workflow/warm/run.py {version}"
+    here = hashlib.sha256(f"{sys.executable} {sys.version} {workflow.basedir}".encode()).hexdigest()[:8]
+    FORK = f"-IS {shlex.quote(workflow.basedir)}/workflow/warm/run.py {version}-{here}"
 shell.prefix(
     "set -euo pipefail; "
-    f'step() {{{{ {sys.executable} {workflow.basedir}/workflow/scripts/"$1".py "${{{{@:2}}}}"; }}}}; '
-    f'fork() {{{{ {sys.executable} {FORK} {workflow.basedir}/workflow/scripts/"$1".py "${{{{@:2}}}}"; }}}}; '
+    f'step() {{{{ {shlex.quote(sys.executable)} {shlex.quote(workflow.basedir)}/workflow/scripts/"$1".py "${{{{@:2}}}}"; }}}}; '
+    f'fork() {{{{ {shlex.quote(sys.executable)} {FORK} {shlex.quote(workflow.basedir)}/workflow/scripts/"$1".py "${{{{@:2}}}}"; }}}}; '
 )
 
 

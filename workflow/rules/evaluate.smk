@@ -19,7 +19,7 @@ rule evaluate:
 
 rule ablate:
     input:
-        core=L.table("core"),
+        core=f"{L.run}/core.parquet",
         checkpoint=f"{L.run}/step{STUDY.last_checkpoint}/checkpoint",
         means=f"{L.run}/step{STUDY.last_checkpoint}/means.safetensors",
         evaluation=rules.encode.output.evaluation,

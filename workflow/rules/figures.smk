@@ -19,7 +19,7 @@ for name, target in TARGETS.items():
             target=name,
             folder=lambda w, output: os.path.dirname(os.path.dirname(output[0])),
             figures=STUDY.figures.model_dump_json(include={name}),
-            context=CONTEXT.model_dump_json(),
+            context=CONTEXT.model_dump_json(exclude={"margin", "early", "early_seeds"}),
             code=code_digest(
                 f"{workflow.basedir}/workflow/scripts/figure.py",
                 f"{workflow.basedir}/src/heuristic_core/figures/{name}.py",
@@ -33,6 +33,7 @@ for name, target in TARGETS.items():
 rule report:
     input:
         findings=L.table("findings"),
+        captions=[os.path.relpath(f"{workflow.basedir}/workflow/report/{name}.rst") for name in TARGETS],
     output:
         f"{L.root}/report.md",
     log:
@@ -41,8 +42,7 @@ rule report:
         "../../envs/environment.yaml"
     params:
         study=STUDY.study,
-        captions=f"{workflow.basedir}/workflow/report",
         code=SCRIPTS["report"],
     shell:
-        "fork report --study {params.study} --findings {input.findings} --captions {params.captions}"
+        "fork report --study {params.study} --findings {input.findings} --captions {input.captions}"
         " --report {output} --log {log}"

@@ -29,6 +29,29 @@ rule gather:
         " --accuracy {output.accuracy} --components {output.components} --traces {output.traces} --log {log}"
 
 
+# The heads that subnetworks share depend on the spread and the early ones alone: another sparsity reruns no ablation.
+rule core:
+    input:
+        lambda w: [
+            f"{L.run}/step{c.step}/s{c.sparsity:g}/seed{c.seed}/subnetwork.json".format(**w)
+            for c in sorted({*spread(STUDY), *early(STUDY)})
+        ],
+    output:
+        core=f"{L.run}/core.parquet",
+        core_null=f"{L.run}/core_null.parquet",
+    log:
+        L.log("core/ft{ft_seed}"),
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        analysis=STUDY.analysis.model_dump_json(include={"permutations", "seed"}),
+        context=CONTEXT.model_dump_json(exclude={"margin", "subsets", "curve_seeds"}),
+        code=SCRIPTS["core"],
+    shell:
+        "fork core --analysis {params.analysis:q} --context {params.context:q} --subnetworks {input}"
+        " --core {output.core} --core-null {output.core_null} --log {log}"
+
+
 PARTS = {
     name: expand(f"{L.step}/{name}.parquet", ft_seed=STUDY.finetune.seeds, step=STUDY.finetune.checkpoints)
     for name in ("accuracy", "components", "prune_trace")
@@ -37,6 +60,8 @@ PARTS = {
     for name, file in {
         "finetune_trace": "trace",
         "finetune_accuracy": "accuracy",
+        "core": "core",
+        "core_null": "core_null",
         "attention": "attention",
         "ablation_sets": "ablation_sets",
         "ablation_predictions": "ablation_predictions",
@@ -79,26 +104,22 @@ rule effective_size:
         " --accuracy {input.accuracy} --table {output} --log {log}"
 
 
-rule core:
+rule head_frequency:
     input:
         components=L.table("components"),
     output:
         head_frequency=L.table("head_frequency"),
-        core=L.table("core"),
-        core_null=L.table("core_null"),
         rank_correlation=L.table("rank_correlation"),
     log:
-        L.log("tables/core"),
+        L.log("tables/head_frequency"),
     conda:
         "../../envs/environment.yaml"
     params:
-        analysis=STUDY.analysis.model_dump_json(include={"permutations", "seed"}),
-        context=CONTEXT.model_dump_json(),
-        code=SCRIPTS["core"],
+        context=CONTEXT.model_dump_json(exclude={"margin", "subsets"}),
+        code=SCRIPTS["head_frequency"],
     shell:
-        "fork core --analysis {params.analysis:q} --context {params.context:q} --components {input.components}"
-        " --head-frequency {output.head_frequency} --core {output.core} --core-null {output.core_null}"
-        " --rank-correlation {output.rank_correlation} --log {log}"
+        "fork head_frequency --context {params.context:q} --components {input.components}"
+        " --head-frequency {output.head_frequency} --rank-correlation {output.rank_correlation} --log {log}"
 
 
 rule ablations:

@@ -21,7 +21,7 @@ def main(arguments=None):
     parser.settings("analysis", Analysis)
     parser.identity("ft_seed", "step")
     parser.files(
-        core="table of core heads",
+        core="the run's core (Parquet)",
         checkpoint="folder of the fine-tuned model",
         means="component means",
         evaluation="encoded evaluation pairs",
@@ -34,7 +34,7 @@ def main(arguments=None):
     evaluation = Encoded.load(args.evaluation).thinned(args.analysis.ablation_pairs)
     means, run, pairs = ComponentMeans.load(args.means), identity(args), PairTensors(evaluation)
     core = read_table(args.core)
-    heads = core.loc[core["in_core"] & (core["ft_seed"] == run.ft_seed), "component"].tolist()
+    heads = core.loc[core["in_core"], "component"].tolist()
 
     def predict(sets):
         tables = []

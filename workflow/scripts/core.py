@@ -1,30 +1,25 @@
-"""Which heads the subnetworks share: frequencies, the core, its size against chance, and rank correlation."""
+"""Which heads all subnetworks of one fine-tuning run share, and whether they are more than chance would give."""
 
-from heuristic_core.analysis.core import core, core_null, head_frequency, rank_correlation
+from heuristic_core.analysis.core import core, core_null
 from heuristic_core.arguments import Arguments
+from heuristic_core.components import Subnetwork
 from heuristic_core.config.blocks import Analysis
-from heuristic_core.tables import read_table, write_table
+from heuristic_core.tables import as_frame, as_table, write_table
 
 
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.settings("analysis", Analysis)
     parser.context()
-    parser.files(
-        components="table of components",
-        head_frequency="where to write frequencies",
-        core="where to write the core",
-        core_null="where to write its size against chance",
-        rank_correlation="where to write the correlation between sparsities",
+    parser.add_argument(
+        "--subnetworks", nargs="+", required=True, metavar="PATH", help="files of the subnetworks (JSON)"
     )
+    parser.files(core="where to write the core", core_null="where to write its size against chance")
     args = parser.read(arguments)
-    components, context, analysis = read_table(args.components), args.context, args.analysis
-    frequency = head_frequency(components, context)
-    write_table("head_frequency", frequency, args.head_frequency)
-    write_table("core", core(components, context), args.core)
-    write_table("core_null", core_null(components, context, analysis.permutations, analysis.seed), args.core_null)
-    correlation = rank_correlation(frequency, context.last, context.mid, context.high)
-    write_table("rank_correlation", correlation, args.rank_correlation)
+    rows = [row for path in args.subnetworks for row in Subnetwork.load(path).rows()]
+    components, analysis = as_frame(as_table("components", rows)), args.analysis
+    write_table("core", core(components, args.context), args.core)
+    write_table("core_null", core_null(components, args.context, analysis.permutations, analysis.seed), args.core_null)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ import json
 import shutil
 from pathlib import Path
 
+import torch
+import transformers
 from transformers import AutoTokenizer
 from transformers.utils import logging as hugging_face_logging
 
@@ -41,7 +43,8 @@ def main(arguments=None):
     labels = json.loads(Path(args.subsets).read_text())["labels"]
     model = starting_model(args.model, labels, len(tokenizer), run.ft_seed, args.finetune.dropout)
     inputs = [args.model.model_dump_json(), args.finetune.model_dump_json(), str(run), str(args.threads)]
-    inputs += [code_digest(__file__), file_digest(args.train), file_digest(args.evaluation)]
+    inputs += [file_digest(path) for path in (args.train, args.evaluation, args.subsets)]
+    inputs += [code_digest(__file__), torch.__version__, transformers.__version__]
     unfinished = scratch(Path(args.folder) / ".unfinished", "\n".join(inputs))
 
     def keep(step: int) -> None:
@@ -54,7 +57,7 @@ def main(arguments=None):
         checkpoint = Path(args.folder) / f"step{step}" / "checkpoint"
         shutil.rmtree(checkpoint, ignore_errors=True)
         checkpoint.parent.mkdir(parents=True, exist_ok=True)
-        (unfinished / f"step{step}").rename(checkpoint)
+        shutil.copytree(unfinished / f"step{step}", checkpoint)  # a copy: cut off here, the next run can do it again
     columns = {name: getattr(run, name) for name in ("study", "model", "task", "ft_seed")}
     write_table("finetune_trace", [{**columns, **row} for row in record.trace], args.trace)
     write_table("finetune_accuracy", [{**columns, **row} for row in record.accuracy], args.accuracy)

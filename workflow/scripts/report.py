@@ -4,7 +4,6 @@ from pathlib import Path
 
 from heuristic_core.analysis.report import report
 from heuristic_core.arguments import Arguments
-from heuristic_core.figures.targets import TARGETS
 from heuristic_core.files import write_text
 from heuristic_core.tables import read_table
 
@@ -12,11 +11,10 @@ from heuristic_core.tables import read_table
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.add_argument("--study", required=True, help="its name")
-    parser.files(
-        findings="table of findings", captions="folder of captions", report="where to write the report (Markdown)"
-    )
+    parser.add_argument("--captions", nargs="+", required=True, metavar="PATH", help="<target>.rst, in their order")
+    parser.files(findings="table of findings", report="where to write the report (Markdown)")
     args = parser.read(arguments)
-    captions = {name: Path(args.captions, f"{name}.rst").read_text().strip() for name in TARGETS}
+    captions = {Path(path).stem: Path(path).read_text().strip() for path in args.captions}
     write_text(args.report, report(read_table(args.findings), args.study, captions))
 
 

@@ -4,6 +4,7 @@ A fork is safe because no other thread of this process computes and it has not t
 for a while.
 """
 
+import atexit
 import contextlib
 import fcntl
 import importlib.util
@@ -40,10 +41,14 @@ def main(base: str) -> None:
             with open(f"{base}.lock", "w") as lock:
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:  # somebody is connecting just now
-                    continue
-                os.unlink(path)
-                return
+                    listener.setblocking(False)
+                    connection, _ = listener.accept()  # somebody came between the waiting and the lock
+                    listener.settimeout(IDLE_SECONDS)
+                except BlockingIOError:
+                    if listener.gettimeout() == 0:  # we hold the lock and nobody is there
+                        os.unlink(path)
+                        return
+                    continue  # somebody else holds it, to connect
         if os.fork() == 0:
             listener.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -87,6 +92,7 @@ def run_job(connection: socket.socket) -> None:
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
+        atexit._run_exitfuncs()  # os._exit, which spares the server's own, would leave out the job's
         sys.stdout.flush()
         sys.stderr.flush()
         with contextlib.suppress(OSError):

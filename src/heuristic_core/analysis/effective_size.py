@@ -2,6 +2,7 @@
 
 A subnetwork is faithful on a group of subsets if its accuracy is above the full model's minus a margin: strict
 and one-sided. Effective size is 100 * (1 - the largest faithful sparsity), 100 % where none is faithful.
+No size can be below that of the grid's largest sparsity, its floor: a size there is an upper bound.
 Three orders exist:
 
 per-seed    threshold every pruning seed, then average (the authors' script);
@@ -38,13 +39,14 @@ def effective_size(
     rows = []
     for run, of_run in means.groupby([*RUN]):
         sparsities = sorted(of_run.loc[of_run["seed"].isin(seeds), "sparsity"].unique())
+        floor = _percent_kept(sparsities[-1]) if sparsities else None
         for (step, group), cells in of_run.groupby(["step", "group"]):
             full = cells.loc[cells["seed"].isna(), "accuracy"].dropna()
             full = full.iloc[0] if len(full) else None
             curves = cells[cells["seed"].isin(seeds)].pivot(index="sparsity", columns="seed", values="accuracy")
             curves = curves.reindex(index=sparsities, columns=list(seeds))
             identity = dict(zip(RUN, run, strict=True)) | {"step": step, "group": group}
-            identity |= {"margin": margin, "full_accuracy": full}
+            identity |= {"margin": margin, "full_accuracy": full, "floor": floor}
             rows += [identity | row for row in _sizes(curves, full, margin)]
     return frame("effective_size", rows)
 
@@ -94,7 +96,11 @@ def _reason(curves: pd.DataFrame, full: float | None, margin: float) -> str | No
 def _size(curve: pd.Series, full: float, margin: float, largest: Callable[[pd.Series], float]) -> float:
     """Effective size, percent of components, from accuracies by ascending sparsity."""
     faithful = curve.dropna() - (full - margin) > ROUNDING
-    return round(100 * (1 - largest(faithful)), 6)
+    return _percent_kept(largest(faithful))
+
+
+def _percent_kept(sparsity: float) -> float:
+    return round(100 * (1 - sparsity), 6)
 
 
 def _largest_faithful(faithful: pd.Series) -> float:

@@ -1,5 +1,6 @@
 """What a claim may look at: one fine-tuning run's tables, and the ways in which claims read them."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -45,6 +46,13 @@ class Evidence:
         curve = means.pivot(index="step", columns="group", values="accuracy")
         return complete(curve.reindex(columns=["id", "ood"]), what, "id", "ood")
 
+    def entailment_at(self, steps: Sequence[int]) -> pd.Series:
+        """The full model's entailment-class accuracy over fine-tuning, percent: by step, as `steps` are given."""
+        what = "ood-entailment evaluation of the full model over fine-tuning"
+        rows = complete(self._of_group(self.finetune_accuracy, "ood-entailment"), what, "accuracy")
+        means = rows.groupby("step")[["accuracy"]].mean().reindex(list(steps))
+        return complete(means, what, "accuracy")["accuracy"]
+
     def full(self, group: str) -> float:
         """The full model's accuracy on a group at the last checkpoint, percent."""
         at_last = self.accuracy["step"] == self.context.last
@@ -89,14 +97,26 @@ class Evidence:
                 return rows
         raise CannotSay("no core head was ablated")
 
+    def single_ablations(self) -> pd.DataFrame:
+        """Points that ablating one head costs: heads by name, in the table's order, x role, layer, id and ood."""
+        rows = self.ablations[self.ablations["role"].isin(["core", "non-core"]) & self.ablations["subset"].isna()]
+        costs = -rows.pivot(index=["ablation", "role"], columns="group", values="change")
+        costs = costs.reindex(columns=["id", "ood"]).reset_index("role").loc[rows["ablation"].unique()]
+        costs["layer"] = costs.index.str.partition(".").get_level_values(0).astype(int)
+        return complete(costs, "ablations of single heads", "id", "ood")
+
+    def entailment_cost(self, ablation: pd.DataFrame) -> float:
+        """Points of entailment-class accuracy that an ablation costs; its rows of table "ablations"."""
+        what = f"ood-entailment evaluation of ablation {ablation['ablation'].iloc[0]}"
+        return -complete(self._of_group(ablation, "ood-entailment"), what, "change")["change"].mean()
+
     def _of_group(self, rows: pd.DataFrame, group: str) -> pd.DataFrame:
-        """Those rows that enter the mean of a group; columns seed, subset and accuracy."""
+        """Those rows, of one subset each, that enter the mean of a group."""
         selected = chosen(self.accuracy, self.context.subsets)
         if group == "ood-entailment":
             families = selected.loc[selected["group"] == "ood", "family"]
             selected = self.accuracy[self.accuracy["family"].isin(families)]
-        in_group = (rows["group"] == group) & rows["subset"].isin(selected["subset"])
-        return rows.loc[in_group, ["seed", "subset", "accuracy"]]
+        return rows[(rows["group"] == group) & rows["subset"].isin(selected["subset"])]
 
 
 def group_row(ablation: pd.DataFrame, group: str) -> pd.Series:
@@ -110,6 +130,14 @@ def complete(values: pd.DataFrame, what: str, *columns: str) -> pd.DataFrame:
     if not len(values) or values[list(columns)].isna().to_numpy().any():
         raise CannotSay(f"no {what}" if not len(values) else f"missing values: {what}")
     return values
+
+
+def entailment_class(read: Callable[[], str]) -> str:
+    """For instance "entailment class 99.8 %"; where `read` cannot say, why: no verdict hangs on these numbers."""
+    try:
+        return f"entailment class {read()}"
+    except CannotSay as reason:
+        return f"entailment class unknown ({reason})"
 
 
 def span(values: pd.Series) -> str:

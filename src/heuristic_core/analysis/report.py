@@ -17,6 +17,7 @@ def report(findings: pd.DataFrame, study_name: str, captions: dict[str, str]) ->
         f"# {study_name}",
         "",
         "ID is in-domain accuracy. OOD is accuracy on out-of-domain pairs, where the word-overlap heuristic is wrong.",
+        "Entailment class is accuracy on pairs of these families where it is right, and rejecting overlap wrong.",
         "Every claim is judged on each fine-tuning seed by itself, by one rule and the thresholds it names.",
         "",
         *_summary(findings),

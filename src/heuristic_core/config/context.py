@@ -15,8 +15,8 @@ class Context(Block):
     high: float
     last: int
     seeds: tuple[int, ...]
-    curve_seeds: tuple[int, ...]
-    margin: float
+    curve_seeds: tuple[int, ...] = ()
+    margin: float | None = None
     early: int | None = None
     early_seeds: tuple[int, ...] = ()
     subsets: tuple[str, ...] | None = None

@@ -14,6 +14,7 @@ from heuristic_core.config.blocks import (
     Block,
     Figures,
     Finetune,
+    GeneratedTask,
     Grid,
     Name,
     NewModel,
@@ -31,7 +32,7 @@ class Study(Block):
 
     study: Name = Field(description="name of the study; its results lie in <results>/<study>")
     results: str = Field(
-        "results", min_length=1, description="folder of all results, relative to the working directory"
+        "results", pattern=r"^[\w./-]+$", description="folder of all results, relative to the working directory"
     )
     model: AnyModel
     task: AnyTask
@@ -65,7 +66,24 @@ class Study(Block):
                 raise ValueError(
                     f"prune.{key} = {value} exceeds task.train_pairs = {pairs}; lower it to at most {pairs}"
                 )
+        if pairs is not None and self.finetune.batch_size > pairs:
+            raise ValueError(f"finetune.batch_size = {self.finetune.batch_size} exceeds task.train_pairs = {pairs}")
+        self._model_fits_task()
         return self
+
+    def _model_fits_task(self) -> None:
+        if isinstance(self.model, NewModel) and not isinstance(self.task, GeneratedTask):
+            raise ValueError(
+                f"model.source = 'new' has no vocabulary for task {self.task.name}; new models learn generated tasks, "
+                "for files give model.source = 'pretrained'"
+            )
+        if isinstance(self.task, GeneratedTask):
+            from heuristic_core.tasks.language import SUBSETS
+
+            lists = {"analysis": self.analysis.subsets} | {f"figures.{n}": f.subsets for n, f in self.figures}
+            for key, names in lists.items():
+                if unknown := [name for name in names or [] if name not in SUBSETS]:
+                    raise ValueError(f"{key}.subsets: no subset {unknown[0]!r}; there are {', '.join(SUBSETS)}")
 
     @property
     def last_checkpoint(self) -> int:

@@ -11,6 +11,7 @@ from heuristic_core.figures.style import ROLES
 SIZES = ("id", "ood", "mixed")
 APART = 0.012  # of the range of steps: groups are set apart where their sizes are equal
 THIN = 0.8  # points; accuracies are the background of sizes
+FLOOR = {"color": "0.5", "linestyle": ":", "linewidth": 0.9}
 ROUNDING = 1e-9  # full accuracies are means of floats
 
 
@@ -40,10 +41,10 @@ def draw(tables, settings, context):
             right.set_ylabel("full-model accuracy (%)")
         else:
             right.tick_params(labelright=False)
-    _legends(figure, context)
+    _legends(figure, len(context.curve_seeds), sizes["margin"].iloc[0])
     lines = accuracies.rename(columns={"accuracy": "value"}).assign(quantity="full_accuracy")
     points = sizes.rename(columns={"effective_size": "value"}).assign(quantity="effective_size")
-    columns = ["ft_seed", "quantity", "group", "step", "value", "sd", "n_seeds", "state", "reason"]
+    columns = ["ft_seed", "quantity", "group", "step", "value", "sd", "n_seeds", "floor", "state", "reason"]
     return figure, pd.concat([points, lines]).reindex(columns=columns)
 
 
@@ -57,7 +58,9 @@ def _sizes(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _size_lines(ax, sizes: pd.DataFrame, apart: float) -> None:
-    """Lines that break where a size is null; crosses on the axis where it is undefined."""
+    """Lines that break where a size is null; crosses on the axis where it is undefined; the floor of the grid."""
+    for floor in sizes["floor"].dropna().unique():
+        ax.axhline(floor, **FLOOR)
     for k, group in enumerate(SIZES):
         rows, role = sizes[sizes["group"] == group], ROLES[group]
         x = rows["step"].astype(float) + (k - 1) * apart
@@ -80,13 +83,14 @@ def _accuracy_lines(ax, accuracies: pd.DataFrame) -> None:
     percent_axis(ax.yaxis)
 
 
-def _legends(figure, context) -> None:
+def _legends(figure, seeds: int, margin: float) -> None:
     roles = [ROLES[group] for group in SIZES]
     sizes = [Line2D([], [], color=r.colour, linestyle=r.line, marker=r.marker, label=r.label) for r in roles]
-    undefined = f"undefined: full model at or below {context.margin:g} %"
+    undefined = f"undefined: full model at or below {margin:g} %"
     sizes.append(Line2D([], [], color="0.3", marker="x", markeredgewidth=1.2, linestyle="", label=undefined))
-    title = f"effective size (left axis), mean ± sd of {len(context.curve_seeds)} pruning seeds"
-    figure.legend(handles=sizes, loc="outside upper left", ncols=4, title=title, alignment="left")
+    sizes.append(Line2D([], [], **FLOOR, label="floor of the grid"))
+    title = f"effective size (left axis), mean ± sd of {seeds} pruning seeds"
+    figure.legend(handles=sizes, loc="outside upper left", ncols=5, title=title, alignment="left")
     roles = [ROLES[group] for group in GROUPS]
     lines = [Line2D([], [], color=r.colour, linestyle=r.line, linewidth=THIN, label=r.label) for r in roles]
     title = "full-model accuracy (right axis)"

@@ -7,22 +7,23 @@ from pathlib import Path
 import torch
 
 from heuristic_core.config.blocks import Initialisation, NewModel, PretrainedModel
+from heuristic_core.errors import InputError
 from heuristic_core.random import generator
 
 
 def location(model: PretrainedModel) -> str:
-    """The folder or hub identifier of `model`. Raises ValueError where its package is not installed."""
+    """The folder or hub identifier of `model`. Raises InputError where its package is not installed."""
     if model.package is None:
         return model.location
     spec = importlib.util.find_spec(model.package)
     if spec is None or not spec.submodule_search_locations:
-        raise ValueError(
+        raise InputError(
             f"model.package = {model.package!r} is not installed; install the extra that carries it (see README) "
             "or give a folder or hub identifier as model.location without a package"
         )
     folder = Path(spec.submodule_search_locations[0]) / model.location
     if not folder.is_dir():
-        raise ValueError(f"model.location = {model.location!r}: package {model.package} has no such folder")
+        raise InputError(f"model.location = {model.location!r}: package {model.package} has no such folder")
     return str(folder)
 
 

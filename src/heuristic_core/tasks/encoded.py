@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from heuristic_core.errors import InputError
 from heuristic_core.files import replacing
 
 
@@ -58,7 +59,11 @@ class Encoded:
         return ids, types
 
     def first(self, count: int) -> "Encoded":
-        """The first `count` pairs, without subsets."""
+        """The first `count` pairs, without subsets. Raises InputError where there are fewer."""
+        if count > len(self):
+            raise InputError(
+                f"prune.examples or prune.mean_examples = {count}, but there are {len(self)} training pairs"
+            )
         end = self.offsets[count]
         return Encoded(
             self.ids[:end],
