@@ -8,7 +8,7 @@ for name, target in TARGETS.items():
             [L.table(table) for table in target.tables],
         output:
             [
-                report(path, caption=f"../report/{name}.rst", category="Figures") if path.endswith(".png") else path
+                report(path, caption=f"../report/{name}.rst", category="Figures and tables") if shown(path) else path
                 for path in outputs(L.root, name)
             ],
         log:

@@ -26,6 +26,11 @@ TARGETS = {
 }
 
 
+def shown(path: str) -> bool:
+    """Whether a report shows this file of a target: one of its formats."""
+    return path.endswith(".png") or ("/tables/" in path and path.endswith(".csv"))
+
+
 def outputs(root: str, name: str) -> list[str]:
     """The files of a target: a figure in three formats with the values behind its marks, or a table in two."""
     if name.startswith("table"):
