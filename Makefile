@@ -9,6 +9,7 @@ READY := $(VENV)/installed
 
 figures: $(READY)
 	$(BIN)/snakemake --cores $(CORES) all_figures
+	@echo "The default study's figures, tables and report.md stand under results/miniature."
 
 test: $(READY) lint
 	$(BIN)/python -m pytest
@@ -32,6 +33,7 @@ minilm: $(READY)
 $(READY): envs/requirements.txt pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) not found; name a Python 3.11 or later: make PYTHON=python3 ..."; exit 1; }
 	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	@echo "Installing the locked environment into $(VENV): some minutes, 2 GB."
 	$(BIN)/pip install --quiet --requirement envs/requirements.txt
 	$(BIN)/pip install --quiet --no-deps --editable .
 	touch $(READY)

@@ -191,14 +191,16 @@ def test_table3_rows_and_values(tables, drawn):
     assert figure is None
     assert only(frame, ft_seed=1)["row"].unique().tolist() == [
         "none", "mean of 28 heads outside the core", "head 0.2", "head 1.3", "head 2.1", "head 3.0",
-        "heads 0.2 + 1.3 + 2.1", "mean of its 3 controls", "largest drop among its 3 controls",
+        "heads 0.2 + 1.3 + 2.1", "mean of 3 controls of heads 0.2 + 1.3 + 2.1",
+        "largest drop among 3 controls of heads 0.2 + 1.3 + 2.1",
     ]  # fmt: skip
     assert only(frame, ft_seed=2)["row"].unique().tolist() == ["none", "mean of 32 heads outside the core"]
     assert frame["column"].unique().tolist() == [*SHORT.subsets, "ID, mean", "OOD, mean", "OOD-entailment, mean"]
     controls = only(tables["ablations"], ft_seed=1, subset="cn_if", matches=MATCHED)["change"]
     cells = only(frame, ft_seed=1, column="cn_if").set_index("row")
-    assert cells.loc["mean of its 3 controls", "change"] == pytest.approx(controls.mean())
-    assert cells.loc["largest drop among its 3 controls", "change"] == controls.min() < controls.max()
+    assert cells.loc["mean of 3 controls of heads 0.2 + 1.3 + 2.1", "change"] == pytest.approx(controls.mean())
+    largest = cells.loc["largest drop among 3 controls of heads 0.2 + 1.3 + 2.1", "change"]
+    assert largest == controls.min() < controls.max()
     head = only(tables["ablations"], ft_seed=1, subset="cn_if", ablation="1.3").iloc[0]
     assert cells.loc["head 1.3", ["accuracy", "change", "change_low", "change_high"]].tolist() == [
         head["accuracy"], head["change"], head["change_low"], head["change_high"]

@@ -7,7 +7,7 @@ import pandas as pd
 from heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some, subset_groups
 from heuristic_core.figures.style import ROLES
 
-JOINT = ("strongest", "core-all", "pair")  # roles of sets; the first that a run has is shown
+JOINT = ("strongest", "core-all")  # roles of the sets that are shown
 VALUES = ["accuracy", "change", "change_low", "change_high"]
 COLUMNS = ["ft_seed", "row", "role", "size", "sets", "column", "group", "n", *VALUES]
 
@@ -51,14 +51,23 @@ def _rows(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
         yield _mean(others, "mean of {} heads outside the core")
     core = cells[cells["role"] == "core"]
     for head in sorted(core["ablation"].unique(), key=_layer_and_head):
-        yield _one(core[core["ablation"] == head], f"head {head}")
-    joint = next((cells[cells["role"] == role] for role in JOINT if (cells["role"] == role).any()), cells[:0])
+        yield _one(core[core["ablation"] == head], _label(head))
+    joint = cells[cells["role"].isin(JOINT)]
+    if joint.empty:
+        joint = cells[cells["role"] == "pair"]  # a core of two has this set alone, a core of one has none
     for name in joint["ablation"].unique():
-        of_set = joint[joint["ablation"] == name]
-        yield _one(of_set, f"heads {name.replace('+', ' + ')}" if name != "core-all" else "all core heads")
+        yield _one(joint[joint["ablation"] == name], _label(name))
+    for name in [*joint["ablation"].unique(), *core["ablation"].unique()]:
         if len(controls := cells[(cells["role"] == "control") & (cells["matches"] == name)]):
-            yield _mean(controls, "mean of its {} controls")
-            yield _costliest(controls, "largest drop among its {} controls")
+            yield _mean(controls, f"mean of {{}} controls of {_label(name)}")
+            yield _costliest(controls, f"largest drop among {{}} controls of {_label(name)}")
+
+
+def _label(name: str) -> str:
+    """For instance "head 2.5", "heads 2.5 + 3.7" or "all core heads"."""
+    if name == "core-all":
+        return "all core heads"
+    return f"heads {name.replace('+', ' + ')}" if "+" in name else f"head {name}"
 
 
 def _layer_and_head(name: str) -> tuple[int, ...]:
