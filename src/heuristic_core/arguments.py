@@ -53,6 +53,10 @@ class Arguments(argparse.ArgumentParser):
         for name, text in helps.items():
             self.add_argument(f"--{name.replace('_', '-')}", required=True, metavar="PATH", help=text)
 
+    def device(self) -> None:
+        """Add `--device`."""
+        self.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where the model runs; default: cpu")
+
     def identity(self, *more: str) -> None:
         """Add what names a run: study, model, task, and of ft_seed, step, sparsity and seed those in `more`."""
         kinds = {"ft_seed": int, "step": int, "sparsity": float, "seed": int}

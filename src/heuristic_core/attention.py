@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.fused import FusedBert
+from heuristic_core.models.model import Model
 
 KINDS = ("self", "repeated", "first", "separator", "previous", "next", "other")
 BATCH_PAIRS = 64
@@ -21,7 +21,7 @@ def token_relations(ids: Tensor, types: Tensor, special: Tensor, real: Tensor) -
     separator: any further special token. Keys that are padding get no kind.
     """
     length = ids.shape[1]
-    position = torch.arange(length)
+    position = torch.arange(length, device=ids.device)
     offset = (position[None, :] - position[:, None]).expand(len(ids), -1, -1)  # key minus query
     word = real & ~special
     other_sentence = types[:, :, None] != types[:, None, :]
@@ -34,19 +34,19 @@ def token_relations(ids: Tensor, types: Tensor, special: Tensor, real: Tensor) -
 
 
 @torch.no_grad()
-def attention_shares(model: FusedBert, pairs: PairTensors, special: list[Tensor], count: int) -> Tensor:
+def attention_shares(model: Model, pairs: PairTensors, special: list[Tensor], count: int) -> Tensor:
     """Mean shares [layers, H, kinds] over all ordinary query tokens (no special ones) of the first `count` pairs.
 
     special: for every pair, bool [tokens], True on special tokens.
     """
-    shares = torch.zeros(model.grid.layers, model.grid.heads, len(KINDS), dtype=torch.float64)
+    shares = torch.zeros(model.grid.layers, model.grid.heads, len(KINDS), dtype=torch.float64, device=model.device)
     queries = 0
     for index in torch.arange(count).split(BATCH_PAIRS):
         batch = pairs.batch(index)
         real = batch.mask()
         marks = torch.zeros_like(real)
         for row, pair in enumerate(index.tolist()):
-            marks[row, : len(special[pair])] = special[pair]
+            marks[row, : len(special[pair])] = special[pair].to(real.device)
         kinds = token_relations(batch.ids, batch.types, marks, real).double()
         asking = (real & ~marks).double()  # [B, T]
         queries += int(asking.sum())
@@ -55,4 +55,4 @@ def attention_shares(model: FusedBert, pairs: PairTensors, special: list[Tensor]
             shares[layer] += torch.einsum("bhqk,nbqk,bq->hn", probabilities.double(), kinds, asking)
 
         model.observe_attention(batch, add)
-    return shares / queries
+    return (shares / queries).cpu()

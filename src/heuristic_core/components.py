@@ -81,7 +81,7 @@ class Subnetwork:
     """The components kept by one pruning run, and the log alphas that decided it.
 
     identity: which run. layers, heads: shape of the grid. kept: ascending component indices.
-    log_alpha: one per component, in component order.
+    log_alpha: one per component, in component order. threshold: where the paper's rule decided; None for exact k.
     """
 
     identity: Identity
@@ -89,6 +89,7 @@ class Subnetwork:
     heads: int
     kept: tuple[int, ...]
     log_alpha: tuple[float, ...] = field(repr=False)
+    threshold: float | None = None
 
     def __post_init__(self):
         size = len(self.grid)
@@ -106,6 +107,11 @@ class Subnetwork:
         """1.0 for every kept component, 0.0 for every removed one, in component order."""
         kept = set(self.kept)
         return [float(i in kept) for i in range(len(self.grid))]
+
+    @property
+    def removed(self) -> list[int]:
+        """Indices of the components that are not kept, ascending."""
+        return [i for i, keep in enumerate(self.mask) if not keep]
 
     @property
     def actual_sparsity(self) -> float:
@@ -137,6 +143,7 @@ class Subnetwork:
             "layers": self.layers,
             "heads": self.heads,
             "actual_sparsity": self.actual_sparsity,
+            "threshold": self.threshold,
             "kept": [components[i].name for i in self.kept],
             "log_alpha": {c.name: a for c, a in zip(components, self.log_alpha, strict=True)},
         }
@@ -150,6 +157,6 @@ class Subnetwork:
             grid = ComponentGrid(text["layers"], text["heads"])
             kept = tuple(sorted(grid.index(name) for name in text["kept"]))
             alphas = tuple(float(text["log_alpha"][c.name]) for c in grid)
-            return cls(Identity(**text["identity"]), grid.layers, grid.heads, kept, alphas)
+            return cls(Identity(**text["identity"]), grid.layers, grid.heads, kept, alphas, text["threshold"])
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path} is not a subnetwork file: {error}") from error

@@ -1,27 +1,47 @@
 """Evaluation: the class logits of every pair of a set, and how they compare with its labels."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from torch import Tensor
 
+from heuristic_core.ablation import ComponentMeans, Mask, gates_without
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.fused import Edit, FusedBert
+from heuristic_core.models.fused import FusedModel
+from heuristic_core.models.model import Model
 from heuristic_core.progress import Progress
-from heuristic_core.tasks.encoded import Subset
+from heuristic_core.tasks.encoded import Encoded, Subset
 
-BATCH_TOKENS = 2048  # padded tokens per evaluation batch: large enough to fill a core, small enough for its cache
+# Padded tokens per evaluation batch: on a CPU large enough to fill a core, small enough for its cache.
+BATCH_TOKENS = {"cpu": 2048, "cuda": 65536}
 
 
 @torch.no_grad()
-def all_logits(model: FusedBert, pairs: PairTensors, edit: Edit | None = None) -> Tensor:
-    """Class logits of every pair, float32 [n, classes], in the set's order."""
-    logits = torch.empty(len(pairs), len(model.labels))
+def all_logits(model: Model, pairs: PairTensors, mask: Mask | None = None) -> Tensor:
+    """Class logits of every pair, float32 [n, classes] on the host, in the set's order."""
+    logits = torch.empty(len(pairs), len(model.labels), device=model.device)
     progress, done = Progress("evaluate", len(pairs), unit="pairs", brief=True), 0
-    for index in pairs.by_length(BATCH_TOKENS):
-        logits[index] = model.logits(pairs.batch(index), edit)
+    for index in pairs.by_length(BATCH_TOKENS[model.device.type]):
+        batch = pairs.batch(index)
+        edit = mask.on(batch) if mask else None
+        logits[pairs.on_device(index)] = model.logits(batch, edit, every_row=bool(mask) and mask.every_row)
         done += len(index)
         progress.at(done)
-    return logits
+    return logits.cpu()
+
+
+def subnetwork_logits(model: Model, pairs: Encoded, removed: Sequence[int], means: ComponentMeans) -> Tensor:
+    """Class logits of every pair, float32 [n, classes], with the components at the indices `removed` at their means.
+
+    Where the model can be made physically smaller, that is what runs.
+    """
+    tensors = PairTensors(pairs, model.pad, model.device)
+    if isinstance(model, FusedModel):
+        means = means.to(model)
+        return all_logits(model.without(removed, means.heads, means.mlps), tensors)
+    gates = gates_without(removed, model.grid).to(model.device)
+    return all_logits(model, tensors, Mask(gates, means.to(model), model.grid))
 
 
 def predictions(logits: np.ndarray, labels: np.ndarray, subsets: tuple[Subset, ...]) -> dict[str, np.ndarray]:

@@ -14,7 +14,8 @@ from heuristic_core.errors import InputError
 from heuristic_core.evaluate import all_logits, subset_accuracies
 from heuristic_core.files import replacing
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.fused import FusedBert
+from heuristic_core.models.hooked import inputs_for
+from heuristic_core.models.load import view_of
 from heuristic_core.progress import Progress
 from heuristic_core.random import generator, seed_for
 from heuristic_core.tasks.encoded import Encoded
@@ -49,7 +50,8 @@ def finetune(
     Batches follow a permutation per epoch that depends on `ft_seed` and the epoch alone.
     Raises FloatingPointError, naming the step, where the loss is no longer finite.
     """
-    pairs, held_out = PairTensors(train), PairTensors(evaluation)
+    sets = (train, evaluation)
+    pairs, held_out = (PairTensors(one, model.config.pad_token_id, model.device) for one in sets)
     batches = Batches(len(pairs), settings.batch_size, ft_seed)
     optimizer = torch.optim.AdamW(
         model.parameters(),
@@ -111,8 +113,8 @@ class Batches:
 
 def _step(model, optimizer, pairs: PairTensors, index: torch.Tensor, settings: Finetune) -> float:
     batch = pairs.batch(index)
-    logits = model(input_ids=batch.ids, attention_mask=batch.mask().long(), token_type_ids=batch.types).logits
-    loss = F.cross_entropy(logits, pairs.labels[index], label_smoothing=settings.label_smoothing)
+    logits = model(**inputs_for(model, batch)).logits
+    loss = F.cross_entropy(logits, pairs.labels[pairs.on_device(index)], label_smoothing=settings.label_smoothing)
     optimizer.zero_grad()
     loss.backward()
     if settings.clip_norm:
@@ -128,9 +130,8 @@ def _rate(step: int, settings: Finetune) -> float:
 
 
 def _evaluate(model, evaluation: Encoded, pairs: PairTensors, step: int) -> list[dict]:
-    """Accuracy per subset, through the lean forward on the live weights."""
-    fused = FusedBert(model.config.to_dict(), {k: v.detach() for k, v in model.state_dict().items()})
-    rows = subset_accuracies(all_logits(fused, pairs).numpy(), evaluation.labels, evaluation.subsets)
+    """Accuracy per subset, with the live weights."""
+    rows = subset_accuracies(all_logits(view_of(model), pairs).numpy(), evaluation.labels, evaluation.subsets)
     for group in dict.fromkeys(row["group"] for row in rows):
         values = [row["accuracy"] for row in rows if row["group"] == group]
         LOGGER.info("step %d: %s accuracy %.1f", step, group, sum(values) / len(values))
@@ -146,7 +147,7 @@ def save_state(path: Path, run: Run, model, optimizer) -> None:
         tensors |= {f"adam.{name}.{k}": v for k, v in moments.items()}
     tensors["generator"] = torch.get_rng_state()
     with replacing(path) as partial:
-        save_file({k: v.contiguous() for k, v in tensors.items()}, partial, {"run": json.dumps(vars(run))})
+        save_file({k: v.cpu().contiguous() for k, v in tensors.items()}, partial, {"run": json.dumps(vars(run))})
 
 
 def load_state(path: Path, model, optimizer) -> Run:

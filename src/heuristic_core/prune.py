@@ -2,31 +2,31 @@
 
 The model's weights are frozen. Gates descend, the two Lagrange multipliers ascend on
 KL(full || gated) + lambda_1 (t - s) + lambda_2 (t - s)^2.
+
+A step costs one forward and one activation-gradient backward over the pairs' own tokens: the full model's logits and
+the means are given, pairs are sorted by length inside a step, and each keeps its own gate sample. Several runs can
+share a pass: their pairs stand in one batch, and nothing else is shared between them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from heuristic_core import gates
-from heuristic_core.ablation import ComponentMeans, MeanAblation
-from heuristic_core.components import kept_count
+from heuristic_core.ablation import Ablation, ComponentMeans
 from heuristic_core.config.blocks import Prune
+from heuristic_core.learner import Draws, Learner, Run
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.fused import FusedBert
+from heuristic_core.models.model import Model
 from heuristic_core.progress import Progress
-from heuristic_core.random import generator
+from heuristic_core.tasks.encoded import Encoded
 
-
-@dataclass(frozen=True)
-class Pruned:
-    """kept: ascending component indices. log_alpha: [components]. trace: one dict per recorded step."""
-
-    kept: list[int]
-    log_alpha: Tensor
-    trace: list[dict]
+# Padded tokens per forward and backward: on a CPU few enough that activations stay in its cache.
+PASS_TOKENS = {"cpu": 512, "cuda": 32768}
 
 
 @dataclass(frozen=True)
@@ -36,67 +36,112 @@ class PruningInputs:
     pairs: the training pairs drawn from. full_logits: [pairs, classes], the unpruned model's.
     """
 
-    model: FusedBert
+    model: Model
     means: ComponentMeans
     pairs: PairTensors
     full_logits: Tensor
 
 
-def prune(inputs: PruningInputs, sparsity: float, seed: int, settings: Prune, record_every: int = 10) -> Pruned:
-    """Find the subnetwork of `sparsity` (share of components removed) for pruning seed `seed`.
+def pruning_inputs(
+    model: Model, means: ComponentMeans, train: Encoded, full_logits: Tensor, settings: Prune
+) -> tuple[PruningInputs, PruningInputs | None]:
+    """The inputs of pruning, and the held-out ones on which a threshold is chosen, if one is.
 
-    Draws depend on `seed` alone, as in the paper: runs of one seed at two sparsities see the same batches and noise.
-    Raises FloatingPointError where the loss is no longer finite.
+    full_logits: of the first ``settings.pairs_needed`` training pairs.
     """
-    model, size, draws = inputs.model, len(inputs.model.grid), settings.gate_draws
-    starts, batches, noise = (generator(purpose, seed) for purpose in ("log_alpha", "batches", "gates"))
-    log_alpha = torch.normal(
-        settings.log_alpha_mean, settings.log_alpha_std, (size,), generator=starts
-    ).requires_grad_()
-    lambdas = torch.zeros(2, requires_grad=True)
-    optimizer = torch.optim.AdamW(
-        [
-            {"params": [log_alpha], "lr": settings.learning_rate},
-            {"params": [lambdas], "lr": settings.controller_learning_rate, "maximize": True},
-        ],
-        weight_decay=settings.weight_decay,
-    )
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, settings))
-    targets = F.log_softmax(inputs.full_logits, -1)
-    trace = []
-    progress = Progress("prune", settings.steps)
-    for step in range(settings.steps):
-        target = gates.target_at(step, settings.steps, settings.target_warmup, sparsity)
-        index = torch.randint(len(inputs.pairs), (settings.batch_size,), generator=batches)
-        z = gates.sample(log_alpha, torch.rand(draws, size, generator=noise))  # [draws, components]
-        per_pair = z[0] if draws == 1 else z.repeat_interleave(settings.batch_size // draws, 0)
-        gated = model.logits(inputs.pairs.batch(index), MeanAblation(per_pair, inputs.means, model.grid))
-        kl = F.kl_div(F.log_softmax(gated, -1), targets[index], reduction="batchmean", log_target=True)
-        removed = 1 - z.mean(-1)  # [draws]: the controller sees the sparsity of each forward
-        loss = kl + gates.penalty(removed, target, lambdas).mean()
-        optimizer.zero_grad()
-        loss.backward()
-        if not torch.isfinite(loss):
-            raise FloatingPointError(f"pruning diverged at step {step}: loss {float(loss.detach())}")
-        optimizer.step()
-        schedule.step()
-        if step % record_every == 0 or step == settings.steps - 1:
-            row = {
-                "prune_step": step,
-                "kl": float(kl.detach()),
-                "sampled_sparsity": float(removed.detach().mean()),
-                "target_sparsity": target,
-                "lambda_1": float(lambdas[0].detach()),
-                "lambda_2": float(lambdas[1].detach()),
-                "log_alpha": float(log_alpha.detach().mean()),
-            }
-            trace.append(row)
-            progress.at(step + 1, kl=row["kl"], sparsity=row["sampled_sparsity"], target=target)
-    final = log_alpha.detach()
-    return Pruned(gates.keep_largest(final, kept_count(size, sparsity)), final, trace)
+
+    def part(start: int, stop: int) -> PruningInputs:
+        pairs = PairTensors(train.part(start, stop), model.pad, model.device)
+        return PruningInputs(model, means, pairs, full_logits[start:stop])
+
+    used, needed = settings.examples, settings.pairs_needed
+    return part(0, used), part(used, needed) if needed > used else None
 
 
-def _rate(step: int, settings: Prune) -> float:
-    """Learning-rate factor: linear warm-up times linear decay to zero."""
-    warm = min(1.0, (step + 1) / settings.warmup_steps) if settings.warmup_steps else 1.0
-    return warm * (settings.steps - step) / settings.steps
+@dataclass(frozen=True)
+class Pruned:
+    """log_alpha: [components], on the host. trace: one dict per recorded step (columns of table `prune_trace`)."""
+
+    run: Run
+    log_alpha: Tensor
+    trace: list[dict]
+
+
+def prune(
+    inputs: PruningInputs, runs: Sequence[Run], settings: Prune, state: Path | None = None, record_every: int = 10
+) -> list[Pruned]:
+    """Learn log_alpha for every run.
+
+    Draws depend on a run's seed alone, as in the paper: runs of one seed at two sparsities see the same batches and
+    noise. state: file in which the runs' state is saved every ``settings.save_every`` steps; where it exists, they go
+    on from there, to the same bytes. It is removed by the caller.
+    Raises ValueError where the runs differ in their number of steps, and FloatingPointError, naming the step, where a
+    loss is no longer finite.
+    """
+    learner = Learner(runs, settings, len(inputs.model.grid), inputs.model.device)
+    if state and state.is_file():
+        learner.load(state)
+    objective = Objective(inputs, runs, settings)
+    progress = Progress("prune", learner.steps, learner.step)
+    while learner.step < learner.steps:
+        draws = learner.draws(settings.save_every, len(inputs.pairs))
+        rows = {}
+        for draw in draws:
+            row = objective.descend(learner, draw)
+            learner.advance()
+            if draw.step % record_every == 0 or draw.step == learner.steps - 1:
+                rows[draw.step] = row
+        learner.record(rows)
+        if state and learner.step < learner.steps:
+            learner.save(state)
+        last = learner.trace[-1][0]
+        progress.at(learner.step, kl=last["kl"], sparsity=last["sampled_sparsity"], target=last["target_sparsity"])
+    alphas = learner.log_alpha.detach().cpu()
+    return [Pruned(run, alphas[r], [rows[r] for rows in learner.trace]) for r, run in enumerate(runs)]
+
+
+class Objective:
+    """The loss of a step and its gradients."""
+
+    def __init__(self, inputs: PruningInputs, runs: Sequence[Run], settings: Prune):
+        model = inputs.model
+        self._inputs, self._settings = inputs, settings
+        self._means = inputs.means.to(model)
+        self._full = F.log_softmax(inputs.full_logits.to(model.device).float(), -1)
+        per_draw = settings.batch_size // settings.gate_draws
+        self._gates_of = torch.arange(len(runs) * settings.batch_size) // per_draw  # which gate sample a pair has
+
+    def descend(self, learner: Learner, draw: Draws) -> Tensor:
+        """Put the gradients of one step on `learner`'s parameters; float32 [runs, 6], what is recorded of it."""
+        settings = self._settings
+        z = gates.sample(learner.log_alpha[:, None], draw.noise)  # [runs, draws, components]
+        leaf = z.detach().requires_grad_()
+        kl = self._backward(leaf.flatten(0, 1), draw.index.flatten()).unflatten(0, z.shape[:2]).sum(-1)
+        sampled = 1 - z.mean(-1)  # [runs, draws]: the controller sees the sparsity of each sample
+        if settings.controller == "expected":
+            sparsity = 1 - gates.probability_open(learner.log_alpha).mean(-1, keepdim=True)
+        else:
+            sparsity = sampled
+        penalty = gates.penalty(sparsity, draw.target[:, None], learner.lambdas[:, None]).mean(-1)
+        torch.autograd.backward([z, penalty.sum()], [leaf.grad, None])
+        lambdas, alphas = learner.lambdas.detach(), learner.log_alpha.detach()
+        columns = [kl, sampled.detach().mean(-1), draw.target, lambdas[:, 0], lambdas[:, 1], alphas.mean(-1)]
+        return torch.stack(columns, -1)
+
+    def _backward(self, z: Tensor, pairs: Tensor) -> Tensor:
+        """Backpropagate KL(full || gated) into `z`; the KL of every gate sample's pairs, over the batch size.
+
+        z: [samples, components]. pairs: int64 [runs * batch].
+        """
+        inputs, grid = self._inputs, self._inputs.model.grid
+        sums = torch.zeros(len(z), device=z.device)
+        for part in inputs.pairs.by_length(PASS_TOKENS[z.device.type], pairs):
+            batch = inputs.pairs.batch(pairs[part])
+            own = inputs.pairs.on_device(self._gates_of[part])
+            edit = Ablation(z[own], self._means, grid)
+            gated = F.log_softmax(inputs.model.logits(batch, edit, dropout=self._settings.dropout), -1)
+            full = self._full[inputs.pairs.on_device(batch.index)]
+            kl = F.kl_div(gated, full, reduction="none", log_target=True).sum(-1) / self._settings.batch_size
+            kl.sum().backward()
+            sums.index_add_(0, own, kl.detach())
+        return sums

@@ -11,10 +11,11 @@ rule evaluate:
     conda:
         "../../envs/environment.yaml"
     params:
+        device=STUDY.device,
         code=SCRIPTS["evaluate"],
     shell:
         "fork evaluate --checkpoint {input.checkpoint} --means {input.means} --subnetwork {input.subnetwork}"
-        " --evaluation {input.evaluation} --predictions {output.predictions} --log {log}"
+        " --evaluation {input.evaluation} --predictions {output.predictions} --device {params.device} --log {log}"
 
 
 rule ablate:
@@ -34,11 +35,12 @@ rule ablate:
         analysis=STUDY.analysis.model_dump_json(include={"control_draws", "seed", "subsets", "ablation_pairs"}),
         step=STUDY.last_checkpoint,
         identity=IDENTITY,
+        device=STUDY.device,
         code=SCRIPTS["ablate"],
     shell:
         "fork ablate --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {params.step}"
         " --core {input.core} --checkpoint {input.checkpoint} --means {input.means} --evaluation {input.evaluation}"
-        " --predictions {output.predictions} --sets {output.sets} --log {log}"
+        " --predictions {output.predictions} --sets {output.sets} --device {params.device} --log {log}"
 
 
 rule attention:
@@ -55,7 +57,8 @@ rule attention:
         analysis=STUDY.analysis.model_dump_json(include={"attention_pairs"}),
         step=STUDY.last_checkpoint,
         identity=IDENTITY,
+        device=STUDY.device,
         code=SCRIPTS["attention"],
     shell:
         "fork attention --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {params.step}"
-        " --checkpoint {input.checkpoint} --evaluation {input.evaluation} --shares {output.shares} --log {log}"
+        " --checkpoint {input.checkpoint} --evaluation {input.evaluation} --shares {output.shares} --device {params.device} --log {log}"

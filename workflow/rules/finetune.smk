@@ -19,11 +19,12 @@ rule finetune:
         finetune=lambda w: STUDY.finetune.model_copy(update={"seeds": [int(w.ft_seed)]}).model_dump_json(),
         folder=L.run,
         identity=IDENTITY,
+        device=STUDY.device,
         code=SCRIPTS["finetune"],
     shell:
         "step finetune --model {params.model:q} --finetune {params.finetune:q} {params.identity} --ft-seed {wildcards.ft_seed}"
         " --train {input.train} --evaluation {input.evaluation} --subsets {input.subsets} --tokenizer {input.tokenizer}"
-        " --folder {params.folder} --trace {output.trace} --accuracy {output.accuracy} --threads {threads} --log {log}"
+        " --folder {params.folder} --trace {output.trace} --accuracy {output.accuracy} --threads {threads} --device {params.device} --log {log}"
 
 
 rule full_model:
@@ -40,11 +41,12 @@ rule full_model:
     conda:
         "../../envs/environment.yaml"
     params:
-        examples=STUDY.prune.examples,
+        examples=STUDY.prune.pairs_needed,
         mean_examples=STUDY.prune.mean_examples,
         identity=IDENTITY,
+        device=STUDY.device,
         code=SCRIPTS["full_model"],
     shell:
         "fork full_model --examples {params.examples} --mean-examples {params.mean_examples} {params.identity} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"
         " --checkpoint {input.checkpoint} --train {input.train} --evaluation {input.evaluation}"
-        " --means {output.means} --logits {output.logits} --predictions {output.predictions} --log {log}"
+        " --means {output.means} --logits {output.logits} --predictions {output.predictions} --device {params.device} --log {log}"

@@ -14,8 +14,9 @@ rule prune:
     params:
         prune=STUDY.prune.model_dump_json(),
         identity=IDENTITY,
+        device=STUDY.device,
         code=SCRIPTS["prune"],
     shell:
         "fork prune --prune {params.prune:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"
         " --sparsity {wildcards.sparsity} --seed {wildcards.seed} --checkpoint {input.checkpoint} --means {input.means}"
-        " --logits {input.logits} --train {input.train} --subnetwork {output.subnetwork} --trace {output.trace} --log {log}"
+        " --logits {input.logits} --train {input.train} --subnetwork {output.subnetwork} --trace {output.trace} --device {params.device} --log {log}"

@@ -2,14 +2,14 @@
 
 import pyarrow as pa
 
-from heuristic_core.ablation import ComponentMeans, MeanAblation, gates_without
+from heuristic_core.ablation import ComponentMeans, Mask, gates_without
 from heuristic_core.analysis.ablation_sets import joint_sets, set_table, single_sets
 from heuristic_core.analysis.ablations import single_ood_drops
 from heuristic_core.arguments import Arguments, identity
 from heuristic_core.config.blocks import Analysis
 from heuristic_core.evaluate import all_logits, predictions
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.fused import FusedBert
+from heuristic_core.models.load import load_model
 from heuristic_core.progress import Progress
 from heuristic_core.tables import as_frame, as_table, read_table, write_table
 from heuristic_core.tasks.encoded import Encoded
@@ -28,19 +28,21 @@ def main(arguments=None):
         predictions="where to write predictions (Parquet)",
         sets="where to write the ablated sets (Parquet)",
     )
+    parser.device()
     args = parser.read(arguments)
     use_threads(1)
-    model = FusedBert.load(args.checkpoint)
+    model = load_model(args.checkpoint, args.device)
     evaluation = Encoded.load(args.evaluation).thinned(args.analysis.ablation_pairs)
-    means, run, pairs = ComponentMeans.load(args.means), identity(args), PairTensors(evaluation)
+    means, run = ComponentMeans.load(args.means).to(model), identity(args)
+    pairs = PairTensors(evaluation, model.pad, model.device)
     core = read_table(args.core)
     heads = core.loc[core["in_core"], "component"].tolist()
 
     def predict(sets):
         tables = []
         for one in sets:
-            edit = MeanAblation(gates_without(one.heads, model.grid), means, model.grid)
-            columns = predictions(all_logits(model, pairs, edit).numpy(), evaluation.labels, evaluation.subsets)
+            mask = Mask(gates_without(one.heads, model.grid).to(model.device), means, model.grid)
+            columns = predictions(all_logits(model, pairs, mask).numpy(), evaluation.labels, evaluation.subsets)
             columns |= {"ablation": [one.name] * len(pairs)} | run.columns(len(pairs), "step")
             tables.append(as_table("ablation_predictions", columns))
             progress.at(len(tables), sets=len(tables))

@@ -6,7 +6,7 @@ from heuristic_core.arguments import Arguments, identity
 from heuristic_core.attention import KINDS, attention_shares
 from heuristic_core.config.blocks import Analysis
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.fused import FusedBert
+from heuristic_core.models.load import load_model
 from heuristic_core.tables import write_table
 from heuristic_core.tasks.encoded import Encoded
 from heuristic_core.threads import use_threads
@@ -21,13 +21,14 @@ def main(arguments=None):
         evaluation="encoded evaluation pairs",
         shares="where to write shares (Parquet)",
     )
+    parser.device()
     args = parser.read(arguments)
     use_threads(1)
-    model, evaluation = FusedBert.load(args.checkpoint), Encoded.load(args.evaluation)
+    model, evaluation = load_model(args.checkpoint, args.device), Encoded.load(args.evaluation)
     in_domain = evaluation.group("id")
     special = [torch.from_numpy(mark).bool() for mark in in_domain.split(in_domain.special)]
     count = min(args.analysis.attention_pairs, len(in_domain))
-    shares = attention_shares(model, PairTensors(in_domain), special, count)
+    shares = attention_shares(model, PairTensors(in_domain, model.pad, model.device), special, count)
     run = {name: getattr(identity(args), name) for name in ("study", "model", "task", "ft_seed", "step")}
     rows = [
         {

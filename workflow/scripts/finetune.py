@@ -35,14 +35,17 @@ def main(arguments=None):
         accuracy="where to write accuracies (Parquet)",
     )
     parser.add_argument("--threads", type=int, default=1, help="CPU threads")
+    parser.device()
     args = parser.read(arguments)
     use_threads(args.threads)
     hugging_face_logging.disable_progress_bar()
     run = identity(args)
     tokenizer = AutoTokenizer.from_pretrained(args.tokenizer)
     labels = json.loads(Path(args.subsets).read_text())["labels"]
-    model = starting_model(args.model, labels, len(tokenizer), run.ft_seed, args.finetune.dropout)
-    inputs = [args.model.model_dump_json(), args.finetune.model_dump_json(), str(run), str(args.threads)]
+    pad = tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id
+    model = starting_model(args.model, labels, len(tokenizer), pad, run.ft_seed, args.finetune.dropout)
+    model = model.to(args.device)
+    inputs = [args.model.model_dump_json(), args.finetune.model_dump_json(), str(run), str(args.threads), args.device]
     inputs += [file_digest(path) for path in (args.train, args.evaluation, args.subsets)]
     inputs += [code_digest(__file__), torch.__version__, transformers.__version__]
     unfinished = scratch(Path(args.folder) / ".unfinished", "\n".join(inputs))

@@ -1,6 +1,5 @@
 """What every pruning run of a checkpoint shares: component means, the full model's logits, and its predictions."""
 
-import torch
 from safetensors.torch import save_file
 
 from heuristic_core.ablation import component_means
@@ -8,7 +7,7 @@ from heuristic_core.arguments import Arguments, identity
 from heuristic_core.evaluate import BATCH_TOKENS, all_logits, predictions
 from heuristic_core.files import replacing
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.fused import FusedBert
+from heuristic_core.models.load import load_model
 from heuristic_core.tables import write_table
 from heuristic_core.tasks.encoded import Encoded
 from heuristic_core.threads import use_threads
@@ -27,15 +26,21 @@ def main(arguments=None):
         logits="where to write logits on the training pairs that pruning uses (safetensors)",
         predictions="where to write predictions on the evaluation pairs (Parquet)",
     )
+    parser.device()
     args = parser.read(arguments)
     use_threads(1)
-    model, train, evaluation = FusedBert.load(args.checkpoint), Encoded.load(args.train), Encoded.load(args.evaluation)
-    sample = PairTensors(train.first(args.mean_examples))
-    component_means(model, sample, sample.by_length(BATCH_TOKENS)).save(args.means)
+    model, train, evaluation = (
+        load_model(args.checkpoint, args.device),
+        *map(Encoded.load, (args.train, args.evaluation)),
+    )
+    sample, used, held_out = (
+        PairTensors(one, model.pad, model.device)
+        for one in (train.first(args.mean_examples), train.first(args.examples), evaluation)
+    )
+    component_means(model, sample, sample.by_length(BATCH_TOKENS[args.device])).save(args.means)
     with replacing(args.logits) as partial:
-        save_file({"logits": all_logits(model, PairTensors(train.first(args.examples)))}, partial)
-    with torch.no_grad():
-        columns = predictions(all_logits(model, PairTensors(evaluation)).numpy(), evaluation.labels, evaluation.subsets)
+        save_file({"logits": all_logits(model, used)}, partial)
+    columns = predictions(all_logits(model, held_out).numpy(), evaluation.labels, evaluation.subsets)
     write_table("predictions", identity(args).columns(len(evaluation)) | columns, args.predictions)
 
 

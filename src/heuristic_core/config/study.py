@@ -3,7 +3,7 @@
 import difflib
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Union, get_args, get_origin
+from typing import Annotated, Literal, Union, get_args, get_origin
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -34,6 +34,7 @@ class Study(Block):
     results: str = Field(
         "results", pattern=r"^[\w./-]+$", description="folder of all results, relative to the working directory"
     )
+    device: Literal["cpu", "cuda"] = Field("cpu", description="where models run: the processor, or one NVIDIA GPU")
     model: AnyModel
     task: AnyTask
     finetune: Finetune
@@ -61,10 +62,12 @@ class Study(Block):
                 f"{self.model.architecture.positions}; lower the one or raise the other"
             )
         pairs = self.task.train_pairs
-        for key in ("examples", "mean_examples"):
-            if pairs is not None and (value := getattr(self.prune, key)) > pairs:
+        held_out = self.prune.pairs_needed - self.prune.examples
+        for key, more in (("examples", held_out), ("mean_examples", 0)):
+            if pairs is not None and (value := getattr(self.prune, key)) + more > pairs:
+                also = f" with prune.held_out = {more}" if more else ""
                 raise ValueError(
-                    f"prune.{key} = {value} exceeds task.train_pairs = {pairs}; lower it to at most {pairs}"
+                    f"prune.{key} = {value}{also} exceeds task.train_pairs = {pairs}; at most {pairs - more} are left"
                 )
         if pairs is not None and self.finetune.batch_size > pairs:
             raise ValueError(f"finetune.batch_size = {self.finetune.batch_size} exceeds task.train_pairs = {pairs}")

@@ -9,11 +9,15 @@ from heuristic_core.tasks.encoded import Encoded
 
 
 class Batch(NamedTuple):
-    """ids: int64 [B, T]. types: int64 [B, T]. real: bool [B, T], False on padding; None when nothing is padded."""
+    """ids: int64 [B, T]. types: int64 [B, T]. real: bool [B, T], False on padding; None when nothing is padded.
+
+    index: int64 [B], on the host: which pairs of their set these are. Padding stands on the right.
+    """
 
     ids: torch.Tensor
     types: torch.Tensor
     real: torch.Tensor | None
+    index: torch.Tensor
 
     def mask(self) -> torch.Tensor:
         """bool [B, T]: True on real tokens."""
@@ -23,33 +27,49 @@ class Batch(NamedTuple):
 class PairTensors:
     """An encoded set as one padded matrix per field, from which batches are cut.
 
-    A set of ``n`` pairs of at most ``T`` tokens takes 3 n T bytes beyond the encoded arrays.
+    A set of ``n`` pairs of at most ``T`` tokens takes 5 n T bytes on `device`, where they stay; lengths stay on the
+    host, so that a batch is shaped without waiting for the device. pad: the model's padding token.
     """
 
-    def __init__(self, encoded: Encoded):
+    def __init__(self, encoded: Encoded, pad: int = 0, device: str | torch.device = "cpu"):
+        self.device = torch.device(device)
         self.lengths = torch.from_numpy(encoded.lengths)
-        self.labels = torch.from_numpy(encoded.labels)
-        ids, types = encoded.padded()
-        self._ids, self._types = torch.from_numpy(ids), torch.from_numpy(types)
+        self.labels = torch.from_numpy(encoded.labels).to(self.device)
+        ids, types = encoded.padded(pad)
+        self._ids, self._types = torch.from_numpy(ids).to(self.device), torch.from_numpy(types).to(self.device)
 
     def __len__(self) -> int:
         return len(self.lengths)
 
     def batch(self, index: torch.Tensor) -> Batch:
-        """The pairs at `index` (int64 [B]), padded to the longest of them."""
+        """The pairs at `index` (int64 [B], on the host), padded to the longest of them."""
         lengths = self.lengths[index]
         longest, shortest = int(lengths.max()), int(lengths.min())
-        ids, types = self._ids[index, :longest].long(), self._types[index, :longest].long()
-        real = None if longest == shortest else torch.arange(longest) < lengths[:, None]
-        return Batch(ids, types, real)
+        rows = self.on_device(index)
+        ids, types = self._ids[rows, :longest].long(), self._types[rows, :longest].long()
+        real = None
+        if longest != shortest:
+            real = torch.arange(longest, device=self.device) < self.on_device(lengths)[:, None]
+        return Batch(ids, types, real, index)
 
-    def by_length(self, tokens: int) -> Iterator[torch.Tensor]:
-        """Indices of batches of at most `tokens` padded tokens (at least one pair), pairs of like length together."""
-        order = torch.argsort(self.lengths, stable=True)
-        start = 0
+    def by_length(self, tokens: int, among: torch.Tensor | None = None) -> Iterator[torch.Tensor]:
+        """Positions in `among` (int64 [m], default: all pairs), cut into batches of pairs of like length.
+
+        A batch has at most `tokens` padded tokens, or one pair. What fits into one batch keeps its order.
+        """
+        lengths = self.lengths if among is None else self.lengths[among]
+        if among is not None and len(lengths) * int(lengths.max()) <= tokens:
+            yield torch.arange(len(lengths))
+            return
+        order = torch.argsort(lengths, stable=True)
+        ordered, start = lengths[order].tolist(), 0
         while start < len(order):
             stop = start + 1
-            while stop < len(order) and (stop + 1 - start) * int(self.lengths[order[stop]]) <= tokens:
+            while stop < len(order) and (stop + 1 - start) * ordered[stop] <= tokens:
                 stop += 1
             yield order[start:stop]
             start = stop
+
+    def on_device(self, values: torch.Tensor) -> torch.Tensor:
+        """A small host tensor, sent without waiting."""
+        return values if self.device.type == "cpu" else values.pin_memory().to(self.device, non_blocking=True)

@@ -1,13 +1,14 @@
-"""BERT's encoder as a lean function of its weights, read straight from a checkpoint folder.
+"""The forward pass of BERT's and GPT-2's relatives as a lean function of a checkpoint's weights.
 
-Equal to Hugging Face's ``BertForSequenceClassification`` in evaluation mode (a test holds them to 1e-5), without
-importing transformers: that import takes several seconds, and hundreds of jobs start here. What it leaves out is what
-pruning never needs: dropout, weight gradients, and every row of the last layer but the first token's, which alone
-feeds the classifier.
+Equal to Hugging Face's own forward (tests hold them to 1e-5), without importing transformers: that import takes several
+seconds, and hundreds of jobs start here. What it leaves out is what pruning never needs: weight gradients, and every
+row of the last layer but the one that is classified.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -16,127 +17,276 @@ from torch import Tensor
 
 from heuristic_core.components import ComponentGrid
 from heuristic_core.models.batches import Batch
+from heuristic_core.models.fused_families import FusedFamily, fused_family
+from heuristic_core.models.model import AttentionObserver, Edit
 
-ACTIVATIONS = {"gelu": F.gelu, "relu": F.relu, "gelu_new": lambda x: F.gelu(x, approximate="tanh")}
+FUNCTIONS = {
+    "gelu": F.gelu,
+    "gelu_new": partial(F.gelu, approximate="tanh"),
+    "relu": F.relu,
+    "tanh": torch.tanh,
+    None: lambda x: x,
+}
+Map = tuple[Tensor, Tensor | None]  # weight and bias, of a linear map or a norm
 
-# Called with ("head" | "mlp", layer, activation) where a component's output can be read or replaced. Heads: the context
-# vectors before the output projection, [B, T, H, dh]. MLP: the output of its second linear map, [B, T, d].
-Edit = Callable[[str, int, Tensor], Tensor]
-# Called with (layer, probabilities [B, H, T, T]).
-AttentionObserver = Callable[[int, Tensor], None]
+
+@dataclass(frozen=True)
+class Layer:
+    """One block. queries_keys_values: [3 H dh, d] and [3 H dh]; output: [d, H dh] and [d]; up: [f, d]; down: [d, f].
+
+    heads: how many are left (0: `output` is its bias alone). A removed MLP has no `up`, and `down` is its bias alone.
+    """
+
+    heads: int
+    queries_keys_values: Map
+    output: Map
+    attention_norm: Map
+    up: Map | None
+    down: Map
+    mlp_norm: Map
 
 
-class FusedBert:
-    """The forward pass of a fine-tuned BERT.
+@dataclass(frozen=True)
+class Rates:
+    """Dropout rates by place; all 0 unless a pass asks for dropout."""
 
-    Attributes: grid, the components; labels, the class names in logit order.
-    Raises ValueError for a checkpoint that is not BERT's, or whose attention this forward does not know.
+    embedding: float = 0.0
+    attention: float = 0.0
+    residual: float = 0.0
+    classifier: float = 0.0
+
+
+class FusedModel:
+    """See :class:`heuristic_core.models.model.Model`.
+
+    Raises ValueError for a model whose forward this is not.
     """
 
     def __init__(self, config: Mapping, weights: Mapping[str, Tensor]):
-        _check(config)
-        self.grid = ComponentGrid(config["num_hidden_layers"], config["num_attention_heads"])
-        self.hidden = config["hidden_size"]
+        family = fused_family(config)
+        if family is None:
+            raise ValueError(f"config.json: model_type = {config.get('model_type')!r} with these settings is not fused")
+        self._family, self._weights = family, weights
+        self.grid = ComponentGrid(
+            family.value(config, "num_hidden_layers"), family.value(config, "num_attention_heads")
+        )
+        self.hidden = family.value(config, "hidden_size")
         self.head_size = self.hidden // self.grid.heads
-        self.epsilon = config["layer_norm_eps"]
-        self.activation = ACTIVATIONS[config["hidden_act"]]
-        names = config["id2label"]
-        self.labels = tuple(names[key] for key in sorted(names, key=int))
-        self._weights = weights
-        self._queries_keys_values = [self._join(layer) for layer in range(self.grid.layers)]
+        self.pad = padding_token(config)
+        self.labels = label_names(config)
+        self._epsilon = family.value(config, "layer_norm_eps", 1e-12)
+        self._activation = FUNCTIONS[family.value(config, "hidden_act")]
+        self._rates = _rates(family, config)
+        self._layers = [_layer(family, weights, number, self.grid.heads) for number in range(self.grid.layers)]
+        self.device, self.dtype = weights[f"{family.word}.weight"].device, weights[f"{family.word}.weight"].dtype
 
     @classmethod
-    def load(cls, folder: str | Path) -> "FusedBert":
+    def load(
+        cls, folder: str | Path, device: str | torch.device = "cpu", dtype: torch.dtype = torch.float32
+    ) -> "FusedModel":
         """Read `config.json` and `model.safetensors` of a checkpoint folder."""
         from safetensors.torch import load_file
 
         folder = Path(folder)
-        return cls(json.loads((folder / "config.json").read_text()), load_file(folder / "model.safetensors"))
+        weights = load_file(folder / "model.safetensors", device=str(device))
+        return cls(json.loads((folder / "config.json").read_text()), {k: v.to(dtype) for k, v in weights.items()})
 
-    def logits(self, batch: Batch, edit: Edit | None = None, every_row: bool = False) -> Tensor:
-        """Class logits [B, classes].
+    def without(self, removed: Sequence[int], heads: Tensor, mlps: Tensor) -> "FusedModel":
+        """The physically smaller model: components at the indices `removed` cut out, constants in their place.
 
-        edit: reads or replaces component outputs. every_row: compute all rows of the last layer too, which `edit`
-        then sees; otherwise it sees the first token's row there, [B, 1, ...].
+        heads: [layers, H, dh] and mlps: [layers, d], what each removed component puts out. The result takes no edits.
         """
-        return self._classify(self._encode(batch, edit, every_row, None))
+        small = object.__new__(FusedModel)
+        small.__dict__.update(self.__dict__)
+        gone, size = set(removed), self.grid.heads
+        small._layers = []
+        for number, layer in enumerate(self._layers):
+            kept = torch.tensor([number * size + h not in gone for h in range(size)], device=self.device)
+            constant = None if len(self.grid) - self.grid.layers + number not in gone else mlps[number].to(self.dtype)
+            small._layers.append(_smaller(layer, kept, heads[number].to(self.dtype), constant))
+        return small
+
+    def logits(
+        self, batch: Batch, edit: Edit | None = None, *, every_row: bool = False, dropout: bool = False
+    ) -> Tensor:
+        """See :meth:`heuristic_core.models.model.Model.logits`."""
+        x = self._encode(batch, edit, every_row, self._rates if dropout else Rates(), None)
+        return self._classify(x, self._rates.classifier if dropout else 0.0).float()
 
     def observe_attention(self, batch: Batch, observer: AttentionObserver) -> None:
-        """Run the encoder and hand every layer's attention probabilities to `observer`."""
-        self._encode(batch, None, True, observer)
+        """See :meth:`heuristic_core.models.model.Model.observe_attention`."""
+        self._encode(batch, None, True, Rates(), observer)
 
-    def _encode(self, batch, edit, every_row, observer) -> Tensor:
-        bias = None
-        if batch.real is not None:
-            bias = torch.zeros(batch.real.shape).masked_fill_(~batch.real, -torch.inf)[:, None, None]  # [B, 1, 1, T]
-        x = self._embed(batch)  # [B, T, d]
-        for layer in range(self.grid.layers):
-            first_only = layer == self.grid.layers - 1 and not every_row
-            queries, keys, values = self._project(layer, x, first_only)  # [B, H, T or 1, dh]
-            if first_only:
-                x = x[:, :1]
-            context = F.scaled_dot_product_attention(queries, keys, values, attn_mask=bias).transpose(
-                1, 2
-            )  # [B, T, H, dh]
-            if observer:
-                scores = (queries * self.head_size**-0.5) @ keys.transpose(-1, -2)
-                observer(layer, torch.softmax(scores if bias is None else scores + bias, -1))
-            if edit:
-                context = edit("head", layer, context)
-            name = f"encoder.layer.{layer}"
-            attended = self._linear(f"{name}.attention.output.dense", context.flatten(-2))
-            x = self._norm(f"{name}.attention.output.LayerNorm", x + attended)
-            inner = self.activation(self._linear(f"{name}.intermediate.dense", x))
-            outer = self._linear(f"{name}.output.dense", inner)
-            if edit:
-                outer = edit("mlp", layer, outer)
-            x = self._norm(f"{name}.output.LayerNorm", x + outer)
+    def _encode(self, batch, edit, every_row, rates, observer) -> Tensor:
+        """The classified row of every pair, [B, d]."""
+        decoder, last = self._family.decoder, self.grid.layers - 1
+        row = self._classified(batch)
+        x = self._embed(batch, rates.embedding)  # [B, T, d]
+        mask = None if decoder else _additive(batch.real, self.dtype)
+        for number, layer in enumerate(self._layers):
+            normed = self._norm(layer.attention_norm, x) if decoder else x
+            single = number == last and not every_row
+            if single:
+                x = _take(x, row)
+                if decoder:  # one query attends to what stands before it
+                    mask = _additive(torch.arange(normed.shape[1], device=x.device) <= row[:, None], self.dtype)
+            if layer.heads:
+                context = self._attend(number, normed, row if single else None, mask, rates.attention, observer)
+                if edit:
+                    context = edit("head", number, context)
+                attended = F.linear(context.flatten(-2), *layer.output)
+            else:
+                attended = layer.output[1].expand_as(x)
+            if self._family.attention_dropout_after:
+                attended = _drop(attended, rates.residual)
+            x = x + attended
+            normed = self._norm(layer.mlp_norm if decoder else layer.attention_norm, x)
+            x = normed if not decoder else x
+            if layer.up:
+                outer = F.linear(self._activation(F.linear(normed, *layer.up)), *layer.down)
+                if edit:
+                    outer = edit("mlp", number, outer)
+            else:
+                outer = layer.down[1].expand_as(x)
+            x = x + _drop(outer, rates.residual)
+            x = x if decoder else self._norm(layer.mlp_norm, x)
+        if every_row:
+            x = _take(x, row)
+        x = x[:, 0]
+        return self._norm(self._map(self._family.final_norm), x) if decoder else x
+
+    def _attend(self, number, x, row, mask, rate, observer) -> Tensor:
+        """Context vectors [B, T, H, dh]; with `row` those of that row alone, [B, 1, H, dh]."""
+        layer, size = self._layers[number], self.head_size
+        weight, bias = layer.queries_keys_values
+        if row is None:
+            parts = F.linear(x, weight, bias).unflatten(-1, (3, layer.heads, size)).unbind(-3)
+        else:
+            d = layer.heads * size
+            queries = F.linear(_take(x, row), weight[:d], bias[:d]).unflatten(-1, (layer.heads, size))
+            parts = (queries, *F.linear(x, weight[d:], bias[d:]).unflatten(-1, (2, layer.heads, size)).unbind(-3))
+        queries, keys, values = (part.transpose(1, 2) for part in parts)  # [B, H, T or 1, dh]
+        causal = self._family.decoder and row is None
+        if observer:
+            scores = (queries * size**-0.5) @ keys.transpose(-1, -2)
+            if causal:
+                scores = scores + torch.full_like(scores[0, 0], -torch.inf).triu(1)
+            observer(number, torch.softmax(scores if mask is None else scores + mask, -1))
+        context = F.scaled_dot_product_attention(queries, keys, values, mask, dropout_p=rate, is_causal=causal)
+        return context.transpose(1, 2)
+
+    def _embed(self, batch: Batch, rate: float) -> Tensor:
+        family, table = self._family, lambda name: self._weights[f"{name}.weight"]
+        first = self.pad + 1 if family.positions_after_padding else 0
+        x = F.embedding(batch.ids, table(family.word))
+        if family.token_type:
+            types = batch.types if len(table(family.token_type)) > 1 else torch.zeros_like(batch.types)
+            x = x + F.embedding(types, table(family.token_type))
+        x = x + table(family.position)[first : first + batch.ids.shape[1]]
+        if family.embedding_norm:
+            x = self._norm(self._map(family.embedding_norm), x)
+        x = _drop(x, rate)
+        if family.projection and f"{family.projection}.weight" in self._weights:
+            x = F.linear(x, *self._map(family.projection))
         return x
 
-    def _embed(self, batch: Batch) -> Tensor:
-        name = "embeddings.{}_embeddings.weight".format
-        positions = self._get(name("position"))[: batch.ids.shape[1]]
-        x = F.embedding(batch.ids, self._get(name("word"))) + F.embedding(batch.types, self._get(name("token_type")))
-        return self._norm("embeddings.LayerNorm", x + positions)
+    def _classified(self, batch: Batch) -> Tensor | None:
+        """Which row is classified, int64 [B]: the last that is not padding's token; None for the first."""
+        if not self._family.decoder:
+            return None
+        position = torch.arange(batch.ids.shape[1], device=batch.ids.device)
+        return (position * (batch.ids != self.pad)).argmax(-1)
 
-    def _project(self, layer: int, x: Tensor, first_only: bool) -> list[Tensor]:
-        weight, bias = self._queries_keys_values[layer]
-        if first_only:
-            d = self.hidden
-            parts = [F.linear(x[:, :1], weight[:d], bias[:d])]
-            parts += F.linear(x, weight[d:], bias[d:]).split(d, -1)
-        else:
-            parts = F.linear(x, weight, bias).split(self.hidden, -1)
-        return [p.unflatten(-1, (self.grid.heads, self.head_size)).transpose(1, 2) for p in parts]
+    def _classify(self, x: Tensor, rate: float) -> Tensor:
+        for step in self._family.classifier:
+            x = _drop(x, rate) if step.dropout else x
+            x = FUNCTIONS[step.activation](F.linear(x, *self._map(step.linear)))
+        return x
 
-    def _classify(self, x: Tensor) -> Tensor:
-        pooled = torch.tanh(self._linear("pooler.dense", x[:, 0]))
-        return F.linear(pooled, self._weights["classifier.weight"], self._weights["classifier.bias"])
+    def _map(self, name: str) -> Map:
+        return self._weights[f"{name}.weight"], self._weights.get(f"{name}.bias")
 
-    def _join(self, layer: int) -> tuple[Tensor, Tensor]:
-        """Query, key and value maps of one layer as one matrix [3 d, d] and one bias: one product instead of three."""
-        names = [f"encoder.layer.{layer}.attention.self.{part}" for part in ("query", "key", "value")]
-        return (
-            torch.cat([self._get(f"{n}.weight") for n in names]),
-            torch.cat([self._get(f"{n}.bias") for n in names]),
-        )
-
-    def _get(self, name: str) -> Tensor:
-        return self._weights[f"bert.{name}"]
-
-    def _linear(self, name: str, x: Tensor) -> Tensor:
-        return F.linear(x, self._get(f"{name}.weight"), self._get(f"{name}.bias"))
-
-    def _norm(self, name: str, x: Tensor) -> Tensor:
-        return F.layer_norm(x, (self.hidden,), self._get(f"{name}.weight"), self._get(f"{name}.bias"), self.epsilon)
+    def _norm(self, scale: Map, x: Tensor) -> Tensor:
+        return F.layer_norm(x, (self.hidden,), *scale, self._epsilon)
 
 
-def _check(config: Mapping) -> None:
-    if config.get("model_type") != "bert":
-        raise ValueError(f"config.json: model_type = {config.get('model_type')!r}; known: 'bert'")
-    if config.get("position_embedding_type", "absolute") != "absolute":
-        raise ValueError(
-            f"config.json: position_embedding_type = {config['position_embedding_type']!r}; known: 'absolute'"
-        )
-    if config["hidden_act"] not in ACTIVATIONS:
-        raise ValueError(f"config.json: hidden_act = {config['hidden_act']!r}; known: {', '.join(ACTIVATIONS)}")
+def label_names(config: Mapping) -> tuple[str, ...]:
+    """The class names of a `config.json` in logit order."""
+    return tuple(config["id2label"][key] for key in sorted(config["id2label"], key=int))
+
+
+def padding_token(config: Mapping) -> int:
+    """The padding token of a `config.json`. Raises ValueError where it names none: a batch could not be read back."""
+    pad = config.get("pad_token_id")
+    if pad is None:
+        raise ValueError("config.json: pad_token_id is missing; set it to the token that fills shorter inputs")
+    return pad
+
+
+def _layer(family: FusedFamily, weights: Mapping[str, Tensor], number: int, heads: int) -> Layer:
+    def linear(name: str) -> Map:
+        weight = weights[f"{name.format(number)}.weight"]
+        return weight.T if family.decoder else weight, weights[f"{name.format(number)}.bias"]
+
+    def norm(name: str) -> Map:
+        return weights[f"{name.format(number)}.weight"], weights[f"{name.format(number)}.bias"]
+
+    parts = [linear(name) for name in family.queries_keys_values]
+    joined = parts[0] if len(parts) == 1 else (torch.cat([w for w, _ in parts]), torch.cat([b for _, b in parts]))
+    return Layer(
+        heads,
+        joined,
+        linear(family.attention_output),
+        norm(family.attention_norm),
+        linear(family.up),
+        linear(family.down),
+        norm(family.mlp_norm),
+    )
+
+
+def _smaller(layer: Layer, kept: Tensor, heads: Tensor, mlp: Tensor | None) -> Layer:
+    """`layer` with the heads `kept` (bool [H]), others constant at `heads` [H, dh]; the MLP too, at `mlp` [d]."""
+    (weight, bias), (out, out_bias), count = layer.queries_keys_values, layer.output, len(kept)
+    by_head = out.unflatten(1, (count, -1))  # [d, H, dh]
+    small = replace(
+        layer,
+        heads=int(kept.sum()),
+        queries_keys_values=(
+            weight.unflatten(0, (3, count, -1))[:, kept].flatten(0, 2),
+            bias.unflatten(0, (3, count, -1))[:, kept].flatten(),
+        ),
+        output=(
+            by_head[:, kept].flatten(1),
+            out_bias + torch.einsum("dhk,hk->d", by_head[:, ~kept], heads[~kept]),
+        ),
+    )
+    return small if mlp is None else replace(small, up=None, down=(layer.down[0][:, :0], mlp))
+
+
+def _rates(family: FusedFamily, config: Mapping) -> Rates:
+    residual = family.value(config, "hidden_dropout_prob", 0.0)
+    classifier = family.value(config, "classifier_dropout")
+    return Rates(
+        family.value(config, "embedding_dropout_prob", residual),
+        family.value(config, "attention_probs_dropout_prob", 0.0),
+        residual,
+        residual if classifier is None else classifier,
+    )
+
+
+def _additive(allowed: Tensor | None, dtype: torch.dtype) -> Tensor | None:
+    """bool [B, T] as an additive mask [B, 1, 1, T]: 0 where allowed, minus infinity elsewhere."""
+    if allowed is None:
+        return None
+    return torch.zeros(allowed.shape, dtype=dtype, device=allowed.device).masked_fill_(~allowed, -torch.inf)[
+        :, None, None
+    ]
+
+
+def _take(x: Tensor, row: Tensor | None) -> Tensor:
+    """One row of each pair, [B, 1, d]: row `row` [B], or the first."""
+    return x[:, :1] if row is None else x[torch.arange(len(x), device=x.device), row][:, None]
+
+
+def _drop(x: Tensor, rate: float) -> Tensor:
+    return F.dropout(x, rate) if rate else x

@@ -8,6 +8,7 @@ import torch
 
 from heuristic_core.config.blocks import Initialisation, NewModel, PretrainedModel
 from heuristic_core.errors import InputError
+from heuristic_core.models.families import family_of
 from heuristic_core.random import generator
 
 
@@ -31,28 +32,37 @@ def starting_model(
     model: NewModel | PretrainedModel,
     labels: Sequence[str],
     vocabulary: int,
+    pad: int,
     ft_seed: int,
     dropout: float | None,
 ):
     """A ``PreTrainedModel`` for sequence classification into `labels` (in that order).
 
     The classifier of a pretrained model, and every weight of a new one, is drawn from a generator of `ft_seed`.
-    dropout: replaces the model's own rates; None keeps them.
+    pad: the tokenizer's padding token, for models whose configuration names none. dropout: replaces the model's own
+    rates; None keeps them.
     """
     names = dict(enumerate(labels))
-    rates = {} if dropout is None else {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
     options = {
         "num_labels": len(labels),
         "id2label": names,
         "label2id": {n: i for i, n in names.items()},
-        **rates,
     }
     if isinstance(model, NewModel):
-        return _new(model, vocabulary, ft_seed, options)
-    from transformers import AutoModelForSequenceClassification
+        return _new(model, vocabulary, ft_seed, options | _rates("bert", dropout))
+    from transformers import AutoConfig, AutoModelForSequenceClassification
 
+    config = AutoConfig.from_pretrained(location(model), revision=model.revision, **options)
+    if config.pad_token_id is None:
+        options["pad_token_id"] = pad  # decoders classify the last token that is not this one
+    options |= _rates(config.model_type, dropout)
     torch.manual_seed(ft_seed)  # draws the classifier
     return AutoModelForSequenceClassification.from_pretrained(location(model), revision=model.revision, **options)
+
+
+def _rates(model_type: str, dropout: float | None) -> dict[str, float]:
+    """A family's settings for dropout on activations and on attention."""
+    return {} if dropout is None else dict.fromkeys(family_of(model_type).dropout, dropout)
 
 
 def _new(model: NewModel, vocabulary: int, ft_seed: int, options: dict):

@@ -50,11 +50,11 @@ class Encoded:
         """int64 [n]: tokens of each pair, special ones included."""
         return np.diff(self.offsets)
 
-    def padded(self) -> tuple[np.ndarray, np.ndarray]:
-        """ids int32 and types uint8, both [n, longest], zero beyond each pair's end."""
+    def padded(self, pad: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """ids int32 and types uint8, both [n, longest]; beyond each pair's end stand `pad` and 0."""
         longest = int(self.lengths.max())
         inside = np.arange(longest) < self.lengths[:, None]
-        ids, types = np.zeros(inside.shape, np.int32), np.zeros(inside.shape, np.uint8)
+        ids, types = np.full(inside.shape, pad, np.int32), np.zeros(inside.shape, np.uint8)
         ids[inside], types[inside] = self.ids, self.types
         return ids, types
 
@@ -62,16 +62,15 @@ class Encoded:
         """The first `count` pairs, without subsets. Raises InputError where there are fewer."""
         if count > len(self):
             raise InputError(
-                f"prune.examples or prune.mean_examples = {count}, but there are {len(self)} training pairs"
+                f"prune.examples (with held_out) or mean_examples = {count}, but there are {len(self)} training pairs"
             )
-        end = self.offsets[count]
-        return Encoded(
-            self.ids[:end],
-            self.types[:end],
-            self.special[:end],
-            self.offsets[: count + 1],
-            self.labels[:count],
-        )
+        return self.part(0, count)
+
+    def part(self, start: int, stop: int) -> "Encoded":
+        """Pairs `start` to `stop`, without subsets."""
+        first, end = self.offsets[start], self.offsets[stop]
+        flat = (array[first:end] for array in (self.ids, self.types, self.special))
+        return Encoded(*flat, self.offsets[start : stop + 1] - first, self.labels[start:stop])
 
     def group(self, name: str) -> "Encoded":
         """The pairs of all subsets of group `name`, without subsets."""

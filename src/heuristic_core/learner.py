@@ -1,0 +1,164 @@
+"""What pruning learns, step by step: log_alpha and the multipliers of one or several runs, their optimizer and draws.
+
+Everything has a leading axis over runs; no run touches another's part.
+"""
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from heuristic_core.config.blocks import Prune
+from heuristic_core.files import replacing
+from heuristic_core.gates import target_at
+from heuristic_core.random import generator, seed_for
+
+COLUMNS = ("kl", "sampled_sparsity", "target_sparsity", "lambda_1", "lambda_2", "log_alpha")
+
+
+class Run(NamedTuple):
+    """One subnetwork to find. sparsity: share of components removed. seed: of every draw."""
+
+    sparsity: float
+    seed: int
+
+
+class Draws(NamedTuple):
+    """What one step draws. index: int64 [runs, batch], on the host. noise: [runs, draws, components]. target: [runs]"""
+
+    step: int
+    index: Tensor
+    noise: Tensor
+    target: Tensor
+
+
+class Learner:
+    """log_alpha: [runs, components]. lambdas: [runs, 2]. trace: per recorded step, one dict per run."""
+
+    def __init__(self, runs: Sequence[Run], settings: Prune, size: int, device: torch.device):
+        self.runs, self.steps, self.step, self.trace = runs, _steps(runs, settings), 0, []
+        self._settings, self._size, self._device = settings, size, device
+        start = (settings.log_alpha_mean, settings.log_alpha_std, (size,))
+        starts = [torch.normal(*start, generator=generator("log_alpha", run.seed)) for run in runs]
+        self.log_alpha = torch.stack(starts).to(device).requires_grad_()
+        self.lambdas = torch.zeros(len(runs), 2, device=device, requires_grad=True)
+        self._generators = [tuple(generator(name, run.seed) for name in ("batches", "gates")) for run in runs]
+        torch.manual_seed(seed_for("dropout", *(run.seed for run in runs)))
+        self._optimizer = torch.optim.AdamW(
+            [
+                {
+                    "params": [self.log_alpha],
+                    "lr": settings.learning_rate,
+                    "weight_decay": settings.weight_decay,
+                },
+                {
+                    "params": [self.lambdas],
+                    "lr": settings.controller_learning_rate,
+                    "weight_decay": settings.controller_weight_decay,
+                    "maximize": True,
+                },
+            ]
+        )
+        self._rates = [group["lr"] for group in self._optimizer.param_groups]
+
+    def draws(self, count: int, pairs: int) -> list[Draws]:
+        """What the next steps draw, at most `count` of them; sent to the device together."""
+        settings, runs = self._settings, self.runs
+        steps = range(self.step, min(self.step + count, self.steps))
+        shape = (settings.gate_draws, self._size)
+        index, noise = [], []
+        for _ in steps:
+            index.append(
+                torch.stack([torch.randint(pairs, (settings.batch_size,), generator=b) for b, _ in self._generators])
+            )
+            noise.append(torch.stack([torch.rand(shape, generator=g) for _, g in self._generators]))
+        targets = [[target_at(s, settings.rise_at(run.sparsity), run.sparsity) for run in runs] for s in steps]
+        sent, goal = torch.stack(noise).to(self._device), torch.tensor(targets, device=self._device)
+        return [Draws(*row) for row in zip(steps, index, sent, goal, strict=True)]
+
+    def advance(self) -> None:
+        """Let the optimizer make a step from the gradients, and clear them."""
+        for group, rate in zip(self._optimizer.param_groups, self._rates, strict=True):
+            group["lr"] = rate * rate_at(self.step, self.steps, self._settings)
+        self._optimizer.step()
+        self._optimizer.zero_grad()
+        self.step += 1
+
+    def record(self, rows: dict[int, Tensor]) -> None:
+        """Append recorded steps ([runs, len(COLUMNS)] each, on the device, by step) to the trace.
+
+        Only here a run waits for its device. Raises FloatingPointError where a loss is not finite.
+        """
+        values = torch.stack(list(rows.values())).tolist() if rows else []
+        for step, by_run in zip(rows, values, strict=True):
+            self.trace.append([{"prune_step": step} | dict(zip(COLUMNS, row, strict=True)) for row in by_run])
+            for run, row in zip(self.runs, by_run, strict=True):
+                if not all(map(math.isfinite, row)):
+                    raise FloatingPointError(f"pruning with seed {run.seed} diverged by step {step}: KL {row[0]}")
+
+    def save(self, path: Path) -> None:
+        """All that the runs need to go on, in one safetensors file of a few kilobytes."""
+        from safetensors.torch import save_file
+
+        tensors = {
+            "log_alpha": self.log_alpha.detach(),
+            "lambdas": self.lambdas.detach(),
+            "dropout": _dropout_state(self._device),
+        }
+        for name, moments in self._optimizer.state_dict()["state"].items():
+            tensors |= {f"adam.{name}.{key}": value for key, value in moments.items()}
+        for number, pair in enumerate(self._generators):
+            tensors |= {f"generator.{number}.{k}": g.get_state() for k, g in enumerate(pair)}
+        with replacing(path) as partial:
+            save_file(
+                {k: v.cpu() for k, v in tensors.items()},
+                partial,
+                {"step": str(self.step), "trace": json.dumps(self.trace)},
+            )
+
+    def load(self, path: Path) -> None:
+        """Go on from what :meth:`save` wrote."""
+        from safetensors import safe_open
+
+        with safe_open(path, "pt") as file:
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
+            self.step, self.trace = (json.loads(file.metadata()[key]) for key in ("step", "trace"))
+        with torch.no_grad():
+            self.log_alpha.copy_(tensors["log_alpha"])
+            self.lambdas.copy_(tensors["lambdas"])
+        moments = {n: {k: tensors[f"adam.{n}.{k}"] for k in ("step", "exp_avg", "exp_avg_sq")} for n in (0, 1)}
+        self._optimizer.load_state_dict(
+            {"state": moments, "param_groups": self._optimizer.state_dict()["param_groups"]}
+        )
+        for number, pair in enumerate(self._generators):
+            for k, one in enumerate(pair):
+                one.set_state(tensors[f"generator.{number}.{k}"])
+        _set_dropout_state(self._device, tensors["dropout"])
+
+
+def rate_at(step: int, steps: int, settings: Prune) -> float:
+    """Learning-rate factor at `step`: linear warm-up, and linear decay to zero from its end or from the start."""
+    warm = settings.warmup_steps
+    rise = min(1.0, (step + 1) / warm) if warm else 1.0
+    if settings.decay == "from-start":
+        return rise * (steps - step) / steps
+    return rise * min(1.0, (steps - step) / (steps - warm)) if steps > warm else rise
+
+
+def _steps(runs: Sequence[Run], settings: Prune) -> int:
+    counts = {run.sparsity: settings.steps_at(run.sparsity) for run in runs}
+    if len(set(counts.values())) > 1:
+        raise ValueError(f"runs that share a pass must have equally many steps, but by sparsity they have {counts}")
+    return next(iter(counts.values()))
+
+
+def _dropout_state(device: torch.device) -> Tensor:
+    return torch.cuda.get_rng_state(device) if device.type == "cuda" else torch.get_rng_state()
+
+
+def _set_dropout_state(device: torch.device, state: Tensor) -> None:
+    torch.cuda.set_rng_state(state, device) if device.type == "cuda" else torch.set_rng_state(state)

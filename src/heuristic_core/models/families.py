@@ -1,0 +1,153 @@
+"""Where Hugging Face's architectures keep their heads and MLPs: one entry per family.
+
+A component of a model is one query head (with grouped-query attention, several share keys and values) or one MLP.
+To add a family, add an entry to `FAMILIES` and a tiny model of it to `tests/families.py`: the tests there say whether
+the entry is right.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from heuristic_core.errors import InputError
+
+
+@dataclass(frozen=True)
+class Family:
+    """Module paths are relative to a layer.
+
+    layers: the model's layers in the order in which they are applied; one that is applied several times stands there
+    as often. projections: maps whose output rows belong to heads. order: of these rows: each map its own ("separate"),
+    one map with all queries, all keys, all values ("stacked"), or head by head ("interleaved"). output: the attention's
+    output projection, whose input is the heads' context vectors. up, down: the maps into and out of the MLP.
+    head_counts, widths: attributes that hold the number of heads, and heads times head size.
+    output_bias, down_bias: how a checkpoint of this family can hold a constant there: "always", the flag in its config
+    that adds biases, or None; an MLP's constant can also stand in the attention's bias ("output").
+    dropout: the config's keys for dropout on activations and on attention.
+    """
+
+    layers: Callable[[Any], list]
+    projections: tuple[str, ...]
+    output: str
+    up: tuple[str, ...]
+    down: str
+    order: Literal["separate", "stacked", "interleaved"] = "separate"
+    head_counts: tuple[str, ...] = ()
+    widths: tuple[str, ...] = ()
+    output_bias: str | None = "always"
+    down_bias: str | None = "always"
+    decoder: bool = False
+    dropout: tuple[str, ...] = ("hidden_dropout_prob", "attention_probs_dropout_prob")
+
+
+def _at(path: str) -> Callable[[Any], list]:
+    return lambda model: list(model.get_submodule(path))
+
+
+def _albert_layers(model) -> list:
+    """ALBERT applies one group of layers many times: a component is a head, or the MLP, of one application."""
+    config, groups = model.config, model.albert.encoder.albert_layer_groups
+    of = [groups[int(i * config.num_hidden_groups / config.num_hidden_layers)] for i in range(config.num_hidden_layers)]
+    return [layer for group in of for layer in group.albert_layers]
+
+
+def _bert_like(prefix: str) -> Family:
+    return Family(
+        layers=_at(f"{prefix}.encoder.layer"),
+        projections=("attention.self.query", "attention.self.key", "attention.self.value"),
+        output="attention.output.dense",
+        up=("intermediate.dense",),
+        down="output.dense",
+    )
+
+
+def _llama_like(output_bias: str | None, down_bias: str | None) -> Family:
+    return Family(
+        layers=_at("model.layers"),
+        projections=("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
+        output="self_attn.o_proj",
+        up=("mlp.gate_proj", "mlp.up_proj"),
+        down="mlp.down_proj",
+        output_bias=output_bias,
+        down_bias=down_bias,
+        decoder=True,
+        dropout=("attention_dropout",),
+    )
+
+
+FAMILIES = {
+    "bert": _bert_like("bert"),
+    "roberta": _bert_like("roberta"),
+    "electra": _bert_like("electra"),
+    "distilbert": Family(
+        layers=_at("distilbert.transformer.layer"),
+        projections=("attention.q_lin", "attention.k_lin", "attention.v_lin"),
+        output="attention.out_lin",
+        up=("ffn.lin1",),
+        down="ffn.lin2",
+        dropout=("dropout", "attention_dropout"),
+    ),
+    "albert": Family(
+        layers=_albert_layers,
+        projections=("attention.query", "attention.key", "attention.value"),
+        output="attention.dense",
+        up=("ffn",),
+        down="ffn_output",
+    ),
+    "deberta-v2": Family(  # DeBERTa-v3 too
+        layers=_at("deberta.encoder.layer"),
+        projections=tuple(f"attention.self.{p}_proj" for p in ("query", "key", "value", "pos_key", "pos_query")),
+        output="attention.output.dense",
+        up=("intermediate.dense",),
+        down="output.dense",
+        head_counts=("attention.self.num_attention_heads",),
+    ),
+    "modernbert": Family(
+        layers=_at("model.layers"),
+        projections=("attn.Wqkv",),
+        order="stacked",
+        output="attn.Wo",
+        up=("mlp.Wi",),
+        down="mlp.Wo",
+        output_bias="attention_bias",
+        down_bias="mlp_bias",
+        dropout=("embedding_dropout", "mlp_dropout", "attention_dropout"),
+    ),
+    "gpt2": Family(
+        layers=_at("transformer.h"),
+        projections=("attn.c_attn",),
+        order="stacked",
+        output="attn.c_proj",
+        up=("mlp.c_fc",),
+        down="mlp.c_proj",
+        widths=("attn.split_size",),
+        decoder=True,
+        dropout=("resid_pdrop", "embd_pdrop", "attn_pdrop"),
+    ),
+    "gpt_neox": Family(  # Pythia
+        layers=_at("gpt_neox.layers"),
+        projections=("attention.query_key_value",),
+        order="interleaved",
+        output="attention.dense",
+        up=("mlp.dense_h_to_4h",),
+        down="mlp.dense_4h_to_h",
+        output_bias="attention_bias",
+        decoder=True,
+        dropout=("hidden_dropout", "attention_dropout"),
+    ),
+    "olmo": _llama_like("attention_bias", "output"),
+    "llama": _llama_like("attention_bias", "mlp_bias"),
+    "mistral": _llama_like(None, None),
+    "qwen2": _llama_like(None, None),
+    "qwen3": _llama_like("attention_bias", "output"),
+}
+
+
+def family_of(model_type: str | None) -> Family:
+    """The family of a `config.json`'s model_type. Raises InputError, naming those there are, for any other."""
+    if model_type not in FAMILIES:
+        raise InputError(
+            f"config.json: model_type = {model_type!r} is no known family; there are {', '.join(FAMILIES)}. "
+            "To add one, say where it keeps its heads and MLPs in src/heuristic_core/models/families.py"
+        )
+    return FAMILIES[model_type]

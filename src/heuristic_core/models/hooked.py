@@ -1,0 +1,111 @@
+"""Any Hugging Face sequence classifier of a known family, edited through hooks on its own modules.
+
+Slower to start than `fused` (transformers is imported) and computes every row; it holds for every family.
+"""
+
+import contextlib
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from heuristic_core.components import ComponentGrid
+from heuristic_core.models.batches import Batch
+from heuristic_core.models.families import family_of
+from heuristic_core.models.fused import label_names, padding_token
+from heuristic_core.models.model import AttentionObserver, Edit
+
+
+class HookedModel:
+    """See :class:`heuristic_core.models.model.Model`. model: a ``PreTrainedModel`` for sequence classification.
+
+    Hooks stand only while a forward pass runs, so a model in training can be looked at.
+    """
+
+    def __init__(self, model: nn.Module):
+        self.family = family_of(model.config.model_type)
+        self._model, self._layers = model, self.family.layers(model)
+        self.grid = ComponentGrid(len(self._layers), model.config.num_attention_heads)
+        self.hidden = model.config.hidden_size
+        self.pad = padding_token(model.config.to_dict())
+        self.labels = label_names(model.config.to_dict())
+        output = self._layers[0].get_submodule(self.family.output)
+        self.head_size = inputs_of(output) // self.grid.heads
+        self.device, self.dtype = output.weight.device, output.weight.dtype
+
+    @classmethod
+    def load(
+        cls, folder: str | Path, device: str | torch.device = "cpu", dtype: torch.dtype = torch.float32
+    ) -> "HookedModel":
+        """Read a checkpoint folder through ``AutoModelForSequenceClassification``."""
+        from transformers import AutoModelForSequenceClassification
+
+        model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=dtype)
+        return cls(model.to(device).eval().requires_grad_(False))
+
+    def logits(
+        self, batch: Batch, edit: Edit | None = None, *, every_row: bool = False, dropout: bool = False
+    ) -> Tensor:
+        """See :meth:`heuristic_core.models.model.Model.logits`. Every row is computed in any case."""
+        with self._mode(dropout), self._edited(edit):
+            return self._model(**inputs_for(self._model, batch)).logits.float()
+
+    def observe_attention(self, batch: Batch, observer: AttentionObserver) -> None:
+        """See :meth:`heuristic_core.models.model.Model.observe_attention`."""
+        before = self._model.config._attn_implementation
+        self._model.set_attn_implementation("eager")
+        try:
+            with self._mode(False):
+                seen = self._model(**inputs_for(self._model, batch), output_attentions=True).attentions
+        finally:
+            self._model.set_attn_implementation(before)
+        for layer, probabilities in enumerate(seen):
+            observer(layer, probabilities)
+
+    @contextlib.contextmanager
+    def _mode(self, training: bool) -> Iterator[None]:
+        before = self._model.training
+        self._model.train(training)
+        try:
+            yield
+        finally:
+            self._model.train(before)
+
+    @contextlib.contextmanager
+    def _edited(self, edit: Edit | None) -> Iterator[None]:
+        """Let `edit` see and replace every component's output. A module that is applied again counts the next layer."""
+        handles = []
+        for module in dict.fromkeys(self._layers) if edit else ():
+            numbers = [number for number, layer in enumerate(self._layers) if layer is module]
+            heads, mlps = iter(numbers), iter(numbers)
+
+            def before(_, inputs, heads=heads):
+                x = inputs[0].unflatten(-1, (self.grid.heads, self.head_size))
+                return (edit("head", next(heads), x).flatten(-2), *inputs[1:])
+
+            def after(_, inputs, output, mlps=mlps):
+                return edit("mlp", next(mlps), output)
+
+            handles.append(module.get_submodule(self.family.output).register_forward_pre_hook(before))
+            handles.append(module.get_submodule(self.family.down).register_forward_hook(after))
+        try:
+            yield
+        finally:
+            for handle in handles:
+                handle.remove()
+
+
+def inputs_for(model: nn.Module, batch: Batch) -> dict:
+    """A batch as keyword arguments of `model`'s forward: sentence types only where it knows them, no cache."""
+    accepted = inspect.signature(model.forward).parameters
+    inputs = {"input_ids": batch.ids, "attention_mask": batch.mask().long()}
+    if "token_type_ids" in accepted and getattr(model.config, "type_vocab_size", 0) > 1:
+        inputs["token_type_ids"] = batch.types
+    return inputs | ({"use_cache": False} if "use_cache" in accepted else {})
+
+
+def inputs_of(linear: nn.Module) -> int:
+    """Width of a linear map's input: of ``nn.Linear``, or of GPT-2's ``Conv1D``, which stores [in, out]."""
+    return linear.in_features if isinstance(linear, nn.Linear) else linear.weight.shape[0]

@@ -1,0 +1,46 @@
+"""The one interface of a classifier that is pruned, ablated and evaluated; `fused` and `hooked` implement it."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from heuristic_core.components import ComponentGrid
+from heuristic_core.models.batches import Batch
+
+# Called with ("head" | "mlp", layer, activation) where a component's output can be read or replaced. Heads: the context
+# vectors before the output projection, [B, T, H, dh]. MLP: the output of its last linear map, bias included, [B, T, d].
+Edit = Callable[[str, int, Tensor], Tensor]
+# Called with (layer, probabilities [B, H, T, T]).
+AttentionObserver = Callable[[int, Tensor], None]
+
+
+class Model(Protocol):
+    """A fine-tuned sequence classifier with frozen weights.
+
+    Attributes: grid, the components; labels, the class names in logit order; hidden, the width of the residual stream;
+    head_size, the width of a head's context vector; pad, the padding token; device and dtype of the weights.
+    """
+
+    grid: ComponentGrid
+    labels: tuple[str, ...]
+    hidden: int
+    head_size: int
+    pad: int
+    device: torch.device
+    dtype: torch.dtype
+
+    def logits(
+        self, batch: Batch, edit: Edit | None = None, *, every_row: bool = False, dropout: bool = False
+    ) -> Tensor:
+        """Class logits, float32 [B, classes].
+
+        edit: reads or replaces component outputs. every_row: `edit` sees all rows of the last layer; otherwise it may
+        see there the row alone that is classified, [B, 1, ...]. dropout: at the rates of the model's configuration.
+        """
+        ...
+
+    def observe_attention(self, batch: Batch, observer: AttentionObserver) -> None:
+        """Run the model and hand every layer's attention probabilities to `observer`."""
+        ...
