@@ -173,7 +173,7 @@ class FusedModel:
             if causal:
                 scores = scores + torch.full_like(scores[0, 0], -torch.inf).triu(1)
             observer(number, torch.softmax(scores if mask is None else scores + mask, -1))
-        if x.device.type == "cpu" and not causal:
+        if x.device.type == "cpu" and not causal and not rate:
             keys, values, mask = _fill_vectors(keys, values, mask)
         context = F.scaled_dot_product_attention(queries, keys, values, mask, dropout_p=rate, is_causal=causal)
         return context.transpose(1, 2)
@@ -210,7 +210,7 @@ class FusedModel:
         return self._weights[f"{name}.weight"], self._weights.get(f"{name}.bias")
 
     def _norm(self, scale: Map, x: Tensor) -> Tensor:
-        return F.layer_norm(x, (self.hidden,), *scale, self._epsilon)
+        return F.layer_norm(x, scale[0].shape, *scale, self._epsilon)
 
 
 def label_names(config: Mapping) -> tuple[str, ...]:

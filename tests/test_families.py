@@ -1,0 +1,260 @@
+"""Every family: hooks and fused forward against Hugging Face's own, masks against physically smaller models."""
+
+import pytest
+import torch
+from conftest import make_encoded
+from families import CASES, SMALLER_ONLY, make_model
+
+from heuristic_core.ablation import Ablation, ComponentMeans, component_means, gates_without
+from heuristic_core.errors import InputError
+from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.families import FAMILIES, family_of
+from heuristic_core.models.fused import FusedModel
+from heuristic_core.models.fused_families import FUSED_FAMILIES
+from heuristic_core.models.hooked import HookedModel, inputs_for
+from heuristic_core.models.load import load_model, view_of
+from heuristic_core.models.shrink import ordinary, shrink
+
+PAIRS = 24
+
+
+class Setting:
+    """One family's model, wrapped, with a padded batch and means that differ from component to component."""
+
+    def __init__(self, case: str):
+        self.case, self.model = case, make_model(case)
+        self.hooked = HookedModel(self.model)
+        self.grid = self.hooked.grid
+        self.encoded = make_encoded(PAIRS, seed=3)
+        self.pairs = PairTensors(self.encoded, self.hooked.pad)
+        self.batch = self.pairs.batch(torch.arange(PAIRS))
+        self.means = component_means(self.hooked, self.pairs, torch.arange(PAIRS).split(8))
+
+    def expected(self, model=None):
+        return (model or self.model)(**inputs_for(self.model, self.batch)).logits
+
+    def masked(self, removed, model=None):
+        edit = Ablation(gates_without(removed, self.grid), self.means, self.grid)
+        return (model or self.hooked).logits(self.batch, edit)
+
+    def removals(self):
+        """Nothing; one head; a whole layer's heads; one MLP; a random half; everything."""
+        draws, size, heads = torch.Generator().manual_seed(1), len(self.grid), self.grid.layers * self.grid.heads
+        half = sorted(torch.randperm(size, generator=draws)[: size // 2].tolist())
+        return [[], [1], list(range(4, 8)), [heads + 1], [heads], half, list(range(size))]
+
+
+@pytest.fixture(scope="module", params=list(CASES))
+def setting(request):
+    return Setting(request.param)
+
+
+def close(ours, theirs, atol=1e-5):
+    torch.testing.assert_close(ours, theirs, atol=atol, rtol=0)
+    assert torch.equal(ours.argmax(-1), theirs.argmax(-1))
+
+
+def test_every_family_has_a_case():
+    assert {model_type for model_type, _ in CASES.values()} == set(FAMILIES)
+    assert set(FUSED_FAMILIES) <= set(FAMILIES)
+
+
+def test_without_edits_and_with_open_gates_it_is_the_model_itself(setting):
+    assert setting.batch.real is not None  # the batch is padded
+    close(setting.hooked.logits(setting.batch), setting.expected())
+    close(setting.masked([]), setting.expected())
+
+
+def test_padding_changes_no_pair(setting):
+    together = setting.masked([2, 5])
+    for i in range(0, PAIRS, 5):
+        alone = setting.pairs.batch(torch.tensor([i]))
+        edit = Ablation(gates_without([2, 5], setting.grid), setting.means, setting.grid)
+        torch.testing.assert_close(setting.hooked.logits(alone, edit)[0], together[i], atol=1e-5, rtol=0)
+
+
+def test_closed_gates_equal_the_physically_smaller_model(setting):
+    for removed in setting.removals():
+        small = shrink(setting.model, removed, setting.means)
+        close(setting.masked(removed), setting.expected(small))
+        before, after = (sum(p.numel() for p in m.parameters()) for m in (setting.model, small))
+        if removed and "albert" not in setting.case and setting.grid.heads == setting.model.config.num_attention_heads:
+            kv = getattr(setting.model.config, "num_key_value_heads", None)
+            assert after < before or kv == 2  # shared keys and values become one set per head
+
+
+def test_the_ordinary_checkpoint_loads_without_us_and_says_the_same(setting, tmp_path):
+    from transformers import AutoModelForSequenceClassification
+
+    for number, removed in enumerate(setting.removals()):
+        if removed and setting.case in SMALLER_ONLY:
+            with pytest.raises(InputError, match=r"no bias.*evaluate"):
+                ordinary(setting.model, removed, setting.means)
+            continue
+        ordinary(setting.model, removed, setting.means).save_pretrained(tmp_path / str(number))
+        loaded = AutoModelForSequenceClassification.from_pretrained(tmp_path / str(number)).eval()
+        with torch.no_grad():
+            close(setting.masked(removed), setting.expected(loaded))
+
+
+def test_gradients_reach_every_gate_and_agree_with_finite_differences(setting):
+    gates = torch.linspace(0.3, 0.9, len(setting.grid)).requires_grad_()
+    weight = torch.linspace(-1, 1, 3)
+
+    def value(z):
+        return (setting.hooked.logits(setting.batch, Ablation(z, setting.means, setting.grid)) @ weight).sum()
+
+    (gradient,) = torch.autograd.grad(value(gates), gates)
+    assert (gradient != 0).all()
+    direction = torch.randn(len(gates), generator=torch.Generator().manual_seed(0))
+    step = 1e-3
+    with torch.no_grad():
+        slope = (value(gates + step * direction) - value(gates - step * direction)) / (2 * step)
+    assert float(gradient @ direction) == pytest.approx(float(slope), rel=0.02, abs=0.02)
+
+
+def test_means_equal_a_loop_over_single_pairs(setting):
+    """Without padding and one by one: what each component puts out, pooled over all tokens of all pairs."""
+    seen = {}
+
+    def collect(kind, layer, x):
+        seen.setdefault((kind, layer), []).append(x[0].double())
+        return x
+
+    for i in range(PAIRS):
+        setting.hooked.logits(setting.pairs.batch(torch.tensor([i])), collect)
+    for layer in range(setting.grid.layers):
+        heads, mlp = torch.cat(seen["head", layer]).mean(0), torch.cat(seen["mlp", layer]).mean(0)
+        torch.testing.assert_close(setting.means.heads[layer].double(), heads, atol=1e-5, rtol=0)
+        torch.testing.assert_close(setting.means.mlps[layer].double(), mlp, atol=1e-5, rtol=0)
+
+
+def test_attention_rows_are_distributions_over_what_may_be_attended(setting):
+    seen = {}
+    setting.hooked.observe_attention(setting.batch, seen.__setitem__)
+    assert sorted(seen) == list(range(setting.grid.layers))
+    real = setting.batch.mask()
+    for probabilities in seen.values():
+        rows = probabilities.transpose(1, 2)[real]  # [tokens, H, T]
+        torch.testing.assert_close(rows.sum(-1), torch.ones(rows.shape[:2]), atol=1e-5, rtol=0)
+    close(setting.hooked.logits(setting.batch), setting.expected())  # and left no trace
+
+
+def test_a_checkpoint_is_found_by_its_configuration(setting, tmp_path):
+    setting.model.save_pretrained(tmp_path)
+    loaded = load_model(tmp_path)
+    plain = setting.case not in ("gpt2-scaled",)
+    assert isinstance(
+        loaded, FusedModel if setting.model.config.model_type in FUSED_FAMILIES and plain else HookedModel
+    )
+    close(loaded.logits(setting.batch), setting.expected())
+    assert loaded.labels == ("entailment", "neutral", "contradiction")
+    close(setting.masked([0, 6], loaded), setting.masked([0, 6]))
+
+
+FUSED = [case for case, (kind, _) in CASES.items() if kind in FUSED_FAMILIES and case != "gpt2-scaled"]
+
+
+@pytest.fixture(scope="module", params=FUSED)
+def both(request):
+    setting = Setting(request.param)
+    return setting, view_of(setting.model)
+
+
+def test_fused_and_hooked_are_equal(both):
+    setting, fused = both
+    assert isinstance(fused, FusedModel)
+    for removed in setting.removals():
+        close(setting.masked(removed, fused), setting.masked(removed))
+        edit = Ablation(gates_without(removed, setting.grid), setting.means, setting.grid)
+        close(fused.logits(setting.batch, edit, every_row=True), setting.masked(removed))
+    theirs, ours = {}, {}
+    setting.hooked.observe_attention(setting.batch, theirs.__setitem__)
+    fused.observe_attention(setting.batch, ours.__setitem__)
+    real = setting.batch.mask()
+    for layer, probabilities in theirs.items():
+        for h in range(setting.grid.heads):
+            torch.testing.assert_close(ours[layer][:, h][real], probabilities[:, h][real], atol=1e-5, rtol=0)
+
+
+def test_fused_without_components_equals_the_mask(both):
+    setting, fused = both
+    for removed in setting.removals():
+        small = fused.without(removed, setting.means.heads, setting.means.mlps)
+        close(small.logits(setting.batch), setting.masked(removed))
+
+
+def test_fused_means_and_gradients_equal_hooked_ones(both):
+    setting, fused = both
+    means = component_means(fused, setting.pairs, torch.arange(PAIRS).split(8))
+    torch.testing.assert_close(means.heads, setting.means.heads, atol=1e-5, rtol=0)
+    torch.testing.assert_close(means.mlps, setting.means.mlps, atol=1e-5, rtol=0)
+    gradients = []
+    for model in (setting.hooked, fused):
+        gates = torch.linspace(0.2, 0.9, len(setting.grid)).requires_grad_()
+        logits = model.logits(setting.batch, Ablation(gates, setting.means, setting.grid))
+        gradients += torch.autograd.grad(logits.square().sum(), gates)
+    torch.testing.assert_close(*gradients, atol=1e-3, rtol=1e-4)
+
+
+def test_fused_dropout_is_hugging_faces(both):
+    """Same generator, same places, same rates: the same logits."""
+    setting, fused = both
+    logits = []
+    for model in (setting.hooked, fused):
+        torch.manual_seed(5)
+        logits.append(model.logits(setting.batch, every_row=True, dropout=True))
+    torch.testing.assert_close(*logits, atol=1e-5, rtol=0)
+    assert not torch.allclose(logits[0], setting.expected(), atol=1e-3)
+    assert not setting.model.training
+
+
+@pytest.mark.parametrize("case", ["gpt2", "llama", "qwen3", "gpt_neox"])
+def test_a_decoder_classifies_the_last_token_that_is_not_padding(case):
+    """Also where a pair ends in the padding token itself, and with a padding token other than 0."""
+    model = make_model(case, pad_token_id=7)
+    encoded = make_encoded(6, seed=2)
+    encoded.ids[encoded.offsets[3] - 1] = 7
+    pairs = PairTensors(encoded, 7)
+    batch = pairs.batch(torch.arange(6))
+    assert (batch.ids[~batch.mask()] == 7).all()
+    expected = model(**inputs_for(model, batch)).logits
+    close(view_of(model).logits(batch), expected)
+    close(HookedModel(model).logits(batch), expected)
+    left = batch.ids.flip(-1), batch.mask().flip(-1)  # the same tokens in another order must not pass unnoticed
+    assert not torch.allclose(model(input_ids=left[0], attention_mask=left[1].long()).logits, expected, atol=1e-3)
+
+
+def test_a_decoder_without_a_padding_token_is_refused():
+    with pytest.raises(ValueError, match=r"pad_token_id is missing"):
+        view_of(make_model("gpt2", pad_token_id=None))
+
+
+def test_an_unknown_family_is_refused_with_those_that_are_known():
+    with pytest.raises(InputError, match=r"model_type = 't5'.*bert, roberta.*qwen3.*families\.py"):
+        family_of("t5")
+
+
+def test_grouped_queries_share_keys_but_not_components():
+    setting = Setting("llama")
+    assert setting.model.config.num_key_value_heads == 2
+    assert setting.grid.heads == 4
+    one, other = setting.masked([0]), setting.masked([1])  # two query heads of one group
+    assert not torch.allclose(one, other, atol=1e-3)
+
+
+def test_albert_counts_applications_of_its_shared_layer():
+    setting = Setting("albert")
+    assert setting.grid.layers == 3
+    first, second = setting.masked([0]), setting.masked([4])  # head 0 in the first and in the second application
+    assert not torch.allclose(first, second, atol=1e-3)
+    assert not torch.allclose(setting.means.heads[0], setting.means.heads[1], atol=1e-3)
+
+
+def test_means_are_what_a_removed_component_puts_out():
+    """Zero means and true means differ: the mask really uses its reference."""
+    setting = Setting("bert")
+    zero = ComponentMeans(torch.zeros_like(setting.means.heads), torch.zeros_like(setting.means.mlps))
+    gates = gates_without([0, 3], setting.grid)
+    with_zero = setting.hooked.logits(setting.batch, Ablation(gates, zero, setting.grid))
+    assert not torch.allclose(with_zero, setting.masked([0, 3]), atol=1e-3)
