@@ -34,7 +34,7 @@ def bert():
         id2label={0: "entailment", 1: "neutral", 2: "contradiction"},
         initializer_range=0.3,
     )
-    model = BertForSequenceClassification(config).eval()
+    model = BertForSequenceClassification(config).eval().requires_grad_(False)
     with torch.no_grad():
         for weight in model.parameters():
             if weight.dim() == 1:
@@ -52,9 +52,9 @@ def checkpoint(bert, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def fused(checkpoint):
-    from heuristic_core.models.fused import FusedBert
+    from heuristic_core.models.fused import FusedModel
 
-    return FusedBert.load(checkpoint)
+    return FusedModel.load(checkpoint)
 
 
 def make_encoded(count: int, seed: int = 0, shortest: int = 5, longest: int = 16):

@@ -5,7 +5,9 @@ import copy
 import pytest
 import torch
 
-from heuristic_core.ablation import ComponentMeans, MeanAblation, component_means, gates_without
+from heuristic_core.ablation import Ablation, ComponentMeans, Mask, Resampled, component_means, gates_without, zeros
+from heuristic_core.evaluate import all_logits, subnetwork_logits
+from heuristic_core.models.hooked import HookedModel
 
 
 @pytest.fixture(scope="module")
@@ -15,38 +17,86 @@ def means(fused, pairs):
 
 def test_all_gates_open_is_the_full_model(fused, pairs, means):
     batch = pairs.batch(torch.arange(30))
-    edit = MeanAblation(torch.ones(len(fused.grid)), means, fused.grid)
+    edit = Ablation(torch.ones(len(fused.grid)), means, fused.grid)
     assert torch.equal(fused.logits(batch, edit), fused.logits(batch))
 
 
-def physically_without(bert, removed, means, grid):
-    """A Hugging Face model in which removed components are cut out and their means folded into output biases."""
-    small = copy.deepcopy(bert)
-    size = small.config.hidden_size // grid.heads
-    with torch.no_grad():
-        for index in removed:
-            component = list(grid)[index]
-            layer = small.bert.encoder.layer[component.layer]
-            if component.kind == "head":
-                output = layer.attention.output.dense
-                rows = slice(component.head * size, (component.head + 1) * size)
-                output.bias += output.weight[:, rows] @ means.heads[component.layer, component.head]
-                output.weight[:, rows] = 0
-            else:
-                layer.output.dense.weight.zero_()
-                layer.output.dense.bias.copy_(means.mlps[component.layer])
-    return small
+@pytest.mark.parametrize("implementation", ["fused", "hooked"])
+@pytest.mark.parametrize("removed", [[0], [5, 6], [12], [4, 5, 6, 7], [1, 2, 9, 11, 13, 14], list(range(15))])
+def test_evaluation_equals_the_mask_for_either_implementation(
+    bert, fused, encoded, pairs, means, removed, implementation
+):
+    model = fused if implementation == "fused" else HookedModel(bert)
+    gates = gates_without(removed, fused.grid)
+    expected = all_logits(fused, pairs, Mask(gates, means, fused.grid))
+    ours = subnetwork_logits(model, encoded, removed, means)
+    torch.testing.assert_close(ours, expected, atol=1e-5, rtol=0)
+    assert torch.equal(ours.argmax(-1), expected.argmax(-1))
 
 
-@pytest.mark.parametrize("removed", [[0], [5, 6], [12], [1, 2, 9, 11, 13, 14], list(range(15))])
-def test_closed_gates_equal_the_physically_smaller_model(bert, fused, pairs, means, removed):
+def activations(bert, pair):
+    """Context vectors and MLP outputs per layer of one pair, through plain hooks."""
+    seen, hooks = {"head": [], "mlp": []}, []
+    for layer in bert.bert.encoder.layer:
+        hooks.append(layer.attention.output.dense.register_forward_pre_hook(lambda _, i: seen["head"].append(i[0][0])))
+        hooks.append(layer.output.dense.register_forward_hook(lambda _, __, o: seen["mlp"].append(o[0])))
+    bert(input_ids=pair.ids, token_type_ids=pair.types)
+    for hook in hooks:
+        hook.remove()
+    return seen
+
+
+@pytest.mark.parametrize("removed", [[1], [13], [0, 6, 9, 12]])
+def test_zero_ablation_is_a_model_with_zeroed_output_weights(bert, fused, pairs, removed):
     batch = pairs.batch(torch.arange(40))
-    masked = fused.logits(batch, MeanAblation(gates_without(removed, fused.grid), means, fused.grid))
-    small = physically_without(bert, removed, means, fused.grid)
-    with torch.no_grad():
-        expected = small(input_ids=batch.ids, attention_mask=batch.mask().long(), token_type_ids=batch.types).logits
+    masked = all_logits(fused, pairs, Mask(gates_without(removed, fused.grid), zeros(fused), fused.grid))[:40]
+    small = copy.deepcopy(bert)
+    for component in (list(fused.grid)[index] for index in removed):
+        layer = small.bert.encoder.layer[component.layer]
+        if component.kind == "head":
+            layer.attention.output.dense.weight[:, component.head * 8 : component.head * 8 + 8] = 0
+        else:
+            layer.output.dense.weight.zero_()
+            layer.output.dense.bias.zero_()
+    expected = small(input_ids=batch.ids, attention_mask=batch.mask().long(), token_type_ids=batch.types).logits
     torch.testing.assert_close(masked, expected, atol=1e-5, rtol=0)
-    assert torch.equal(masked.argmax(-1), expected.argmax(-1))
+
+
+@pytest.mark.parametrize("removed", [[1], [13], [0, 6, 9, 12]])
+def test_resample_ablation_puts_another_pairs_activations_in_place(bert, fused, pairs, removed):
+    """Pair by pair against Hugging Face's modules with the donor's activations written in by hooks."""
+    reference = Resampled(fused, pairs, seed=3)
+    assert (reference.donors != torch.arange(len(pairs))).all()
+    assert not torch.equal(reference.donors, Resampled(fused, pairs, seed=4).donors)
+    ours = all_logits(fused, pairs, Mask(gates_without(removed, fused.grid), reference, fused.grid))
+    full = all_logits(fused, pairs)
+    for index in (0, 7, 20, 41):
+        donor = activations(bert, pairs.batch(reference.donors[index : index + 1]))
+        own, other = int(pairs.lengths[index]), len(donor["mlp"][0])
+        tokens = [round(t * (other - 1) / (own - 1)) for t in range(own)]
+        assert tokens[0] == 0 and tokens[-1] == other - 1
+        hooks = []
+        for component in (list(fused.grid)[i] for i in removed):
+            layer, part = bert.bert.encoder.layer[component.layer], slice(None)
+            if component.kind == "head":
+                part = slice(component.head * 8, component.head * 8 + 8)
+
+            def put(x, kind=component.kind, layer=component.layer, part=part):
+                x = x.clone()
+                x[0, :, part] = donor[kind][layer][tokens, part]
+                return x
+
+            if component.kind == "head":
+                hook = layer.attention.output.dense.register_forward_pre_hook(lambda _, i, put=put: (put(i[0]),))
+            else:
+                hook = layer.output.dense.register_forward_hook(lambda _, __, o, put=put: put(o))
+            hooks.append(hook)
+        pair = pairs.batch(torch.tensor([index]))
+        expected = bert(input_ids=pair.ids, token_type_ids=pair.types).logits[0]
+        for hook in hooks:
+            hook.remove()
+        torch.testing.assert_close(ours[index], expected, atol=1e-4, rtol=0)
+        assert not torch.allclose(ours[index], full[index], atol=1e-3)
 
 
 def test_means_equal_a_naive_loop_over_hugging_face_activations(bert, fused, encoded, pairs, means):
@@ -78,9 +128,9 @@ def test_one_row_of_gates_per_pair(fused, pairs, means):
     index = torch.arange(12)
     batch = pairs.batch(index)
     rows = torch.rand(12, len(fused.grid), generator=torch.Generator().manual_seed(3))
-    together = fused.logits(batch, MeanAblation(rows, means, fused.grid))
+    together = fused.logits(batch, Ablation(rows, means, fused.grid))
     for i in range(12):
-        alone = fused.logits(batch, MeanAblation(rows[i], means, fused.grid))[i]
+        alone = fused.logits(batch, Ablation(rows[i], means, fused.grid))[i]
         torch.testing.assert_close(together[i], alone, atol=1e-5, rtol=0)
 
 
@@ -88,6 +138,7 @@ def test_gradient_reaches_every_gate_and_agrees_with_finite_differences(fused, p
     weights = {k: v.double() for k, v in fused._weights.items()}
     config = {
         "model_type": "bert",
+        "pad_token_id": 0,
         "num_hidden_layers": 3,
         "num_attention_heads": 4,
         "hidden_size": 32,
@@ -101,7 +152,7 @@ def test_gradient_reaches_every_gate_and_agrees_with_finite_differences(fused, p
     batch = pairs.batch(torch.arange(4))
 
     def outputs(z):
-        return model.logits(batch, MeanAblation(z, exact, model.grid))
+        return model.logits(batch, Ablation(z, exact, model.grid))
 
     assert torch.autograd.gradcheck(outputs, (gates,), atol=1e-6)
     (gradient,) = torch.autograd.grad(outputs(gates).square().sum(), gates)

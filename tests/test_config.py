@@ -62,7 +62,7 @@ def test_studies_have_different_names_and_survive_json(file):
 
 UNKNOWN = [
     (GENERATED, "analyses", "did you mean analysis?"),
-    (GENERATED, "prune.step", "did you mean steps?"),
+    (GENERATED, "prune.batchsize", "did you mean batch_size?"),
     (GENERATED, "grid.early.seed", "did you mean seeds?"),
     (GENERATED, "model.architecture.layer", "did you mean layers?"),
     (GENERATED, "model.initialization", "did you mean initialisation?"),
@@ -95,9 +95,9 @@ def test_an_evaluation_set_may_be_called_as_anything_else_and_its_faults_still_n
 
 WRONG_TYPES = [
     (GENERATED, "results", 3),
-    (GENERATED, "prune.steps", "300"),
-    (GENERATED, "prune.steps", 300.5),
-    (GENERATED, "prune.steps", True),
+    (GENERATED, "prune.rise", "300"),
+    (GENERATED, "prune.rise", 300.5),
+    (GENERATED, "prune.rise", True),
     (GENERATED, "prune.learning_rate", "fast"),
     (GENERATED, "prune.learning_rate", False),
     (GENERATED, "grid.seeds", 42),
@@ -219,7 +219,7 @@ def test_names_of_evaluation_sets_are_held_to_the_same(name):
     [
         (GENERATED, "study"),
         (GENERATED, "grid"),
-        (GENERATED, "prune.steps"),
+        (GENERATED, "prune.rise"),
         (GENERATED, "model.architecture.layers"),
         (GENERATED, "task.seed"),
         (REAL, "task.train.0.file"),
@@ -237,11 +237,11 @@ def test_a_missing_source_is_named(block):
 
 
 def test_all_faults_stand_in_one_error_one_on_a_line():
-    values = replaced(VALUES[GENERATED], "prune.steps", 0)
+    values = replaced(VALUES[GENERATED], "prune.batch_size", 0)
     values = replaced(replaced(values, "grid.mids", 1), "study", REMOVED)
     assert sorted(line.split(":")[0].strip() for line in faults(values)) == [
         "grid.mids = 1",
-        "prune.steps = 0",
+        "prune.batch_size = 0",
         "study",
     ]
 
@@ -292,8 +292,8 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path):
 
 def test_faults_in_a_file_name_the_file(tmp_path):
     path = tmp_path / "a.yaml"
-    path.write_text(yaml.safe_dump(replaced(VALUES[GENERATED], "prune.steps", 0)))
-    with pytest.raises(ConfigError, match=rf"^{re.escape(str(path))} cannot be run:\n  prune.steps = 0: "):
+    path.write_text(yaml.safe_dump(replaced(VALUES[GENERATED], "prune.batch_size", 0)))
+    with pytest.raises(ConfigError, match=rf"^{re.escape(str(path))} cannot be run:\n  prune.batch_size = 0: "):
         load_study(path)
 
 

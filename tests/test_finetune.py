@@ -36,7 +36,7 @@ class Cut(Exception):
 
 def run(state, settings=SETTINGS, cut_at=None):
     """Fine-tune a tiny model; at the kept step `cut_at` the run is cut off."""
-    model = starting_model(MODEL, LABELS, 50, 1, settings.dropout)
+    model = starting_model(MODEL, LABELS, 50, 0, 1, settings.dropout)
     kept = {}
 
     def keep(step):
@@ -95,7 +95,7 @@ def test_every_epoch_is_a_permutation_of_its_own():
 
 
 def test_the_recipe_ties_keys_to_queries_and_treats_all_heads_alike():
-    model = starting_model(MODEL, LABELS, 50, 1, None)
+    model = starting_model(MODEL, LABELS, 50, 0, 1, None)
     for layer in model.bert.encoder.layer:
         attention = layer.attention.self
         assert torch.equal(attention.query.weight, attention.key.weight)
@@ -104,7 +104,7 @@ def test_the_recipe_ties_keys_to_queries_and_treats_all_heads_alike():
     positions = model.bert.embeddings.position_embeddings.weight
     assert float(positions.detach().std()) == pytest.approx(0.5 * 0.125, rel=0.15)
     assert model.config.id2label == dict(enumerate(LABELS))
-    assert not same(model.state_dict(), starting_model(MODEL, LABELS, 50, 2, None).state_dict())
+    assert not same(model.state_dict(), starting_model(MODEL, LABELS, 50, 0, 2, None).state_dict())
 
 
 def test_a_package_that_is_not_installed_is_named():
@@ -119,6 +119,6 @@ def test_a_pretrained_encoder_from_a_folder_gets_a_classifier_of_the_seed(checkp
     from heuristic_core.config.blocks import PretrainedModel
 
     model = PretrainedModel(name="m", source="pretrained", location=str(checkpoint))
-    loaded = starting_model(model, LABELS, 50, 1, 0.0)
+    loaded = starting_model(model, LABELS, 50, 0, 1, 0.0)
     assert loaded.config.hidden_dropout_prob == 0.0
     assert loaded.config.id2label == dict(enumerate(LABELS))

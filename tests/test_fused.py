@@ -4,10 +4,14 @@ import json
 
 import pytest
 import torch
+from conftest import make_encoded
 
+from heuristic_core.errors import InputError
 from heuristic_core.evaluate import all_logits
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.fused import FusedBert
+from heuristic_core.models.fused import FusedModel
+from heuristic_core.models.fused_families import fused_family
+from heuristic_core.models.load import load_model, view_of
 
 
 def reference_logits(bert, batch):
@@ -64,12 +68,39 @@ def test_labels_stand_in_logit_order(fused):
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("model_type", "gpt2"), ("hidden_act", "swish"), ("position_embedding_type", "relative_key")]
+    ("key", "value"), [("model_type", "llama"), ("hidden_act", "swish"), ("position_embedding_type", "relative_key")]
 )
-def test_unknown_architectures_are_refused(checkpoint, key, value):
+def test_a_forward_that_this_is_not_is_refused(checkpoint, key, value):
     config = json.loads((checkpoint / "config.json").read_text()) | {key: value}
-    with pytest.raises(ValueError, match=f"{key} = '{value}'"):
-        FusedBert(config, {})
+    assert fused_family(config) is None
+    with pytest.raises(ValueError, match="is not fused"):
+        FusedModel(config, {})
+
+
+def test_a_missing_gpu_is_said_before_anything_is_read(checkpoint):
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    with pytest.raises(InputError, match="device = 'cuda': no NVIDIA GPU is usable here; set device = 'cpu'"):
+        load_model(checkpoint, "cuda")
+
+
+@pytest.mark.parametrize("longest", [12, 13, 14, 15, 16])
+@pytest.mark.parametrize("padded", [False, True])
+def test_filled_vectors_change_nothing(bert, longest, padded):
+    """Lengths just short of 16, where masked keys are added, with and without padding among the pairs."""
+    pairs = PairTensors(make_encoded(12, shortest=5 if padded else longest, longest=longest))
+    index = torch.cat([torch.arange(11), pairs.lengths.argmax()[None]])
+    batch = pairs.batch(index)
+    torch.testing.assert_close(view_of(bert).logits(batch), reference_logits(bert, batch), atol=1e-5, rtol=0)
+
+
+def test_part_of_a_set_is_cut_by_length_and_keeps_its_order_where_it_fits(pairs):
+    among = torch.tensor([5, 3, 8, 1])
+    assert [p.tolist() for p in pairs.by_length(1000, among)] == [[0, 1, 2, 3]]
+    parts = list(pairs.by_length(20, among))
+    assert sorted(torch.cat(parts).tolist()) == [0, 1, 2, 3]
+    lengths = [int(pairs.lengths[among[p]].max()) for p in parts]
+    assert lengths == sorted(lengths)
 
 
 def test_batches_by_length_cover_every_pair_once_within_the_token_limit(pairs):

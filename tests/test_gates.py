@@ -4,55 +4,112 @@ import math
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.special import expit, logit
 
 from heuristic_core import gates
 
-FINITE = st.floats(-12, 12)
+LOG_ALPHA = st.floats(-8, 8)
+TEMPERATURE = st.floats(0.2, 2.0)
+STRETCH = st.tuples(st.floats(-0.5, -0.02), st.floats(1.02, 1.5))
+UNIFORM = (torch.arange(100_000, dtype=torch.float64) + 0.5) / 100_000  # stratified: shares are exact to 1 / n
 
 
-@pytest.mark.parametrize("log_alpha", [-2.0, -0.3, 0.0, 0.7, 2.0])
-def test_share_of_open_gates_is_the_analytic_probability(log_alpha):
-    uniform = (torch.arange(200_000) + 0.5) / 200_000  # stratified: the empirical share is exact to 1 / n
-    z = gates.sample(torch.tensor(log_alpha), uniform)
-    expected = float(gates.probability_open(torch.tensor(log_alpha)))
-    assert float((z > 0).float().mean()) == pytest.approx(expected, abs=1e-4)
-    assert expected == pytest.approx(1 / (1 + math.exp(-(log_alpha - 2 / 3 * math.log(0.1 / 1.1)))))
+@given(LOG_ALPHA, TEMPERATURE, STRETCH)
+def test_share_of_open_gates_is_the_analytic_probability(log_alpha, temperature, stretch):
+    a = torch.tensor(log_alpha, dtype=torch.float64)
+    z = gates.sample(a, UNIFORM, temperature, *stretch)
+    expected = float(gates.probability_open(a, temperature, *stretch))
+    low, high = stretch
+    assert float((z > 0).double().mean()) == pytest.approx(expected, abs=1e-4)
+    assert expected == pytest.approx(1 / (1 + math.exp(-(log_alpha - temperature * math.log(-low / high)))))
 
 
-@given(FINITE, st.floats(0, 1))
-def test_gates_lie_between_0_and_1_and_rise_with_log_alpha(log_alpha, uniform):
-    u = torch.tensor(uniform, dtype=torch.float64)
-    low, high = (gates.sample(torch.tensor(a, dtype=torch.float64), u) for a in (log_alpha, log_alpha + 0.5))
-    assert 0 <= low <= high <= 1
+@given(LOG_ALPHA, TEMPERATURE, STRETCH)
+def test_mean_gate_is_the_integral_of_its_distribution(log_alpha, temperature, stretch):
+    """E[z] is the integral of P(z > t) over t in [0, 1], P(z > t) = sigmoid(log_alpha - T logit((t - l) / (r - l)))."""
+    low, high = stretch
+    z = gates.sample(torch.tensor(log_alpha, dtype=torch.float64), UNIFORM, temperature, low, high)
+    expected, _ = quad(lambda t: expit(log_alpha - temperature * logit((t - low) / (high - low))), 0, 1)
+    assert float(z.mean()) == pytest.approx(expected, abs=1e-4)
 
 
-def test_gradient_of_gates_and_penalty_against_finite_differences():
-    uniform = torch.tensor([0.3, 0.5, 0.62, 0.8], dtype=torch.float64)
-    log_alpha = torch.tensor([0.2, -0.1, 0.4, -0.9], dtype=torch.float64, requires_grad=True)
-    lambdas = torch.tensor([0.7, 1.3], dtype=torch.float64, requires_grad=True)
+def test_the_defaults_are_the_papers():
+    assert (gates.LOW, gates.HIGH, gates.TEMPERATURE, gates.EPSILON) == (-0.1, 1.1, 2 / 3, 1e-6)
+
+
+@given(LOG_ALPHA, st.floats(0, 1), TEMPERATURE, STRETCH)
+def test_gates_lie_between_0_and_1_and_rise_with_log_alpha_and_noise(log_alpha, uniform, temperature, stretch):
+    def z(a, u):
+        return float(gates.sample(*(torch.tensor(v, dtype=torch.float64) for v in (a, u)), temperature, *stretch))
+
+    assert 0 <= z(log_alpha, uniform) <= z(log_alpha + 0.5, uniform) <= 1
+    assert z(log_alpha, uniform) <= z(log_alpha, min(1.0, uniform + 0.1))
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(-1.5, 1.5), min_size=4, max_size=4), TEMPERATURE, STRETCH, st.floats(-2, 2), st.floats(-2, 2))
+def test_gradients_of_log_alpha_and_lambdas_against_finite_differences(alphas, temperature, stretch, one, two):
+    uniform = torch.tensor([0.31, 0.47, 0.62, 0.78], dtype=torch.float64)
+    log_alpha = torch.tensor(alphas, dtype=torch.float64)
+    s = torch.sigmoid((torch.logit(uniform) + log_alpha) / temperature) * (stretch[1] - stretch[0]) + stretch[0]
+    if bool(((s.abs() < 1e-4) | ((s - 1).abs() < 1e-4)).any()):
+        return  # on the kink of the clamp there is no derivative
+    lambdas = torch.tensor([one, two], dtype=torch.float64, requires_grad=True)
+    weights = torch.tensor([0.5, -1.0, 2.0, 0.3], dtype=torch.float64)
 
     def loss(a, lam):
-        return gates.penalty(1 - gates.sample(a, uniform).mean(), 0.6, lam)
+        z = gates.sample(a, uniform, temperature, *stretch)
+        return (weights * z).sum() + gates.penalty(1 - z.mean(), 0.6, lam)
 
-    assert torch.autograd.gradcheck(loss, (log_alpha, lambdas))
+    assert torch.autograd.gradcheck(loss, (log_alpha.requires_grad_(), lambdas))
+
+
+def test_gradient_of_the_expected_sparsity_against_finite_differences():
+    log_alpha = torch.tensor([0.2, -0.1, 4.0, -6.0], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda a: gates.probability_open(a).mean(), (log_alpha,))
 
 
 def test_penalty_is_the_lagrangian_of_the_gap():
     value = gates.penalty(torch.tensor(0.2), 0.5, torch.tensor([2.0, 10.0]))
     assert float(value) == pytest.approx(2 * 0.3 + 10 * 0.09)
+    rows = gates.penalty(torch.tensor([0.2, 0.6]), 0.5, torch.tensor([[2.0, 10.0], [1.0, 0.0]]))
+    assert rows.tolist() == pytest.approx([2 * 0.3 + 10 * 0.09, -0.1])
 
 
 def test_target_rises_linearly_then_holds():
-    targets = [gates.target_at(step, 100, 0.5, 0.4) for step in (0, 25, 50, 99)]
+    targets = [gates.target_at(step, 50, 0.4) for step in (0, 25, 50, 99)]
     assert targets == pytest.approx([0, 0.2, 0.4, 0.4])
-    assert gates.target_at(0, 100, 0.0, 0.4) == 0.4
+    assert gates.target_at(0, 0, 0.4) == 0.4
 
 
-@given(st.lists(FINITE, min_size=1, max_size=12), st.data())
-def test_exactly_k_largest_are_kept_and_ties_go_to_the_lower_index(values, data):
-    k = data.draw(st.integers(0, len(values)))
-    kept = gates.keep_largest(torch.tensor(values), k)
-    floats = torch.tensor(values).tolist()  # as the gates see them, in single precision
-    assert kept == sorted(sorted(range(len(floats)), key=lambda i: (-floats[i], i))[:k])
+@pytest.mark.parametrize(
+    ("target", "expected"), [*((n / 10, False) for n in range(1, 10)), (0.1, True), (0.5, True), (0.9, True)]
+)
+def test_the_controller_reaches_its_target_within_one_component(target, expected):
+    """A toy problem: 40 components, each of which costs another loss when closed; sampled and expected sparsity."""
+    size, steps, rise = 40, 3000, 1500
+    cost = torch.linspace(0.0, 0.05, size)
+    noise = torch.Generator().manual_seed(1)
+    log_alpha = torch.full((size,), 2.0).requires_grad_()
+    lambdas = torch.zeros(2, requires_grad=True)
+    optimizer = torch.optim.AdamW(
+        [{"params": [log_alpha], "lr": 0.1}, {"params": [lambdas], "lr": 1.0, "maximize": True}], weight_decay=0.0
+    )
+    seen = []
+    for step in range(steps):
+        z = gates.sample(log_alpha, torch.rand(size, generator=noise))
+        sparsity = 1 - (gates.probability_open(log_alpha) if expected else z).mean()
+        loss = (cost * (1 - z)).sum() + gates.penalty(sparsity, gates.target_at(step, rise, target), lambdas)
+        optimizer.zero_grad()
+        loss.backward()
+        for group, rate in zip(optimizer.param_groups, (0.1, 1.0), strict=True):
+            group["lr"] = rate * (1 - step / steps)
+        optimizer.step()
+        seen.append(float(sparsity.detach()))
+    assert sum(seen[-100:]) / 100 == pytest.approx(target, abs=1 / size)
+    kept = torch.argsort(log_alpha.detach(), descending=True)[: round((1 - target) * size)]
+    if 0.3 <= target <= 0.7:  # with few to choose from, chance decides more
+        assert cost[kept].mean() > cost.mean()  # it is the cheap ones that went

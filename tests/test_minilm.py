@@ -8,7 +8,7 @@ from conftest import ROOT
 
 from heuristic_core.config import load_study
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.fused import FusedBert
+from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.pretrained import starting_model
 from heuristic_core.tasks.encode import encode, make_tokenizer
 
@@ -25,9 +25,9 @@ PAIRS = [
 )
 def test_the_lean_forward_equals_hugging_face_on_a_real_encoder(tmp_path):
     tokenizer = make_tokenizer(STUDY.model, STUDY.task)
-    model = starting_model(STUDY.model, STUDY.task.labels, len(tokenizer), 1, 0.0).eval()
+    model = starting_model(STUDY.model, STUDY.task.labels, len(tokenizer), tokenizer.pad_token_id, 1, 0.0).eval()
     model.save_pretrained(tmp_path)
-    fused = FusedBert.load(tmp_path)
+    fused = FusedModel.load(tmp_path)
     assert (fused.grid.layers, fused.grid.heads, fused.labels) == (6, 12, tuple(STUDY.task.labels))
     rows = [{"subset": "train", "sentence1": a, "sentence2": b, "label": 0} for a, b in PAIRS]
     batch = PairTensors(encode(rows, tokenizer, STUDY.task.max_length)).batch(torch.arange(2))

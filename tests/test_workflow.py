@@ -222,7 +222,7 @@ def test_a_killed_workflow_leaves_nothing_that_counts_as_finished(finished, chan
     shutil.copytree(finished, folder, symlinks=True)
     target = f"{RUNS}/ft1/step60/s0.4/seed99/subnetwork.json"
     log = folder / "results/reduced/logs/prune/ft1-step60-s0.4-seed99.log"
-    endless = changed(prune__steps=1_000_000)
+    endless = changed(prune__hold=1_000_000)
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder)]
     command += ["--configfile", str(endless), "--cores", "1", "--", target]
     running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
@@ -323,7 +323,7 @@ def test_a_fork_passes_on_its_exit_status_and_messages(finished, tmp_path):
 
 
 def test_a_fork_ends_with_the_process_that_asked_for_it(finished, changed, tmp_path):
-    endless = changed(prune__steps=1_000_000)
+    endless = changed(prune__hold=1_000_000)
     running = subprocess.Popen([*warm_command(), *prune_arguments(finished, tmp_path, endless)])
     log = tmp_path / "log"
     wait_for(lambda: log.is_file() and "prune" in log.read_text())

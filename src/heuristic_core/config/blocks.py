@@ -242,7 +242,8 @@ class Prune(Block):
     )
     controller: Literal["sampled", "expected"] = Field(
         "sampled",
-        description="the sparsity that the controller steers: of the sampled gates (released code) or expected (CoFi)",
+        description="the sparsity that the controller steers: of the sampled gates (released code) or expected (CoFi); "
+        "the expected one has next to no gradient at log_alpha = 10, so start lower with it",
     )
     dropout: bool = Field(
         False, description="dropout in the gated model, at the rates of its config.json; the released code: true"

@@ -1,0 +1,225 @@
+"""What the benchmarks of pruning and evaluation share: three sizes of BERT, pairs to run it on, a plain masked model
+to compare with, and how times are taken.
+
+Weights are random and words are made up: times depend on shapes and on the pairs' lengths alone.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
+from transformers import __version__ as transformers_version
+
+from heuristic_core.ablation import ComponentMeans
+from heuristic_core.tasks.encode import encode
+from heuristic_core.tasks.encoded import Encoded
+
+DATA = Path(__file__).parent.parent.parent / "shared" / "data"
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+# File of real pairs, and mean and deviation of the logarithm of their rough lengths, for where there is no such file.
+LENGTHS = {"MNLI": ("mnli_dev_matched.parquet", 3.55, 0.50), "HANS": ("hans_validation.parquet", 3.06, 0.15)}
+
+
+@dataclass(frozen=True)
+class Size:
+    """Shape of a model, and of the steps and evaluations that it is measured on.
+
+    batch, draws: pairs and gate samples per pruning step. steps: per turn, so that a turn can be timed. pairs: drawn
+    from; evaluated: evaluated. spread: standard deviation of the weights, large enough that every component matters to
+    the logits.
+    """
+
+    layers: int
+    heads: int
+    hidden: int
+    feed_forward: int
+    vocabulary: int
+    max_length: int
+    batch: int
+    draws: int
+    steps: int
+    turns: int
+    pairs: int
+    evaluated: int
+    spread: float
+
+
+SIZES = {
+    "miniature": Size(4, 8, 64, 128, 111, 24, 16, 1, 20, 5, 512, 2048, 0.3),
+    "minilm": Size(6, 12, 384, 1536, 30522, 128, 128, 4, 1, 5, 256, 512, 0.1),
+    "bert-base": Size(12, 12, 768, 3072, 28996, 128, 128, 4, 1, 2, 256, 128, 0.08),
+}
+
+
+def classifier(size: Size) -> BertForSequenceClassification:
+    """Hugging Face's BERT with random weights that need no gradients, in evaluation mode, with its own choice of
+    attention function."""
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=size.vocabulary,
+        hidden_size=size.hidden,
+        num_hidden_layers=size.layers,
+        num_attention_heads=size.heads,
+        intermediate_size=size.feed_forward,
+        max_position_embeddings=max(size.max_length, 128),
+        hidden_dropout_prob=0.1,
+        attention_probs_dropout_prob=0.1,
+        num_labels=3,
+        initializer_range=size.spread,
+    )
+    return BertForSequenceClassification(config).eval().requires_grad_(False)
+
+
+def pair_lengths(kind: str, count: int, longest: int) -> tuple[np.ndarray, str]:
+    """Tokens of so many pairs, special ones included, and a sentence on where they come from.
+
+    kind: "miniature", 7 to 17 tokens as in the generated language, or a key of `LENGTHS`.
+    """
+    rng = np.random.default_rng(0)
+    if kind == "miniature":
+        return rng.integers(7, 18, count), "uniform from 7 to 17"
+    name, mean, deviation = LENGTHS[kind]
+    if (DATA / name).is_file():
+        import pyarrow.parquet as parquet
+
+        columns = parquet.read_table(DATA / name, columns=["premise", "hypothesis"]).to_pydict().values()
+        words = np.array([len(f"{a} {b}".split()) for a, b in zip(*columns, strict=True)])
+        lengths, source = rng.choice(1.25 * words + 3, count, replace=False), f"{name}, 1.25 tokens a word"
+    else:
+        lengths, source = rng.lognormal(mean, deviation, count), f"log-normal, as if {kind}'s"
+    lengths = lengths.round().astype(int).clip(7, longest)
+    return lengths, f"{source}; mean {lengths.mean():.1f}"
+
+
+def sentence_pairs(lengths: np.ndarray, size: Size) -> list[dict]:
+    """Rows of table `sentences` that come to so many tokens with the tokenizer of :func:`tokenizer_of`."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for length in lengths:
+        words = [f"w{i}" for i in rng.integers(size.vocabulary - len(SPECIAL), size=length - 3)]
+        first = 2 * len(words) // 3
+        pair = {"sentence1": " ".join(words[:first]), "sentence2": " ".join(words[first:])}
+        rows.append(pair | {"label": 0, "subset": "all"})
+    return rows
+
+
+def tokenizer_of(size: Size) -> BertTokenizer:
+    """A tokenizer whose words are `w0`, `w1`, ..., one token each."""
+    words = [*SPECIAL, *(f"w{i}" for i in range(size.vocabulary - len(SPECIAL)))]
+    vocabulary = {word: index for index, word in enumerate(words)}
+    return BertTokenizer(vocab=vocabulary, do_lower_case=False, model_max_length=size.max_length)
+
+
+def encoded_pairs(kind: str, count: int, size: Size) -> tuple[list[dict], Encoded, str]:
+    """Sentence pairs, their encoding, and where their lengths come from."""
+    lengths, source = pair_lengths(kind, count, size.max_length)
+    rows = sentence_pairs(lengths, size)
+    encoded = encode(rows, tokenizer_of(size), size.max_length)
+    if not np.array_equal(encoded.lengths, lengths):
+        raise SystemExit("the made-up sentences do not have the intended number of tokens")
+    return rows, encoded, source
+
+
+def padded_inputs(tokenizer: BertTokenizer, rows: Sequence[dict], longest: int) -> dict[str, Tensor]:
+    """What the plain collator does: tokenise the strings of a batch and pad all of them to `longest`."""
+    sentences = ([row[name] for row in rows] for name in ("sentence1", "sentence2"))
+    return dict(
+        tokenizer(*sentences, truncation="longest_first", padding="max_length", max_length=longest, return_tensors="pt")
+    )
+
+
+class MaskedBert:
+    """The plain masked model: Hugging Face's BERT, and hooks that mix every component with its mean.
+
+    gates: [components], heads layer by layer and then MLPs; None for the full model.
+    """
+
+    def __init__(self, model: BertForSequenceClassification, means: ComponentMeans):
+        self.model, self.gates, self._means = model, None, means
+        for number, layer in enumerate(model.bert.encoder.layer):
+            layer.attention.output.dense.register_forward_pre_hook(partial(self._heads, number))
+            layer.output.dense.register_forward_hook(partial(self._mlp, number))
+
+    def _heads(self, layer: int, module, inputs):
+        if self.gates is None:
+            return None
+        mean = self._means.heads[layer]  # [H, dh]
+        x = inputs[0].unflatten(-1, mean.shape)
+        keep = self.gates[layer * len(mean) : (layer + 1) * len(mean), None]
+        return ((keep * (x - mean) + mean).flatten(-2),)
+
+    def _mlp(self, layer: int, module, inputs, output):
+        if self.gates is None:
+            return None
+        mean, before = self._means.mlps[layer], self._means.heads.shape[:2].numel()
+        return self.gates[before + layer] * (output - mean) + mean
+
+
+def interleaved(ways: dict[str, Callable[[int], object]], turns: int) -> dict[str, list[float]]:
+    """Seconds of every way in every turn: each turn runs all ways once. The first turn warms up and is not counted."""
+    times = {name: [] for name in ways}
+    for turn in range(turns + 1):
+        for name, run in ways.items():
+            start = time.perf_counter()
+            run(turn)
+            times[name] += [time.perf_counter() - start] if turn else []
+    return times
+
+
+def ratio(above: Sequence[float], below: Sequence[float]) -> float:
+    """The median of the turns' ratios: what slows the machine for a while slows both sides of a ratio."""
+    return round(statistics.median(a / b for a, b in zip(above, below, strict=True)), 3)
+
+
+def parser_for(doc: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", action="append", choices=SIZES, help="which model; may be repeated (default: all)")
+    parser.add_argument("--turns", type=int, help="counted turns (default: 5, and 2 at bert-base)")
+    parser.add_argument("--out", type=Path, help="JSON file to write")
+    return parser
+
+
+def machine() -> dict:
+    """What the times were taken on."""
+    names = [line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")]
+    processor = f"{names[0] if names else platform.processor()}, {os.cpu_count()} cores"
+    versions = {"torch": torch.__version__, "transformers": transformers_version}
+    capability = torch.backends.cpu.get_cpu_capability()
+    return {"cpu": processor, "vectors": capability, "threads": torch.get_num_threads(), **versions}
+
+
+def report(results: list[dict], out: Path | None) -> None:
+    """Print a table with one column per result, and write the JSON."""
+    document = {"machine": machine(), "results": results}
+    flat = [_flat(result) for result in results]
+    print("\n" + ", ".join(f"{key}: {value}" for key, value in document["machine"].items()) + "\n")
+    for key in dict.fromkeys(key for row in flat for key in row):
+        print(f"{key:<42}" + "".join(f"{_cell(row.get(key, '')):>20}" for row in flat))
+    if out:
+        out.write_text(json.dumps(document, indent=1) + "\n")
+
+
+def _lines(path: str) -> list[str]:
+    return Path(path).read_text().splitlines() if Path(path).is_file() else []
+
+
+def _flat(result: dict) -> dict:
+    flat = {}
+    for key, value in result.items():
+        flat |= {f"{key}, {k}": v for k, v in value.items()} if isinstance(value, dict) else {key: value}
+    return flat
+
+
+def _cell(value) -> str:
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
