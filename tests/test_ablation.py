@@ -81,9 +81,9 @@ def test_resample_ablation_puts_another_pairs_activations_in_place(bert, fused, 
             if component.kind == "head":
                 part = slice(component.head * 8, component.head * 8 + 8)
 
-            def put(x, kind=component.kind, layer=component.layer, part=part):
+            def put(x, values=donor[component.kind][component.layer][tokens], part=part):
                 x = x.clone()
-                x[0, :, part] = donor[kind][layer][tokens, part]
+                x[0, :, part] = values[:, part]
                 return x
 
             if component.kind == "head":

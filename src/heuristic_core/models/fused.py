@@ -112,7 +112,8 @@ class FusedModel:
     ) -> Tensor:
         """See :meth:`heuristic_core.models.model.Model.logits`."""
         x = self._encode(batch, edit, every_row, self._rates if dropout else Rates(), None)
-        return self._classify(x, self._rates.classifier if dropout else 0.0).float()
+        logits = self._classify(x, self._rates.classifier if dropout else 0.0)
+        return logits.to(torch.promote_types(self.dtype, torch.float32))
 
     def observe_attention(self, batch: Batch, observer: AttentionObserver) -> None:
         """See :meth:`heuristic_core.models.model.Model.observe_attention`."""

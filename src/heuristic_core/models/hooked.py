@@ -50,7 +50,8 @@ class HookedModel:
     ) -> Tensor:
         """See :meth:`heuristic_core.models.model.Model.logits`. Every row is computed in any case."""
         with self._mode(dropout), self._edited(edit):
-            return self._model(**inputs_for(self._model, batch)).logits.float()
+            logits = self._model(**inputs_for(self._model, batch)).logits
+        return logits.to(torch.promote_types(self.dtype, torch.float32))
 
     def observe_attention(self, batch: Batch, observer: AttentionObserver) -> None:
         """See :meth:`heuristic_core.models.model.Model.observe_attention`."""

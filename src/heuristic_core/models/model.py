@@ -34,7 +34,7 @@ class Model(Protocol):
     def logits(
         self, batch: Batch, edit: Edit | None = None, *, every_row: bool = False, dropout: bool = False
     ) -> Tensor:
-        """Class logits, float32 [B, classes].
+        """Class logits [B, classes], in float32 where the weights have less.
 
         edit: reads or replaces component outputs. every_row: `edit` sees all rows of the last layer; otherwise it may
         see there the row alone that is classified, [B, 1, ...]. dropout: at the rates of the model's configuration.
