@@ -27,6 +27,8 @@ from heuristic_core.tasks.encoded import Encoded
 
 DATA = Path(__file__).parent.parent.parent / "shared" / "data"
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+Factors = tuple[Tensor, Tensor]  # of one matrix product
+TOKENS_A_WORD = 1.25  # roughly, in English
 # File of real pairs, and mean and deviation of the logarithm of their rough lengths, for where there is no such file.
 LENGTHS = {"MNLI": ("mnli_dev_matched.parquet", 3.55, 0.50), "HANS": ("hans_validation.parquet", 3.06, 0.15)}
 
@@ -57,7 +59,7 @@ class Size:
 
 SIZES = {
     "miniature": Size(4, 8, 64, 128, 111, 24, 16, 1, 20, 5, 512, 2048, 0.3),
-    "minilm": Size(6, 12, 384, 1536, 30522, 128, 128, 4, 1, 5, 256, 512, 0.1),
+    "minilm": Size(6, 12, 384, 1536, 30522, 128, 128, 4, 1, 5, 256, 256, 0.1),
     "bert-base": Size(12, 12, 768, 3072, 28996, 128, 128, 4, 1, 2, 256, 128, 0.08),
 }
 
@@ -82,24 +84,23 @@ def classifier(size: Size) -> BertForSequenceClassification:
 
 
 def pair_lengths(kind: str, count: int, longest: int) -> tuple[np.ndarray, str]:
-    """Tokens of so many pairs, special ones included, and a sentence on where they come from.
+    """Tokens of so many pairs, special ones included, and where they come from.
 
-    kind: "miniature", 7 to 17 tokens as in the generated language, or a key of `LENGTHS`.
+    kind: "generated", 7 to 17 tokens as in the miniature's language, or a key of `LENGTHS`.
     """
     rng = np.random.default_rng(0)
-    if kind == "miniature":
-        return rng.integers(7, 18, count), "uniform from 7 to 17"
+    if kind == "generated":
+        return rng.integers(7, 18, count), "7 to 17"
     name, mean, deviation = LENGTHS[kind]
     if (DATA / name).is_file():
         import pyarrow.parquet as parquet
 
         columns = parquet.read_table(DATA / name, columns=["premise", "hypothesis"]).to_pydict().values()
         words = np.array([len(f"{a} {b}".split()) for a, b in zip(*columns, strict=True)])
-        lengths, source = rng.choice(1.25 * words + 3, count, replace=False), f"{name}, 1.25 tokens a word"
+        lengths, source = rng.choice(TOKENS_A_WORD * words + 3, count, replace=False), Path(name).stem
     else:
-        lengths, source = rng.lognormal(mean, deviation, count), f"log-normal, as if {kind}'s"
-    lengths = lengths.round().astype(int).clip(7, longest)
-    return lengths, f"{source}; mean {lengths.mean():.1f}"
+        lengths, source = rng.lognormal(mean, deviation, count), "log-normal"
+    return lengths.round().astype(int).clip(7, longest), source
 
 
 def sentence_pairs(lengths: np.ndarray, size: Size) -> list[dict]:
@@ -121,14 +122,14 @@ def tokenizer_of(size: Size) -> BertTokenizer:
     return BertTokenizer(vocab=vocabulary, do_lower_case=False, model_max_length=size.max_length)
 
 
-def encoded_pairs(kind: str, count: int, size: Size) -> tuple[list[dict], Encoded, str]:
-    """Sentence pairs, their encoding, and where their lengths come from."""
+def encoded_pairs(kind: str, count: int, size: Size) -> tuple[list[dict], Encoded, dict]:
+    """Sentence pairs, their encoding, and what a result says of their lengths."""
     lengths, source = pair_lengths(kind, count, size.max_length)
     rows = sentence_pairs(lengths, size)
     encoded = encode(rows, tokenizer_of(size), size.max_length)
     if not np.array_equal(encoded.lengths, lengths):
         raise SystemExit("the made-up sentences do not have the intended number of tokens")
-    return rows, encoded, source
+    return rows, encoded, {"like": kind, "source": source, "pairs": count, "mean": float(lengths.mean())}
 
 
 def padded_inputs(tokenizer: BertTokenizer, rows: Sequence[dict], longest: int) -> dict[str, Tensor]:
@@ -166,7 +167,34 @@ class MaskedBert:
         return self.gates[before + layer] * (output - mean) + mean
 
 
-def interleaved(ways: dict[str, Callable[[int], object]], turns: int) -> dict[str, list[float]]:
+def products(plain: BertForSequenceClassification, steps: list[list[tuple[int, ...]]]) -> list[list[Factors]]:
+    """The products with weights that each pruning step needs, in its order: forward, then backward.
+
+    steps: real tokens and pairs of each micro-batch. The last layer takes keys and values of all rows, everything else
+    of one row a pair; below the gates of layer 0 nothing needs a gradient. Not among them: attention's own products,
+    the pooler's and the classifier's, and gradients of weights.
+    """
+    d, layers = plain.config.hidden_size, []
+    for layer in plain.bert.encoder.layer:
+        own, output = layer.attention.self, layer.attention.output
+        inner = torch.cat([own.query.weight, own.key.weight, own.value.weight])
+        layers.append((inner, output.dense.weight, layer.intermediate.dense.weight, layer.output.dense.weight))
+    most = max(part[0] for step in steps for part in step)
+    left = {width: torch.randn(most, width) for width in {d, 2 * d, 3 * d, plain.config.intermediate_size}}
+
+    def passes(tokens: int, pairs: int, *_) -> list[Factors]:
+        met = [(tokens, weight) for layer in layers[:-1] for weight in layer]  # rows and the weights they meet
+        inner, *outer = layers[-1]
+        met += [(pairs, inner[:d]), (tokens, inner[d:]), *((pairs, weight) for weight in outer)]
+        both = [(n, weight.T) for n, weight in met] + [(n, weight) for n, weight in met[:0:-1]]
+        return [(left[len(matrix)][:n], matrix) for n, matrix in both]
+
+    return [[factors for part in step for factors in passes(*part)] for step in steps]
+
+
+def interleaved(
+    ways: dict[str, Callable[[int], object]], turns: int, after_first: Callable[[], object] = lambda: None
+) -> dict[str, list[float]]:
     """Seconds of every way in every turn: each turn runs all ways once. The first turn warms up and is not counted."""
     times = {name: [] for name in ways}
     for turn in range(turns + 1):
@@ -174,6 +202,8 @@ def interleaved(ways: dict[str, Callable[[int], object]], turns: int) -> dict[st
             start = time.perf_counter()
             run(turn)
             times[name] += [time.perf_counter() - start] if turn else []
+        if not turn:
+            after_first()
     return times
 
 
@@ -205,7 +235,7 @@ def report(results: list[dict], out: Path | None) -> None:
     flat = [_flat(result) for result in results]
     print("\n" + ", ".join(f"{key}: {value}" for key, value in document["machine"].items()) + "\n")
     for key in dict.fromkeys(key for row in flat for key in row):
-        print(f"{key:<42}" + "".join(f"{_cell(row.get(key, '')):>20}" for row in flat))
+        print(f"{key:<34}" + "".join(f"{_cell(row.get(key, '')):>18}" for row in flat))
     if out:
         out.write_text(json.dumps(document, indent=1) + "\n")
 

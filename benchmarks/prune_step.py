@@ -7,16 +7,14 @@ The first form takes turns in one process, on one CPU thread in float32, between
 - baseline: what the paper's released code does in a step. Its collator tokenises the sentences of each micro-batch and
   pads them to the longest length allowed; the full model gives its logits; Hugging Face's model in training mode, with
   its components gated by hooks, is run and differentiated; AdamW steps on log_alpha and the multipliers.
-- ours: the library's own step, on the same pairs and with the same noise, as many gate samples and runs;
-  `with dropout` at the rates of the baseline, and without, which is the library's default.
-- ours, R runs: several runs in one pass.
-- products: the matrix products with weights that a step on these micro-batches cannot do without, for real tokens
-  only, into fresh outputs, walking the layers forward and then backward. Attention's own products, the pooler's and the
-  classifier's are not counted.
+- ours: the library's step on the same pairs and noise, without dropout (its default), and with the baseline's.
+- ours, R runs: several runs in one pass; not for models of more than 6 layers.
+- products: the matrix products with weights that such a step cannot do without (`common.products`).
 
-Before that, both sides compute one small step with dropout off and must agree, gradients included.
-matmul_share: the products' share of our time. ratio: baseline over ours. shared_pass: time per run alone over time per
-run in a pass of R. Seconds are medians per step, ratios and shares medians of the turns' own.
+Before that, both sides compute a small step with dropout off and must agree, gradients included. Lengths are real ones
+where shared/data stands beside the repository, at 1.25 tokens a word. Seconds are medians, per step; ratio: baseline
+over ours; matmul_share: products over ours; shared_pass: time per token alone over that in a pass of R runs; all three
+are medians of the turns' own.
 
 The second form measures the library alone, and says what a run of 9,300 steps would take. Times mean little on a shared
 machine; ratios are measured in turn in one run.
@@ -24,7 +22,7 @@ machine; ratios are measured in turn in one run.
 
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -37,6 +35,7 @@ from common import (
     interleaved,
     padded_inputs,
     parser_for,
+    products,
     ratio,
     report,
     tokenizer_of,
@@ -46,7 +45,7 @@ from torch import Tensor
 from heuristic_core.ablation import component_means
 from heuristic_core.config.blocks import Prune
 from heuristic_core.evaluate import all_logits
-from heuristic_core.learner import Learner, Run
+from heuristic_core.learner import Draws, Learner, Run
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import PRECISIONS, view_of
 from heuristic_core.prune import PASS_TOKENS, Objective, PruningInputs
@@ -68,7 +67,7 @@ def main():
     results = []
     for name in args.size or SIZES:
         size = SIZES[name]
-        found = throughput(size, args.device, args.precision) if alone else compare(name, size, args.turns)
+        found = throughput(size, args.device, args.precision) if alone else compare(size, args.turns or size.turns)
         results.append({"size": name} | found)
     report(results, args.out)
 
@@ -88,14 +87,15 @@ def settings_for(size: Size, dropout: bool, batch: int | None = None) -> Prune:
     )
 
 
-def inputs_for(size: Size, kind: str, device: str = "cpu", precision: str = "float32"):
-    """Hugging Face's model, the sentence pairs, where their lengths come from, and the library's inputs."""
+def inputs_for(size: Size, device: str = "cpu", precision: str = "float32"):
+    """Hugging Face's model, the sentence pairs, what to say of their lengths, and the library's inputs."""
     plain = classifier(size).to(device, PRECISIONS[precision])
-    rows, encoded, source = encoded_pairs(kind, size.pairs, size)
+    kind = "generated" if size == SIZES["miniature"] else "MNLI"
+    rows, encoded, lengths = encoded_pairs(kind, size.pairs, size)
     model = view_of(plain)
     pairs = PairTensors(encoded, model.pad, model.device)
     means = component_means(model, pairs, torch.arange(64).split(16))
-    return plain, rows, source, PruningInputs(model, means, pairs, all_logits(model, pairs))
+    return plain, rows, lengths, PruningInputs(model, means, pairs, all_logits(model, pairs))
 
 
 class Ours:
@@ -154,38 +154,6 @@ class Baseline:
         return F.kl_div(gated, full, reduction="batchmean", log_target=True), penalty
 
 
-def products(plain, parts: list[tuple[int, int]]) -> Iterator[tuple[int, Tensor]]:
-    """The products of one step in its order: rows, and the [in, out] matrix they meet.
-
-    parts: tokens and pairs of each micro-batch. The last layer computes keys and values of all rows, everything else
-    for one row a pair; below the gates of layer 0 nothing needs a gradient.
-    """
-    layers = []
-    for layer in plain.bert.encoder.layer:
-        own = layer.attention.self
-        joined = torch.cat([own.query.weight, own.key.weight, own.value.weight])
-        output = layer.attention.output.dense.weight
-        layers.append((joined, output, layer.intermediate.dense.weight, layer.output.dense.weight))
-    hidden, last = plain.config.hidden_size, len(layers) - 1
-    for tokens, pairs in parts:
-        for number, (joined, output, up, down) in enumerate(layers):
-            rows = pairs if number == last else tokens
-            split = [(pairs, joined[:hidden]), (tokens, joined[hidden:])] if number == last else [(tokens, joined)]
-            yield from ((n, weight.T) for n, weight in (*split, (rows, output), (rows, up), (rows, down)))
-        for number, (joined, output, up, down) in reversed(list(enumerate(layers))):
-            rows = pairs if number == last else tokens
-            yield from ((rows, down), (rows, up), (rows, output))
-            if number == last:
-                yield from ((tokens, joined[hidden:]), (pairs, joined[:hidden]))
-            elif number:
-                yield tokens, joined
-
-
-def multiply(work: list[tuple[Tensor, Tensor]]) -> None:
-    for x, matrix in work:
-        torch.mm(x, matrix)
-
-
 def check(masked: MaskedBert, rows: list[dict], size: Size, inputs: PruningInputs) -> dict[str, float]:
     """Both sides' KL for the same few pairs and gates, without dropout, and their largest gradient of log_alpha.
 
@@ -206,37 +174,31 @@ def check(masked: MaskedBert, rows: list[dict], size: Size, inputs: PruningInput
     return found
 
 
-def compare(name: str, size: Size, turns: int | None) -> dict:
+def compare(size: Size, turns: int) -> dict:
     """One size's results."""
-    turns = turns or size.turns
-    plain, rows, source, inputs = inputs_for(size, "miniature" if name == "miniature" else "MNLI")
+    plain, rows, lengths, inputs = inputs_for(size)
     masked = MaskedBert(plain, inputs.means)
     checked = check(masked, rows, size, inputs)
-    plan = Ours(inputs, settings_for(size, False)).learner.draws(size.steps * (turns + 1), size.pairs)
+    plan = Ours(inputs, settings_for(size, False), SHARED[-1]).learner.draws(size.steps * (turns + 1), size.pairs)
     parts = [micro_batches(inputs.pairs, draw.index[0]) for draw in plan]
-    ways, work = ways_to_step(plain, masked, rows, inputs, size, plan, parts)
-    taken = interleaved(ways, turns)
-    times = {way: [value / size.steps for value in values] for way, values in taken.items()}
-    counted = slice(size.steps, None)
-    real, padded = (sum(sum(p[k] for p in part) for part in parts[counted]) / (size.steps * turns) for k in (0, 2))
-    flop = sum(2 * len(x) * m.numel() for step in work[counted] for x, m in step) / (size.steps * turns)
-    seconds = {way: statistics.median(values) for way, values in times.items()}
+    work = products(plain, parts)
+    times = interleaved(ways_to_step(masked, rows, inputs, size, plan, work), turns)
+    seconds = {way: statistics.median(values) / size.steps for way, values in times.items()}
+    steps = range(size.steps, len(plan))  # those of the counted turns
+    real, padded = (sum(part[k] for n in steps for part in parts[n]) / len(steps) for k in (0, 2))
+    flop = sum(2 * len(x) * matrix.numel() for n in steps for x, matrix in work[n]) / len(steps)
+    ours = ("ours", "ours with dropout")
     return {
-        "lengths": source,
-        "steps": size.steps * turns,
+        "lengths": lengths,
+        "steps": len(steps),
         "check": checked,
         "seconds": seconds,
-        "ratio": {way: ratio(times["baseline"], times[way]) for way in ("ours", "ours with dropout")},
-        "matmul_share": {way: ratio(times["products"], times[way]) for way in ("ours", "ours with dropout")},
-        "gflop of products": flop / 1e9,
-        "gflop/s of products": flop / 1e9 / seconds["products"],
-        "tokens/s": {way: real / seconds[way] for way in ("ours", "ours with dropout", "baseline")},
-        "padded/real": {"ours": padded / real, "baseline": size.batch * size.max_length / real},
-        "shared_pass": {
-            str(runs): ratio([runs * value for value in times["ours"]], times[f"ours, {runs} runs"])
-            for runs in SHARED
-            if f"ours, {runs} runs" in times
-        },
+        "ratio": {way: ratio(times["baseline"], times[way]) for way in ours},
+        "matmul_share": {way: ratio(times["products"], times[way]) for way in ours},
+        "products": {"gflop": flop / 1e9, "gflop/s": flop / 1e9 / seconds["products"]},
+        "tokens/s": {way: real / seconds[way] for way in ("baseline", *ours)},
+        "padded/real": {"baseline": size.batch * size.max_length / real, "ours": padded / real},
+        "shared_pass": shared_passes(inputs.pairs, plan, size.steps, times),
     }
 
 
@@ -246,44 +208,47 @@ def micro_batches(pairs: PairTensors, index: Tensor) -> list[tuple[int, int, int
     return [(int(some.sum()), len(some), len(some) * int(some.max())) for some in lengths]
 
 
-def ways_to_step(plain, masked, rows, inputs, size, plan, parts) -> tuple[dict[str, Callable[[int], None]], list]:
-    """What is timed, each a function of the turn; and the products of every step."""
-    ours = {
-        "ours": Ours(inputs, settings_for(size, False)),
-        "ours with dropout": Ours(inputs, settings_for(size, True)),
-    }
-    if size.layers < 12:
-        ours |= {f"ours, {runs} runs": Ours(inputs, settings_for(size, False), runs) for runs in SHARED}
-    baseline = Baseline(masked, rows, size, settings_for(size, True), ours["ours"].learner.log_alpha[0])
-    widths = {size.hidden, 2 * size.hidden, 3 * size.hidden, size.feed_forward}
-    left = {width: torch.randn(PASS_TOKENS["cpu"], width) for width in widths}
-    work = [[(left[len(m)][:n], m) for n, m in products(plain, [p[:2] for p in part])] for part in parts]
+def shared_passes(pairs: PairTensors, plan: list[Draws], steps: int, times: dict) -> dict[str, float]:
+    """Time per token of a run alone over that of several runs in a pass: each run draws other pairs."""
 
-    def each(run: Callable[[int], None], turn: int) -> None:
-        for number in range(turn * size.steps, (turn + 1) * size.steps):
-            run(number)
+    def per_token(runs: int, seconds: list[float]) -> list[float]:
+        tokens = [int(pairs.lengths[draw.index[:runs]].sum()) for draw in plan]
+        return [value / sum(tokens[t * steps : (t + 1) * steps]) for t, value in enumerate(seconds, start=1)]
 
-    def plain_step(number: int) -> None:
-        baseline.step(plan[number].index[0], plan[number].noise[0], SPARSITY)
+    passes = {runs: times.get(f"ours, {runs} runs") for runs in SHARED}
+    return {str(r): ratio(per_token(1, times["ours"]), per_token(r, taken)) for r, taken in passes.items() if taken}
+
+
+def ways_to_step(masked, rows, inputs, size, plan, work) -> dict[str, Callable[[int], None]]:
+    """What is timed, each a function of the turn. plan, work: what is drawn, and the products, of every step."""
+    settings, dropped = settings_for(size, dropout=False), settings_for(size, dropout=True)
+    ours = {"ours": Ours(inputs, settings), "ours with dropout": Ours(inputs, dropped)}
+    if size.layers <= 6:
+        ours |= {f"ours, {runs} runs": Ours(inputs, settings, runs) for runs in SHARED}
+    baseline = Baseline(masked, rows, size, dropped, ours["ours"].learner.log_alpha[0])
+
+    def steps(turn: int) -> range:
+        return range(turn * size.steps, (turn + 1) * size.steps)
+
+    def plain(turn: int) -> None:
+        for n in steps(turn):
+            baseline.step(plan[n].index[0], plan[n].noise[0], SPARSITY)
+
+    def multiply(turn: int) -> None:
+        for n in steps(turn):
+            for x, matrix in work[n]:
+                torch.mm(x, matrix)
 
     ways = {name: lambda turn, one=one: one.steps(size.steps) for name, one in ours.items()}
-    ways["products"] = lambda turn: each(lambda number: multiply(work[number]), turn)
-    return {"baseline": lambda turn: each(plain_step, turn)} | ways, work
+    return {"baseline": plain, **ways, "products": multiply}
 
 
 def throughput(size: Size, device: str, precision: str, warm: int = 10, steps: int = 50) -> dict:
     """Steps per second of the library alone."""
-    kind = "miniature" if size.max_length < 128 else "MNLI"
-    _, _, source, inputs = inputs_for(size, kind, device, precision)
+    _, _, lengths, inputs = inputs_for(size, device, precision)
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
-    where = torch.cuda.get_device_name() if device == "cuda" else "cpu"
-    result = {
-        "lengths": source,
-        "device": where,
-        "precision": precision,
-        "steps/s": {},
-        f"minutes of {PAPER_STEPS}": {},
-    }
+    where = torch.cuda.get_device_name() if device == "cuda" else device
+    rates = {}
     for way, dropout in (("ours", False), ("ours with dropout", True)):
         ours = Ours(inputs, settings_for(size, dropout))
         ours.steps(warm)
@@ -291,9 +256,10 @@ def throughput(size: Size, device: str, precision: str, warm: int = 10, steps: i
         start = time.perf_counter()
         ours.steps(steps)
         wait()
-        rate = steps / (time.perf_counter() - start)
-        result["steps/s"][way], result[f"minutes of {PAPER_STEPS}"][way] = rate, PAPER_STEPS / rate / 60
-    return result
+        rates[way] = steps / (time.perf_counter() - start)
+    minutes = {way: PAPER_STEPS / rate / 60 for way, rate in rates.items()}
+    result = {"lengths": lengths, "device": where, "precision": precision, "steps": steps, "steps/s": rates}
+    return result | {f"minutes of {PAPER_STEPS}": minutes}
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heuristic_core.config import ConfigError, Study, load_study, parse_study
+from heuristic_core.config.blocks import Prune
 from heuristic_core.config.context import Context
 from heuristic_core.config.grid import cells
 from heuristic_core.layout import Layout
@@ -160,6 +161,11 @@ IMPOSSIBLE = [
     (GENERATED, "finetune.dropout", 1.0, ["finetune.dropout = 1.0", "less than 1"]),
     (GENERATED, "prune.batch_size", 0, ["prune.batch_size = 0", "greater than 0"]),
     (GENERATED, "prune.gate_draws", 3, ["prune", "batch_size = ", "multiple of gate_draws = 3"]),
+    (GENERATED, "prune.warmup_steps", 301, ["prune", "warmup_steps = 301", "rise + hold = 300"]),
+    (GENERATED, "prune.thresholds", {0.5: 0.4}, ["prune", "thresholds need discretise = 'threshold'"]),
+    (GENERATED, "prune.thresholds", {1.5: 0.4}, ["prune.thresholds", "less than 1"]),
+    (GENERATED, "prune.discretise", "round", ["prune.discretise = 'round'", "'exact' or 'threshold'"]),
+    (GENERATED, "device", "gpu", ["device = 'gpu'", "'cpu' or 'cuda'"]),
     (GENERATED, "prune.examples", PAIRS + 1, [f"prune.examples = {PAIRS + 1}", f"at most {PAIRS}"]),
     (GENERATED, "prune.mean_examples", PAIRS + 1, [f"prune.mean_examples = {PAIRS + 1}", f"at most {PAIRS}"]),
     (GENERATED, "task.max_length", POSITIONS + 1, [f"task.max_length = {POSITIONS + 1}", f"= {POSITIONS}", "lower"]),
@@ -345,3 +351,42 @@ def test_any_change_ends_in_a_study_or_in_a_named_error(values):
     sizes = [len(cells(study)), len(study.grid.checkpoints) * len(study.grid.sparsities) * len(study.grid.curve_seeds)]
     assert sizes[0] >= sizes[1] > 0
     assert Layout.of(study).cell.startswith(f"{study.results}/{study.study}/{study.model.name}/{study.task.name}/")
+
+
+def overlaid(*files):
+    """Configuration files merged as Snakemake merges what stands after --configfile."""
+    from snakemake.utils import update_config
+
+    values = {}
+    for file in files:
+        update_config(values, yaml.safe_load((ROOT / file).read_text()))
+    return values
+
+
+@pytest.mark.parametrize("study", ["config/minilm-mnli.yaml", "config.yaml"])
+def test_pruning_presets_lie_over_a_study(study):
+    published = parse_study(overlaid(study, "config/pruning/as-published.yaml")).prune
+    assert (published.steps_at(0.5), published.steps_at(0.7)) == (9300, 10420)
+    assert (published.weight_decay, published.controller_weight_decay) == (0.01, 0.01)
+    assert (published.dropout, published.discretise, published.controller) == (True, "threshold", "sampled")
+    assert (published.gate_draws, published.batch_size, published.decay) == (4, 128, "after-warmup")
+    assert published.thresholds == {0.5: 0.5, 0.7: 0.35}
+    assert Prune.model_validate_json(published.model_dump_json()) == published
+    ours = parse_study(overlaid(study, "config/pruning/default.yaml")).prune
+    required = {"rise", "hold", "batch_size", "examples", "mean_examples", "together"}
+    scale = {"rise_per_percent", "hold_per_percent"}
+    for key, field in Prune.model_fields.items():
+        if key not in required | scale:
+            assert getattr(ours, key) == field.get_default(call_default_factory=True), key
+
+
+def test_presets_name_every_choice_where_paper_and_code_differ():
+    choices = {"dropout", "weight_decay", "controller_weight_decay", "controller", "gate_draws", "discretise", "decay"}
+    for preset in ("as-published", "default"):
+        assert choices <= set(yaml.safe_load((ROOT / f"config/pruning/{preset}.yaml").read_text())["prune"])
+
+
+def test_held_out_pairs_must_exist_too():
+    values = replaced(replaced(VALUES[GENERATED], "prune.discretise", "threshold"), "prune.examples", PAIRS)
+    with pytest.raises(ConfigError, match=r"prune\.examples = .* with prune\.held_out = 500 .* at most"):
+        parse_study(values)

@@ -10,7 +10,7 @@ from conftest import ROOT
 from heuristic_core.components import Identity
 from heuristic_core.config import load_study, parse_study
 from heuristic_core.config.context import Context
-from heuristic_core.config.grid import Cell, cells, early, spread, surface
+from heuristic_core.config.grid import Cell, cells, early, seed_blocks, spread, surface
 from heuristic_core.figures.targets import TARGETS, outputs
 from heuristic_core.layout import Layout
 from heuristic_core.tables import SCHEMAS
@@ -49,6 +49,20 @@ def test_surface_is_the_curve_seeds_at_every_sparsity_of_every_checkpoint():
 def test_early_subnetworks_are_at_the_high_sparsity():
     assert early(study()) == [(20, 0.5, 6), (20, 0.5, 8)]
     assert early(study(early=None)) == []
+
+
+def test_seeds_share_a_job_only_with_those_wanted_at_the_same_cells():
+    """Curve 9, 5; early 6, 8; spread 5, 6, 7: five kinds of seed. A full block never changes when one is added."""
+
+    def blocks(together, **grid):
+        one = study(**grid)
+        return seed_blocks(one.model_copy(update={"prune": one.prune.model_copy(update={"together": together})}))
+
+    assert blocks(1) == [[9], [5], [6], [8], [7]]
+    assert blocks(4) == blocks(1)
+    many = {"seeds": list(range(20, 27)), "curve_seeds": [20, 21, 22], "early": None}
+    assert blocks(2, **many) == [[20, 21], [22], [23, 24], [25, 26]]
+    assert blocks(2, **(many | {"seeds": list(range(20, 28))})) == [*blocks(2, **many), [27]]
 
 
 def test_cells_are_all_of_them_once_in_order():

@@ -132,8 +132,16 @@ def test_a_faulty_context_is_named(name, capsys, tmp_path):
 def test_a_number_that_is_none_is_named(capsys):
     assert status("prune", "--sparsity", "half") == 2
     assert "--sparsity" in capsys.readouterr().err
-    assert status("prune", "--seed", "1.5") == 2
-    assert "--seed" in capsys.readouterr().err
+    assert status("prune", "--seeds", "1.5") == 2
+    assert "--seeds" in capsys.readouterr().err
+
+
+def test_as_many_paths_as_seeds_are_asked_for(capsys):
+    paths = {"checkpoint": "a", "means": "a", "logits": "a", "train": "a", "subnetworks": "a", "traces": "a"}
+    names = {"study": "s", "model-name": "m", "task-name": "t", "ft-seed": "1", "step": "1", "sparsity": "0.5"}
+    given = [part for key, value in (paths | names).items() for part in (f"--{key}", value)]
+    assert status("prune", "--prune", CONFIG, *given, "--seeds", "1", "2") == 2
+    assert "--subnetworks: give one path for each of the 2 values of --seeds" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("name", "given"), [("figure", "figure99"), ("concatenate", "nothing")])

@@ -7,8 +7,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from conftest import ROOT
@@ -38,7 +40,10 @@ def planned(folder: Path, config: Path) -> dict[str, int]:
     """Jobs by rule that a dry run lists, but for the target itself."""
     text = snakemake(folder, "--dry-run", config=config)
     table = re.findall(r"^(\w+) +(\d+)$", text.stdout + text.stderr, re.MULTILINE)
-    return {rule: int(count) for rule, count in table if rule not in ("total", "all_figures")}
+    jobs = Counter()
+    for rule, count in dict(table).items():  # the table is printed twice
+        jobs[re.sub(r"^prune(_\d+)+$", "prune", rule)] += int(count)  # one rule for every block of seeds
+    return {rule: count for rule, count in jobs.items() if rule not in ("total", "all_figures")}
 
 
 @pytest.fixture(scope="session")
@@ -220,8 +225,9 @@ def test_a_killed_workflow_leaves_nothing_that_counts_as_finished(finished, chan
     """Snakemake and its jobs get SIGKILL while a subnetwork is pruned; the next run makes it anew."""
     folder = tmp_path / "copy"
     shutil.copytree(finished, folder, symlinks=True)
-    target = f"{RUNS}/ft1/step60/s0.4/seed99/subnetwork.json"
-    log = folder / "results/reduced/logs/prune/ft1-step60-s0.4-seed99.log"
+    target = f"{RUNS}/ft1/step60/s0.4/seed44/subnetwork.json"
+    log = folder / "results/reduced/logs/prune/ft1-step60-s0.4-seed44.log"
+    log.unlink()
     endless = changed(prune__hold=1_000_000)
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder)]
     command += ["--configfile", str(endless), "--cores", "1", "--", target]
@@ -287,16 +293,90 @@ def prune_arguments(finished: Path, out: Path, config: Path, sparsity: str = "0.
         "--ft-seed": 1,
         "--step": 60,
         "--sparsity": sparsity,
-        "--seed": seed,
+        "--seeds": seed,
         "--checkpoint": step / "checkpoint",
         "--means": step / "means.safetensors",
         "--logits": step / "logits.safetensors",
         "--train": finished / RUNS / "data/encoded/train.safetensors",
-        "--subnetwork": out / "subnetwork.json",
-        "--trace": out / "trace.parquet",
+        "--subnetworks": out / "subnetwork.json",
+        "--traces": out / "trace.parquet",
         "--log": out / "log",
     }
     return [str(ROOT / "workflow/scripts/prune.py"), *(str(part) for pair in given.items() for part in pair)]
+
+
+def test_seeds_that_share_a_pass_share_a_job_and_find_the_same_subnetworks(finished, changed, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(finished, folder, symlinks=True)
+    config = changed(prune__together=2)
+    jobs = planned(folder, config)
+    assert jobs["prune"] == 2 * 2 * 2 + 2 * 2  # seeds 42, 43 at 2 sparsities of 2 steps, seed 44 at those of the last
+    assert jobs["evaluate"] == 2 * len(cells(STUDY))
+    cell = f"{RUNS}/ft1/step60/s0.4"
+    snakemake(folder, "--", f"{cell}/seed43/subnetwork.json", config=config)
+    for seed in (42, 43):
+        one, other = (Subnetwork.load(place / f"{cell}/seed{seed}/subnetwork.json") for place in (finished, folder))
+        assert (one.identity, one.kept) == (other.identity, other.kept)
+        assert one.log_alpha == pytest.approx(other.log_alpha, abs=1e-4)
+
+
+def test_a_killed_pruning_job_resumes_to_the_same_bytes(finished, changed, tmp_path):
+    config = changed(prune__hold=1500, prune__save_every=20)
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    subprocess.run([sys.executable, *prune_arguments(finished, whole, config)], check=True, capture_output=True)
+    command = [sys.executable, *prune_arguments(finished, cut, config)]
+    running = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    wait_for(lambda: (cut / ".unfinished" / "state.safetensors").is_file())
+    running.kill()
+    running.wait()
+    assert not (cut / "subnetwork.json").exists()
+    subprocess.run(command, check=True, capture_output=True)
+    assert "resuming after step" in (cut / "log").read_text()
+    for file in ("subnetwork.json", "trace.parquet"):
+        assert (whole / file).read_bytes() == (cut / file).read_bytes(), file
+    assert not (cut / ".unfinished").exists()
+
+
+def script(name: str, **options) -> None:
+    """Run a script by hand; an underscore in an option stands for a dash, True for an option without a value."""
+    given = [
+        part
+        for key, value in options.items()
+        for part in (f"--{key.replace('_', '-')}", *([] if value is True else [str(value)]))
+    ]
+    subprocess.run([sys.executable, str(ROOT / f"workflow/scripts/{name}.py"), *given], check=True, capture_output=True)
+
+
+def test_a_subnetwork_becomes_an_ordinary_checkpoint(finished, tmp_path):
+    """Loaded by transformers alone, it predicts what the workflow's evaluation says."""
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    step = finished / RUNS / "ft1" / "step60"
+    cell = step / "s0.4" / "seed42"
+    inputs = {"checkpoint": step / "checkpoint", "means": step / "means.safetensors"}
+    script("shrink", **inputs, subnetwork=cell / "subnetwork.json", folder=tmp_path / "small")
+    model = AutoModelForSequenceClassification.from_pretrained(tmp_path / "small").eval()
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "small")
+    sentences = read_table(finished / RUNS / "data/sentences/evaluation.parquet")
+    predicted = read_table(cell / "predictions.parquet")
+    first, second = (sentences[column].tolist()[:40] for column in ("sentence1", "sentence2"))
+    logits = model(**tokenizer(first, second, padding=True, return_tensors="pt")).logits.detach().numpy()
+    assert np.abs(logits - np.stack(predicted["logits"].tolist()[:40])).max() < 1e-4
+
+
+def test_evaluation_by_hand_knows_three_kinds_of_ablation(finished, tmp_path):
+    step = finished / RUNS / "ft1" / "step60"
+    inputs = {"checkpoint": step / "checkpoint", "means": step / "means.safetensors"}
+    inputs |= {"subnetwork": step / "s0.4/seed42/subnetwork.json"}
+    inputs |= {"evaluation": finished / RUNS / "data/encoded/evaluation.safetensors"}
+    logits = {}
+    for kind in ("mean", "zero", "resample"):
+        script("evaluate", **inputs, ablation=kind, predictions=tmp_path / f"{kind}.parquet")
+        logits[kind] = np.stack(read_table(tmp_path / f"{kind}.parquet")["logits"].tolist())
+    made = np.stack(read_table(step / "s0.4/seed42/predictions.parquet")["logits"].tolist())
+    assert (logits["mean"] == made).all()
+    for one, other in (("mean", "zero"), ("mean", "resample"), ("zero", "resample")):
+        assert np.abs(logits[one] - logits[other]).max() > 1e-3
 
 
 def warm_command() -> list[str]:

@@ -26,6 +26,7 @@ class Arguments(argparse.ArgumentParser):
 
     def __init__(self, description: str):
         super().__init__(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+        self._lists: list[tuple[str, str]] = []
         self.add_argument("--log", metavar="FILE", help="write the log there; default: the terminal")
 
     def settings(self, name: str, block) -> None:
@@ -53,6 +54,12 @@ class Arguments(argparse.ArgumentParser):
         for name, text in helps.items():
             self.add_argument(f"--{name.replace('_', '-')}", required=True, metavar="PATH", help=text)
 
+    def files_per(self, key: str, **helps: str) -> None:
+        """Add required lists of paths, one path for each value of the list `--key`."""
+        for name, text in helps.items():
+            self.add_argument(f"--{name}", nargs="+", required=True, metavar="PATH", help=text)
+            self._lists.append((key, name))
+
     def device(self) -> None:
         """Add `--device`."""
         self.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where the model runs; default: cpu")
@@ -72,6 +79,9 @@ class Arguments(argparse.ArgumentParser):
     def read(self, arguments: Sequence[str] | None) -> argparse.Namespace:
         """Parse, and open the log."""
         values = self.parse_args(arguments)
+        for key, name in self._lists:
+            if len(getattr(values, key)) != len(getattr(values, name)):
+                self.error(f"--{name}: give one path for each of the {len(getattr(values, key))} values of --{key}")
         start_log(values.log)
         return values
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from heuristic_core.ablation import ComponentMeans, Mask, gates_without
+from heuristic_core.ablation import ComponentMeans, Mask, Resampled, gates_without, zeros
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.model import Model
@@ -31,17 +31,22 @@ def all_logits(model: Model, pairs: PairTensors, mask: Mask | None = None) -> Te
     return logits.cpu()
 
 
-def subnetwork_logits(model: Model, pairs: Encoded, removed: Sequence[int], means: ComponentMeans) -> Tensor:
-    """Class logits of every pair, float32 [n, classes], with the components at the indices `removed` at their means.
+def subnetwork_logits(
+    model: Model, pairs: Encoded, removed: Sequence[int], means: ComponentMeans, ablation: str = "mean", seed: int = 0
+) -> Tensor:
+    """Class logits of every pair, float32 [n, classes], without the components at the indices `removed`.
 
+    ablation: what takes their place: "mean", "zero", or "resample" (their activations on other pairs, drawn by `seed`).
     Where the model can be made physically smaller, that is what runs.
     """
     tensors = PairTensors(pairs, model.pad, model.device)
-    if isinstance(model, FusedModel):
-        means = means.to(model)
-        return all_logits(model.without(removed, means.heads, means.mlps), tensors)
     gates = gates_without(removed, model.grid).to(model.device)
-    return all_logits(model, tensors, Mask(gates, means.to(model), model.grid))
+    if ablation == "resample":
+        return all_logits(model, tensors, Mask(gates, Resampled(model, tensors, seed), model.grid))
+    constant = zeros(model) if ablation == "zero" else means.to(model)
+    if isinstance(model, FusedModel):
+        return all_logits(model.without(removed, constant.heads, constant.mlps), tensors)
+    return all_logits(model, tensors, Mask(gates, constant, model.grid))
 
 
 def predictions(logits: np.ndarray, labels: np.ndarray, subsets: tuple[Subset, ...]) -> dict[str, np.ndarray]:

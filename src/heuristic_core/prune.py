@@ -8,6 +8,7 @@ the means are given, pairs are sorted by length inside a step, and each keeps it
 share a pass: their pairs stand in one batch, and nothing else is shared between them.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ from heuristic_core.models.model import Model
 from heuristic_core.progress import Progress
 from heuristic_core.tasks.encoded import Encoded
 
+LOGGER = logging.getLogger("heuristic_core")
 # Padded tokens per forward and backward: on a CPU few enough that activations stay in its cache.
 PASS_TOKENS = {"cpu": 512, "cuda": 32768}
 
@@ -81,6 +83,7 @@ def prune(
     learner = Learner(runs, settings, len(inputs.model.grid), inputs.model.device)
     if state and state.is_file():
         learner.load(state)
+        LOGGER.info("resuming after step %d", learner.step)
     objective = Objective(inputs, runs, settings)
     progress = Progress("prune", learner.steps, learner.step)
     while learner.step < learner.steps:

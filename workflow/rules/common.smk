@@ -8,7 +8,7 @@ from snakemake.exceptions import WorkflowError
 
 from heuristic_core.config import ConfigError, parse_study
 from heuristic_core.config.context import Context
-from heuristic_core.config.grid import cells, early, spread
+from heuristic_core.config.grid import cells, early, seed_blocks, spread
 from heuristic_core.figures.targets import TARGETS, outputs, shown
 from heuristic_core.layout import Layout
 from heuristic_core.provenance import code_digest

@@ -2,7 +2,7 @@ rule evaluate:
     input:
         checkpoint=f"{L.step}/checkpoint",
         means=rules.full_model.output.means,
-        subnetwork=rules.prune.output.subnetwork,
+        subnetwork=f"{L.cell}/subnetwork.json",
         evaluation=rules.encode.output.evaluation,
     output:
         predictions=f"{L.cell}/predictions.parquet",

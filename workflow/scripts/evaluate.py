@@ -19,13 +19,18 @@ def main(arguments=None):
         evaluation="encoded evaluation pairs",
         predictions="where to write predictions (Parquet)",
     )
+    parser.add_argument(
+        "--ablation", choices=("mean", "zero", "resample"), default="mean", help="what replaces removed components"
+    )
+    parser.add_argument("--ablation-seed", type=int, default=0, help="of the pairs that resample ablation takes from")
     parser.device()
     args = parser.read(arguments)
     use_threads(1)
     model, evaluation = load_model(args.checkpoint, args.device), Encoded.load(args.evaluation)
     subnetwork = Subnetwork.load(args.subnetwork)
-    logits = subnetwork_logits(model, evaluation, subnetwork.removed, ComponentMeans.load(args.means)).numpy()
-    columns = predictions(logits, evaluation.labels, evaluation.subsets)
+    means = ComponentMeans.load(args.means)
+    logits = subnetwork_logits(model, evaluation, subnetwork.removed, means, args.ablation, args.ablation_seed)
+    columns = predictions(logits.numpy(), evaluation.labels, evaluation.subsets)
     write_table("predictions", subnetwork.identity.columns(len(evaluation)) | columns, args.predictions)
 
 

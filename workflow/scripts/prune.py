@@ -1,4 +1,7 @@
-"""Find one subnetwork of a checkpoint: one sparsity, one pruning seed. Interrupted, it resumes where it saved last."""
+"""Find subnetworks of a checkpoint at one sparsity, one for each pruning seed; the seeds share every pass.
+
+Interrupted, it resumes where it saved last.
+"""
 
 import shutil
 from pathlib import Path
@@ -24,29 +27,37 @@ from heuristic_core.threads import use_threads
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.settings("prune", Prune)
-    parser.identity("ft_seed", "step", "sparsity", "seed")
+    parser.identity("ft_seed", "step", "sparsity")
+    parser.add_argument("--seeds", type=int, nargs="+", required=True, metavar="N", help="pruning seeds")
     parser.files(
         checkpoint="folder of the fine-tuned model",
         means="component means",
         logits="the full model's logits on the training pairs",
         train="encoded training pairs",
-        subnetwork="where to write the subnetwork (JSON)",
-        trace="where to write the trace of pruning (Parquet)",
+    )
+    parser.files_per(
+        "seeds",
+        subnetworks="where to write each seed's subnetwork (JSON)",
+        traces="where to write the trace of each seed's pruning (Parquet)",
     )
     parser.device()
     args = parser.read(arguments)
     use_threads(1)
-    run, model = identity(args), load_model(args.checkpoint, args.device, args.prune.precision)
+    cell, model = identity(args), load_model(args.checkpoint, args.device, args.prune.precision)
+    grid = model.grid
     means, logits = ComponentMeans.load(args.means), load_file(args.logits)["logits"]
     inputs, held_out = pruning_inputs(model, means, Encoded.load(args.train), logits, args.prune)
-    made_from = [args.prune.model_dump_json(), str(run), args.device, torch.__version__, code_digest(__file__)]
-    made_from += [file_digest(path) for path in (args.means, args.logits, args.train)]
-    unfinished = scratch(Path(args.subnetwork).with_name(".unfinished"), "\n".join(made_from))
-    (found,) = prune(inputs, [Run(run.sparsity, run.seed)], args.prune, unfinished / "state.safetensors")
-    kept = discretise(found.log_alpha, model.grid, run.sparsity, args.prune, held_out)
-    write_table("prune_trace", [{**run._asdict(), **row} for row in found.trace], args.trace)
-    alphas, (layers, heads) = tuple(found.log_alpha.tolist()), (model.grid.layers, model.grid.heads)
-    Subnetwork(run, layers, heads, tuple(kept.components), alphas, kept.threshold).save(args.subnetwork)
+    made_from = [args.prune.model_dump_json(), str(cell), str(args.seeds), args.device, torch.__version__]
+    made_from += [code_digest(__file__), *(file_digest(path) for path in (args.means, args.logits, args.train))]
+    unfinished = scratch(Path(args.subnetworks[0]).with_name(".unfinished"), "\n".join(made_from))
+    runs = [Run(cell.sparsity, seed) for seed in args.seeds]
+    found = prune(inputs, runs, args.prune, unfinished / "state.safetensors")
+    for one, subnetwork, trace in zip(found, args.subnetworks, args.traces, strict=True):
+        run = cell._replace(seed=one.run.seed)
+        kept = discretise(one.log_alpha, grid, run.sparsity, args.prune, held_out)
+        write_table("prune_trace", [{**run._asdict(), **row} for row in one.trace], trace)
+        alphas = tuple(one.log_alpha.tolist())
+        Subnetwork(run, grid.layers, grid.heads, tuple(kept.components), alphas, kept.threshold).save(subnetwork)
     shutil.rmtree(unfinished)
 
 

@@ -263,6 +263,11 @@ class Prune(Block):
         "float32", description="of the frozen model; gates, losses and the optimizer are float32"
     )
     save_every: PositiveInt = Field(50, description="steps between saved states, from which an interrupted run resumes")
+    together: PositiveInt = Field(
+        1,
+        description="at most so many pruning seeds share one pass, and so one job: faster for small models (and on a "
+        "GPU that one run does not fill), but they are also rerun together",
+    )
     examples: PositiveInt = Field(description="pruning draws from the first so many training pairs")
     mean_examples: PositiveInt = Field(description="component means come from the first so many training pairs")
 

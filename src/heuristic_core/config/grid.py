@@ -33,6 +33,16 @@ def early(study: Study) -> list[Cell]:
     return [Cell(study.grid.early.checkpoint, study.grid.high, seed) for seed in study.grid.early.seeds]
 
 
+def seed_blocks(study: Study) -> list[list[int]]:
+    """Pruning seeds by which share a job: at most ``prune.together`` that are wanted at the same cells."""
+    grid, size = study.grid, study.prune.together
+    kinds = (grid.curve_seeds, grid.early.seeds if grid.early else [], grid.seeds)
+    classes: dict[tuple, list[int]] = {}
+    for seed in dict.fromkeys(seed for seeds in kinds for seed in seeds):
+        classes.setdefault(tuple(seed in seeds for seeds in kinds), []).append(seed)
+    return [seeds[i : i + size] for seeds in classes.values() for i in range(0, len(seeds), size)]
+
+
 def cells(study: Study) -> list[Cell]:
     """All of them, each once, in ascending order."""
     return sorted({*spread(study), *surface(study), *early(study)})

@@ -1,0 +1,34 @@
+"""Write a subnetwork as an ordinary Hugging Face checkpoint, which loads without this project.
+
+It keeps the model's shape: configurations have one number of heads for all layers. What the subnetwork lacks is
+multiplied by zero there, and its mean (with --zero: nothing) stands in a bias. Architectures without such a bias are
+refused.
+"""
+
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+from heuristic_core.ablation import ComponentMeans, zeros
+from heuristic_core.arguments import Arguments
+from heuristic_core.components import Subnetwork
+from heuristic_core.models.load import view_of
+from heuristic_core.models.shrink import ordinary
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.files(
+        checkpoint="folder of the fine-tuned model",
+        means="component means",
+        subnetwork="the subnetwork (JSON)",
+        folder="where to write the checkpoint",
+    )
+    parser.add_argument("--zero", action="store_true", help="removed components put out zero instead of their mean")
+    args = parser.read(arguments)
+    model = AutoModelForSequenceClassification.from_pretrained(args.checkpoint).eval()
+    reference = zeros(view_of(model)) if args.zero else ComponentMeans.load(args.means)
+    ordinary(model, Subnetwork.load(args.subnetwork).removed, reference).save_pretrained(args.folder)
+    AutoTokenizer.from_pretrained(args.checkpoint).save_pretrained(args.folder)
+
+
+if __name__ == "__main__":
+    main()
