@@ -14,12 +14,14 @@ import numpy as np
 import pytest
 import yaml
 from conftest import ROOT
+from families import make_model
 
 from heuristic_core.components import Subnetwork
 from heuristic_core.config import load_study
 from heuristic_core.config.grid import cells
 from heuristic_core.figures.targets import TARGETS, outputs
 from heuristic_core.tables import SCHEMAS, read_table, schema
+from heuristic_core.tasks.encode import make_tokenizer
 
 pytestmark = pytest.mark.workflow
 REDUCED = ROOT / "tests" / "studies" / "reduced.yaml"
@@ -335,6 +337,25 @@ def test_a_killed_pruning_job_resumes_to_the_same_bytes(finished, changed, tmp_p
     for file in ("subnetwork.json", "trace.parquet"):
         assert (whole / file).read_bytes() == (cut / file).read_bytes(), file
     assert not (cut / ".unfinished").exists()
+
+
+@pytest.mark.parametrize("case", ["llama", "distilbert"])
+def test_a_model_of_another_family_goes_the_whole_way(changed, tmp_path, case):
+    """From a folder through fine-tuning, means, pruning, evaluation and attention: one hooked and one fused family."""
+    tokenizer = make_tokenizer(STUDY.model, STUDY.task)
+    source = tmp_path / "source"
+    make_model(case, vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id).save_pretrained(source)
+    tokenizer.save_pretrained(source)
+    config = changed(model={"name": case, "source": "pretrained", "location": str(source)}, finetune__seeds=[1])
+    runs = f"results/reduced/{case}/pairs/ft1"
+    cell = f"{runs}/step60/s0.4/seed42"
+    snakemake(tmp_path, "--", f"{cell}/predictions.parquet", f"{runs}/attention.parquet", config=config)
+    found = Subnetwork.load(tmp_path / cell / "subnetwork.json")
+    assert (found.layers, found.heads, len(found.kept)) == (3, 4, 9)
+    shares = read_table(tmp_path / runs / "attention.parquet")
+    assert shares.groupby("component")["share"].sum().round(6).eq(1).all()
+    loss = read_table(tmp_path / runs / "trace.parquet")["loss"]
+    assert loss.iloc[-1] < loss.iloc[0]
 
 
 def script(name: str, **options) -> None:

@@ -27,8 +27,9 @@ from heuristic_core.progress import Progress
 from heuristic_core.tasks.encoded import Encoded
 
 LOGGER = logging.getLogger("heuristic_core")
-# Padded tokens per forward and backward: on a CPU few enough that activations stay in its cache.
-PASS_TOKENS = {"cpu": 512, "cuda": 32768}
+# Padded tokens per forward and backward: on a CPU few enough that activations stay in its cache (measured in
+# docs/performance.md); the number for a GPU is an estimate that weighs padding against kernel launches.
+PASS_TOKENS = {"cpu": 512, "cuda": 4096}
 
 
 @dataclass(frozen=True)
