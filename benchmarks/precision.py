@@ -1,0 +1,85 @@
+"""How far subnetworks found with bfloat16 weights differ from those found in float32, beside how far two seeds differ.
+
+    python benchmarks/precision.py results/miniature/mini-bert/pairs/ft1/step2200 --config config.yaml --out out.json
+
+Reads a finished study's checkpoint folder. Prunes with the study's settings for three seeds at both sparsities of its
+spread, in either precision; every subnetwork is then evaluated in float32. Nothing here is timed.
+"""
+
+import argparse
+import json
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+from safetensors.torch import load_file
+
+from heuristic_core.ablation import ComponentMeans
+from heuristic_core.components import kept_count
+from heuristic_core.config import load_study
+from heuristic_core.discretise import keep_largest
+from heuristic_core.evaluate import subnetwork_logits, subset_accuracies
+from heuristic_core.learner import Run
+from heuristic_core.models.load import load_model
+from heuristic_core.prune import prune, pruning_inputs
+from heuristic_core.tasks.encoded import Encoded
+from heuristic_core.threads import use_threads
+
+SEEDS = (42, 43, 44)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("step", type=Path, help="folder <results>/<study>/<model>/<task>/ft<seed>/step<step>")
+    parser.add_argument("--config", required=True, help="the study's configuration")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--out", type=Path, help="JSON file to write")
+    args = parser.parse_args()
+    use_threads(1)
+    study = load_study(args.config)
+    sparsities = (study.grid.mid, study.grid.high)
+    kept = {p: subnetworks(args.step, study.prune, sparsities, p, args.device) for p in ("float32", "bfloat16")}
+    rows = [row for sparsity in sparsities for row in compare(args.step, kept, sparsity)]
+    for row in rows:
+        print(json.dumps(row))
+    if args.out:
+        args.out.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+def subnetworks(step: Path, settings, sparsities, precision: str, device: str) -> dict[Run, list[int]]:
+    """Kept components by run."""
+    model = load_model(step / "checkpoint", device, precision)
+    means, logits = ComponentMeans.load(step / "means.safetensors"), load_file(step / "logits.safetensors")["logits"]
+    train = Encoded.load(step.parents[1] / "data/encoded/train.safetensors")
+    inputs, _ = pruning_inputs(model, means, train, logits, settings)
+    found = [one for sparsity in sparsities for one in prune(inputs, [Run(sparsity, s) for s in SEEDS], settings)]
+    size = len(model.grid)
+    return {one.run: keep_largest(one.log_alpha, kept_count(size, one.run.sparsity)) for one in found}
+
+
+def compare(step: Path, kept: dict[str, dict[Run, list[int]]], sparsity: float):
+    """One row per seed: components shared by both precisions, and accuracies of both; and one for pairs of seeds."""
+    exact, rough = kept["float32"], kept["bfloat16"]
+    for run in (Run(sparsity, seed) for seed in SEEDS):
+        row = {"sparsity": sparsity, "seed": run.seed, "kept": len(exact[run])}
+        row["shared"] = len(set(exact[run]) & set(rough[run]))
+        for precision, subnetwork in (("float32", exact[run]), ("bfloat16", rough[run])):
+            row |= {f"{group}, {precision}": value for group, value in accuracies(step, subnetwork).items()}
+        yield row
+    pairs = combinations((set(exact[Run(sparsity, seed)]) for seed in SEEDS), 2)
+    yield {"sparsity": sparsity, "shared by two seeds in float32": [len(a & b) for a, b in pairs]}
+
+
+def accuracies(step: Path, kept: list[int]) -> dict[str, float]:
+    """Mean accuracy over the subsets of each group, percent."""
+    model, means = load_model(step / "checkpoint"), ComponentMeans.load(step / "means.safetensors")
+    evaluation = Encoded.load(step.parents[1] / "data/encoded/evaluation.safetensors")
+    removed = [i for i in range(len(model.grid)) if i not in kept]
+    logits = subnetwork_logits(model, evaluation, removed, means).numpy()
+    rows = subset_accuracies(logits, evaluation.labels, evaluation.subsets)
+    groups = dict.fromkeys(row["group"] for row in rows)
+    return {g: round(float(np.mean([row["accuracy"] for row in rows if row["group"] == g])), 1) for g in groups}
+
+
+if __name__ == "__main__":
+    main()
