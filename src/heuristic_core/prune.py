@@ -18,8 +18,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from heuristic_core import gates
-from heuristic_core.ablation import Ablation, ComponentMeans
+from heuristic_core.ablation import ComponentMeans
 from heuristic_core.config.blocks import Prune
+from heuristic_core.gating import GatedModel
 from heuristic_core.learner import Draws, Learner, Run
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.model import Model
@@ -119,33 +120,36 @@ class Objective:
         """Put the gradients of one step on `learner`'s parameters; float32 [runs, 6], what is recorded of it."""
         settings = self._settings
         z = gates.sample(learner.log_alpha[:, None], draw.noise)  # [runs, draws, components]
-        leaf = z.detach().requires_grad_()
-        kl = self._backward(leaf.flatten(0, 1), draw.index.flatten()).unflatten(0, z.shape[:2]).sum(-1)
+        kl, gradient = self._backward(z.flatten(0, 1), draw.index.flatten())
         sampled = 1 - z.mean(-1)  # [runs, draws]: the controller sees the sparsity of each sample
         if settings.controller == "expected":
             sparsity = 1 - gates.probability_open(learner.log_alpha).mean(-1, keepdim=True)
         else:
             sparsity = sampled
         penalty = gates.penalty(sparsity, draw.target[:, None], learner.lambdas[:, None]).mean(-1)
-        torch.autograd.backward([z, penalty.sum()], [leaf.grad, None])
+        torch.autograd.backward([z, penalty.sum()], [gradient.view_as(z), None])
+        kl = kl.view(z.shape[:2]).sum(-1)
         lambdas, alphas = learner.lambdas.detach(), learner.log_alpha.detach()
         columns = [kl, sampled.detach().mean(-1), draw.target, lambdas[:, 0], lambdas[:, 1], alphas.mean(-1)]
         return torch.stack(columns, -1)
 
-    def _backward(self, z: Tensor, pairs: Tensor) -> Tensor:
-        """Backpropagate KL(full || gated) into `z`; the KL of every gate sample's pairs, over the batch size.
+    def _backward(self, z: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:
+        """KL(full || gated) of every gate sample's pairs over the batch size, [samples], and its gradient in `z`.
 
         z: [samples, components]. pairs: int64 [runs * batch].
         """
-        inputs, grid = self._inputs, self._inputs.model.grid
+        inputs, settings = self._inputs, self._settings
+        model = GatedModel(inputs.model, z, self._means)
         sums = torch.zeros(len(z), device=z.device)
+        if model.untouched and not settings.dropout:
+            return sums, torch.zeros_like(z)
         for part in inputs.pairs.by_length(PASS_TOKENS[z.device.type], pairs):
             batch = inputs.pairs.batch(pairs[part])
             own = inputs.pairs.on_device(self._gates_of[part])
-            edit = Ablation(z[own], self._means, grid)
-            gated = F.log_softmax(inputs.model.logits(batch, edit, dropout=self._settings.dropout), -1)
+            gated = F.log_softmax(model.logits(batch, own, settings.dropout), -1)
             full = self._full[inputs.pairs.on_device(batch.index)]
-            kl = F.kl_div(gated, full, reduction="none", log_target=True).sum(-1) / self._settings.batch_size
-            kl.sum().backward()
+            kl = F.kl_div(gated, full, reduction="none", log_target=True).sum(-1) / settings.batch_size
+            if kl.requires_grad:
+                kl.sum().backward()
             sums.index_add_(0, own, kl.detach())
-        return sums
+        return sums, model.gradient()

@@ -7,6 +7,7 @@ row of the last layer but the one that is classified.
 
 import json
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -95,16 +96,19 @@ class FusedModel:
     def without(self, removed: Sequence[int], heads: Tensor, mlps: Tensor) -> "FusedModel":
         """The physically smaller model: components at the indices `removed` cut out, constants in their place.
 
-        heads: [layers, H, dh] and mlps: [layers, d], what each removed component puts out. The result takes no edits.
+        heads: [layers, H, dh] and mlps: [layers, d], what each removed component puts out. Edits of the
+        result see the heads that are left, and no MLP that is gone.
         """
-        small = object.__new__(FusedModel)
-        small.__dict__.update(self.__dict__)
-        gone, size = set(removed), self.grid.heads
-        small._layers = []
+        small = copy(self)
+        gone, size, first_mlp = set(removed), self.grid.heads, self.grid.layers * self.grid.heads
+        small._layers = list(self._layers)
         for number, layer in enumerate(self._layers):
-            kept = torch.tensor([number * size + h not in gone for h in range(size)], device=self.device)
-            constant = None if len(self.grid) - self.grid.layers + number not in gone else mlps[number].to(self.dtype)
-            small._layers.append(_smaller(layer, kept, heads[number].to(self.dtype), constant))
+            kept = [h for h in range(size) if number * size + h not in gone]
+            if len(kept) < size:
+                layer = _without_heads(layer, kept, heads[number].to(self.dtype))
+            if first_mlp + number in gone:
+                layer = replace(layer, up=None, down=(layer.down[0][:, :0], mlps[number].to(self.dtype)))
+            small._layers[number] = layer
         return small
 
     def logits(
@@ -248,23 +252,21 @@ def _layer(family: FusedFamily, weights: Mapping[str, Tensor], number: int, head
     )
 
 
-def _smaller(layer: Layer, kept: Tensor, heads: Tensor, mlp: Tensor | None) -> Layer:
-    """`layer` with the heads `kept` (bool [H]), others constant at `heads` [H, dh]; the MLP too, at `mlp` [d]."""
-    (weight, bias), (out, out_bias), count = layer.queries_keys_values, layer.output, len(kept)
+def _without_heads(layer: Layer, kept: Sequence[int], means: Tensor) -> Layer:
+    """`layer` with the heads `kept`; the others put out `means` [H, dh]."""
+    (weight, bias), (out, out_bias), count = layer.queries_keys_values, layer.output, len(means)
     by_head = out.unflatten(1, (count, -1))  # [d, H, dh]
-    small = replace(
+    index, constant = torch.tensor(kept, dtype=torch.long, device=out.device), means.clone()
+    constant[index] = 0
+    return replace(
         layer,
-        heads=int(kept.sum()),
+        heads=len(kept),
         queries_keys_values=(
-            weight.unflatten(0, (3, count, -1))[:, kept].flatten(0, 2),
-            bias.unflatten(0, (3, count, -1))[:, kept].flatten(),
+            weight.unflatten(0, (3, count, -1)).index_select(1, index).flatten(0, 2),
+            bias.unflatten(0, (3, count, -1)).index_select(1, index).flatten(),
         ),
-        output=(
-            by_head[:, kept].flatten(1),
-            out_bias + torch.einsum("dhk,hk->d", by_head[:, ~kept], heads[~kept]),
-        ),
+        output=(by_head.index_select(1, index).flatten(1), torch.addmv(out_bias, out, constant.flatten())),
     )
-    return small if mlp is None else replace(small, up=None, down=(layer.down[0][:, :0], mlp))
 
 
 def _rates(family: FusedFamily, config: Mapping) -> Rates:
