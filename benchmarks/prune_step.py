@@ -7,14 +7,17 @@ The first form takes turns in one process, on one CPU thread in float32, between
 - baseline: what the paper's released code does in a step. Its collator tokenises the sentences of each micro-batch and
   pads them to the longest length allowed; the full model gives its logits; Hugging Face's model in training mode, with
   its components gated by hooks, is run and differentiated; AdamW steps on log_alpha and the multipliers.
-- ours: the library's step on the same pairs and noise, without dropout (its default), and with the baseline's.
-- ours, R runs: several runs in one pass; not for models of more than 6 layers.
-- products: the matrix products with weights that such a step cannot do without (`common.products`).
+- ours: the library's step on the same pairs with its default settings (one gate sample, no dropout), in three stages of
+  a run: where gates keep all components, all but a quarter, and half of them (`stage`). A step leaves out what its
+  gates close, so these differ; the baseline's time does not depend on it.
+- as published: the library's step with the baseline's settings (dropout, four samples) and a quarter removed.
+- ours, R runs: several runs in one pass, a quarter removed in each; not for models of more than 6 layers.
+- products: the matrix products with weights that a step with all components cannot do without (`common.products`).
 
 Before that, both sides compute a small step with dropout off and must agree, gradients included. Lengths are real ones
 where shared/data stands beside the repository, at 1.25 tokens a word. Seconds are medians, per step; ratio: baseline
-over ours; matmul_share: products over ours; shared_pass: time per token alone over that in a pass of R runs; all three
-are medians of the turns' own.
+over ours; matmul_share: products over ours with all components; shared_pass: time per token alone over that in a pass
+of R runs; all three are medians of the turns' own.
 
 The second form measures the library alone, and says what a run of 9,300 steps would take. Times mean little on a shared
 machine; ratios are measured in turn in one run.
@@ -43,16 +46,20 @@ from common import (
 from torch import Tensor
 
 from heuristic_core.ablation import component_means
+from heuristic_core.components import ComponentGrid
 from heuristic_core.config.blocks import Prune
 from heuristic_core.evaluate import all_logits
 from heuristic_core.learner import Draws, Learner, Run
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import PRECISIONS, view_of
 from heuristic_core.prune import PASS_TOKENS, Objective, PruningInputs
+from heuristic_core.random import generator
 from heuristic_core.threads import use_threads
 
 SPARSITY = 0.5
 SHARED = (2, 4, 8)
+STAGES = {"ours": 0.0, "ours, quarter removed": 0.25, "ours, half removed": 0.5}
+ALONE = "ours, quarter removed"
 PAPER_STEPS = 9300
 TOLERANCE = 1e-4
 
@@ -72,16 +79,16 @@ def main():
     report(results, args.out)
 
 
-def settings_for(size: Size, dropout: bool, batch: int | None = None) -> Prune:
-    """The published settings, but gates that are open, closed and between, as in the middle of a run."""
+def settings_for(size: Size, published: bool, batch: int | None = None) -> Prune:
+    """The defaults or the released code's choices; gates that are open, closed and between."""
     return Prune(
         rise=0,
         hold=PAPER_STEPS,
         batch_size=batch or size.batch,
-        gate_draws=size.draws,
+        gate_draws=size.draws if published else 1,
         log_alpha_mean=0.0,
         log_alpha_std=1.0,
-        dropout=dropout,
+        dropout=published,
         examples=size.pairs,
         mean_examples=size.pairs,
     )
@@ -99,17 +106,32 @@ def inputs_for(size: Size, device: str = "cpu", precision: str = "float32"):
 
 
 class Ours:
-    """The library's step."""
+    """The library's step. removed: the share of components that gates close; None leaves log_alpha as it is drawn."""
 
-    def __init__(self, inputs: PruningInputs, settings: Prune, runs: int = 1):
+    def __init__(self, inputs: PruningInputs, settings: Prune, runs: int = 1, removed: float | None = None):
         self._inputs, seeds = inputs, [Run(SPARSITY, seed) for seed in range(runs)]
         self.learner = Learner(seeds, settings, len(inputs.model.grid), inputs.model.device)
         self.objective = Objective(inputs, seeds, settings)
+        if removed is not None:
+            with torch.no_grad():
+                for seed, log_alpha in enumerate(self.learner.log_alpha):
+                    log_alpha.copy_(stage(inputs.model.grid, removed, seed))
 
     def steps(self, count: int) -> None:
         for draw in self.learner.draws(count, len(self._inputs.pairs)):
             self.objective.descend(self.learner, draw)
             self.learner.advance()
+
+
+def stage(grid: ComponentGrid, removed: float, seed: int) -> Tensor:
+    """log_alpha of -3 for so large a share of all components, all of them heads, and 3 for the others.
+
+    Pruning removes hardly any MLP. At +-3 a fifth of the gates lie between 0 and 1, as in the miniature's runs.
+    """
+    heads = grid.layers * grid.heads
+    log_alpha = torch.full((len(grid),), 3.0)
+    log_alpha[torch.randperm(heads, generator=generator("stage", seed))[: round(removed * len(grid))]] = -3.0
+    return log_alpha
 
 
 class Baseline:
@@ -159,7 +181,7 @@ def check(masked: MaskedBert, rows: list[dict], size: Size, inputs: PruningInput
 
     Ends the program where they differ.
     """
-    settings = settings_for(size, dropout=False, batch=16)
+    settings = settings_for(size, True, 16).model_copy(update={"dropout": False})
     ours = Ours(inputs, settings)
     draw = ours.learner.draws(1, len(inputs.pairs))[0]
     kl = float(ours.objective.descend(ours.learner, draw)[0, 0])
@@ -179,7 +201,7 @@ def compare(size: Size, turns: int) -> dict:
     plain, rows, lengths, inputs = inputs_for(size)
     masked = MaskedBert(plain, inputs.means)
     checked = check(masked, rows, size, inputs)
-    plan = Ours(inputs, settings_for(size, False), SHARED[-1]).learner.draws(size.steps * (turns + 1), size.pairs)
+    plan = Ours(inputs, settings_for(size, True), SHARED[-1]).learner.draws(size.steps * (turns + 1), size.pairs)
     parts = [micro_batches(inputs.pairs, draw.index[0]) for draw in plan]
     work = products(plain, parts)
     times = interleaved(ways_to_step(masked, rows, inputs, size, plan, work), turns)
@@ -187,14 +209,14 @@ def compare(size: Size, turns: int) -> dict:
     steps = range(size.steps, len(plan))  # those of the counted turns
     real, padded = (sum(part[k] for n in steps for part in parts[n]) / len(steps) for k in (0, 2))
     flop = sum(2 * len(x) * matrix.numel() for n in steps for x, matrix in work[n]) / len(steps)
-    ours = ("ours", "ours with dropout")
+    ours = (*STAGES, "as published")
     return {
         "lengths": lengths,
         "steps": len(steps),
         "check": checked,
         "seconds": seconds,
         "ratio": {way: ratio(times["baseline"], times[way]) for way in ours},
-        "matmul_share": {way: ratio(times["products"], times[way]) for way in ours},
+        "matmul_share": ratio(times["products"], times["ours"]),
         "products": {"gflop": flop / 1e9, "gflop/s": flop / 1e9 / seconds["products"]},
         "tokens/s": {way: real / seconds[way] for way in ("baseline", *ours)},
         "padded/real": {"baseline": size.batch * size.max_length / real, "ours": padded / real},
@@ -216,16 +238,17 @@ def shared_passes(pairs: PairTensors, plan: list[Draws], steps: int, times: dict
         return [value / sum(tokens[t * steps : (t + 1) * steps]) for t, value in enumerate(seconds, start=1)]
 
     passes = {runs: times.get(f"ours, {runs} runs") for runs in SHARED}
-    return {str(r): ratio(per_token(1, times["ours"]), per_token(r, taken)) for r, taken in passes.items() if taken}
+    return {str(r): ratio(per_token(1, times[ALONE]), per_token(r, taken)) for r, taken in passes.items() if taken}
 
 
 def ways_to_step(masked, rows, inputs, size, plan, work) -> dict[str, Callable[[int], None]]:
     """What is timed, each a function of the turn. plan, work: what is drawn, and the products, of every step."""
-    settings, dropped = settings_for(size, dropout=False), settings_for(size, dropout=True)
-    ours = {"ours": Ours(inputs, settings), "ours with dropout": Ours(inputs, dropped)}
+    settings, published = settings_for(size, False), settings_for(size, True)
+    ours = {name: Ours(inputs, settings, removed=removed) for name, removed in STAGES.items()}
+    ours["as published"] = Ours(inputs, published, removed=STAGES[ALONE])
     if size.layers <= 6:
-        ours |= {f"ours, {runs} runs": Ours(inputs, settings, runs) for runs in SHARED}
-    baseline = Baseline(masked, rows, size, dropped, ours["ours"].learner.log_alpha[0])
+        ours |= {f"ours, {runs} runs": Ours(inputs, settings, runs, STAGES[ALONE]) for runs in SHARED}
+    baseline = Baseline(masked, rows, size, published, ours["as published"].learner.log_alpha[0])
 
     def steps(turn: int) -> range:
         return range(turn * size.steps, (turn + 1) * size.steps)
@@ -249,8 +272,8 @@ def throughput(size: Size, device: str, precision: str, warm: int = 10, steps: i
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
     where = torch.cuda.get_device_name() if device == "cuda" else device
     rates = {}
-    for way, dropout in (("ours", False), ("ours with dropout", True)):
-        ours = Ours(inputs, settings_for(size, dropout))
+    for way, published in (("ours", False), ("as published", True)):
+        ours = Ours(inputs, settings_for(size, published), removed=STAGES[ALONE])
         ours.steps(warm)
         wait()
         start = time.perf_counter()
