@@ -161,7 +161,13 @@ IMPOSSIBLE = [
     (GENERATED, "finetune.dropout", 1.0, ["finetune.dropout = 1.0", "less than 1"]),
     (GENERATED, "prune.batch_size", 0, ["prune.batch_size = 0", "greater than 0"]),
     (GENERATED, "prune.gate_draws", 3, ["prune", "batch_size = ", "multiple of gate_draws = 3"]),
-    (GENERATED, "prune.warmup_steps", 301, ["prune", "warmup_steps = 301", "rise + hold = 300"]),
+    (
+        GENERATED,
+        "prune.warmup_steps",
+        301,
+        ["prune: rise and hold leave 300 steps at sparsity 0.2", "warmup_steps = 301"],
+    ),
+    (GENERATED, "prune.dropout", True, ["prune", "together = 4 needs dropout = false"]),
     (GENERATED, "prune.thresholds", {0.5: 0.4}, ["prune", "thresholds need discretise = 'threshold'"]),
     (GENERATED, "prune.thresholds", {1.5: 0.4}, ["prune.thresholds", "less than 1"]),
     (GENERATED, "prune.discretise", "round", ["prune.discretise = 'round'", "'exact' or 'threshold'"]),
@@ -373,7 +379,7 @@ def test_pruning_presets_lie_over_a_study(study):
     assert published.thresholds == {0.5: 0.5, 0.7: 0.35}
     assert Prune.model_validate_json(published.model_dump_json()) == published
     ours = parse_study(overlaid(study, "config/pruning/default.yaml")).prune
-    required = {"rise", "hold", "batch_size", "examples", "mean_examples", "together"}
+    required = {"rise", "hold", "batch_size", "examples", "mean_examples"}
     scale = {"rise_per_percent", "hold_per_percent"}
     for key, field in Prune.model_fields.items():
         if key not in required | scale:

@@ -75,7 +75,7 @@ def test_padding_changes_no_pair(setting):
 
 def test_closed_gates_equal_the_physically_smaller_model(setting):
     for removed in setting.removals():
-        small = shrink(setting.model, removed, setting.means)
+        small = shrink(setting.model, removed, setting.means.heads, setting.means.mlps)
         close(setting.masked(removed), setting.expected(small))
         before, after = (sum(p.numel() for p in m.parameters()) for m in (setting.model, small))
         if removed and "albert" not in setting.case and setting.grid.heads == setting.model.config.num_attention_heads:
@@ -89,12 +89,35 @@ def test_the_ordinary_checkpoint_loads_without_us_and_says_the_same(setting, tmp
     for number, removed in enumerate(setting.removals()):
         if removed and setting.case in SMALLER_ONLY:
             with pytest.raises(InputError, match=r"no bias.*evaluate"):
-                ordinary(setting.model, removed, setting.means)
+                ordinary(setting.model, removed, setting.means.heads, setting.means.mlps)
             continue
-        ordinary(setting.model, removed, setting.means).save_pretrained(tmp_path / str(number))
+        ordinary(setting.model, removed, setting.means.heads, setting.means.mlps).save_pretrained(
+            tmp_path / str(number)
+        )
         loaded = AutoModelForSequenceClassification.from_pretrained(tmp_path / str(number)).eval()
         with torch.no_grad():
             close(setting.masked(removed), setting.expected(loaded))
+
+
+def test_zero_ablation_has_an_ordinary_checkpoint_in_every_family(setting):
+    zero = ComponentMeans(torch.zeros_like(setting.means.heads), torch.zeros_like(setting.means.mlps))
+    for removed in setting.removals():
+        edit = Ablation(gates_without(removed, setting.grid), zero, setting.grid)
+        expected = setting.hooked.logits(setting.batch, edit)
+        close(setting.expected(ordinary(setting.model, removed, zero.heads, zero.mlps)), expected)
+        close(setting.hooked.without(removed, zero.heads, zero.mlps).logits(setting.batch), expected)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if "-" not in case or case.startswith("deberta")])
+def test_a_dropout_rate_of_zero_leaves_no_dropout(case):
+    """The family names every one of its rates: two passes in training mode agree."""
+    model_type = CASES[case][0]
+    model = make_model(case, **dict.fromkeys(family_of(model_type).dropout, 0.0)).train()
+    batch = PairTensors(make_encoded(4)).batch(torch.arange(4))
+    first, second = (model(**inputs_for(model, batch)).logits for _ in range(2))
+    assert torch.equal(first, second)
+    noisy = make_model(case, **dict.fromkeys(family_of(model_type).dropout, 0.3)).train()
+    assert not torch.equal(*(noisy(**inputs_for(noisy, batch)).logits for _ in range(2)))
 
 
 def test_gradients_reach_every_gate_and_agree_with_finite_differences(setting):

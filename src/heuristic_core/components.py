@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from heuristic_core.errors import InputError
 from heuristic_core.files import write_text
 
 
@@ -108,9 +109,13 @@ class Subnetwork:
         kept = set(self.kept)
         return [float(i in kept) for i in range(len(self.grid))]
 
-    @property
-    def removed(self) -> list[int]:
-        """Indices of the components that are not kept, ascending."""
+    def removed_from(self, grid: ComponentGrid) -> list[int]:
+        """Indices of the components that are not kept, ascending. Raises InputError where it is of another `grid`."""
+        if grid != self.grid:
+            raise InputError(
+                f"the subnetwork is of a model of {self.layers} layers with {self.heads} heads, "
+                f"this model has {grid.layers} with {grid.heads}"
+            )
         return [i for i, keep in enumerate(self.mask) if not keep]
 
     @property

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from heuristic_core.ablation import ComponentMeans, Mask, Resampled, gates_without, zeros
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.model import Model
 from heuristic_core.progress import Progress
 from heuristic_core.tasks.encoded import Encoded, Subset
@@ -37,16 +36,14 @@ def subnetwork_logits(
     """Class logits of every pair, float32 [n, classes], without the components at the indices `removed`.
 
     ablation: what takes their place: "mean", "zero", or "resample" (their activations on other pairs, drawn by `seed`).
-    Where the model can be made physically smaller, that is what runs.
+    With constants in their place the physically smaller model runs.
     """
     tensors = PairTensors(pairs, model.pad, model.device)
-    gates = gates_without(removed, model.grid).to(model.device)
     if ablation == "resample":
+        gates = gates_without(removed, model.grid).to(model.device)
         return all_logits(model, tensors, Mask(gates, Resampled(model, tensors, seed), model.grid))
     constant = zeros(model) if ablation == "zero" else means.to(model)
-    if isinstance(model, FusedModel):
-        return all_logits(model.without(removed, constant.heads, constant.mlps), tensors)
-    return all_logits(model, tensors, Mask(gates, constant, model.grid))
+    return all_logits(model.without(removed, constant.heads, constant.mlps), tensors)
 
 
 def predictions(logits: np.ndarray, labels: np.ndarray, subsets: tuple[Subset, ...]) -> dict[str, np.ndarray]:

@@ -21,7 +21,7 @@ class Gates:
     """Those of one layer's heads, or of its MLP. columns: their component indices. values: [samples, n], a leaf of
     autograd. reference: [n, dh] or [d], what a closed one puts out."""
 
-    columns: list[int]
+    columns: list[int] | slice
     values: Tensor
     reference: Tensor
 
@@ -43,15 +43,14 @@ class GatedModel:
         for layer in range(grid.layers):
             heads, mlp = range(layer * grid.heads, (layer + 1) * grid.heads), grid.layers * grid.heads + layer
             for kind, group in (("head", heads), ("mlp", [mlp])):
-                columns = [c for c in group if c not in gone]
-                if all(opened[c] for c in columns):
+                left = [c for c in group if c not in gone]
+                if all(opened[c] for c in left):
                     continue
-                values = self._z[:, columns].requires_grad_(any(moving[c] for c in columns))
-                if kind == "mlp":
-                    reference = means.mlps[layer]
-                else:
-                    kept = [c - heads.start for c in columns]
-                    reference = means.heads[layer] if len(kept) == grid.heads else means.heads[layer][kept]
+                reference = means.mlps[layer] if kind == "mlp" else means.heads[layer]
+                columns = slice(group[0], group[-1] + 1)  # a list of indices would make a GPU's host wait
+                if len(left) < len(group):
+                    columns, reference = left, reference[[c - group[0] for c in left]]
+                values = self._z[:, columns].clone().requires_grad_(any(moving[c] for c in left))
                 self._gates[kind, layer] = Gates(columns, values, reference)
         self.untouched = not removed and not self._gates
 

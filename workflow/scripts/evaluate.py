@@ -29,7 +29,9 @@ def main(arguments=None):
     model, evaluation = load_model(args.checkpoint, args.device), Encoded.load(args.evaluation)
     subnetwork = Subnetwork.load(args.subnetwork)
     means = ComponentMeans.load(args.means)
-    logits = subnetwork_logits(model, evaluation, subnetwork.removed, means, args.ablation, args.ablation_seed)
+    logits = subnetwork_logits(
+        model, evaluation, subnetwork.removed_from(model.grid), means, args.ablation, args.ablation_seed
+    )
     columns = predictions(logits.numpy(), evaluation.labels, evaluation.subsets)
     write_table("predictions", subnetwork.identity.columns(len(evaluation)) | columns, args.predictions)
 

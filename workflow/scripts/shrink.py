@@ -26,7 +26,8 @@ def main(arguments=None):
     args = parser.read(arguments)
     model = AutoModelForSequenceClassification.from_pretrained(args.checkpoint).eval()
     reference = zeros(view_of(model)) if args.zero else ComponentMeans.load(args.means)
-    ordinary(model, Subnetwork.load(args.subnetwork).removed, reference).save_pretrained(args.folder)
+    removed = Subnetwork.load(args.subnetwork).removed_from(view_of(model).grid)
+    ordinary(model, removed, reference.heads, reference.mlps).save_pretrained(args.folder)
     AutoTokenizer.from_pretrained(args.checkpoint).save_pretrained(args.folder)
 
 

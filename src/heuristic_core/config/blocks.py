@@ -275,10 +275,11 @@ class Prune(Block):
     def _consistent(self):
         if self.batch_size % self.gate_draws:
             raise ValueError(f"batch_size = {self.batch_size} must be a multiple of gate_draws = {self.gate_draws}")
-        if not self.rise + self.hold:
-            raise ValueError("rise = 0 and hold = 0 leave no step; give one of them a positive number")
-        if self.warmup_steps > self.rise + self.hold:
-            raise ValueError(f"warmup_steps = {self.warmup_steps} exceeds rise + hold = {self.rise + self.hold}")
+        if self.dropout and self.together > 1:
+            raise ValueError(
+                f"together = {self.together} needs dropout = false: seeds that share a pass would share its dropout; "
+                "set together to 1, or dropout to false"
+            )
         if self.thresholds and self.discretise == "exact":
             raise ValueError("thresholds need discretise = 'threshold'; remove them, or set it")
         return self

@@ -69,6 +69,12 @@ class Study(Block):
                 raise ValueError(
                     f"prune.{key} = {value}{also} exceeds task.train_pairs = {pairs}; at most {pairs - more} are left"
                 )
+        for sparsity in self.grid.sparsities:
+            if (steps := self.prune.steps_at(sparsity)) < max(1, self.prune.warmup_steps):
+                raise ValueError(
+                    f"prune: rise and hold leave {steps} steps at sparsity {sparsity}, but there must be at least one, "
+                    f"and warmup_steps = {self.prune.warmup_steps}; raise the former or lower the latter"
+                )
         if pairs is not None and self.finetune.batch_size > pairs:
             raise ValueError(f"finetune.batch_size = {self.finetune.batch_size} exceeds task.train_pairs = {pairs}")
         self._model_fits_task()

@@ -23,7 +23,7 @@ class Family:
     head_counts, widths: attributes that hold the number of heads, and heads times head size.
     output_bias, down_bias: how a checkpoint of this family can hold a constant there: "always", the flag in its config
     that adds biases, or None; an MLP's constant can also stand in the attention's bias ("output").
-    dropout: the config's keys for dropout on activations and on attention.
+    dropout: all of the config's keys for dropout.
     """
 
     layers: Callable[[Any], list]
@@ -36,8 +36,7 @@ class Family:
     widths: tuple[str, ...] = ()
     output_bias: str | None = "always"
     down_bias: str | None = "always"
-    decoder: bool = False
-    dropout: tuple[str, ...] = ("hidden_dropout_prob", "attention_probs_dropout_prob")
+    dropout: tuple[str, ...] = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout")
 
 
 def _at(path: str) -> Callable[[Any], list]:
@@ -70,7 +69,6 @@ def _llama_like(output_bias: str | None, down_bias: str | None) -> Family:
         down="mlp.down_proj",
         output_bias=output_bias,
         down_bias=down_bias,
-        decoder=True,
         dropout=("attention_dropout",),
     )
 
@@ -85,7 +83,7 @@ FAMILIES = {
         output="attention.out_lin",
         up=("ffn.lin1",),
         down="ffn.lin2",
-        dropout=("dropout", "attention_dropout"),
+        dropout=("dropout", "attention_dropout", "seq_classif_dropout"),
     ),
     "albert": Family(
         layers=_albert_layers,
@@ -93,6 +91,7 @@ FAMILIES = {
         output="attention.dense",
         up=("ffn",),
         down="ffn_output",
+        dropout=("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout_prob"),
     ),
     "deberta-v2": Family(  # DeBERTa-v3 too
         layers=_at("deberta.encoder.layer"),
@@ -101,6 +100,7 @@ FAMILIES = {
         up=("intermediate.dense",),
         down="output.dense",
         head_counts=("attention.self.num_attention_heads",),
+        dropout=("hidden_dropout_prob", "attention_probs_dropout_prob", "pooler_dropout", "cls_dropout"),
     ),
     "modernbert": Family(
         layers=_at("model.layers"),
@@ -111,7 +111,7 @@ FAMILIES = {
         down="mlp.Wo",
         output_bias="attention_bias",
         down_bias="mlp_bias",
-        dropout=("embedding_dropout", "mlp_dropout", "attention_dropout"),
+        dropout=("embedding_dropout", "mlp_dropout", "attention_dropout", "classifier_dropout"),
     ),
     "gpt2": Family(
         layers=_at("transformer.h"),
@@ -121,7 +121,6 @@ FAMILIES = {
         up=("mlp.c_fc",),
         down="mlp.c_proj",
         widths=("attn.split_size",),
-        decoder=True,
         dropout=("resid_pdrop", "embd_pdrop", "attn_pdrop"),
     ),
     "gpt_neox": Family(  # Pythia
@@ -132,7 +131,6 @@ FAMILIES = {
         up=("mlp.dense_h_to_4h",),
         down="mlp.dense_4h_to_h",
         output_bias="attention_bias",
-        decoder=True,
         dropout=("hidden_dropout", "attention_dropout"),
     ),
     "olmo": _llama_like("attention_bias", "output"),

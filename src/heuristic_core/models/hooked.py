@@ -5,7 +5,8 @@ Slower to start than `fused` (transformers is imported) and computes every row; 
 
 import contextlib
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from copy import copy
 from pathlib import Path
 
 import torch
@@ -44,6 +45,14 @@ class HookedModel:
 
         model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=dtype)
         return cls(model.to(device).eval().requires_grad_(False))
+
+    def without(self, removed: Sequence[int], heads: Tensor, mlps: Tensor) -> "HookedModel":
+        """See :meth:`heuristic_core.models.model.Model.without`. The result takes no edits."""
+        from heuristic_core.models.shrink import shrink
+
+        small = copy(self)
+        small._model = shrink(self._model, removed, heads, mlps)
+        return small
 
     def logits(
         self, batch: Batch, edit: Edit | None = None, *, every_row: bool = False, dropout: bool = False

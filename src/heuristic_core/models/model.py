@@ -1,6 +1,6 @@
 """The one interface of a classifier that is pruned, ablated and evaluated; `fused` and `hooked` implement it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import torch
@@ -38,6 +38,13 @@ class Model(Protocol):
 
         edit: reads or replaces component outputs. every_row: `edit` sees all rows of the last layer; otherwise it may
         see there the row alone that is classified, [B, 1, ...]. dropout: at the rates of the model's configuration.
+        """
+        ...
+
+    def without(self, removed: Sequence[int], heads: Tensor, mlps: Tensor) -> "Model":
+        """The physically smaller model: components at the indices `removed` cut out, constants in their place.
+
+        heads: [layers, H, dh] and mlps: [layers, d], what each removed component puts out. For evaluation without edits.
         """
         ...
 

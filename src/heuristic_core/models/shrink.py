@@ -2,7 +2,8 @@
 
 What a removed component puts out (its mean, or zero) is folded into a bias, so that the smaller model computes what
 the masked one computes. Configurations of Hugging Face's architectures have one number of heads for all layers, so a
-checkpoint that loads without this code keeps the shape of the original (`ordinary`); the smaller one lives in memory.
+checkpoint that loads without this code keeps the shape of the original (`ordinary`); the smaller one (`shrink`) lives
+in memory, where evaluation of hooked models uses it.
 """
 
 import copy
@@ -11,7 +12,6 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from heuristic_core.ablation import ComponentMeans
 from heuristic_core.components import ComponentGrid
 from heuristic_core.errors import InputError
 from heuristic_core.models.families import Family, family_of
@@ -19,9 +19,10 @@ from heuristic_core.models.hooked import inputs_of
 
 
 @torch.no_grad()
-def shrink(model, removed: Sequence[int], means: ComponentMeans):
+def shrink(model, removed: Sequence[int], heads: Tensor, mlps: Tensor):
     """A copy of `model` (Hugging Face, for sequence classification) without the components at the indices `removed`.
 
+    heads: [layers, H, dh] and mlps: [layers, d], what each removed component puts out.
     Rows and columns of queries, keys, values and the output projection go with their head, an MLP's inner width goes to
     zero. With grouped-query attention each head that stays gets keys and values of its own. A layer without any head
     keeps one that is multiplied by zero: attention of no heads cannot be run.
@@ -30,47 +31,53 @@ def shrink(model, removed: Sequence[int], means: ComponentMeans):
     for number, layer in enumerate(family.layers(small)):
         gone = [h for h in range(grid.heads) if number * grid.heads + h in removed]
         if gone:
-            _cut_heads(layer, family, gone, grid.heads, means.heads[number])
+            _cut_heads(layer, family, gone, grid.heads, heads[number])
         if grid.layers * grid.heads + number in removed:
-            _cut_mlp(layer, family, means.mlps[number])
+            _cut_mlp(layer, family, mlps[number])
     return small
 
 
 @torch.no_grad()
-def ordinary(model, removed: Sequence[int], means: ComponentMeans):
+def ordinary(model, removed: Sequence[int], heads: Tensor, mlps: Tensor):
     """A copy of `model` of its own architecture that computes the subnetwork: ``save_pretrained`` writes a checkpoint
     that ``from_pretrained`` loads with no code of this project.
 
-    It has the original's shape; what is removed is multiplied by zero. Raises InputError where the architecture has no
-    bias that could hold the constants.
+    It has the original's shape; what is removed is multiplied by zero. Raises InputError where there are constants and
+    the architecture has no bias that could hold them.
     """
-    family, grid = family_of(model.config.model_type), _grid(model)
-    heads, mlps = (
-        [c for c in removed if c < grid.layers * grid.heads],
-        [c for c in removed if c >= grid.layers * grid.heads],
-    )
-    folds = family.down_bias == "output"
-    wanted = [family.output_bias] * bool(heads or (mlps and folds)) + [family.down_bias] * bool(mlps and not folds)
+    plain, family, grid = _copy(model), family_of(model.config.model_type), _grid(model)
+    constants: dict[tuple[str, int], Tensor] = {}  # by module below a layer, and layer
+    for number, layer in enumerate(family.layers(plain)):
+        output, down = layer.get_submodule(family.output), layer.get_submodule(family.down)
+        gone = [h for h in range(grid.heads) if number * grid.heads + h in removed]
+        if gone:
+            columns = _rows(gone, inputs_of(output) // grid.heads)
+            constants[family.output, number] = _matrix(output)[:, columns] @ heads[number][gone].flatten()
+            _matrix(output)[:, columns] = 0
+        if grid.layers * grid.heads + number in removed:
+            _matrix(down).zero_()
+            if down.bias is not None:
+                down.bias.zero_()
+            # With "output" nothing else reads the sum between attention and MLP.
+            place = (family.output if family.down_bias == "output" else family.down, number)
+            constants[place] = constants.get(place, 0) + mlps[number]
+    return _with_constants(plain, family, {place: value for place, value in constants.items() if value.any()})
+
+
+def _with_constants(model, family: Family, constants: dict[tuple[str, int], Tensor]):
+    """`model` with these constants in its biases, which are added to its architecture where its config allows."""
+    flags = {family.output: family.output_bias, family.down: family.down_bias}
+    wanted = [flags[path] for path, _ in constants]
     if None in wanted:
         raise InputError(
             f"{type(model).__name__} has no bias that could hold the mean of a removed component; "
-            "evaluate this subnetwork with workflow/scripts/evaluate.py, or use zero ablation"
+            "evaluate this subnetwork with workflow/scripts/evaluate.py, or take zero for the means"
         )
-    plain = _with_biases(_copy(model), [flag for flag in wanted if flag not in ("always", "output")])
-    for number, layer in enumerate(family.layers(plain)):
-        output, down = layer.get_submodule(family.output), layer.get_submodule(family.down)
-        gone = [c % grid.heads for c in heads if c // grid.heads == number]
-        if gone:
-            columns = _rows(gone, inputs_of(output) // grid.heads)
-            _add_bias(output, _matrix(output)[:, columns] @ means.heads[number][gone].flatten())
-            _matrix(output)[:, columns] = 0
-        if grid.layers * grid.heads + number in mlps:
-            _matrix(down).zero_()
-            if folds:  # nothing else reads the sum between attention and MLP
-                _add_bias(output, means.mlps[number])
-            else:
-                down.bias.copy_(means.mlps[number])
-    return plain
+    model = _with_biases(model, [flag for flag in wanted if flag != "always"])
+    layers = family.layers(model)
+    for (path, number), constant in constants.items():
+        _add_bias(layers[number].get_submodule(path), constant)
+    return model
 
 
 def _copy(model):
@@ -126,11 +133,9 @@ def _cut_heads(layer: nn.Module, family: Family, gone: list[int], heads: int, me
     if not kept:
         kept = [0]
         _matrix(output).zero_()
-    for path in family.projections:
-        try:
-            _cut_rows(layer.get_submodule(path), _rows_of(family, layer.get_submodule(path), kept, heads, size))
-        except AttributeError:  # DeBERTa has two of its projections only where they are not shared
-            continue
+    present = dict(layer.named_modules())  # DeBERTa has two of its projections only where they are not shared
+    for projection in (present[path] for path in family.projections if path in present):
+        _cut_rows(projection, _rows_of(family, projection, kept, heads, size))
     _cut_columns(output, _rows(kept, size))
     _add_bias(output, constant)
     for path in family.head_counts:

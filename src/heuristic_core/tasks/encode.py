@@ -37,17 +37,28 @@ def encode(rows: Sequence[dict], tokenizer, max_length: int, rules: Sequence[Sub
         [row["sentence2"] for row in rows],
         truncation="longest_first",
         max_length=max_length,
-        return_token_type_ids=True,
         return_special_tokens_mask=True,
         return_attention_mask=False,
     )
     return from_lists(
         encoding["input_ids"],
-        encoding["token_type_ids"],
+        [_sentences(encoding.sequence_ids(row)) for row in range(len(rows))],
         encoding["special_tokens_mask"],
         [row["label"] for row in rows],
         _slices([row["subset"] for row in rows], rules),
     )
+
+
+def _sentences(tokens: Sequence[int | None]) -> list[int]:
+    """0 or 1 for each token: the sentence it belongs to; a special token goes with what stands before it.
+
+    These are BERT's token types. Tokenizers of other families give none, but attention is told apart by them too.
+    """
+    sentences, current = [], 0
+    for token in tokens:
+        current = current if token is None else token
+        sentences.append(current)
+    return sentences
 
 
 def _slices(names: list[str], rules: Sequence[SubsetRule]) -> tuple[Subset, ...]:
