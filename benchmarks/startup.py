@@ -41,12 +41,19 @@ def jobs(runs: Path, config: str, out: Path) -> dict[str, list[str]]:
     cell = sorted(runs.glob("ft*/step*/s*/seed*"))[0]
     step = cell.parent.parent
     identity = json.loads((cell / "subnetwork.json").read_text())["identity"]
-    names = {"study": "study", "model": "model-name", "task": "task-name", "ft_seed": "ft-seed"}
+    names = {"study": "study", "model": "model-name", "task": "task-name", "ft_seed": "ft-seed", "seed": "seeds"}
     run = [part for key, value in identity.items() for part in (f"--{names.get(key, key)}", str(value))]
     model = ["--checkpoint", f"{step}/checkpoint", "--means", f"{step}/means.safetensors", "--log", f"{out}/log"]
     data = runs / "data" / "encoded"
     prune = ["--prune", config, *run, *model, "--train", f"{data}/train.safetensors"]
-    prune += ["--logits", f"{step}/logits.safetensors", "--subnetwork", f"{out}/s.json", "--trace", f"{out}/t.parquet"]
+    prune += [
+        "--logits",
+        f"{step}/logits.safetensors",
+        "--subnetworks",
+        f"{out}/s.json",
+        "--traces",
+        f"{out}/t.parquet",
+    ]
     evaluate = [*model, "--evaluation", f"{data}/evaluation.safetensors", "--subnetwork", f"{cell}/subnetwork.json"]
     return {"prune": prune, "evaluate": [*evaluate, "--predictions", f"{out}/p.parquet"]}
 

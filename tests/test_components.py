@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heuristic_core.components import Component, ComponentGrid, Identity, Subnetwork, kept_count
+from heuristic_core.errors import InputError
 from heuristic_core.tables import as_table
 
 RUN = Identity("study", "model", "task", 1, 400, 0.5, 42)
@@ -182,3 +183,16 @@ def test_a_file_that_is_no_json_is_named(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(ValueError, match=rf"^{re.escape(str(path))} is not a subnetwork file: "):
         Subnetwork.load(path)
+
+
+def test_a_subnetwork_of_another_model_is_refused():
+    found = subnetwork()
+    assert found.removed_from(ComponentGrid(2, 2)) == [0, 3, 4]
+    with pytest.raises(InputError, match="2 layers with 2 heads, this model has 2 with 4"):
+        found.removed_from(ComponentGrid(2, 4))
+
+
+def test_the_threshold_that_decided_is_kept_in_the_file(tmp_path):
+    for threshold in (None, 0.35):
+        subnetwork(threshold=threshold).save(tmp_path / "s.json")
+        assert Subnetwork.load(tmp_path / "s.json").threshold == threshold

@@ -51,6 +51,18 @@ def test_a_pair_is_encoded_as_bert_expects(tokenizer):
     assert [array.dtype for array in fields(encoded)] == [np.int32, np.uint8, np.uint8, np.int64, np.int64]
 
 
+def test_the_sentence_of_a_token_is_known_for_tokenizers_without_token_types():
+    """RoBERTa's pairs: <s> a </s></s> b </s>, all of token type 0."""
+    from transformers import RobertaTokenizer
+
+    words = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", "a", "b", "Ġa", "Ġb"]
+    tokenizer = RobertaTokenizer(vocab={word: i for i, word in enumerate(words)}, merges=[("Ġ", "a"), ("Ġ", "b")])
+    encoded = encode([row("a b a", "b a", 1)], tokenizer, 24)
+    assert encoded.ids.tolist() == [0, 5, 8, 7, 2, 2, 6, 7, 2]
+    assert encoded.types.tolist() == [0] * 6 + [1] * 3
+    assert not any(tokenizer("a b a", "b a", return_token_type_ids=True)["token_type_ids"])
+
+
 def test_the_vocabulary_is_the_languages_and_padding_is_zero(tokenizer):
     assert tokenizer.get_vocab() == {word: index for index, word in enumerate(VOCABULARY)}
     assert tokenizer.pad_token_id == 0

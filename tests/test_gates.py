@@ -4,12 +4,15 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import expit, logit
 
 from heuristic_core import gates
+from heuristic_core.config.blocks import Prune
+from heuristic_core.learner import Learner, Run
 
 LOG_ALPHA = st.floats(-8, 8)
 TEMPERATURE = st.floats(0.2, 2.0)
@@ -49,7 +52,7 @@ def test_gates_lie_between_0_and_1_and_rise_with_log_alpha_and_noise(log_alpha, 
     assert z(log_alpha, uniform) <= z(log_alpha, min(1.0, uniform + 0.1))
 
 
-@settings(deadline=None)
+@hypothesis_settings(deadline=None)
 @given(st.lists(st.floats(-1.5, 1.5), min_size=4, max_size=4), TEMPERATURE, STRETCH, st.floats(-2, 2), st.floats(-2, 2))
 def test_gradients_of_log_alpha_and_lambdas_against_finite_differences(alphas, temperature, stretch, one, two):
     uniform = torch.tensor([0.31, 0.47, 0.62, 0.78], dtype=torch.float64)
@@ -89,27 +92,35 @@ def test_target_rises_linearly_then_holds():
     ("target", "expected"), [*((n / 10, False) for n in range(1, 10)), (0.1, True), (0.5, True), (0.9, True)]
 )
 def test_the_controller_reaches_its_target_within_one_component(target, expected):
-    """A toy problem: 40 components, each of which costs another loss when closed; sampled and expected sparsity."""
-    size, steps, rise = 40, 3000, 1500
-    cost = torch.linspace(0.0, 0.05, size)
-    noise = torch.Generator().manual_seed(1)
-    log_alpha = torch.full((size,), 2.0).requires_grad_()
-    lambdas = torch.zeros(2, requires_grad=True)
-    optimizer = torch.optim.AdamW(
-        [{"params": [log_alpha], "lr": 0.1}, {"params": [lambdas], "lr": 1.0, "maximize": True}], weight_decay=0.0
+    """The learner on a toy problem: 40 components, each of which costs another loss when closed."""
+    size = 40
+    controller = "expected" if expected else "sampled"
+    settings = Prune(
+        rise=1500,
+        hold=1500,
+        batch_size=1,
+        log_alpha_mean=2.0,
+        controller_learning_rate=0.1,
+        warmup_steps=0,
+        decay="from-start",
+        controller=controller,
+        examples=1,
+        mean_examples=1,
     )
-    seen = []
-    for step in range(steps):
-        z = gates.sample(log_alpha, torch.rand(size, generator=noise))
-        sparsity = 1 - (gates.probability_open(log_alpha) if expected else z).mean()
-        loss = (cost * (1 - z)).sum() + gates.penalty(sparsity, gates.target_at(step, rise, target), lambdas)
-        optimizer.zero_grad()
-        loss.backward()
-        for group, rate in zip(optimizer.param_groups, (0.1, 1.0), strict=True):
-            group["lr"] = rate * (1 - step / steps)
-        optimizer.step()
-        seen.append(float(sparsity.detach()))
-    assert sum(seen[-100:]) / 100 == pytest.approx(target, abs=1 / size)
+    learner, cost, seen = (
+        Learner([Run(target, 1)], settings, size, torch.device("cpu")),
+        torch.linspace(0, 0.05, size),
+        [],
+    )
+    while learner.step < learner.steps:
+        for draw in learner.draws(100, pairs=1):
+            z = gates.sample(learner.log_alpha, draw.noise[0])[0]
+            sparsity = 1 - (gates.probability_open(learner.log_alpha[0]) if expected else z).mean()
+            ((cost * (1 - z)).sum() + gates.penalty(sparsity, draw.target[0], learner.lambdas[0])).backward()
+            learner.advance()
+            seen.append(float(sparsity.detach()))
+    log_alpha = learner.log_alpha[0]
+    assert sum(seen[-500:]) / 500 == pytest.approx(target, abs=1 / size)
     kept = torch.argsort(log_alpha.detach(), descending=True)[: round((1 - target) * size)]
     if 0.3 <= target <= 0.7:  # with few to choose from, chance decides more
         assert cost[kept].mean() > cost.mean()  # it is the cheap ones that went

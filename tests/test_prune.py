@@ -181,12 +181,26 @@ def test_a_killed_run_resumes_to_the_same_bytes(inputs, tmp_path, monkeypatch, k
     monkeypatch.setattr(Objective, "descend", until)
     with pytest.raises(Killed):
         one(inputs, 0.4, 1, settings, state=state, record_every=3)
-    assert state.stat().st_size < 40_000
     monkeypatch.setattr(Objective, "descend", descend)
     torch.rand(7)  # whatever the global generator did meanwhile
     resumed = one(inputs, 0.4, 1, settings, state=state, record_every=3)
     assert resumed.log_alpha.numpy().tobytes() == whole.log_alpha.numpy().tobytes()
     assert resumed.trace == whole.trace
+
+
+def test_the_saved_state_of_a_run_at_the_papers_scale_is_small(tmp_path):
+    """BERT-base's 156 components, a record every 10 of 9,300 steps."""
+    learner = Learner([Run(0.5, 1)], SETTINGS, 156, torch.device("cpu"))
+    learner.log_alpha.grad, learner.lambdas.grad = torch.zeros(1, 156), torch.zeros(1, 2)
+    learner.advance()
+    learner.record({step: torch.zeros(1, 6) for step in range(0, 9300, 10)})
+    learner.save(tmp_path / "state.safetensors")
+    assert (tmp_path / "state.safetensors").stat().st_size < 60_000
+
+
+def test_runs_with_dropout_cannot_share_a_pass(inputs):
+    with pytest.raises(ValueError, match="dropout cannot share a pass, but there are 2"):
+        prune(inputs, [Run(0.4, 1), Run(0.4, 2)], SHORT.model_copy(update={"dropout": True}))
 
 
 def test_each_choice_of_the_released_code_changes_the_run(inputs):
@@ -234,7 +248,7 @@ def test_bfloat16_weights_keep_float32_gates_and_come_close(inputs, checkpoint):
     found, exact = one(rough, 0.4, 1, SHORT), one(inputs, 0.4, 1, SHORT)
     assert found.log_alpha.dtype == torch.float32
     assert not torch.equal(found.log_alpha, exact.log_alpha)
-    assert float((found.log_alpha - exact.log_alpha).abs().max()) < 1.0
+    assert float((found.log_alpha - exact.log_alpha).abs().mean()) < 0.1  # 20 steps move log_alpha by about 1
 
 
 def test_held_out_pairs_follow_those_that_pruning_draws(fused, inputs):

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from heuristic_core.components import ComponentGrid
+from heuristic_core.errors import InputError
 from heuristic_core.files import replacing
 from heuristic_core.models.batches import Batch, PairTensors
 from heuristic_core.models.model import Edit, Model
@@ -89,6 +90,8 @@ class Resampled:
     every_row = True
 
     def __init__(self, model: Model, pairs: PairTensors, seed: int):
+        if len(pairs) < 2:
+            raise InputError("resample ablation takes activations from another pair, but there is only one")
         shift = torch.randint(1, len(pairs), (len(pairs),), generator=generator("donors", seed))
         self.donors = (torch.arange(len(pairs)) + shift) % len(pairs)  # never the pair itself
         self._model, self._pairs = model, pairs

@@ -17,7 +17,7 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.hooked import inputs_for
 from heuristic_core.models.load import view_of
 from heuristic_core.progress import Progress
-from heuristic_core.random import generator, seed_for
+from heuristic_core.random import generator, global_state, seed_for, set_global_state
 from heuristic_core.tasks.encoded import Encoded
 
 LOGGER = logging.getLogger("heuristic_core")
@@ -145,7 +145,7 @@ def save_state(path: Path, run: Run, model, optimizer) -> None:
     tensors = {f"model.{k}": v for k, v in model.state_dict().items()}
     for (name, _), moments in zip(model.named_parameters(), optimizer.state_dict()["state"].values(), strict=True):
         tensors |= {f"adam.{name}.{k}": v for k, v in moments.items()}
-    tensors["generator"] = torch.get_rng_state()
+    tensors["generator"] = global_state(model.device)
     with replacing(path) as partial:
         save_file({k: v.cpu().contiguous() for k, v in tensors.items()}, partial, {"run": json.dumps(vars(run))})
 
@@ -163,5 +163,5 @@ def load_state(path: Path, model, optimizer) -> Run:
         for position, (name, _) in enumerate(model.named_parameters())
     }
     optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})
-    torch.set_rng_state(tensors["generator"])
+    set_global_state(model.device, tensors["generator"])
     return run

@@ -32,11 +32,11 @@ def probability_open(
     return torch.sigmoid(log_alpha - temperature * math.log(-low / high))
 
 
-def penalty(sparsity: Tensor, target: float, lambdas: Tensor) -> Tensor:
+def penalty(sparsity: Tensor, target: float | Tensor, lambdas: Tensor) -> Tensor:
     """The Lagrangian term lambda_1 (t - s) + lambda_2 (t - s)^2 for a sparsity s.
 
-    sparsity: [...]. lambdas: [2] or [..., 2]. Gates descend on it, lambdas ascend. s is 1 - mean(z) of sampled gates,
-    as in the paper, or 1 - mean(P(z > 0)), as in CoFi.
+    sparsity and target: [...]. lambdas: [2] or [..., 2]. Gates descend on it, lambdas ascend. s is 1 - mean(z) of
+    sampled gates, as in the paper, or 1 - mean(P(z > 0)), as in CoFi.
     """
     gap = target - sparsity
     return lambdas[..., 0] * gap + lambdas[..., 1] * gap**2

@@ -1,10 +1,9 @@
 """What pruning learns, step by step: log_alpha and the multipliers of one or several runs, their optimizer and draws.
 
-Everything has a leading axis over runs; no run touches another's part.
+Everything has a leading axis over runs; no run touches another's part. Dropout alone draws from torch's one global
+generator, so a run with dropout goes alone.
 """
 
-import json
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +14,7 @@ from torch import Tensor
 from heuristic_core.config.blocks import Prune
 from heuristic_core.files import replacing
 from heuristic_core.gates import target_at
-from heuristic_core.random import generator, seed_for
+from heuristic_core.random import generator, global_state, seed_for, set_global_state
 
 COLUMNS = ("kl", "sampled_sparsity", "target_sparsity", "lambda_1", "lambda_2", "log_alpha")
 
@@ -37,10 +36,11 @@ class Draws(NamedTuple):
 
 
 class Learner:
-    """log_alpha: [runs, components]. lambdas: [runs, 2]. trace: per recorded step, one dict per run."""
+    """log_alpha: [runs, components]. lambdas: [runs, 2]. step: the next one, of `steps`."""
 
     def __init__(self, runs: Sequence[Run], settings: Prune, size: int, device: torch.device):
-        self.runs, self.steps, self.step, self.trace = runs, _steps(runs, settings), 0, []
+        self.runs, self.steps, self.step = runs, _steps(runs, settings), 0
+        self._recorded, self._values = [], torch.zeros(0, len(runs), len(COLUMNS))  # steps, and what they recorded
         self._settings, self._size, self._device = settings, size, device
         start = (settings.log_alpha_mean, settings.log_alpha_std, (size,))
         starts = [torch.normal(*start, generator=generator("log_alpha", run.seed)) for run in runs]
@@ -93,32 +93,35 @@ class Learner:
 
         Only here a run waits for its device. Raises FloatingPointError where a loss is not finite.
         """
-        values = torch.stack(list(rows.values())).tolist() if rows else []
+        if not rows:
+            return
+        values = torch.stack(list(rows.values())).cpu()
+        self._recorded, self._values = [*self._recorded, *rows], torch.cat([self._values, values])
         for step, by_run in zip(rows, values, strict=True):
-            self.trace.append([{"prune_step": step} | dict(zip(COLUMNS, row, strict=True)) for row in by_run])
             for run, row in zip(self.runs, by_run, strict=True):
-                if not all(map(math.isfinite, row)):
-                    raise FloatingPointError(f"pruning with seed {run.seed} diverged by step {step}: KL {row[0]}")
+                if not row.isfinite().all():
+                    raise FloatingPointError(
+                        f"pruning with seed {run.seed} diverged by step {step}: KL {float(row[0])}"
+                    )
+
+    def trace(self, run: int) -> list[dict]:
+        """One dict per recorded step (columns of table `prune_trace`) of the run at that position."""
+        rows = zip(self._recorded, self._values[:, run].tolist(), strict=True)
+        return [{"prune_step": step} | dict(zip(COLUMNS, row, strict=True)) for step, row in rows]
 
     def save(self, path: Path) -> None:
-        """All that the runs need to go on, in one safetensors file of a few kilobytes."""
+        """All that the runs need to go on, in one safetensors file: some kilobytes, and 24 bytes per recorded step."""
         from safetensors.torch import save_file
 
-        tensors = {
-            "log_alpha": self.log_alpha.detach(),
-            "lambdas": self.lambdas.detach(),
-            "dropout": _dropout_state(self._device),
-        }
+        tensors = {"log_alpha": self.log_alpha.detach(), "lambdas": self.lambdas.detach()}
+        tensors |= {"dropout": global_state(self._device), "trace": self._values}
+        tensors["recorded"] = torch.tensor(self._recorded)
         for name, moments in self._optimizer.state_dict()["state"].items():
             tensors |= {f"adam.{name}.{key}": value for key, value in moments.items()}
         for number, pair in enumerate(self._generators):
             tensors |= {f"generator.{number}.{k}": g.get_state() for k, g in enumerate(pair)}
         with replacing(path) as partial:
-            save_file(
-                {k: v.cpu() for k, v in tensors.items()},
-                partial,
-                {"step": str(self.step), "trace": json.dumps(self.trace)},
-            )
+            save_file({k: v.cpu() for k, v in tensors.items()}, partial, {"step": str(self.step)})
 
     def load(self, path: Path) -> None:
         """Go on from what :meth:`save` wrote."""
@@ -126,7 +129,8 @@ class Learner:
 
         with safe_open(path, "pt") as file:
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
-            self.step, self.trace = (json.loads(file.metadata()[key]) for key in ("step", "trace"))
+            self.step = int(file.metadata()["step"])
+        self._recorded, self._values = tensors["recorded"].tolist(), tensors["trace"]
         with torch.no_grad():
             self.log_alpha.copy_(tensors["log_alpha"])
             self.lambdas.copy_(tensors["lambdas"])
@@ -137,7 +141,7 @@ class Learner:
         for number, pair in enumerate(self._generators):
             for k, one in enumerate(pair):
                 one.set_state(tensors[f"generator.{number}.{k}"])
-        _set_dropout_state(self._device, tensors["dropout"])
+        set_global_state(self._device, tensors["dropout"])
 
 
 def rate_at(step: int, steps: int, settings: Prune) -> float:
@@ -151,14 +155,8 @@ def rate_at(step: int, steps: int, settings: Prune) -> float:
 
 def _steps(runs: Sequence[Run], settings: Prune) -> int:
     counts = {run.sparsity: settings.steps_at(run.sparsity) for run in runs}
+    if settings.dropout and len(runs) > 1:
+        raise ValueError(f"runs with dropout cannot share a pass, but there are {len(runs)}")
     if len(set(counts.values())) > 1:
         raise ValueError(f"runs that share a pass must have equally many steps, but by sparsity they have {counts}")
     return next(iter(counts.values()))
-
-
-def _dropout_state(device: torch.device) -> Tensor:
-    return torch.cuda.get_rng_state(device) if device.type == "cuda" else torch.get_rng_state()
-
-
-def _set_dropout_state(device: torch.device, state: Tensor) -> None:
-    torch.cuda.set_rng_state(state, device) if device.type == "cuda" else torch.set_rng_state(state)

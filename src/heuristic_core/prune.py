@@ -78,9 +78,9 @@ def prune(
 
     Draws depend on a run's seed alone, as in the paper: runs of one seed at two sparsities see the same batches and
     noise. state: file in which the runs' state is saved every ``settings.save_every`` steps; where it exists, they go
-    on from there, to the same bytes. It is removed by the caller.
-    Raises ValueError where the runs differ in their number of steps, and FloatingPointError, naming the step, where a
-    loss is no longer finite.
+    on from there, on a CPU to the same bytes. It is removed by the caller.
+    Raises ValueError where the runs differ in their number of steps, or are several and have dropout, and
+    FloatingPointError, naming the step, where a loss is no longer finite.
     """
     learner = Learner(runs, settings, len(inputs.model.grid), inputs.model.device)
     if state and state.is_file():
@@ -99,10 +99,10 @@ def prune(
         learner.record(rows)
         if state and learner.step < learner.steps:
             learner.save(state)
-        last = learner.trace[-1][0]
+        last = learner.trace(0)[-1]
         progress.at(learner.step, kl=last["kl"], sparsity=last["sampled_sparsity"], target=last["target_sparsity"])
     alphas = learner.log_alpha.detach().cpu()
-    return [Pruned(run, alphas[r], [rows[r] for rows in learner.trace]) for r, run in enumerate(runs)]
+    return [Pruned(run, alphas[r], learner.trace(r)) for r, run in enumerate(runs)]
 
 
 class Objective:
@@ -140,9 +140,9 @@ class Objective:
         """
         inputs, settings = self._inputs, self._settings
         model = GatedModel(inputs.model, z, self._means)
-        sums = torch.zeros(len(z), device=z.device)
+        per_pair = torch.zeros(len(pairs), device=z.device)
         if model.untouched and not settings.dropout:
-            return sums, torch.zeros_like(z)
+            return per_pair.view(len(z), -1).sum(-1), torch.zeros_like(z)
         for part in inputs.pairs.by_length(PASS_TOKENS[z.device.type], pairs):
             batch = inputs.pairs.batch(pairs[part])
             own = inputs.pairs.on_device(self._gates_of[part])
@@ -151,5 +151,5 @@ class Objective:
             kl = F.kl_div(gated, full, reduction="none", log_target=True).sum(-1) / settings.batch_size
             if kl.requires_grad:
                 kl.sum().backward()
-            sums.index_add_(0, own, kl.detach())
-        return sums, model.gradient()
+            per_pair[inputs.pairs.on_device(part)] = kl.detach().float()
+        return per_pair.view(len(z), -1).sum(-1), model.gradient()

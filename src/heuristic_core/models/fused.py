@@ -19,6 +19,7 @@ from torch import Tensor
 from heuristic_core.components import ComponentGrid
 from heuristic_core.models.batches import Batch
 from heuristic_core.models.fused_families import FusedFamily, fused_family
+from heuristic_core.models.fused_layer import Map, read_layer, without_heads
 from heuristic_core.models.model import AttentionObserver, Edit
 
 FUNCTIONS = {
@@ -29,23 +30,6 @@ FUNCTIONS = {
     None: lambda x: x,
 }
 VECTOR = 16  # float32 numbers in a vector register
-Map = tuple[Tensor, Tensor | None]  # weight and bias, of a linear map or a norm
-
-
-@dataclass(frozen=True)
-class Layer:
-    """One block. queries_keys_values: [3 H dh, d] and [3 H dh]; output: [d, H dh] and [d]; up: [f, d]; down: [d, f].
-
-    heads: how many are left (0: `output` is its bias alone). A removed MLP has no `up`, and `down` is its bias alone.
-    """
-
-    heads: int
-    queries_keys_values: Map
-    output: Map
-    attention_norm: Map
-    up: Map | None
-    down: Map
-    mlp_norm: Map
 
 
 @dataclass(frozen=True)
@@ -79,7 +63,7 @@ class FusedModel:
         self._epsilon = family.value(config, "layer_norm_eps", 1e-12)
         self._activation = FUNCTIONS[family.value(config, "hidden_act")]
         self._rates = _rates(family, config)
-        self._layers = [_layer(family, weights, number, self.grid.heads) for number in range(self.grid.layers)]
+        self._layers = [read_layer(family, weights, number, self.grid.heads) for number in range(self.grid.layers)]
         self.device, self.dtype = weights[f"{family.word}.weight"].device, weights[f"{family.word}.weight"].dtype
 
     @classmethod
@@ -105,7 +89,7 @@ class FusedModel:
         for number, layer in enumerate(self._layers):
             kept = [h for h in range(size) if number * size + h not in gone]
             if len(kept) < size:
-                layer = _without_heads(layer, kept, heads[number].to(self.dtype))
+                layer = without_heads(layer, kept, heads[number].to(self.dtype))
             if first_mlp + number in gone:
                 layer = replace(layer, up=None, down=(layer.down[0][:, :0], mlps[number].to(self.dtype)))
             small._layers[number] = layer
@@ -229,44 +213,6 @@ def padding_token(config: Mapping) -> int:
     if pad is None:
         raise ValueError("config.json: pad_token_id is missing; set it to the token that fills shorter inputs")
     return pad
-
-
-def _layer(family: FusedFamily, weights: Mapping[str, Tensor], number: int, heads: int) -> Layer:
-    def linear(name: str) -> Map:
-        weight = weights[f"{name.format(number)}.weight"]
-        return weight.T if family.decoder else weight, weights[f"{name.format(number)}.bias"]
-
-    def norm(name: str) -> Map:
-        return weights[f"{name.format(number)}.weight"], weights[f"{name.format(number)}.bias"]
-
-    parts = [linear(name) for name in family.queries_keys_values]
-    joined = parts[0] if len(parts) == 1 else (torch.cat([w for w, _ in parts]), torch.cat([b for _, b in parts]))
-    return Layer(
-        heads,
-        joined,
-        linear(family.attention_output),
-        norm(family.attention_norm),
-        linear(family.up),
-        linear(family.down),
-        norm(family.mlp_norm),
-    )
-
-
-def _without_heads(layer: Layer, kept: Sequence[int], means: Tensor) -> Layer:
-    """`layer` with the heads `kept`; the others put out `means` [H, dh]."""
-    (weight, bias), (out, out_bias), count = layer.queries_keys_values, layer.output, len(means)
-    by_head = out.unflatten(1, (count, -1))  # [d, H, dh]
-    index, constant = torch.tensor(kept, dtype=torch.long, device=out.device), means.clone()
-    constant[index] = 0
-    return replace(
-        layer,
-        heads=len(kept),
-        queries_keys_values=(
-            weight.unflatten(0, (3, count, -1)).index_select(1, index).flatten(0, 2),
-            bias.unflatten(0, (3, count, -1)).index_select(1, index).flatten(),
-        ),
-        output=(by_head.index_select(1, index).flatten(1), torch.addmv(out_bias, out, constant.flatten())),
-    )
 
 
 def _rates(family: FusedFamily, config: Mapping) -> Rates:

@@ -31,7 +31,7 @@ def load_model(folder: str | Path, device: str = "cpu", precision: str = "float3
 
 
 def view_of(model) -> Model:
-    """A Hugging Face classifier in memory, with its live weights."""
+    """A Hugging Face classifier in memory, with its weights as they are now."""
     config = model.config.to_dict()
     if fused_family(config):
         return FusedModel(config, {name: value.detach() for name, value in model.state_dict().items()})

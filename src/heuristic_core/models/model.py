@@ -44,7 +44,7 @@ class Model(Protocol):
     def without(self, removed: Sequence[int], heads: Tensor, mlps: Tensor) -> "Model":
         """The physically smaller model: components at the indices `removed` cut out, constants in their place.
 
-        heads: [layers, H, dh] and mlps: [layers, d], what each removed component puts out. For evaluation without edits.
+        heads: [layers, H, dh] and mlps: [layers, d], what each removed component puts out.
         """
         ...
 
