@@ -90,7 +90,7 @@ def compare(size: Size, pairs: Encoded, what: str, turns: int) -> dict:
         logits["baseline"] = plain_logits(masked, inputs)
 
     def ours(turn: int) -> None:
-        logits["ours"] = subnetwork_logits(model, pairs, removed, means)
+        logits["ours"] = subnetwork_logits(model, PairTensors(pairs, model.pad), removed, means)
 
     ways = {"baseline": baseline, "ours": ours}
     times = interleaved(ways, turns, lambda: apart.append(check(logits["ours"], logits["baseline"])))

@@ -20,6 +20,7 @@ from heuristic_core.config import load_study
 from heuristic_core.discretise import keep_largest
 from heuristic_core.evaluate import subnetwork_logits, subset_accuracies
 from heuristic_core.learner import Run
+from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import load_model
 from heuristic_core.prune import prune, pruning_inputs
 from heuristic_core.tasks.encoded import Encoded
@@ -75,7 +76,7 @@ def accuracies(step: Path, kept: list[int]) -> dict[str, float]:
     model, means = load_model(step / "checkpoint"), ComponentMeans.load(step / "means.safetensors")
     evaluation = Encoded.load(step.parents[1] / "data/encoded/evaluation.safetensors")
     removed = [i for i in range(len(model.grid)) if i not in kept]
-    logits = subnetwork_logits(model, evaluation, removed, means).numpy()
+    logits = subnetwork_logits(model, PairTensors(evaluation), removed, means).numpy()
     rows = subset_accuracies(logits, evaluation.labels, evaluation.subsets)
     groups = dict.fromkeys(row["group"] for row in rows)
     return {g: round(float(np.mean([row["accuracy"] for row in rows if row["group"] == g])), 1) for g in groups}

@@ -55,7 +55,7 @@ def test_the_sentence_of_a_token_is_known_for_tokenizers_without_token_types():
     """RoBERTa's pairs: <s> a </s></s> b </s>, all of token type 0."""
     from transformers import RobertaTokenizer
 
-    words = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", "a", "b", "Ġa", "Ġb"]
+    words = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", "a", "b", "Ġa", "Ġb", "Ġ"]
     tokenizer = RobertaTokenizer(vocab={word: i for i, word in enumerate(words)}, merges=[("Ġ", "a"), ("Ġ", "b")])
     encoded = encode([row("a b a", "b a", 1)], tokenizer, 24)
     assert encoded.ids.tolist() == [0, 5, 8, 7, 2, 2, 6, 7, 2]

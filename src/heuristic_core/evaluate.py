@@ -10,7 +10,7 @@ from heuristic_core.ablation import ComponentMeans, Mask, Resampled, gates_witho
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.model import Model
 from heuristic_core.progress import Progress
-from heuristic_core.tasks.encoded import Encoded, Subset
+from heuristic_core.tasks.encoded import Subset
 
 # Padded tokens per evaluation batch: on a CPU few enough that activations stay in its cache, and pairs are alike.
 BATCH_TOKENS = {"cpu": 512, "cuda": 65536}
@@ -31,19 +31,23 @@ def all_logits(model: Model, pairs: PairTensors, mask: Mask | None = None) -> Te
 
 
 def subnetwork_logits(
-    model: Model, pairs: Encoded, removed: Sequence[int], means: ComponentMeans, ablation: str = "mean", seed: int = 0
+    model: Model,
+    pairs: PairTensors,
+    removed: Sequence[int],
+    means: ComponentMeans,
+    ablation: str = "mean",
+    seed: int = 0,
 ) -> Tensor:
     """Class logits of every pair, float32 [n, classes], without the components at the indices `removed`.
 
     ablation: what takes their place: "mean", "zero", or "resample" (their activations on other pairs, drawn by `seed`).
     With constants in their place the physically smaller model runs.
     """
-    tensors = PairTensors(pairs, model.pad, model.device)
     if ablation == "resample":
         gates = gates_without(removed, model.grid).to(model.device)
-        return all_logits(model, tensors, Mask(gates, Resampled(model, tensors, seed), model.grid))
+        return all_logits(model, pairs, Mask(gates, Resampled(model, pairs, seed), model.grid))
     constant = zeros(model) if ablation == "zero" else means.to(model)
-    return all_logits(model.without(removed, constant.heads, constant.mlps), tensors)
+    return all_logits(model.without(removed, constant.heads, constant.mlps), pairs)
 
 
 def predictions(logits: np.ndarray, labels: np.ndarray, subsets: tuple[Subset, ...]) -> dict[str, np.ndarray]:

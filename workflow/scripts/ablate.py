@@ -2,12 +2,12 @@
 
 import pyarrow as pa
 
-from heuristic_core.ablation import ComponentMeans, Mask, gates_without
+from heuristic_core.ablation import ComponentMeans
 from heuristic_core.analysis.ablation_sets import joint_sets, set_table, single_sets
 from heuristic_core.analysis.ablations import single_ood_drops
 from heuristic_core.arguments import Arguments, identity
 from heuristic_core.config.blocks import Analysis
-from heuristic_core.evaluate import all_logits, predictions
+from heuristic_core.evaluate import predictions, subnetwork_logits
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import load_model
 from heuristic_core.progress import Progress
@@ -41,8 +41,8 @@ def main(arguments=None):
     def predict(sets):
         tables = []
         for one in sets:
-            mask = Mask(gates_without(one.heads, model.grid).to(model.device), means, model.grid)
-            columns = predictions(all_logits(model, pairs, mask).numpy(), evaluation.labels, evaluation.subsets)
+            logits = subnetwork_logits(model, pairs, one.heads, means).numpy()
+            columns = predictions(logits, evaluation.labels, evaluation.subsets)
             columns |= {"ablation": [one.name] * len(pairs)} | run.columns(len(pairs), "step")
             tables.append(as_table("ablation_predictions", columns))
             progress.at(len(tables), sets=len(tables))

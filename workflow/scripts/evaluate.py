@@ -4,6 +4,7 @@ from heuristic_core.ablation import ComponentMeans
 from heuristic_core.arguments import Arguments
 from heuristic_core.components import Subnetwork
 from heuristic_core.evaluate import predictions, subnetwork_logits
+from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import load_model
 from heuristic_core.tables import write_table
 from heuristic_core.tasks.encoded import Encoded
@@ -29,8 +30,9 @@ def main(arguments=None):
     model, evaluation = load_model(args.checkpoint, args.device), Encoded.load(args.evaluation)
     subnetwork = Subnetwork.load(args.subnetwork)
     means = ComponentMeans.load(args.means)
+    pairs = PairTensors(evaluation, model.pad, model.device)
     logits = subnetwork_logits(
-        model, evaluation, subnetwork.removed_from(model.grid), means, args.ablation, args.ablation_seed
+        model, pairs, subnetwork.removed_from(model.grid), means, args.ablation, args.ablation_seed
     )
     columns = predictions(logits.numpy(), evaluation.labels, evaluation.subsets)
     write_table("predictions", subnetwork.identity.columns(len(evaluation)) | columns, args.predictions)
