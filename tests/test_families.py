@@ -200,6 +200,22 @@ def test_fused_and_hooked_are_equal(both):
             torch.testing.assert_close(ours[layer][:, h][real], probabilities[:, h][real], atol=1e-5, rtol=0)
 
 
+def test_the_last_layer_computes_the_classified_row_alone(both):
+    """Unless every row is asked for."""
+    setting, fused = both
+    for every_row, last in ((False, 1), (True, setting.batch.ids.shape[1])):
+        rows = {}
+
+        def look(kind, layer, x, rows=rows):
+            rows[kind, layer] = x.shape[1]
+            return x
+
+        fused.logits(setting.batch, look, every_row=every_row)
+        expected = [setting.batch.ids.shape[1]] * (setting.grid.layers - 1) + [last]
+        assert [rows["head", layer] for layer in range(setting.grid.layers)] == expected
+        assert [rows["mlp", layer] for layer in range(setting.grid.layers)] == expected
+
+
 def test_fused_without_components_equals_the_mask(both):
     setting, fused = both
     for removed in setting.removals():

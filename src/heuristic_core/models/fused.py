@@ -109,59 +109,54 @@ class FusedModel:
 
     def _encode(self, batch, edit, every_row, rates, observer) -> Tensor:
         """The classified row of every pair, [B, d]."""
-        decoder, last = self._family.decoder, self.grid.layers - 1
-        row = self._classified(batch)
+        row, last = self._classified(batch), self.grid.layers - 1
         x = self._embed(batch, rates.embedding)  # [B, T, d]
-        mask = None if decoder else _additive(batch.real, self.dtype)
-        for number, layer in enumerate(self._layers):
-            normed = self._norm(layer.attention_norm, x) if decoder else x
+        mask = None if self._family.decoder else _additive(batch.real, self.dtype)
+        for number in range(self.grid.layers):
             single = number == last and not every_row
-            if single:
-                x = _take(x, row)
-                if decoder:  # one query attends to what stands before it
-                    mask = _additive(torch.arange(normed.shape[1], device=x.device) <= row[:, None], self.dtype)
-            if layer.heads:
-                context = self._attend(number, normed, row if single else None, mask, rates.attention, observer)
-                if edit:
-                    context = edit("head", number, context)
-                attended = F.linear(context.flatten(-2), *layer.output)
-            else:
-                attended = layer.output[1].expand_as(x)
-            if self._family.attention_dropout_after:
-                attended = _drop(attended, rates.residual)
-            x = x + attended
-            normed = self._norm(layer.mlp_norm if decoder else layer.attention_norm, x)
-            x = normed if not decoder else x
-            if layer.up:
-                outer = F.linear(self._activation(F.linear(normed, *layer.up)), *layer.down)
-                if edit:
-                    outer = edit("mlp", number, outer)
-            else:
-                outer = layer.down[1].expand_as(x)
-            x = x + _drop(outer, rates.residual)
-            x = x if decoder else self._norm(layer.mlp_norm, x)
-        if every_row:
-            x = _take(x, row)
-        x = x[:, 0]
-        return self._norm(self._map(self._family.final_norm), x) if decoder else x
+            x = self._block(number, x, row, single, mask, edit, rates, observer)
+        x = (_take(x, row) if every_row else x)[:, 0]
+        return self._norm(self._map(self._family.final_norm), x) if self._family.decoder else x
 
-    def _attend(self, number, x, row, mask, rate, observer) -> Tensor:
-        """Context vectors [B, T, H, dh]; with `row` those of that row alone, [B, 1, H, dh]."""
-        layer, size = self._layers[number], self.head_size
-        weight, bias = layer.queries_keys_values
-        if row is None:
-            parts = F.linear(x, weight, bias).unflatten(-1, (3, layer.heads, size)).unbind(-3)
+    def _block(self, number, x, row, single, mask, edit, rates, observer) -> Tensor:
+        """What layer `number` makes of x [B, T, d]; with `single` of the classified row alone, [B, 1, d]."""
+        layer, norm_first = self._layers[number], self._family.decoder
+        normed = self._norm(layer.attention_norm, x) if norm_first else x
+        x = _take(x, row) if single else x
+        if layer.heads:
+            context = self._attend(number, normed, row, single, mask, rates.attention, observer)
+            if edit:
+                context = edit("head", number, context)
+            attended = F.linear(context.flatten(-2), *layer.output)
         else:
+            attended = layer.output[1].expand_as(x)
+        x = x + (_drop(attended, rates.residual) if self._family.attention_dropout_after else attended)
+        x = x if norm_first else self._norm(layer.attention_norm, x)
+        if layer.up:
+            inner = self._norm(layer.mlp_norm, x) if norm_first else x
+            outer = F.linear(self._activation(F.linear(inner, *layer.up)), *layer.down)
+            if edit:
+                outer = edit("mlp", number, outer)
+        else:
+            outer = layer.down[1].expand_as(x)
+        x = x + _drop(outer, rates.residual)
+        return x if norm_first else self._norm(layer.mlp_norm, x)
+
+    def _attend(self, number, x, row, single, mask, rate, observer) -> Tensor:
+        """Context vectors [B, T, H, dh]; with `single` of the classified row alone, [B, 1, H, dh]."""
+        layer, size, causal = self._layers[number], self.head_size, self._family.decoder and not single
+        weight, bias = layer.queries_keys_values
+        if single:
             d = layer.heads * size
             queries = F.linear(_take(x, row), weight[:d], bias[:d]).unflatten(-1, (layer.heads, size))
             parts = (queries, *F.linear(x, weight[d:], bias[d:]).unflatten(-1, (2, layer.heads, size)).unbind(-3))
+            if row is not None:  # a decoder's one query attends to what stands before it
+                mask = _additive(torch.arange(x.shape[1], device=x.device) <= row[:, None], self.dtype)
+        else:
+            parts = F.linear(x, weight, bias).unflatten(-1, (3, layer.heads, size)).unbind(-3)
         queries, keys, values = (part.transpose(1, 2) for part in parts)  # [B, H, T or 1, dh]
-        causal = self._family.decoder and row is None
         if observer:
-            scores = (queries * size**-0.5) @ keys.transpose(-1, -2)
-            if causal:
-                scores = scores + torch.full_like(scores[0, 0], -torch.inf).triu(1)
-            observer(number, torch.softmax(scores if mask is None else scores + mask, -1))
+            observer(number, _attention(queries, keys, mask, causal))
         if x.device.type == "cpu" and not causal and not rate:
             keys, values, mask = _fill_vectors(keys, values, mask)
         context = F.scaled_dot_product_attention(queries, keys, values, mask, dropout_p=rate, is_causal=causal)
@@ -248,6 +243,14 @@ def _fill_vectors(keys: Tensor, values: Tensor, mask: Tensor | None) -> tuple[Te
         mask = keys.new_zeros(len(keys), 1, 1, keys.shape[2])
     keys, values = (F.pad(part, (0, 0, 0, missing)) for part in (keys, values))
     return keys, values, F.pad(mask, (0, missing), value=-torch.inf)
+
+
+def _attention(queries: Tensor, keys: Tensor, mask: Tensor | None, causal: bool) -> Tensor:
+    """Attention probabilities [B, H, T, T]."""
+    scores = (queries * queries.shape[-1] ** -0.5) @ keys.transpose(-1, -2)
+    if causal:
+        scores = scores + torch.full_like(scores[0, 0], -torch.inf).triu(1)
+    return torch.softmax(scores if mask is None else scores + mask, -1)
 
 
 def _take(x: Tensor, row: Tensor | None) -> Tensor:
