@@ -105,7 +105,14 @@ def test_a_step_is_the_plain_objective(inputs, draws):
     loss.backward()
     torch.testing.assert_close(learner.log_alpha.grad[0], log_alpha.grad, atol=1e-6, rtol=1e-4)
     torch.testing.assert_close(learner.lambdas.grad[0], lambdas.grad, atol=1e-6, rtol=1e-4)
-    expected = [float(sum(kls)) / draws, float(sum(removed)) / draws, target, 0.3, -0.2, float(log_alpha.mean())]
+    expected = [
+        float(sum(kls).detach()) / draws,
+        float(sum(removed).detach()) / draws,
+        target,
+        0.3,
+        -0.2,
+        float(log_alpha.detach().mean()),
+    ]
     assert row[0].tolist() == pytest.approx(expected, abs=1e-5)
 
 
