@@ -47,7 +47,7 @@ from torch import Tensor
 
 from heuristic_core.ablation import component_means
 from heuristic_core.components import ComponentGrid
-from heuristic_core.config.blocks import Prune
+from heuristic_core.config.pruning import Prune
 from heuristic_core.evaluate import all_logits
 from heuristic_core.learner import Draws, Learner, Run
 from heuristic_core.models.batches import PairTensors

@@ -3,6 +3,8 @@
 SIZES = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 48}
 BERT = SIZES | {"vocab_size": 50, "max_position_embeddings": 24, "initializer_range": 0.3}
 LLAMA = BERT | {"num_key_value_heads": 2, "pad_token_id": 0}
+GPT2 = {"vocab_size": 50, "n_embd": 32, "n_layer": 3, "n_head": 4, "n_positions": 24}
+GPT2 |= {"pad_token_id": 0, "initializer_range": 0.3}
 
 # Name of the case -> (model_type, settings of its configuration). Decoders have 0 as their padding token.
 CASES = {
@@ -62,32 +64,8 @@ CASES = {
             "local_attention": 6,
         },
     ),
-    "gpt2": (
-        "gpt2",
-        {
-            "vocab_size": 50,
-            "n_embd": 32,
-            "n_layer": 3,
-            "n_head": 4,
-            "n_inner": 48,
-            "n_positions": 24,
-            "pad_token_id": 0,
-            "initializer_range": 0.3,
-        },
-    ),
-    "gpt2-scaled": (  # settings that only the hooked model knows
-        "gpt2",
-        {
-            "vocab_size": 50,
-            "n_embd": 32,
-            "n_layer": 3,
-            "n_head": 4,
-            "n_positions": 24,
-            "pad_token_id": 0,
-            "initializer_range": 0.3,
-            "scale_attn_by_inverse_layer_idx": True,
-        },
-    ),
+    "gpt2": ("gpt2", GPT2 | {"n_inner": 48}),
+    "gpt2-scaled": ("gpt2", GPT2 | {"scale_attn_by_inverse_layer_idx": True}),  # only the hooked model knows this
     "gpt_neox": ("gpt_neox", BERT | {"pad_token_id": 0, "rotary_pct": 0.5}),
     "gpt_neox-sequential": ("gpt_neox", BERT | {"pad_token_id": 0, "use_parallel_residual": False}),
     "olmo": ("olmo", LLAMA | {"num_key_value_heads": 4}),

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heuristic_core.config import ConfigError, Study, load_study, parse_study
-from heuristic_core.config.blocks import Prune
 from heuristic_core.config.context import Context
 from heuristic_core.config.grid import cells
+from heuristic_core.config.pruning import Prune
 from heuristic_core.layout import Layout
 
 FILES = ["config.yaml", *(f"config/{path.name}" for path in sorted(ROOT.glob("config/*.yaml")))]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from heuristic_core.ablation import component_means
 from heuristic_core.components import ComponentGrid
-from heuristic_core.config.blocks import Prune
+from heuristic_core.config.pruning import Prune
 from heuristic_core.discretise import choose_threshold, discretise, keep_above, keep_largest, soft_mask
 from heuristic_core.evaluate import all_logits
 from heuristic_core.prune import PruningInputs

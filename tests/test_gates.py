@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from scipy.special import expit, logit
 
 from heuristic_core import gates
-from heuristic_core.config.blocks import Prune
+from heuristic_core.config.pruning import Prune
 from heuristic_core.learner import Learner, Run
 
 LOG_ALPHA = st.floats(-8, 8)
@@ -92,7 +92,11 @@ def test_target_rises_linearly_then_holds():
     ("target", "expected"), [*((n / 10, False) for n in range(1, 10)), (0.1, True), (0.5, True), (0.9, True)]
 )
 def test_the_controller_reaches_its_target_within_one_component(target, expected):
-    """The learner on a toy problem: 40 components, each of which costs another loss when closed."""
+    """The learner on a toy problem: 40 components, each of which costs another loss when closed.
+
+    The multipliers learn at the miniature's 0.1. At the paper's 1.0 the sampled sparsity still swings at the extremes
+    after so short a run: with seed 1 it ended 1.05 components off at 10 % and 0.7 at 90 %, with seed 2 within 0.1.
+    """
     size = 40
     controller = "expected" if expected else "sampled"
     settings = Prune(

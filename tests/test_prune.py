@@ -7,7 +7,7 @@ from conftest import make_encoded
 from heuristic_core import gates
 from heuristic_core.ablation import Ablation, Mask, component_means
 from heuristic_core.components import kept_count
-from heuristic_core.config.blocks import Prune
+from heuristic_core.config.pruning import Prune
 from heuristic_core.discretise import keep_largest
 from heuristic_core.evaluate import all_logits
 from heuristic_core.learner import Learner, Run, rate_at

@@ -13,8 +13,9 @@ from conftest import ROOT
 
 from heuristic_core import arguments
 from heuristic_core.config import load_study
-from heuristic_core.config.blocks import Analysis, AnyModel, AnyTask, Finetune, Prune
+from heuristic_core.config.blocks import Analysis, AnyModel, AnyTask, Finetune
 from heuristic_core.config.context import Context
+from heuristic_core.config.pruning import Prune
 
 SCRIPTS = sorted((ROOT / "workflow" / "scripts").glob("*.py"))
 LIBRARY = sorted((ROOT / "src" / "heuristic_core").rglob("*.py"))

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from heuristic_core.ablation import Mask
 from heuristic_core.components import ComponentGrid, kept_count
-from heuristic_core.config.blocks import Prune
+from heuristic_core.config.pruning import Prune
 from heuristic_core.evaluate import all_logits
 from heuristic_core.gates import TEMPERATURE, probability_open
 from heuristic_core.prune import PruningInputs

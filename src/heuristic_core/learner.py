@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from heuristic_core.config.blocks import Prune
+from heuristic_core.config.pruning import Prune
 from heuristic_core.files import replacing
 from heuristic_core.gates import target_at
 from heuristic_core.random import generator, global_state, seed_for, set_global_state

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from heuristic_core import gates
 from heuristic_core.ablation import ComponentMeans
-from heuristic_core.config.blocks import Prune
+from heuristic_core.config.pruning import Prune
 from heuristic_core.gating import GatedModel
 from heuristic_core.learner import Draws, Learner, Run
 from heuristic_core.models.batches import PairTensors

@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from heuristic_core.ablation import ComponentMeans
 from heuristic_core.arguments import Arguments, identity
 from heuristic_core.components import Subnetwork
-from heuristic_core.config.blocks import Prune
+from heuristic_core.config.pruning import Prune
 from heuristic_core.discretise import discretise
 from heuristic_core.learner import Run
 from heuristic_core.models.load import load_model

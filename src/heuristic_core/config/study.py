@@ -18,8 +18,8 @@ from heuristic_core.config.blocks import (
     Grid,
     Name,
     NewModel,
-    Prune,
 )
+from heuristic_core.config.pruning import Prune
 from heuristic_core.errors import InputError
 
 

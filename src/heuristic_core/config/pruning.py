@@ -1,0 +1,96 @@
+"""The pruning block of a study's configuration; see :mod:`heuristic_core.config.blocks` for its conventions."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, PositiveInt, model_validator
+
+from heuristic_core.config.blocks import Block, NonNegative, Positive, Real, Share, Sparsity
+
+
+class Prune(Block):
+    """Structured pruning with hard-concrete gates (paper, section 3.2 and appendix B).
+
+    Where the paper's released code does otherwise than its text or than CoFi, both ways are settings:
+    `config/pruning/as-published.yaml` holds what that code did, `config/pruning/default.yaml` this project's defaults
+    at the paper's scale.
+    """
+
+    rise: Annotated[int, Field(ge=0)] = Field(description="steps over which the target sparsity rises linearly from 0")
+    rise_per_percent: NonNegative = Field(0.0, description="further such steps for each percent of sparsity")
+    hold: Annotated[int, Field(ge=0)] = Field(description="steps after that, at the full target")
+    hold_per_percent: NonNegative = Field(0.0, description="further such steps for each percent of sparsity")
+    batch_size: PositiveInt = Field(description="pairs per step")
+    gate_draws: PositiveInt = Field(
+        1,
+        description="gate samples per step, among which the batch is divided evenly; "
+        "the released code draws for each of 4 micro-batches of 32",
+    )
+    log_alpha_mean: Real = Field(10.0, description="mean of log_alpha at the start")
+    log_alpha_std: NonNegative = 0.01
+    learning_rate: Positive = Field(0.1, description="of log_alpha (descent)")
+    controller_learning_rate: Positive = Field(1.0, description="of lambda_1 and lambda_2 (ascent)")
+    weight_decay: NonNegative = Field(
+        0.0, description="AdamW's on log_alpha: pulls it to 0 without any gradient; the released code has 0.01"
+    )
+    controller_weight_decay: NonNegative = Field(0.0, description="AdamW's on the lambdas; the released code has 0.01")
+    warmup_steps: Annotated[int, Field(ge=0)] = Field(200, description="steps over which the learning rates warm up")
+    decay: Literal["after-warmup", "from-start"] = Field(
+        "after-warmup",
+        description="when the linear decay of the learning rates to 0 begins; the released code: after-warmup",
+    )
+    controller: Literal["sampled", "expected"] = Field(
+        "sampled",
+        description="the sparsity that the controller steers: of the sampled gates (released code) or expected (CoFi); "
+        "the expected one has next to no gradient at log_alpha = 10, so start lower with it",
+    )
+    dropout: bool = Field(
+        False, description="dropout in the gated model, at the rates of its config.json; the released code: true"
+    )
+    discretise: Literal["exact", "threshold"] = Field(
+        "exact",
+        description="keep exactly k = round((1 - sparsity) N) components of largest log_alpha, or by the paper's rule: "
+        "layer by layer, then above a threshold",
+    )
+    thresholds: dict[Sparsity, Annotated[Share, Field(lt=1)]] = Field(
+        {}, description="thresholds set by hand; for other sparsities chosen on `held_out` training pairs"
+    )
+    held_out: PositiveInt = Field(
+        500, description="training pairs after the first `examples`, on which a threshold is chosen"
+    )
+    precision: Literal["float32", "bfloat16"] = Field(
+        "float32", description="of the frozen model; gates, losses and the optimizer are float32"
+    )
+    save_every: PositiveInt = Field(50, description="steps between saved states, from which an interrupted run resumes")
+    together: PositiveInt = Field(
+        1,
+        description="at most so many pruning seeds share one pass, and so one job: faster for small models (and on a "
+        "GPU that one run does not fill), but they are also rerun together",
+    )
+    examples: PositiveInt = Field(description="pruning draws from the first so many training pairs")
+    mean_examples: PositiveInt = Field(description="component means come from the first so many training pairs")
+
+    @model_validator(mode="after")
+    def _consistent(self):
+        if self.batch_size % self.gate_draws:
+            raise ValueError(f"batch_size = {self.batch_size} must be a multiple of gate_draws = {self.gate_draws}")
+        if self.dropout and self.together > 1:
+            raise ValueError(
+                f"together = {self.together} needs dropout = false: seeds that share a pass would share its dropout; "
+                "set together to 1, or dropout to false"
+            )
+        if self.thresholds and self.discretise == "exact":
+            raise ValueError("thresholds need discretise = 'threshold'; remove them, or set it")
+        return self
+
+    def rise_at(self, sparsity: float) -> int:
+        """Steps over which the target rises to `sparsity`."""
+        return self.rise + round(self.rise_per_percent * 100 * sparsity)
+
+    def steps_at(self, sparsity: float) -> int:
+        """All steps of a run at `sparsity`."""
+        return self.rise_at(sparsity) + self.hold + round(self.hold_per_percent * 100 * sparsity)
+
+    @property
+    def pairs_needed(self) -> int:
+        """Training pairs whose full-model logits pruning reads."""
+        return self.examples + (self.held_out if self.discretise == "threshold" else 0)
