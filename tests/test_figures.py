@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from figure_tables import CONTEXT, CORE, FT_SEEDS, MATCHED, STEPS, SUBSETS, build
 
-from heuristic_core.config.blocks import Figure
+from heuristic_core.config.analysis import Figure
 from heuristic_core.figures import draw
 from heuristic_core.figures.panels import spread_out
 from heuristic_core.figures.save import save

@@ -13,7 +13,8 @@ from conftest import ROOT
 
 from heuristic_core import arguments
 from heuristic_core.config import load_study
-from heuristic_core.config.blocks import Analysis, AnyModel, AnyTask, Finetune
+from heuristic_core.config.analysis import Analysis
+from heuristic_core.config.blocks import AnyModel, AnyTask, Finetune
 from heuristic_core.config.context import Context
 from heuristic_core.config.pruning import Prune
 

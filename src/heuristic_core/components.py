@@ -55,7 +55,7 @@ class ComponentGrid:
 class Identity(NamedTuple):
     """Which subnetwork: the columns that every table of subnetworks begins with.
 
-    The full model is the cell with sparsity 0 and no seed.
+    The full model is the cell with sparsity 0 and no seed. repeat: 0; runs of the same cell again count from 1.
     """
 
     study: str
@@ -65,8 +65,9 @@ class Identity(NamedTuple):
     step: int = 0
     sparsity: float = 0.0
     seed: int | None = None
+    repeat: int = 0
 
-    def columns(self, rows: int, last: str = "seed") -> dict[str, list]:
+    def columns(self, rows: int, last: str = "repeat") -> dict[str, list]:
         """The identity, up to its field `last`, as table columns of so many rows."""
         names = self._fields[: self._fields.index(last) + 1]
         return {name: [getattr(self, name)] * rows for name in names}

@@ -10,7 +10,7 @@ from heuristic_core.ablation import ComponentMeans, Mask, Resampled, gates_witho
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.model import Model
 from heuristic_core.progress import Progress
-from heuristic_core.tasks.encoded import Subset
+from heuristic_core.tasks.encoded import Encoded
 
 # Padded tokens per evaluation batch: on a CPU few enough that activations stay in its cache, and pairs are alike.
 BATCH_TOKENS = {"cpu": 512, "cuda": 65536}
@@ -50,34 +50,43 @@ def subnetwork_logits(
     return all_logits(model.without(removed, constant.heads, constant.mlps), pairs)
 
 
-def predictions(logits: np.ndarray, labels: np.ndarray, subsets: tuple[Subset, ...]) -> dict[str, np.ndarray]:
-    """Per pair: subset, group, family, example, label, prediction, correct and logits (columns of table `predictions`).
+def predictions(logits: np.ndarray, evaluation: Encoded) -> dict[str, np.ndarray]:
+    """Per pair of `evaluation`: what table `predictions` says of it, from column `subset` on.
 
-    logits: [n, classes]. labels: [n], each in the label space of its subset. The class is taken first, then merged
-    into the subset's labels: HANS has two, so neutral and contradiction both count as non-entailment.
+    logits: [n, classes]. A subset with fewer labels than the model has classes, as HANS has, counts several classes as
+    one label. `correct` takes the class first, then merges (METHOD:
+    neutral and contradiction are non-entailment); `correct_merged` adds their probabilities up first.
     """
+    labels, subsets = evaluation.labels, evaluation.subsets
     classes = logits.argmax(-1)
-    counted = np.concatenate([np.asarray(s.merge)[classes[s.start : s.stop]] for s in subsets])
     sizes = [s.stop - s.start for s in subsets]
+    log_odds, merged, counted = np.empty(len(labels)), np.empty(len(labels), bool), np.empty(len(labels), np.int64)
+    for s in subsets:
+        part = slice(s.start, s.stop)
+        counted[part] = np.asarray(s.merge)[classes[part]]
+        log_odds[part], merged[part] = _true_label(logits[part], labels[part], np.asarray(s.merge))
     return {
         "subset": np.repeat([s.name for s in subsets], sizes),
         "group": np.repeat([s.group for s in subsets], sizes),
         "family": np.repeat(np.array([s.family for s in subsets], dtype=object), sizes),
         "example": np.arange(len(labels)),
+        "template": evaluation.template_names(),
         "label": labels,
         "prediction": classes,
         "correct": counted == labels,
+        "correct_merged": merged,
+        "log_odds": log_odds.astype(np.float32),
         "logits": list(logits),
     }
 
 
-def subset_accuracies(logits: np.ndarray, labels: np.ndarray, subsets: tuple[Subset, ...]) -> list[dict]:
-    """Per subset: subset, group, family, n and accuracy in percent."""
-    classes = logits.argmax(-1)
-    rows = []
-    for s in subsets:
-        part = slice(s.start, s.stop)
-        correct = np.asarray(s.merge)[classes[part]] == labels[part]
-        accuracy = 100 * float(correct.mean())
-        rows.append({"subset": s.name, "group": s.group, "family": s.family, "n": len(correct), "accuracy": accuracy})
-    return rows
+def _true_label(logits: np.ndarray, labels: np.ndarray, merge: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Log odds of the true label [n], and whether it has the highest probability [n], once classes are merged."""
+    logits = logits.astype(np.float64)
+    of_label = np.stack(
+        [np.logaddexp.reduce(logits[:, merge == label], axis=1) for label in range(merge.max() + 1)], axis=1
+    )  # an empty label has -inf
+    true = np.take_along_axis(of_label, labels[:, None], axis=1)[:, 0]
+    others = of_label.copy()
+    np.put_along_axis(others, labels[:, None], -np.inf, axis=1)
+    return true - np.logaddexp.reduce(others, axis=1), of_label.argmax(axis=1) == labels

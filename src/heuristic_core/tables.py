@@ -25,11 +25,16 @@ STEP = {"step": (INT, "fine-tuning step of the checkpoint")}
 CELL = {
     "sparsity": (REAL, "target share of components removed; 0 for the full model"),
     "seed": (INT, "pruning seed; null for the full model"),
+    "repeat": (INT, "0; runs of the same seed and sparsity again count from 1"),
 }
 SUBSET = {
     "subset": (STRING, "evaluation subset"),
     "group": (STRING, "id, ood (the overlap heuristic is wrong) or ood-entailment (it is right)"),
     "family": (STRING, "lexical_overlap, subsequence, constituent, or null"),
+}
+ABLATION = {
+    "kind": (STRING, "what takes the heads' place: mean, zero or resample"),
+    "ablation": (STRING, "name of the ablated set; none: the full model"),
 }
 COMPONENT = {
     "component": (INT, "index: heads layer by layer, then MLPs"),
@@ -38,7 +43,32 @@ COMPONENT = {
     "layer": (INT, "from 0"),
     "head": (INT, "from 0; null for an MLP"),
 }
-ACCURACY = {"n": (INT, "pairs"), "accuracy": (REAL, "percent correct, 0-100")}
+ACCURACY = {"n": (INT, "pairs; null where unknown"), "accuracy": (REAL, "percent correct, 0-100")}
+INTERVAL = {
+    "low": (REAL, "2.5th percentile of accuracy, bootstrap over units; null without predictions"),
+    "high": (REAL, "97.5th percentile of accuracy"),
+    "unit": (STRING, "what the bootstrap draws: template, where a subset has several, else pair; null without"),
+}
+AGAINST_FULL = {
+    "change": (REAL, "points, this model minus the full model of the same checkpoint"),
+    "change_low": (REAL, "2.5th percentile of change, paired bootstrap: the same draws for both models"),
+    "change_high": (REAL, "97.5th percentile of change"),
+    "agreement": (REAL, "percent of pairs with the full model's class"),
+    "kl": (REAL, "mean KL(full model || this model), nats"),
+}
+SCORES = {
+    "prediction": (INT, "the model's class: argmax of the logits"),
+    "correct": (BOOL, "the predicted class, merged into the subset's labels, is the true label"),
+    "correct_merged": (BOOL, "the label with most probability, its classes' probabilities added up, is the true one"),
+    "log_odds": (pa.float32(), "log p / (1 - p) of the true label, p its classes' probabilities added up"),
+    "logits": (pa.list_(pa.float32()), "one per class of the model"),
+}
+EXAMPLE = {
+    "example": (INT, "index of the pair within the pairs evaluated"),
+    "template": (STRING, "the rule or template that made the pair, or null"),
+    "label": (INT, "true label, in the label space of the subset"),
+}
+WHY = {"reason": (STRING, "why values are null; else null")}
 
 SCHEMAS = {
     "sentences": {
@@ -51,14 +81,13 @@ SCHEMAS = {
         "label": (INT, "true label, in the label space of the subset"),
     },
     # ---- what jobs write, and what is gathered from them
-    "predictions": RUN | STEP | CELL | SUBSET | {
-        "example": (INT, "index of the pair within the evaluation set"),
-        "label": (INT, "true label, in the label space of the subset"),
-        "prediction": (INT, "the model's class: argmax of the logits"),
-        "correct": (BOOL, "the predicted class, merged into the subset's labels, is the true one"),
-        "logits": (pa.list_(pa.float32()), "one per class of the model"),
-    },
-    "accuracy": RUN | STEP | CELL | SUBSET | ACCURACY,
+    "predictions": RUN | STEP | CELL | SUBSET | EXAMPLE | SCORES,
+    "finetune_predictions": RUN | STEP | SUBSET | EXAMPLE | SCORES,
+    "accuracy": RUN | STEP | CELL | SUBSET | ACCURACY | INTERVAL | AGAINST_FULL | WHY,
+    "group_accuracy": RUN | STEP | CELL | {
+        "group": (STRING, "id, ood or ood-entailment: the unweighted mean over its subsets, of those analysed"),
+        "subsets": (INT, "subsets in the mean"),
+    } | ACCURACY | INTERVAL | AGAINST_FULL | WHY,
     "components": RUN | STEP | CELL | {"actual_sparsity": (REAL, "share of components removed")} | COMPONENT | {
         "kept": (BOOL, "is in the subnetwork"),
         "log_alpha": (REAL, "at the end of pruning"),
@@ -67,7 +96,7 @@ SCHEMAS = {
         "loss": (REAL, "mean training loss, nats, since the row before"),
         "learning_rate": (REAL, "at this step"),
     },
-    "finetune_accuracy": RUN | STEP | SUBSET | ACCURACY,
+    "finetune_accuracy": RUN | STEP | SUBSET | ACCURACY | INTERVAL,
     "prune_trace": RUN | STEP | CELL | {
         "prune_step": (INT, "step of pruning"),
         "kl": (REAL, "KL(full || gated), nats, mean over the batch"),
@@ -77,33 +106,40 @@ SCHEMAS = {
         "lambda_2": (REAL, "multiplier of the squared gap"),
         "log_alpha": (REAL, "mean over components"),
     },
-    "ablation_predictions": RUN | STEP | {
-        "ablation": (STRING, "name of the ablated set"),
-    } | SUBSET | {
-        "example": (INT, "index of the pair within the evaluation set"),
-        "label": (INT, "true label, in the label space of the subset"),
-        "prediction": (INT, "argmax of the logits"),
-        "correct": (BOOL, "the predicted class, merged into the subset's labels, is the true one"),
-        "logits": (pa.list_(pa.float32()), "one per class of the model"),
-    },
-    "ablation_sets": RUN | STEP | {
-        "ablation": (STRING, "name of the ablated set; none: the full model"),
-        "role": (STRING, "none, non-core (one head), core (one head), pair, strongest (three), core-all, control"),
+    "ablation_predictions": RUN | STEP | ABLATION | SUBSET | EXAMPLE | SCORES,
+    "ablation_sets": RUN | STEP | ABLATION | {
+        "role": (STRING, "none, non-core (one head), core (one head), pair, strongest (three), core-all, chosen, control"),
         "heads": (pa.list_(pa.int32()), "component indices of the ablated heads"),
-        "matches": (STRING, "for a control: the ablation whose layers and number it matches; else null"),
+        "layers": (STRING, "layer of each head, ascending, such as 0+1+1: a set's controls have the same"),
     },
+    "control_predictions": RUN | STEP | CELL | {
+        "control": (STRING, "random (heads permuted within layers of the same seed's subnetwork) or importance"),
+    } | SUBSET | EXAMPLE | SCORES,
     "attention": RUN | STEP | COMPONENT | {
         "category": (STRING, "repeated, previous, next, separator, first, self or other"),
-        "share": (REAL, "mean share of the head's attention over query tokens and pairs, 0-1"),
+        "share": (REAL, "mean share of the head's attention over query words and pairs, 0-1"),
         "n": (INT, "pairs"),
+    },
+    "attention_maps": RUN | STEP | COMPONENT | {
+        "pair": (INT, "example pair, from 0"),
+        "query": (INT, "position of the asking token"),
+        "key": (INT, "position of the attended token"),
+        "query_token": (STRING, "its text"),
+        "key_token": (STRING, "its text"),
+        "sentence": (INT, "0 or 1: the sentence of the asking token; null for special tokens"),
+        "key_sentence": (INT, "of the attended token; null for special tokens"),
+        "probability": (REAL, "attention, 0-1"),
     },
     # ---- what analysis derives
     "effective_size": RUN | STEP | {
-        "group": (STRING, "id, ood, ood-entailment or mixed"),
+        "group": (STRING, "id, ood, ood-entailment, mixed (plain mean over ID and OOD subsets) or mixed-1:1 (half ID)"),
+        "criterion": (STRING, "accuracy (above the full model's minus threshold points), recovery (at least threshold "
+                              "percent of it), agreement (at least threshold percent of pairs with its class) or kl "
+                              "(at most threshold nats)"),
+        "threshold": (REAL, "of the criterion, in its unit"),
         "order": (STRING, "per-seed (threshold, then mean), mean-first (mean, then threshold) or upward (per "
                           "seed, from dense, stopping at the first failure)"),
         "seed": (INT, "pruning seed; null for the summary over seeds"),
-        "margin": (REAL, "points"),
         "full_accuracy": (REAL, "percent, full model"),
         "effective_size": (REAL, "percent of components, 100 * (1 - largest faithful sparsity); null where undefined"),
         "floor": (REAL, "percent, the smallest size that the largest sparsity of the grid can show"),
@@ -129,26 +165,82 @@ SCHEMAS = {
         "p": (REAL, "share of permutations with at least as many, (1 + count) / (1 + permutations)"),
         "permutations": (INT, "draws"),
     },
+    "core_seeds": RUN | {
+        "set": (STRING, "high, mid or mid+high"),
+        "seeds": (INT, "pruning seeds whose subnetworks are compared"),
+        "heads": (REAL, "heads kept by all of them, mean over choices of so many seeds"),
+        "sd": (REAL, "standard deviation over these choices"),
+        "expected": (REAL, "the same under permutation of heads within layers"),
+        "choices": (INT, "choices of seeds averaged over"),
+    },
     "rank_correlation": RUN | STEP | {
+        "seeds": (STRING, "shared: all seeds at both sparsities; disjoint: one half of them at mid, the other at high, "
+                          "mean over splits"),
         "rho": (REAL, "Spearman's, head frequency at mid against high sparsity, over heads"),
-        "p": (REAL, "two-sided"),
+        "low": (REAL, "2.5th percentile: over bootstrap draws of heads (shared), over splits (disjoint)"),
+        "high": (REAL, "97.5th percentile"),
+        "p": (REAL, "two-sided; null for disjoint"),
         "n": (INT, "heads"),
     },
-    "ablations": RUN | STEP | {
-        "ablation": (STRING, "name of the ablated set; none: the full model"),
+    "summary": {**RUN, "ft_seed": (INT, "fine-tuning seed; null over fine-tuning seeds")} | STEP | {
+        "sparsity": CELL["sparsity"],
+    } | SUBSET | {
+        "over": (STRING, "pruning seeds (of one fine-tuning seed), or fine-tuning seeds (their means over pruning seeds)"),
+        "n": (INT, "seeds"),
+        "mean": (REAL, "percent"),
+        "sd": (REAL, "standard deviation (n-1), points"),
+        "min": (REAL, "percent"),
+        "max": (REAL, "percent"),
+        "low": (REAL, "95 % confidence interval of the mean, Student's t over seeds; null below two"),
+        "high": (REAL, "its upper end"),
+    },
+    "variance": RUN | STEP | {"sparsity": CELL["sparsity"]} | SUBSET | {
+        "between_sd": (REAL, "standard deviation (n-1) between pruning seeds, points"),
+        "seeds": (INT, "pruning seeds"),
+        "within_sd": (REAL, "root mean square difference between two runs of one seed, over sqrt 2, points"),
+        "repeated": (INT, "pruning seeds that ran twice"),
+        "same_masks": (INT, "of these, how many kept the same components both times; null where unknown"),
+    },
+    "controls": RUN | STEP | {
+        "sparsity": CELL["sparsity"],
+        "control": (STRING, "learned (the spread itself), random or importance"),
+    } | SUBSET | {
+        "n": (INT, "subnetworks"),
+        "accuracy": (REAL, "percent, mean over subnetworks"),
+        "sd": (REAL, "standard deviation (n-1), points"),
+        "difference": (REAL, "points, learned minus control, mean over the same seeds"),
+        "difference_low": (REAL, "95 % confidence interval, Student's t over pruning seeds"),
+        "difference_high": (REAL, "its upper end"),
+    },
+    "ablations": RUN | STEP | ABLATION | {
         "role": (STRING, "as in ablation_sets"),
         "size": (INT, "heads ablated"),
-        "matches": (STRING, "for a control: the ablation it matches; else null"),
+        "layers": (STRING, "as in ablation_sets"),
     } | SUBSET | ACCURACY | {
         "change": (REAL, "points, ablated minus full"),
-        "change_low": (REAL, "2.5th percentile of change, paired bootstrap over pairs; null for groups"),
-        "change_high": (REAL, "97.5th percentile of change; null for groups"),
-        "interaction": (REAL, "drop of the set minus its single drops, points; null below two heads and for controls"),
+        "change_low": (REAL, "2.5th percentile of change, paired bootstrap over pairs or templates; null for controls"),
+        "change_high": (REAL, "97.5th percentile of change"),
+        "interaction": (REAL, "drop of the set minus its single drops, points: positive is super-additive; null below "
+                              "two heads and for controls"),
+        "interaction_low": (REAL, "2.5th percentile of interaction"),
+        "interaction_high": (REAL, "97.5th percentile of interaction"),
+        "log_odds_change": (REAL, "mean change of the true label's log odds, nats"),
+        "log_odds_interaction": (REAL, "interaction in log odds, nats"),
+        "log_odds_interaction_low": (REAL, "2.5th percentile"),
+        "log_odds_interaction_high": (REAL, "97.5th percentile"),
     },
-    "findings": RUN | {
-        "claim": (STRING, "what should be seen"),
-        "shown": (BOOL, "whether this fine-tuning seed shows it; null if it cannot be said"),
-        "estimate": (STRING, "the numbers behind the verdict"),
+    "claims": {**RUN, "ft_seed": (INT, "fine-tuning seed; null for the study as a whole")} | {
+        "claim": (STRING, "its name in claims.yaml"),
+        "sentence": (STRING, "what is claimed"),
+        "paper": (STRING, "where the paper says it"),
+        "verdict": (STRING, "supported, not supported or undecided"),
+        "estimate": (REAL, "value of the statistic; null if it cannot be computed"),
+        "low": (REAL, "95 % interval; null where there is none"),
+        "high": (REAL, "its upper end"),
+        "threshold": (STRING, "what the statistic must be, such as > 20"),
+        "n": (INT, "units of the interval"),
+        "unit": (STRING, "what the interval is over"),
+        "detail": (STRING, "the numbers behind it, or why it is undecided"),
     },
 }  # fmt: skip
 

@@ -6,7 +6,7 @@ from heuristic_core.ablation import ComponentMeans
 from heuristic_core.analysis.ablation_sets import joint_sets, set_table, single_sets
 from heuristic_core.analysis.ablations import single_ood_drops
 from heuristic_core.arguments import Arguments, identity
-from heuristic_core.config.blocks import Analysis
+from heuristic_core.config.analysis import Analysis
 from heuristic_core.evaluate import predictions, subnetwork_logits
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import load_model

@@ -4,7 +4,7 @@ import torch
 
 from heuristic_core.arguments import Arguments, identity
 from heuristic_core.attention import KINDS, attention_shares
-from heuristic_core.config.blocks import Analysis
+from heuristic_core.config.analysis import Analysis
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import load_model
 from heuristic_core.tables import write_table

@@ -3,7 +3,7 @@
 from heuristic_core.analysis.core import core, core_null
 from heuristic_core.arguments import Arguments
 from heuristic_core.components import Subnetwork
-from heuristic_core.config.blocks import Analysis
+from heuristic_core.config.analysis import Analysis
 from heuristic_core.tables import as_frame, as_table, write_table
 
 

@@ -2,7 +2,7 @@
 
 from heuristic_core.analysis.effective_size import effective_size
 from heuristic_core.arguments import Arguments
-from heuristic_core.config.blocks import Analysis
+from heuristic_core.config.analysis import Analysis
 from heuristic_core.tables import read_table, write_table
 
 

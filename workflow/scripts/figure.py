@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from heuristic_core.arguments import Arguments
-from heuristic_core.config.blocks import Figures
+from heuristic_core.config.analysis import Figures
 from heuristic_core.figures import draw
 from heuristic_core.figures.save import save
 from heuristic_core.figures.targets import TARGETS

@@ -20,15 +20,15 @@ def _yaml_exponent(value):
     return value
 
 
-def _unique(values: list) -> list:
+def unique(values: list) -> list:
     repeated = sorted({v for v in values if values.count(v) > 1})
     if repeated:
         raise ValueError(f"{values} has {', '.join(map(str, repeated))} more than once; list every value once")
     return values
 
 
-def _ascending(values: list) -> list:
-    _unique(values)
+def ascending(values: list) -> list:
+    unique(values)
     if values != sorted(values):
         raise ValueError(f"{values} must be in ascending order: {sorted(values)}")
     return values
@@ -47,8 +47,8 @@ NonNegative = Annotated[Real, Field(ge=0)]
 Share = Annotated[Real, Field(ge=0, le=1)]
 Sparsity = Annotated[Real, Field(gt=0, lt=1), AfterValidator(_four_decimals)]
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
-Seeds = Annotated[list[Seed], AfterValidator(_unique)]
-Steps = Annotated[list[PositiveInt], Field(min_length=1), AfterValidator(_ascending)]
+Seeds = Annotated[list[Seed], AfterValidator(unique)]
+Steps = Annotated[list[PositiveInt], Field(min_length=1), AfterValidator(ascending)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=60)]
 
 
@@ -162,7 +162,7 @@ class FilesTask(Block):
     name: Name
     source: Literal["files"]
     folder: str = Field(description="where the files lie, relative to the working directory")
-    labels: Annotated[list[str], AfterValidator(_unique)] = Field(
+    labels: Annotated[list[str], AfterValidator(unique)] = Field(
         min_length=2, description="label names in the model's class order"
     )
     train: list[SplitFile] = Field(min_length=1, description="files whose rows together are the training set")
@@ -220,10 +220,10 @@ class Grid(Block):
     """Which subnetworks exist.
 
     spread: every seed at `mid` and `high` of the last checkpoint; curve: `curve_seeds` at every sparsity of the last
-    checkpoint; effective size: the same sparsities at every checkpoint of `checkpoints`; and `early`.
+    checkpoint; effective size: the same sparsities at every checkpoint of `checkpoints`; `early`; and `repeats`.
     """
 
-    sparsities: Annotated[list[Sparsity], Field(min_length=1), AfterValidator(_ascending)] = Field(
+    sparsities: Annotated[list[Sparsity], Field(min_length=1), AfterValidator(ascending)] = Field(
         description="ascending shares of components removed"
     )
     mid: Sparsity
@@ -232,6 +232,9 @@ class Grid(Block):
     curve_seeds: Annotated[Seeds, Field(min_length=1)]
     checkpoints: Steps
     early: Early | None = None
+    repeats: Seeds = Field(
+        [], description="of seeds, those that run a second time, by themselves, at mid and high of the last checkpoint"
+    )
 
     @model_validator(mode="after")
     def _inside_the_grid(self):
@@ -242,41 +245,6 @@ class Grid(Block):
                 )
         if self.mid >= self.high:
             raise ValueError(f"mid = {self.mid} must be below high = {self.high}")
+        if unknown := [seed for seed in self.repeats if seed not in self.seeds]:
+            raise ValueError(f"repeats: {unknown[0]} is not in seeds = {self.seeds}; only these can run again")
         return self
-
-
-class Analysis(Block):
-    """How tables are condensed into findings."""
-
-    subsets: list[str] | None = Field(None, description="subsets that enter group means; default: all")
-    margin: Positive = Field(3.0, description="faithful: accuracy above the full model's minus so many points")
-    permutations: PositiveInt = Field(10_000, description="of the within-layer null of the core's size")
-    control_draws: PositiveInt = Field(
-        20, description="random sets of heads per ablated set, matched in layers and number"
-    )
-    ablation_pairs: PositiveInt | None = Field(
-        None, description="ablations are evaluated on the first so many pairs of each subset; default: all"
-    )
-    attention_pairs: PositiveInt = Field(500, description="evaluation pairs over which attention shares are averaged")
-    seed: Seed = Field(0, description="of permutations and control draws")
-
-
-class Figure(Block):
-    """Settings of one figure or table."""
-
-    width: Positive = Field(7.0, description="inches")
-    height: Positive | None = Field(None, description="inches; default: chosen by the figure")
-    subsets: list[str] | None = Field(None, description="subsets shown, in this order; default: those of the analysis")
-    dpi: PositiveInt = Field(200, description="of the PNG")
-
-
-class Figures(Block):
-    figure02: Figure = Figure()
-    figure03: Figure = Figure()
-    figure04: Figure = Figure()
-    figure05: Figure = Figure()
-    figure06: Figure = Figure()
-    figure09: Figure = Figure()
-    figure10: Figure = Figure()
-    figure13: Figure = Figure()
-    table3: Figure = Figure()

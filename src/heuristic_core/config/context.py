@@ -1,5 +1,6 @@
 """What analysis and figures need to know of a study beside their tables."""
 
+from heuristic_core.config.analysis import Counterpart
 from heuristic_core.config.blocks import Block
 from heuristic_core.config.study import Study
 
@@ -7,8 +8,11 @@ from heuristic_core.config.study import Study
 class Context(Block):
     """mid, high: the two sparsities of the spread. last: the last kept step. seeds: pruning seeds of the spread.
 
-    curve_seeds: pruning seeds of the accuracy curves and of effective size. early, early_seeds: the early checkpoint
+    curve_seeds: pruning seeds of the accuracy curves and of effective size, curve_repeat: which of their runs (0 but for
+    published results, whose curves are runs of their own). checkpoints: steps whose subnetworks' sizes are followed.
+    repeats: pruning seeds that ran twice. early, early_seeds: the early checkpoint
     and its pruning seeds, if the study has them. margin: points. subsets: those that enter group means; None for all.
+    counterpart: the paper's experiment that it stands for.
     """
 
     mid: float
@@ -16,10 +20,14 @@ class Context(Block):
     last: int
     seeds: tuple[int, ...]
     curve_seeds: tuple[int, ...] = ()
+    curve_repeat: int = 0
+    checkpoints: tuple[int, ...] = ()
+    repeats: tuple[int, ...] = ()
     margin: float | None = None
     early: int | None = None
     early_seeds: tuple[int, ...] = ()
     subsets: tuple[str, ...] | None = None
+    counterpart: Counterpart = Counterpart()
 
     @classmethod
     def of(cls, study: Study) -> "Context":
@@ -30,8 +38,11 @@ class Context(Block):
             last=study.last_checkpoint,
             seeds=tuple(grid.seeds),
             curve_seeds=tuple(grid.curve_seeds),
+            checkpoints=tuple(grid.checkpoints),
+            repeats=tuple(grid.repeats),
             margin=analysis.margin,
             early=grid.early.checkpoint if grid.early else None,
             early_seeds=tuple(grid.early.seeds) if grid.early else (),
             subsets=tuple(analysis.subsets) if analysis.subsets else None,
+            counterpart=study.counterpart,
         )

@@ -7,12 +7,11 @@ from typing import Annotated, Literal, Union, get_args, get_origin
 
 from pydantic import Field, ValidationError, model_validator
 
+from heuristic_core.config.analysis import Analysis, Counterpart, Figures
 from heuristic_core.config.blocks import (
-    Analysis,
     AnyModel,
     AnyTask,
     Block,
-    Figures,
     Finetune,
     GeneratedTask,
     Grid,
@@ -40,6 +39,7 @@ class Study(Block):
     finetune: Finetune
     prune: Prune
     grid: Grid
+    counterpart: Counterpart = Counterpart()
     analysis: Analysis = Analysis()
     figures: Figures = Figures()
 

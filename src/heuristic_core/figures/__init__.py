@@ -3,24 +3,24 @@
 import importlib
 from collections.abc import Mapping
 
-from heuristic_core.figures.targets import TARGETS
+from heuristic_core.figures.targets import TARGETS, module
 
 
 def draw(name: str, tables: Mapping, settings, context):
     """Target `name` as (figure, marks): a matplotlib Figure, None for a table, and the values behind every mark.
 
     tables: pandas frames by schema name, at least those of ``TARGETS[name]``. settings: the target's
-    ``config.blocks.Figure``. context: what figures need to know of the study.
+    ``config.analysis.Figure``. context: what figures need to know of the study.
     Only the module of that one target is loaded.
     Raises ValueError, naming the target, where what it needs is absent from the tables.
     """
     from heuristic_core.figures import style
 
-    module = importlib.import_module(f"heuristic_core.figures.{name}")
+    drawing = importlib.import_module(f"heuristic_core.figures.{module(name)}")
     try:
         if absent := [table for table in TARGETS[name].tables if table not in tables]:
             raise ValueError(f"no table {', '.join(absent)}")
         with style.applied():
-            return module.draw(tables, settings, context)
+            return drawing.draw(tables, settings, context)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error

@@ -1,29 +1,97 @@
-"""Every figure and table of the workflow by name, and what each is drawn from.
+"""Every figure and table of the workflow by name, what each is drawn from, and which studies can have it.
 
 Imports nothing heavy: the DAG reads it.
 """
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 
 class Target(NamedTuple):
-    """One figure or table: the Parquet tables it reads (by schema name) and one line that says what it shows."""
+    """One figure or table.
+
+    tables: the Parquet tables it reads, by schema name. title: one line that says what it shows.
+    draws: the module that draws it, where that is another target's: the paper repeats figures for further models and
+    tasks. model, task: the counterpart that a study must have for it; None for any.
+    needs: facts of `Context` of which the study must have at least so many, with the setting that gives them.
+    """
 
     tables: tuple[str, ...]
     title: str
+    draws: str | None = None
+    model: str | None = None
+    task: str | None = None
+    needs: tuple[tuple[str, int, str], ...] = ()
 
 
+OVER_STEPS = (("checkpoints", 2, "grid.checkpoints"),)
+SIZES = ("effective_size", "finetune_accuracy")
+FREQUENCIES = ("head_frequency", "rank_correlation")
 TARGETS = {
     "figure02": Target(("accuracy",), "Subnetworks agree in-domain and disagree out-of-domain"),
     "figure03": Target(("accuracy",), "Each subnetwork has its own out-of-domain profile"),
-    "figure04": Target(("accuracy",), "Accuracy against sparsity"),
-    "figure05": Target(("core",), "Heads by the number of subnetworks that keep them"),
-    "figure06": Target(("effective_size", "finetune_accuracy"), "Effective size over fine-tuning"),
+    "figure04": Target(("group_accuracy",), "Accuracy against sparsity"),
+    "figure05": Target(("core",), "Heads by the number of subnetworks that keep them", task="mnli"),
+    "figure06": Target(SIZES, "Effective size over fine-tuning", model="bert", needs=OVER_STEPS),
+    "figure07": Target(("attention_maps", "core"), "Attention of core heads between the tokens of a pair", task="mnli"),
+    "figure08": Target(
+        ("attention_maps", "core"), "Attention of core heads between the tokens of a pair", "figure07", task="qqp"
+    ),
     "figure09": Target(("attention", "core"), "Where the core heads attend"),
     "figure10": Target(("finetune_accuracy",), "The full model's accuracy over fine-tuning"),
-    "figure13": Target(("head_frequency", "rank_correlation"), "How often each head is kept, at both sparsities"),
-    "table3": Target(("ablations",), "Ablating core heads from the full model"),
+    "figure11": Target(("core",), "Heads by the number of subnetworks that keep them", "figure05", task="qqp"),
+    "figure12": Target(("accuracy",), "Subnetworks on every subset"),
+    "figure13": Target(FREQUENCIES, "How often each head is kept, at both sparsities", task="mnli"),
+    "figure14": Target(FREQUENCIES, "How often each head is kept, at both sparsities", "figure13", task="qqp"),
+    "figure15": Target(SIZES, "Effective size over fine-tuning", "figure06", model="roberta", needs=OVER_STEPS),
+    "figure16": Target(SIZES, "Effective size over fine-tuning", "figure06", model="gpt2", needs=OVER_STEPS),
+    "figure_core_seeds": Target(("core_seeds",), "Heads that all subnetworks share, by their number"),
+    "table3": Target(("ablations",), "Ablating core heads from the full model", model="bert", task="mnli"),
+    "table4": Target(("ablations",), "Ablating core heads from the full model", "table3", model="bert", task="qqp"),
+    "table5": Target(("accuracy", "summary"), "Subnetworks of the mid sparsity, subset by subset"),
+    "table6": Target(("ablations",), "Ablating core heads from the full model", "table3", model="roberta"),
+    "table7": Target(("group_accuracy", "summary"), "Subnetworks of both sparsities, group by group"),
+    "table8": Target(("ablations",), "Ablating core heads from the full model", "table3", model="gpt2"),
+    "table_effective_size": Target(("effective_size",), "Effective size by checkpoint, group, order and criterion"),
+    "table_controls": Target(("controls",), "Learned subnetworks against random and gradient-importance ones"),
+    "table_variance": Target(
+        ("variance",), "Variance between and within pruning seeds", needs=(("repeats", 1, "grid.repeats"),)
+    ),
 }
+
+
+def module(name: str) -> str:
+    """The module under `figures` that draws target `name`."""
+    return TARGETS[name].draws or name
+
+
+def unmet(name: str, context, tables: Collection[str] | None = None) -> str | None:
+    """Why a study cannot have target `name`, and what to set or ask for instead; None if it can.
+
+    context: of the study. tables: those it has, by schema name; None for all.
+    """
+    target = TARGETS[name]
+    for key in ("model", "task"):
+        wanted, found = getattr(target, key), getattr(context.counterpart, key)
+        if wanted not in (None, found):
+            own = _own(name, context)
+            instead = f", or ask for {own}" if own else ""
+            return f"{name} stands for {wanted}, this study for {found}; set counterpart.{key}: {wanted}{instead}"
+    for fact, least, setting in target.needs:
+        if len(getattr(context, fact)) < least:
+            return f"{name} needs at least {least} of {setting}, this study has {len(getattr(context, fact))}"
+    if absent := [table for table in target.tables if tables is not None and table not in tables]:
+        return f"{name} is drawn from {', '.join(absent)}, which this study does not have"
+    return None
+
+
+def _own(name: str, context) -> str | None:
+    """The target that draws the same as `name` for this study's counterpart."""
+    for other, target in TARGETS.items():
+        same = module(other) == module(name)
+        if same and all(getattr(target, k) in (None, getattr(context.counterpart, k)) for k in ("model", "task")):
+            return other
+    return None
 
 
 def shown(path: str) -> bool:
@@ -32,7 +100,7 @@ def shown(path: str) -> bool:
 
 
 def outputs(root: str, name: str) -> list[str]:
-    """The files of a target: a figure in three formats with the values behind its marks, or a table in two."""
+    """The files of a target: a figure in three formats with the values behind its marks, or a table in four."""
     if name.startswith("table"):
-        return [f"{root}/tables/{name}.{suffix}" for suffix in ("csv", "md")]
+        return [f"{root}/tables/{name}.{suffix}" for suffix in ("parquet", "csv", "md", "tex")]
     return [f"{root}/figures/{name}.{suffix}" for suffix in ("pdf", "svg", "png", "csv")]

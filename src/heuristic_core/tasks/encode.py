@@ -46,6 +46,7 @@ def encode(rows: Sequence[dict], tokenizer, max_length: int, rules: Sequence[Sub
         encoding["special_tokens_mask"],
         [row["label"] for row in rows],
         _slices([row["subset"] for row in rows], rules),
+        [row["template"] for row in rows],
     )
 
 

@@ -11,6 +11,9 @@ from heuristic_core.errors import InputError
 from heuristic_core.files import replacing
 
 
+ARRAYS = ("ids", "types", "special", "offsets", "labels", "template")
+
+
 @dataclass(frozen=True)
 class Subset:
     """A named evaluation set: pairs `start` to `stop` of the encoded set.
@@ -31,8 +34,9 @@ class Subset:
 class Encoded:
     """`n` pairs. ids: int32 [tokens]. types: uint8 [tokens]. offsets: int64 [n + 1]. labels: int64 [n].
 
-    special: uint8 [tokens], 1 on classifier, separator and other special tokens. subsets: consecutive slices that
-    cover the set; empty for training sets.
+    special: uint8 [tokens], 1 on classifier, separator and other special tokens. template: int32 [n], of which of
+    `templates` a pair was made, -1 where that is unknown. subsets: consecutive slices that cover the set; empty for
+    training sets.
     """
 
     ids: np.ndarray
@@ -40,6 +44,8 @@ class Encoded:
     special: np.ndarray
     offsets: np.ndarray
     labels: np.ndarray
+    template: np.ndarray
+    templates: tuple[str, ...] = ()
     subsets: tuple[Subset, ...] = ()
 
     def __len__(self) -> int:
@@ -70,7 +76,8 @@ class Encoded:
         """Pairs `start` to `stop`, without subsets."""
         first, end = self.offsets[start], self.offsets[stop]
         flat = (array[first:end] for array in (self.ids, self.types, self.special))
-        return Encoded(*flat, self.offsets[start : stop + 1] - first, self.labels[start:stop])
+        offsets = self.offsets[start : stop + 1] - first
+        return Encoded(*flat, offsets, self.labels[start:stop], self.template[start:stop], self.templates)
 
     def group(self, name: str) -> "Encoded":
         """The pairs of all subsets of group `name`, without subsets."""
@@ -92,7 +99,11 @@ class Encoded:
         parts = [self.split(flat) for flat in (self.ids, self.types, self.special)]
         fields = [np.concatenate([part[i] for i in pairs]) for part in parts]
         offsets = np.cumsum([0, *self.lengths[pairs]], dtype=np.int64)
-        return Encoded(*fields, offsets, self.labels[pairs], subsets)
+        return Encoded(*fields, offsets, self.labels[pairs], self.template[pairs], self.templates, subsets)
+
+    def template_names(self) -> np.ndarray:
+        """The name of each pair's template, object [n]; None where it is unknown."""
+        return np.array([*self.templates, None], dtype=object)[self.template]  # -1 is the last
 
     def split(self, flat: np.ndarray) -> list[np.ndarray]:
         """A flat array, cut into one part per pair."""
@@ -101,10 +112,10 @@ class Encoded:
     def save(self, path: str | Path) -> None:
         from safetensors.numpy import save_file
 
-        arrays = {k: np.ascontiguousarray(getattr(self, k)) for k in ("ids", "types", "special", "offsets", "labels")}
-        subsets = json.dumps([asdict(s) for s in self.subsets])
+        arrays = {name: np.ascontiguousarray(getattr(self, name)) for name in ARRAYS}
+        more = {"subsets": json.dumps([asdict(s) for s in self.subsets]), "templates": json.dumps(self.templates)}
         with replacing(path) as partial:
-            save_file(arrays, partial, {"subsets": subsets})
+            save_file(arrays, partial, more)
 
     @classmethod
     def load(cls, path: str | Path) -> "Encoded":
@@ -112,8 +123,9 @@ class Encoded:
 
         with safe_open(path, "numpy") as file:
             arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
-            subsets = json.loads(file.metadata()["subsets"])
-        return cls(**arrays, subsets=tuple(Subset(**{**s, "merge": tuple(s["merge"])}) for s in subsets))
+            more = {name: json.loads(text) for name, text in file.metadata().items()}
+        subsets = tuple(Subset(**{**s, "merge": tuple(s["merge"])}) for s in more["subsets"])
+        return cls(**arrays, templates=tuple(more["templates"]), subsets=subsets)
 
 
 def from_lists(
@@ -122,12 +134,18 @@ def from_lists(
     special: Sequence[Sequence[int]],
     labels: Sequence[int],
     subsets: tuple[Subset, ...] = (),
+    templates: Sequence[str | None] | None = None,
 ) -> Encoded:
-    """Pack one list per pair into flat arrays."""
+    """Pack one list per pair into flat arrays. templates: the name of each pair's template; default: unknown."""
 
     def flat(rows, kind):
         return np.fromiter((x for row in rows for x in row), kind)
 
     offsets = np.cumsum([0, *map(len, ids)], dtype=np.int64)
     labels = np.asarray(labels, np.int64)
-    return Encoded(flat(ids, np.int32), flat(types, np.uint8), flat(special, np.uint8), offsets, labels, subsets)
+    templates = [None] * len(labels) if templates is None else templates
+    names = tuple(dict.fromkeys(name for name in templates if name is not None))
+    number = {name: k for k, name in enumerate(names)}
+    template = np.array([number.get(name, -1) for name in templates], np.int32)
+    tokens = flat(ids, np.int32), flat(types, np.uint8), flat(special, np.uint8)
+    return Encoded(*tokens, offsets, labels, template, names, subsets)

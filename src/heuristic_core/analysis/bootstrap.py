@@ -1,0 +1,43 @@
+"""Intervals over evaluation pairs: the bootstrap, paired over models and clustered by template.
+
+All models of one subset are measured on the same draws, so that intervals of differences are paired. Where the pairs
+of a subset come from several templates, templates are drawn, not pairs: pairs of one template are no independent
+evidence (HANS has one to twelve templates a subcase, so such intervals rest on few units and are wide).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+LOW, HIGH = 2.5, 97.5  # percentiles of a 95 % interval
+
+
+class Resamples:
+    """Draws with replacement of the units of one subset.
+
+    templates: the template of every pair, None where unknown. count: draws.
+    unit: "template" or "pair", what is drawn. units: how many there are.
+    """
+
+    def __init__(self, templates: Sequence[str | None], count: int, rng: np.random.Generator):
+        known = all(template is not None for template in templates) and len(set(templates)) > 1
+        names = list(templates) if known else list(range(len(templates)))
+        _, self._unit_of = np.unique(names, return_inverse=True)
+        self.unit, self.units = ("template" if known else "pair"), int(self._unit_of.max()) + 1
+        self._weights = rng.multinomial(self.units, np.full(self.units, 1 / self.units), size=count).astype(float)
+        sizes = np.bincount(self._unit_of, minlength=self.units)
+        self._pairs = self._weights @ sizes
+
+    def means(self, values: np.ndarray) -> np.ndarray:
+        """The mean of `values` in every draw, [count, ...], from values by pair, [pairs, ...]."""
+        values = np.asarray(values, dtype=float)
+        sums = np.zeros((self.units, *values.shape[1:]))
+        np.add.at(sums, self._unit_of, values)
+        drawn = np.tensordot(self._weights, sums, axes=1)
+        return drawn / self._pairs.reshape(-1, *[1] * (values.ndim - 1))
+
+
+def interval(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The 2.5th and 97.5th percentile over the first axis of `draws`."""
+    low, high = np.percentile(draws, [LOW, HIGH], axis=0)
+    return low, high

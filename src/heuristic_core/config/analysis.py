@@ -1,0 +1,105 @@
+"""The blocks that say how a study is analysed and drawn; no model depends on them but those that are ablated."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, PositiveInt
+
+from heuristic_core.config.blocks import Block, Positive, Seed, Share, ascending, unique
+
+Kind = Literal["mean", "zero", "resample"]
+Sentence = Annotated[str, Field(min_length=1)]
+
+
+class Counterpart(Block):
+    """Which experiment of the paper a study stands for. It decides which of the figures that repeat another one for a
+    second model or task are its own: figure 11, for instance, is figure 5 of a study of QQP."""
+
+    model: Literal["bert", "roberta", "gpt2"] = "bert"
+    task: Literal["mnli", "qqp"] = "mnli"
+
+
+class Analysis(Block):
+    """How tables are condensed."""
+
+    subsets: list[str] | None = Field(None, description="subsets that enter group means; default: all")
+    class_rule: Literal["argmax-first", "merge-first"] = Field(
+        "argmax-first",
+        description="where a subset merges classes: take the most probable class, then merge (the paper), or add up the "
+        "probabilities of merged classes first",
+    )
+    bootstrap: PositiveInt = Field(1000, description="resamples behind every interval over evaluation pairs")
+    margin: Positive = Field(3.0, description="faithful: accuracy above the full model's minus so many points")
+    margins: Annotated[list[Positive], AfterValidator(ascending)] = Field(
+        [1.0, 2.0, 3.0, 4.0, 5.0], description="further margins at which effective size is given"
+    )
+    recovery: Annotated[list[Share], AfterValidator(ascending)] = Field(
+        [0.95], description="faithful, too: at least this share of the full model's accuracy"
+    )
+    agreement: Annotated[list[Share], AfterValidator(ascending)] = Field(
+        [0.95], description="faithful, too: the full model's class on at least this share of pairs"
+    )
+    kl: Annotated[list[Positive], AfterValidator(ascending)] = Field(
+        [0.1], description="faithful, too: a mean KL(full || subnetwork) of at most so many nats"
+    )
+    permutations: PositiveInt = Field(10_000, description="of the within-layer null of the core's size")
+    control_draws: PositiveInt = Field(
+        20, description="random sets of heads per ablated set, matched in layers and number"
+    )
+    ablation_pairs: PositiveInt | None = Field(
+        None, description="ablations are evaluated on the first so many pairs of each subset; default: all"
+    )
+    ablation_kinds: Annotated[list[Kind], AfterValidator(unique)] = Field(
+        ["mean", "zero", "resample"], min_length=1, description="what takes the place of ablated heads"
+    )
+    ablation_sets: list[list[str]] = Field(
+        [], description="further sets of heads to ablate together, as [[2.5, 3.7, 4.0]] written as text"
+    )
+    importance_pairs: PositiveInt = Field(
+        1000, description="training pairs over which gradient importance (Michel et al. 2019) is averaged"
+    )
+    attention_pairs: PositiveInt = Field(500, description="evaluation pairs over which attention shares are averaged")
+    example_pairs: list[tuple[Sentence, Sentence]] | None = Field(
+        None,
+        strict=False,
+        description="pairs whose attention is drawn; default: the first pair of each of the first two ood subsets",
+    )
+    seed: Seed = Field(0, description="of permutations, bootstrap and control draws")
+
+
+class Figure(Block):
+    """Settings of one figure or table."""
+
+    width: Positive = Field(7.0, description="inches")
+    height: Positive | None = Field(None, description="inches; default: chosen by the figure")
+    subsets: list[str] | None = Field(None, description="subsets shown, in this order; default: those of the analysis")
+    dpi: PositiveInt = Field(200, description="of the PNG")
+
+
+class Figures(Block):
+    """One block for every target of `figures.targets`, by its name."""
+
+    figure02: Figure = Figure()
+    figure03: Figure = Figure()
+    figure04: Figure = Figure()
+    figure05: Figure = Figure()
+    figure06: Figure = Figure()
+    figure07: Figure = Figure()
+    figure08: Figure = Figure()
+    figure09: Figure = Figure()
+    figure10: Figure = Figure()
+    figure11: Figure = Figure()
+    figure12: Figure = Figure()
+    figure13: Figure = Figure()
+    figure14: Figure = Figure()
+    figure15: Figure = Figure()
+    figure16: Figure = Figure()
+    figure_core_seeds: Figure = Figure()
+    table3: Figure = Figure()
+    table4: Figure = Figure()
+    table5: Figure = Figure()
+    table6: Figure = Figure()
+    table7: Figure = Figure()
+    table8: Figure = Figure()
+    table_effective_size: Figure = Figure()
+    table_controls: Figure = Figure()
+    table_variance: Figure = Figure()
