@@ -108,7 +108,7 @@ SCHEMAS = {
     },
     "ablation_predictions": RUN | STEP | ABLATION | SUBSET | EXAMPLE | SCORES,
     "ablation_sets": RUN | STEP | ABLATION | {
-        "role": (STRING, "none, non-core (one head), core (one head), pair, strongest (three), core-all, chosen, control"),
+        "role": (STRING, "none, non-core or core (one head), pair, strongest (three), core-all, chosen, control"),
         "heads": (pa.list_(pa.int32()), "component indices of the ablated heads"),
         "layers": (STRING, "layer of each head, ascending, such as 0+1+1: a set's controls have the same"),
     },
@@ -185,7 +185,7 @@ SCHEMAS = {
     "summary": {**RUN, "ft_seed": (INT, "fine-tuning seed; null over fine-tuning seeds")} | STEP | {
         "sparsity": CELL["sparsity"],
     } | SUBSET | {
-        "over": (STRING, "pruning seeds (of one fine-tuning seed), or fine-tuning seeds (their means over pruning seeds)"),
+        "over": (STRING, "pruning seeds (of one fine-tuning seed) or fine-tuning seeds (their means over these)"),
         "n": (INT, "seeds"),
         "mean": (REAL, "percent"),
         "sd": (REAL, "standard deviation (n-1), points"),

@@ -24,8 +24,8 @@ class Analysis(Block):
     subsets: list[str] | None = Field(None, description="subsets that enter group means; default: all")
     class_rule: Literal["argmax-first", "merge-first"] = Field(
         "argmax-first",
-        description="where a subset merges classes: take the most probable class, then merge (the paper), or add up the "
-        "probabilities of merged classes first",
+        description="where a subset merges classes: take the most probable class, then merge (the paper), or add up "
+        "the probabilities of merged classes first",
     )
     bootstrap: PositiveInt = Field(1000, description="resamples behind every interval over evaluation pairs")
     margin: Positive = Field(3.0, description="faithful: accuracy above the full model's minus so many points")

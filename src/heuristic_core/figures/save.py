@@ -4,7 +4,8 @@ import importlib
 from pathlib import Path
 
 from heuristic_core.figures import style
-from heuristic_core.figures.targets import TARGETS, outputs
+from heuristic_core.figures.sheets import to_latex, to_markdown
+from heuristic_core.figures.targets import TARGETS, module, outputs
 from heuristic_core.files import replacing, write_text
 
 # No dates, so that drawing anew changes nothing.
@@ -14,13 +15,13 @@ UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 def save(folder: str | Path, name: str, figure, marks, settings) -> None:
     """Write what ``draw`` gave for target `name`: the files that ``targets.outputs(folder, name)`` lists.
 
-    marks: the values behind every mark, written as CSV with all their digits, nulls empty.
-    settings: the target's ``config.blocks.Figure``; its `dpi` is that of the PNG.
+    marks: the values behind every mark, written with all their digits, nulls empty (CSV).
+    settings: the target's ``config.analysis.Figure``; its `dpi` is that of the PNG.
     """
     files = {Path(path).suffix[1:]: path for path in outputs(str(folder), name)}
     write_text(files["csv"], marks.to_csv(index=False, lineterminator="\n"))
     if figure is None:
-        write_text(files["md"], importlib.import_module(f"heuristic_core.figures.{name}").to_markdown(marks))
+        _save_table(files, name, marks)
         return
     with style.applied():
         # Laid out once, so that all formats agree and saving again moves nothing.
@@ -30,3 +31,11 @@ def save(folder: str | Path, name: str, figure, marks, settings) -> None:
             with replacing(files[suffix]) as partial:
                 title = {"Title": f"{name}: {TARGETS[name].title}"}
                 figure.savefig(partial, format=suffix, dpi=settings.dpi, metadata=title | undated)
+
+
+def _save_table(files: dict[str, str], name: str, marks) -> None:
+    sheets = importlib.import_module(f"heuristic_core.figures.{module(name)}").sheets(marks)
+    write_text(files["md"], to_markdown(sheets))
+    write_text(files["tex"], to_latex(sheets, TARGETS[name].title, name))
+    with replacing(files["parquet"]) as partial:
+        marks.to_parquet(partial, index=False, compression="zstd")

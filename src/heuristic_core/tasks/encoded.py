@@ -10,7 +10,6 @@ import numpy as np
 from heuristic_core.errors import InputError
 from heuristic_core.files import replacing
 
-
 ARRAYS = ("ids", "types", "special", "offsets", "labels", "template")
 
 
