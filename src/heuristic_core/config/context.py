@@ -9,7 +9,7 @@ class Context(Block):
     """mid, high: the two sparsities of the spread. last: the last kept step. seeds: pruning seeds of the spread.
 
     curve_seeds: pruning seeds of the accuracy curves and of effective size, curve_repeat: which of their runs (0 but
-    for published results, whose curves are runs of their own). checkpoints: steps whose subnetworks' sizes are followed.
+    for published results, whose curves are runs of their own). checkpoints: steps of effective size.
     repeats: pruning seeds that ran twice. early, early_seeds: the early checkpoint
     and its pruning seeds, if the study has them. margin: points. subsets: those that enter group means; None for all.
     counterpart: the paper's experiment that it stands for.

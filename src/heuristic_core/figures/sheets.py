@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"})
+PIPE = r"\|"  # inside a Markdown cell
 SYMBOLS = {"−": "$-$", "±": r"$\pm$", "≥": r"$\geq$", "≤": r"$\leq$", "×": r"$\times$"}
 
 
@@ -33,7 +34,7 @@ def to_markdown(sheets: Sequence[Sheet]) -> str:
 
 
 def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', '\\|') for cell in cells)} |"
+    return f"| {' | '.join(cell.replace('|', PIPE) for cell in cells)} |"
 
 
 def to_latex(sheets: Sequence[Sheet], caption: str, label: str) -> str:
