@@ -1,5 +1,6 @@
 """Evaluation: the class logits of every pair of a set, and how they compare with its labels."""
 
+import logging
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,6 +13,7 @@ from heuristic_core.models.model import Model
 from heuristic_core.progress import Progress
 from heuristic_core.tasks.encoded import Encoded
 
+LOGGER = logging.getLogger("heuristic_core")
 # Padded tokens per evaluation batch: on a CPU few enough that activations stay in its cache, and pairs are alike.
 BATCH_TOKENS = {"cpu": 512, "cuda": 65536}
 
@@ -90,3 +92,10 @@ def _true_label(logits: np.ndarray, labels: np.ndarray, merge: np.ndarray) -> tu
     others = of_label.copy()
     np.put_along_axis(others, labels[:, None], -np.inf, axis=1)
     return true - np.logaddexp.reduce(others, axis=1), of_label.argmax(axis=1) == labels
+
+
+def log_accuracies(step: int, columns: dict[str, np.ndarray]) -> None:
+    """Tell the accuracy of every group of pairs; columns: as :func:`predictions` gives them."""
+    for group in dict.fromkeys(columns["group"].tolist()):
+        share = columns["correct"][columns["group"] == group].mean()
+        LOGGER.info("step %d: %s accuracy %.1f", step, group, 100 * share)

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.errors import InputError
-from heuristic_core.evaluate import all_logits, subset_accuracies
+from heuristic_core.evaluate import all_logits
 from heuristic_core.files import replacing
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.hooked import inputs_for
@@ -30,7 +31,6 @@ class Run:
     step: int = 0
     losses: list[float] = field(default_factory=list)
     trace: list[dict] = field(default_factory=list)
-    accuracy: list[dict] = field(default_factory=list)
 
 
 def finetune(
@@ -40,11 +40,14 @@ def finetune(
     settings: Finetune,
     ft_seed: int,
     keep: Callable[[int], None],
+    evaluated: Callable[[int, Tensor], None],
     state: Path,
 ) -> Run:
     """Train `model` (Hugging Face, for sequence classification) in place.
 
     keep: called with the step, after that step, for every step in ``settings.checkpoints``.
+    evaluated: called with the step and the logits on all evaluation pairs, float32 [n, classes], at step 0, every
+    ``settings.evaluate_every`` steps and at the end; after a resumption again for what came after the saved state.
     state: file in which the run's state is saved every ``settings.save_every`` steps; where it exists, the run goes on
     from there and ends with the weights of an uninterrupted one. It is removed at the end by the caller.
     Batches follow a permutation per epoch that depends on `ft_seed` and the epoch alone.
@@ -67,7 +70,7 @@ def finetune(
         LOGGER.info("resuming after step %d", run.step)
     progress = Progress("finetune", settings.steps, run.step)
     if run.step == 0:
-        run.accuracy += _evaluate(model, evaluation, held_out, 0)
+        evaluated(0, all_logits(view_of(model), held_out))
     model.train()
     while run.step < settings.steps:
         rate = settings.learning_rate * _rate(run.step, settings)
@@ -84,7 +87,7 @@ def finetune(
             mean_loss = sum(run.losses) / len(run.losses)
             run.trace.append({"step": run.step, "loss": mean_loss, "learning_rate": rate})
             run.losses.clear()
-            run.accuracy += _evaluate(model, evaluation, held_out, run.step)
+            evaluated(run.step, all_logits(view_of(model), held_out))
         if run.step in settings.checkpoints:
             keep(run.step)
         if run.step % settings.save_every == 0 and run.step < settings.steps:
@@ -127,15 +130,6 @@ def _rate(step: int, settings: Finetune) -> float:
     """Learning-rate factor: linear warm-up, then linear decay to zero at the last step."""
     warm = min(1.0, (step + 1) / settings.warmup_steps) if settings.warmup_steps else 1.0
     return warm * (1 - step / settings.steps)
-
-
-def _evaluate(model, evaluation: Encoded, pairs: PairTensors, step: int) -> list[dict]:
-    """Accuracy per subset, with the live weights."""
-    rows = subset_accuracies(all_logits(view_of(model), pairs).numpy(), evaluation.labels, evaluation.subsets)
-    for group in dict.fromkeys(row["group"] for row in rows):
-        values = [row["accuracy"] for row in rows if row["group"] == group]
-        LOGGER.info("step %d: %s accuracy %.1f", step, group, sum(values) / len(values))
-    return [{"step": step, **row} for row in rows]
 
 
 def save_state(path: Path, run: Run, model, optimizer) -> None:

@@ -37,6 +37,11 @@ class Layout:
     def cell(self) -> str:
         return f"{self.step}/s{{sparsity}}/seed{{seed}}"
 
+    @property
+    def again(self) -> str:
+        """A cell's second run."""
+        return f"{self.cell}/repeat1"
+
     def table(self, name: str) -> str:
         return f"{self.root}/tables/{name}.parquet"
 

@@ -296,3 +296,8 @@ def read_rows(path: str | Path) -> list[dict]:
 def concatenate(name: str, paths: Iterable[str | Path]) -> pa.Table:
     """The rows of several files of table `name`, in the order given; an empty table for no file."""
     return pa.concat_tables([schema(name).empty_table(), *(pq.read_table(path) for path in paths)])
+
+
+def matrix(column: pa.ChunkedArray):
+    """A column of lists of one length as a numpy array [rows, length]."""
+    return column.combine_chunks().flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1)

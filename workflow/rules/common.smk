@@ -8,19 +8,26 @@ from snakemake.exceptions import WorkflowError
 
 from heuristic_core.config import ConfigError, parse_study
 from heuristic_core.config.context import Context
-from heuristic_core.config.grid import cells, early, seed_blocks, spread
+from heuristic_core.config.grid import cells, early, repeats, seed_blocks, spread
 from heuristic_core.figures.targets import TARGETS, outputs, shown
 from heuristic_core.layout import Layout
 from heuristic_core.provenance import code_digest
 
+# Keys of --config that name what to do beside the study; they are no part of it.
+COMMANDS = ("published", "published_groups", "compare")
 try:
-    STUDY = parse_study(dict(config), os.path.relpath(workflow.configfiles[-1]))
+    STUDY = parse_study(
+        {key: value for key, value in config.items() if key not in COMMANDS}, os.path.relpath(workflow.configfiles[-1])
+    )
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 
 L = Layout.of(STUDY)
 CELLS = cells(STUDY)
+AGAIN = repeats(STUDY)
 CONTEXT = Context.of(STUDY)
+# How predictions are scored, everywhere.
+SCORING = STUDY.analysis.model_dump_json(include={"subsets", "class_rule", "bootstrap", "seed"})
 IDENTITY = f"--study {STUDY.study} --model-name {STUDY.model.name} --task-name {STUDY.task.name}"
 LOCK = f"{workflow.basedir}/envs/requirements.txt"
 SCRIPTS = {
@@ -48,3 +55,10 @@ wildcard_constraints:
     step=r"\d+",
     sparsity=r"0\.\d+",
     seed=r"\d+",
+
+
+def folders_of(w):
+    """Folders of the subnetworks of one checkpoint, second runs last."""
+    first = [L.cell.format(**w, sparsity=f"{c.sparsity:g}", seed=c.seed) for c in CELLS if c.step == int(w.step)]
+    again = [L.again.format(**w, sparsity=f"{c.sparsity:g}", seed=c.seed) for c in AGAIN if c.step == int(w.step)]
+    return first + again

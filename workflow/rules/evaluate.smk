@@ -18,6 +18,18 @@ rule evaluate:
         " --evaluation {input.evaluation} --predictions {output.predictions} --device {params.device} --log {log}"
 
 
+use rule evaluate as evaluate_again with:
+    input:
+        checkpoint=f"{L.step}/checkpoint",
+        means=rules.full_model.output.means,
+        subnetwork=f"{L.again}/subnetwork.json",
+        evaluation=rules.encode.output.evaluation,
+    output:
+        predictions=f"{L.again}/predictions.parquet",
+    log:
+        L.log("evaluate/ft{ft_seed}-step{step}-s{sparsity}-seed{seed}-again"),
+
+
 rule ablate:
     input:
         core=f"{L.run}/core.parquet",

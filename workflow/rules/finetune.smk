@@ -7,7 +7,7 @@ rule finetune:
     output:
         checkpoints=[directory(f"{L.run}/step{step}/checkpoint") for step in STUDY.finetune.checkpoints],
         trace=f"{L.run}/trace.parquet",
-        accuracy=f"{L.run}/accuracy.parquet",
+        predictions=f"{L.run}/evaluations.parquet",
     log:
         L.log("finetune/ft{ft_seed}"),
     conda:
@@ -24,7 +24,23 @@ rule finetune:
     shell:
         "step finetune --model {params.model:q} --finetune {params.finetune:q} {params.identity} --ft-seed {wildcards.ft_seed}"
         " --train {input.train} --evaluation {input.evaluation} --subsets {input.subsets} --tokenizer {input.tokenizer}"
-        " --folder {params.folder} --trace {output.trace} --accuracy {output.accuracy} --threads {threads} --device {params.device} --log {log}"
+        " --folder {params.folder} --trace {output.trace} --predictions {output.predictions} --threads {threads} --device {params.device} --log {log}"
+
+
+rule finetune_accuracy:
+    input:
+        predictions=rules.finetune.output.predictions,
+    output:
+        f"{L.run}/accuracy.parquet",
+    log:
+        L.log("finetune_accuracy/ft{ft_seed}"),
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        analysis=SCORING,
+        code=SCRIPTS["finetune_accuracy"],
+    shell:
+        "fork finetune_accuracy --analysis {params.analysis:q} --predictions {input.predictions} --table {output} --log {log}"
 
 
 rule full_model:

@@ -2,19 +2,12 @@
 rule gather:
     input:
         full=f"{L.step}/predictions.parquet",
-        predictions=lambda w: [
-            f"{L.step}/s{c.sparsity:g}/seed{c.seed}/predictions.parquet".format(**w)
-            for c in CELLS
-            if c.step == int(w.step)
-        ],
-        subnetworks=lambda w: [
-            f"{L.step}/s{c.sparsity:g}/seed{c.seed}/subnetwork.json".format(**w)
-            for c in CELLS
-            if c.step == int(w.step)
-        ],
+        predictions=lambda w: [f"{folder}/predictions.parquet" for folder in folders_of(w)],
+        subnetworks=lambda w: [f"{folder}/subnetwork.json" for folder in folders_of(w)],
     output:
         predictions=f"{L.root}/tables/predictions/ft{{ft_seed}}-step{{step}}.parquet",
         accuracy=f"{L.step}/accuracy.parquet",
+        group_accuracy=f"{L.step}/group_accuracy.parquet",
         components=f"{L.step}/components.parquet",
         traces=f"{L.step}/prune_trace.parquet",
     log:
@@ -23,10 +16,11 @@ rule gather:
         "../../envs/environment.yaml"
     params:
         cells=lambda w, input: [os.path.dirname(path) for path in input.subnetworks],
+        analysis=SCORING,
         code=SCRIPTS["gather"],
     shell:
-        "fork gather --full {input.full} --cells {params.cells} --predictions {output.predictions}"
-        " --accuracy {output.accuracy} --components {output.components} --traces {output.traces} --log {log}"
+        "fork gather --analysis {params.analysis:q} --full {input.full} --cells {params.cells} --predictions {output.predictions}"
+        " --accuracy {output.accuracy} --group-accuracy {output.group_accuracy} --components {output.components} --traces {output.traces} --log {log}"
 
 
 # The heads that subnetworks share depend on the spread and the early ones alone: another sparsity reruns no ablation.
@@ -54,7 +48,7 @@ rule core:
 
 PARTS = {
     name: expand(f"{L.step}/{name}.parquet", ft_seed=STUDY.finetune.seeds, step=STUDY.finetune.checkpoints)
-    for name in ("accuracy", "components", "prune_trace")
+    for name in ("accuracy", "group_accuracy", "components", "prune_trace")
 } | {
     name: expand(f"{L.run}/{file}.parquet", ft_seed=STUDY.finetune.seeds)
     for name, file in {
@@ -110,16 +104,54 @@ rule head_frequency:
     output:
         head_frequency=L.table("head_frequency"),
         rank_correlation=L.table("rank_correlation"),
+        core_seeds=L.table("core_seeds"),
     log:
         L.log("tables/head_frequency"),
     conda:
         "../../envs/environment.yaml"
     params:
         context=CONTEXT.model_dump_json(exclude={"margin", "subsets"}),
+        analysis=STUDY.analysis.model_dump_json(include={"bootstrap", "seed"}),
         code=SCRIPTS["head_frequency"],
     shell:
-        "fork head_frequency --context {params.context:q} --components {input.components}"
-        " --head-frequency {output.head_frequency} --rank-correlation {output.rank_correlation} --log {log}"
+        "fork head_frequency --context {params.context:q} --analysis {params.analysis:q} --components {input.components}"
+        " --head-frequency {output.head_frequency} --rank-correlation {output.rank_correlation}"
+        " --core-seeds {output.core_seeds} --log {log}"
+
+
+rule spread:
+    input:
+        accuracy=L.table("accuracy"),
+        group_accuracy=L.table("group_accuracy"),
+        components=L.table("components"),
+    output:
+        summary=L.table("summary"),
+        variance=L.table("variance"),
+    log:
+        L.log("tables/spread"),
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        context=CONTEXT.model_dump_json(exclude={"margin", "subsets"}),
+        code=SCRIPTS["spread"],
+    shell:
+        "fork spread --context {params.context:q} --accuracy {input.accuracy} --group-accuracy {input.group_accuracy}"
+        " --components {input.components} --summary {output.summary} --variance {output.variance} --log {log}"
+
+
+rule describe:
+    output:
+        f"{L.root}/study.json",
+    log:
+        L.log("tables/describe"),
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        context=CONTEXT.model_dump_json(),
+        settings=STUDY.model_dump_json(),
+        code=SCRIPTS["describe"],
+    shell:
+        "fork describe --context {params.context:q} --settings {params.settings:q} --description {output} --log {log}"
 
 
 rule ablations:

@@ -34,7 +34,7 @@ def main(arguments=None):
     logits = subnetwork_logits(
         model, pairs, subnetwork.removed_from(model.grid), means, args.ablation, args.ablation_seed
     )
-    columns = predictions(logits.numpy(), evaluation.labels, evaluation.subsets)
+    columns = predictions(logits.numpy(), evaluation)
     write_table("predictions", subnetwork.identity.columns(len(evaluation)) | columns, args.predictions)
 
 

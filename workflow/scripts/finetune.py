@@ -11,11 +11,12 @@ from transformers.utils import logging as hugging_face_logging
 
 from heuristic_core.arguments import Arguments, identity
 from heuristic_core.config.blocks import AnyModel, Finetune
+from heuristic_core.evaluate import log_accuracies, predictions
 from heuristic_core.finetune import finetune
 from heuristic_core.models.pretrained import starting_model
 from heuristic_core.provenance import code_digest, file_digest
 from heuristic_core.scratch import scratch
-from heuristic_core.tables import write_table
+from heuristic_core.tables import concatenate, write_table
 from heuristic_core.tasks.encoded import Encoded
 from heuristic_core.threads import use_threads
 
@@ -32,7 +33,7 @@ def main(arguments=None):
         tokenizer="folder of the tokenizer",
         folder="where to write step<N>/checkpoint for every kept step N",
         trace="where to write losses (Parquet)",
-        accuracy="where to write accuracies (Parquet)",
+        predictions="where to write predictions of every evaluation (Parquet)",
     )
     parser.add_argument("--threads", type=int, default=1, help="CPU threads")
     parser.device()
@@ -55,7 +56,15 @@ def main(arguments=None):
         tokenizer.save_pretrained(unfinished / f"step{step}")
 
     train, evaluation = Encoded.load(args.train), Encoded.load(args.evaluation)
-    record = finetune(model, train, evaluation, args.finetune, run.ft_seed, keep, unfinished / "state.safetensors")
+
+    def evaluated(step: int, logits: torch.Tensor) -> None:
+        columns = predictions(logits.numpy(), evaluation)
+        log_accuracies(step, columns)
+        columns |= run._replace(step=step).columns(len(evaluation), "step")
+        write_table("finetune_predictions", columns, unfinished / f"evaluation{step}.parquet")
+
+    state = unfinished / "state.safetensors"
+    record = finetune(model, train, evaluation, args.finetune, run.ft_seed, keep, evaluated, state)
     for step in args.finetune.checkpoints:
         checkpoint = Path(args.folder) / f"step{step}" / "checkpoint"
         shutil.rmtree(checkpoint, ignore_errors=True)
@@ -63,7 +72,8 @@ def main(arguments=None):
         shutil.copytree(unfinished / f"step{step}", checkpoint)  # a copy: cut off here, the next run can do it again
     columns = {name: getattr(run, name) for name in ("study", "model", "task", "ft_seed")}
     write_table("finetune_trace", [{**columns, **row} for row in record.trace], args.trace)
-    write_table("finetune_accuracy", [{**columns, **row} for row in record.accuracy], args.accuracy)
+    evaluations = [unfinished / f"evaluation{step}.parquet" for step in (0, *(row["step"] for row in record.trace))]
+    write_table("finetune_predictions", concatenate("finetune_predictions", evaluations), args.predictions)
     shutil.rmtree(unfinished)
 
 

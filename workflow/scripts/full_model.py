@@ -40,7 +40,7 @@ def main(arguments=None):
     component_means(model, sample, sample.by_length(BATCH_TOKENS[args.device])).save(args.means)
     with replacing(args.logits) as partial:
         save_file({"logits": all_logits(model, used)}, partial)
-    columns = predictions(all_logits(model, held_out).numpy(), evaluation.labels, evaluation.subsets)
+    columns = predictions(all_logits(model, held_out).numpy(), evaluation)
     write_table("predictions", identity(args).columns(len(evaluation)) | columns, args.predictions)
 
 

@@ -1,23 +1,29 @@
-"""In how many subnetworks each component is, and the rank correlation of these counts between the two sparsities."""
+"""In how many subnetworks each component is, and how well the two sparsities and more seeds agree on it."""
 
-from heuristic_core.analysis.core import head_frequency, rank_correlation
+from heuristic_core.analysis.core import head_frequency
+from heuristic_core.analysis.core_seeds import core_seeds
+from heuristic_core.analysis.rank_correlation import rank_correlation
 from heuristic_core.arguments import Arguments
+from heuristic_core.config.analysis import Analysis
 from heuristic_core.tables import read_table, write_table
 
 
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.context()
+    parser.settings("analysis", Analysis)
     parser.files(
         components="table of components",
         head_frequency="where to write frequencies",
-        rank_correlation="where to write the correlation",
+        rank_correlation="where to write their correlation between sparsities",
+        core_seeds="where to write the core's size by number of seeds",
     )
     args = parser.read(arguments)
-    frequency, context = head_frequency(read_table(args.components), args.context), args.context
-    write_table("head_frequency", frequency, args.head_frequency)
-    correlation = rank_correlation(frequency, context.last, context.mid, context.high)
+    components, context, analysis = read_table(args.components), args.context, args.analysis
+    write_table("head_frequency", head_frequency(components, context), args.head_frequency)
+    correlation = rank_correlation(components, context, analysis.bootstrap, analysis.seed)
     write_table("rank_correlation", correlation, args.rank_correlation)
+    write_table("core_seeds", core_seeds(components, context, analysis.seed), args.core_seeds)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ def main(arguments=None):
     parser.settings("prune", Prune)
     parser.identity("ft_seed", "step", "sparsity")
     parser.add_argument("--seeds", type=int, nargs="+", required=True, metavar="N", help="pruning seeds")
+    parser.add_argument("--repeat", type=int, default=0, help="0; another number marks the same run, run again")
     parser.files(
         checkpoint="folder of the fine-tuned model",
         means="component means",
@@ -53,7 +54,7 @@ def main(arguments=None):
     runs = [Run(cell.sparsity, seed) for seed in args.seeds]
     found = prune(inputs, runs, args.prune, unfinished / "state.safetensors")
     for one, subnetwork, trace in zip(found, args.subnetworks, args.traces, strict=True):
-        run = cell._replace(seed=one.run.seed)
+        run = cell._replace(seed=one.run.seed, repeat=args.repeat)
         kept = discretise(one.log_alpha, grid, run.sparsity, args.prune, held_out)
         write_table("prune_trace", [{**run._asdict(), **row} for row in one.trace], trace)
         alphas = tuple(one.log_alpha.tolist())

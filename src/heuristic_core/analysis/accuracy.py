@@ -1,25 +1,14 @@
-"""Accuracy per subset, and its mean per group of subsets."""
+"""Means of accuracy over the subsets of a group."""
 
 from collections.abc import Collection
 
 import pandas as pd
 
 from heuristic_core.analysis.frames import frame
-from heuristic_core.tables import ACCURACY, CELL, RUN, STEP, SUBSET
+from heuristic_core.tables import ABLATION, CELL, RUN, STEP
 
-
-def percent_correct(predictions: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Columns `keys`, n (pairs) and accuracy (percent): a row for each value of `keys`, nulls included."""
-    counts = predictions.groupby(keys, dropna=False)["correct"].agg(["size", "mean"]).reset_index()
-    return counts.assign(n=counts["size"], accuracy=100 * counts["mean"])[[*keys, *ACCURACY]]
-
-
-def accuracy(predictions: pd.DataFrame) -> pd.DataFrame:
-    """Table "accuracy" from table "predictions": the share correct of every model on every subset.
-
-    The full model is the rows without a pruning seed.
-    """
-    return frame("accuracy", percent_correct(predictions, [*RUN, *STEP, *CELL, *SUBSET]))
+CELLS = [*RUN, *STEP, *CELL]
+MODELS = [*CELLS, *ABLATION]  # columns that tell models apart
 
 
 def chosen(rows: pd.DataFrame, subsets: Collection[str] | None) -> pd.DataFrame:
@@ -35,16 +24,31 @@ def chosen(rows: pd.DataFrame, subsets: Collection[str] | None) -> pd.DataFrame:
     return rows[rows["subset"].isin(list(subsets))]
 
 
-def group_means(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:
+def group_means(rows: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:
     """Unweighted means over the subsets of each group, percent: every subset counts the same, whatever its size.
 
-    accuracy: table "accuracy", "finetune_accuracy", or another with their columns for subsets and accuracies.
-    subsets: those that enter the means; default all. A mean over a missing value is missing.
-    Columns: the table's identity columns (all but those of subset and accuracy), group, accuracy.
+    rows: of a table with the columns of subsets and accuracies. subsets: those that enter the means; default all.
+    A mean over a missing value is missing. Columns: those of `MODELS` that `rows` has, group, accuracy.
     Raises ValueError on an unknown subset.
     """
-    keys = [*accuracy.columns.drop([*SUBSET, *ACCURACY]), "group"]
-    values = chosen(accuracy, subsets).groupby(keys, dropna=False)["accuracy"].agg(["size", "count", "mean"])
+    keys = [*(name for name in MODELS if name in rows), "group"]
+    by_group = chosen(rows, subsets).groupby(keys, dropna=False)
+    values = by_group["accuracy"].agg(["size", "count", "mean"])
     # pandas leaves nulls out of a mean, which would compare models over different subsets.
     complete = values["mean"].where(values["count"] == values["size"])
     return complete.rename("accuracy").reset_index()
+
+
+def group_accuracy_of(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:
+    """Table "group_accuracy" without intervals, from table "accuracy": for studies that have no predictions."""
+    rows = chosen(accuracy, subsets)
+    by_group = rows.groupby([*CELLS, "group"], dropna=False, sort=False)
+    counts = by_group.agg(
+        subsets=("subset", "nunique"),
+        n=("n", lambda n: n.sum() if n.notna().all() else None),
+        reason=("reason", lambda reasons: next((r for r in reasons if isinstance(r, str)), None)),
+    )
+    means = group_means(rows).merge(counts.reset_index(), on=[*CELLS, "group"])
+    full = means[means["seed"].isna()].set_index([*RUN, *STEP, "group"])["accuracy"]
+    of_full = means.set_index([*RUN, *STEP, "group"]).index.map(full)
+    return frame("group_accuracy", means.assign(change=means["accuracy"] - pd.Series(of_full, means.index)))

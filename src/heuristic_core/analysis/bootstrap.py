@@ -8,6 +8,7 @@ evidence (HANS has one to twelve templates a subcase, so such intervals rest on 
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.stats import norm
 
 LOW, HIGH = 2.5, 97.5  # percentiles of a 95 % interval
 
@@ -35,6 +36,16 @@ class Resamples:
         np.add.at(sums, self._unit_of, values)
         drawn = np.tensordot(self._weights, sums, axes=1)
         return drawn / self._pairs.reshape(-1, *[1] * (values.ndim - 1))
+
+
+def at_the_edge(low: np.ndarray, high: np.ndarray, units: int) -> tuple[np.ndarray, np.ndarray]:
+    """Intervals of an accuracy in percent, those without width at 0 or 100 % widened to Wilson's for so many units.
+
+    Where all pairs are right, or all wrong, every bootstrap draw says so again, however few pairs there are.
+    """
+    z = norm.ppf(HIGH / 100) ** 2
+    reach = 100 * z / (units + z)
+    return np.where(low == 100, 100 - reach, low), np.where(high == 0, reach, high)
 
 
 def interval(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -41,7 +41,8 @@ def head_frequency(components: pd.DataFrame, context: Context) -> pd.DataFrame:
     # Reversed, so that mid and high win where the early checkpoint is the last one.
     seeds = {(step, sparsity): of for step, sparsity, of in reversed(_cells(context).values())}
     counts = []
-    for (*run, step, sparsity), cell in components.groupby([*RUN, "step", "sparsity"]):
+    first = components[components["repeat"] == 0]
+    for (*run, step, sparsity), cell in first.groupby([*RUN, "step", "sparsity"]):
         cell = cell[cell["seed"].isin(seeds.get((step, sparsity), context.curve_seeds))]
         kept = cell.groupby([*COMPONENT], dropna=False)["kept"].agg(count="sum", n="size").reset_index()
         identity = dict(zip(RUN, run, strict=True))
@@ -51,11 +52,19 @@ def head_frequency(components: pd.DataFrame, context: Context) -> pd.DataFrame:
 
 def _kept(components: pd.DataFrame, step: int, sparsity: float, seeds: tuple[int, ...]) -> pd.DataFrame:
     """The masks of one cell of one run: seeds x component indices, True where kept. ValueError without any."""
-    here = (components["step"] == step) & (components["sparsity"] == sparsity) & components["seed"].isin(seeds)
+    first = components["repeat"] == 0
+    here = first & (components["step"] == step) & (components["sparsity"] == sparsity) & components["seed"].isin(seeds)
     if not here.any():
         named = ", ".join(map(str, seeds))
         raise ValueError(f"no subnetworks at step {step}, sparsity {sparsity:g} of pruning seeds {named}")
     return components[here].pivot(index="seed", columns="component", values="kept").astype(bool)
+
+
+def run_masks(components: pd.DataFrame, context: Context) -> dict[str, np.ndarray]:
+    """The heads that one run's subnetworks keep, by cell (mid, high, early): bool [seeds, layers, heads]."""
+    heads = components[components["kind"] == "head"]
+    kept = {name: _kept(heads, *cell).to_numpy() for name, cell in _cells(context).items()}
+    return {name: masks.reshape(len(masks), heads["layer"].nunique(), -1) for name, masks in kept.items()}
 
 
 def core(components: pd.DataFrame, context: Context) -> pd.DataFrame:
@@ -83,14 +92,12 @@ def core_null(components: pd.DataFrame, context: Context, permutations: int, see
     """
     rows = []
     for run, of_run in components.groupby([*RUN]):
-        heads = of_run[of_run["kind"] == "head"]
-        kept = {name: _kept(heads, *cell).to_numpy() for name, cell in _cells(context).items()}
+        kept = run_masks(of_run, context)
         identity = dict(zip(RUN, run, strict=True))
         for name, cells in SETS.items():
             if not set(cells) <= set(kept):
                 continue
             masks = np.concatenate([kept[cell] for cell in cells])
-            masks = masks.reshape(len(masks), heads["layer"].nunique(), -1)
             observed = int(masks.all(axis=0).sum())
             draws = shared_by_chance(masks, permutations, generator(seed, identity["ft_seed"], name))
             p = (1 + int((draws >= observed).sum())) / (1 + permutations)
@@ -112,24 +119,3 @@ def shared_by_chance(masks: np.ndarray, permutations: int, rng: np.random.Genera
     for kept_per_layer in masks.sum(axis=2):
         shared = rng.hypergeometric(shared, heads - shared, kept_per_layer)
     return shared.sum(axis=1)
-
-
-def rank_correlation(head_frequency: pd.DataFrame, last: int, mid: float, high: float) -> pd.DataFrame:
-    """Table "rank_correlation": Spearman's rho of head frequency at mid against high sparsity, at step `last`.
-
-    Over heads only. rho and p are null where one of the frequencies is the same for all heads. Pruning runs that
-    reuse a seed at both sparsities share their random draws, which raises rho.
-    """
-    from scipy.stats import spearmanr
-
-    heads = head_frequency[(head_frequency["step"] == last) & (head_frequency["kind"] == "head")]
-    rows = []
-    for run, of_run in heads.groupby([*RUN]):
-        counts = of_run.pivot(index="component", columns="sparsity", values="count")
-        counts = counts.reindex(columns=[mid, high]).dropna().astype(int)
-        row = dict(zip(RUN, run, strict=True)) | {"step": last, "n": len(counts)}
-        if (counts.nunique() > 1).all():
-            rho, p = spearmanr(counts[mid], counts[high])
-            row |= {"rho": float(rho), "p": float(p)}
-        rows.append(row)
-    return frame("rank_correlation", rows)

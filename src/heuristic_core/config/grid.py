@@ -33,6 +33,11 @@ def early(study: Study) -> list[Cell]:
     return [Cell(study.grid.early.checkpoint, study.grid.high, seed) for seed in study.grid.early.seeds]
 
 
+def repeats(study: Study) -> list[Cell]:
+    """The cells of the spread that run a second time."""
+    return [cell for cell in spread(study) if cell.seed in study.grid.repeats]
+
+
 def seed_blocks(study: Study) -> list[list[int]]:
     """Pruning seeds by which share a job: at most ``prune.together`` that are wanted at the same cells."""
     grid, size = study.grid, study.prune.together

@@ -1,0 +1,44 @@
+"""The core's size as a function of the number of seeds: does it converge, or will more seeds empty it?"""
+
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pandas as pd
+
+from heuristic_core.analysis.core import SETS, run_masks
+from heuristic_core.analysis.frames import frame, generator
+from heuristic_core.config.context import Context
+from heuristic_core.tables import RUN
+
+CURVES = ("high", "mid", "mid+high")
+CHOICES = 500  # of seeds, where there are more: their mean then has an error of a few hundredths of a head
+
+
+def core_seeds(components: pd.DataFrame, context: Context, seed: int) -> pd.DataFrame:
+    """Table "core_seeds" from table "components": heads kept by every subnetwork of k pruning seeds, for every k.
+
+    Averaged over all choices of k seeds, or over `CHOICES` random ones. Expected: under permutation of heads within
+    layers, exactly: a layer of H heads of which mask i keeps k_i shares H * prod(k_i / H) of them on average.
+    """
+    rows = []
+    for run, of_run in components.groupby([*RUN]):
+        masks = run_masks(of_run, context)  # cell -> [seeds, layers, heads]
+        for name in CURVES:
+            together = np.stack([masks[cell] for cell in SETS[name]], axis=1)  # [seeds, cells, layers, heads]
+            for count in range(1, len(together) + 1):
+                chosen = _choices(len(together), count, generator(seed, "core seeds", int(run[-1]), name, count))
+                shared = together[chosen].all(axis=(1, 2)).sum(axis=(1, 2))
+                shares = together[chosen].mean(axis=-1)  # [choices, seeds, cells, layers]
+                expected = together.shape[-1] * shares.prod(axis=(1, 2)).sum(axis=-1).mean()
+                row = {"set": name, "seeds": count, "heads": shared.mean(), "expected": expected}
+                sd = shared.std(ddof=1) if len(chosen) > 1 else None
+                rows.append(dict(zip(RUN, run, strict=True)) | row | {"sd": sd, "choices": len(chosen)})
+    return frame("core_seeds", rows)
+
+
+def _choices(seeds: int, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Indices of seeds, [choices, count]."""
+    if comb(seeds, count) <= CHOICES:
+        return np.array(list(combinations(range(seeds), count)))
+    return np.array([rng.choice(seeds, count, replace=False) for _ in range(CHOICES)])

@@ -1,0 +1,61 @@
+"""Do both sparsities keep the same heads? Spearman's rank correlation of head frequencies (paper, appendix)."""
+
+import numpy as np
+import pandas as pd
+from scipy.stats import rankdata, spearmanr
+
+from heuristic_core.analysis.bootstrap import interval
+from heuristic_core.analysis.core import run_masks
+from heuristic_core.analysis.frames import frame, generator
+from heuristic_core.config.context import Context
+from heuristic_core.tables import RUN
+
+SPLITS = 1000  # of the seeds in halves
+
+
+def rank_correlation(components: pd.DataFrame, context: Context, bootstrap: int, seed: int) -> pd.DataFrame:
+    """Table "rank_correlation" from table "components": rho of head frequency at mid against high sparsity.
+
+    Runs of one seed share their random draws at both sparsities, which raises rho; so it is also given between
+    disjoint halves of the seeds, the mean and the 95 % range over random splits. Halves count fewer subnetworks, so
+    their ranks are noisier. Over heads only; null where a frequency is the same for all heads.
+    """
+    rows = []
+    for run, of_run in components.groupby([*RUN]):
+        masks = run_masks(of_run, context)
+        mid, high = (masks[cell].reshape(len(masks[cell]), -1) for cell in ("mid", "high"))
+        identity = dict(zip(RUN, run, strict=True)) | {"step": context.last, "n": mid.shape[1]}
+        draw = generator(seed, "rank correlation", int(run[-1]))
+        rows.append(identity | {"seeds": "shared"} | _shared(mid.sum(axis=0), high.sum(axis=0), bootstrap, draw))
+        rows.append(identity | {"seeds": "disjoint"} | _disjoint(mid, high, draw))
+    return frame("rank_correlation", rows)
+
+
+def _shared(mid: np.ndarray, high: np.ndarray, bootstrap: int, rng: np.random.Generator) -> dict:
+    """rho with its p, and its interval over bootstrap draws of heads."""
+    if len(set(mid)) < 2 or len(set(high)) < 2:
+        return {}
+    rho, p = spearmanr(mid, high)
+    heads = rng.integers(len(mid), size=(bootstrap, len(mid)))
+    low, high = interval(_rhos(mid[heads], high[heads]))
+    return {"rho": rho, "p": p, "low": low, "high": high}
+
+
+def _disjoint(mid: np.ndarray, high: np.ndarray, rng: np.random.Generator) -> dict:
+    """rho between one half of the seeds at mid and the other at high sparsity; mid, high: [seeds, heads]."""
+    half = min(len(mid), len(high)) // 2
+    if half < 1:
+        return {}
+    order = np.array([rng.permutation(len(mid)) for _ in range(SPLITS)])
+    rhos = _rhos(mid[order[:, :half]].sum(axis=1), high[order[:, half : 2 * half]].sum(axis=1))
+    if not len(rhos):
+        return {}
+    low, top = interval(rhos)
+    return {"rho": rhos.mean(), "low": low, "high": top}
+
+
+def _rhos(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Spearman's rho of every row of `a` with that of `b`, rows of equal ranks left out."""
+    a, b = (ranks - ranks.mean(axis=1, keepdims=True) for ranks in (rankdata(a, axis=1), rankdata(b, axis=1)))
+    norm = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
+    return ((a * b).sum(axis=1)[norm > 0]) / norm[norm > 0]

@@ -1,0 +1,146 @@
+"""From predictions to accuracies with intervals, and how far a model is from the full one.
+
+Every interval is a bootstrap over evaluation pairs (:mod:`heuristic_core.analysis.bootstrap`). All models of a subset
+are measured on the same draws, so that the interval of a change is paired.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from heuristic_core.analysis.accuracy import chosen
+from heuristic_core.analysis.bootstrap import Resamples, at_the_edge, interval
+from heuristic_core.analysis.frames import frame, generator
+from heuristic_core.tables import RUN, STEP, SUBSET
+
+RULES = {"argmax-first": "correct", "merge-first": "correct_merged"}  # analysis.class_rule -> column of predictions
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The models of one checkpoint on one subset.
+
+    identity: columns of the subset. correct: [pairs, models], 0 or 1. draws: [resamples, models], accuracy in percent
+    in every bootstrap draw. unit: what was drawn, of so many units. logits: [pairs, models, classes].
+    """
+
+    identity: dict
+    correct: np.ndarray
+    draws: np.ndarray
+    unit: str
+    units: int
+    logits: np.ndarray
+
+
+def scores(
+    predictions: pd.DataFrame, logits: np.ndarray, models: list[str], rule: str, bootstrap: int, seed: int
+) -> Iterator[Scores]:
+    """The scores of every subset, in the order of `predictions`, whose models stand one after the other.
+
+    predictions: rows of a table of predictions of one checkpoint (or one run's evaluations). logits: [rows, classes].
+    models: columns that tell models apart; `Scores` has them in the order of the rows. rule: ``analysis.class_rule``.
+    Raises ValueError where two models were evaluated on different pairs.
+    """
+    number = predictions.groupby(models, dropna=False, sort=False).ngroup().to_numpy()
+    count = number.max() + 1
+    for (subset, group, family), rows in predictions.groupby([*SUBSET], dropna=False, sort=False):
+        position = predictions.index.get_indexer(rows.index)
+        order = position[np.argsort(number[position], kind="stable")].reshape(count, -1)
+        examples = predictions["example"].to_numpy()[order]
+        if len(position) % count or (examples != examples[0]).any():
+            raise ValueError(f"not all models were evaluated on the same pairs of subset {subset}")
+        draw = generator(seed, "bootstrap", subset, group)
+        resamples = Resamples(predictions["template"].to_numpy()[order[0]], bootstrap, draw)
+        correct = predictions[RULES[rule]].to_numpy(dtype=float)[order].T
+        identity = {"subset": subset, "group": group, "family": family}
+        draws, logits_here = 100 * resamples.means(correct), logits[order].swapaxes(0, 1)
+        yield Scores(identity, correct, draws, resamples.unit, resamples.units, logits_here)
+
+
+def accuracies(
+    predictions: pd.DataFrame,
+    logits: np.ndarray,
+    subsets: Collection[str] | None,
+    rule: str,
+    bootstrap: int,
+    seed: int,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Tables "accuracy" and "group_accuracy" of one checkpoint, whose full model is the rows without a pruning seed.
+
+    subsets: those that enter group means; None for all.
+    """
+    cell = [*RUN, *STEP, "sparsity", "seed", "repeat"]
+    models = predictions[cell].drop_duplicates().reset_index(drop=True)
+    full = int(models.index[models["seed"].isna()][0])
+    parts = list(scores(predictions, logits, cell, rule, bootstrap, seed))
+    rows = [models.assign(**one.identity, **_columns([one], full)) for one in parts]
+    chosen(pd.DataFrame([one.identity for one in parts]), subsets)  # an unknown name is an error
+    groups = []
+    for group in dict.fromkeys(one.identity["group"] for one in parts):
+        of_group = [
+            p for p in parts if p.identity["group"] == group and (not subsets or p.identity["subset"] in subsets)
+        ]
+        if of_group:
+            groups.append(models.assign(group=group, subsets=len(of_group), **_columns(of_group, full)))
+    return frame("accuracy", pd.concat(rows)), frame("group_accuracy", pd.concat(groups))
+
+
+def finetune_accuracy(
+    predictions: pd.DataFrame, logits: np.ndarray, rule: str, bootstrap: int, seed: int
+) -> pd.DataFrame:
+    """Table "finetune_accuracy" from table "finetune_predictions" of one fine-tuning run."""
+    model = [*RUN, *STEP]
+    models = predictions[model].drop_duplicates().reset_index(drop=True)
+    parts = scores(predictions, logits, model, rule, bootstrap, seed)
+    rows = [models.assign(**one.identity, **_accuracy([one])) for one in parts]
+    return frame("finetune_accuracy", pd.concat(rows).sort_values("step", kind="stable"))
+
+
+def _accuracy(parts: list[Scores]) -> dict:
+    """Accuracy with its interval, by model: of one subset, or the unweighted mean over several."""
+    low, high = at_the_edge(*interval(_draws(parts)), sum(part.units for part in parts))
+    units = {part.unit for part in parts}
+    return {
+        "n": sum(len(part.correct) for part in parts),
+        "accuracy": _mean(parts, lambda part: 100 * part.correct.mean(axis=0)),
+        "low": low,
+        "high": high,
+        "unit": units.pop() if len(units) == 1 else "pair or template",
+    }
+
+
+def _columns(parts: list[Scores], full: int) -> dict:
+    """The same, and the comparison with the model at position `full`."""
+    columns, draws = _accuracy(parts), _draws(parts)
+    low, high = interval(draws - draws[:, full : full + 1])
+    return columns | {
+        "change": columns["accuracy"] - columns["accuracy"][full],
+        "change_low": low,
+        "change_high": high,
+        "agreement": _mean(parts, lambda part: _agreement(part.logits, full)),
+        "kl": _mean(parts, lambda part: _kl(part.logits, full)),
+    }
+
+
+def _draws(parts: list[Scores]) -> np.ndarray:
+    return np.mean([part.draws for part in parts], axis=0)
+
+
+def _mean(parts: list[Scores], value) -> np.ndarray:
+    return np.mean([value(part) for part in parts], axis=0)
+
+
+def _agreement(logits: np.ndarray, full: int) -> np.ndarray:
+    """Percent of pairs on which each model has the class of model `full`; logits: [pairs, models, classes]."""
+    classes = logits.argmax(-1)
+    return 100 * (classes == classes[:, full : full + 1]).mean(axis=0)
+
+
+def _kl(logits: np.ndarray, full: int) -> np.ndarray:
+    """Mean over pairs of KL(full || model), nats."""
+    logits = logits.astype(float)
+    log_p = logits - np.logaddexp.reduce(logits, axis=-1)[..., None]
+    reference = log_p[:, full : full + 1]
+    return (np.exp(reference) * (reference - log_p)).sum(-1).mean(axis=0).clip(min=0)

@@ -1,0 +1,21 @@
+"""Write what a study is, for those who read its results: its checked settings, and what analysis knows of it."""
+
+import json
+from pathlib import Path
+
+from heuristic_core.arguments import Arguments
+from heuristic_core.files import write_text
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.context()
+    parser.add_argument("--settings", required=True, metavar="JSON", help="the study's checked settings")
+    parser.files(description="where to write both (JSON)")
+    args = parser.read(arguments)
+    text = {"context": args.context.model_dump(mode="json"), "settings": json.loads(args.settings)}
+    write_text(Path(args.description), json.dumps(text, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

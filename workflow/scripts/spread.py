@@ -1,0 +1,22 @@
+"""How accuracies spread over pruning seeds, over fine-tuning seeds, and over two runs of the same seed."""
+
+from heuristic_core.analysis.spread import summary, variance
+from heuristic_core.arguments import Arguments
+from heuristic_core.tables import read_table, write_table
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.context()
+    parser.files(accuracy="table of accuracies", group_accuracy="table of accuracies of groups")
+    parser.add_argument("--components", metavar="PATH", help="table of components, where there is one")
+    parser.files(summary="where to write means over seeds", variance="where to write variances")
+    args = parser.read(arguments)
+    accuracy, groups = read_table(args.accuracy), read_table(args.group_accuracy)
+    components = read_table(args.components) if args.components else None
+    write_table("summary", summary(accuracy, groups, args.context), args.summary)
+    write_table("variance", variance(accuracy, groups, args.context, components), args.variance)
+
+
+if __name__ == "__main__":
+    main()
