@@ -1,0 +1,79 @@
+"""The paper's claims, judged on a study: supported, not supported or undecided."""
+
+import operator
+
+import pandas as pd
+
+from heuristic_core.analysis import statistics_accuracy, statistics_heads
+from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, of_run, runs
+from heuristic_core.analysis.frames import frame
+from heuristic_core.config.claims import Claim
+from heuristic_core.config.context import Context
+from heuristic_core.errors import InputError
+
+SUPPORTED, NOT_SUPPORTED, UNDECIDED = "supported", "not supported", "undecided"
+OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+AGAINST = 0.5  # a test with a p above it does not merely fail to reject: the observed is what chance gives, or less
+STATISTICS = statistics_accuracy.STATISTICS | statistics_heads.STATISTICS
+
+
+def claims(context: Context, tables: dict[str, pd.DataFrame], stated: list[Claim]) -> pd.DataFrame:
+    """Table "claims": a row for each claim of the study, and one for each of its fine-tuning runs.
+
+    tables: pandas frames by schema name, those that the study has. Raises InputError on an unknown statistic.
+    """
+    for claim in stated:
+        if claim.statistic not in STATISTICS:
+            known = ", ".join(sorted(STATISTICS))
+            raise InputError(f"claim {claim.claim}: no statistic {claim.statistic!r}; there are {known}")
+    evidence = [(run, Evidence(context, of_run(tables, run))) for run in runs(tables)]
+    rows = []
+    for claim in stated:
+        of_claim = [run | _judged(claim, found) for run, found in evidence]
+        rows += [_as_a_whole(of_claim), *of_claim]
+    return frame("claims", rows)
+
+
+def _judged(claim: Claim, evidence: Evidence) -> dict:
+    """What one run says of a claim."""
+    row = {"claim": claim.claim, "sentence": claim.sentence, "paper": claim.paper, "threshold": claim.threshold}
+    try:
+        for table in claim.tables:
+            evidence.table(table)
+        found = STATISTICS[claim.statistic](evidence, **claim.options)
+    except CannotSay as reason:
+        return row | {"verdict": UNDECIDED, "detail": str(reason)}
+    values = {"estimate": found.value, "low": found.low, "high": found.high, "n": found.n, "unit": found.unit}
+    return row | values | {"verdict": verdict(found, claim.threshold), "detail": found.detail}
+
+
+def verdict(found: Estimate, threshold: str) -> str:
+    """Whether an estimate supports a claim with this threshold; claims.yaml states the rule."""
+    *test, sign, level = threshold.split()
+    holds = [
+        OPERATORS[sign](value, float(level)) for value in (found.value, found.low, found.high) if value is not None
+    ]
+    if test:
+        return SUPPORTED if holds[0] else NOT_SUPPORTED if found.value > AGAINST else UNDECIDED
+    if all(holds) and (len(holds) == 3 or found.exact):
+        return SUPPORTED
+    return UNDECIDED if any(holds) else NOT_SUPPORTED
+
+
+def _as_a_whole(rows: list[dict]) -> dict:
+    """What a study says: what all of its runs say. Its interval is their range; a single run speaks for itself."""
+    if len(rows) == 1:
+        return rows[0] | {"ft_seed": None}
+    verdicts = [row["verdict"] for row in rows]
+    estimates = [row["estimate"] for row in rows if row.get("estimate") is not None]
+    told = f"{verdicts.count(SUPPORTED)} of {len(rows)} fine-tuning seeds support it, {verdicts.count(NOT_SUPPORTED)} do not"
+    return rows[0] | {
+        "ft_seed": None,
+        "verdict": verdicts[0] if len(set(verdicts)) == 1 else UNDECIDED,
+        "estimate": sum(estimates) / len(estimates) if estimates else None,
+        "low": min(estimates, default=None),
+        "high": max(estimates, default=None),
+        "n": len(rows),
+        "unit": "fine-tuning seeds: mean and range",
+        "detail": told,
+    }

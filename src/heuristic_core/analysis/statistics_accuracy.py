@@ -1,0 +1,185 @@
+"""Statistics of claims about accuracy: of the full model, of the spread, and against sparsity."""
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from heuristic_core.analysis.accuracy import group_means
+from heuristic_core.analysis.bootstrap import interval
+from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
+from heuristic_core.analysis.frames import generator
+from heuristic_core.analysis.seeds import mean_interval
+
+SEEDS = "pruning seeds"
+RESAMPLES = 2000
+NORMAL = stats.norm.ppf(0.975)
+
+
+def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
+    """OOD accuracy, percent, at the first evaluation where ID accuracy is at least `share` of its best."""
+    rows = evidence.analysed(evidence.table("finetune_accuracy"))
+    curve = group_means(rows).pivot(index="step", columns="group", values="accuracy").dropna(subset=["id", "ood"])
+    some(curve, "evaluation of the full model over fine-tuning")
+    step = curve.index[curve["id"] >= share * curve["id"].max()][0]
+    at, ood = curve.loc[step], rows[(rows["step"] == step) & (rows["group"] == "ood")]
+    low, high = _of_mean(ood)
+    entailment = f", entailment class {at['ood-entailment']:.1f} %" if "ood-entailment" in at else ""
+    detail = f"at step {step}: ID {at['id']:.1f} % (best {curve['id'].max():.1f}), OOD {at['ood']:.1f} %{entailment}"
+    return Estimate(at["ood"], low, high, _pairs(ood), "pairs", detail)
+
+
+def full_accuracy(evidence: Evidence, group: str) -> Estimate:
+    """The full model's accuracy on a group at the last checkpoint, percent."""
+    row = evidence.full(group)
+    n = None if pd.isna(row["n"]) else int(row["n"])
+    return Estimate(row["accuracy"], _end(row["low"]), _end(row["high"]), n, "pairs", f"step {evidence.context.last}")
+
+
+def seed_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
+    """Standard deviation (n-1) of a group's accuracy over pruning seeds, points; chi-squared interval."""
+    values = evidence.spread("group_accuracy", group, sparsity)["accuracy"].to_numpy()
+    n = _several(values)
+    sd = values.std(ddof=1)
+    low, high = (sd * np.sqrt((n - 1) / stats.chi2.ppf(tail, n - 1)) for tail in (0.975, 0.025))
+    return Estimate(sd, low, high, n, SEEDS, f"{group} from {values.min():.1f} to {values.max():.1f} %")
+
+
+def mean_subset_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
+    """The same, averaged over the subsets of a group; bootstrap over pruning seeds, all subsets of a seed together."""
+    rows = evidence.spread("accuracy", group, sparsity)
+    values = rows.pivot(index="seed", columns="subset", values="accuracy").dropna()
+    n = _several(values)
+    drawn = generator("seed sd", group).integers(n, size=(RESAMPLES, n))
+    low, high = interval(values.to_numpy()[drawn].std(axis=1, ddof=1).mean(axis=1))
+    width = values.max() - values.min()
+    widest = width.idxmax()
+    detail = f"widest on {widest}: {values[widest].min():.1f} to {values[widest].max():.1f} %"
+    return Estimate(values.std().mean(), low, high, n, SEEDS, detail)
+
+
+def share_of_full(evidence: Evidence, group: str, sparsity: str) -> Estimate:
+    """Mean over pruning seeds of a group's accuracy, in percent of the full model's."""
+    full = evidence.full(group)["accuracy"]
+    if full == 0:
+        raise CannotSay(f"the full model has 0 % on {group}")
+    values = 100 * evidence.spread("group_accuracy", group, sparsity)["accuracy"] / full
+    detail = f"lowest {values.min():.1f} %, full model {full:.1f} %"
+    return Estimate(*mean_interval(values), len(values), SEEDS, detail)
+
+
+def spread_mean(evidence: Evidence, group: str, sparsity: str) -> Estimate:
+    """Mean over pruning seeds of a group's accuracy, percent."""
+    values = evidence.spread("group_accuracy", group, sparsity)["accuracy"]
+    return Estimate(
+        *mean_interval(values), len(values), SEEDS, f"{group} from {values.min():.1f} to {values.max():.1f} %"
+    )
+
+
+def sparsity_correlation(evidence: Evidence, group: str, sparsity: str) -> Estimate:
+    """Spearman's rho, over pruning seeds, of actual sparsity with a group's accuracy; interval by Fisher's z."""
+    actual = _actual_sparsity(evidence, sparsity)
+    rows = evidence.spread("group_accuracy", group, sparsity).merge(actual, on="seed")
+    n = _several(rows["accuracy"], 4)
+    if rows["actual_sparsity"].nunique() == 1:
+        return Estimate(0.0, 0.0, 0.0, n, SEEDS, f"all are {100 * rows['actual_sparsity'].iloc[0]:.1f} % sparse")
+    rho, p = stats.spearmanr(rows["actual_sparsity"], rows["accuracy"])
+    low, high = np.tanh(np.arctanh(rho) + np.array([-1, 1]) * NORMAL / np.sqrt(n - 3))
+    between = f"{100 * rows['actual_sparsity'].min():.1f} to {100 * rows['actual_sparsity'].max():.1f} %"
+    return Estimate(rho, low, high, n, SEEDS, f"actual sparsity {between}, p = {p:.3f}")
+
+
+def largest_rise(evidence: Evidence, group: str) -> Estimate:
+    """The largest rise of mean accuracy from one sparsity to the next, points; t interval over pruning seeds.
+
+    Paired by seed. The largest of several is chosen, which favours a rise; where none rises it is negative.
+    """
+    context = evidence.context
+    curve = _curve(evidence.table("group_accuracy"), context)
+    curve = curve[curve["group"] == group].pivot(index="seed", columns="sparsity", values="accuracy")
+    if curve.shape[1] < 2:
+        raise CannotSay(f"{group} accuracy is known at {curve.shape[1]} sparsities")
+    rises = curve.diff(axis="columns").iloc[:, 1:]
+    largest = rises.mean().idxmax()
+    before = curve.columns[curve.columns.get_loc(largest) - 1]
+    values = rises[largest].dropna()
+    subsets = _curve(evidence.analysed(evidence.table("accuracy")), context)
+    means = subsets.groupby(["subset", "sparsity"])["accuracy"].mean().unstack()
+    rising = int((means[largest] > means[before]).sum())
+    detail = f"from {100 * before:g} to {100 * largest:g} % sparsity; there {rising} of {len(means)} subsets rise"
+    return Estimate(*mean_interval(values), len(values), SEEDS, detail)
+
+
+def between_over_within(evidence: Evidence, group: str, sparsity: str) -> Estimate:
+    """Standard deviation between pruning seeds over that between two runs of one seed, on a group's mean.
+
+    The interval is F's. Where all repeated runs are the same to the last digit the ratio has no bound.
+    """
+    rows = evidence.table("variance")
+    here = rows["subset"].isna() & (rows["group"] == group) & (rows["sparsity"] == evidence.sparsity(sparsity))
+    row = some(rows[here], f"variance on {group}").iloc[0]
+    if pd.isna(row["within_sd"]) or row["repeated"] == 0:
+        raise CannotSay("no pruning seed ran twice; set grid.repeats")
+    between, within, n = row["between_sd"], row["within_sd"], int(row["repeated"])
+    detail = f"between seeds {between:.2f} points ({row['seeds']} seeds), within {within:.2f} ({n} ran twice)"
+    if within == 0:
+        if between == 0:
+            raise CannotSay(detail)
+        return Estimate(np.inf, np.inf, np.inf, n, "seeds that ran twice", detail)
+    ratio, seeds = (between / within) ** 2, int(row["seeds"]) - 1
+    low, high = (np.sqrt(ratio / stats.f.ppf(tail, seeds, n)) for tail in (0.975, 0.025))
+    return Estimate(np.sqrt(ratio), low, high, n, "seeds that ran twice", detail)
+
+
+def over_control(evidence: Evidence, control: str, group: str, sparsity: str) -> Estimate:
+    """Learned minus control subnetworks' accuracy on a group, points; t interval over pruning seeds."""
+    rows = evidence.table("controls")
+    here = (rows["control"] == control) & (rows["sparsity"] == evidence.sparsity(sparsity)) & rows["subset"].isna()
+    row = some(rows[here & (rows["group"] == group)], f"{control} subnetworks").iloc[0]
+    ends = _end(row["difference_low"]), _end(row["difference_high"])
+    n = len(evidence.spread("group_accuracy", group, sparsity))
+    return Estimate(row["difference"], *ends, n, SEEDS, f"{control}: {row['accuracy']:.1f} %")
+
+
+def _curve(rows: pd.DataFrame, context) -> pd.DataFrame:
+    """Rows of the accuracy curves: the last checkpoint's subnetworks of the curve's seeds."""
+    here = (rows["step"] == context.last) & (rows["repeat"] == context.curve_repeat)
+    return rows[here & rows["seed"].isin(list(context.curve_seeds))].dropna(subset="accuracy")
+
+
+def _actual_sparsity(evidence: Evidence, sparsity: str) -> pd.DataFrame:
+    name = "actual_sparsity" if "actual_sparsity" in evidence.tables else "components"
+    rows = evidence.table(name)
+    here = (rows["step"] == evidence.context.last) & (rows["sparsity"] == evidence.sparsity(sparsity))
+    return rows[here & (rows["repeat"] == 0)][["seed", "actual_sparsity"]].drop_duplicates()
+
+
+def _of_mean(rows: pd.DataFrame) -> tuple[float | None, float | None]:
+    """The interval of the mean over subsets, whose pairs are independent, from the intervals of each."""
+    if rows["low"].isna().any():
+        return None, None
+    below, above = rows["accuracy"] - rows["low"], rows["high"] - rows["accuracy"]
+    mean = rows["accuracy"].mean()
+    return mean - np.sqrt((below**2).sum()) / len(rows), mean + np.sqrt((above**2).sum()) / len(rows)
+
+
+def _pairs(rows: pd.DataFrame) -> int | None:
+    return None if rows["n"].isna().any() else int(rows["n"].sum())
+
+
+def _several(values, least: int = 2) -> int:
+    if len(values) < least:
+        raise CannotSay(f"only {len(values)} subnetworks")
+    return len(values)
+
+
+def _end(value) -> float | None:
+    return None if pd.isna(value) else float(value)
+
+
+STATISTICS = {
+    f.__name__: f
+    for f in (
+        ood_at_saturation, full_accuracy, seed_sd, mean_subset_sd, share_of_full, spread_mean, sparsity_correlation,
+        largest_rise, between_over_within, over_control,
+    )
+}  # fmt: skip

@@ -1,0 +1,48 @@
+"""claims.yaml: what the paper says, as sentences that a study's tables can support or contradict."""
+
+from pathlib import Path
+from typing import Annotated
+
+import yaml
+from pydantic import Field, TypeAdapter, ValidationError
+
+from heuristic_core.config.blocks import Block, Name
+from heuristic_core.config.study import ConfigError
+
+THRESHOLD = r"^(p )?(<|<=|>|>=) -?\d+(\.\d+)?$"
+Option = str | float | int
+
+
+class Claim(Block):
+    """One claim. `statistic` is a function of :mod:`heuristic_core.analysis.statistics`."""
+
+    claim: Name
+    sentence: str
+    paper: str = Field(description="where the paper says it, or why it is asked here")
+    tables: list[str] = Field(min_length=1, description="tables that the statistic reads")
+    statistic: str
+    options: dict[str, Option] = Field({}, alias="with", description="of the statistic")
+    threshold: str = Field(
+        pattern=THRESHOLD, description="what the statistic must be, such as `> 20`; `p < 0.05` for a test"
+    )
+
+
+Claims = TypeAdapter(Annotated[list[Claim], Field(min_length=1)])
+
+
+def load_claims(path: str | Path) -> list[Claim]:
+    """Read and check a file of claims. Raises ConfigError with one line per fault."""
+    try:
+        values = yaml.safe_load(Path(path).read_text())
+        claims = Claims.validate_python(values)
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such file; it must list the claims, as claims.yaml does") from None
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path} is not valid YAML: {error}") from None
+    except ValidationError as error:
+        lines = [f"  {'.'.join(map(str, e['loc']))} = {e['input']!r}: {e['msg']}" for e in error.errors()]
+        raise ConfigError(f"{path} is no list of claims:\n" + "\n".join(lines)) from None
+    names = [claim.claim for claim in claims]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ConfigError(f"{path}: claim {repeated[0]} stands there twice; give every claim a name of its own")
+    return claims

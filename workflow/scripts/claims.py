@@ -1,0 +1,22 @@
+"""Judge the paper's claims on a study's tables."""
+
+from pathlib import Path
+
+from heuristic_core.analysis.claims import claims
+from heuristic_core.arguments import Arguments
+from heuristic_core.config.claims import load_claims
+from heuristic_core.tables import read_table, write_table
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.context()
+    parser.add_argument("--tables", nargs="+", required=True, metavar="PATH", help="the study's Parquet tables")
+    parser.files(claims="the claims (YAML)", table="where to write verdicts")
+    args = parser.read(arguments)
+    tables = {Path(path).stem: read_table(path) for path in args.tables}
+    write_table("claims", claims(args.context, tables, load_claims(args.claims)), args.table)
+
+
+if __name__ == "__main__":
+    main()
