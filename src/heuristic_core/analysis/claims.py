@@ -50,9 +50,8 @@ def _judged(claim: Claim, evidence: Evidence) -> dict:
 def verdict(found: Estimate, threshold: str) -> str:
     """Whether an estimate supports a claim with this threshold; claims.yaml states the rule."""
     *test, sign, level = threshold.split()
-    holds = [
-        OPERATORS[sign](value, float(level)) for value in (found.value, found.low, found.high) if value is not None
-    ]
+    known = [value for value in (found.value, found.low, found.high) if not pd.isna(value)]
+    holds = [OPERATORS[sign](value, float(level)) for value in known]
     if test:
         return SUPPORTED if holds[0] else NOT_SUPPORTED if found.value > AGAINST else UNDECIDED
     if all(holds) and (len(holds) == 3 or found.exact):
@@ -66,7 +65,7 @@ def _as_a_whole(rows: list[dict]) -> dict:
         return rows[0] | {"ft_seed": None}
     verdicts = [row["verdict"] for row in rows]
     estimates = [row["estimate"] for row in rows if row.get("estimate") is not None]
-    told = f"{verdicts.count(SUPPORTED)} of {len(rows)} fine-tuning seeds support it, {verdicts.count(NOT_SUPPORTED)} do not"
+    agreeing, against = verdicts.count(SUPPORTED), verdicts.count(NOT_SUPPORTED)
     return rows[0] | {
         "ft_seed": None,
         "verdict": verdicts[0] if len(set(verdicts)) == 1 else UNDECIDED,
@@ -75,5 +74,5 @@ def _as_a_whole(rows: list[dict]) -> dict:
         "high": max(estimates, default=None),
         "n": len(rows),
         "unit": "fine-tuning seeds: mean and range",
-        "detail": told,
+        "detail": f"{agreeing} of {len(rows)} fine-tuning seeds support it, {against} speak against it",
     }

@@ -47,10 +47,11 @@ def scores(
     count = number.max() + 1
     for (subset, group, family), rows in predictions.groupby([*SUBSET], dropna=False, sort=False):
         position = predictions.index.get_indexer(rows.index)
-        order = position[np.argsort(number[position], kind="stable")].reshape(count, -1)
-        examples = predictions["example"].to_numpy()[order]
-        if len(position) % count or (examples != examples[0]).any():
+        position = position[np.argsort(number[position], kind="stable")]
+        examples = predictions["example"].to_numpy()[position]
+        if (examples != np.resize(examples[: len(position) // count], len(position))).any():
             raise ValueError(f"not all models were evaluated on the same pairs of subset {subset}")
+        order = position.reshape(count, -1)  # [models, pairs]
         draw = generator(seed, "bootstrap", subset, group)
         resamples = Resamples(predictions["template"].to_numpy()[order[0]], bootstrap, draw)
         correct = predictions[RULES[rule]].to_numpy(dtype=float)[order].T

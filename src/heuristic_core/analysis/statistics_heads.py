@@ -137,7 +137,7 @@ def interaction(evidence: Evidence, of: str) -> Estimate:
 
 
 def sub_additive_subsets(evidence: Evidence) -> Estimate:
-    """On how many OOD subsets the joint set costs less than its heads one by one, beyond the interval if there is one."""
+    """On how many OOD subsets the joint set costs less than its heads one by one (the whole interval, if known)."""
     rows = _joint(evidence)
     of_subset = rows[rows["subset"].notna() & (rows["group"] == "ood")].dropna(subset="interaction")
     some(of_subset, "interaction on any OOD subset")

@@ -1,0 +1,168 @@
+"""Accuracies, their intervals, and distances from the full model, on cases small enough to count by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from heuristic_core.analysis.accuracy import group_accuracy_of, group_means
+from heuristic_core.analysis.bootstrap import Resamples, at_the_edge, interval
+from heuristic_core.analysis.scores import accuracies, finetune_accuracy
+from heuristic_core.tables import schema
+
+RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 10}
+FULL = {"sparsity": 0.0, "seed": None, "repeat": 0}
+SUB = {"sparsity": 0.5, "seed": 42, "repeat": 0}
+SUBSETS = {"in": ("id", [None] * 4), "swap": ("ood", ["a", "a", "b", "b"]), "if": ("ood", ["c"] * 4)}
+
+
+def predictions(correct: dict[str, dict[str, list[int]]], **columns):
+    """correct: cell ("full" or "sub") -> subset -> right or wrong by pair."""
+    rows = []
+    for cell, by_subset in correct.items():
+        for subset, right in by_subset.items():
+            group, templates = SUBSETS[subset]
+            for k, (one, template) in enumerate(zip(right, templates, strict=True)):
+                row = RUN | (FULL if cell == "full" else SUB) | columns
+                row |= {"subset": subset, "group": group, "family": None, "example": k, "template": template}
+                rows.append(row | {"correct": bool(one), "correct_merged": not one})
+    frame = pd.DataFrame(rows)
+    frame["seed"] = frame["seed"].astype("Int32")
+    return frame
+
+
+CORRECT = {
+    "full": {"in": [1, 1, 1, 1], "swap": [1, 1, 1, 0], "if": [0, 0, 0, 1]},
+    "sub": {"in": [1, 1, 1, 0], "swap": [0, 0, 0, 0], "if": [0, 0, 0, 1]},
+}
+
+
+def tables(rule="argmax-first", subsets=None, correct=CORRECT, logits=None, bootstrap=400):
+    rows = predictions(correct)
+    logits = np.zeros((len(rows), 3)) if logits is None else logits
+    accuracy, groups = accuracies(rows, logits, subsets, rule, bootstrap, seed=0)
+    assert list(accuracy.columns) == schema("accuracy").names
+    assert list(groups.columns) == schema("group_accuracy").names
+    return accuracy, groups
+
+
+def cell(table, sparsity, **where):
+    rows = table[table["sparsity"] == sparsity]
+    for column, value in where.items():
+        rows = rows[rows[column] == value]
+    (row,) = rows.to_dict("records")
+    return row
+
+
+def test_accuracy_and_change_are_shares_of_pairs():
+    accuracy, groups = tables()
+    assert cell(accuracy, 0.0, subset="swap")["accuracy"] == 75
+    assert cell(accuracy, 0.5, subset="swap") | {"accuracy": 0, "change": -75, "n": 4} == cell(
+        accuracy, 0.5, subset="swap"
+    )
+    assert cell(groups, 0.5, group="ood")["accuracy"] == 12.5  # the mean of 0 and 25
+    assert cell(groups, 0.5, group="ood")["change"] == -37.5
+    assert cell(groups, 0.5, group="ood")["subsets"] == 2
+
+
+def test_the_class_rule_chooses_which_predictions_count():
+    accuracy, _ = tables(rule="merge-first")
+    assert cell(accuracy, 0.0, subset="swap")["accuracy"] == 25
+
+
+def test_group_means_take_the_chosen_subsets_alone():
+    _, groups = tables(subsets=["in", "if"])
+    assert cell(groups, 0.5, group="ood")["accuracy"] == 25
+    with pytest.raises(ValueError, match="no subset 'absent'"):
+        tables(subsets=["absent"])
+
+
+def test_templates_are_drawn_where_a_subset_has_several():
+    accuracy, groups = tables()
+    assert {s: cell(accuracy, 0.5, subset=s)["unit"] for s in SUBSETS} == {
+        "in": "pair",
+        "swap": "template",
+        "if": "pair",
+    }
+    assert cell(groups, 0.5, group="ood")["unit"] == "pair or template"
+
+
+def test_intervals_of_changes_are_paired():
+    """Two models that are wrong on the same pairs do not differ, whatever is drawn."""
+    same = dict.fromkeys(("full", "sub"), CORRECT["full"])
+    accuracy, groups = tables(correct=same)
+    row = cell(accuracy, 0.5, subset="in")
+    assert row["change_low"] == row["change_high"] == 0
+    assert cell(groups, 0.5, group="ood")["change_low"] == 0
+    swap = cell(accuracy, 0.5, subset="swap")
+    assert swap["low"] < swap["accuracy"] < swap["high"]
+
+
+def test_agreement_and_kl_are_measured_from_the_full_model():
+    rows = predictions(CORRECT)
+    logits = np.zeros((len(rows), 3))
+    logits[:, 0] = 2.0
+    of_sub = rows["seed"].notna().to_numpy()
+    logits[of_sub & (rows["example"] == 0).to_numpy()] = [0.0, 2.0, 0.0]
+    accuracy, groups = tables(logits=logits)
+    row = cell(accuracy, 0.5, subset="in")
+    p = np.exp([2, 0, 0]) / np.exp([2, 0, 0]).sum()
+    assert row["agreement"] == 75
+    assert row["kl"] == pytest.approx((p * np.log(p / p[[1, 0, 2]])).sum() / 4)
+    assert cell(accuracy, 0.0, subset="in")["kl"] == 0
+    assert cell(groups, 0.5, group="ood")["agreement"] == 75
+
+
+def test_models_on_different_pairs_cannot_be_compared():
+    rows = predictions(CORRECT).iloc[:-1]
+    with pytest.raises(ValueError, match="not all models were evaluated on the same pairs of subset if"):
+        accuracies(rows, np.zeros((len(rows), 3)), None, "argmax-first", 10, 0)
+
+
+def test_accuracy_over_fine_tuning_has_intervals():
+    rows = pd.concat([predictions({"full": CORRECT["full"]}, step=step) for step in (0, 5)], ignore_index=True)
+    table = finetune_accuracy(rows, np.zeros((len(rows), 3)), "argmax-first", 100, 0)
+    assert list(table.columns) == schema("finetune_accuracy").names
+    assert table["step"].tolist() == [0, 0, 0, 5, 5, 5]
+    assert (table["low"] <= table["accuracy"]).all() and (table["accuracy"] <= table["high"]).all()
+
+
+def test_the_bootstrap_has_the_standard_error_of_the_mean():
+    rng = np.random.default_rng(0)
+    values = rng.random(400) < 0.3
+    draws = Resamples([None] * 400, 4000, rng).means(values[:, None])
+    assert draws.std() == pytest.approx(values.std() / 20, rel=0.05)
+
+
+def test_clustered_draws_vary_as_much_as_their_templates():
+    """Pairs of a template that are all alike count as one: 4 templates, 2 right."""
+    values = np.repeat([1.0, 1.0, 0.0, 0.0], 50)
+    names = np.repeat(["a", "b", "c", "d"], 50)
+    draws = Resamples(names, 4000, np.random.default_rng(0)).means(values)
+    assert draws.std() == pytest.approx(0.5 / 2, rel=0.05)
+    assert Resamples([None, "a"], 5, np.random.default_rng(0)).unit == "pair"
+
+
+def test_an_accuracy_at_the_edge_has_wilsons_interval():
+    from scipy.stats import binomtest
+
+    low, high = at_the_edge(*map(np.array, ([0.0, 100.0, 40.0], [0.0, 100.0, 60.0])), units=20)
+    none, every = (binomtest(k, 20).proportion_ci(method="wilson") for k in (0, 20))
+    assert (low[0], high[0]) == pytest.approx((0, 100 * none.high))
+    assert (low[1], high[1]) == pytest.approx((100 * every.low, 100))
+    assert (low[2], high[2]) == (40, 60)
+    assert interval(np.arange(101.0)) == (2.5, 97.5)
+
+
+def test_a_group_mean_over_a_missing_value_is_missing():
+    rows = pd.DataFrame(
+        [
+            RUN | SUB | {"subset": subset, "group": "ood", "family": None, "n": None, "accuracy": value, "reason": why}
+            for subset, value, why in (("a", 10.0, None), ("b", None, "failed"))
+        ]
+    )
+    assert group_means(rows)["accuracy"].isna().all()
+    assert group_means(rows, ["a"])["accuracy"].tolist() == [10]
+    groups = group_accuracy_of(rows)
+    assert groups["accuracy"].isna().all() and groups["reason"].tolist() == ["failed"]
+    with pytest.raises(ValueError, match="no subset 'c'; there are a, b"):
+        group_means(rows, ["c"])

@@ -1,0 +1,122 @@
+"""Summaries over seeds and variances between and within them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from heuristic_core.analysis.core_seeds import core_seeds
+from heuristic_core.analysis.rank_correlation import rank_correlation
+from heuristic_core.analysis.seeds import mean_interval
+from heuristic_core.analysis.spread import summary, variance
+from heuristic_core.components import ComponentGrid
+from heuristic_core.config.context import Context
+from heuristic_core.tables import schema
+
+CONTEXT = Context(mid=0.3, high=0.5, last=10, seeds=(1, 2, 3), curve_seeds=(1,), repeats=(1, 2))
+RUN = {"study": "s", "model": "m", "task": "t"}
+
+
+def accuracy(values):
+    """values: (ft_seed, sparsity, seed, repeat) -> accuracy on the only subset."""
+    rows = [
+        RUN | {"ft_seed": ft, "step": 10, "sparsity": s, "seed": seed, "repeat": repeat, "n": 10, "accuracy": value}
+        for (ft, s, seed, repeat), value in values.items()
+    ]
+    frame = pd.DataFrame(rows).astype({"seed": "Int32"})
+    return frame.assign(subset="swap", group="ood", family="lexical_overlap"), frame.assign(group="ood", subsets=1)
+
+
+VALUES = {
+    (1, 0.0, None, 0): 80.0, (1, 0.3, 1, 0): 10.0, (1, 0.3, 2, 0): 20.0, (1, 0.3, 3, 0): 60.0,
+    (1, 0.3, 1, 1): 12.0, (1, 0.3, 2, 1): 16.0, (1, 0.5, 1, 0): 5.0,
+    (2, 0.0, None, 0): 60.0, (2, 0.3, 1, 0): 50.0,
+}  # fmt: skip
+
+
+def pick(table, **where):
+    for column, value in where.items():
+        table = table[table[column].isna() if value is None else table[column] == value]
+    (row,) = table.to_dict("records")
+    return row
+
+
+def test_summary_over_pruning_and_fine_tuning_seeds():
+    table = summary(*accuracy(VALUES), CONTEXT)
+    assert list(table.columns) == schema("summary").names
+    row = pick(table, ft_seed=1, sparsity=0.3, subset="swap", over="pruning seeds")
+    assert (row["n"], row["mean"], row["min"], row["max"]) == (3, 30, 10, 60)
+    assert row["sd"] == pytest.approx(np.std([10, 20, 60], ddof=1))
+    assert row["low"] == 0  # Student's t reaches below what an accuracy can be
+    over = pick(table, ft_seed=None, sparsity=0.3, subset=None, over="fine-tuning seeds")
+    assert (over["n"], over["mean"], over["min"], over["max"]) == (2, 40, 30, 50)
+    full = pick(table, ft_seed=None, sparsity=0.0, subset="swap")
+    assert (full["n"], full["mean"]) == (2, 70)
+    alone = pick(table, ft_seed=2, sparsity=0.3, subset="swap", over="pruning seeds")
+    assert alone["n"] == 1 and np.isnan(alone["low"]) and np.isnan(alone["sd"])
+
+
+def test_the_interval_is_students():
+    values = [1.0, 2.0, 4.0, 9.0]
+    found = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    assert mean_interval(values) == pytest.approx((4.0, found.low, found.high))
+
+
+def test_variance_between_and_within_seeds():
+    row = pick(variance(*accuracy(VALUES), CONTEXT), ft_seed=1, sparsity=0.3, subset="swap")
+    assert row["between_sd"] == pytest.approx(np.std([10, 20, 60], ddof=1))
+    assert row["within_sd"] == pytest.approx(np.sqrt((2**2 + 4**2) / 2 / 2))
+    assert (row["seeds"], row["repeated"]) == (3, 2)
+    none = pick(variance(*accuracy(VALUES), CONTEXT), ft_seed=2, sparsity=0.3, subset="swap")
+    assert none["repeated"] == 0 and np.isnan(none["within_sd"])
+
+
+GRID = ComponentGrid(2, 4)
+
+
+def components(kept_by_cell):
+    """kept_by_cell: (sparsity, seed, repeat) -> kept head indices; MLPs are always kept."""
+    rows = [
+        RUN | {"ft_seed": 1, "step": 10, "sparsity": s, "seed": seed, "repeat": repeat, "component": c.index}
+        | {"name": c.name, "kind": c.kind, "layer": c.layer, "head": c.head, "kept": c.kind == "mlp" or c.index in kept}
+        for (s, seed, repeat), kept in kept_by_cell.items() for c in GRID
+    ]  # fmt: skip
+    return pd.DataFrame(rows).astype({"seed": "Int32"})
+
+
+MASKS = {
+    (0.3, 1, 0): (0, 1, 4, 5), (0.3, 2, 0): (0, 1, 4, 6), (0.3, 3, 0): (0, 2, 4, 7),
+    (0.5, 1, 0): (0, 4), (0.5, 2, 0): (0, 5), (0.5, 3, 0): (0, 6), (0.3, 1, 1): (0, 1, 4, 5), (0.3, 2, 1): (0, 1, 4, 7),
+}  # fmt: skip
+
+
+def test_repeated_runs_tell_whether_they_kept_the_same():
+    row = pick(variance(*accuracy(VALUES), CONTEXT, components(MASKS)), ft_seed=1, sparsity=0.3, subset="swap")
+    assert row["same_masks"] == 1  # of seeds 1 and 2
+
+
+def test_the_core_shrinks_with_more_seeds_towards_what_all_share():
+    table = core_seeds(components(MASKS), CONTEXT, seed=0)
+    assert list(table.columns) == schema("core_seeds").names
+    mid = table[table["set"] == "mid"].set_index("seeds")
+    assert mid["heads"].tolist() == pytest.approx([4, (3 + 2 + 2) / 3, 2])
+    assert mid["expected"].tolist() == pytest.approx([4, 2, 1])  # two of four in each of two layers: 8 / 2^k
+    both = table[table["set"] == "mid+high"].set_index("seeds")
+    assert both["heads"].tolist()[-1] == 1
+    assert both["expected"].iloc[0] == pytest.approx(2 * 4 * (2 / 4) * (1 / 4))
+
+
+def test_rank_correlation_from_shared_and_disjoint_seeds():
+    table = rank_correlation(components(MASKS), CONTEXT, 200, seed=0).set_index("seeds")
+    mid, high = [3, 2, 1, 0, 3, 1, 1, 1], [3, 0, 0, 0, 1, 1, 1, 0]
+    rho, p = stats.spearmanr(mid, high)
+    assert table.loc["shared", ["rho", "p", "n"]].tolist() == pytest.approx([rho, p, 8])
+    assert table.loc["shared", "low"] < rho < table.loc["shared", "high"]
+    assert -1 <= table.loc["disjoint", "low"] <= table.loc["disjoint", "rho"] <= table.loc["disjoint", "high"] <= 1
+    assert np.isnan(table.loc["disjoint", "p"])
+
+
+def test_equal_frequencies_have_no_rank_correlation():
+    same = dict.fromkeys(((s, seed, 0) for s in (0.3, 0.5) for seed in (1, 2, 3)), tuple(range(8)))
+    table = rank_correlation(components(same), CONTEXT, 50, seed=0)
+    assert table["rho"].isna().all()
