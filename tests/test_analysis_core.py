@@ -4,9 +4,8 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import spearmanr
 
-from heuristic_core.analysis.core import core, core_null, head_frequency, rank_correlation, shared_by_chance
+from heuristic_core.analysis.core import core, core_null, head_frequency, shared_by_chance
 from heuristic_core.analysis.frames import frame
 from heuristic_core.components import ComponentGrid
 from heuristic_core.config.context import Context
@@ -36,7 +35,7 @@ def components(cells, ft_seed=1):
     rows = []
     for (step, sparsity, seed), kept in cells.items():
         run = {"study": "s", "model": "m", "task": "t", "ft_seed": ft_seed, "step": step}
-        cell = {"sparsity": sparsity, "seed": seed, "actual_sparsity": sparsity}
+        cell = {"sparsity": sparsity, "seed": seed, "repeat": 0, "actual_sparsity": sparsity}
         for c in GRID:
             about = {"component": c.index, "name": c.name, "kind": c.kind, "layer": c.layer, "head": c.head}
             rows.append(run | cell | about | {"kept": c.name in kept.split(", "), "log_alpha": 0.0})
@@ -151,32 +150,3 @@ def test_the_null_is_quick_at_the_size_of_bert():
     draws = shared_by_chance(masks, 10_000, np.random.default_rng(0))
     assert draws.shape == (10_000,)
     assert time.process_time() - start < 3
-
-
-def frequency_table(mid, high):
-    rows = []
-    for sparsity, values in ((0.3, mid), (0.5, high)):
-        for c, count in zip(GRID, values, strict=True):
-            row = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 20, "sparsity": sparsity}
-            row |= {"component": c.index, "name": c.name, "kind": c.kind, "layer": c.layer, "head": c.head}
-            rows.append(row | {"count": count, "n": 9})
-    return frame("head_frequency", rows)
-
-
-def test_rank_correlation_is_over_heads_only(tmp_path):
-    mid, high = [1, 2, 3, 4, 5, 6, 0, 0], [1, 3, 2, 4, 6, 5, 9, 9]
-    result = rank_correlation(frequency_table(mid, high), 20, 0.3, 0.5)
-    assert list(result.columns) == schema("rank_correlation").names
-    write_table("rank_correlation", result, tmp_path / "rank_correlation.parquet")
-    expected = spearmanr(mid[:6], high[:6])
-    # Without ties rho = 1 - 6 * (sum of squared differences) / (n (n^2 - 1)) = 1 - 6 * 4 / 210.
-    assert result["rho"].tolist() == [pytest.approx(1 - 24 / 210)]
-    assert result["p"].tolist() == [pytest.approx(expected.pvalue)]
-    assert result["n"].tolist() == [6]
-
-
-@pytest.mark.parametrize("high", [0.5, 0.9])
-def test_rank_correlation_is_null_for_constant_or_missing_frequencies(high):
-    result = rank_correlation(frequency_table([1, 2, 3, 4, 5, 6, 0, 0], [2] * 8), 20, 0.3, high)
-    assert result[["rho", "p"]].isna().all(axis=None)
-    assert result["step"].tolist() == [20]

@@ -20,7 +20,7 @@ def tokenizer():
 
 
 def row(first, second="judges slept", label=0, subset="train"):
-    return {"sentence1": first, "sentence2": second, "label": label, "subset": subset}
+    return {"sentence1": first, "sentence2": second, "label": label, "subset": subset, "template": None}
 
 
 def words(text):

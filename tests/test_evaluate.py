@@ -1,34 +1,51 @@
-"""Scoring: the class first, then its merger into the subset's labels."""
+"""Scoring: what is said of every pair, with the class first or its merger into the subset's labels first."""
 
 import numpy as np
+import pytest
 
-from heuristic_core.evaluate import predictions, subset_accuracies
+from heuristic_core.evaluate import predictions
 from heuristic_core.tables import as_table
-from heuristic_core.tasks.encoded import Subset
+from heuristic_core.tasks.encoded import Subset, from_lists
 
 LOGITS = np.array([[2, 1, 0], [0, 1, 2], [0, 2, 1], [1, 0, 0.5], [0.4, 0.35, 0.3], [0, 0, 3]], np.float32)
-LABELS = np.array([0, 2, 1, 0, 1, 1])
 SUBSETS = (Subset("in", "id", None, (0, 1, 2), 0, 3), Subset("out", "ood", "constituent", (0, 1, 1), 3, 6))
+EVALUATION = from_lists(
+    [[1]] * 6, [[0]] * 6, [[0]] * 6, [0, 2, 1, 0, 1, 1], SUBSETS, [None, None, None, "if", "unless", "if"]
+)
+COLUMNS = predictions(LOGITS, EVALUATION)
 
 
 def test_argmax_then_merge():
-    columns = predictions(LOGITS, LABELS, SUBSETS)
-    assert columns["prediction"].tolist() == [0, 2, 1, 0, 0, 2]
+    assert COLUMNS["prediction"].tolist() == [0, 2, 1, 0, 0, 2]
     # Pair 4: neutral and contradiction together outweigh entailment, but the class is taken first.
-    assert columns["correct"].tolist() == [True, True, True, True, False, True]
-    assert columns["subset"].tolist() == ["in"] * 3 + ["out"] * 3
-    assert [row.tolist() for row in columns["logits"]] == LOGITS.tolist()
+    assert COLUMNS["correct"].tolist() == [True, True, True, True, False, True]
+    assert COLUMNS["subset"].tolist() == ["in"] * 3 + ["out"] * 3
+    assert [row.tolist() for row in COLUMNS["logits"]] == LOGITS.tolist()
+
+
+def test_merge_then_argmax():
+    # Pair 3: p(entailment) = e / (e + 1 + e^0.5) = 0.506; pair 4: 0.35, so non-entailment.
+    assert COLUMNS["correct_merged"].tolist() == [True, True, True, True, True, True]
+
+
+def test_log_odds_are_of_the_true_label():
+    p = np.exp(LOGITS) / np.exp(LOGITS).sum(1, keepdims=True)
+    true = np.array([p[0, 0], p[1, 2], p[2, 1], p[3, 0], p[4, 1] + p[4, 2], p[5, 1] + p[5, 2]])
+    assert COLUMNS["log_odds"] == pytest.approx(np.log(true / (1 - true)), abs=1e-5)
+
+
+def test_a_label_without_a_class_is_never_right():
+    """A subset may have a label that no class counts as; its log odds are then minus infinity."""
+    subset = (Subset("odd", "ood", None, (0, 0, 0), 0, 1),)
+    columns = predictions(LOGITS[:1], from_lists([[1]], [[0]], [[0]], [0], subset))
+    assert columns["correct"].tolist() == columns["correct_merged"].tolist() == [True]
+    assert columns["log_odds"].tolist() == [np.inf]
 
 
 def test_columns_fill_the_table_of_predictions():
     identity = {name: [value] * 6 for name, value in zip(("study", "model", "task"), "abc", strict=True)}
-    identity |= {"ft_seed": [1] * 6, "step": [2] * 6, "sparsity": [0.0] * 6, "seed": [None] * 6}
-    table = as_table("predictions", identity | predictions(LOGITS, LABELS, SUBSETS))
+    identity |= {"ft_seed": [1] * 6, "step": [2] * 6, "sparsity": [0.0] * 6, "seed": [None] * 6, "repeat": [0] * 6}
+    table = as_table("predictions", identity | COLUMNS)
     assert table["seed"].null_count == 6
     assert table["family"].to_pylist() == [None] * 3 + ["constituent"] * 3
-
-
-def test_accuracies_are_percent_of_each_subset():
-    rows = subset_accuracies(LOGITS, LABELS, SUBSETS)
-    found = [(row["subset"], row["n"], round(row["accuracy"], 4)) for row in rows]
-    assert found == [("in", 3, 100), ("out", 3, 66.6667)]
+    assert table["template"].to_pylist() == [None, None, None, "if", "unless", "if"]

@@ -2,6 +2,7 @@
 
 import copy
 import re
+from itertools import product
 
 import pytest
 import yaml
@@ -9,9 +10,10 @@ from conftest import ROOT
 
 from heuristic_core.components import Identity
 from heuristic_core.config import load_study, parse_study
+from heuristic_core.config.analysis import Counterpart
 from heuristic_core.config.context import Context
-from heuristic_core.config.grid import Cell, cells, early, seed_blocks, spread, surface
-from heuristic_core.figures.targets import TARGETS, outputs
+from heuristic_core.config.grid import Cell, cells, early, repeats, seed_blocks, spread, surface
+from heuristic_core.figures.targets import TARGETS, outputs, unmet
 from heuristic_core.layout import Layout
 from heuristic_core.tables import SCHEMAS
 
@@ -125,7 +127,7 @@ def test_the_workflow_constrains_sparsities_as_here():
 
 
 def test_a_cell_with_its_run_is_an_identity():
-    assert {*Identity._fields} == {"study", "model", "task", "ft_seed", *Cell._fields}
+    assert {*Identity._fields} == {"study", "model", "task", "ft_seed", "repeat", *Cell._fields}
 
 
 # ---- targets
@@ -144,4 +146,39 @@ def test_every_target_has_its_settings_and_they_are_all_used():
 
 def test_outputs_of_a_figure_and_of_a_table():
     assert outputs("out/s", "figure02") == [f"out/s/figures/figure02.{kind}" for kind in ("pdf", "svg", "png", "csv")]
-    assert outputs("out/s", "table3") == ["out/s/tables/table3.csv", "out/s/tables/table3.md"]
+    assert outputs("out/s", "table3") == [f"out/s/tables/table3.{kind}" for kind in ("parquet", "csv", "md", "tex")]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("figure11", "figure11 stands for qqp, this study for mnli; set counterpart.task: qqp, or ask for figure05"),
+        ("figure16", "figure16 stands for gpt2, this study for bert; set counterpart.model: gpt2, or ask for figure06"),
+        ("table_variance", "table_variance needs at least 1 of grid.repeats, this study has 0"),
+        ("figure09", None),
+    ],
+)
+def test_a_target_that_a_study_cannot_have_says_which_setting_is_missing(name, reason):
+    assert unmet(name, Context.of(study())) == reason
+
+
+def test_every_target_of_the_paper_has_a_name_and_every_study_its_own():
+    wanted = {f"figure{n:02}" for n in range(2, 17)} | {f"table{n}" for n in range(3, 9)}
+    assert wanted <= set(TARGETS)
+    base = Context.of(study()).model_copy(update={"checkpoints": (1, 2), "repeats": (1,)})
+    reachable = set()
+    for model, task in product(("bert", "roberta", "gpt2"), ("mnli", "qqp")):
+        counterpart = Counterpart(model=model, task=task)
+        reachable |= {n for n in TARGETS if unmet(n, base.model_copy(update={"counterpart": counterpart})) is None}
+    assert reachable == set(TARGETS)
+
+
+def test_a_target_names_the_tables_that_a_study_lacks():
+    assert unmet("figure09", Context.of(study()), tables=["core"]) == (
+        "figure09 is drawn from attention, which this study does not have"
+    )
+
+
+def test_repeats_are_cells_of_the_spread():
+    assert repeats(study(repeats=[7])) == [(40, 0.35, 7), (40, 0.5, 7)]
+    assert repeats(study()) == []

@@ -112,9 +112,9 @@ class Encoded:
         from safetensors.numpy import save_file
 
         arrays = {name: np.ascontiguousarray(getattr(self, name)) for name in ARRAYS}
-        more = {"subsets": json.dumps([asdict(s) for s in self.subsets]), "templates": json.dumps(self.templates)}
+        about = {"subsets": [asdict(s) for s in self.subsets], "templates": self.templates}
         with replacing(path) as partial:
-            save_file(arrays, partial, more)
+            save_file(arrays, partial, {"about": json.dumps(about)})  # one key: several are written in any order
 
     @classmethod
     def load(cls, path: str | Path) -> "Encoded":
@@ -122,9 +122,9 @@ class Encoded:
 
         with safe_open(path, "numpy") as file:
             arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
-            more = {name: json.loads(text) for name, text in file.metadata().items()}
-        subsets = tuple(Subset(**{**s, "merge": tuple(s["merge"])}) for s in more["subsets"])
-        return cls(**arrays, templates=tuple(more["templates"]), subsets=subsets)
+            about = json.loads(file.metadata()["about"])
+        subsets = tuple(Subset(**{**s, "merge": tuple(s["merge"])}) for s in about["subsets"])
+        return cls(**arrays, templates=tuple(about["templates"]), subsets=subsets)
 
 
 def from_lists(
