@@ -1,0 +1,325 @@
+"""Claims: the rule of verdicts, the file, and every statistic on small tables with known answers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import ROOT
+from scipy import stats
+
+from heuristic_core.analysis import statistics_accuracy as accuracy
+from heuristic_core.analysis import statistics_heads as heads
+from heuristic_core.analysis.claims import STATISTICS, claims, verdict
+from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, of_run
+from heuristic_core.config import ConfigError
+from heuristic_core.config.claims import load_claims
+from heuristic_core.config.context import Context
+from heuristic_core.errors import InputError
+from heuristic_core.tables import SCHEMAS, as_frame, as_table, schema
+
+RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1}
+CONTEXT = Context(
+    mid=0.3, high=0.5, last=30, seeds=(1, 2, 3, 4), curve_seeds=(1, 2), margin=3.0, early=10, early_seeds=(1, 2)
+)
+
+
+@pytest.mark.parametrize(
+    ("estimate", "threshold", "expected"),
+    [
+        (Estimate(5, 4, 6), "> 3", "supported"),
+        (Estimate(5, 2, 8), "> 3", "undecided"),
+        (Estimate(1, 0, 2), "> 3", "not supported"),
+        (Estimate(5), "> 3", "undecided"),  # no interval: a value alone supports nothing
+        (Estimate(1), "> 3", "not supported"),
+        (Estimate(5, np.nan, np.nan), "> 3", "undecided"),
+        (Estimate(2, exact=True), "< 3", "supported"),
+        (Estimate(3, exact=True), "< 3", "not supported"),
+        (Estimate(0.0, 0.0, 0.0), ">= 0", "supported"),
+        (Estimate(np.inf, np.inf, np.inf), "> 1", "supported"),
+        (Estimate(0.01, exact=True), "p < 0.05", "supported"),
+        (Estimate(0.2, exact=True), "p < 0.05", "undecided"),
+        (Estimate(0.8, exact=True), "p < 0.05", "not supported"),
+    ],
+)
+def test_verdicts(estimate, threshold, expected):
+    assert verdict(estimate, threshold) == expected
+
+
+def test_the_shipped_claims_name_statistics_and_tables_that_exist():
+    shipped = load_claims(ROOT / "claims.yaml")
+    assert {claim.statistic for claim in shipped} == set(STATISTICS)
+    assert {table for claim in shipped for table in claim.tables} <= set(SCHEMAS)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"threshold": "above 3"}, r"0\.threshold = 'above 3'"),
+        ({"statistik": "x"}, r"0\.statistik"),
+        ({"tables": []}, r"0\.tables = \[\]"),
+    ],
+)
+def test_a_faulty_claim_is_named(tmp_path, change, message):
+    import yaml
+
+    claim = {"claim": "a", "sentence": "A", "paper": "p", "tables": ["core"], "statistic": "x", "threshold": "> 3"}
+    (tmp_path / "claims.yaml").write_text(yaml.safe_dump([claim | change]))
+    with pytest.raises(ConfigError, match=message):
+        load_claims(tmp_path / "claims.yaml")
+
+
+def test_a_claim_stands_once_and_its_file_exists(tmp_path):
+    path = tmp_path / "claims.yaml"
+    path.write_text((ROOT / "claims.yaml").read_text() * 2)
+    with pytest.raises(ConfigError, match="stands there twice"):
+        load_claims(path)
+    with pytest.raises(ConfigError, match="no such file"):
+        load_claims(tmp_path / "absent.yaml")
+
+
+# ---- statistics
+
+
+def table(name, rows):
+    """Rows of a table, columns they lack null."""
+    empty = dict.fromkeys(schema(name).names)
+    return as_frame(as_table(name, [empty | RUN | row for row in rows]))
+
+
+def evidence(**tables):
+    return Evidence(CONTEXT, of_run({name: table(name, rows) for name, rows in tables.items()}, RUN))
+
+
+def group_row(value, group="ood", sparsity=0.3, seed=1, **more):
+    return {"step": 30, "sparsity": sparsity, "seed": seed, "repeat": 0, "group": group, "accuracy": value} | more
+
+
+SPREAD = [group_row(value, seed=seed) for seed, value in ((1, 10.0), (2, 20.0), (3, 30.0), (4, 60.0))]
+FULL = group_row(80.0, sparsity=0.0, seed=None, low=75.0, high=85.0, n=200)
+
+
+def test_full_accuracy_has_the_bootstraps_interval():
+    found = accuracy.full_accuracy(evidence(group_accuracy=[FULL]), group="ood")
+    assert (found.value, found.low, found.high, found.n) == (80, 75, 85, 200)
+
+
+def test_ood_at_saturation_is_taken_at_the_first_saturated_evaluation():
+    rows = [
+        {
+            "step": step,
+            "subset": subset,
+            "group": group,
+            "accuracy": value,
+            "low": value - 3,
+            "high": value + 3,
+            "n": 50,
+        }
+        for step, values in {5: (60, 1, 3), 10: (96, 2, 6), 20: (100, 40, 50)}.items()
+        for subset, group, value in zip(("in", "a", "b"), ("id", "ood", "ood"), values, strict=True)
+    ]
+    found = accuracy.ood_at_saturation(evidence(finetune_accuracy=rows), share=0.95)
+    assert (found.value, found.n) == (4, 100)
+    assert (found.low, found.high) == pytest.approx((4 - np.sqrt(18) / 2, 4 + np.sqrt(18) / 2))
+    assert found.detail.startswith("at step 10: ID 96.0 %")
+
+
+def test_seed_statistics_are_over_pruning_seeds():
+    found = evidence(group_accuracy=[*SPREAD, FULL])
+    values = [10, 20, 30, 60]
+    sd = accuracy.seed_sd(found, group="ood", sparsity="mid")
+    assert sd.value == pytest.approx(np.std(values, ddof=1))
+    assert sd.low < sd.value < sd.high
+    mean = accuracy.spread_mean(found, group="ood", sparsity="mid")
+    assert (mean.value, mean.n) == (30, 4)
+    share = accuracy.share_of_full(found, group="ood", sparsity="mid")
+    assert share.value == pytest.approx(100 * 30 / 80)
+    with pytest.raises(CannotSay, match="no ood accuracy at high sparsity"):
+        accuracy.spread_mean(found, group="ood", sparsity="high")
+
+
+def test_mean_subset_sd_averages_over_subsets():
+    rows = [row | {"subset": name} for row, name in ((r, s) for r in SPREAD for s in ("a", "b"))]
+    rows = [row | {"accuracy": 7.0} if row["subset"] == "b" else row for row in rows]
+    found = accuracy.mean_subset_sd(evidence(accuracy=rows), group="ood", sparsity="mid")
+    assert found.value == pytest.approx(np.std([10, 20, 30, 60], ddof=1) / 2)
+    assert "widest on a" in found.detail
+
+
+def test_actual_sparsity_is_correlated_over_seeds():
+    actual = [{"step": 30, "sparsity": 0.3, "seed": s, "repeat": 0, "component": 0} for s in (1, 2, 3, 4)]
+    uneven = [row | {"actual_sparsity": 0.3 - 0.01 * row["seed"]} for row in actual]
+    found = accuracy.sparsity_correlation(
+        evidence(group_accuracy=SPREAD, components=uneven), group="ood", sparsity="mid"
+    )
+    assert found.value == pytest.approx(-1)
+    even = [row | {"actual_sparsity": 0.3} for row in actual]
+    found = accuracy.sparsity_correlation(evidence(group_accuracy=SPREAD, components=even), group="ood", sparsity="mid")
+    assert (found.value, found.low, found.high) == (0, 0, 0)
+
+
+def test_the_largest_rise_is_found_and_counted_by_subset():
+    curve = {0.1: (50, 54), 0.3: (60, 66), 0.5: (20, 21)}
+    rows = [group_row(v, sparsity=s, seed=seed) for s, vs in curve.items() for seed, v in zip((1, 2), vs, strict=True)]
+    of_subsets = [row | {"subset": "a"} for row in rows]
+    found = accuracy.largest_rise(evidence(group_accuracy=rows, accuracy=of_subsets), group="ood")
+    assert found.value == pytest.approx(11)
+    assert found.detail == "from 10 to 30 % sparsity; there 1 of 1 subsets rise"
+
+
+def test_between_over_within():
+    row = {"step": 30, "sparsity": 0.3, "group": "ood", "between_sd": 6.0, "seeds": 12, "repeated": 3, "within_sd": 2.0}
+    found = accuracy.between_over_within(evidence(variance=[row]), group="ood", sparsity="mid")
+    assert found.value == pytest.approx(3)
+    assert found.low == pytest.approx(np.sqrt(9 / stats.f.ppf(0.975, 11, 3)))
+    same = accuracy.between_over_within(evidence(variance=[row | {"within_sd": 0.0}]), group="ood", sparsity="mid")
+    assert np.isinf(same.value)
+    with pytest.raises(CannotSay, match=r"grid\.repeats"):
+        accuracy.between_over_within(
+            evidence(variance=[row | {"within_sd": None, "repeated": 0}]), group="ood", sparsity="mid"
+        )
+
+
+def core_rows(in_core, early, size=4):
+    return [
+        {"component": c, "kind": "head", "layer": c // size, "head": c % size, "in_core": c in in_core}
+        | {"mid": 4, "high": 4, "early": 2 if c in early else 0}
+        for c in range(2 * size)
+    ]
+
+
+def test_early_core_is_compared_within_layers():
+    found = heads.early_core(evidence(core=core_rows({0, 1}, {0, 1, 4})))
+    assert found.value == pytest.approx(1 / 6)  # two of four heads of layer 0: one choice of six
+    all_early = heads.early_core(evidence(core=core_rows({0, 1}, {0, 1, 2, 3})))
+    assert all_early.value == pytest.approx(1)
+    with pytest.raises(CannotSay):
+        heads.early_core(evidence(core=core_rows(set(), {0})))
+
+
+def test_repeated_word_attention_is_compared_within_layers():
+    core = core_rows({0, 4}, set())
+    shares = [
+        {"step": 30, "component": c, "category": "repeated", "share": 0.9 if c in (0, 4) else 0.1 * (c % 4)}
+        for c in range(8)
+    ]
+    found = heads.repeated_word_attention(evidence(core=core, attention=shares))
+    assert found.value == pytest.approx(1 / 16, abs=0.01)  # the largest of four in both layers
+    assert found.n == 2
+
+
+def sizes(group, by_step):
+    """by_step: step -> (full accuracy, size by seed or None)."""
+    for step, (full, by_seed) in by_step.items():
+        row = {"step": step, "group": group, "order": "per-seed", "criterion": "accuracy", "threshold": 3.0}
+        row |= {"full_accuracy": full, "floor": 30.0}
+        reason = None if by_seed else f"undefined: full model at {full} %"
+        mean = float(np.mean(by_seed)) if by_seed else None
+        yield row | {"seed": None, "effective_size": mean, "reason": reason}
+        for seed, size in zip((1, 2), by_seed or (None, None), strict=True):
+            yield row | {"seed": seed, "effective_size": size, "reason": reason}
+
+
+SIZES = [
+    *sizes("id", {10: (90.0, (50.0, 40.0)), 20: (90.0, (45.0, 50.0)), 30: (90.0, (50.0, 60.0))}),
+    *sizes("ood", {10: (0.5, None), 20: (40.0, (90.0, 80.0)), 30: (60.0, (70.0, 90.0))}),
+]
+
+
+def test_effective_sizes_are_compared_by_seed():
+    found = evidence(effective_size=SIZES)
+    widths = heads.size_range(found, group="id")
+    assert (widths.value, widths.n) == (12.5, 2)  # 5 and 20 points
+    jump = heads.size_jump(found)
+    assert jump.value == pytest.approx(37.5)  # 45 and 30 points at step 20
+    assert "at step 20" in jump.detail
+    undefined = heads.undefined_sizes(found, group="ood")
+    assert (undefined.value, undefined.n) == (1, 3)
+    assert undefined.detail == "at steps 10 (full model 0.5 %)"
+
+
+def ablation(role, name, size, changes, **more):
+    """changes: subset or None -> (group, change)."""
+    base = {"step": 30, "kind": "mean", "ablation": name, "role": role, "size": size, "layers": "0+1", "n": 100}
+    return [base | {"subset": s, "group": g, "change": c} | more for s, (g, c) in changes.items()]
+
+
+JOINT = [
+    *ablation("strongest", "0.0+1.1", 2, {None: ("id", -2.0)}, change_low=-3.0, change_high=-1.0),
+    *ablation("strongest", "0.0+1.1", 2, {None: ("ood", -40.0)}, change_low=-44.0, change_high=-36.0, interaction=5.0),
+    *ablation("strongest", "0.0+1.1", 2, {"a": ("ood", -50.0)}, interaction=15.0, interaction_high=20.0),
+    *ablation("strongest", "0.0+1.1", 2, {"b": ("ood", -30.0)}, interaction=-5.0, interaction_high=-1.0),
+    *ablation("strongest", "0.0+1.1", 2, {"c": ("ood", -30.0)}, interaction=-1.0, interaction_high=2.0),
+    *(row for k in range(19) for row in ablation("control", f"control {k}", 2, {None: ("ood", -1.0 * k)})),
+]
+
+
+def test_the_joint_ablation_is_read_from_the_table():
+    found = evidence(ablations=JOINT)
+    difference = heads.ood_minus_id_drop(found)
+    assert difference.value == 38
+    assert (difference.low, difference.high) == pytest.approx((38 - np.hypot(1, 4), 38 + np.hypot(1, 4)))
+    controls = heads.against_controls(found)
+    assert controls.value == pytest.approx(1 / 20)
+    inter = heads.interaction(found, of="accuracy")
+    assert (inter.value, inter.low) == (5, None)
+    with pytest.raises(CannotSay, match="no interaction in log_odds"):
+        heads.interaction(found, of="log_odds")
+    below = heads.sub_additive_subsets(found)
+    assert (below.value, below.n) == (1, 3)
+    assert below.detail == "a +15.0, b -5.0, c -1.0"
+
+
+def test_tests_are_read_as_they_stand():
+    rows = [{"set": "mid+high", "n": 8, "observed": 3, "expected": 0.5, "p": 0.01, "permutations": 99}]
+    assert heads.shared_heads(evidence(core_null=rows), set="mid+high").value == 0.01
+    rhos = [{"step": 30, "seeds": s, "rho": r, "low": r - 0.2, "high": r + 0.1, "n": 9} for s, r in
+            (("shared", 0.8), ("disjoint", 0.6))]  # fmt: skip
+    found = heads.rank_rho(evidence(rank_correlation=rhos), seeds="disjoint")
+    assert (found.value, found.low) == pytest.approx((0.6, 0.4))
+    row = {"step": 30, "sparsity": 0.5, "control": "random", "group": "id", "accuracy": 60.0, "difference": 20.0}
+    rows = [row | {"difference_low": 18.0, "difference_high": 22.0}]
+    high = [group_row(80.0, group="id", sparsity=0.5, seed=s) for s in (1, 2, 3)]
+    found = accuracy.over_control(
+        evidence(controls=rows, group_accuracy=high), control="random", group="id", sparsity="high"
+    )
+    assert (found.value, found.low, found.high, found.n) == (20, 18, 22, 3)
+
+
+# ---- the table
+
+
+def stated(**change):
+    (one,) = [
+        claim for claim in load_claims(ROOT / "claims.yaml") if claim.claim == "high-sparsity-fails-out-of-domain"
+    ]
+    return [one.model_copy(update=change)]
+
+
+def spread_of(ft_seed, values):
+    rows = [group_row(v, sparsity=0.5, seed=s) | {"ft_seed": ft_seed} for s, v in enumerate(values, start=1)]
+    return table("group_accuracy", rows)
+
+
+def test_a_study_says_what_all_its_fine_tuning_seeds_say(tmp_path):
+    agree = pd.concat([spread_of(1, [1, 2, 1, 2]), spread_of(2, [4, 3, 4, 3])])
+    result = claims(CONTEXT, {"group_accuracy": agree}, stated())
+    assert list(result.columns) == schema("claims").names
+    assert result["ft_seed"].isna().tolist() == [True, False, False]
+    assert result["verdict"].tolist() == ["supported"] * 3
+    assert (result["estimate"][0], result["low"][0], result["high"][0]) == (2.5, 1.5, 3.5)
+    differ = pd.concat([spread_of(1, [1, 2, 1, 2]), spread_of(2, [40, 30, 40, 30])])
+    result = claims(CONTEXT, {"group_accuracy": differ}, stated())
+    assert result["verdict"].tolist() == ["undecided", "supported", "not supported"]
+    assert result["detail"][0] == "1 of 2 fine-tuning seeds support it, 1 speak against it"
+
+
+def test_what_is_missing_leaves_a_claim_undecided():
+    other = table("core", core_rows({0}, {0}))
+    result = claims(CONTEXT, {"core": other}, stated())
+    assert result["verdict"].tolist() == ["undecided"] * 2
+    assert result["detail"].tolist() == ["the study has no table group_accuracy"] * 2
+    assert result["estimate"].isna().all()
+
+
+def test_an_unknown_statistic_is_named():
+    with pytest.raises(InputError, match="no statistic 'absent'; there are"):
+        claims(CONTEXT, {}, stated(statistic="absent"))
