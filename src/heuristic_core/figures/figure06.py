@@ -4,15 +4,16 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from heuristic_core.analysis.accuracy import group_means
+from heuristic_core.analysis.effective_size import state
 from heuristic_core.figures.panels import percent_axis, seed_label, wrapped
 from heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some
 from heuristic_core.figures.style import ROLES
+from heuristic_core.tables import ACCURACY, RUN, STEP, SUBSET
 
-SIZES = ("id", "ood", "mixed")
+SIZES = ("id", "ood", "ood-entailment", "mixed")
 APART = 0.012  # of the range of steps: groups are set apart where their sizes are equal
 THIN = 0.8  # points; accuracies are the background of sizes
 FLOOR = {"color": "0.5", "linestyle": ":", "linewidth": 0.9}
-ROUNDING = 1e-9  # full accuracies are means of floats
 
 
 def draw(tables, settings, context):
