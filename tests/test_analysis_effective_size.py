@@ -167,7 +167,8 @@ def test_the_criteria_and_their_thresholds():
         rows += [one | row for one in cell(10, sparsity, 1, id_a=None, ood_b=None)]
     analysis = Analysis(margin=3.0, margins=[1.0, 4.0, 4.5], recovery=[0.95, 0.99], agreement=[0.95, 0.96], kl=[0.1])
     result = sizes(rows, [1], analysis)
-    found = result[(result["order"] == "per-seed") & result["seed"].isna()].set_index(["group", "criterion", "threshold"])
+    found = result[(result["order"] == "per-seed") & result["seed"].isna()]
+    found = found.set_index(["group", "criterion", "threshold"])
     size, states = found["effective_size"], state(found)
     accuracy = {1.0: 100.0, 3.0: 60.0, 4.0: 60.0, 4.5: 60.0}
     assert size["id"]["accuracy"].to_dict() == accuracy
