@@ -10,12 +10,14 @@ include: "workflow/rules/finetune.smk"
 include: "workflow/rules/prune.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/published.smk"
 include: "workflow/rules/figures.smk"
 
 
 localrules:
     all,
     all_figures,
+    published,
 
 
 rule all_figures:

@@ -1,25 +1,24 @@
-import json
-from pathlib import Path
-
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristic_core.analysis.effective_size import effective_size
+from heuristic_core.analysis.effective_size import effective_size, state
 from heuristic_core.analysis.frames import frame
+from heuristic_core.config.analysis import Analysis
+from heuristic_core.config.context import Context
 from heuristic_core.tables import schema, write_table
 
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1}
-PUBLISHED = Path(__file__).parents[2] / "shared/reference/published"
+ONE = Analysis(margins=[3.0], recovery=[])
 
 
-def cell(step, sparsity, seed, **subsets):
-    """Rows of table "accuracy". subsets: group_name=accuracy, the group before the first underscore."""
+def cell(step, sparsity, seed, repeat=0, column="accuracy", **subsets):
+    """Rows of table "accuracy". subsets: group_name=value, the group before the first underscore."""
     for name, value in subsets.items():
         group = name.split("_")[0].replace("entailment", "ood-entailment")
-        about = {"step": step, "sparsity": sparsity, "seed": seed, "subset": name, "group": group, "n": 100}
-        yield RUN | about | {"accuracy": value}
+        about = {"step": step, "sparsity": sparsity, "seed": seed, "repeat": repeat, "subset": name, "group": group}
+        yield RUN | about | {column: value}
 
 
 def curves(full, by_seed, step=10, name="id_a"):
@@ -30,13 +29,19 @@ def curves(full, by_seed, step=10, name="id_a"):
             yield from cell(step, sparsity, seed, **{name: value})
 
 
-def sizes(rows, seeds, margin=3.0, subsets=None):
-    return effective_size(frame("accuracy", list(rows)), margin, seeds, subsets)
+def sizes(rows, seeds, analysis=ONE, steps=(10, 20, 30, 40), curve_repeat=0):
+    """Table "effective_size". The steps and sparsities of the spread do not matter."""
+    own = {"curve_seeds": tuple(seeds), "checkpoints": steps, "curve_repeat": curve_repeat}
+    context = Context(mid=0.3, high=0.5, last=40, seeds=(1, 2), **own)
+    return effective_size(frame("accuracy", list(rows)), analysis, context)
 
 
-def summary(result, order, column="effective_size", step=10, group="id"):
-    here = (result["order"] == order) & result["seed"].isna() & (result["step"] == step) & (result["group"] == group)
-    (row,) = result[here].to_dict("records")
+def summary(result, order, column="effective_size", step=10, group="id", **values):
+    """One value of the only row of an order over all seeds."""
+    rows = result[result["seed"].isna()]
+    for key, value in ({"order": order, "step": step, "group": group} | values).items():
+        rows = rows[rows[key] == value]
+    (row,) = rows.to_dict("records")
     return row[column]
 
 
@@ -75,7 +80,8 @@ def test_exactly_at_the_margin_is_not_faithful():
 def test_undefined_where_the_full_model_is_at_the_floor():
     result = sizes(curves(2.04, TWO), [1, 2])
     assert result["effective_size"].isna().all()
-    assert set(result["reason"]) == {"full model at 2.0 %, below the margin of 3 points"}
+    assert set(result["reason"]) == {"undefined: the full model at 2.0 % is not above the margin of 3 points"}
+    assert set(state(result)) == {"undefined"}
     assert set(result["full_accuracy"]) == {2.04}
 
 
@@ -91,50 +97,99 @@ def test_a_missing_seed_has_a_row_with_a_reason():
     result = sizes(curves(90.0, {1: TWO[1]}), [1, 2])
     row = result[(result["seed"] == 2) & (result["order"] == "upward")].iloc[0]
     assert pd.isna(row["effective_size"])
-    assert row["reason"] == "no subnetworks of pruning seed 2"
+    assert row["reason"] == "missing: no subnetworks of pruning seed 2"
     assert summary(result, "per-seed") == 50.0
     assert summary(result, "per-seed", "n_seeds") == 1
 
 
 def test_missing_cells_have_a_reason():
+    failed = {seed: dict.fromkeys(curve) for seed, curve in TWO.items()}
     rows = [
         *curves(90.0, TWO),
-        *cell(20, 0.0, None, id_a=90.0),
+        *curves(90.0, failed, step=20),
         *curves(90.0, {1: {0.5: 89.0}, 9: {0.1: 89.0}}, step=30),
         *list(curves(90.0, TWO, step=40))[1:],
     ]
     result = sizes(rows, [1, 2])
-    assert summary(result, "per-seed", "reason", step=20) == "no subnetworks of pruning seeds 1, 2"
+    assert summary(result, "per-seed", "reason", step=20) == "missing: no subnetworks of pruning seeds 1, 2"
     # Seed 9 is not one of the curve: its sparsity does not count.
-    assert summary(result, "mean-first", "reason", step=30) == "no subnetworks at sparsity 0.1, 0.3"
-    assert summary(result, "upward", "reason", step=40) == "the full model was not evaluated"
+    assert summary(result, "mean-first", "reason", step=30) == "missing: no subnetworks at sparsity 0.1, 0.3"
+    assert summary(result, "upward", "reason", step=40) == "missing: the full model was not evaluated"
     assert result.loc[result["step"] != 10, "effective_size"].isna().all()
+    assert state(result).groupby(result["step"]).unique().map(list).to_dict() == {
+        10: ["defined"], 20: ["missing"], 30: ["missing"], 40: ["missing"]
+    }  # fmt: skip
+
+
+def test_what_is_not_of_the_curve_does_not_count():
+    rows = [
+        *curves(90.0, TWO),
+        *cell(10, 0.5, 2, repeat=1, id_a=90.0),
+        *cell(20, 0.0, None, id_a=90.0),  # a step without subnetworks
+        *curves(90.0, TWO, step=30),
+    ]
+    pd.testing.assert_frame_equal(sizes(rows, [1, 2], steps=(10, 20)), sizes(curves(90.0, TWO), [1, 2]))
+    assert summary(sizes(rows, [2], steps=(10,), curve_repeat=1), "per-seed") == 50.0
+    assert sizes(rows[:1], [1, 2]).empty
 
 
 def test_the_floor_is_that_of_the_run_and_of_the_seeds_of_the_curve():
     other = [row | {"ft_seed": 2} for row in curves(90.0, {1: {0.3: 80.0}, 9: {0.9: 89.0}})]
     none = [row | {"ft_seed": 3} for row in curves(90.0, {9: {0.9: 89.0}})]
-    result = sizes([*curves(90.0, TWO), *cell(20, 0.0, None, id_a=2.0), *other, *none], [1, 2])
+    result = sizes([*curves(90.0, TWO), *curves(2.0, {1: {0.1: 2.0}}, step=20), *other, *none], [1, 2])
     floors = result.groupby(["ft_seed", "step"])["floor"].unique().map(list).to_dict()
     assert floors[1, 10] == floors[1, 20] == [50.0]  # also where the size is undefined
     assert floors[2, 10] == [70.0]
-    assert result.loc[result["ft_seed"] == 3, "floor"].isna().all()
-    assert summary(result[result["ft_seed"] == 3], "per-seed", "reason") == "no subnetworks of pruning seeds 1, 2"
+    assert set(result["ft_seed"]) == {1, 2}
 
 
-def test_groups_and_mixed():
+def test_groups_and_mixtures():
     rows = [
         *cell(10, 0.0, None, id_a=90.0, id_b=90.0, ood_c=60.0, entailment_d=99.0),
-        *cell(10, 0.2, 1, id_a=90.0, id_b=90.0, ood_c=53.0, entailment_d=99.0),
+        *cell(10, 0.2, 1, id_a=90.0, id_b=90.0, ood_c=53.5, entailment_d=99.0),
         *cell(10, 0.4, 1, id_a=90.0, id_b=88.0, ood_c=40.0, entailment_d=99.0),
     ]
     result = sizes(rows, [1])
     by_group = {group: summary(result, "per-seed", group=group) for group in result["group"].unique()}
-    # Mixed: 80 for the full model; 77.67 at 0.2 is within 3 points, 72.67 at 0.4 is not.
-    assert by_group == {"id": 60.0, "ood": 100.0, "ood-entailment": 60.0, "mixed": 80.0}
+    # Mixed: 80 for the full model; 77.83 at 0.2 is within 3 points, 72.67 at 0.4 is not. 1:1: 75, 71.75 is not.
+    assert by_group == {"id": 60.0, "ood": 100.0, "ood-entailment": 60.0, "mixed": 80.0, "mixed-1:1": 100.0}
     assert summary(result, "per-seed", "full_accuracy", group="mixed") == 80.0
-    only_id = sizes(rows, [1], subsets=["id_a", "id_b"])
+    assert summary(result, "per-seed", "full_accuracy", group="mixed-1:1") == 75.0
+    only_id = sizes(rows, [1], ONE.model_copy(update={"subsets": ["id_a", "id_b"]}))
     assert set(only_id["group"]) == {"id"}
+
+
+def test_the_criteria_and_their_thresholds():
+    values = {"accuracy": (76.0, 78.0), "agreement": (96.0, 95.0), "kl": (0.1, 0.3)}
+    rows = list(cell(10, 0.0, None, id_a=80.0, ood_b=3.5))
+    for sparsity, *observed in zip((0.2, 0.4), *values.values(), strict=True):
+        row = dict(zip(values, observed, strict=True))
+        rows += [one | row for one in cell(10, sparsity, 1, id_a=None, ood_b=None)]
+    analysis = Analysis(margin=3.0, margins=[1.0, 4.0, 4.5], recovery=[0.95, 0.99], agreement=[0.95, 0.96], kl=[0.1])
+    result = sizes(rows, [1], analysis)
+    found = result[(result["order"] == "per-seed") & result["seed"].isna()]
+    found = found.set_index(["group", "criterion", "threshold"])
+    size, states = found["effective_size"], state(found)
+    accuracy = {1.0: 100.0, 3.0: 60.0, 4.0: 60.0, 4.5: 60.0}
+    assert size["id"]["accuracy"].to_dict() == accuracy
+    # 95 % of 80 is 76 itself, which 0.2 reaches too; what counts is the largest faithful sparsity.
+    assert size["id"]["recovery"].to_dict() == {95.0: 60.0, 99.0: 100.0}
+    assert size["id"]["agreement"].to_dict() == {95.0: 60.0, 96.0: 80.0}
+    assert size["id"]["kl"].to_dict() == {0.1: 80.0}
+    # On OOD the full model scores 3.5: there is something to be faithful to in its words, if not in its accuracy.
+    assert states["ood"]["accuracy"].to_dict() == {
+        1.0: "defined", 3.0: "defined", 4.0: "undefined", 4.5: "undefined"
+    }  # fmt: skip
+    assert set(states["ood"]["recovery"]) == {"defined"} and set(states["ood"]["agreement"]) == {"defined"}
+    less = analysis.model_copy(update={"margin": 3.5})
+    of_recovery = sizes(rows, [1], less).query("criterion == 'recovery' and group == 'ood'")
+    assert set(state(of_recovery)) == {"undefined"}
+
+
+def test_without_predictions_there_are_only_criteria_of_accuracy():
+    result = sizes(curves(90.0, TWO), [1, 2], Analysis())
+    assert set(result["criterion"]) == {"accuracy", "recovery"}
+    assert set(result.loc[result["criterion"] == "accuracy", "threshold"]) == {1.0, 2.0, 3.0, 4.0, 5.0}
 
 
 @settings(max_examples=25, deadline=None)
@@ -146,44 +201,3 @@ def test_the_orders_against_their_definitions(curve):
     assert summary(result, "per-seed") == pytest.approx(100 - 100 * max(faithful, default=0))
     assert summary(result, "upward") == pytest.approx(100 - 100 * max(reached, default=0))
     assert summary(result, "mean-first") == summary(result, "per-seed")
-
-
-# step -> ID, OOD, mixed; each as (per-seed, mean-first). None: undefined.
-MNLI = {
-    500: ((50, 50), None, (30, 30)),
-    6500: ((51.7, 55), None, (35, 35)),
-    12500: ((50, 50), (96.7, 100), (85, 90)),
-    18500: ((48.3, 50), (93.3, 90), (83.3, 90)),
-    24500: ((50, 50), (93.3, 90), (88.3, 90)),
-    30500: ((48.3, 50), (83.3, 90), (76.7, 90)),
-    36500: ((50, 50), (93.3, 90), (90, 90)),
-    42500: ((48.3, 50), (73.3, 80), (73.3, 80)),
-    48500: ((45, 45), (78.3, 75), (78.3, 75)),
-    54500: ((48.3, 50), (76.7, 80), (76.7, 80)),
-}
-
-
-@pytest.mark.skipif(not PUBLISHED.is_dir(), reason=f"the authors' result files are not at {PUBLISHED}")
-def test_the_published_effective_sizes_of_bert_on_mnli():
-    pruned = json.loads((PUBLISHED / "mnli-sparsity-grid-acc.json").read_text())
-    full = json.loads((PUBLISHED / "mnli-acc_over_ft.json").read_text())
-
-    def subsets(values):
-        # Failed runs were stored as -1.
-        named = {("id_" if name.startswith("validation") else "ood_") + name: v for name, v in values.items()}
-        return {name: None if value == -1 else 100 * value for name, value in named.items()}
-
-    rows = [row for step in MNLI for row in cell(step, 0.0, None, **subsets(full[str(step)]))]
-    for seed, by_step in pruned.items():
-        for step, by_sparsity in by_step.items():
-            for sparsity, values in by_sparsity.items():
-                rows += cell(int(step), int(sparsity) / 100, int(seed), **subsets(values))
-    result = sizes(rows, [42, 43, 44])
-    for step, expected in MNLI.items():
-        for group, pair in zip(("id", "ood", "mixed"), expected, strict=True):
-            found = [summary(result, order, step=step, group=group) for order in ("per-seed", "mean-first")]
-            if pair is None:
-                assert all(map(pd.isna, found)), (step, group)
-                assert "below the margin" in summary(result, "per-seed", "reason", step=step, group=group)
-            else:
-                assert found == pytest.approx(pair, abs=0.05), (step, group)

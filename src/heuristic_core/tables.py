@@ -68,6 +68,7 @@ EXAMPLE = {
     "template": (STRING, "the rule or template that made the pair, or null"),
     "label": (INT, "true label, in the label space of the subset"),
 }
+REMOVED = {"actual_sparsity": (REAL, "share of components removed")}
 WHY = {"reason": (STRING, "why values are null; else null")}
 
 SCHEMAS = {
@@ -88,10 +89,11 @@ SCHEMAS = {
         "group": (STRING, "id, ood or ood-entailment: the unweighted mean over its subsets, of those analysed"),
         "subsets": (INT, "subsets in the mean"),
     } | ACCURACY | INTERVAL | AGAINST_FULL | WHY,
-    "components": RUN | STEP | CELL | {"actual_sparsity": (REAL, "share of components removed")} | COMPONENT | {
+    "components": RUN | STEP | CELL | REMOVED | COMPONENT | {
         "kept": (BOOL, "is in the subnetwork"),
         "log_alpha": (REAL, "at the end of pruning"),
     },
+    "actual_sparsity": RUN | STEP | CELL | REMOVED,  # of published subnetworks, whose components are not known
     "finetune_trace": RUN | STEP | {
         "loss": (REAL, "mean training loss, nats, since the row before"),
         "learning_rate": (REAL, "at this step"),

@@ -1,5 +1,6 @@
 # The checked study, where its results lie, and what each rule's results are made from.
 import hashlib
+import json
 import os
 import shlex
 import sys
@@ -7,18 +8,20 @@ import sys
 from snakemake.exceptions import WorkflowError
 
 from heuristic_core.config import ConfigError, parse_study
+from heuristic_core.config.analysis import Figures
 from heuristic_core.config.context import Context
 from heuristic_core.config.grid import cells, early, repeats, seed_blocks, spread
-from heuristic_core.figures.targets import TARGETS, outputs, shown
+from heuristic_core.errors import InputError
+from heuristic_core.figures.targets import TARGETS, module, outputs, shown, unmet
 from heuristic_core.layout import Layout
 from heuristic_core.provenance import code_digest
+from heuristic_core.published.study import paper, studies
 
 # Keys of --config that name what to do beside the study; they are no part of it.
 COMMANDS = ("published", "published_groups", "compare")
 try:
-    STUDY = parse_study(
-        {key: value for key, value in config.items() if key not in COMMANDS}, os.path.relpath(workflow.configfiles[-1])
-    )
+    settings = {key: value for key, value in config.items() if key not in COMMANDS}
+    STUDY = parse_study(settings, os.path.relpath(workflow.configfiles[-1]))
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 

@@ -80,6 +80,9 @@ rule concatenate:
         "fork concatenate --name {wildcards.table} --parts {input} --table {output} --log {log}"
 
 
+CRITERIA = {"margin", "margins", "recovery", "agreement", "kl", "subsets"}
+
+
 rule effective_size:
     input:
         accuracy=L.table("accuracy"),
@@ -90,11 +93,11 @@ rule effective_size:
     conda:
         "../../envs/environment.yaml"
     params:
-        analysis=STUDY.analysis.model_dump_json(include={"margin", "subsets"}),
-        seeds=STUDY.grid.curve_seeds,
+        analysis=STUDY.analysis.model_dump_json(include=CRITERIA),
+        context=CONTEXT.model_dump_json(exclude={"margin", "subsets", "repeats", "early", "early_seeds"}),
         code=SCRIPTS["effective_size"],
     shell:
-        "fork effective_size --analysis {params.analysis:q} --seeds {params.seeds}"
+        "fork effective_size --analysis {params.analysis:q} --context {params.context:q}"
         " --accuracy {input.accuracy} --table {output} --log {log}"
 
 

@@ -9,12 +9,10 @@ from heuristic_core.tables import read_table, write_table
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.settings("analysis", Analysis)
-    parser.add_argument("--seeds", nargs="+", type=int, required=True, help="pruning seeds")
+    parser.context()
     parser.files(accuracy="table of accuracies", table="where to write effective sizes")
     args = parser.read(arguments)
-    analysis = args.analysis
-    sizes = effective_size(read_table(args.accuracy), analysis.margin, args.seeds, analysis.subsets)
-    write_table("effective_size", sizes, args.table)
+    write_table("effective_size", effective_size(read_table(args.accuracy), args.analysis, args.context), args.table)
 
 
 if __name__ == "__main__":

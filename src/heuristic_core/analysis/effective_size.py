@@ -1,111 +1,134 @@
 """Effective size: how much of a model its smallest faithful subnetwork keeps (paper, section 5).
 
-A subnetwork is faithful on a group of subsets if its accuracy is above the full model's minus a margin: strict
-and one-sided. Effective size is 100 * (1 - the largest faithful sparsity), 100 % where none is faithful.
-No size can be below that of the grid's largest sparsity, its floor: a size there is an upper bound.
+Effective size is 100 * (1 - the largest faithful sparsity), 100 % where none is faithful; `faithful` says what that
+means. No size can be below that of the grid's largest sparsity, its floor: a size there is an upper bound.
 Three orders exist:
 
 per-seed    threshold every pruning seed, then average (the authors' script);
-mean-first  average accuracies over seeds, then threshold (the paper's text);
+mean-first  average over seeds, then threshold (the paper's text);
 upward      per seed, from the densest subnetwork on, stopping at the first that fails. Very sparse subnetworks
             may reject every overlap, and so be right out of domain without being what the model does; this
             order does not reach them.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator
 
+import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.accuracy import chosen, group_means
+from heuristic_core.analysis.accuracy import chosen
+from heuristic_core.analysis.faithful import Criterion, criteria
 from heuristic_core.analysis.frames import frame
+from heuristic_core.config.analysis import Analysis
+from heuristic_core.config.context import Context
 from heuristic_core.tables import RUN
 
-# Accuracies are ratios and their means are sums of floats: equality holds up to rounding only.
-ROUNDING = 1e-9
+VALUES = ["accuracy", "agreement", "kl"]
+CURVE = [*RUN, "step", "sparsity", "seed"]
+UNDEFINED, MISSING = "undefined", "missing"
 
 
-def effective_size(
-    accuracy: pd.DataFrame, margin: float, seeds: Sequence[int], subsets: Collection[str] | None = None
-) -> pd.DataFrame:
+def effective_size(accuracy: pd.DataFrame, analysis: Analysis, context: Context) -> pd.DataFrame:
     """Table "effective_size" from table "accuracy".
 
-    margin: points. seeds: the pruning seeds of the curve. subsets: those that enter group means; default all.
-    Group "mixed" is the plain mean over all in-domain and out-of-domain subsets (the authors' script).
-    Failed subnetworks, absent or with a null accuracy, are left out. Effective size is undefined where the full
-    model itself does not exceed the margin, and missing where the full model, a seed, or a sparsity that other
-    steps of the run have is absent; both are nulls with a reason.
+    analysis: margin, margins, recovery, agreement, kl, and the subsets that enter group means. context: the curve's
+    pruning seeds and which of their runs, and the steps.
+    Group "mixed" is the plain mean over all in-domain and out-of-domain subsets (the authors' script), "mixed-1:1"
+    weighs both halves equally (the paper's text). Failed subnetworks, absent or with a null, are left out; steps
+    without any subnetwork have no rows, and so have criteria that the whole table has no values for.
+    Effective size is undefined where the full model is not above the margin, and missing where the full model, a seed,
+    or a sparsity that other steps of the run have is absent; both are nulls, which `state` tells apart by their reason.
+    Raises ValueError on an unknown subset.
     """
-    means = _means(accuracy, subsets)
+    rows = chosen(accuracy, analysis.subsets)
+    of_curve = rows["seed"].isin(context.curve_seeds) & (rows["repeat"] == context.curve_repeat)
+    means = _group_values(rows[rows["step"].isin(context.checkpoints) & (rows["seed"].isna() | of_curve)])
+    pruned = means[means["seed"].notna()]
+    full = means[means["seed"].isna()].set_index([*RUN, "step", "group"])["accuracy"].dropna()
+    known = [criterion for criterion in criteria(analysis) if pruned[criterion.column].notna().any()]
     rows = []
-    for run, of_run in means.groupby([*RUN]):
-        sparsities = sorted(of_run.loc[of_run["seed"].isin(seeds), "sparsity"].unique())
-        floor = _percent_kept(sparsities[-1]) if sparsities else None
+    for run, of_run in pruned.groupby([*RUN]):
+        sparsities = sorted(of_run["sparsity"].unique())
         for (step, group), cells in of_run.groupby(["step", "group"]):
-            full = cells.loc[cells["seed"].isna(), "accuracy"].dropna()
-            full = full.iloc[0] if len(full) else None
-            curves = cells[cells["seed"].isin(seeds)].pivot(index="sparsity", columns="seed", values="accuracy")
-            curves = curves.reindex(index=sparsities, columns=list(seeds))
             identity = dict(zip(RUN, run, strict=True)) | {"step": step, "group": group}
-            identity |= {"margin": margin, "full_accuracy": full, "floor": floor}
-            rows += [identity | row for row in _sizes(curves, full, margin)]
+            identity |= {"full_accuracy": full.get((*run, step, group)), "floor": _kept(sparsities[-1])}
+            for criterion in known:
+                curves = cells.pivot(index="sparsity", columns="seed", values=criterion.column)
+                curves = curves.reindex(index=sparsities, columns=list(context.curve_seeds)).astype(float)
+                about = identity | {"criterion": criterion.name, "threshold": criterion.threshold}
+                rows += [about | row for row in _sizes(curves, identity["full_accuracy"], criterion)]
     return frame("effective_size", rows)
 
 
-def _means(accuracy: pd.DataFrame, subsets: Collection[str] | None) -> pd.DataFrame:
-    """Means per group, "mixed" among them where there are in-domain and out-of-domain subsets."""
-    rows = chosen(accuracy, subsets)
-    if {"id", "ood"} <= set(rows["group"]):
-        rows = pd.concat([rows, rows[rows["group"].isin(["id", "ood"])].assign(group="mixed")])
-    return group_means(rows)
+def state(sizes: pd.DataFrame) -> pd.Series:
+    """What every row of table "effective_size" is: "defined", "undefined" (the full model does not exceed the margin,
+    so that there is nothing to be faithful to) or "missing" (something was not run, or failed)."""
+    return sizes["reason"].str.partition(":")[0].where(sizes["effective_size"].isna(), "defined").astype(str)
 
 
-def _sizes(curves: pd.DataFrame, full: float | None, margin: float) -> Iterator[dict]:
+def _group_values(rows: pd.DataFrame) -> pd.DataFrame:
+    """Means per group of every model, mixtures among them where there are in-domain and out-of-domain subsets."""
+    groups = _means(rows)
+    halves = groups["group"].isin(["id", "ood"])
+    if groups.loc[halves, "group"].nunique() < 2:
+        return groups
+    both = rows[rows["group"].isin(["id", "ood"])]
+    return pd.concat([groups, _means(both.assign(group="mixed")), _means(groups[halves].assign(group="mixed-1:1"))])
+
+
+def _means(rows: pd.DataFrame) -> pd.DataFrame:
+    """Unweighted means of all values of every model by group. A mean over a missing value is missing."""
+    of_model = rows.groupby([*CURVE, "group"], dropna=False)[VALUES]
+    # pandas leaves nulls out of a mean, which would compare models over different subsets.
+    complete = of_model.count().eq(of_model.size(), axis="index")
+    return of_model.mean().where(complete).reset_index()
+
+
+def _sizes(curves: pd.DataFrame, full: float | None, criterion: Criterion) -> Iterator[dict]:
     """One summary row for each order, and one for each seed in the orders that go seed by seed.
 
-    curves: accuracy, percent; sparsities (ascending) x seeds, null where a subnetwork is missing.
+    curves: what the criterion judges; sparsities (ascending) x seeds, null where a subnetwork is missing.
     """
-    reason = _reason(curves, full, margin)
-    present = curves.dropna(axis="columns", how="all")
-    for order, largest in (("per-seed", _largest_faithful), ("upward", _last_before_failure)):
-        sizes = {} if reason else {seed: _size(present[seed], full, margin, largest) for seed in present}
-        for seed in curves:
-            absent = None if seed in present else f"no subnetworks of pruning seed {seed}"
-            row = {"order": order, "seed": seed, "effective_size": sizes.get(seed)}
-            yield row | {"n_seeds": int(absent is None), "reason": reason or absent}
-        values = pd.Series(sizes, dtype=float)
-        summary = {"order": order, "effective_size": values.mean(), "sd": values.std()}
-        yield summary | {"n_seeds": present.shape[1], "reason": reason}
-    size = None if reason else _size(present.mean(axis="columns"), full, margin, _largest_faithful)
-    yield {"order": "mean-first", "effective_size": size, "n_seeds": present.shape[1], "reason": reason}
+    reason = _reason(curves, full, criterion)
+    values, sparsities = curves.to_numpy(), curves.index.to_numpy()
+    present = ~np.isnan(values).all(axis=0)
+    count = int(present.sum())
+    faithful = np.zeros_like(values, dtype=bool) if reason else criterion.holds(values, full)
+    reached = np.logical_and.accumulate(faithful | np.isnan(values)) & faithful
+    for order, within in (("per-seed", faithful), ("upward", reached)):
+        sizes = np.where(present & (reason is None), _smallest(within, sparsities), np.nan)
+        for seed, size, there in zip(curves, sizes, present, strict=True):
+            absent = None if there else f"{MISSING}: no subnetworks of pruning seed {seed}"
+            row = {"order": order, "seed": seed, "effective_size": size, "n_seeds": int(there)}
+            yield row | {"reason": reason or absent}
+        summary = pd.Series(sizes[present], dtype=float)
+        row = {"order": order, "effective_size": summary.mean(), "sd": summary.std()}
+        yield row | {"n_seeds": count, "reason": reason}
+    row = {"order": "mean-first", "n_seeds": count, "reason": reason}
+    if reason is None:
+        mean = np.nanmean(values, axis=1, keepdims=True)
+        row["effective_size"] = _smallest(criterion.holds(mean, full), sparsities)[0]
+    yield row
 
 
-def _reason(curves: pd.DataFrame, full: float | None, margin: float) -> str | None:
+def _reason(curves: pd.DataFrame, full: float | None, criterion: Criterion) -> str | None:
     """Why no effective size can be given for this checkpoint and group; None if it can."""
     if full is None:
-        return "the full model was not evaluated"
-    if full <= margin + ROUNDING:
-        return f"full model at {full:.1f} %, below the margin of {margin:g} points"
+        return f"{MISSING}: the full model was not evaluated"
+    if why := criterion.undefined(full):
+        return f"{UNDEFINED}: {why}"
     missing = curves.index[curves.isna().all(axis="columns")]
     if len(missing) == len(curves):
-        return f"no subnetworks of pruning seeds {', '.join(map(str, curves))}"
+        return f"{MISSING}: no subnetworks of pruning seeds {', '.join(map(str, curves))}"
     if len(missing):
-        return f"no subnetworks at sparsity {', '.join(f'{sparsity:g}' for sparsity in missing)}"
+        return f"{MISSING}: no subnetworks at sparsity {', '.join(f'{sparsity:g}' for sparsity in missing)}"
     return None
 
 
-def _size(curve: pd.Series, full: float, margin: float, largest: Callable[[pd.Series], float]) -> float:
-    """Effective size, percent of components, from accuracies by ascending sparsity."""
-    faithful = curve.dropna() - (full - margin) > ROUNDING
-    return _percent_kept(largest(faithful))
+def _smallest(faithful: np.ndarray, sparsities: np.ndarray) -> np.ndarray:
+    """Effective size of every column, percent of components, from what is faithful: sparsities x columns."""
+    return _kept(np.where(faithful, sparsities[:, None], 0.0).max(axis=0))
 
 
-def _percent_kept(sparsity: float) -> float:
-    return round(100 * (1 - sparsity), 6)
-
-
-def _largest_faithful(faithful: pd.Series) -> float:
-    return max(faithful.index[faithful], default=0.0)
-
-
-def _last_before_failure(faithful: pd.Series) -> float:
-    return _largest_faithful(faithful.cummin())
+def _kept(sparsity):
+    return np.round(100 * (1 - sparsity), 6)

@@ -4,25 +4,27 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from heuristic_core.analysis.accuracy import group_means
+from heuristic_core.analysis.effective_size import state
 from heuristic_core.figures.panels import percent_axis, seed_label, wrapped
 from heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some
 from heuristic_core.figures.style import ROLES
+from heuristic_core.tables import ACCURACY, RUN, STEP, SUBSET
 
-SIZES = ("id", "ood", "mixed")
+SIZES = ("id", "ood", "ood-entailment", "mixed")
 APART = 0.012  # of the range of steps: groups are set apart where their sizes are equal
 THIN = 0.8  # points; accuracies are the background of sizes
 FLOOR = {"color": "0.5", "linestyle": ":", "linewidth": 0.9}
-ROUNDING = 1e-9  # full accuracies are means of floats
 
 
 def draw(tables, settings, context):
-    """A panel for each fine-tuning seed. Marks: one row per point of either axis.
+    """A panel for each fine-tuning seed, at the main margin of the study. Marks: one row per point of either axis.
 
     `state` of a size is defined, undefined (the full model does not exceed the margin) or missing.
     """
-    sizes = _sizes(tables["effective_size"])
+    sizes = _sizes(tables["effective_size"], context.margin)
     trace = some(tables["finetune_accuracy"], "rows in table finetune_accuracy")
-    accuracies = group_means(trace, shown(settings, context))
+    accuracies = group_means(trace[[*RUN, *STEP, *SUBSET, *ACCURACY]], shown(settings, context))
+    groups = [group for group in SIZES if group in set(sizes["group"])]
     seeds = ft_seeds(sizes)
     figure, axes = wrapped(settings, len(seeds), 2.9, sharex=True, sharey=True)
     apart = APART * (accuracies["step"].max() - accuracies["step"].min())
@@ -30,7 +32,7 @@ def draw(tables, settings, context):
         right = ax.twinx()
         right.spines["right"].set_visible(True)
         _accuracy_lines(right, accuracies[accuracies["ft_seed"] == ft_seed])
-        _size_lines(ax, sizes[sizes["ft_seed"] == ft_seed], apart)
+        _size_lines(ax, sizes[sizes["ft_seed"] == ft_seed], groups, apart)
         ax.set_zorder(right.get_zorder() + 1)  # sizes stand before accuracies
         ax.patch.set_visible(False)
         ax.set_title(seed_label(ft_seed), loc="left")
@@ -41,29 +43,28 @@ def draw(tables, settings, context):
             right.set_ylabel("full-model accuracy (%)")
         else:
             right.tick_params(labelright=False)
-    _legends(figure, len(context.curve_seeds), sizes["margin"].iloc[0])
+    _legends(figure, groups, len(context.curve_seeds), context.margin)
     lines = accuracies.rename(columns={"accuracy": "value"}).assign(quantity="full_accuracy")
     points = sizes.rename(columns={"effective_size": "value"}).assign(quantity="effective_size")
     columns = ["ft_seed", "quantity", "group", "step", "value", "sd", "n_seeds", "floor", "state", "reason"]
     return figure, pd.concat([points, lines]).reindex(columns=columns)
 
 
-def _sizes(table: pd.DataFrame) -> pd.DataFrame:
-    """The summaries over pruning seeds, thresholded per seed, each with its state."""
-    rows = table[(table["order"] == "per-seed") & table["seed"].isna() & table["group"].isin(SIZES)]
-    rows = some(rows, "summaries of order per-seed in table effective_size").sort_values("step")
-    undefined = rows["effective_size"].isna() & (rows["full_accuracy"] <= rows["margin"] + ROUNDING)
-    state = pd.Series("defined", rows.index).mask(rows["effective_size"].isna(), "missing")
-    return rows.assign(state=state.mask(undefined, "undefined"))
+def _sizes(table: pd.DataFrame, margin: float) -> pd.DataFrame:
+    """The summaries over pruning seeds, thresholded per seed at the main margin, each with its state."""
+    paper = (table["criterion"] == "accuracy") & (table["threshold"] == margin) & (table["order"] == "per-seed")
+    rows = table[paper & table["seed"].isna() & table["group"].isin(SIZES)]
+    rows = some(rows, f"summaries of order per-seed at a margin of {margin} points in table effective_size")
+    return rows.assign(state=state(rows)).sort_values("step")
 
 
-def _size_lines(ax, sizes: pd.DataFrame, apart: float) -> None:
+def _size_lines(ax, sizes: pd.DataFrame, groups: list[str], apart: float) -> None:
     """Lines that break where a size is null; crosses on the axis where it is undefined; the floor of the grid."""
     for floor in sizes["floor"].dropna().unique():
         ax.axhline(floor, **FLOOR)
-    for k, group in enumerate(SIZES):
+    for k, group in enumerate(groups):
         rows, role = sizes[sizes["group"] == group], ROLES[group]
-        x = rows["step"].astype(float) + (k - 1) * apart
+        x = rows["step"].astype(float) + (k - (len(groups) - 1) / 2) * apart
         low, high = rows["effective_size"] - rows["sd"], rows["effective_size"] + rows["sd"]
         ax.fill_between(x, low, high, color=role.colour, alpha=0.15, linewidth=0)
         # A band has no width at a point between two breaks; its whisker stays.
@@ -83,15 +84,15 @@ def _accuracy_lines(ax, accuracies: pd.DataFrame) -> None:
     percent_axis(ax.yaxis)
 
 
-def _legends(figure, seeds: int, margin: float) -> None:
-    roles = [ROLES[group] for group in SIZES]
+def _legends(figure, groups: list[str], seeds: int, margin: float) -> None:
+    roles = [ROLES[group] for group in groups]
     sizes = [Line2D([], [], color=r.colour, linestyle=r.line, marker=r.marker, label=r.label) for r in roles]
     undefined = f"undefined: full model at or below {margin:g} %"
     sizes.append(Line2D([], [], color="0.3", marker="x", markeredgewidth=1.2, linestyle="", label=undefined))
     sizes.append(Line2D([], [], **FLOOR, label="floor of the grid"))
-    title = f"effective size (left axis), mean ± sd of {seeds} pruning seeds"
-    figure.legend(handles=sizes, loc="outside upper left", ncols=5, title=title, alignment="left")
-    roles = [ROLES[group] for group in GROUPS]
+    title = f"effective size (left axis), margin {margin:g} points, mean ± sd of {seeds} pruning seeds"
+    figure.legend(handles=sizes, loc="outside upper left", ncols=6, title=title, alignment="left")
+    roles = [ROLES[group] for group in groups if group in GROUPS]
     lines = [Line2D([], [], color=r.colour, linestyle=r.line, linewidth=THIN, label=r.label) for r in roles]
     title = "full-model accuracy (right axis)"
     figure.legend(handles=lines, loc="outside lower left", ncols=3, title=title, alignment="left")

@@ -1,0 +1,68 @@
+"""When a subnetwork is faithful to its full model on a group of subsets: four criteria (METHOD, derived quantities).
+
+accuracy    its accuracy is above the full model's minus a margin: strict, one-sided (the paper's);
+recovery    its accuracy is at least a share of the full model's;
+agreement   it gives the full model's class on at least a share of pairs;
+kl          its KL(full || subnetwork) is at most so large.
+
+The last two compare what models say, not how often they are right, so that a subnetwork that is right on other pairs
+than the full model does not pass for it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from heuristic_core.config.analysis import Analysis
+
+# Accuracies are ratios and their means are sums of floats: equality holds up to rounding only.
+ROUNDING = 1e-9
+
+
+class Criterion(NamedTuple):
+    """name, threshold: as in table "effective_size". column: the column of table "accuracy" that it judges.
+
+    least: the full model's accuracy, percent, at or below which there is nothing to be faithful to; None: never.
+    """
+
+    name: str
+    threshold: float
+    column: str
+    least: float | None = None
+
+    def holds(self, values: np.ndarray, full: float) -> np.ndarray:
+        """Whether subnetworks with these values are faithful; never where a value is NaN. full: percent."""
+        match self.name:
+            case "accuracy":
+                return values - (full - self.threshold) > ROUNDING
+            case "recovery":
+                return values - self.threshold / 100 * full >= -ROUNDING
+            case "agreement":
+                return values - self.threshold >= -ROUNDING
+            case "kl":
+                return self.threshold - values >= -ROUNDING
+        raise ValueError(f"no criterion {self.name!r}")
+
+    def undefined(self, full: float) -> str | None:
+        """Why nothing can be faithful to a full model of this accuracy, percent; None if something can."""
+        if self.least is None or full > self.least + ROUNDING:
+            return None
+        return f"the full model at {full:.1f} % is not above the margin of {self.least:g} points"
+
+
+def criteria(analysis: Analysis) -> list[Criterion]:
+    """All criteria at the thresholds of a study, those that need no predictions first.
+
+    Recovery is undefined where accuracy is at the main margin: any subnetwork recovers nothing.
+    """
+    margins = sorted({analysis.margin, *analysis.margins})
+    return [
+        *(Criterion("accuracy", margin, "accuracy", least=margin) for margin in margins),
+        *(Criterion("recovery", _percent(share), "accuracy", least=analysis.margin) for share in analysis.recovery),
+        *(Criterion("agreement", _percent(share), "agreement") for share in analysis.agreement),
+        *(Criterion("kl", nats, "kl") for nats in analysis.kl),
+    ]
+
+
+def _percent(share: float) -> float:
+    return round(100 * share, 6)

@@ -1,0 +1,61 @@
+"""Bring the authors' published results of one task into the tables of a study."""
+
+import json
+import logging
+from collections import Counter
+
+from heuristic_core.arguments import Arguments
+from heuristic_core.errors import InputError
+from heuristic_core.files import write_text
+from heuristic_core.provenance import file_digest
+from heuristic_core.published import tables
+from heuristic_core.published.study import Published, paper, studies
+from heuristic_core.tables import write_table
+
+LOGGER = logging.getLogger("heuristic_core")
+TABLES = ("accuracy", "finetune_accuracy", "actual_sparsity")
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.add_argument("--task", required=True, help="mnli or qqp")
+    parser.add_argument("--groups", type=json.loads, default={}, metavar="JSON", help="name of a subset -> its group")
+    parser.add_argument("--ablations", metavar="PATH", help="where to write those that the paper prints, of mnli")
+    helps = {table: f"where to write {table}" for table in TABLES}
+    parser.files(folder="the authors' result files", study="where to write what is known of the study (JSON)", **helps)
+    args = parser.read(arguments)
+    study = next((one for one in studies(args.folder, args.groups) if one.task == args.task), None)
+    if study is None:
+        raise InputError(f"{args.folder}: no files of task {args.task!r}")
+    tell(study)
+    for table in TABLES:
+        write_table(table, getattr(tables, table)(study), getattr(args, table))
+    if args.ablations:
+        write_table("ablations", tables.ablations(study), args.ablations)
+    write_text(args.study, json.dumps(about(study), indent=2) + "\n")
+
+
+def tell(study: Published) -> None:
+    """What was taken for what, and what failed, into the log."""
+    for name, one in study.subsets.items():
+        means = ", in group means" if one.subset in study.analysis.subsets else ""
+        LOGGER.info("%s is %s, %s%s", name, one.subset, one.group, means)
+    failed = [row for row in tables.accuracy(study) if row["accuracy"] is None]
+    run = "step {step}, sparsity {sparsity:g}, seed {seed}, repeat {repeat}".format
+    for where, count in Counter(run(**row) for row in failed).items():
+        LOGGER.info("failed run: %s, %d subsets", where, count)
+
+
+def about(study: Published) -> dict:
+    """The study's context, and where its numbers come from."""
+    settings = {
+        "files": {path.name: file_digest(path) for path in study.files.paths},
+        "subsets": {name: one._asdict() for name, one in study.subsets.items()},
+        "core_heads": paper(study.task).get("core_heads"),
+        "analysis": study.analysis.model_dump(mode="json"),
+    }
+    return {"context": study.context.model_dump(mode="json"), "settings": settings}
+
+
+if __name__ == "__main__":
+    main()
