@@ -11,6 +11,7 @@ include: "workflow/rules/prune.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/compare.smk"
 
 
 localrules:
@@ -22,7 +23,7 @@ rule all_figures:
     default_target: True
     input:
         [f for name in TARGETS for f in outputs(L.root, name)],
-        f"{L.root}/report.md",
+        f"{L.root}/report.html",
         [L.table(name) for name in ("prune_trace", "finetune_trace")],
 
 

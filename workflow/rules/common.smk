@@ -1,4 +1,5 @@
 # The checked study, where its results lie, and what each rule's results are made from.
+import glob
 import hashlib
 import os
 import shlex
@@ -9,12 +10,17 @@ from snakemake.exceptions import WorkflowError
 from heuristic_core.config import ConfigError, parse_study
 from heuristic_core.config.context import Context
 from heuristic_core.config.grid import cells, early, seed_blocks, spread
-from heuristic_core.figures.targets import TARGETS, outputs, shown
+from heuristic_core.figures.targets import TARGETS, module, outputs, shown, unmet
 from heuristic_core.layout import Layout
 from heuristic_core.provenance import code_digest
 
+# What `--config` asks for beside a study.
+COMMANDS = ("published", "published_groups", "compare")
+
 try:
-    STUDY = parse_study(dict(config), os.path.relpath(workflow.configfiles[-1]))
+    STUDY = parse_study(
+        {k: v for k, v in config.items() if k not in COMMANDS}, os.path.relpath(workflow.configfiles[-1])
+    )
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 
@@ -28,6 +34,8 @@ SCRIPTS = {
     for name in sorted(os.listdir(f"{workflow.basedir}/workflow/scripts"))
     if name.endswith(".py")
 }
+# What pages look like: the templates, style and script that the scripts above do not import.
+PAGE = sorted(glob.glob(f"{workflow.basedir}/src/heuristic_core/report/templates/*"))
 
 # In shell commands, `step NAME ...` runs a script, and `fork NAME ...` runs it in a fork of a process with its imports
 # done, for small jobs that run hundreds of times (on other machines there is no such process: the same as `step`).
