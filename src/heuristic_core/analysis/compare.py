@@ -17,6 +17,7 @@ from heuristic_core.analysis.seeds import LEVEL, mean_interval
 from heuristic_core.config.context import Context
 
 GROUPS = ("id", "ood", "ood-entailment", "mixed", "mixed-1:1")
+FULL, SUBNETWORKS = "accuracy of the full model", "mean accuracy of subnetworks"
 CORRELATION = "rank correlation of head frequency, mid against high"
 Tables = Mapping[str, pd.DataFrame]
 
@@ -48,14 +49,15 @@ class Key(NamedTuple):
 
 
 def compare(a: Tables, b: Tables, context_a: Context, context_b: Context) -> pd.DataFrame:
-    """Table "differences" of studies a and b, from their tables by name. What only one of them has is left out.
+    """Table "differences" of studies a and b, from their tables by name.
 
     A study with one fine-tuning run gives the numbers of that run, with intervals over its pairs, templates or
     pruning seeds; one with several gives means over the runs, with Student's t intervals over these.
+    Subsets that only one study has are left out; any other number that a study lacks is null, with the reason.
     """
     of_a, of_b = dict(estimates(a, context_a)), dict(estimates(b, context_b))
-    rows = [_row(key, of_a[key], of_b[key]) for key in of_a if key in of_b]
-    return frame("differences", rows)
+    apart = {*only_in(a, b), *only_in(b, a)}
+    return frame("differences", [_row(key, of_a, of_b) for key in of_a | of_b if key.of not in apart])
 
 
 def only_in(tables: Tables, others: Tables) -> list[str]:
@@ -69,44 +71,49 @@ def _subsets(tables: Tables) -> set[str]:
 
 def estimates(tables: Tables, context: Context) -> Iterator[tuple[Key, Estimate]]:
     """Every number of a study that can be compared, in the order in which it is shown."""
-    for name, of in (("group_accuracy", "group"), ("accuracy", "subset")):
-        if name in tables:
-            yield from _full_model(tables[name], of, context)
-    if "summary" in tables:
-        yield from _subnetworks(tables["summary"], context)
+    several = "summary" in tables and (tables["summary"]["n"][_over_runs(tables["summary"])] > 1).any()
+    if several:
+        yield from _accuracies(tables["summary"][_over_runs(tables["summary"])], context)
+    else:
+        for name, of in (("group_accuracy", "group"), ("accuracy", "subset")):
+            if name in tables:
+                yield from _full_model(tables[name], of, context)
+        if "summary" in tables:
+            yield from _accuracies(tables["summary"][~_over_runs(tables["summary"])], context)
     if "effective_size" in tables:
         yield from _sizes(tables["effective_size"], context)
     if "core" in tables:
         yield Key("core size", "heads"), _core_size(tables["core"])
     if "rank_correlation" in tables:
-        yield from _correlations(tables["rank_correlation"])
+        for kind, rows in tables["rank_correlation"].groupby("seeds", sort=False):
+            yield Key(CORRELATION, f"{kind} seeds"), _of_runs(rows, "rho")
+
+
+def _over_runs(summary: pd.DataFrame) -> pd.Series:
+    return summary["over"] == "fine-tuning seeds"
 
 
 def _full_model(accuracy: pd.DataFrame, of: str, context: Context) -> Iterator[tuple[Key, Estimate]]:
     rows = accuracy[(accuracy["sparsity"] == 0) & (accuracy["step"] == context.last)]
     for name, found in _by_name(rows, of):
-        yield Key("accuracy of the full model", name, "full"), _over_runs(found, "accuracy", context.last)
+        yield Key(FULL, name, "full"), _of_runs(found, "accuracy")
 
 
-def _subnetworks(summary: pd.DataFrame, context: Context) -> Iterator[tuple[Key, Estimate]]:
-    """Mean accuracies over seeds: the rows over fine-tuning seeds where there are some, else those of the one run."""
-    for role in ("mid", "high"):
-        rows = summary[(summary["sparsity"] == getattr(context, role)) & (summary["step"] == context.last)]
-        over_runs = rows[rows["over"] == "fine-tuning seeds"]
-        if not (over_runs["n"] > 1).any():
-            over_runs = rows[rows["over"] == "pruning seeds"]
+def _accuracies(summary: pd.DataFrame, context: Context) -> Iterator[tuple[Key, Estimate]]:
+    """Mean accuracies over seeds, from rows of the summary that are all over the same kind of seeds."""
+    sparsities = {"full": 0.0, "mid": context.mid, "high": context.high}
+    for role, sparsity in sparsities.items():
+        rows = summary[(summary["sparsity"] == sparsity) & (summary["step"] == context.last)]
         for of in ("group", "subset"):
-            named = over_runs[over_runs["subset"].isna() == (of == "group")]
-            for name, found in _by_name(named, of):
-                yield Key("mean accuracy of subnetworks", name, role), _from_moments(found.iloc[0])
+            for name, found in _by_name(rows[rows["subset"].isna() == (of == "group")], of):
+                yield Key(FULL if role == "full" else SUBNETWORKS, name, role), _from_moments(found.iloc[0])
 
 
 def _from_moments(row: pd.Series) -> Estimate:
     n, over = int(row["n"]), row["over"]
     known = n > 1 and pd.notna(row["sd"])
     se, df = (row["sd"] / np.sqrt(n), n - 1) if known else (np.nan, np.nan)
-    reason = "no value in the summary" if pd.isna(row["mean"]) else None
-    return Estimate(row["mean"], row["low"], row["high"], se, df, n, over, int(row["step"]), reason)
+    return Estimate(row["mean"], row["low"], row["high"], se, df, n, over, int(row["step"]))
 
 
 def _sizes(sizes: pd.DataFrame, context: Context) -> Iterator[tuple[Key, Estimate]]:
@@ -117,23 +124,16 @@ def _sizes(sizes: pd.DataFrame, context: Context) -> Iterator[tuple[Key, Estimat
     for group, found in _by_name(rows, "group"):
         # The margin stands in the name: sizes at different margins are different quantities.
         key = Key(f"effective size, margin {context.margin:g}", group)
-        summary, by_seed = found[found["seed"].isna()], found[found["seed"].notna()]
-        if summary["ft_seed"].nunique() > 1:
-            yield key, _over_runs(summary, "effective_size", int(summary["step"].iloc[0]))
+        runs, seeds = found[found["seed"].isna()], found[found["seed"].notna()]
+        if len(runs) > 1:
+            yield key, _of_seeds(runs, "effective_size", "fine-tuning seeds")
         else:
-            yield key, _over_seeds(by_seed, "effective_size", "pruning seeds", _first_reason(summary))
+            yield key, _of_seeds(seeds, "effective_size", "pruning seeds")
 
 
 def _core_size(core: pd.DataFrame) -> Estimate:
     counts = core.groupby("ft_seed")["in_core"].sum()
-    if len(counts) == 1:
-        return Estimate(float(counts.iloc[0]))
-    return _mean(counts, "fine-tuning seeds", None)
-
-
-def _correlations(table: pd.DataFrame) -> Iterator[tuple[Key, Estimate]]:
-    for kind, rows in table.groupby("seeds", sort=False):
-        yield Key(CORRELATION, f"{kind} seeds"), _over_runs(rows, "rho")
+    return _mean(counts, "fine-tuning seeds") if len(counts) > 1 else Estimate(float(counts.iloc[0]))
 
 
 def _by_name(rows: pd.DataFrame, column: str) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -143,43 +143,41 @@ def _by_name(rows: pd.DataFrame, column: str) -> Iterator[tuple[str, pd.DataFram
     return ((name, found[name]) for name in order)
 
 
-def _over_runs(rows: pd.DataFrame, value: str, step: int | None = None) -> Estimate:
-    """The one run's value with its own interval, or the mean over fine-tuning runs, null where one is missing.
-
-    rows: one per fine-tuning run.
-    """
-    step = int(rows["step"].iloc[0]) if step is None else step
+def _of_runs(rows: pd.DataFrame, value: str) -> Estimate:
+    """The one run's value with its own interval; over several fine-tuning runs their mean. rows: one per run."""
     if len(rows) > 1:
-        return _over_seeds(rows, value, "fine-tuning seeds", _first_reason(rows), step)
+        return _of_seeds(rows, value, "fine-tuning seeds")
     row = rows.iloc[0]
-    low, high = row.get("low", np.nan), row.get("high", np.nan)
-    se = (high - low) / (2 * stats.norm.ppf((1 + LEVEL) / 2))
-    unit, n = ("heads" if value == "rho" else row.get("unit")), row.get("n")
-    unit = unit if pd.notna(unit) and pd.notna(se) else None
-    reason = (_first_reason(rows) or "no value") if pd.isna(row[value]) else None
-    return Estimate(row[value], low, high, se, np.inf, None if pd.isna(n) else int(n), unit, step, reason)
+    if pd.isna(row[value]):
+        return Estimate(step=int(row["step"]), reason=_reason(rows))
+    se = (row["high"] - row["low"]) / (2 * stats.norm.ppf((1 + LEVEL) / 2))
+    unit = "heads" if value == "rho" else row["unit"]
+    n = None if pd.isna(row["n"]) else int(row["n"])
+    return Estimate(row[value], row["low"], row["high"], se, np.inf, n, None if pd.isna(se) else unit, int(row["step"]))
 
 
-def _over_seeds(rows: pd.DataFrame, value: str, unit: str, reason: str | None, step: int | None = None) -> Estimate:
-    step = step if step is not None or rows.empty else int(rows["step"].iloc[0])
-    if rows.empty or rows[value].isna().any():
-        return Estimate(n=len(rows), step=step, reason=reason or _first_reason(rows) or "no value")
-    return _mean(rows[value], unit, step)
+def _of_seeds(rows: pd.DataFrame, value: str, unit: str) -> Estimate:
+    """The mean over seeds, null where one is missing."""
+    step = int(rows["step"].iloc[0])
+    if rows[value].isna().any():
+        return Estimate(n=len(rows), step=step, reason=_reason(rows[rows[value].isna()]))
+    return _mean(rows[value], unit)._replace(step=step)
 
 
-def _mean(values: pd.Series, unit: str, step: int | None) -> Estimate:
+def _mean(values: pd.Series, unit: str) -> Estimate:
     mean, low, high = mean_interval(values)
     n = len(values)
     se, df = (float(np.std(values, ddof=1)) / np.sqrt(n), n - 1) if n > 1 else (np.nan, np.nan)
-    return Estimate(mean, low, high, se, df, n, unit, step)
+    return Estimate(mean, low, high, se, df, n, unit)
 
 
-def _first_reason(rows: pd.DataFrame) -> str | None:
-    reasons = rows["reason"].dropna() if "reason" in rows else ()
-    return next(iter(reasons), None)
+def _reason(rows: pd.DataFrame) -> str:
+    """The first reason that null values have."""
+    return next(iter(rows["reason"].dropna() if "reason" in rows else ()), "no value")
 
 
-def _row(key: Key, a: Estimate, b: Estimate) -> dict:
+def _row(key: Key, of_a: Mapping[Key, Estimate], of_b: Mapping[Key, Estimate]) -> dict:
+    a, b = (of.get(key, Estimate(reason="not in its tables")) for of in (of_a, of_b))
     low, high = (_from_ends if key.quantity == CORRELATION else _welch)(a, b)
     reasons = [f"{side}: {estimate.reason}" for side, estimate in (("a", a), ("b", b)) if estimate.reason]
     if not reasons and np.isnan(low):

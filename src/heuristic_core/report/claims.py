@@ -39,7 +39,13 @@ def claims_of(rows: Sequence[dict]) -> list[Claim]:
 def _claim(name: str, rows: list[dict]) -> Claim:
     whole = next((row for row in rows if row["ft_seed"] is None), rows[0])
     seeds = sorted((row for row in rows if row is not whole), key=lambda row: row["ft_seed"])
+    seeds = seeds if len(seeds) > 1 else []  # a single run is the study
     return Claim(name, whole["sentence"], whole["paper"], whole, seeds, _plot([whole, *seeds]))
+
+
+def interval_name(row: dict) -> str:
+    """What the ends low and high of a row are: over fine-tuning seeds a claim has their range."""
+    return "range" if "range" in (row["unit"] or "") else "95 % interval"
 
 
 def tally(claims: Sequence[Claim]) -> dict[str, int]:

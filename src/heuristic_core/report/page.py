@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from heuristic_core.config.context import Context
-from heuristic_core.report.claims import claims_of, tally
+from heuristic_core.report.claims import claims_of, interval_name, tally
 from heuristic_core.report.exhibits import caption_of, exhibit
 from heuristic_core.report.missing import Gap, gaps
 from heuristic_core.report.render import render
@@ -37,6 +37,7 @@ def study_page(
         context=context,
         claims=judged,
         tally=tally(judged),
+        interval_name=interval_name,
         figures=[e for e in exhibits if e.image],
         sheets=[e for e in exhibits if not e.image],
         gaps=study_gaps(root),
