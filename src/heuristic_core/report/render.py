@@ -35,16 +35,16 @@ def is_number(value) -> bool:
 
 
 def number(value) -> str:
-    """A number of unknown size to about three digits, with a true minus sign; empty where it is null."""
+    """An integer as it is, a real number of unknown size to one decimal (three below 1); empty where it is null."""
     if not is_number(value):
         return ""
     size = abs(value)
-    if size >= 1e6 or 0 < size < 1e-4:
-        text = f"{value:.2e}"
-    elif size >= 100 or value == int(value):
+    if isinstance(value, int) or value == 0:
         text = f"{value:,.0f}"
+    elif size >= 1e6 or size < 1e-3:
+        text = f"{value:.1e}"
     else:
-        text = f"{value:.{1 if size >= 1 else 3 if size >= 0.1 else 4}f}"
+        text = f"{value:,.{1 if size >= 1 else 3}f}"
     return text.replace("-", MINUS)
 
 
