@@ -5,11 +5,15 @@ CORES ?= all
 BIN := $(VENV)/bin
 READY := $(VENV)/installed
 
-.PHONY: figures test lint format lock minilm clean
+.PHONY: figures report test lint format lock minilm clean
 
 figures: $(READY)
 	$(BIN)/snakemake --cores $(CORES) all_figures
-	@echo "The default study's figures, tables and report.md stand under results/miniature."
+	@echo "The default study's figures, tables and report.html stand under results/miniature."
+
+report: $(READY)
+	$(BIN)/snakemake --cores $(CORES) report
+	@echo "The report: results/miniature/report.html"
 
 test: $(READY) lint
 	$(BIN)/python -m pytest

@@ -12,6 +12,7 @@ include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/published.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/compare.smk"
 
 
 localrules:
@@ -24,7 +25,7 @@ rule all_figures:
     default_target: True
     input:
         [f for name in TARGETS for f in outputs(L.root, name)],
-        f"{L.root}/report.md",
+        f"{L.root}/report.html",
         [L.table(name) for name in ("prune_trace", "finetune_trace")],
 
 

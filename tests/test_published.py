@@ -4,6 +4,7 @@ import importlib.util
 import json
 import random
 
+import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT, SHARED
@@ -136,7 +137,8 @@ def test_the_published_files_tell_a_study(mnli):
 def test_the_paper_s_ablations(mnli):
     table = mnli["ablations"].set_index(["ablation", "subset"])
     triple = table.loc["2.5+3.7+4.0"]
-    assert triple["interaction"].dropna().to_dict() == {
+    of_subsets = triple[triple.index.notna()]
+    assert of_subsets["interaction"].dropna().to_dict() == {
         "ln_subject-object_swap": 7.3, "ln_preposition": 2.5,
         "cn_embedded_under_if": -8.2, "cn_embedded_under_verb": -12.2,
     }  # fmt: skip
@@ -144,7 +146,10 @@ def test_the_paper_s_ablations(mnli):
     assert table.groupby("ablation")["role"].first().to_dict() == {
         "none": "none", "4.0": "core", "2.5+3.7+4.0": "strongest"
     }  # fmt: skip
-    assert set(triple.index) == set(SPREAD) - {"mnli_mismatched"}
+    assert set(of_subsets.index) == set(SPREAD) - {"mnli_mismatched"}
+    means = triple[triple.index.isna()].set_index("group")
+    assert means.loc["ood", ["change", "interaction"]].tolist() == pytest.approx([-46.775, -2.65])
+    assert np.isnan(means.loc["id", "interaction"])
     assert len(mnli["study"]["settings"]["core_heads"]) == 9
 
 

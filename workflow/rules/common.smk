@@ -1,4 +1,5 @@
 # The checked study, where its results lie, and what each rule's results are made from.
+import glob
 import hashlib
 import json
 import os
@@ -39,6 +40,8 @@ SCRIPTS = {
     for name in sorted(os.listdir(f"{workflow.basedir}/workflow/scripts"))
     if name.endswith(".py")
 }
+# What pages look like: the templates, style and script that the scripts above do not import.
+PAGE = sorted(glob.glob(f"{workflow.basedir}/src/heuristic_core/report/templates/*"))
 
 # In shell commands, `step NAME ...` runs a script, and `fork NAME ...` runs it in a fork of a process with its imports
 # done, for small jobs that run hundreds of times (on other machines there is no such process: the same as `step`).

@@ -36,19 +36,34 @@ for prefix, layout, context, figures, names in [("", L, CONTEXT, STUDY.figures, 
                 " --tables {input} --folder {params.folder} --log {log}"
 
 
+# The page shows every target that this study can have.
+SHOWN = [name for name in TARGETS if unmet(name, CONTEXT) is None]
+CAPTIONS = [
+    f"{workflow.basedir}/workflow/report/{name}.rst"
+    for name in dict.fromkeys(part for target in SHOWN for part in (target, module(target)))
+    if os.path.exists(f"{workflow.basedir}/workflow/report/{name}.rst")
+]
+
+
 rule report:
     input:
-        findings=L.table("findings"),
-        captions=[os.path.relpath(f"{workflow.basedir}/workflow/report/{name}.rst") for name in TARGETS],
+        claims=L.table("claims"),
+        settings=f"{L.root}/study.json",
+        captions=[os.path.relpath(path) for path in CAPTIONS],
+        targets=[path for name in SHOWN for path in outputs(L.root, name)],
     output:
-        f"{L.root}/report.md",
+        f"{L.root}/report.html",
     log:
         L.log("report"),
     conda:
         "../../envs/environment.yaml"
     params:
-        study=STUDY.study,
+        root=L.root,
+        targets=SHOWN,
+        context=CONTEXT.model_dump_json(),
         code=SCRIPTS["report"],
+        page=code_digest(*PAGE),
     shell:
-        "fork report --study {params.study} --findings {input.findings} --captions {input.captions}"
+        "fork report --root {params.root} --context {params.context:q} --settings {input.settings}"
+        " --claims {input.claims} --captions {input.captions} --targets {params.targets}"
         " --report {output} --log {log}"

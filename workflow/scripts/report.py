@@ -1,21 +1,43 @@
-"""Write the study's report: what it shows and does not show, and its figures."""
+"""Write a study's report: what it shows and does not show, its figures and tables, and how they came about."""
 
 from pathlib import Path
 
-from heuristic_core.analysis.report import report
 from heuristic_core.arguments import Arguments
+from heuristic_core.figures.targets import TARGETS
 from heuristic_core.files import write_text
-from heuristic_core.tables import read_table
+from heuristic_core.report.page import study_page
+from heuristic_core.report.settings import read_study
+from heuristic_core.tables import read_rows
 
 
 def main(arguments=None):
     parser = Arguments(__doc__)
-    parser.add_argument("--study", required=True, help="its name")
-    parser.add_argument("--captions", nargs="+", required=True, metavar="PATH", help="<target>.rst, in their order")
-    parser.files(findings="table of findings", report="where to write the report (Markdown)")
+    parser.files(root="the study's folder, under which figures/ and tables/ lie")
+    parser.context()
+    parser.files(settings="the study's study.json, which has its checked settings", claims="table of claims")
+    parser.add_argument("--captions", nargs="+", required=True, metavar="PATH", help="captions, <target>.rst")
+    parser.add_argument(
+        "--targets", nargs="+", required=True, choices=TARGETS, metavar="NAME", help="figures and tables, in order"
+    )
+    parser.add_argument(
+        "--metadata",
+        default=".snakemake/metadata",
+        metavar="PATH",
+        help="Snakemake's records of what ran; default: %(default)s; need not exist",
+    )
+    parser.files(report="where to write the report (HTML)")
     args = parser.read(arguments)
-    captions = {Path(path).stem: Path(path).read_text().strip() for path in args.captions}
-    write_text(args.report, report(read_table(args.findings), args.study, captions))
+    captions = {Path(path).stem: Path(path).read_text() for path in args.captions}
+    page = study_page(
+        Path(args.root),
+        args.context,
+        settings=read_study(args.settings)["settings"],
+        claims=read_rows(args.claims),
+        captions=captions,
+        targets=args.targets,
+        metadata=Path(args.metadata),
+    )
+    write_text(args.report, page)
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ def actual_sparsity(study: Published) -> list[dict]:
 
 
 def ablations(study: Published) -> list[dict]:
-    """Table "ablations" from the paper's text: single subsets only, without intervals."""
+    """Table "ablations" from the paper's text: its subsets and their means by group, without intervals."""
     printed = paper(study.task)["ablations"]
     subsets = named(printed["subsets"], study.task, {})
     full = printed["rows"]["none"]["accuracy"]
@@ -52,7 +52,20 @@ def ablations(study: Published) -> list[dict]:
         for one, value, before, interaction in zip(subsets.values(), row["accuracy"], full, interactions, strict=True):
             change = {"accuracy": value, "change": round(value - before, 1), "interaction": interaction}
             rows.append(about | one._asdict() | change)
-    return rows
+    return [*rows, *_group_rows(rows)]
+
+
+def _group_rows(rows: list[dict]) -> list[dict]:
+    """The unweighted means over each ablation's subsets of a group; null where a subset has no value."""
+    of_group: dict[tuple, list[dict]] = {}
+    for row in rows:
+        of_group.setdefault((row["ablation"], row["group"]), []).append(row)
+    means = []
+    for group in of_group.values():
+        values = {column: [row[column] for row in group] for column in ("accuracy", "change", "interaction")}
+        mean = {column: None if None in found else sum(found) / len(found) for column, found in values.items()}
+        means.append(group[0] | {"subset": None, "family": None} | mean)
+    return means
 
 
 def _run(study: Published) -> dict:

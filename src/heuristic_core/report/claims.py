@@ -1,0 +1,74 @@
+"""The claims of a study as the page shows them: each under its study-wide verdict, with its fine-tuning seeds."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from heuristic_core.report.render import is_number
+
+VERDICTS = ("supported", "not supported", "undecided")
+MARGIN = 0.06  # of the width of a plot, left free at each side
+
+
+class Claim(NamedTuple):
+    """name, sentence, paper: as in table "claims". whole: its row for the study, or the only one that there is.
+    seeds: its rows by fine-tuning seed, empty where `whole` says all. plot: positions of these rows, see `_plot`.
+    """
+
+    name: str
+    sentence: str
+    paper: str | None
+    whole: dict
+    seeds: list[dict]
+    plot: dict | None
+
+    @property
+    def rows(self) -> list[dict]:
+        return [self.whole, *self.seeds]
+
+
+def claims_of(rows: Sequence[dict]) -> list[Claim]:
+    """The rows of table "claims" (nulls as None), gathered by claim, in their order."""
+    by_name: dict[str, list[dict]] = {}
+    for row in rows:
+        by_name.setdefault(row["claim"], []).append(row)
+    return [_claim(name, found) for name, found in by_name.items()]
+
+
+def _claim(name: str, rows: list[dict]) -> Claim:
+    whole = next((row for row in rows if row["ft_seed"] is None), rows[0])
+    seeds = sorted((row for row in rows if row is not whole), key=lambda row: row["ft_seed"])
+    seeds = seeds if len(seeds) > 1 else []  # a single run is the study
+    return Claim(name, whole["sentence"], whole["paper"], whole, seeds, _plot([whole, *seeds]))
+
+
+def interval_name(row: dict) -> str:
+    """What the ends low and high of a row are: over fine-tuning seeds a claim has their range."""
+    return "range" if "range" in (row["unit"] or "") else "95 % interval"
+
+
+def tally(claims: Sequence[Claim]) -> dict[str, int]:
+    """How many claims have each verdict, study-wide."""
+    counts = Counter(claim.whole["verdict"] for claim in claims)
+    return {verdict: counts[verdict] for verdict in VERDICTS}
+
+
+def _plot(rows: Sequence[dict]) -> dict | None:
+    """Where estimates, interval ends and the threshold lie between the edges of a plot, 0-100; None without estimate.
+
+    The threshold is the first number of the column that states it; None where that has no number.
+    """
+    found = re.search(r"[-−]?\d+(\.\d+)?(e-?\d+)?", rows[0]["threshold"] or "")
+    threshold = float(found[0].replace("−", "-")) if found else None
+    values = [row[key] for row in rows for key in ("estimate", "low", "high")] + [threshold]
+    values = [value for value in values if is_number(value)]
+    if not any(is_number(row["estimate"]) for row in rows) or min(values) == max(values):
+        return None
+    start, width = min(values), max(values) - min(values)
+
+    def place(value):
+        return round(100 * (MARGIN + (1 - 2 * MARGIN) * (value - start) / width), 2) if is_number(value) else None
+
+    marks = [{key: place(row[key]) for key in ("estimate", "low", "high")} | {"row": row} for row in rows]
+    return {"threshold": place(threshold), "marks": marks}

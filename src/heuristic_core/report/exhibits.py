@@ -1,0 +1,73 @@
+"""Figures and tables of a study as a page shows them: everything inside the page but the formats for printing."""
+
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from heuristic_core.errors import InputError
+from heuristic_core.figures.sheets import Sheet, from_markdown
+from heuristic_core.figures.targets import TARGETS, module, outputs
+from heuristic_core.report.render import data_uri
+
+
+class Exhibit(NamedTuple):
+    """One target. label: "Figure 2". csv: the values behind its marks, as an address that holds them.
+    links: other formats by name, relative to the page. A figure has an image with its size in pixels, a table sheets.
+    """
+
+    name: str
+    label: str
+    title: str
+    caption: str
+    csv: str
+    csv_name: str
+    links: dict[str, str]
+    image: str | None = None
+    width: int | None = None
+    height: int | None = None
+    sheets: tuple[Sheet, ...] = ()
+
+
+def exhibit(root: Path, name: str, caption: str, prefix: str = "") -> Exhibit:
+    """Target `name` from its files under `root`. prefix: from the page's folder to `root`, such as "../other/"."""
+    files = {Path(path).suffix[1:]: path for path in outputs("", name)}
+    files = {suffix: path.lstrip("/") for suffix, path in files.items()}
+    if absent := [path for path in files.values() if not (root / path).is_file()]:
+        raise InputError(f"{root / absent[0]}: no such file, but {name} is asked for; draw it first")
+    common = {
+        "name": name,
+        "label": label(name),
+        "title": TARGETS[name].title,
+        "caption": caption,
+        "csv": data_uri((root / files["csv"]).read_bytes(), "text/csv"),
+        "csv_name": f"{root.name}-{name}.csv",
+        "links": {kind.upper(): f"{prefix}{path}" for kind, path in files.items() if kind not in ("csv", "png", "md")},
+    }
+    if "md" in files:
+        return Exhibit(**common, sheets=tuple(from_markdown((root / files["md"]).read_text())))
+    png = (root / files["png"]).read_bytes()
+    width, height = png_size(png)
+    return Exhibit(**common, image=data_uri(png, "image/png"), width=width, height=height)
+
+
+def label(name: str) -> str:
+    """ "Figure 2" for figure02, "Table: core seeds" for a target without a number."""
+    kind = "Table" if name.startswith("table") else "Figure"
+    rest = name.removeprefix(kind.lower()).replace("_", " ").strip()
+    return f"{kind} {int(rest)}" if rest.isdecimal() else f"{kind}: {rest}"
+
+
+def png_size(content: bytes) -> tuple[int, int]:
+    """Width and height in pixels, which stand at the head of a PNG file."""
+    width, height = struct.unpack(">II", content[16:24])
+    return width, height
+
+
+def caption_of(name: str, captions: Mapping[str, str]) -> str:
+    """The caption of target `name`: its own, else that of the target whose drawing it repeats."""
+    for key in (name, module(name)):
+        if key in captions:
+            return " ".join(captions[key].split())
+    wanted = " or ".join(f"{key}.rst" for key in dict.fromkeys((name, module(name))))
+    raise InputError(f"--captions: none for {name}; give {wanted}")

@@ -1,0 +1,53 @@
+"""The report of one study: its claims first, then figures, tables, and how all of it came about."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from heuristic_core.config.context import Context
+from heuristic_core.report.claims import claims_of, interval_name, tally
+from heuristic_core.report.exhibits import caption_of, exhibit
+from heuristic_core.report.missing import Gap, gaps
+from heuristic_core.report.render import render
+from heuristic_core.report.runs import rules
+from heuristic_core.report.settings import settings_by_block
+from heuristic_core.report.versions import versions
+from heuristic_core.tables import read_table
+
+
+def study_page(
+    root: Path,
+    context: Context,
+    settings: dict,
+    claims: Sequence[dict],
+    captions: Mapping[str, str],
+    targets: Sequence[str],
+    metadata: Path,
+) -> str:
+    """The HTML report of the study whose results lie under `root`.
+
+    settings: the checked configuration. claims: rows of the table of claims. captions: by target. targets: the
+    figures and tables shown, in order. metadata: Snakemake's folder of records; need not exist.
+    """
+    exhibits = [exhibit(root, name, caption_of(name, captions)) for name in targets]
+    judged = claims_of(claims)
+    return render(
+        "page.html.j2",
+        study=root.name,
+        subject=", ".join(dict.fromkeys(f"{row['model']} on {row['task']}" for row in claims)),
+        context=context,
+        claims=judged,
+        tally=tally(judged),
+        interval_name=interval_name,
+        figures=[e for e in exhibits if e.image],
+        sheets=[e for e in exhibits if not e.image],
+        gaps=study_gaps(root),
+        settings=settings_by_block(settings),
+        rules=rules(metadata, str(root)),
+        versions=versions(),
+    )
+
+
+def study_gaps(root: Path) -> list[Gap]:
+    """Missing values in those of the tables "accuracy" and "effective_size" that the study has."""
+    paths = (root / "tables" / f"{name}.parquet" for name in ("accuracy", "effective_size"))
+    return gaps(*(read_table(path) if path.is_file() else None for path in paths))

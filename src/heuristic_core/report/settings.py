@@ -1,0 +1,40 @@
+"""A study's study.json, and its settings as lines of key and value."""
+
+import json
+from pathlib import Path
+
+from heuristic_core.errors import InputError
+
+
+def read_study(path: str | Path) -> dict:
+    """study.json: {"context": what analysis needs to know of the study, "settings": its checked configuration}."""
+    try:
+        values = json.loads(Path(path).read_text())
+        return {key: values[key] for key in ("context", "settings")}
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; it is written when the study runs") from None
+    except (KeyError, TypeError, ValueError):
+        raise InputError(f'{path}: not of the form {{"context": {{...}}, "settings": {{...}}}}') from None
+
+
+def settings_by_block(settings: dict) -> dict[str, list[tuple[str, str]]]:
+    """Block -> (key, value as text); nested keys are joined by points. Plain values stand in the block "study"."""
+    blocks: dict[str, list[tuple[str, str]]] = {"study": []}
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            blocks[name] = list(_lines(value))
+        else:
+            blocks["study"].append((name, _text(value)))
+    return {name: lines for name, lines in blocks.items() if lines}
+
+
+def _lines(values: dict, prefix: str = ""):
+    for key, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from _lines(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", _text(value)
+
+
+def _text(value) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,29 @@
+"""Put two finished studies on one page, with a table of their differences."""
+
+from pathlib import Path
+
+from heuristic_core.analysis.compare import compare, only_in
+from heuristic_core.arguments import Arguments
+from heuristic_core.files import write_text
+from heuristic_core.report.comparison import comparison_page
+from heuristic_core.report.sides import USAGE, load, parse_sides
+from heuristic_core.tables import as_table, write_table
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.add_argument("--compare", required=True, metavar="STUDIES", help=USAGE)
+    parser.files(folder="where to write compare.html, differences.parquet and differences.csv")
+    args = parser.read(arguments)
+    sides, folder = parse_sides(args.compare), Path(args.folder)
+    (a, context_a), (b, context_b) = map(load, sides)
+    differences = compare(a, b, context_a, context_b)
+    write_table("differences", differences, folder / "differences.parquet")
+    write_text(folder / "differences.csv", differences.to_csv(index=False, lineterminator="\n"))
+    claims = [as_table("claims", tables["claims"]).to_pylist() if "claims" in tables else [] for tables in (a, b)]
+    page = comparison_page(sides, (context_a, context_b), differences, claims, (only_in(a, b), only_in(b, a)), folder)
+    write_text(folder / "compare.html", page)
+
+
+if __name__ == "__main__":
+    main()
