@@ -1,9 +1,11 @@
 """The words behind a pair's tokens: several subword tokens may make one word.
 
-A word is what the tokenizer's pre-tokenizer takes for one, cut at white space, as some (Llama's) do not split at all.
-Its text is read from the sentence, so that neither case nor the way it was cut into subwords matters.
+A word is what the tokenizer's pre-tokenizer takes for one, cut further at white space and punctuation, at which those
+of SentencePiece models do not split ("actor." would not repeat "actor"). Its text is read from the sentence, so that
+neither case nor the way it was cut into subwords matters.
 """
 
+import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -58,23 +60,31 @@ def as_encoded(pairs: Sequence[WordPair]) -> Encoded:
 
 def _word_pair(encoding: Encoding, sentences: tuple[str, str]) -> WordPair:
     words, tokens, spans = [], [], []
-    before = None  # sentence and the pre-tokenizer's number of the last ordinary token
+    last = None  # sentence, the pre-tokenizer's number and end of the last ordinary token
     rows = zip(encoding.tokens, encoding.sequence_ids, encoding.word_ids, encoding.offsets, strict=True)
     for token, sentence, number, (start, end) in rows:
         if sentence is None:
             words.append(None)
             tokens.append(token)
             continue
-        text = sentences[sentence][start:end]
-        gap = sentences[sentence][spans[-1][2] : start] if before == (sentence, number) else " "
-        if not (gap + text)[:1].isspace():
-            spans[-1] = (sentence, spans[-1][1], max(end, spans[-1][2]))
+        whole, text = sentences[sentence], sentences[sentence][start:end]
+        if last and last[:2] == (sentence, number) and _joined(whole[: last[2]], whole[min(last[2], start) : end]):
+            spans[-1] = (sentence, spans[-1][1], end)
             tokens.append(CONTINUED + text)
         else:
             spans.append((sentence, start, end))
             tokens.append(text.strip() or SPACE)
         words.append(len(spans) - 1)
-        before = sentence, number
+        last = sentence, number, end
     texts = [sentences[sentence][start:end].strip().lower() for sentence, start, end in spans]
     known = [None if word is None else texts[word] for word in words]
     return WordPair(encoding.ids, encoding.sequence_ids, words, known, tokens)
+
+
+def _joined(before: str, text: str) -> bool:
+    """Whether `text`, which follows on `before`, goes on with its word."""
+    return not text[:1].isspace() and _punctuation(before[-1:]) == _punctuation(text[:1])
+
+
+def _punctuation(letter: str) -> bool:
+    return letter != "" and unicodedata.category(letter)[0] in "PS"
