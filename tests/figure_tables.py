@@ -110,6 +110,46 @@ def attention_rows(rng):
                 yield identity | {"category": category, "share": float(share), "n": 450}
 
 
+def relation(words, sentences, texts, query, key):
+    """The category of one attended token; words, sentences and texts are None on special tokens."""
+    if words[query] is None:
+        return None
+    if words[key] is None:
+        return "separator" if key else "first"
+    if words[key] == words[query]:
+        return "self"
+    if sentences[key] != sentences[query]:
+        return "repeated" if texts[key] == texts[query] else "other"
+    return {-1: "previous", 1: "next"}.get(words[key] - words[query], "other")
+
+
+def attention_map_rows(rng):
+    """Pairs of 9 and 6 tokens, the first with a word of two subwords that is repeated."""
+    pairs = [
+        (["[CLS]", "doc", "·tors", "ran", "[SEP]", "who", "Doc", "·tors", "[SEP]"], [0, 0, 1, None, 2, 3, 3]),
+        (["[CLS]", "poets", "ran", "[SEP]", "poets", "[SEP]"], [0, 1, None, 2]),
+    ]
+    for ft_seed in FT_SEEDS:
+        for pair, (tokens, inner) in enumerate(pairs):
+            words = [None, *inner, None]
+            border = words.index(None, 1)
+            sentences = [None if word is None else int(k > border) for k, word in enumerate(words)]
+            parts = {word: "".join(t for t, w in zip(tokens, words, strict=True) if w == word) for word in words}
+            texts = [parts[word].lower() for word in words]
+            for c in HEADS:
+                identity = run(
+                    ft_seed, step=2200, component=c.index, name=c.name, kind=c.kind, layer=c.layer, head=c.head
+                )
+                for query, probabilities in enumerate(rng.dirichlet([0.3] * len(tokens), len(tokens))):
+                    for key, probability in enumerate(probabilities):
+                        yield identity | {
+                            "pair": pair, "query": query, "key": key, "query_token": tokens[query],
+                            "key_token": tokens[key], "sentence": sentences[query], "key_sentence": sentences[key],
+                            "category": relation(words, sentences, texts, query, key),
+                            "probability": float(probability),
+                        }  # fmt: skip
+
+
 def ablation_rows(rng):
     for ft_seed in FT_SEEDS:
         sets = [("none", "none", 0, None, 0)]
@@ -147,5 +187,6 @@ def build():
         "accuracy": accuracy_rows(rng), "finetune_accuracy": trace_rows(rng), "core": core,
         "effective_size": effective_size_rows(rng), "head_frequency": frequency_rows(core),
         "rank_correlation": correlations, "attention": attention_rows(rng), "ablations": ablation_rows(rng),
+        "attention_maps": attention_map_rows(rng),
     }  # fmt: skip
     return {name: table(name, list(of_table)) for name, of_table in rows.items()}

@@ -130,6 +130,7 @@ SCHEMAS = {
         "key_token": (STRING, "its text"),
         "sentence": (INT, "0 or 1: the sentence of the asking token; null for special tokens"),
         "key_sentence": (INT, "of the attended token; null for special tokens"),
+        "category": (STRING, "what the attended token is to the asking one, as in attention; null if that is special"),
         "probability": (REAL, "attention, 0-1"),
     },
     # ---- what analysis derives

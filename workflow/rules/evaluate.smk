@@ -58,19 +58,23 @@ rule ablate:
 rule attention:
     input:
         checkpoint=f"{L.run}/step{STUDY.last_checkpoint}/checkpoint",
-        evaluation=rules.encode.output.evaluation,
+        tokenizer=rules.encode.output.tokenizer,
+        sentences=rules.sentences.output.evaluation,
     output:
         shares=f"{L.run}/attention.parquet",
+        maps=f"{L.run}/attention_maps.parquet",
     log:
         L.log("attention/ft{ft_seed}"),
     conda:
         "../../envs/environment.yaml"
     params:
-        analysis=STUDY.analysis.model_dump_json(include={"attention_pairs"}),
+        analysis=STUDY.analysis.model_dump_json(include={"attention_pairs", "example_pairs"}),
         step=STUDY.last_checkpoint,
+        max_length=STUDY.task.max_length,
         identity=IDENTITY,
         device=STUDY.device,
         code=SCRIPTS["attention"],
     shell:
         "fork attention --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {params.step}"
-        " --checkpoint {input.checkpoint} --evaluation {input.evaluation} --shares {output.shares} --device {params.device} --log {log}"
+        " --max-length {params.max_length} --checkpoint {input.checkpoint} --tokenizer {input.tokenizer} --sentences {input.sentences}"
+        " --shares {output.shares} --maps {output.maps} --device {params.device} --log {log}"

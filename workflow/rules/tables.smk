@@ -57,6 +57,7 @@ PARTS = {
         "core": "core",
         "core_null": "core_null",
         "attention": "attention",
+        "attention_maps": "attention_maps",
         "ablation_sets": "ablation_sets",
         "ablation_predictions": "ablation_predictions",
     }.items()

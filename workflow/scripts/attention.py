@@ -1,14 +1,11 @@
-"""Shares of attention by kind of attended token, for every head of a fine-tuned model, over in-domain pairs."""
-
-import torch
+"""Where every head of a fine-tuned model attends: shares by kind of token, and attention between example tokens."""
 
 from heuristic_core.arguments import Arguments, identity
-from heuristic_core.attention import KINDS, attention_shares
+from heuristic_core.attention import example_pairs, in_domain_pairs, map_table, share_rows
 from heuristic_core.config.analysis import Analysis
-from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import load_model
-from heuristic_core.tables import write_table
-from heuristic_core.tasks.encoded import Encoded
+from heuristic_core.tables import read_rows, write_table
+from heuristic_core.tasks.words import word_pairs
 from heuristic_core.threads import use_threads
 
 
@@ -16,37 +13,24 @@ def main(arguments=None):
     parser = Arguments(__doc__)
     parser.settings("analysis", Analysis)
     parser.identity("ft_seed", "step")
+    parser.add_argument("--max-length", type=int, required=True, metavar="N", help="tokens beyond which a pair is cut")
     parser.files(
         checkpoint="folder of the fine-tuned model",
-        evaluation="encoded evaluation pairs",
+        tokenizer="folder of its tokenizer",
+        sentences="evaluation pairs (Parquet)",
         shares="where to write shares (Parquet)",
+        maps="where to write attention between tokens (Parquet)",
     )
     parser.device()
     args = parser.read(arguments)
     use_threads(1)
-    model, evaluation = load_model(args.checkpoint, args.device), Encoded.load(args.evaluation)
-    in_domain = evaluation.group("id")
-    special = [torch.from_numpy(mark).bool() for mark in in_domain.split(in_domain.special)]
-    count = min(args.analysis.attention_pairs, len(in_domain))
-    shares = attention_shares(model, PairTensors(in_domain, model.pad, model.device), special, count)
-    run = {name: getattr(identity(args), name) for name in ("study", "model", "task", "ft_seed", "step")}
-    rows = [
-        {
-            **run,
-            "component": head.index,
-            "name": head.name,
-            "kind": head.kind,
-            "layer": head.layer,
-            "head": head.head,
-            "category": kind,
-            "share": float(shares[head.layer, head.head, k]),
-            "n": count,
-        }
-        for head in model.grid
-        if head.kind == "head"
-        for k, kind in enumerate(KINDS)
-    ]
-    write_table("attention", rows, args.shares)
+    run, model, sentences = identity(args), load_model(args.checkpoint, args.device), read_rows(args.sentences)
+    averaged = in_domain_pairs(sentences, args.analysis.attention_pairs)
+    drawn = args.analysis.example_pairs
+    drawn = example_pairs(sentences) if drawn is None else drawn
+    averaged, drawn = (word_pairs(args.tokenizer, pairs, args.max_length) for pairs in (averaged, drawn))
+    write_table("attention", share_rows(run, model, averaged), args.shares)
+    write_table("attention_maps", map_table(run, model, drawn), args.maps)
 
 
 if __name__ == "__main__":

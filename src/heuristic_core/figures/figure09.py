@@ -17,7 +17,10 @@ CATEGORIES = {
     "self": ("#CC79A7", "\\\\\\\\"),
     "other": ("#D9D9D9", None),
 }
-CATEGORY_NAMES = {"repeated": "repeated token", "first": "first token", "self": "itself"}
+CATEGORY_NAMES = {
+    "repeated": "repeated word", "previous": "previous word", "next": "next word", "first": "first token",
+    "self": "itself",
+}  # fmt: skip
 READABLE = 4  # percent; a narrower segment has no room for its number
 OTHERS = "mean of other heads"
 

