@@ -152,31 +152,60 @@ def attention_map_rows(rng):
 
 def ablation_rows(rng):
     for ft_seed in FT_SEEDS:
-        sets = [("none", "none", 0, None, 0)]
-        sets += [
-            (c.name, "core", 1, None, 12) if c.index in CORE[ft_seed] else (c.name, "non-core", 1, None, 1)
-            for c in HEADS
-        ]
-        if CORE[ft_seed]:
-            sets += [(MATCHED, "strongest", 3, None, 45)]
-            sets += [(f"control {k} of {MATCHED}", "control", 3, MATCHED, 4) for k in (1, 2, 3)]
-        full = dict.fromkeys(SUBSETS, 90.0)
-        for name, role, size, matches, drop in sets:
-            identity = run(ft_seed, step=2200, ablation=name, role=role, size=size, matches=matches, interaction=None)
-            accuracies = {s: full[s] - (drop and round(rng.uniform(0.5, 1.5) * drop)) for s in SUBSETS}
-            for subset, (group, family) in SUBSETS.items():
-                change, bounded = accuracies[subset] - 90.0, role != "control"
-                yield identity | {
-                    "subset": subset, "group": group, "family": family, "n": 100, "accuracy": accuracies[subset],
-                    "change": change, "change_low": change - 4 if bounded else None,
-                    "change_high": change + 3 if bounded else None,
-                }  # fmt: skip
-            for group in dict.fromkeys(g for g, _ in SUBSETS.values()):
-                mean = float(np.mean([accuracies[s] for s, (g, _) in SUBSETS.items() if g == group]))
-                yield identity | {
-                    "subset": None, "group": group, "family": None, "n": 900, "accuracy": mean, "change": mean - 90,
-                    "change_low": None, "change_high": None,
-                }  # fmt: skip
+        core = CORE[ft_seed]
+        sets = [("none", "none", 0, "", 0)]
+        sets += [(c.name, *(("core", 1, str(c.layer), 12) if c.index in core else ("non-core", 1, str(c.layer), 1)))
+                 for c in HEADS]  # fmt: skip
+        if core:
+            sets += [(MATCHED, "strongest", 3, "0+1+2", 45)]
+            sets += [(f"control {k} of layers 0+1+2", "control", 3, "0+1+2", 4) for k in (1, 2, 3)]
+        for kind, scale in (("mean", 1.0), ("zero", 0.5)):
+            for name, role, size, layers, drop in sets:
+                if kind == "zero" and role == "non-core":
+                    continue
+                identity = run(ft_seed, step=2200, kind=kind, ablation=name, role=role, size=size, layers=layers)
+                changes = {s: -scale * drop and -float(round(rng.uniform(0.5, 1.5) * scale * drop)) for s in SUBSETS}
+                for subset, (group, family) in SUBSETS.items():
+                    where = {"subset": subset, "group": group, "family": family, "n": 100}
+                    yield identity | where | ablation_values(role, changes[subset])
+                for group in dict.fromkeys(g for g, _ in SUBSETS.values()):
+                    mean = float(np.mean([changes[s] for s, (g, _) in SUBSETS.items() if g == group]))
+                    yield (
+                        identity
+                        | {"subset": None, "group": group, "family": None, "n": 900}
+                        | ablation_values(role, mean)
+                    )
+
+
+def ablation_values(role, change):
+    bounded, joint = role != "control", role == "strongest"
+    return {
+        "accuracy": 90 + change, "change": change,
+        "change_low": change - 4 if bounded else None, "change_high": change + 3 if bounded else None,
+        "interaction": -change - 36 if joint else None, "interaction_low": -change - 40 if joint else None,
+        "interaction_high": -change - 30 if joint else None, "log_odds_change": change / 50,
+        "log_odds_interaction": 0.2 if joint else None, "log_odds_interaction_low": 0.1 if joint else None,
+        "log_odds_interaction_high": 0.3 if joint else None,
+    }  # fmt: skip
+
+
+def control_rows(rng):
+    levels = {"learned": 80.0, "random": 45.0, "importance": 60.0}
+    for ft_seed in FT_SEEDS:
+        for sparsity in (CONTEXT.mid, CONTEXT.high):
+            places = [*((s, *SUBSETS[s]) for s in SUBSETS), *((None, g, None) for g in ("id", "ood", "ood-entailment"))]
+            for subset, group, family in places:
+                learned = levels["learned"] + rng.normal()
+                for control, level in levels.items():
+                    one, difference = control == "importance", learned - level
+                    compared = control != "learned"
+                    yield run(ft_seed, step=2200, sparsity=sparsity, control=control) | {
+                        "subset": subset, "group": group, "family": family, "n": 1 if one else 12,
+                        "accuracy": level if compared else learned, "sd": None if one else 2.5,
+                        "difference": difference if compared else None,
+                        "difference_low": difference - 5 if compared else None,
+                        "difference_high": difference + 5 if compared else None,
+                    }  # fmt: skip
 
 
 def build():
@@ -188,5 +217,6 @@ def build():
         "effective_size": effective_size_rows(rng), "head_frequency": frequency_rows(core),
         "rank_correlation": correlations, "attention": attention_rows(rng), "ablations": ablation_rows(rng),
         "attention_maps": attention_map_rows(rng),
+        "controls": control_rows(rng),
     }  # fmt: skip
     return {name: table(name, list(of_table)) for name, of_table in rows.items()}

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristic_core.analysis.ablation_sets import joint_sets, set_table, single_sets
+from heuristic_core.analysis.ablation_sets import ablated, chosen_heads, joint_sets, set_table, single_sets
 from heuristic_core.components import ComponentGrid, Identity
+from heuristic_core.errors import InputError
 from heuristic_core.tables import read_table, schema, write_table
 
 GRID = ComponentGrid(4, 8)
@@ -14,53 +15,69 @@ CORE = [GRID.index(name) for name in ("0.1", "1.2", "1.3", "3.0")]
 DROPS = {GRID.index("0.1"): 5.0, GRID.index("1.2"): -1.0, GRID.index("1.3"): 9.0, GRID.index("3.0"): 2.0}
 
 
+def of_role(sets, *roles):
+    return [one for one in sets if one.role in roles]
+
+
 def test_single_sets_are_none_and_every_head():
-    sets = single_sets(CORE, GRID)
-    assert (sets[0].name, sets[0].role, sets[0].heads) == ("none", "none", ())
+    sets = single_sets(CORE, GRID, chosen=[(5, 9)])
+    assert (sets[0].name, sets[0].role, sets[0].heads, sets[0].layers) == ("none", "none", (), "")
     assert [one.heads for one in sets[1:]] == [(head,) for head in range(32)]
-    assert {one.name for one in sets if one.role == "core"} == {"0.1", "1.2", "1.3", "3.0"}
+    assert [one.layers for one in sets[1:]] == [str(head // 8) for head in range(32)]
+    assert {one.name for one in of_role(sets, "core")} == {"0.1", "1.2", "1.3", "3.0"}
     assert Counter(one.role for one in sets) == {"none": 1, "core": 4, "non-core": 28}
+    assert {one.name for one in sets if one.every_kind} == {"none", "0.1", "1.2", "1.3", "3.0", "0.5", "1.1"}
 
 
 def test_joint_sets_of_four_core_heads():
     sets = joint_sets(CORE, DROPS, GRID, control_draws=5, seed=0)
-    chosen = {one.name: one for one in sets if one.role != "control"}
-    pairs = ["0.1+1.2", "0.1+1.3", "0.1+3.0", "1.2+1.3", "1.2+3.0", "1.3+3.0"]
-    assert list(chosen) == [*pairs, "0.1+1.3+3.0", "core-all"]
-    assert [chosen[name].role for name in pairs] == ["pair"] * 6
-    assert chosen["0.1+1.3+3.0"].role == "strongest"
-    assert chosen["core-all"].heads == tuple(CORE)
-    assert chosen["1.2+3.0"].heads == (GRID.index("1.2"), GRID.index("3.0"))
-    controls = [one for one in sets if one.role == "control"]
-    assert Counter(one.matches for one in controls) == {"0.1+1.3+3.0": 5, "core-all": 5}
-    assert [one.name for one in controls if one.matches == "core-all"] == [
-        f"control {k} of core-all" for k in range(1, 6)
-    ]
+    found = {one.name: one for one in sets if one.role != "control"}
+    pairs = {"0.1+1.2": "0+1", "0.1+1.3": "0+1", "0.1+3.0": "0+3", "1.2+1.3": "1+1", "1.2+3.0": "1+3", "1.3+3.0": "1+3"}
+    assert list(found) == [*pairs, "0.1+1.3+3.0", "core-all"]
+    assert [(found[name].role, found[name].layers) for name in pairs] == [("pair", of) for of in pairs.values()]
+    assert found["0.1+1.3+3.0"].role == "strongest"
+    assert found["core-all"].heads == tuple(CORE) and found["core-all"].layers == "0+1+1+3"
+    assert found["1.2+3.0"].heads == (GRID.index("1.2"), GRID.index("3.0"))
+    controls = of_role(sets, "control")
+    signatures = ["0+1", "0+3", "1+1", "1+3", "0+1+3", "0+1+1+3"]
+    assert [one.name for one in controls] == [f"control {k} of layers {of}" for of in signatures for k in range(1, 6)]
+    assert {one.layers for one in controls if one.every_kind} == {"0+1+3", "0+1+1+3"}
 
 
-def test_a_core_of_one_head_has_controls_in_its_layer():
-    sets = joint_sets(CORE[:1], DROPS, GRID, control_draws=20, seed=0)
-    assert {one.matches for one in sets} == {"0.1"}
-    assert sorted(one.heads for one in sets) == [(head,) for head in range(8) if head != CORE[0]]
-
-
-def test_pairs_have_controls_where_the_core_has_no_third_head():
+def test_the_whole_core_of_two_has_its_controls_in_every_kind():
     sets = joint_sets(CORE[:2], DROPS, GRID, control_draws=5, seed=0)
-    assert [one.matches for one in sets if one.role == "control"] == ["0.1+1.2"] * 5
+    assert [(one.role, one.every_kind) for one in sets] == [("pair", True), *[("control", True)] * 5]
 
 
-@pytest.mark.parametrize(
-    ("size", "roles"),
-    [(0, []), (2, ["pair"]), (3, ["pair"] * 3 + ["strongest"])],
-)
+@pytest.mark.parametrize(("size", "roles"), [(0, []), (1, []), (2, ["pair"]), (3, ["pair"] * 3 + ["strongest"])])
 def test_no_set_stands_twice(size, roles):
-    sets = joint_sets(CORE[:size], DROPS, GRID, control_draws=0, seed=0)
+    core = tuple(CORE[:size])
+    sets = joint_sets(core, DROPS, GRID, control_draws=0, seed=0, chosen=[core, core[:1]] if core else [])
     assert [one.role for one in sets] == roles
 
 
 def test_equal_drops_go_by_the_order_of_heads():
     sets = joint_sets(CORE, dict.fromkeys(CORE, 1.0), GRID, control_draws=0, seed=0)
-    assert [one.heads for one in sets if one.role == "strongest"] == [tuple(CORE[:3])]
+    assert [one.heads for one in of_role(sets, "strongest")] == [tuple(CORE[:3])]
+
+
+def test_the_users_sets_are_named_by_head_and_have_controls():
+    chosen = chosen_heads([["2.5", "0.3", "2.5"], ["0.1", "1.2"]], GRID)
+    assert chosen == [(3, 21), (1, 10)]
+    sets = joint_sets(CORE, DROPS, GRID, control_draws=2, seed=0, chosen=chosen)
+    assert [(one.name, one.heads, one.layers) for one in of_role(sets, "chosen")] == [("0.3+2.5", (3, 21), "0+2")]
+    assert [one.name for one in sets if one.layers == "0+2"][1:] == [
+        "control 1 of layers 0+2",
+        "control 2 of layers 0+2",
+    ]
+
+
+@pytest.mark.parametrize("names", [["0.1", "4.0"], ["mlp 2"], ["0.8"]])
+def test_an_unknown_head_is_named_with_those_there_are(names):
+    with pytest.raises(InputError, match=rf"analysis.ablation_sets.*no head '{names[-1]}'.*from 0\.0 to 3\.7"):
+        chosen_heads([["0.0"], names], GRID)
+    with pytest.raises(InputError, match=r"analysis.ablation_sets: an empty set"):
+        chosen_heads([[]], GRID)
 
 
 @settings(max_examples=40, deadline=None)
@@ -68,34 +85,31 @@ def test_equal_drops_go_by_the_order_of_heads():
 def test_controls_are_distinct_outside_the_core_and_matched_in_layers(core_heads, draws, seed):
     grid = ComponentGrid(3, 4)
     sets = joint_sets(sorted(core_heads), dict.fromkeys(core_heads, 0.0), grid, draws, seed)
-    by_name = {one.name: one for one in [*single_sets(sorted(core_heads), grid), *sets]}
-    assert len(by_name) == 13 + len(sets)
+    names = {one.name for one in [*single_sets(sorted(core_heads), grid), *sets]}
+    assert len(names) == 13 + len(sets)
 
     def layers(heads):
-        return Counter(head // 4 for head in heads)
+        return "+".join(str(head // 4) for head in heads)
 
     for one in sets:
+        assert one.layers == layers(one.heads)
+        assert list(one.heads) == sorted(set(one.heads))
         if one.role == "control":
             assert not set(one.heads) & core_heads
-            assert list(one.heads) == sorted(set(one.heads))
-            assert layers(one.heads) == layers(by_name[one.matches].heads)
-        elif one.role != "pair" or len(core_heads) == 2:
-            found = [control.heads for control in sets if control.matches == one.name]
+        else:
+            found = [control.heads for control in of_role(sets, "control") if control.layers == one.layers]
             outside = combinations(sorted(set(range(12)) - core_heads), len(one.heads))
-            possible = [heads for heads in outside if layers(heads) == layers(one.heads)]
+            possible = [heads for heads in outside if layers(heads) == one.layers]
             assert len(set(found)) == len(found) == min(draws, len(possible))
 
 
 def test_controls_do_not_depend_on_the_other_sets():
-    def controls(core_heads):
-        sets = joint_sets(core_heads, DROPS, ComponentGrid(4, 8), control_draws=3, seed=1)
-        return [one.heads for one in sets if one.matches == "0.1+3.0"]
+    def controls(core_heads, seed=1, **more):
+        sets = joint_sets(core_heads, DROPS, GRID, control_draws=3, seed=seed, **more)
+        return [one.heads for one in of_role(sets, "control") if one.layers == "0+3"]
 
-    assert controls(CORE[::3]) == controls(CORE[::3])
-    other = [
-        one.heads for one in joint_sets(CORE[::3], DROPS, GRID, control_draws=3, seed=2) if one.matches == "0.1+3.0"
-    ]
-    assert controls(CORE[::3]) != other
+    assert controls(CORE[::3]) == controls(CORE[::3], chosen=[(5, 6, 7)])
+    assert controls(CORE[::3]) != controls(CORE[::3], seed=2)
 
 
 def test_a_core_head_without_a_single_drop_is_an_error():
@@ -103,12 +117,14 @@ def test_a_core_head_without_a_single_drop_is_an_error():
         joint_sets(CORE, {head: drop for head, drop in DROPS.items() if head != 24}, GRID, 1, 0)
 
 
-def test_the_table_of_sets(tmp_path):
+def test_the_table_of_sets_has_some_of_them_in_every_kind(tmp_path):
     sets = [*single_sets(CORE, GRID), *joint_sets(CORE, DROPS, GRID, control_draws=1, seed=0)]
-    write_table("ablation_sets", set_table(sets, Identity("s", "m", "t", 3, 20)), tmp_path / "sets.parquet")
+    table = set_table(sets, ["zero", "mean"], Identity("s", "m", "t", 3, 20))
+    write_table("ablation_sets", table, tmp_path / "sets.parquet")
     result = read_table(tmp_path / "sets.parquet")
     assert list(result.columns) == schema("ablation_sets").names
-    assert result["ablation"].tolist() == [one.name for one in sets]
-    assert [tuple(heads) for heads in result["heads"]] == [one.heads for one in sets]
-    assert set(result["ft_seed"]) == {3}
-    assert result["matches"].notna().tolist() == [one.role == "control" for one in sets]
+    zero, mean = (result[result["kind"] == kind] for kind in ("zero", "mean"))
+    assert zero["ablation"].tolist() == [one.name for one in sets]
+    assert [tuple(heads) for heads in zero["heads"]] == [one.heads for one in sets]
+    assert Counter(mean["role"]) == {"none": 1, "core": 4, "pair": 6, "strongest": 1, "core-all": 1, "control": 2}
+    assert [kind for kind, _ in ablated(sets, ["zero", "mean"])] == result["kind"].tolist()

@@ -3,20 +3,23 @@ import pandas as pd
 import pytest
 
 from heuristic_core.analysis.ablation_sets import AblationSet, set_table
-from heuristic_core.analysis.ablations import ablations, paired_interval, single_ood_drops
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.ablations import ablations, single_ood_drops
+from heuristic_core.analysis.bootstrap import Resamples
+from heuristic_core.analysis.frames import frame, generator
 from heuristic_core.components import Identity
 from heuristic_core.tables import schema, write_table
 
 MODEL = Identity("s", "m", "t", 1, 20)
+CONTROL = "control 1 of layers 0+0"
 SETS = [
-    AblationSet("none", "none", ()),
-    AblationSet("0.0", "core", (0,)),
-    AblationSet("0.1", "core", (1,)),
-    AblationSet("0.2", "non-core", (2,)),
-    AblationSet("0.0+0.1", "pair", (0, 1)),
-    AblationSet("control 1 of 0.0+0.1", "control", (2, 3), "0.0+0.1"),
+    AblationSet("none", "none", (), ""),
+    AblationSet("0.0", "core", (0,), "0"),
+    AblationSet("0.1", "core", (1,), "0"),
+    AblationSet("0.2", "non-core", (2,), "0", every_kind=False),
+    AblationSet("0.0+0.1", "pair", (0, 1), "0+0"),
+    AblationSet(CONTROL, "control", (2, 3), "0+0", every_kind=False),
 ]
+KINDS = ["mean", "zero"]
 # How many of 10 (id), 10 (ood_a) and 20 (ood_b) pairs are right.
 RIGHT = {
     "none": (10, 8, 20),
@@ -24,27 +27,34 @@ RIGHT = {
     "0.1": (9, 7, 18),
     "0.2": (10, 9, 20),
     "0.0+0.1": (9, 2, 19),
-    "control 1 of 0.0+0.1": (10, 8, 10),
+    CONTROL: (10, 8, 10),
 }
+ZERO = RIGHT | {"0.0+0.1": (9, 4, 19)}
 SUBSETS = {"id_a": ("id", 10), "ood_a": ("ood", 10), "ood_b": ("ood", 20)}
 
 
-def predictions(right=None):
+def predictions(sets=SETS, templates=1):
+    """The first pairs are right, in alternating templates; log odds are 1 where right, else -1, halved with "zero"."""
     rows = []
-    for ablation, counts in (right or RIGHT).items():
-        for (name, (group, pairs)), count in zip(SUBSETS.items(), counts, strict=True):
-            for example in range(pairs):
-                row = MODEL._asdict() | {"ablation": ablation, "subset": name, "group": group, "example": example}
-                rows.append(row | {"label": 1, "prediction": 1, "correct": example < count, "logits": [0.0]})
+    for kind, right in zip(KINDS, (RIGHT, ZERO), strict=True):
+        for one in (one for one in sets if one.every_kind or kind == "mean"):
+            for (name, (group, pairs)), count in zip(SUBSETS.items(), right[one.name], strict=True):
+                identity = MODEL._asdict() | {"kind": kind, "ablation": one.name, "subset": name, "group": group}
+                for example in range(pairs):
+                    correct = example < count
+                    log_odds = (1 if correct else -1) / (2 if kind == "zero" else 1)
+                    scores = {"correct": correct, "correct_merged": example < 1, "log_odds": log_odds, "logits": [0.0]}
+                    rows.append(identity | {"example": example, "template": f"t{example % templates}"} | scores)
     return frame("ablation_predictions", rows)
 
 
 def sets(chosen=SETS):
-    return set_table(list(chosen), MODEL)
+    return set_table(list(chosen), KINDS, MODEL)
 
 
-def by_cell(result, column):
+def by_cell(result, column, kind="mean"):
     """(ablation, subset or group) -> value; nulls as None."""
+    result = result[result["kind"] == kind]
     cells = zip(result["ablation"], result["subset"].fillna(result["group"]), result[column], strict=True)
     return {(ablation, where): None if pd.isna(value) else value for ablation, where, value in cells}
 
@@ -53,7 +63,7 @@ def test_accuracies_changes_and_groups(tmp_path):
     result = ablations(predictions(), sets())
     assert list(result.columns) == schema("ablations").names
     write_table("ablations", result, tmp_path / "ablations.parquet")
-    assert list(dict.fromkeys(result["ablation"])) == [one.name for one in SETS]
+    assert result.drop_duplicates(["kind", "ablation"])["ablation"].tolist() == sets()["ablation"].tolist()
     accuracy, change, n = (by_cell(result, column) for column in ("accuracy", "change", "n"))
     assert accuracy["none", "ood_a"] == 80 and accuracy["0.1", "ood_b"] == 90
     assert change["none", "id"] == 0
@@ -63,22 +73,30 @@ def test_accuracies_changes_and_groups(tmp_path):
     assert change["0.0+0.1", "ood"] == pytest.approx(-32.5)
     assert result.loc[result["subset"].isna(), "family"].isna().all()
     pair = result[result["ablation"] == "0.0+0.1"]
-    assert set(pair["size"]) == {2} and set(pair["role"]) == {"pair"} and pair["matches"].isna().all()
+    assert set(pair["size"]) == {2} and set(pair["role"]) == {"pair"} and set(pair["layers"]) == {"0+0"}
 
 
-def test_interaction_is_what_a_set_costs_beyond_its_heads():
-    interaction = by_cell(ablations(predictions(), sets()), "interaction")
+def test_interaction_is_what_a_set_costs_beyond_its_heads_of_the_same_kind():
+    result = ablations(predictions(), sets())
+    interaction = by_cell(result, "interaction")
     assert interaction["0.0+0.1", "ood_a"] == pytest.approx(60 - (20 + 10))
     assert interaction["0.0+0.1", "ood_b"] == pytest.approx(5 - (0 + 10))
     assert interaction["0.0+0.1", "ood"] == pytest.approx(32.5 - (10 + 10))
     assert interaction["0.0+0.1", "id"] == pytest.approx(10 - (0 + 10))
     assert {ablation for (ablation, _), value in interaction.items() if value is not None} == {"0.0+0.1"}
+    assert by_cell(result, "interaction", "zero")["0.0+0.1", "ood_a"] == pytest.approx(40 - (20 + 10))
+    # Log odds go from 1 to -1 with every pair that is lost: 0.02 nats for a point of accuracy, half that with "zero".
+    for kind, nats in (("mean", 0.02), ("zero", 0.01)):
+        points, of_log_odds = (by_cell(result, name, kind) for name in ("interaction", "log_odds_interaction"))
+        assert of_log_odds["0.0+0.1", "ood"] == pytest.approx(nats * points["0.0+0.1", "ood"])
+        points, of_log_odds = (by_cell(result, name, kind) for name in ("change", "log_odds_change"))
+        assert {cell: nats * value for cell, value in points.items()} == pytest.approx(of_log_odds)
 
 
 def test_without_a_single_ablation_there_is_no_interaction():
     kept = [one for one in SETS if one.name != "0.1"]
-    result = ablations(predictions({one.name: RIGHT[one.name] for one in kept}), sets(kept))
-    assert result["interaction"].isna().all()
+    result = ablations(predictions(kept), sets(kept))
+    assert result[["interaction", "interaction_low", "log_odds_interaction"]].isna().all(axis=None)
 
 
 def test_group_means_over_chosen_subsets():
@@ -86,49 +104,83 @@ def test_group_means_over_chosen_subsets():
     assert by_cell(result, "change")["0.0+0.1", "ood"] == pytest.approx(-5)
     assert by_cell(result, "n")["0.0+0.1", "ood"] == 20
     assert by_cell(result, "change")["0.0+0.1", "ood_a"] == pytest.approx(-60)
+    with pytest.raises(ValueError, match="no subset 'nowhere'"):
+        ablations(predictions(), sets(), subsets=["nowhere"])
 
 
-def test_controls_and_groups_have_no_interval():
-    result = ablations(predictions(), sets(), bootstrap=50)
-    without = (result["role"] == "control") | result["subset"].isna()
-    assert result.loc[without, ["change_low", "change_high"]].isna().all(axis=None)
-    inside = result[~without]
-    assert (inside["change_low"] <= inside["change"] + 1e-9).all()
-    assert (inside["change"] <= inside["change_high"] + 1e-9).all()
-    assert inside.loc[inside["ablation"] == "none", ["change_low", "change_high"]].eq(0).all(axis=None)
+def test_the_class_rule_chooses_what_counts_as_correct():
+    accuracy = by_cell(ablations(predictions(), sets(), rule="merge-first"), "accuracy")
+    assert {accuracy[name, "ood_a"] for name in RIGHT} == {10}
+
+
+@pytest.mark.parametrize("templates", [1, 5])
+def test_intervals_come_from_draws_shared_by_ablations_and_averaged_over_a_group(templates):
+    """Every interval again, pair by pair from the draws of each subset."""
+    result = ablations(predictions(templates=templates), sets(), bootstrap=200, seed=3)
+    draws = {}
+    for position, (subset, (group, pairs)) in enumerate(SUBSETS.items()):
+        names = [f"t{example % templates}" for example in range(pairs)]
+        resamples = Resamples(names, 200, generator(3, "bootstrap", subset, group))
+        for name, right in RIGHT.items():
+            draws[name, subset] = resamples.means(100 * (np.arange(pairs) < right[position]))
+    for name in RIGHT:
+        draws[name, "ood"] = (draws[name, "ood_a"] + draws[name, "ood_b"]) / 2
+    cells = {column: by_cell(result, column) for column in ("change", "interaction", "log_odds_interaction")}
+    bounds = {f"{name}{end}": by_cell(result, f"{name}{end}") for name in cells for end in ("_low", "_high")}
+    for where in (*SUBSETS, "ood"):
+        change = {name: draws[name, where] - draws["none", where] for name in RIGHT}
+        interaction = change["0.0"] + change["0.1"] - change["0.0+0.1"]
+        for name in RIGHT:
+            expected = (None, None) if name == CONTROL else tuple(np.percentile(change[name], [2.5, 97.5]))
+            found = bounds["change_low"][name, where], bounds["change_high"][name, where]
+            assert found == pytest.approx(expected, abs=1e-9)
+        expected = np.percentile(interaction, [2.5, 97.5])
+        found = [bounds[f"interaction{end}"]["0.0+0.1", where] for end in ("_low", "_high")]
+        assert found == pytest.approx(expected, abs=1e-9)
+        found = [bounds[f"log_odds_interaction{end}"]["0.0+0.1", where] for end in ("_low", "_high")]
+        assert found == pytest.approx(0.02 * expected, abs=1e-6)
+    assert bounds["change_low"]["0.0", "ood_a"] < cells["change"]["0.0", "ood_a"] < 0
 
 
 def test_an_interval_does_not_depend_on_the_other_ablations():
-    full = ablations(predictions(), sets())
-    few = {name: RIGHT[name] for name in ("none", "0.1")}
-    alone = ablations(predictions(few), sets(SETS[:1] + SETS[2:3]))
-    same = full[full["ablation"].isin(few)].reset_index(drop=True)
+    full, few = ablations(predictions(), sets()), [SETS[0], SETS[2]]
+    alone = ablations(predictions(few), sets(few))
+    same = full[full["ablation"].isin([one.name for one in few])].reset_index(drop=True)
     pd.testing.assert_frame_equal(alone, same)
     other = ablations(predictions(), sets(), seed=1)
     assert not other["change_low"].equals(full["change_low"])
 
 
-def test_the_interval_against_resampling_pairs():
-    rng = np.random.default_rng(0)
-    ablated, full = rng.random(60) < 0.4, rng.random(60) < 0.7
-    difference = ablated.astype(int) - full.astype(int)
-    drawn = rng.integers(0, 60, size=(20_000, 60))
-    expected = np.percentile(100 * difference[drawn].mean(axis=1), [2.5, 97.5])
-    # Changes come in steps of 100 / 60 points; a percentile may fall on a neighbouring one.
-    found = paired_interval(difference, 20_000, np.random.default_rng(1))
-    assert found == pytest.approx(expected, abs=100 / 60 + 1e-9)
-    assert found[0] < 100 * difference.mean() < found[1]
+def test_infinite_log_odds_count_as_thirty_nats():
+    table = predictions()
+    at = (table["kind"] == "mean") & (table["ablation"] == "0.0") & (table["subset"] == "ood_a")
+    table.loc[at, "log_odds"] = [np.inf] * 5 + [-np.inf] * 5
+    assert by_cell(ablations(table, sets()), "log_odds_change")["0.0", "ood_a"] == pytest.approx(0 - 0.6)
+    table.loc[at, "log_odds"] = np.inf
+    assert by_cell(ablations(table, sets()), "log_odds_change")["0.0", "ood_a"] == pytest.approx(30 - 0.6)
+
+
+def test_names_may_be_categories():
+    """As the rule reads them, to save memory."""
+    table = predictions()
+    names = ["study", "kind", "ablation", "subset", "group", "family", "template"]
+    pd.testing.assert_frame_equal(
+        ablations(table.astype(dict.fromkeys(names, "category")), sets()), ablations(table, sets())
+    )
 
 
 def test_single_drops_by_component_index():
-    assert single_ood_drops(predictions(), sets()) == pytest.approx({0: 10, 1: 10, 2: -5})
-    assert single_ood_drops(predictions(), sets(), ["ood_a"]) == pytest.approx({0: 20, 1: 10, 2: -10})
+    mean, table = sets()[lambda s: s["kind"] == "mean"], predictions()[lambda p: p["kind"] == "mean"]
+    assert single_ood_drops(table, mean) == pytest.approx({0: 10, 1: 10, 2: -5})
+    assert single_ood_drops(table, mean, ["ood_a"]) == pytest.approx({0: 20, 1: 10, 2: -10})
 
 
 def test_incomplete_predictions_are_errors():
     table = predictions()
-    with pytest.raises(ValueError, match="no predictions of ablation 'none'"):
-        ablations(table[table["ablation"] != "none"], sets())
+    with pytest.raises(ValueError, match=r"'0\.0' has predictions of 10 pairs of id_a, 'none' of 0"):
+        ablations(table[(table["ablation"] != "none") | (table["kind"] != "mean")], sets())
+    with pytest.raises(ValueError, match=r"no predictions of ablation 'none' of kind mean"):
+        ablations(table, sets(SETS[1:]))
     first = table[(table["ablation"] == "0.0") & (table["subset"] == "ood_a")].index[0]
     with pytest.raises(ValueError, match=r"'0\.0' has predictions of 9 pairs of ood_a, 'none' of 10"):
         ablations(table.drop(first), sets())
@@ -139,5 +191,5 @@ def test_incomplete_predictions_are_errors():
 def test_predictions_of_other_pairs_are_an_error():
     table = predictions()
     table.loc[(table["ablation"] == "0.1") & (table["subset"] == "id_a") & (table["example"] == 0), "example"] = 99
-    with pytest.raises(ValueError, match="lacks predictions of pairs of id_a"):
+    with pytest.raises(ValueError, match=r"'0\.1' lacks predictions of pairs of id_a"):
         ablations(table, sets())

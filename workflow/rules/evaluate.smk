@@ -44,7 +44,9 @@ rule ablate:
     conda:
         "../../envs/environment.yaml"
     params:
-        analysis=STUDY.analysis.model_dump_json(include={"control_draws", "seed", "subsets", "ablation_pairs"}),
+        analysis=STUDY.analysis.model_dump_json(
+            include={"ablation_kinds", "ablation_sets", "ablation_pairs", "control_draws", "seed", "subsets"}
+        ),
         step=STUDY.last_checkpoint,
         identity=IDENTITY,
         device=STUDY.device,
@@ -53,6 +55,34 @@ rule ablate:
         "fork ablate --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {params.step}"
         " --core {input.core} --checkpoint {input.checkpoint} --means {input.means} --evaluation {input.evaluation}"
         " --predictions {output.predictions} --sets {output.sets} --device {params.device} --log {log}"
+
+
+rule controls_predictions:
+    input:
+        subnetworks=lambda w: [
+            f"{L.run}/step{c.step}/s{c.sparsity:g}/seed{c.seed}/subnetwork.json".format(**w) for c in spread(STUDY)
+        ],
+        checkpoint=f"{L.run}/step{STUDY.last_checkpoint}/checkpoint",
+        means=f"{L.run}/step{STUDY.last_checkpoint}/means.safetensors",
+        train=rules.encode.output.train,
+        evaluation=rules.encode.output.evaluation,
+    output:
+        predictions=f"{L.run}/control_predictions.parquet",
+    log:
+        L.log("controls/ft{ft_seed}"),
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        analysis=STUDY.analysis.model_dump_json(include={"importance_pairs", "seed"}),
+        step=STUDY.last_checkpoint,
+        identity=IDENTITY,
+        device=STUDY.device,
+        code=SCRIPTS["controls_predictions"],
+    shell:
+        "fork controls_predictions --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed}"
+        " --step {params.step} --subnetworks {input.subnetworks} --checkpoint {input.checkpoint} --means {input.means}"
+        " --train {input.train} --evaluation {input.evaluation} --predictions {output.predictions}"
+        " --device {params.device} --log {log}"
 
 
 rule attention:

@@ -60,6 +60,7 @@ PARTS = {
         "attention_maps": "attention_maps",
         "ablation_sets": "ablation_sets",
         "ablation_predictions": "ablation_predictions",
+        "control_predictions": "control_predictions",
     }.items()
 }
 
@@ -169,11 +170,30 @@ rule ablations:
     conda:
         "../../envs/environment.yaml"
     params:
-        analysis=STUDY.analysis.model_dump_json(include={"subsets", "seed"}),
+        analysis=STUDY.analysis.model_dump_json(include={"bootstrap", "class_rule", "seed", "subsets"}),
         code=SCRIPTS["ablations"],
     shell:
         "fork ablations --analysis {params.analysis:q} --predictions {input.predictions} --sets {input.sets}"
         " --table {output} --log {log}"
+
+
+rule controls:
+    input:
+        predictions=L.table("control_predictions"),
+        accuracy=L.table("accuracy"),
+    output:
+        L.table("controls"),
+    log:
+        L.log("tables/controls"),
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        analysis=STUDY.analysis.model_dump_json(include={"class_rule", "subsets"}),
+        context=CONTEXT.model_dump_json(include={"last", "mid", "high", "seeds"}),
+        code=SCRIPTS["controls"],
+    shell:
+        "fork controls --analysis {params.analysis:q} --context {params.context:q} --predictions {input.predictions}"
+        " --accuracy {input.accuracy} --table {output} --log {log}"
 
 
 # Every table that a claim may read; Snakemake makes those that no figure wanted.

@@ -1,19 +1,23 @@
-"""Ablate heads from the full model: every head alone, sets of core heads, and matched random controls."""
+"""Ablate heads from the full model: every head alone, sets of core heads, chosen sets, and matched random controls."""
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from heuristic_core.ablation import ComponentMeans
-from heuristic_core.analysis.ablation_sets import joint_sets, set_table, single_sets
+from heuristic_core.analysis.ablation_sets import ablated, chosen_heads, joint_sets, set_table, single_sets
 from heuristic_core.analysis.ablations import single_ood_drops
 from heuristic_core.arguments import Arguments, identity
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.evaluate import predictions, subnetwork_logits
+from heuristic_core.files import replacing
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import load_model
 from heuristic_core.progress import Progress
-from heuristic_core.tables import as_frame, as_table, read_table, write_table
+from heuristic_core.tables import as_frame, as_table, read_table, schema, write_table
 from heuristic_core.tasks.encoded import Encoded
 from heuristic_core.threads import use_threads
+
+TABLE = "ablation_predictions"
 
 
 def main(arguments=None):
@@ -31,32 +35,37 @@ def main(arguments=None):
     parser.device()
     args = parser.read(arguments)
     use_threads(1)
+    analysis, run = args.analysis, identity(args)
     model = load_model(args.checkpoint, args.device)
-    evaluation = Encoded.load(args.evaluation).thinned(args.analysis.ablation_pairs)
-    means, run = ComponentMeans.load(args.means).to(model), identity(args)
-    pairs = PairTensors(evaluation, model.pad, model.device)
+    evaluation = Encoded.load(args.evaluation).thinned(analysis.ablation_pairs)
+    means, pairs = ComponentMeans.load(args.means).to(model), PairTensors(evaluation, model.pad, model.device)
     core = read_table(args.core)
-    heads = core.loc[core["in_core"], "component"].tolist()
+    heads, chosen = core.loc[core["in_core"], "component"].tolist(), chosen_heads(analysis.ablation_sets, model.grid)
 
-    def predict(sets):
-        tables = []
-        for one in sets:
-            logits = subnetwork_logits(model, pairs, one.heads, means).numpy()
-            columns = predictions(logits, evaluation.labels, evaluation.subsets)
-            columns |= {"ablation": [one.name] * len(pairs)} | run.columns(len(pairs), "step")
-            tables.append(as_table("ablation_predictions", columns))
-            progress.at(len(tables), sets=len(tables))
-        return pa.concat_tables(tables)
+    def predict(kind, one):
+        logits = subnetwork_logits(model, pairs, one.heads, means, kind, analysis.seed).numpy()
+        columns = predictions(logits, evaluation) | run.columns(len(pairs), "step")
+        return as_table(
+            TABLE, columns | {name: [v] * len(pairs) for name, v in (("kind", kind), ("ablation", one.name))}
+        )
 
-    singles = single_sets(heads, model.grid)
-    progress = Progress("ablate single heads", len(singles))
-    alone = predict(singles)
-    drops = single_ood_drops(as_frame(alone), set_table(singles, run), args.analysis.subsets)
-    joint = joint_sets(heads, drops, model.grid, args.analysis.control_draws, args.analysis.seed)
-    progress = Progress("ablate sets", len(joint))
-    together = [predict(joint)] if joint else []
-    write_table("ablation_predictions", pa.concat_tables([alone, *together]), args.predictions)
-    write_table("ablation_sets", set_table([*singles, *joint], run), args.sets)
+    # Thousands of pairs times hundreds of sets: written as they come.
+    with replacing(args.predictions) as partial, pq.ParquetWriter(partial, schema(TABLE), compression="zstd") as file:
+
+        def write(name, ablations):
+            progress, light = Progress(name, len(ablations)), []
+            for kind, one in ablations:
+                file.write_table(table := predict(kind, one))
+                light.append(table.select(["ablation", "subset", "group", "correct"]))
+                progress.at(len(light), sets=len(light))
+            return light
+
+        first, singles = analysis.ablation_kinds[:1], single_sets(heads, model.grid, chosen)
+        alone = as_frame(pa.concat_tables(write("ablate single heads", ablated(singles, first))))
+        drops = single_ood_drops(alone, set_table(singles, first, run), analysis.subsets)
+        sets = singles + joint_sets(heads, drops, model.grid, analysis.control_draws, analysis.seed, chosen)
+        write("ablate sets", ablated(sets, analysis.ablation_kinds)[len(singles) :])
+    write_table("ablation_sets", set_table(sets, analysis.ablation_kinds, run), args.sets)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Which sets of heads are ablated: every head alone, sets of core heads, and matched random controls."""
+"""Which sets of heads are ablated: every head alone, sets of core heads, the user's own, and matched controls."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain, combinations, product
 from math import comb, prod
@@ -11,79 +11,102 @@ import pandas as pd
 
 from heuristic_core.analysis.frames import frame, generator
 from heuristic_core.components import ComponentGrid, Identity
+from heuristic_core.errors import InputError
 
 
 @dataclass(frozen=True)
 class AblationSet:
     """Heads that are ablated together.
 
-    name: "none", "2.5", "2.5+3.7", "core-all" or "control 3 of 2.5+3.7". role: as in table "ablation_sets".
-    heads: ascending component indices. matches: for a control, the name of the set it matches.
+    name: "none", "2.5", "2.5+3.7", "core-all" or "control 3 of layers 2+3". role, layers: as in table "ablation_sets".
+    heads: ascending component indices. every_kind: ablated in every kind, not in the first alone.
     """
 
     name: str
     role: str
     heads: tuple[int, ...]
-    matches: str | None = None
+    layers: str
+    every_kind: bool = True
 
 
-def single_sets(core_heads: list[int], grid: ComponentGrid) -> list[AblationSet]:
-    """The empty set "none", then every head of the model by itself. core_heads: component indices."""
-    heads = [component for component in grid if component.kind == "head"]
-    singles = [AblationSet(c.name, "core" if c.index in core_heads else "non-core", (c.index,)) for c in heads]
-    return [AblationSet("none", "none", ()), *singles]
+def chosen_heads(names: Sequence[Sequence[str]], grid: ComponentGrid) -> list[tuple[int, ...]]:
+    """The sets of setting `analysis.ablation_sets` as ascending component indices. Raises InputError on other names."""
+    heads = {component.name: component.index for component in grid if component.kind == "head"}
+    for one in names:
+        if unknown := [name for name in one if name not in heads]:
+            raise InputError(
+                f"analysis.ablation_sets: {list(one)}: no head {unknown[0]!r}; heads are named layer.head, "
+                f"in this model from {min(heads, key=heads.get)} to {max(heads, key=heads.get)}"
+            )
+        if not one:
+            raise InputError("analysis.ablation_sets: an empty set; name at least one head, such as ['0.1']")
+    return [tuple(sorted({heads[name] for name in one})) for one in names]
+
+
+def single_sets(
+    core_heads: Sequence[int], grid: ComponentGrid, chosen: Sequence[tuple[int, ...]] = ()
+) -> list[AblationSet]:
+    """The empty set "none", then every head of the model by itself.
+
+    core_heads: component indices. chosen: the user's sets, whose heads are ablated in every kind, as core heads are.
+    """
+    compared = {*core_heads, *chain(*chosen)}
+    sets = [AblationSet("none", "none", (), "")]
+    for c in grid:
+        if c.kind == "head":
+            role = "core" if c.index in core_heads else "non-core"
+            sets.append(AblationSet(c.name, role, (c.index,), str(c.layer), c.index in compared))
+    return sets
 
 
 def joint_sets(
-    core_heads: list[int],
+    core_heads: Sequence[int],
     single_ood_drop: Mapping[int, float],
     grid: ComponentGrid,
     control_draws: int,
     seed: int,
+    chosen: Sequence[tuple[int, ...]] = (),
 ) -> list[AblationSet]:
-    """Sets of two and more core heads, the largest followed by controls.
+    """Sets of two and more heads: of the core, the user's own, and controls of them all.
 
-    All pairs; the three heads whose single ablation costs most out-of-domain accuracy; all core heads, where
-    that is none of the sets before. A control has as many heads outside the core in each same layer, drawn at
-    random. Where a layer has too few heads outside the core there is none; where no more than `control_draws`
-    exist, each stands once. Pairs, of which there are many, have controls only where there is no larger set, and a
-    core of a single head has them for that head.
+    Of the core: all pairs, the three heads whose single ablation costs most out-of-domain accuracy, and all heads. No
+    set stands twice. A control has as many heads outside the core in each layer, drawn at random; sets with the same
+    layers share theirs. Where no more than `control_draws` exist, each stands once. Controls of the strongest three
+    and of the whole core are ablated in every kind.
 
-    core_heads: component indices. single_ood_drop: points lost by ablating each of them.
+    core_heads: component indices. single_ood_drop: points lost by ablating each of them. chosen: the user's sets.
     Raises ValueError where a core head has no single drop.
     """
-    names = [component.name for component in grid]
-    core_heads = sorted(core_heads)
-    if unknown := [names[head] for head in core_heads if head not in single_ood_drop]:
+    core_heads, components = tuple(sorted(core_heads)), list(grid)
+    if unknown := [components[head].name for head in core_heads if head not in single_ood_drop]:
         raise ValueError(f"no single ablation of core head {', '.join(unknown)}")
-
-    def named(role: str, heads: tuple[int, ...]) -> AblationSet:
-        return AblationSet("+".join(names[head] for head in heads), role, heads)
-
-    sets = [named("pair", pair) for pair in combinations(core_heads, 2)]
-    if len(core_heads) >= 3:
-        costliest = sorted(core_heads, key=lambda head: (-single_ood_drop[head], head))[:3]
-        sets.append(named("strongest", tuple(sorted(costliest))))
-    if len(core_heads) > 3:
-        sets.append(AblationSet("core-all", "core-all", tuple(core_heads)))
+    costliest = sorted(core_heads, key=lambda head: (-single_ood_drop[head], head))[:3]
+    wanted = [("pair", pair) for pair in combinations(core_heads, 2)]
+    wanted += [("strongest", tuple(sorted(costliest))), ("core-all", core_heads), *(("chosen", one) for one in chosen)]
+    sets: dict[tuple[int, ...], AblationSet] = {}
+    for role, heads in wanted:
+        if len(heads) > 1 and heads not in sets:
+            name = role if role == "core-all" else "+".join(components[head].name for head in heads)
+            layers = "+".join(str(components[head].layer) for head in heads)
+            sets[heads] = AblationSet(name, role, heads, layers)
     others = [c.index for c in grid if c.kind == "head" and c.index not in core_heads]
-    alone = [named("core", (head,)) for head in core_heads]
-    controlled = [one for one in sets if one.role != "pair"] or sets or alone
-    controls = [c for one in controlled for c in _controls(one, others, grid.heads, control_draws, seed)]
-    return [*sets, *controls]
+    everywhere = {one.layers for one in sets.values() if one.role == "strongest" or one.heads == core_heads}
+    controls = [
+        AblationSet(f"control {k} of layers {layers}", "control", heads, layers, layers in everywhere)
+        for layers in dict.fromkeys(one.layers for one in sets.values())
+        for k, heads in enumerate(_controls(layers, others, grid.heads, control_draws, seed), start=1)
+    ]
+    return [*sets.values(), *controls]
 
 
-def _controls(matched: AblationSet, others: list[int], per_layer: int, draws: int, seed: int) -> Iterator[AblationSet]:
-    """Distinct random sets of `others` with as many heads in each layer as `matched`."""
-    needed = sorted(Counter(head // per_layer for head in matched.heads).items())
-    pools = [([head for head in others if head // per_layer == layer], count) for layer, count in needed]
+def _controls(layers: str, others: list[int], per_layer: int, draws: int, seed: int) -> Iterator[tuple[int, ...]]:
+    """Distinct random sets of `others` with heads in these layers."""
+    needed = Counter(map(int, layers.split("+")))
+    pools = [([head for head in others if head // per_layer == layer], count) for layer, count in needed.items()]
     if prod(comb(len(pool), count) for pool, count in pools) <= draws:
         choices = product(*(combinations(pool, count) for pool, count in pools))
-        found = [tuple(chain(*parts)) for parts in choices]
-    else:
-        found = _distinct(pools, draws, generator(seed, matched.name))
-    for k, heads in enumerate(found, start=1):
-        yield AblationSet(f"control {k} of {matched.name}", "control", heads, matched.name)
+        return (tuple(chain(*parts)) for parts in choices)
+    return iter(_distinct(pools, draws, generator(seed, "controls", layers)))
 
 
 def _distinct(pools: list[tuple[list[int], int]], draws: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
@@ -95,7 +118,13 @@ def _distinct(pools: list[tuple[list[int], int]], draws: int, rng: np.random.Gen
     return list(found)
 
 
-def set_table(sets: list[AblationSet], full_model: Identity) -> pd.DataFrame:
+def ablated(sets: Sequence[AblationSet], kinds: Sequence[str]) -> list[tuple[str, AblationSet]]:
+    """Every ablation that is made of `sets`, by kind: all of them with the first kind, some with the others too."""
+    return [(kind, one) for kind in kinds for one in sets if one.every_kind or kind == kinds[0]]
+
+
+def set_table(sets: Sequence[AblationSet], kinds: Sequence[str], full_model: Identity) -> pd.DataFrame:
     """Table "ablation_sets": the sets that are ablated from the model `full_model` names."""
     run = full_model._asdict()
-    return frame("ablation_sets", [run | asdict(one) | {"ablation": one.name} for one in sets])
+    rows = [run | asdict(one) | {"kind": kind, "ablation": one.name} for kind, one in ablated(sets, kinds)]
+    return frame("ablation_sets", rows)

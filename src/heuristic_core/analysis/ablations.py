@@ -1,44 +1,95 @@
-"""What ablating sets of heads costs, and what it costs beyond the sum of its heads (paper, section 6)."""
+"""What ablating sets of heads costs, and what it costs beyond the sum of its heads (paper, section 6).
 
-from collections.abc import Collection, Mapping
+Everything is linear in the means by ablation: a change is a difference of two, an interaction a sum of several. So the
+ablations of a subset are measured on the same bootstrap draws, and every interval comes from these draws, paired.
+"""
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.accuracy import chosen, group_means, percent_correct
+from heuristic_core.analysis.accuracy import RULES, chosen
+from heuristic_core.analysis.bootstrap import Resamples, interval
 from heuristic_core.analysis.frames import frame, generator
 from heuristic_core.tables import RUN, STEP, SUBSET
 
 MODEL = [*RUN, *STEP]
+SET = ["kind", "ablation"]
 SINGLE = ("core", "non-core")
+CERTAIN = 30.0  # nats; a pair's log odds, which may be infinite, count as no more
+
+
+class Measured(NamedTuple):
+    """All ablations of one model on one subset, or on average over a group of them.
+
+    identity: columns. means: [2, ablations], accuracy in percent and log odds in nats. draws: [draws, 2, ablations].
+    """
+
+    identity: dict
+    means: np.ndarray
+    draws: np.ndarray
+
+
+class Effects:
+    """Changes and interactions from means by ablation, [..., ablations], in the order of `sets` of one model.
+
+    Raises ValueError where a kind has no set "none".
+    """
+
+    def __init__(self, sets: pd.DataFrame):
+        position = {name: k for k, name in enumerate(zip(sets["kind"], sets["ablation"], strict=True))}
+        if lacking := [kind for kind in sets["kind"].unique() if (kind, "none") not in position]:
+            raise ValueError(f"no predictions of ablation 'none' of kind {lacking[0]}, with which others are compared")
+        self._none = [position[kind, "none"] for kind in sets["kind"]]
+        single = {(row.kind, row.heads[0]): position[row.kind, row.ablation] for row in _of(sets, *SINGLE).itertuples()}
+        self._singles = np.zeros((len(sets), len(sets)))  # [single ablations, sets that they are part of]
+        for k, row in enumerate(sets.itertuples()):
+            parts = [single.get((row.kind, head)) for head in row.heads]
+            if row.role != "control" and len(parts) > 1 and None not in parts:
+                self._singles[parts, k] = 1
+
+    def changes(self, means: np.ndarray) -> np.ndarray:
+        """Ablated minus full."""
+        return means - means[..., self._none]
+
+    def interactions(self, means: np.ndarray) -> np.ndarray:
+        """The drop of a set minus the sum of its heads' single drops: positive is super-additive.
+
+        NaN for controls, below two heads, and where a single ablation is missing.
+        """
+        changes = self.changes(means)
+        return np.where(self._singles.any(axis=0), changes @ self._singles - changes, np.nan)
 
 
 def ablations(
     predictions: pd.DataFrame,
     sets: pd.DataFrame,
     subsets: Collection[str] | None = None,
+    rule: str = "argmax-first",
     bootstrap: int = 1000,
     seed: int = 0,
 ) -> pd.DataFrame:
     """Table "ablations" from tables "ablation_predictions" and "ablation_sets".
 
     An ablation has one row for each subset, and one for each group (subset null): the unweighted mean over its
-    subsets, restricted to `subsets` where given, with n the pairs of them all. Changes are against "none".
-    bootstrap: resamples of a subset's pairs, the same for the ablated and the full model; none for controls.
-    Raises ValueError where "none" or pairs of an ablation are absent, or an ablation stands in no set.
+    subsets, restricted to `subsets` where given, with n the pairs of them all. Changes are against "none" of the same
+    kind. Log odds are those of the true label, clipped to +-30 nats for each pair.
+    rule: ``analysis.class_rule``. bootstrap: draws of a subset's templates or pairs, the same for all its ablations;
+    a group's draw is the mean over its subsets.
+    Raises ValueError where "none" or pairs of an ablation are absent, an ablation stands in no set, or a subset of
+    `subsets` has no predictions.
     """
-    cells = percent_correct(predictions, [*MODEL, "ablation", *SUBSET])
-    rows = pd.concat([cells, _groups(cells, subsets)])
-    # `position` keeps the order of the sets, in which controls follow what they match.
-    described = sets.assign(size=sets["heads"].map(len), position=range(len(sets)))
-    rows = rows.merge(described, on=[*MODEL, "ablation"], how="left")
-    if rows["position"].isna().any():
-        raise ValueError(f"no set is named {rows.loc[rows['position'].isna(), 'ablation'].iloc[0]!r}")
-    by_subset = rows.groupby([*MODEL, "subset", "group"], dropna=False)
-    rows = pd.concat([_against_full(cell) for _, cell in by_subset])
-    without_controls = sets.loc[sets["role"] != "control", "ablation"]
-    intervals = _intervals(predictions[predictions["ablation"].isin(without_controls)], bootstrap, seed)
-    rows = rows.merge(intervals, on=[*MODEL, "ablation", "subset", "group"], how="left")
+    parts = []
+    for model, of_model in predictions.groupby(MODEL, observed=True):
+        own = sets[(sets[MODEL] == list(model)).all(axis=1)].reset_index(drop=True)
+        described = own.assign(size=own["heads"].map(len), position=range(len(own)))
+        effects = Effects(own)
+        for measured in _measured(of_model, own, subsets, rule, bootstrap, seed):
+            columns = _columns(effects, measured, own["role"] == "control")
+            parts.append(described.assign(**measured.identity, **columns))
+    rows = pd.concat(parts) if parts else sets.head(0).assign(position=0, subset=None, group=None)
     return frame("ablations", rows.sort_values([*MODEL, "position", "subset", "group"]))
 
 
@@ -47,69 +98,79 @@ def single_ood_drops(
 ) -> dict[int, float]:
     """Points of out-of-domain accuracy that each head's single ablation costs, by component index.
 
-    predictions, sets: tables "ablation_predictions" and "ablation_sets" of one model.
+    The class is taken first, then merged. predictions, sets: tables "ablation_predictions" and "ablation_sets" of one
+    model and one kind.
     """
-    groups = _groups(percent_correct(predictions, [*MODEL, "ablation", *SUBSET]), subsets)
-    ood = groups[groups["group"] == "ood"].set_index("ablation")["accuracy"]
-    singles = sets[sets["role"].isin(SINGLE)]
-    named = zip(singles["heads"], singles["ablation"], strict=True)
-    return {int(heads[0]): float(ood["none"] - ood[name]) for heads, name in named}
+    ood = chosen(predictions, subsets)
+    ood = ood[ood["group"] == "ood"].groupby(["ablation", "subset"], observed=True)["correct"].mean()
+    accuracy = 100 * ood.groupby("ablation", observed=True).mean()
+    return {
+        int(one.heads[0]): float(accuracy["none"] - accuracy[one.ablation]) for one in _of(sets, *SINGLE).itertuples()
+    }
 
 
-def _groups(cells: pd.DataFrame, subsets: Collection[str] | None) -> pd.DataFrame:
-    """`cells`, accuracies by ablation and subset, averaged over groups: with their columns, subset and family null."""
-    keys = [*MODEL, "ablation", "group"]
-    pairs = chosen(cells, subsets).groupby(keys, as_index=False)["n"].sum()
-    return group_means(cells, subsets).merge(pairs, on=keys).assign(subset=None, family=None)
+def _of(sets: pd.DataFrame, *roles: str) -> pd.DataFrame:
+    return sets[sets["role"].isin(roles)]
 
 
-def _against_full(cell: pd.DataFrame) -> pd.DataFrame:
-    """`cell`, all ablations of one model on one subset or group, with columns change and interaction."""
-    accuracy = cell.set_index("ablation")["accuracy"]
-    if "none" not in accuracy:
-        raise ValueError("no predictions of ablation 'none', against which the others are compared")
-    pairs = cell.set_index("ablation")["n"]
-    if len(different := pairs[pairs != pairs["none"]]):
-        name, n = different.index[0], different.iloc[0]
-        subset = cell["subset"].iloc[0]
-        raise ValueError(f"ablation {name!r} has predictions of {n} pairs of {subset}, 'none' of {pairs['none']}")
-    cell = cell.assign(change=cell["accuracy"] - accuracy["none"])
-    single = cell[cell["role"].isin(SINGLE)]
-    single_drop = {int(row.heads[0]): -row.change for row in single.itertuples()}
-    return cell.assign(interaction=[_interaction(row, single_drop) for row in cell.itertuples()])
+def _measured(predictions, sets, subsets, rule, bootstrap, seed) -> Iterator[Measured]:
+    """Every subset, then every group."""
+    entering = set(chosen(predictions[["subset"]].drop_duplicates(), subsets)["subset"])
+    groups: dict[str, list[Measured]] = {}
+    for (subset, group, family), cell in predictions.groupby([*SUBSET], dropna=False, observed=True):
+        values, templates = _values(cell, sets, rule, subset)
+        resamples = Resamples(templates, bootstrap, generator(seed, "bootstrap", subset, group))
+        identity = {"subset": subset, "group": group, "family": family, "n": len(values)}
+        measured = Measured(identity, values.mean(axis=0, dtype=float), resamples.means(values))
+        if subset in entering:
+            groups.setdefault(group, []).append(measured)
+        yield measured
+    for group, parts in groups.items():
+        identity = {"subset": None, "group": group, "family": None, "n": sum(part.identity["n"] for part in parts)}
+        means, draws = (sum(part[k] for part in parts) / len(parts) for k in (1, 2))
+        yield Measured(identity, means, draws)
 
 
-def _interaction(row, single_drop: Mapping[int, float]) -> float:
-    """The drop of a set minus the sum of its heads' single drops, points: positive is super-additive."""
-    if row.role == "control" or row.size < 2 or not set(row.heads) <= set(single_drop):
-        return np.nan
-    return -row.change - sum(single_drop[head] for head in row.heads)
+def _values(cell: pd.DataFrame, sets: pd.DataFrame, rule: str, subset: str) -> tuple[np.ndarray, np.ndarray]:
+    """Accuracy and log odds of every pair of a subset, [pairs, 2, ablations] in the order of `sets`; its templates."""
+    names = pd.MultiIndex.from_frame(sets[SET])
+    number = names.get_indexer(pd.MultiIndex.from_frame(cell[SET].astype(str)))
+    if (number < 0).any():
+        raise ValueError(f"no set is named {cell['ablation'].iloc[int(np.argmin(number))]!r}")
+    order = np.lexsort((cell["example"].to_numpy(), number))
+    pairs = np.bincount(number, minlength=len(names))
+    if (pairs != pairs[0]).any():
+        odd = int(np.argmax(pairs != pairs[0]))
+        (_, name), (_, first) = names[odd], names[0]
+        raise ValueError(
+            f"ablation {name!r} has predictions of {pairs[odd]} pairs of {subset}, {first!r} of {pairs[0]}"
+        )
+    examples = cell["example"].to_numpy()[order].reshape(len(names), -1)
+    if len(different := np.flatnonzero((examples != examples[0]).any(axis=1))):
+        raise ValueError(f"ablation {names[different[0]][1]!r} lacks predictions of pairs of {subset}")
+    correct = 100 * cell[RULES[rule]].to_numpy(np.float32)
+    log_odds = cell["log_odds"].to_numpy(np.float32).clip(-CERTAIN, CERTAIN)
+    values = [column[order].reshape(len(names), -1).T for column in (correct, log_odds)]
+    return np.stack(values, axis=1), cell["template"].to_numpy()[order[: examples.shape[1]]]
 
 
-def _intervals(predictions: pd.DataFrame, bootstrap: int, seed: int) -> pd.DataFrame:
-    """Columns of the model, ablation, subset, group, change_low and change_high."""
-    rows = []
-    for (*model, subset, group), cell in predictions.groupby([*MODEL, "subset", "group"]):
-        correct = cell.pivot(index="example", columns="ablation", values="correct")
-        if len(incomplete := correct.columns[correct.isna().any()]):
-            raise ValueError(f"ablation {incomplete[0]!r} lacks predictions of pairs of {subset}")
-        correct = correct.astype(int)
-        for name in correct:
-            rng = generator(seed, *map(int, model[-2:]), name, subset, group)
-            low, high = paired_interval((correct[name] - correct["none"]).to_numpy(), bootstrap, rng)
-            rows.append((*model, name, subset, group, low, high))
-    return pd.DataFrame(rows, columns=[*MODEL, "ablation", "subset", "group", "change_low", "change_high"])
-
-
-def paired_interval(difference: np.ndarray, bootstrap: int, rng: np.random.Generator) -> tuple[float, float]:
-    """The 2.5th and 97.5th percentile of 100 * the mean of `difference` over resamples of pairs, points.
-
-    difference: ablated minus full, -1, 0 or 1 per pair.
-    """
-    # A resample of the pairs matters only through how many of each outcome it holds. That is multinomial, so
-    # the counts can be drawn themselves: exact, and without indices.
-    n = len(difference)
-    shares = [(difference == outcome).mean() for outcome in (1, -1, 0)]
-    counts = rng.multinomial(n, shares, size=bootstrap)
-    low, high = np.percentile(100 * (counts[:, 0] - counts[:, 1]) / n, [2.5, 97.5])
-    return float(low), float(high)
+def _columns(effects: Effects, measured: Measured, control: pd.Series) -> dict[str, np.ndarray]:
+    """The columns of values, by ablation; controls have no intervals."""
+    means, draws = measured.means, measured.draws
+    change, interaction = effects.changes(means), effects.interactions(means)
+    changes, interactions = interval(effects.changes(draws)), interval(effects.interactions(draws))
+    bounds = {
+        "change_low": changes[0][0],
+        "change_high": changes[1][0],
+        "interaction_low": interactions[0][0],
+        "interaction_high": interactions[1][0],
+        "log_odds_interaction_low": interactions[0][1],
+        "log_odds_interaction_high": interactions[1][1],
+    }
+    return {
+        "accuracy": means[0],
+        "change": change[0],
+        "interaction": interaction[0],
+        "log_odds_change": change[1],
+        "log_odds_interaction": interaction[1],
+    } | {name: np.where(control, np.nan, bound) for name, bound in bounds.items()}

@@ -8,6 +8,7 @@ from heuristic_core.analysis.frames import frame
 from heuristic_core.tables import ABLATION, CELL, RUN, STEP
 
 CELLS = [*RUN, *STEP, *CELL]
+RULES = {"argmax-first": "correct", "merge-first": "correct_merged"}  # analysis.class_rule -> column of predictions
 MODELS = [*CELLS, *ABLATION]  # columns that tell models apart
 
 

@@ -10,12 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.accuracy import chosen
+from heuristic_core.analysis.accuracy import RULES, chosen
 from heuristic_core.analysis.bootstrap import Resamples, at_the_edge, interval
 from heuristic_core.analysis.frames import frame, generator
 from heuristic_core.tables import RUN, STEP, SUBSET
-
-RULES = {"argmax-first": "correct", "merge-first": "correct_merged"}  # analysis.class_rule -> column of predictions
 
 
 @dataclass(frozen=True)

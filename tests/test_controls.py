@@ -1,0 +1,104 @@
+"""Random subnetworks, and learned ones compared with controls."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from heuristic_core.analysis.controls import controls, permuted
+from heuristic_core.analysis.frames import frame, generator
+from heuristic_core.components import ComponentGrid
+from heuristic_core.config.context import Context
+from heuristic_core.tables import schema, write_table
+
+CONTEXT = Context(mid=0.3, high=0.5, last=20, seeds=(42, 43, 44))
+RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 20, "repeat": 0}
+GROUPS = {"a": "ood", "b": "ood", "c": "id"}
+
+
+def test_a_permutation_keeps_the_counts_of_every_layer_and_the_mlps():
+    grid, kept = ComponentGrid(3, 4), [0, 2, 3, 8, 12, 14]
+    draws = [permuted(kept, grid, generator(0, "random subnetwork", seed)) for seed in range(200)]
+    for found in draws:
+        assert found == sorted(set(found)) and found[4:] == [12, 14]
+        assert [head // 4 for head in found[:4]] == [0, 0, 0, 2]
+    assert {found[3] for found in draws} == {8, 9, 10, 11}
+    assert {tuple(found[:3]) for found in draws} == {(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)}
+
+
+def accuracy_rows(learned, **more):
+    """learned: by subset, one value per pruning seed."""
+    for subset, values in learned.items():
+        for seed, value in zip(CONTEXT.seeds, values, strict=True):
+            yield (
+                RUN
+                | {"sparsity": 0.3, "seed": seed, "subset": subset, "group": GROUPS[subset], "accuracy": value}
+                | more
+            )
+
+
+def predictions(right):
+    """right: control -> seed -> subset -> how many of 10 pairs."""
+    rows = []
+    for control, by_seed in right.items():
+        for seed, by_subset in by_seed.items():
+            for subset, count in by_subset.items():
+                row = RUN | {"sparsity": 0.3, "seed": seed, "control": control, "subset": subset, "logits": [0.0]}
+                row |= {"group": GROUPS[subset], "correct_merged": False}
+                rows += [row | {"example": k, "correct": k < count} for k in range(10)]
+    return frame("control_predictions", rows)
+
+
+RIGHT = {
+    "random": {42: {"a": 5, "b": 1}, 43: {"a": 3, "b": 1}, 44: {"a": 4, "b": 1}},
+    "importance": {0: {"a": 2, "b": 4}},
+}
+LEARNED = {"a": [90.0, 70.0, 80.0], "b": [50.0, 40.0, 60.0]}
+
+
+def row(result, control, subset):
+    at = result["subset"].isna() if subset is None else result["subset"] == subset
+    return result[at & (result["control"] == control)].iloc[0]
+
+
+def t_interval(values):
+    half = stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values))
+    return [np.mean(values), np.mean(values) - half, np.mean(values) + half]
+
+
+def test_differences_are_paired_by_pruning_seed(tmp_path):
+    accuracy = [*accuracy_rows(LEARNED)]
+    others = [one | change for one in accuracy for change in ({"repeat": 1}, {"sparsity": 0.4}, {"step": 10})]
+    accuracy = frame("accuracy", accuracy + [one | {"accuracy": 0.0} for one in others])
+    result = controls(predictions(RIGHT), accuracy, CONTEXT)
+    assert list(result.columns) == schema("controls").names
+    write_table("controls", result, tmp_path / "controls.parquet")
+    assert len(result) == 3 * 3  # a, b and their mean
+    values = ["difference", "difference_low", "difference_high"]
+    assert row(result, "learned", "a")[["n", "accuracy", "sd"]].tolist() == [3, 80, 10]
+    assert row(result, "learned", "a")[values].isna().all()
+    assert row(result, "random", "a")[["n", "accuracy", "sd"]].tolist() == [3, 40, 10]
+    assert row(result, "random", "a")[values].tolist() == pytest.approx([40, 40, 40])  # all three differ by 40
+    assert row(result, "random", "b")[values].tolist() == pytest.approx(t_interval([40, 30, 50]))
+    assert row(result, "random", None)[values].tolist() == pytest.approx(t_interval([40, 35, 45]))
+    one = row(result, "importance", None)
+    assert one["n"] == 1 and one["accuracy"] == 30 and pd.isna(one["sd"])
+    assert one[values].tolist() == pytest.approx(t_interval([40, 25, 40]))
+    merged = controls(predictions(RIGHT), accuracy, CONTEXT, rule="merge-first")
+    assert row(merged, "random", "a")["accuracy"] == 0
+
+
+def test_a_failed_run_is_left_out_and_groups_are_of_chosen_subsets():
+    accuracy = frame("accuracy", [*accuracy_rows({"a": [90.0, None, 80.0], "b": LEARNED["b"]})])
+    result = controls(predictions(RIGHT), accuracy, CONTEXT)
+    assert row(result, "learned", "a")["n"] == row(result, "learned", None)["n"] == 2
+    assert row(result, "learned", "b")["n"] == 3
+    assert row(result, "random", None)["difference"] == pytest.approx((40 + 45) / 2)
+    chosen = controls(predictions(RIGHT), accuracy, CONTEXT, ["b"])
+    assert row(chosen, "learned", None)["accuracy"] == 50 and row(chosen, "random", "a")["n"] == 3
+
+
+def test_below_two_seeds_there_is_no_interval():
+    accuracy = frame("accuracy", [one for one in accuracy_rows(LEARNED) if one["seed"] == 42])
+    one = row(controls(predictions(RIGHT), accuracy, CONTEXT), "random", "a")
+    assert one["difference"] == 40 and pd.isna(one["difference_low"]) and pd.isna(one["difference_high"])

@@ -1,0 +1,148 @@
+"""Tables 3 and of controls, from the synthetic tables of figure_tables.py."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from figure_tables import CONTEXT, FT_SEEDS, MATCHED, ablation_rows, control_rows, table
+
+from heuristic_core.config.analysis import Figure
+from heuristic_core.figures import draw
+from heuristic_core.figures.save import save
+from heuristic_core.figures.sheets import to_markdown
+from heuristic_core.figures.table3 import sheets
+from heuristic_core.figures.table_controls import sheets as control_sheets
+from heuristic_core.figures.targets import outputs
+from heuristic_core.tables import SCHEMAS
+
+SHORT = Figure(subsets=["in_domain", "ln_prep", "cn_if"])
+GROUP_COLUMNS = ["ID, mean", "OOD, mean", "OOD-entailment, mean"]
+HEADS = "heads 0.2 + 1.3 + 2.1"
+
+
+@pytest.fixture(scope="module")
+def tables():
+    rng = np.random.default_rng(7)
+    return {
+        "ablations": table("ablations", list(ablation_rows(rng))),
+        "controls": table("controls", list(control_rows(rng))),
+    }
+
+
+def only(rows, **values):
+    for column, value in values.items():
+        rows = rows[rows[column] == value]
+    return rows
+
+
+@pytest.mark.parametrize("name", ["table3", "table4", "table6", "table8", "table_controls"])
+def test_the_same_tables_give_the_same_files(tables, name, tmp_path):
+    for run in ("one", "two"):
+        save(tmp_path / run, name, *draw(name, tables, SHORT, CONTEXT), SHORT)
+    for first, second in zip(*(outputs(tmp_path / run, name) for run in ("one", "two")), strict=True):
+        with open(first, "rb") as one, open(second, "rb") as two:
+            assert one.read() == two.read()
+    assert set(pd.read_csv(outputs(tmp_path / "one", name)[1])["ft_seed"]) == set(FT_SEEDS)
+
+
+def test_table3_rows_and_values(tables):
+    figure, marks = draw("table3", tables, SHORT, CONTEXT)
+    assert figure is None
+    mean = only(marks, ft_seed=1, kind="mean")
+    assert mean["row"].unique().tolist() == [
+        "none", "mean of 28 heads outside the core", "head 0.2", "head 1.3", "head 2.1", "head 3.0", HEADS,
+        "mean of 3 controls in layers 0+1+2", "largest drop among 3 controls in layers 0+1+2",
+    ]  # fmt: skip
+    without = [row for row in mean["row"].unique() if "outside" not in row]
+    assert only(marks, ft_seed=1, kind="zero")["row"].unique().tolist() == without
+    assert only(marks, ft_seed=2, kind="mean")["row"].unique().tolist() == ["none", "mean of 32 heads outside the core"]
+    assert mean["column"].unique().tolist() == [*SHORT.subsets, *GROUP_COLUMNS]
+    controls = only(tables["ablations"], ft_seed=1, kind="mean", subset="cn_if", role="control")["change"]
+    cells = only(mean, column="cn_if").set_index("row")
+    averaged = cells.loc["mean of 3 controls in layers 0+1+2"]
+    assert averaged["change"] == pytest.approx(controls.mean()) and averaged["n"] == 100
+    assert pd.isna(averaged["change_low"])
+    assert cells.loc["largest drop among 3 controls in layers 0+1+2", "change"] == controls.min() < controls.max()
+    head = only(tables["ablations"], ft_seed=1, kind="mean", subset="cn_if", ablation="1.3").iloc[0]
+    values = ["accuracy", "change", "change_low", "change_high"]
+    assert cells.loc["head 1.3", values].tolist() == head[values].tolist()
+
+
+def test_table3_has_the_first_kind_in_full_and_the_kinds_side_by_side(tables):
+    marks = draw("table3", tables, SHORT, CONTEXT)[1]
+    in_full, by_kind, second = sheets(marks)
+    assert in_full.title == "Fine-tuning seed 1, mean ablation" and second.title == "Fine-tuning seed 2, mean ablation"
+    rows = {row[0]: row[1:] for row in in_full.rows}
+    cell = only(tables["ablations"], ft_seed=1, kind="mean", subset="ln_prep", ablation=MATCHED).iloc[0]
+    drop = -cell["change"]
+    assert rows["none"] == ["90.0"] * 6
+    assert rows[HEADS][1] == f"{90 - drop:.1f} (−{drop:.1f}; −{drop + 4:.1f} to −{drop - 3:.1f})"
+    signed = [f"{drop - least:+.1f}".replace("-", "−") for least in (36, 40, 30)]
+    assert rows[f"interaction of {HEADS}"][1] == f"{signed[0]} ({signed[1]} to {signed[2]})"
+    assert by_kind.columns == [
+        "ablated",
+        *(f"{of}: {k}" for of in ("ID", "OOD", "OOD-entailment") for k in ("mean", "zero")),
+    ]
+    names = [row[0] for row in by_kind.rows]
+    assert names == ["head 0.2", "head 1.3", "head 2.1", "head 3.0", HEADS, "mean of 3 controls in layers 0+1+2"]
+    zero = only(
+        tables["ablations"][tables["ablations"]["subset"].isna()], ft_seed=1, kind="zero", group="ood", ablation="0.2"
+    )
+    assert by_kind.rows[0][4].startswith(f"{zero['change'].item():.1f} (".replace("-", "−"))
+
+
+def test_a_core_of_two_shows_its_pair_with_controls(tables):
+    ablations = tables["ablations"].copy()
+    ablations["role"] = ablations["role"].replace({"strongest": "pair"})
+    rows = draw("table3", {"ablations": ablations}, SHORT, CONTEXT)[1]["row"].unique()
+    assert HEADS in rows and "mean of 3 controls in layers 0+1+2" in rows
+
+
+def test_table3_from_published_numbers():
+    """One kind, a few rows, no group means, controls, heads outside the core, intervals, or numbers of pairs."""
+    published = {"none": ("none", "", 86.7), "4.0": ("core", "4", 45.4), "2.5+3.7+4.0": ("strongest", "2+3+4", 3.6)}
+    rows = [
+        dict.fromkeys(SCHEMAS["ablations"])
+        | {"study": "p", "model": "b", "task": "t", "ft_seed": 0, "step": 2200, "kind": "mean", "ablation": name}
+        | {"role": role, "size": 1, "layers": layers, "subset": "so_swap", "group": "ood", "accuracy": accuracy}
+        | {"change": accuracy - 86.7}
+        for name, (role, layers, accuracy) in published.items()
+    ]
+    marks = draw("table3", {"ablations": table("ablations", rows)}, Figure(), CONTEXT)[1]
+    assert to_markdown(sheets(marks)).splitlines()[2:] == [
+        "| ablated | so_swap |",
+        "| --- | --- |",
+        "| none | 86.7 |",
+        "| head 4.0 | 45.4 (−41.3) |",
+        "| heads 2.5 + 3.7 + 4.0 | 3.6 (−83.1) |",
+    ]
+
+
+def test_table_of_controls(tables):
+    marks = draw("table_controls", tables, SHORT, CONTEXT)[1]
+    found = control_sheets(marks)
+    assert [sheet.title for sheet in found][:2] == [f"Fine-tuning seed 1, sparsity {s}" for s in (0.35, 0.5)]
+    assert found[0].columns == ["subnetworks", *GROUP_COLUMNS, *SHORT.subsets]
+    rows = {row[0]: row[1:] for row in found[0].rows}
+    assert list(rows) == [
+        "learned (n = 12)", "random (n = 12)", "importance (n = 1)", "learned − random", "learned − importance"
+    ]  # fmt: skip
+    assert rows["random (n = 12)"][0] == "45.0 ± 2.5" and rows["importance (n = 1)"][0] == "60.0"
+    at = {"ft_seed": 1, "sparsity": 0.35, "control": "random", "column": "cn_if"}
+    cell = only(marks, **at).iloc[0]
+    assert (
+        rows["learned − random"][5]
+        == f"+{cell.difference:.1f} (+{cell.difference - 5:.1f} to +{cell.difference + 5:.1f})"
+    )
+    without = draw("table_controls", tables, Figure(), CONTEXT)[1]
+    assert without["column"].unique().tolist() == GROUP_COLUMNS
+
+
+def test_table_of_controls_tells_of_failed_runs(tables):
+    controls = tables["controls"].copy()
+    first = controls["control"].eq("learned") & controls["subset"].eq("cn_if")
+    controls.loc[first, "n"] = 10
+    random = controls["control"].eq("random") & controls["subset"].eq("cn_if")
+    controls.loc[random, ["difference_low", "difference_high"]] = None
+    rows = control_sheets(draw("table_controls", {"controls": controls}, SHORT, CONTEXT)[1])[0].rows
+    assert rows[0][0] == "learned (n = 10 to 12)"
+    assert "(" not in rows[3][6] and "(" in rows[3][5]
