@@ -22,7 +22,7 @@ def draw(tables, settings, context):
     seeds = ft_seeds(heads)
     marks = pd.concat(cells.values())
     layers, largest = marks["layer"].max() + 1, marks["n"].max()
-    figure, axes = panels(settings, len(seeds), 2, len(seeds) * (0.42 + _map_height(settings, marks)) + 0.35)
+    figure, axes = panels(settings, len(seeds), 2, len(seeds) * (0.54 + _map_height(settings, marks)) + 0.35)
     correlations = tables["rank_correlation"]
     correlations = correlations[correlations["step"] == context.last].drop_duplicates(["ft_seed", "seeds"])
     correlations = correlations.set_index(["seeds", "ft_seed"])[["rho", "low", "high", "p"]]
@@ -35,10 +35,10 @@ def draw(tables, settings, context):
             ax.set(xlabel="head", ylabel="layer")
             ax.spines[:].set_visible(False)
             ax.label_outer()
-        rho = _correlation(shared, ft_seed) + _p_value(shared, ft_seed)
+        lines = [f"{seed_label(ft_seed)}: Spearman's {_correlation(shared, ft_seed)}{_p_value(shared, ft_seed)}"]
         if ft_seed in disjoint.index:
-            rho += f"; disjoint halves of the pruning seeds: {_correlation(disjoint, ft_seed)}"
-        row[0].set_title(f"{seed_label(ft_seed)}: {rho}\n{row[0].get_title(loc='left')}", loc="left")
+            lines.append(f"disjoint halves of the pruning seeds: {_correlation(disjoint, ft_seed)}")
+        row[0].set_title("\n".join([*lines, row[0].get_title(loc="left")]), loc="left")
     bar = figure.colorbar(mesh, ax=axes, fraction=0.03, pad=0.02, aspect=30)
     bar.set_label(f"subnetworks that keep the head (of {largest})")
     bar.outline.set_visible(False)
