@@ -21,7 +21,7 @@ localrules:
 rule all_figures:
     default_target: True
     input:
-        [f for name in TARGETS for f in outputs(L.root, name)],
+        [f for name in FEEDABLE for f in outputs(L.root, name)],
         f"{L.root}/report.md",
         [L.table(name) for name in ("prune_trace", "finetune_trace")],
 

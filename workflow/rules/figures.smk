@@ -1,14 +1,26 @@
 # One rule per figure and table of the paper, named as it; each reads its tables and its own settings only.
-for name, target in TARGETS.items():
+from heuristic_core.figures.targets import module, unmet
+
+FEEDABLE = [name for name in TARGETS if unmet(name, CONTEXT) is None]
+
+
+def caption(name):
+    """The file of a target's caption: its own, or that of the target which draws the same."""
+    folder = f"{workflow.basedir}/workflow/report"
+    own = f"{folder}/{name}.rst"
+    return own if os.path.exists(own) else f"{folder}/{module(name)}.rst"
+
+
+for name in FEEDABLE:
 
     rule:
         name:
             name
         input:
-            [L.table(table) for table in target.tables],
+            [L.table(table) for table in TARGETS[name].tables],
         output:
             [
-                report(path, caption=f"../report/{name}.rst", category="Figures and tables") if shown(path) else path
+                report(path, caption=caption(name), category="Figures and tables") if shown(path) else path
                 for path in outputs(L.root, name)
             ],
         log:
@@ -19,15 +31,31 @@ for name, target in TARGETS.items():
             target=name,
             folder=lambda w, output: os.path.dirname(os.path.dirname(output[0])),
             figures=STUDY.figures.model_dump_json(include={name}),
-            context=CONTEXT.model_dump_json(exclude={"margin", "early", "early_seeds"}),
+            # Another margin redraws what shows sizes at that margin alone.
+            context=CONTEXT.model_dump_json(
+                exclude={"early", "early_seeds"} | (set() if "effective_size" in TARGETS[name].tables else {"margin"})
+            ),
             code=code_digest(
                 f"{workflow.basedir}/workflow/scripts/figure.py",
-                f"{workflow.basedir}/src/heuristic_core/figures/{name}.py",
+                f"{workflow.basedir}/src/heuristic_core/figures/{module(name)}.py",
                 LOCK,
             ),
         shell:
             "fork figure --name {params.target} --figures {params.figures:q} --context {params.context:q}"
             " --tables {input} --folder {params.folder} --log {log}"
+
+
+# What this study cannot have says why when it is asked for.
+for name in sorted(TARGETS.keys() - set(FEEDABLE)):
+
+    rule:
+        name:
+            name
+        localrule: True
+        params:
+            reason=unmet(name, CONTEXT),
+        shell:
+            "echo {params.reason:q} >&2; exit 1"
 
 
 rule report:
