@@ -4,12 +4,9 @@ from heuristic_core.figures.targets import module, unmet
 FEEDABLE = [name for name in TARGETS if unmet(name, CONTEXT) is None]
 
 
-def caption(name):
-    """The file of a target's caption: its own, or that of the target which draws the same."""
-    folder = f"{workflow.basedir}/workflow/report"
-    own = f"{folder}/{name}.rst"
-    return own if os.path.exists(own) else f"{folder}/{module(name)}.rst"
-
+# A target without a caption of its own has that of the target which draws the same.
+WORDS = f"{workflow.basedir}/workflow/report"
+CAPTIONS = {name: f"{WORDS}/{name if os.path.exists(f'{WORDS}/{name}.rst') else module(name)}.rst" for name in TARGETS}
 
 for name in FEEDABLE:
 
@@ -20,7 +17,7 @@ for name in FEEDABLE:
             [L.table(table) for table in TARGETS[name].tables],
         output:
             [
-                report(path, caption=caption(name), category="Figures and tables") if shown(path) else path
+                report(path, caption=CAPTIONS[name], category="Figures and tables") if shown(path) else path
                 for path in outputs(L.root, name)
             ],
         log:
@@ -51,11 +48,15 @@ for name in sorted(TARGETS.keys() - set(FEEDABLE)):
     rule:
         name:
             name
+        log:
+            L.log(f"figures/{name}"),
         localrule: True
+        conda:
+            "../../envs/environment.yaml"
         params:
             reason=unmet(name, CONTEXT),
         shell:
-            "echo {params.reason:q} >&2; exit 1"
+            "echo {params.reason:q} | tee {log} >&2; exit 1"
 
 
 rule report:
