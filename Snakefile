@@ -12,6 +12,7 @@ include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/published.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/report.smk"
 include: "workflow/rules/compare.smk"
 
 
@@ -24,7 +25,7 @@ localrules:
 rule all_figures:
     default_target: True
     input:
-        [f for name in TARGETS for f in outputs(L.root, name)],
+        [f for name in FEEDABLE for f in outputs(L.root, name)],
         f"{L.root}/report.html",
         [L.table(name) for name in ("prune_trace", "finetune_trace")],
 

@@ -1,15 +1,21 @@
 """Small synthetic tables for the figures: 2 fine-tuning seeds, 4 layers x 8 heads, 12 pruning seeds."""
 
-import numpy as np
+from itertools import product
 
+import numpy as np
+import pandas as pd
+
+from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.components import ComponentGrid
 from heuristic_core.config.context import Context
-from heuristic_core.tables import COMPONENT, as_frame, as_table
+from heuristic_core.tables import COMPONENT, SCHEMAS
 
 FT_SEEDS, STEPS = (1, 2), (600, 1000, 1400, 2200)
 CONTEXT = Context(
-    mid=0.35, high=0.5, last=2200, seeds=tuple(range(42, 54)), curve_seeds=(42, 43, 44), margin=3.0, subsets=None
-)
+    mid=0.35, high=0.5, last=2200, seeds=tuple(range(42, 54)), curve_seeds=(42, 43, 44), checkpoints=STEPS,
+    repeats=(42, 43), margin=3.0,
+)  # fmt: skip
 SPARSITIES = (0.1, 0.2, 0.3, 0.35, 0.4, 0.5, 0.6)
 CASES = ("prep", "rel", "passive", "conj"), ("pp", "np"), ("if", "verb", "adv")
 FAMILIES = dict(zip("lsc", ("lexical_overlap", "subsequence", "constituent"), strict=True))
@@ -25,7 +31,10 @@ MATCHED = "0.2+1.3+2.1"
 
 
 def table(name, rows):
-    return as_frame(as_table(name, rows))
+    """What no figure shows may be left out of `rows`, and is null."""
+    rows = list(rows)
+    assert not (unknown := set().union(*rows) - set(SCHEMAS[name])), (name, unknown)
+    return frame(name, rows)
 
 
 def run(ft_seed, **values):
@@ -38,20 +47,71 @@ def subset_rows(rng, means, scale):
         mean = means[group] * (rng.uniform(0.2, 1.8) if group == "ood" and scale else 1)
         noise = scale * rng.normal() if means[group] < 99 else -abs(rng.normal())
         accuracy = float(np.clip(round(mean + noise), 0, 100))
-        yield {"subset": subset, "group": group, "family": family, "n": 100, "accuracy": accuracy}
+        interval = {"low": max(0.0, accuracy - 8), "high": min(100.0, accuracy + 6), "unit": "pair"}
+        yield {"subset": subset, "group": group, "family": family, "n": 100, "accuracy": accuracy} | interval
 
 
 def accuracy_rows(rng):
     for ft_seed in FT_SEEDS:
         full = {"id": 100, "ood": 70, "ood-entailment": 96}
         own = run(ft_seed, step=2200)
-        yield from (own | {"sparsity": 0.0, "seed": None} | row for row in subset_rows(rng, full, 12))
+        yield from (own | {"sparsity": 0.0, "seed": None, "repeat": 0} | row for row in subset_rows(rng, full, 12))
         for sparsity in SPARSITIES:
             decay = max(0, 1 - sparsity / 0.5)
             means = {"id": 100 - 12 * sparsity**2, "ood": 70 * decay, "ood-entailment": 96}
             for seed in CONTEXT.seeds if sparsity in (0.35, 0.5) else CONTEXT.curve_seeds:
-                identity = own | {"sparsity": sparsity, "seed": seed}
+                identity = own | {"sparsity": sparsity, "seed": seed, "repeat": 0}
                 yield from (identity | row for row in subset_rows(rng, means, 8 * decay))
+        for seed in CONTEXT.repeats:  # another run of a seed: no figure but those of `curve_repeat` 1 may show it
+            identity = own | {"sparsity": 0.35, "seed": seed, "repeat": 1}
+            yield from (identity | row for row in subset_rows(rng, dict.fromkeys(full, 1.0), 0))
+
+
+def group_accuracy_rows(accuracy):
+    keys = ["study", "model", "task", "ft_seed", "step", "sparsity", "seed", "repeat", "group"]
+    by_group = accuracy.astype({"seed": object}).groupby(keys, dropna=False, sort=False)
+    for key, of_group in by_group:
+        values = of_group[["accuracy", "low", "high"]].mean().to_dict() | {"n": 900, "unit": "pair"}
+        yield dict(zip(keys, key, strict=True)) | {"subsets": len(of_group)} | values
+
+
+def summary_rows(accuracy, group_accuracy):
+    """Over pruning seeds, then over fine-tuning seeds."""
+    rows = pd.concat([accuracy, group_accuracy])
+    rows = rows[rows["sparsity"].isin([0.35, 0.5]) & (rows["repeat"] == 0)].astype({"subset": object})
+    keys = ["study", "model", "task", "step", "sparsity", "subset", "group", "family"]
+    means = [
+        condensed(of_cell["accuracy"], "pruning seeds") | dict(zip(["ft_seed", *keys], key, strict=True))
+        for key, of_cell in rows.groupby(["ft_seed", *keys], dropna=False, sort=False)
+    ]
+    yield from means
+    for key, of_cell in pd.DataFrame(means).groupby(keys, dropna=False, sort=False):
+        yield condensed(of_cell["mean"], "fine-tuning seeds") | dict(zip(keys, key, strict=True)) | {"ft_seed": None}
+
+
+def condensed(values, over):
+    mean, low, high = mean_interval(values)
+    row = {"over": over, "n": len(values), "mean": mean, "low": low, "high": high}
+    return row | {"sd": float(values.std()), "min": float(values.min()), "max": float(values.max())}
+
+
+def core_seeds_rows():
+    for ft_seed in FT_SEEDS:
+        for name, least in {"high": 6, "mid": 9, "mid+high": 4}.items():
+            for seeds in range(1, 13):
+                heads = least + (20 - least) / seeds
+                values = {"heads": heads, "sd": (12 - seeds) / 8, "expected": 20 * 0.6 ** (seeds - 1), "choices": 100}
+                yield run(ft_seed, set=name, seeds=seeds) | values
+
+
+def variance_rows():
+    places = list(SUBSETS.items()) + [(None, (group, None)) for group in ("id", "ood", "ood-entailment")]
+    for ft_seed in FT_SEEDS:
+        for sparsity in (0.35, 0.5):
+            for subset, (group, family) in places:
+                place = {"step": 2200, "sparsity": sparsity, "subset": subset, "group": group, "family": family}
+                values = {"between_sd": 6.25, "seeds": 12, "within_sd": 1.5, "repeated": 2, "same_masks": None}
+                yield run(ft_seed) | place | (values if sparsity == 0.35 else values | {"same_masks": 1})
 
 
 def trace_rows(rng):
@@ -62,19 +122,24 @@ def trace_rows(rng):
             yield from (run(ft_seed, step=step) | row for row in subset_rows(rng, means, 3 * known))
 
 
+SIZES = {"id": 46.7, "ood": 93.3, "ood-entailment": 60.0, "mixed": 76.7, "mixed-1:1": 70.0}
+CRITERIA = (("accuracy", 3.0), ("accuracy", 5.0), ("recovery", 95.0), ("agreement", 95.0), ("kl", 0.1))
+
+
 def effective_size_rows(rng):
     for ft_seed in FT_SEEDS:
         for step in STEPS:
-            for group in ("id", "ood", "ood-entailment", "mixed"):
+            for (group, percent), (criterion, threshold) in product(SIZES.items(), CRITERIA):
                 full = 0.7 if group == "ood" and step < 1400 else 80.0
-                size = None if full < 3 else {"id": 46.7, "ood": 93.3, "mixed": 76.7}.get(group, 60.0) - 3 * ft_seed
-                row = run(ft_seed, step=step, group=group, margin=3.0, full_accuracy=full, effective_size=size)
-                row["floor"] = 30.0 + 10 * ft_seed
-                reason = None if size else "full model at 0.7 %, below the margin of 3 points"
+                size = None if full < 3 else percent - 3 * ft_seed - (threshold == 5)
+                row = run(ft_seed, step=step, group=group, criterion=criterion, threshold=threshold)
+                row |= {"full_accuracy": full, "effective_size": size, "floor": 30.0 + 10 * ft_seed}
+                row["reason"] = None if size else "undefined: full model at 0.7 %, below the margin of 3 points"
                 sd = float(rng.uniform(2, 9)) if size else None
-                yield row | {"order": "per-seed", "seed": None, "sd": sd, "n_seeds": 3, "reason": reason}
-                yield row | {"order": "mean-first", "seed": None, "sd": None, "n_seeds": 3, "reason": reason}
-                yield row | {"order": "per-seed", "seed": 42, "sd": None, "n_seeds": 1, "reason": reason}
+                yield row | {"order": "per-seed", "seed": None, "sd": sd, "n_seeds": 3}
+                yield row | {"order": "upward", "seed": None, "sd": sd, "n_seeds": 3}
+                yield row | {"order": "mean-first", "seed": None, "sd": None, "n_seeds": 3}
+                yield row | {"order": "per-seed", "seed": 42, "sd": None, "n_seeds": 1}
 
 
 def counts(rng, ft_seed, component, share):
@@ -96,7 +161,7 @@ def frequency_rows(core):
     for row in core:
         identity = {key: row[key] for key in ("study", "model", "task", "ft_seed", *COMPONENT)}
         for name in ("mid", "high"):
-            cell = {"step": 2200, "sparsity": getattr(CONTEXT, name), "seed": None}
+            cell = {"step": 2200, "sparsity": getattr(CONTEXT, name), "seed": None, "repeat": 0}
             yield identity | cell | {"count": row[name], "n": 12}
 
 
@@ -208,15 +273,24 @@ def control_rows(rng):
                     }  # fmt: skip
 
 
+def rank_correlation_rows():
+    shared = {"step": 2200, "seeds": "shared", "n": 32}
+    yield run(1, **shared, rho=0.89, low=0.71, high=0.95, p=2.1e-11)
+    yield run(1, **shared | {"seeds": "disjoint"}, rho=0.8, low=0.7, high=0.88)
+    yield run(2, **shared)
+
+
 def build():
     rng = np.random.default_rng(7)
     core = list(core_rows(rng))
-    correlations = [run(1, step=2200, rho=0.89, p=2.1e-11, n=32), run(2, step=2200, rho=None, p=None, n=32)]
+    accuracy = table("accuracy", accuracy_rows(rng))
+    group_accuracy = table("group_accuracy", group_accuracy_rows(accuracy))
+    tables = {"accuracy": accuracy, "group_accuracy": group_accuracy}
     rows = {
-        "accuracy": accuracy_rows(rng), "finetune_accuracy": trace_rows(rng), "core": core,
-        "effective_size": effective_size_rows(rng), "head_frequency": frequency_rows(core),
-        "rank_correlation": correlations, "attention": attention_rows(rng), "ablations": ablation_rows(rng),
-        "attention_maps": attention_map_rows(rng),
-        "controls": control_rows(rng),
+        "summary": summary_rows(accuracy, group_accuracy), "variance": variance_rows(),
+        "finetune_accuracy": trace_rows(rng), "effective_size": effective_size_rows(rng),
+        "core": core, "core_seeds": core_seeds_rows(), "head_frequency": frequency_rows(core),
+        "rank_correlation": rank_correlation_rows(), "attention": attention_rows(rng),
+        "attention_maps": attention_map_rows(rng), "ablations": ablation_rows(rng), "controls": control_rows(rng),
     }  # fmt: skip
-    return {name: table(name, list(of_table)) for name, of_table in rows.items()}
+    return tables | {name: table(name, list(of_table)) for name, of_table in rows.items()}

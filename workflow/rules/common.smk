@@ -40,6 +40,9 @@ SCRIPTS = {
     for name in sorted(os.listdir(f"{workflow.basedir}/workflow/scripts"))
     if name.endswith(".py")
 }
+# A target without a caption of its own has that of the target which draws the same.
+WORDS = f"{workflow.basedir}/workflow/report"
+CAPTIONS = {name: f"{WORDS}/{name if os.path.exists(f'{WORDS}/{name}.rst') else module(name)}.rst" for name in TARGETS}
 # What pages look like: the templates, style and script that the scripts above do not import.
 PAGE = sorted(glob.glob(f"{workflow.basedir}/src/heuristic_core/report/templates/*"))
 

@@ -1,6 +1,9 @@
-# One rule per figure and table of the paper, of this study and of the published ones, named as it; each reads its tables
+# One rule per figure and table of the paper, for this study (named as it) and for published ones; each reads its tables
 # and its own settings only.
-for prefix, layout, context, figures, names in [("", L, CONTEXT, STUDY.figures, TARGETS), *PUBLISHED_FIGURES]:
+FEEDABLE = [name for name in TARGETS if unmet(name, CONTEXT) is None]
+DRAWN = [("", L, CONTEXT, STUDY.figures, FEEDABLE, CLAIM_TABLES), *PUBLISHED_STUDIES]
+
+for prefix, layout, context, figures, names, _ in DRAWN:
     for name in names:
 
         rule:
@@ -10,11 +13,7 @@ for prefix, layout, context, figures, names in [("", L, CONTEXT, STUDY.figures, 
                 [layout.table(table) for table in TARGETS[name].tables],
             output:
                 [
-                    (
-                        report(path, caption=f"../report/{name}.rst", category="Figures and tables")
-                        if shown(path)
-                        else path
-                    )
+                    report(path, caption=CAPTIONS[name], category="Figures and tables") if shown(path) else path
                     for path in outputs(layout.root, name)
                 ],
             log:
@@ -25,7 +24,11 @@ for prefix, layout, context, figures, names in [("", L, CONTEXT, STUDY.figures, 
                 target=name,
                 folder=lambda w, output: os.path.dirname(os.path.dirname(output[0])),
                 figures=figures.model_dump_json(include={name}),
-                context=context.model_dump_json(exclude={"early", "early_seeds"}),
+                # Another margin redraws what shows sizes at that margin alone.
+                context=context.model_dump_json(
+                    exclude={"early", "early_seeds"}
+                    | (set() if "effective_size" in TARGETS[name].tables else {"margin"})
+                ),
                 code=code_digest(
                     f"{workflow.basedir}/workflow/scripts/figure.py",
                     f"{workflow.basedir}/src/heuristic_core/figures/{module(name)}.py",
@@ -36,34 +39,18 @@ for prefix, layout, context, figures, names in [("", L, CONTEXT, STUDY.figures, 
                 " --tables {input} --folder {params.folder} --log {log}"
 
 
-# The page shows every target that this study can have.
-SHOWN = [name for name in TARGETS if unmet(name, CONTEXT) is None]
-CAPTIONS = [
-    f"{workflow.basedir}/workflow/report/{name}.rst"
-    for name in dict.fromkeys(part for target in SHOWN for part in (target, module(target)))
-    if os.path.exists(f"{workflow.basedir}/workflow/report/{name}.rst")
-]
+# What this study cannot have says why when it is asked for.
+for name in sorted(TARGETS.keys() - set(FEEDABLE)):
 
-
-rule report:
-    input:
-        claims=L.table("claims"),
-        settings=f"{L.root}/study.json",
-        captions=[os.path.relpath(path) for path in CAPTIONS],
-        targets=[path for name in SHOWN for path in outputs(L.root, name)],
-    output:
-        f"{L.root}/report.html",
-    log:
-        L.log("report"),
-    conda:
-        "../../envs/environment.yaml"
-    params:
-        root=L.root,
-        targets=SHOWN,
-        context=CONTEXT.model_dump_json(),
-        code=SCRIPTS["report"],
-        page=code_digest(*PAGE),
-    shell:
-        "fork report --root {params.root} --context {params.context:q} --settings {input.settings}"
-        " --claims {input.claims} --captions {input.captions} --targets {params.targets}"
-        " --report {output} --log {log}"
+    rule:
+        name:
+            name
+        log:
+            L.log(f"figures/{name}"),
+        localrule: True
+        conda:
+            "../../envs/environment.yaml"
+        params:
+            reason=unmet(name, CONTEXT),
+        shell:
+            "echo {params.reason:q} | tee {log} >&2; exit 1"

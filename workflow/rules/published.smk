@@ -10,7 +10,7 @@ if "published" in config:
     except InputError as error:
         raise WorkflowError(str(error)) from None
 
-PUBLISHED_FIGURES = []
+PUBLISHED_STUDIES = []
 PUBLISHED_RESULTS = []
 for study in PUBLISHED:
     layout = Layout(f"{STUDY.results}/{study.name}", f"{STUDY.results}/{study.name}")
@@ -18,8 +18,8 @@ for study in PUBLISHED:
     imported = ["accuracy", "finetune_accuracy", "actual_sparsity", *(["ablations"] if paper(study.task) else [])]
     tables = [*imported, "group_accuracy", "effective_size", "summary", "variance"]
     drawn = [name for name in TARGETS if unmet(name, study.context, tables) is None]
-    PUBLISHED_FIGURES.append((prefix, layout, study.context, Figures(), drawn))
-    PUBLISHED_RESULTS += [f"{layout.root}/study.json", *map(layout.table, tables)]
+    PUBLISHED_STUDIES.append((prefix, layout, study.context, Figures(), drawn, tables))
+    PUBLISHED_RESULTS += [f"{layout.root}/report.html", *map(layout.table, tables)]
     PUBLISHED_RESULTS += [path for name in drawn for path in outputs(layout.root, name)]
 
     rule:
@@ -35,7 +35,7 @@ for study in PUBLISHED:
         conda:
             "../../envs/environment.yaml"
         params:
-            folder=str(config["published"]),
+            folder=lambda w, input: os.path.dirname(input[0]),
             task=study.task,
             groups=json.dumps(groups, sort_keys=True),
             tables=lambda w, output: [
@@ -117,6 +117,11 @@ if PUBLISHED:
 else:
 
     rule published:
+        log:
+            L.log("published"),
+        conda:
+            "../../envs/environment.yaml"
+        params:
+            usage="snakemake --cores all published --config published=<folder of the authors' data/eval files>",
         shell:
-            "echo 'Give the folder of the authors'\"'\"' result files (data/eval of their repository):"
-            " snakemake --cores all published --config published=<folder>' >&2; exit 1"
+            "echo {params.usage:q} | tee {log} >&2; exit 1"

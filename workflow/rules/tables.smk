@@ -211,20 +211,3 @@ CLAIM_TABLES = [
     "ablations",
     "attention",
 ]
-
-
-rule claims:
-    input:
-        tables=[L.table(name) for name in CLAIM_TABLES],
-        claims=f"{SHIPPED}/claims.yaml",
-    output:
-        L.table("claims"),
-    log:
-        L.log("tables/claims"),
-    conda:
-        "../../envs/environment.yaml"
-    params:
-        context=CONTEXT.model_dump_json(),
-        code=SCRIPTS["claims"],
-    shell:
-        "fork claims --context {params.context:q} --tables {input.tables} --claims {input.claims} --table {output} --log {log}"

@@ -2,15 +2,19 @@
 
 import pandas as pd
 
-from heuristic_core.analysis.accuracy import group_means
+from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.figures.panels import percent_axis, seed_label, wrapped
-from heuristic_core.figures.rows import GROUPS, ft_seeds, full_model, shown, some
+from heuristic_core.figures.rows import GROUPS, ft_seeds, full_model, groups_alone, some
 from heuristic_core.figures.style import ROLES, SMALL
 
 
 def draw(tables, settings, context):
-    """A panel for each fine-tuning seed. Marks: one row per point, with the band's ends and the models behind it."""
-    curves = _curves(tables["accuracy"], shown(settings, context), context)
+    """A panel for each fine-tuning seed. Marks: one row per point, with its interval and the models behind it.
+
+    Raises ValueError where the settings choose subsets.
+    """
+    groups_alone(settings)
+    curves = _curves(tables["group_accuracy"], context)
     seeds = ft_seeds(curves)
     figure, axes = wrapped(settings, len(seeds), 2.6, sharex=True, sharey=True)
     for ax, ft_seed in zip(axes, seeds, strict=True):
@@ -19,23 +23,32 @@ def draw(tables, settings, context):
         ax.set_xlabel("sparsity (% of components removed)")
         ax.set_ylabel("accuracy (%)")
         ax.label_outer()
-    title = f"mean of {len(context.curve_seeds)} pruning seeds, band from the lowest to the highest"
+    n = len(context.curve_seeds)
+    title = f"mean of n = {n} pruning seeds" if n > 1 else "one pruning seed"
+    band = "; band: its 95 % confidence interval (Student's t)" if n > 1 else ""
     handles, names = axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper center", ncols=len(handles), title=title)
+    figure.legend(handles, names, loc="outside upper center", ncols=len(handles), title=title + band)
     return figure, curves
 
 
-def _curves(accuracy: pd.DataFrame, subsets, context) -> pd.DataFrame:
-    """Mean, lowest and highest group accuracy over the curve's pruning seeds at each sparsity."""
-    curve = (accuracy["step"] == context.last) & accuracy["seed"].isin(list(context.curve_seeds))
-    rows = pd.concat(
-        [
-            full_model(accuracy, context.last),
-            some(accuracy[curve], f"subnetworks of pruning seeds {context.curve_seeds} at step {context.last}"),
-        ]
-    )
-    means = group_means(rows, subsets).groupby(["ft_seed", "group", "sparsity"])["accuracy"]
-    return means.agg(accuracy="mean", lowest="min", highest="max", models="count").reset_index()
+def _curves(accuracy: pd.DataFrame, context) -> pd.DataFrame:
+    """Mean group accuracy over the curve's pruning seeds at each sparsity, the full model's at 0.
+
+    low, high: 95 % interval, over what says the column `over`. Failed runs (null) are left out.
+    """
+    of_curve = accuracy["seed"].isin(list(context.curve_seeds)) & (accuracy["repeat"] == context.curve_repeat)
+    what = f"subnetworks of pruning seeds {context.curve_seeds} at step {context.last}"
+    pruned = some(accuracy[of_curve & (accuracy["step"] == context.last)], what)
+    keys = ["ft_seed", "group", "sparsity"]
+    full = full_model(accuracy, context.last).assign(sparsity=0.0, models=1).rename(columns={"unit": "over"})
+    points = full.to_dict("records")
+    for key, of_point in pruned.groupby(keys):
+        known = of_point["accuracy"].dropna()
+        mean, low, high = mean_interval(known)
+        row = {"accuracy": mean, "low": low, "high": high, "over": "pruning seed", "models": len(known)}
+        points.append(dict(zip(keys, key, strict=True)) | row)
+    points = pd.DataFrame(points, columns=[*keys, "accuracy", "low", "high", "over", "models"])
+    return points.sort_values(keys, ignore_index=True)
 
 
 def _panel(ax, curves: pd.DataFrame, context) -> None:
@@ -44,10 +57,13 @@ def _panel(ax, curves: pd.DataFrame, context) -> None:
         if curve.empty:
             continue
         x = 100 * curve["sparsity"]
-        ax.fill_between(x, curve["lowest"], curve["highest"], color=role.colour, alpha=0.2, linewidth=0)
+        full = curve["sparsity"] == 0
+        # The full model's interval is of another kind: a whisker, no part of the band.
+        ax.fill_between(x, curve["low"].mask(full), curve["high"].mask(full), color=role.colour, alpha=0.2, linewidth=0)
+        ax.vlines(x[full], curve["low"][full], curve["high"][full], color=role.colour, linewidth=0.8)
         ax.plot(x, curve["accuracy"], color=role.colour, linestyle=role.line, marker=role.marker, label=role.label)
         # A mean over fewer seeds than the others is not comparable with them: hollow.
-        fewer = (curve["sparsity"] > 0) & (curve["models"] < len(context.curve_seeds))
+        fewer = ~full & (curve["models"] < len(context.curve_seeds))
         hollow = {"marker": role.marker, "linestyle": "", "markerfacecolor": "white", "markeredgecolor": role.colour}
         ax.plot(x[fewer], curve.loc[fewer, "accuracy"], **hollow)
     for name in ("mid", "high"):

@@ -5,9 +5,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from heuristic_core.analysis.accuracy import group_means
-from heuristic_core.figures.panels import panels, percent_axis, seed_label, spread_out
+from heuristic_core.figures.panels import bracket, panels, percent_axis, seed_label, spread_out
 from heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some, subset_groups
+from heuristic_core.figures.sheets import number
 from heuristic_core.figures.style import ROLES, SMALL
 
 LINES = ("-", "--", "-.", ":")
@@ -16,10 +16,11 @@ LABEL_HEIGHT = 0.125  # inches from one label to the next
 
 def draw(tables, settings, context):
     """Rows: fine-tuning seeds. Marks: one row per point; subset is null for the mean of a group."""
-    subsets = shown(settings, context)
     trace = some(tables["finetune_accuracy"], "rows in table finetune_accuracy")
-    ood = [subset for subset, group in subset_groups(trace, subsets).items() if group == "ood"]
-    lines = pd.concat([trace[trace["subset"].isin(ood)], group_means(trace, subsets)]).sort_values("step")
+    groups = subset_groups(trace, shown(settings, context))
+    trace = trace[trace["subset"].isin(list(groups))]
+    ood = [subset for subset, group in groups.items() if group == "ood"]
+    lines = pd.concat([trace[trace["subset"].isin(ood)], _group_means(trace)]).sort_values("step")
     seeds = ft_seeds(lines)
     labels = len(ood) + lines["group"].nunique()
     height = max(1.9, LABEL_HEIGHT * labels)
@@ -29,7 +30,15 @@ def draw(tables, settings, context):
         ax.set_title(seed_label(ft_seed), loc="left")
         ax.set_ylabel("accuracy (%)")
     axes[-1, 0].set_xlabel("fine-tuning step")
-    return figure, lines[["ft_seed", "step", "subset", "group", "n", "accuracy"]]
+    return figure, lines[["ft_seed", "step", "subset", "group", "n", "accuracy", "low", "high", "unit"]]
+
+
+def _group_means(trace: pd.DataFrame) -> pd.DataFrame:
+    """The unweighted mean of each group, missing where a subset's value is. A group of one keeps its interval."""
+    of_group = trace.groupby(["ft_seed", "step", "group"])
+    means = of_group["accuracy"].agg(lambda values: values.mean(skipna=False)).to_frame()
+    interval = of_group[["low", "high", "unit"]].first()
+    return means.join(interval.where(of_group.size() == 1)).reset_index()
 
 
 def _panel(ax: Axes, lines: pd.DataFrame, ood: list[str], spacing: float) -> None:
@@ -49,12 +58,14 @@ def _panel(ax: Axes, lines: pd.DataFrame, ood: list[str], spacing: float) -> Non
 
 
 def _line(ax: Axes, rows: pd.DataFrame, name: str, style: dict, weight: str = "normal"):
-    """Draw one line, broken where a value is missing. Returns its end: (x, y, name, colour, weight)."""
+    """Draw one line, broken where a value is missing. Returns its end: (x, y, its label, colour, weight)."""
     ax.plot(rows["step"].astype(float), rows["accuracy"], **style)
     known = rows.dropna(subset="accuracy")
-    if len(known):
-        return float(known["step"].iloc[-1]), known["accuracy"].iloc[-1], name, style["color"], weight
-    return None
+    if known.empty:
+        return None
+    last = known.iloc[-1]
+    label = f"{name}  {number(last['accuracy'], 0)}{bracket(last['low'], last['high'], 0)}"
+    return float(last["step"]), last["accuracy"], label, style["color"], weight
 
 
 def _names(ax: Axes, ends: list[tuple], spacing: float) -> None:

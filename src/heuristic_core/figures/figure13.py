@@ -4,12 +4,15 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.figures.heat import heat_map
-from heuristic_core.figures.panels import panels, percent, seed_label
+from heuristic_core.figures.panels import bracket, panels, percent, seed_label
 from heuristic_core.figures.rows import ft_seeds, some
+from heuristic_core.figures.sheets import number
+
+SEEDS = ("shared", "disjoint")  # how pruning seeds are divided between the sparsities, see table "rank_correlation"
 
 
 def draw(tables, settings, context):
-    """Rows: fine-tuning seeds. Columns: mid and high sparsity. Marks: one row per cell, with the row's rho and p."""
+    """Rows: fine-tuning seeds. Columns: mid and high sparsity. Marks: one row per cell, with the row's rhos."""
     frequency = tables["head_frequency"]
     heads = frequency[(frequency["step"] == context.last) & (frequency["kind"] == "head")]
     cells = {
@@ -19,9 +22,11 @@ def draw(tables, settings, context):
     seeds = ft_seeds(heads)
     marks = pd.concat(cells.values())
     layers, largest = marks["layer"].max() + 1, marks["n"].max()
-    figure, axes = panels(settings, len(seeds), 2, len(seeds) * (0.42 + _map_height(settings, marks)) + 0.35)
+    figure, axes = panels(settings, len(seeds), 2, len(seeds) * (0.54 + _map_height(settings, marks)) + 0.35)
     correlations = tables["rank_correlation"]
-    correlations = correlations[correlations["step"] == context.last]
+    correlations = correlations[correlations["step"] == context.last].drop_duplicates(["ft_seed", "seeds"])
+    correlations = correlations.set_index(["seeds", "ft_seed"])[["rho", "low", "high", "p"]]
+    shared, disjoint = (correlations[correlations.index.get_level_values(0) == k].droplevel(0) for k in SEEDS)
     for row, ft_seed in zip(axes, seeds, strict=True):
         for ax, (sparsity, cell) in zip(row, cells.items(), strict=True):
             of_panel = cell[cell["ft_seed"] == ft_seed]
@@ -30,13 +35,16 @@ def draw(tables, settings, context):
             ax.set(xlabel="head", ylabel="layer")
             ax.spines[:].set_visible(False)
             ax.label_outer()
-        rho = _correlation(correlations[correlations["ft_seed"] == ft_seed])
-        row[0].set_title(f"{seed_label(ft_seed)}, {rho}\n{row[0].get_title(loc='left')}", loc="left")
+        lines = [f"{seed_label(ft_seed)}: Spearman's {_correlation(shared, ft_seed)}{_p_value(shared, ft_seed)}"]
+        if ft_seed in disjoint.index:
+            lines.append(f"disjoint halves of the pruning seeds: {_correlation(disjoint, ft_seed)}")
+        row[0].set_title("\n".join([*lines, row[0].get_title(loc="left")]), loc="left")
     bar = figure.colorbar(mesh, ax=axes, fraction=0.03, pad=0.02, aspect=30)
     bar.set_label(f"subnetworks that keep the head (of {largest})")
     bar.outline.set_visible(False)
-    marks = marks.merge(correlations[["ft_seed", "rho", "p"]], on="ft_seed", how="left")
-    return figure, marks[["ft_seed", "step", "sparsity", "name", "layer", "head", "count", "n", "rho", "p"]]
+    marks = marks.join(shared, on="ft_seed").join(disjoint.drop(columns="p"), on="ft_seed", rsuffix="_disjoint")
+    columns = ["ft_seed", "step", "sparsity", "name", "layer", "head", "count", "n", *shared.columns]
+    return figure, marks[[*columns, "rho_disjoint", "low_disjoint", "high_disjoint"]]
 
 
 def _map_height(settings, heads: pd.DataFrame) -> float:
@@ -50,13 +58,18 @@ def _grid(heads: pd.DataFrame, layers: int) -> np.ndarray:
     return grid.reindex(range(layers)).to_numpy(dtype=float, na_value=np.nan)
 
 
-def _correlation(rows: pd.DataFrame) -> str:
-    """Spearman's rho and p as they are written in a title."""
-    known = rows.dropna(subset=["rho", "p"])
-    if known.empty:
+def _correlation(correlations: pd.DataFrame, ft_seed: int) -> str:
+    """Spearman's rho with its interval as it is written in a title."""
+    if ft_seed not in correlations.index or pd.isna(rho := correlations.loc[ft_seed, "rho"]):
         return "ρ undefined"
-    rho, p = known[["rho", "p"]].iloc[0]
+    return f"ρ = {number(rho, 2)}{bracket(*correlations.loc[ft_seed, ['low', 'high']], digits=2)}"
+
+
+def _p_value(correlations: pd.DataFrame, ft_seed: int) -> str:
+    """The p-value after rho, powers of ten in full; empty where there is none."""
+    if ft_seed not in correlations.index or pd.isna(p := correlations.loc[ft_seed, "p"]):
+        return ""
     if p >= 0.001:
-        return f"Spearman's ρ = {rho:.2f}, p = {p:.2g}"
+        return f", p = {p:.2g}"
     mantissa, exponent = f"{p:.0e}".split("e")
-    return rf"Spearman's ρ = {rho:.2f}, p = {mantissa}·10$^{{{int(exponent)}}}$"
+    return rf", p = {mantissa}·10$^{{{int(exponent)}}}$"

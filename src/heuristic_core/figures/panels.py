@@ -3,9 +3,11 @@
 from collections.abc import Iterable
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from heuristic_core.figures.sheets import number
 from heuristic_core.figures.style import SMALL
 
 
@@ -45,6 +47,11 @@ def percent_axis(axis) -> None:
     """Ticks at every quarter of 0-100. A margin keeps marks at 0 and 100 whole; no value lies in it."""
     axis.axes.set_ylim(-3, 103)
     axis.set_ticks([0, 25, 50, 75, 100])
+
+
+def bracket(low: float, high: float, digits: int = 1) -> str:
+    """The ends of an interval as text, with a space before; empty where they are unknown."""
+    return "" if pd.isna(low) or pd.isna(high) else f" [{number(low, digits)}, {number(high, digits)}]"
 
 
 def spread_out(values: Iterable[float], spacing: float, high: float) -> np.ndarray:

@@ -8,7 +8,7 @@ from heuristic_core.analysis.accuracy import chosen
 
 GROUPS = ("id", "ood", "ood-entailment")
 FAMILIES = ("lexical_overlap", "subsequence", "constituent")
-CELL_MARKS = ["ft_seed", "step", "sparsity", "seed", "subset", "group", "n", "accuracy"]
+CELL_MARKS = ["ft_seed", "step", "sparsity", "seed", "subset", "group", "n", "accuracy", "low", "high", "unit"]
 
 
 def some(rows: pd.DataFrame, what: str) -> pd.DataFrame:
@@ -28,6 +28,12 @@ def shown(settings, context) -> Sequence[str] | None:
     return settings.subsets or context.subsets
 
 
+def groups_alone(settings) -> None:
+    """Refuse a choice of subsets where only group means are shown, which have been taken already."""
+    if settings.subsets is not None:
+        raise ValueError("subsets cannot be chosen here: group means are those over analysis.subsets")
+
+
 def subset_groups(rows: pd.DataFrame, subsets: Collection[str] | None) -> dict[str, str]:
     """Subset -> group, in the order of display: by group, then as `subsets` says or, without, by HANS family.
 
@@ -44,11 +50,11 @@ def subset_groups(rows: pd.DataFrame, subsets: Collection[str] | None) -> dict[s
 
 
 def full_model(accuracy: pd.DataFrame, step: int) -> pd.DataFrame:
-    """The full model's rows of table "accuracy" at fine-tuning step `step`."""
+    """The full model's rows of table "accuracy" or "group_accuracy" at fine-tuning step `step`."""
     return some(accuracy[(accuracy["step"] == step) & accuracy["seed"].isna()], f"full model at step {step}")
 
 
 def subnetworks(accuracy: pd.DataFrame, step: int, sparsity: float, seeds: Collection[int]) -> pd.DataFrame:
-    """The rows of one cell of the grid: pruning seeds `seeds`, one step, one sparsity."""
+    """The rows of one cell of the grid: the first runs of pruning seeds `seeds`, one step, one sparsity."""
     of_cell = (accuracy["step"] == step) & (accuracy["sparsity"] == sparsity) & accuracy["seed"].isin(list(seeds))
-    return some(accuracy[of_cell], f"subnetworks at step {step}, sparsity {sparsity:g}")
+    return some(accuracy[of_cell & (accuracy["repeat"] == 0)], f"subnetworks at step {step}, sparsity {sparsity:g}")

@@ -1,0 +1,101 @@
+"""The spread of subnetworks' accuracies on every subset, as figures 2 and 12 show it."""
+
+from itertools import groupby, product
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from heuristic_core.figures.panels import panels, percent, percent_axis, seed_label, upright_height
+from heuristic_core.figures.rows import CELL_MARKS, ft_seeds, full_model, subnetworks, subset_groups
+from heuristic_core.figures.style import ROLES, SMALL
+
+GOLDEN = 0.618  # its multiples modulo 1 never cluster: points are set apart without random numbers
+FEWEST_FOR_VIOLIN = 3  # distinct values; fewer have no shape
+LINE = 9  # points from one line of text above a panel to the next
+FULL = {"color": "black", "linewidth": 1.4}
+WHISKER = {"color": "black", "linewidth": 0.6}
+
+
+def spread(accuracy: pd.DataFrame, settings, context, subsets, columns: int, letters=("", ""), families=False):
+    """Figure and marks (a row per point and per segment): a panel for each fine-tuning seed and sparsity.
+
+    subsets: those shown; None for all. columns: panels side by side, 1 or 2. letters: of the mid and the high sparsity.
+    families: name the HANS families above the panels, rather than in the subsets' names.
+    """
+    full = full_model(accuracy, context.last)
+    cells = {s: subnetworks(accuracy, context.last, s, context.seeds) for s in (context.mid, context.high)}
+    groups = subset_groups(full, subsets)
+    family = full.drop_duplicates("subset").set_index("subset")["family"].reindex(list(groups))
+    family = family.where(family.notna() & families, "")
+    names = [_short(subset, family[subset]) for subset in groups]
+    seeds = ft_seeds(full)
+    rows = 2 * len(seeds) // columns
+    height = (1.8 if columns == 2 else 1.25) * rows + (0.6 if families else 0.5) + rows * 0.3 + upright_height(names)
+    figure, axes = panels(settings, rows, columns, height, sharex=True, sharey=True)
+    placed = zip(axes.flat, product(seeds, zip(cells.items(), letters, strict=True)), strict=True)
+    for ax, (ft_seed, ((sparsity, cell), letter)) in placed:
+        of_panel = cell[cell["ft_seed"] == ft_seed]
+        _panel(ax, of_panel, full[full["ft_seed"] == ft_seed], groups, context.seeds)
+        _above(ax, [(group, ROLES[group].label) for group in groups.values()], LINE * families, "--")
+        if families:
+            _above(ax, list(zip(groups.values(), family.str.replace("_", " "), strict=True)), 0, ":")
+        count = of_panel.loc[of_panel["accuracy"].notna(), "seed"].nunique()
+        lettered = rf"$\mathbf{{{letter}}}$  " if letter else ""
+        title = f"{lettered}{seed_label(ft_seed)}, sparsity {percent(sparsity)}, n = {count} subnetworks"
+        ax.set_title(title, fontsize=SMALL, pad=14 + LINE * families)
+    for ax in axes[:, 0]:
+        ax.set_ylabel("accuracy (%)")
+    for ax in axes[-1]:
+        ax.set_xticks(range(len(names)), names, rotation=90)
+    _legend(figure, full)
+    marks = pd.concat([full, *cells.values()])
+    return figure, marks.loc[marks["subset"].isin(list(groups)), CELL_MARKS]
+
+
+def _short(subset: str, family: str) -> str:
+    """A HANS subset without the prefix that says family and label, as in ln_preposition."""
+    letter, _, name = subset.partition("_")
+    return name if family and name and letter in (f"{family[0]}n", f"{family[0]}e") else subset
+
+
+def _panel(ax: Axes, cell: pd.DataFrame, full: pd.DataFrame, groups: dict[str, str], seeds) -> None:
+    """Violins, points and segments of one fine-tuning seed at one sparsity."""
+    offset = {seed: 0.5 * ((k * GOLDEN) % 1 - 0.5) for k, seed in enumerate(seeds)}
+    for x, (subset, group) in enumerate(groups.items()):
+        role = ROLES[group]
+        of_subset = cell[(cell["subset"] == subset) & cell["accuracy"].notna()]
+        values = of_subset["accuracy"].to_numpy()
+        if len(np.unique(values)) >= FEWEST_FOR_VIOLIN:
+            (body,) = ax.violinplot([values], [x], widths=0.85, showextrema=False)["bodies"]
+            body.set(facecolor=role.colour, edgecolor="none", alpha=0.25)
+        xs = [x + offset[seed] for seed in of_subset["seed"]]
+        ax.scatter(xs, values, s=7, marker=role.marker, color=role.colour, linewidth=0, zorder=3)
+        level = full[full["subset"] == subset]
+        ax.hlines(level["accuracy"], x - 0.45, x + 0.45, **FULL, zorder=4)
+        ax.vlines([x] * len(level), level["low"], level["high"], **WHISKER, zorder=4)
+    ax.set_xlim(-0.6, len(groups) - 0.4)
+    percent_axis(ax.yaxis)
+
+
+def _above(ax: Axes, labels: list[tuple[str, str]], points: float, line: str) -> None:
+    """Each run of equal labels (group, text) named so many points above the panel, and a line between runs."""
+    first = 0
+    for (group, text), run in groupby(labels):
+        last = first + len(list(run)) - 1
+        ax.annotate(
+            text, ((first + last) / 2, 1), (0, points + 2), color=ROLES[group].colour, fontsize=SMALL, ha="center",
+            va="bottom", xycoords=ax.get_xaxis_transform(), textcoords="offset points",
+        )  # fmt: skip
+        if last < len(labels) - 1:
+            ax.axvline(last + 0.5, color="0.4", linestyle=line, linewidth=0.7)
+        first = last + 1
+
+
+def _legend(figure, full: pd.DataFrame) -> None:
+    handles = [Line2D([], [], **FULL, label="full model")]
+    if full["low"].notna().any():
+        handles += [Line2D([], [], **WHISKER, marker="|", markersize=7, linestyle="", label="its 95 % interval")]
+    handles += [Line2D([], [], color="0.4", marker="o", markersize=3, linestyle="", label="one subnetwork")]
+    figure.legend(handles=handles, loc="outside upper center", ncols=3)

@@ -1,0 +1,46 @@
+# What a study shows: the paper's claims judged on its tables, and one page with all of it.
+for prefix, layout, context, _, names, tables in DRAWN:
+
+    rule:
+        name:
+            f"{prefix}claims"
+        input:
+            tables=[layout.table(name) for name in tables],
+            claims=f"{SHIPPED}/claims.yaml",
+        output:
+            layout.table("claims"),
+        log:
+            layout.log("tables/claims"),
+        conda:
+            "../../envs/environment.yaml"
+        params:
+            context=context.model_dump_json(),
+            code=SCRIPTS["claims"],
+        shell:
+            "fork claims --context {params.context:q} --tables {input.tables} --claims {input.claims} --table {output}"
+            " --log {log}"
+
+    rule:
+        name:
+            f"{prefix}report"
+        input:
+            claims=layout.table("claims"),
+            settings=f"{layout.root}/study.json",
+            captions=sorted({os.path.relpath(CAPTIONS[name]) for name in names}),
+            targets=[path for name in names for path in outputs(layout.root, name)],
+        output:
+            f"{layout.root}/report.html",
+        log:
+            layout.log("report"),
+        conda:
+            "../../envs/environment.yaml"
+        params:
+            root=layout.root,
+            targets=names,
+            context=context.model_dump_json(),
+            code=SCRIPTS["report"],
+            page=code_digest(*PAGE),
+        shell:
+            "fork report --root {params.root} --context {params.context:q} --settings {input.settings}"
+            " --claims {input.claims} --captions {input.captions} --targets {params.targets}"
+            " --report {output} --log {log}"
