@@ -49,6 +49,13 @@ shell.prefix(
 )
 
 
+def wanted(paths, otherwise):
+    """The input of a target, if there is any; else an error that says how to ask for it."""
+    if not paths:
+        raise WorkflowError(otherwise)
+    return paths
+
+
 wildcard_constraints:
     ft_seed=r"\d+",
     step=r"\d+",

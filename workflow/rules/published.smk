@@ -35,7 +35,7 @@ for study in PUBLISHED:
         conda:
             "../../envs/environment.yaml"
         params:
-            folder=str(config["published"]),
+            folder=lambda w, input: os.path.dirname(input[0]),
             task=study.task,
             groups=json.dumps(groups, sort_keys=True),
             tables=lambda w, output: [
@@ -108,15 +108,11 @@ for study in PUBLISHED:
             " --log {log}"
 
 
-if PUBLISHED:
-
-    rule published:
-        input:
+# Whatever else is made of every published study joins PUBLISHED_RESULTS above.
+rule published:
+    input:
+        lambda w: wanted(
             PUBLISHED_RESULTS,
-
-else:
-
-    rule published:
-        shell:
-            "echo 'Give the folder of the authors'\"'\"' result files (data/eval of their repository):"
-            " snakemake --cores all published --config published=<folder>' >&2; exit 1"
+            "give the folder of the authors' result files (data/eval of their repository): "
+            "snakemake --cores all published --config published=<folder>",
+        ),
