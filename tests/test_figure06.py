@@ -1,0 +1,91 @@
+"""Figure 6: which sizes it shows, and how it shows those that do not exist."""
+
+import pytest
+from matplotlib.text import Text
+
+from heuristic_core.analysis.frames import frame
+from heuristic_core.config.analysis import Figure
+from heuristic_core.config.context import Context
+from heuristic_core.figures import draw
+
+CONTEXT = Context(mid=0.35, high=0.5, last=30, seeds=(42, 43), curve_seeds=(42, 43), checkpoints=(10, 30), margin=3.0)
+RUN = {"study": "s", "model": "m", "task": "t"}
+UNDEFINED = "undefined: the full model at 0.7 % is not above the margin of 3 points"
+MISSING = "missing: no subnetworks at sparsity 0.2"
+SIZES = {
+    (10, "id"): (50.0, None), (10, "ood"): (None, UNDEFINED), (10, "mixed"): (40.0, None), (10, "mixed-1:1"): (1, None),
+    (30, "id"): (None, MISSING), (30, "ood"): (90.0, None), (30, "mixed"): (80.0, None), (30, "mixed-1:1"): (1, None),
+}  # fmt: skip
+
+
+def tables(more=()):
+    """Two fine-tuning seeds with the same sizes, but floors of 40 and 50. more: sizes of further groups."""
+    sizes, trace = [], []
+    for ft_seed in (1, 2):
+        for (step, group), (size, reason) in (SIZES | dict(more)).items():
+            row = RUN | {"ft_seed": ft_seed, "step": step, "group": group, "order": "per-seed", "reason": reason}
+            row |= {"criterion": "accuracy", "threshold": 3.0, "effective_size": size, "floor": 30.0 + 10 * ft_seed}
+            other = {"effective_size": 1.0, "reason": None}
+            sizes += [row | {"sd": None if size is None else 5.0, "n_seeds": 2}, row | other | {"seed": 42}]
+            sizes += [row | other | {"order": "upward"}, row | other | {"threshold": 1.0}]
+            sizes += [row | other | {"criterion": "kl"}]
+        for step in (0, 10, 20, 30):
+            for group, accuracies in (("id", (80.0, 90.0)), ("ood", (step, step + 2.0))):
+                for k, accuracy in enumerate(accuracies):
+                    subset = {"subset": f"{group}{k}", "group": group, "n": 100, "accuracy": accuracy}
+                    trace.append(RUN | {"ft_seed": ft_seed, "step": step} | subset)
+    return {"effective_size": frame("effective_size", sizes), "finetune_accuracy": frame("finetune_accuracy", trace)}
+
+
+@pytest.fixture(scope="module", params=["figure06", "figure15", "figure16"])
+def drawn(request):
+    return draw(request.param, tables(), Figure(), CONTEXT)
+
+
+def only(rows, **values):
+    for column, value in values.items():
+        rows = rows[rows[column] == value]
+    return rows
+
+
+def texts(figure):
+    return {text.get_text() for text in figure.findobj(Text)}
+
+
+def test_summaries_per_seed_at_the_main_margin(drawn):
+    points = only(drawn[1], quantity="effective_size", ft_seed=1)
+    assert points.set_index(["step", "group"])["value"].dropna().to_dict() == {
+        where: size for where, (size, _) in SIZES.items() if size and where[1] != "mixed-1:1"
+    }
+    accuracies = only(drawn[1], quantity="full_accuracy", ft_seed=2, step=20).set_index("group")["value"]
+    assert accuracies.to_dict() == {"id": 85.0, "ood": 21.0}
+
+
+def test_undefined_sizes_are_crosses_and_missing_ones_gaps(drawn):
+    figure, marks = drawn
+    points = only(marks, quantity="effective_size")
+    assert only(points, state="undefined")[["step", "group"]].drop_duplicates().values.tolist() == [[10, "ood"]]
+    assert only(points, state="missing")[["step", "group"]].drop_duplicates().values.tolist() == [[30, "id"]]
+    crosses = [line for ax in figure.axes for line in ax.lines if line.get_marker() == "x" and len(line.get_xdata())]
+    assert [line.get_xdata().tolist() for line in crosses] == [[10.0], [10.0]]
+    assert "undefined: full model at or below 3 %" in texts(figure)
+
+
+def test_the_floor_of_each_grid_is_a_line(drawn):
+    figure, _ = drawn
+    dotted = [[line for line in ax.lines if line.get_linestyle() == ":"] for ax in figure.axes]
+    heights = [line.get_ydata() for lines in dotted for line in lines if list(line.get_xdata()) == [0, 1]]
+    assert [list(height) for height in heights] == [[40, 40], [50, 50]]
+    assert "floor of the grid" in texts(figure)
+
+
+def test_groups_that_a_study_lacks_have_no_place_in_the_legend(drawn):
+    assert "OOD-entailment" not in texts(drawn[0])
+    figure, marks = draw("figure16", tables({(10, "ood-entailment"): (70.0, None)}), Figure(), CONTEXT)
+    assert "OOD-entailment" in texts(figure)
+    assert only(marks, group="ood-entailment")["value"].tolist() == [70.0, 70.0]
+
+
+def test_a_margin_without_sizes_is_refused():
+    with pytest.raises(ValueError, match=r"figure06: no summaries of order per-seed at a margin of 2\.0 points"):
+        draw("figure06", tables(), Figure(), CONTEXT.model_copy(update={"margin": 2.0}))
