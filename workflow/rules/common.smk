@@ -34,7 +34,6 @@ CONTEXT = Context.of(STUDY)
 SCORING = STUDY.analysis.model_dump_json(include={"subsets", "class_rule", "bootstrap", "seed"})
 IDENTITY = f"--study {STUDY.study} --model-name {STUDY.model.name} --task-name {STUDY.task.name}"
 LOCK = f"{workflow.basedir}/envs/requirements.txt"
-SHIPPED = os.path.relpath(workflow.basedir)  # files of the checkout that are inputs
 SCRIPTS = {
     name.removesuffix(".py"): code_digest(f"{workflow.basedir}/workflow/scripts/{name}", LOCK)
     for name in sorted(os.listdir(f"{workflow.basedir}/workflow/scripts"))

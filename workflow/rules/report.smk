@@ -6,7 +6,7 @@ for prefix, layout, context, _, names, tables in DRAWN:
             f"{prefix}claims"
         input:
             tables=[layout.table(name) for name in tables],
-            claims=f"{SHIPPED}/claims.yaml",
+            claims=os.path.relpath(f"{workflow.basedir}/claims.yaml"),
         output:
             layout.table("claims"),
         log:
@@ -35,7 +35,7 @@ for prefix, layout, context, _, names, tables in DRAWN:
         conda:
             "../../envs/environment.yaml"
         params:
-            root=layout.root,
+            root=lambda w, output: os.path.dirname(output[0]),
             targets=names,
             context=context.model_dump_json(),
             code=SCRIPTS["report"],
