@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from figure_tables import CONTEXT, CORE, FT_SEEDS, STEPS, SUBSETS, build
+from figure_tables import CONTEXT, CORE, FT_SEEDS, SUBSETS, build
 
 from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.config.analysis import Counterpart, Figure
@@ -203,33 +203,6 @@ def test_figure05_counts_heads_by_cell_and_finds_the_core(drawn):
     assert only(marks, ft_seed=2, mid=12, high=12).empty
     assert marks.groupby("ft_seed")["heads"].sum().eq(32).all()  # MLPs are not heads
     assert {"core", "no core head"} <= set(texts(figure))
-
-
-def test_figure06_marks_undefined_sizes_and_tells_them_from_missing_ones(tables):
-    sizes = tables["effective_size"].copy()
-    lost = only(sizes, ft_seed=1, step=2200, group="id", order="per-seed", seed=None).index
-    sizes.loc[lost, ["effective_size", "sd"]] = np.nan
-    sizes.loc[lost, "reason"] = "missing: no subnetworks at sparsity 0.2"
-    figure, marks = draw("figure06", tables | {"effective_size": sizes}, Figure(), CONTEXT)
-    points = only(marks, quantity="effective_size")
-    assert len(points) == len(FT_SEEDS) * len(STEPS) * 4
-    assert only(points, ft_seed=1, step=1400, group="mixed")["value"].item() == pytest.approx(73.7)
-    undefined = only(points, state="undefined")
-    assert set(undefined["step"]) == {600, 1000} and set(undefined["group"]) == {"ood"}
-    assert undefined["value"].isna().all()
-    assert only(points, state="missing")["step"].tolist() == [2200]
-    crosses = [line for ax in figure.axes for line in ax.lines if line.get_marker() == "x" and len(line.get_xdata())]
-    assert [line.get_xdata().tolist() for line in crosses] == [[600, 1000]] * len(FT_SEEDS)
-    assert any("undefined" in text for text in texts(figure))
-
-
-def test_figure06_shows_the_floor_of_the_grid(drawn):
-    figure, marks = drawn["figure06"]
-    assert "floor of the grid" in texts(figure)
-    dotted = [[line for line in ax.lines if line.get_linestyle() == ":"] for ax in figure.axes]
-    heights = [line.get_ydata() for lines in dotted for line in lines if list(line.get_xdata()) == [0, 1]]
-    assert [list(height) for height in heights] == [[40, 40], [50, 50]]
-    assert only(marks, ft_seed=2, quantity="effective_size")["floor"].eq(50).all()
 
 
 def test_figure09_has_a_bar_for_every_core_head_and_one_for_the_others(tables, drawn):
