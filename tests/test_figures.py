@@ -6,27 +6,36 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from figure_tables import CONTEXT, CORE, FT_SEEDS, MATCHED, SUBSETS, build
+from figure_tables import CONTEXT, CORE, FT_SEEDS, SUBSETS, build
 
-from heuristic_core.config.analysis import Figure
-from heuristic_core.figures import draw
+from heuristic_core.analysis.seeds import mean_interval
+from heuristic_core.config.analysis import Counterpart, Figure
+from heuristic_core.figures import condensed, draw, table_effective_size, table_variance
 from heuristic_core.figures.panels import spread_out
 from heuristic_core.figures.save import save
-from heuristic_core.figures.table3 import to_markdown
-from heuristic_core.figures.targets import TARGETS, outputs
+from heuristic_core.figures.targets import TARGETS, module, outputs
 
+TABLES = build()
+DRAWN = [name for name, target in TARGETS.items() if set(target.tables) <= TABLES.keys()]
 SHORT = Figure(subsets=["in_domain", "ln_prep", "cn_if"])
 
 
 @pytest.fixture(scope="module")
 def tables():
-    return build()
+    return TABLES
+
+
+class Drawn(dict):
+    """Name -> (figure, marks), each drawn once, when it is first asked for."""
+
+    def __missing__(self, name):
+        self[name] = draw(name, TABLES, settings(name), CONTEXT)
+        return self[name]
 
 
 @pytest.fixture(scope="module")
-def drawn(tables):
-    """Every target drawn once: name -> (figure, marks)."""
-    return {name: draw(name, tables, settings(name), CONTEXT) for name in TARGETS}
+def drawn():
+    return Drawn()
 
 
 def settings(name):
@@ -45,15 +54,15 @@ def texts(figure):
     return [text.get_text() for text in figure.findobj(Text)]
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", DRAWN)
 def test_every_fine_tuning_seed_is_shown_by_itself(drawn, name):
     figure, marks = drawn[name]
-    assert set(marks["ft_seed"]) == set(FT_SEEDS)
+    assert set(marks["ft_seed"].dropna()) == set(FT_SEEDS)  # null: over fine-tuning seeds
     if figure is not None:
         assert all(any(f"fine-tuning seed {seed}" in text for text in texts(figure)) for seed in FT_SEEDS)
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", DRAWN)
 def test_the_same_tables_give_the_same_bytes_and_nothing_is_cut_off(tables, drawn, name, tmp_path, recwarn):
     save(tmp_path / "one", name, *drawn[name], settings(name))
     save(tmp_path / "two", name, *draw(name, tables, settings(name), CONTEXT), settings(name))
@@ -69,21 +78,63 @@ def test_the_same_tables_give_the_same_bytes_and_nothing_is_cut_off(tables, draw
         assert drawn_on.x1 <= page.width + 0.01 and drawn_on.y1 <= page.height + 0.01
 
 
-def test_marks_keep_all_digits(tables, tmp_path):
-    one_third = tables["core"].head(1).assign(value=100 / 3)
-    save(tmp_path, "table3", None, draw("table3", tables, SHORT, CONTEXT)[1].assign(accuracy=100 / 3), SHORT)
-    assert (pd.read_csv(tmp_path / "tables" / "table3.csv")["accuracy"] == one_third["value"].iloc[0]).all()
+def test_marks_keep_all_digits(drawn, tmp_path):
+    save(tmp_path, "table7", None, drawn["table7"][1].assign(mean=100 / 3), SHORT)
+    for read, suffix in ((pd.read_csv, "csv"), (pd.read_parquet, "parquet")):
+        assert (read(tmp_path / "tables" / f"table7.{suffix}")["mean"] == 100 / 3).all()
 
 
-def test_figure02_shows_every_subnetwork_beside_the_full_model(tables, drawn):
-    figure, marks = drawn["figure02"]
+@pytest.mark.parametrize(("name", "panels"), [("figure02", 4), ("figure12", 4)])
+def test_the_spread_is_every_subnetwork_beside_the_full_model(tables, drawn, name, panels):
+    figure, marks = drawn[name]
+    assert len(figure.axes) == panels
     assert len(only(marks, seed=None)) == len(FT_SEEDS) * len(SUBSETS)
-    assert len(marks.dropna(subset="seed")) == len(FT_SEEDS) * 2 * 12 * len(SUBSETS)
+    assert len(marks.dropna(subset="seed")) == len(FT_SEEDS) * 2 * 12 * len(SUBSETS)  # none of another run of a seed
     where = {"ft_seed": 2, "step": 2200, "sparsity": 0.35, "seed": 47, "subset": "cn_if"}
-    assert only(marks, **where)["accuracy"].item() == only(tables["accuracy"], **where)["accuracy"].item()
-    labels = [label.get_text() for label in figure.axes[-1].get_xticklabels()]
-    groups = [SUBSETS[label][0] for label in labels]
-    assert set(labels) == set(SUBSETS) and groups == sorted(groups, key=["id", "ood", "ood-entailment"].index)
+    shown, known = (only(rows, **where).iloc[0] for rows in (marks, tables["accuracy"]))
+    assert shown[["accuracy", "low", "high"]].tolist() == known[["accuracy", "low", "high"]].tolist()
+
+
+def labels(figure):
+    return [label.get_text() for label in figure.axes[-1].get_xticklabels()]
+
+
+def test_figure02_has_the_panels_of_its_task_and_its_subsets_by_group(tables, drawn):
+    figure, _ = drawn["figure02"]
+    groups = [SUBSETS[label][0] for label in labels(figure)]
+    assert set(labels(figure)) == set(SUBSETS) and groups == sorted(groups, key=["id", "ood", "ood-entailment"].index)
+    of_qqp = CONTEXT.model_copy(update={"counterpart": Counterpart(task="qqp")})
+    for context, letters in ((CONTEXT, "abab"), (of_qqp, "cdcd")):
+        figure, _ = draw("figure02", tables, Figure(), context)
+        titles = [ax.get_title() for ax in figure.axes]
+        assert [title.split()[0] for title in titles] == [rf"$\mathbf{{{letter}}}$" for letter in letters]
+
+
+def test_figure12_shows_subsets_that_the_analysis_leaves_out_and_names_families_once(tables):
+    few = CONTEXT.model_copy(update={"subsets": ("in_domain", "ln_prep", "ce_if")})
+    figure, _ = draw("figure12", tables, Figure(), few)
+    ood = ["conj", "passive", "prep", "rel", "np", "pp", "adv", "if", "verb"]
+    assert labels(figure) == ["in_domain", *ood, *ood]
+    assert texts(figure).count("subsequence") == 4 * 2
+
+
+@pytest.mark.parametrize("name", ["figure02", "figure03", "figure12"])
+def test_whiskers_are_the_intervals_and_absent_where_these_are_unknown(tables, name):
+    from matplotlib.collections import LineCollection
+
+    def whiskers(accuracy):
+        figure, _ = draw(name, {"accuracy": accuracy}, SHORT, CONTEXT)
+        collections = [c for ax in figure.axes for c in ax.collections if isinstance(c, LineCollection)]
+        lines = [line for collection in collections for line in collection.get_segments()]
+        upright = [line for line in lines if len(line) == 2 and line[0, 0] == line[1, 0]]
+        return {tuple(line[:, 1]) for line in upright}, texts(figure)
+
+    known, legend = whiskers(tables["accuracy"])
+    full = only(tables["accuracy"], ft_seed=1, seed=None, subset="ln_prep").iloc[0]
+    assert (full["low"], full["high"]) in known
+    assert name == "figure03" or "its 95 % interval" in legend
+    none, legend = whiskers(tables["accuracy"].assign(low=np.nan, high=np.nan))
+    assert not none and "its 95 % interval" not in legend
 
 
 def test_figure02_draws_violins_only_where_there_is_a_shape(tables):
@@ -110,15 +161,40 @@ def test_a_missing_bar_is_a_gap(tables):
     assert heights["45"][2] == only(tables["accuracy"], **where | {"subset": "cn_if"})["accuracy"].item()
 
 
-def test_figure04_averages_over_the_seeds_of_the_curve_and_from_the_full_model_on(tables, drawn):
-    marks = drawn["figure04"][1]
-    cell = only(tables["accuracy"], ft_seed=1, sparsity=0.2, group="ood").groupby("seed")["accuracy"].mean()
+@pytest.mark.parametrize("repeat", [0, 1])
+def test_figure04_averages_the_curves_own_runs_with_an_interval_over_pruning_seeds(tables, repeat):
+    accuracy = tables["group_accuracy"]
+    again = accuracy[accuracy["seed"].isin(CONTEXT.curve_seeds) & (accuracy["sparsity"] == 0.2)]
+    again = again.assign(repeat=1, accuracy=again["accuracy"] / 2)
+    accuracy = pd.concat([accuracy[accuracy["repeat"] == 0], again])
+    context = CONTEXT.model_copy(update={"curve_repeat": repeat})
+    _, marks = draw("figure04", {"group_accuracy": accuracy}, Figure(), context)
+    cell = only(accuracy, ft_seed=1, sparsity=0.2, group="ood", repeat=repeat)
+    cell = cell[cell["seed"].isin(CONTEXT.curve_seeds)]["accuracy"]
     point = only(marks, ft_seed=1, sparsity=0.2, group="ood").iloc[0]
-    assert len(cell) == 3
-    assert point[["accuracy", "lowest", "highest"]].tolist() == pytest.approx([cell.mean(), cell.min(), cell.max()])
-    assert only(marks, sparsity=0.35)["models"].eq(3).all()  # not the twelve of the spread
-    full = only(tables["accuracy"], ft_seed=1, seed=None, group="id")["accuracy"].item()
-    assert only(marks, ft_seed=1, sparsity=0.0, group="id")["accuracy"].item() == full
+    assert point[["accuracy", "low", "high"]].tolist() == pytest.approx(mean_interval(cell))
+    assert (point["models"], point["over"]) == (len(cell), "pruning seed") == (3, "pruning seed")
+    full = only(accuracy, ft_seed=1, seed=None, group="id").iloc[0]
+    point = only(marks, ft_seed=1, sparsity=0.0, group="id").iloc[0]
+    assert point[["accuracy", "low", "high", "over"]].tolist() == full[["accuracy", "low", "high", "unit"]].tolist()
+
+
+def test_figure04_leaves_failed_runs_out_and_marks_the_point_hollow(tables):
+    accuracy = tables["group_accuracy"].copy()
+    where = {"ft_seed": 1, "sparsity": 0.2, "group": "ood", "repeat": 0}
+    kept = only(accuracy, **where, seed=44)["accuracy"].item()
+    accuracy.loc[only(accuracy, **where)["seed"].isin([42, 43]).loc[lambda lost: lost].index, "accuracy"] = np.nan
+    figure, marks = draw("figure04", {"group_accuracy": accuracy}, Figure(), CONTEXT)
+    point = only(marks, ft_seed=1, sparsity=0.2, group="ood").iloc[0]
+    assert (point["accuracy"], point["models"]) == (kept, 1) and np.isnan(point["low"])
+    hollow = [line.get_xydata().tolist() for line in figure.axes[0].lines if line.get_markerfacecolor() == "white"]
+    assert [[20, kept]] in hollow
+
+
+@pytest.mark.parametrize("name", ["figure04", "table7"])
+def test_group_means_refuse_a_choice_of_subsets(tables, name):
+    with pytest.raises(ValueError, match=f"{name}: subsets cannot be chosen here.*analysis.subsets"):
+        draw(name, tables, SHORT, CONTEXT)
 
 
 def test_figure05_counts_heads_by_cell_and_finds_the_core(drawn):
@@ -147,7 +223,18 @@ def test_figure10_shows_ood_subsets_and_group_means(tables, drawn):
     subsets = at_end.dropna(subset="subset")
     assert set(subsets["subset"]) == {subset for subset, (group, _) in SUBSETS.items() if group == "ood"}
     assert only(at_end, subset=None, group="ood")["accuracy"].item() == pytest.approx(subsets["accuracy"].mean())
-    assert {*subsets["subset"], "ID, mean", "OOD, mean", "OOD-entailment, mean"} <= set(texts(figure))
+    names = {text.partition("  ")[0] for text in texts(figure)}
+    assert {*subsets["subset"], "ID, mean", "OOD, mean", "OOD-entailment, mean"} <= names
+
+
+def test_figure10_gives_the_last_steps_intervals_but_none_to_a_mean_of_several(tables, drawn):
+    figure, marks = drawn["figure10"]
+    at_end = only(tables["finetune_accuracy"], ft_seed=2, step=2200)
+    for subset, name in (("ln_prep", "ln_prep"), ("in_domain", "ID, mean")):
+        row = only(at_end, subset=subset).iloc[0]
+        assert f"{name}  {row['accuracy']:.0f} [{row['low']:.0f}, {row['high']:.0f}]" in texts(figure)
+    means = only(marks, subset=None)
+    assert means[means["group"] == "ood"]["low"].isna().all() and means[means["group"] == "id"]["low"].notna().all()
 
 
 def test_figure13_shows_counts_and_correlation(tables, drawn):
@@ -155,49 +242,103 @@ def test_figure13_shows_counts_and_correlation(tables, drawn):
     assert len(marks) == len(FT_SEEDS) * 2 * 32
     core = only(tables["core"], ft_seed=2, name="2.5")
     assert only(marks, ft_seed=2, name="2.5", sparsity=0.5)["count"].item() == core["high"].item()
-    titles = [text for text in texts(figure) if "fine-tuning seed" in text]
-    assert "ρ = 0.89" in titles[0] and "2·10$^{-11}$" in titles[0] and "undefined" in titles[1]
+    first, second = (text.splitlines() for text in texts(figure) if "fine-tuning seed" in text)
+    assert first[0].endswith("ρ = 0.89 [0.71, 0.95], p = 2·10$^{-11}$")
+    assert first[1] == "disjoint halves of the pruning seeds: ρ = 0.80 [0.70, 0.88]"
+    assert second[0].endswith("ρ undefined") and second[1] == "35 % sparsity"
+    assert only(marks, ft_seed=1)[["rho", "rho_disjoint"]].drop_duplicates().to_numpy().tolist() == [[0.89, 0.8]]
 
 
-def test_table3_rows_and_values(tables, drawn):
-    figure, frame = drawn["table3"]
-    assert figure is None
-    assert only(frame, ft_seed=1)["row"].unique().tolist() == [
-        "none", "mean of 28 heads outside the core", "head 0.2", "head 1.3", "head 2.1", "head 3.0",
-        "heads 0.2 + 1.3 + 2.1", "mean of 3 controls of heads 0.2 + 1.3 + 2.1",
-        "largest drop among 3 controls of heads 0.2 + 1.3 + 2.1",
-    ]  # fmt: skip
-    assert only(frame, ft_seed=2)["row"].unique().tolist() == ["none", "mean of 32 heads outside the core"]
-    assert frame["column"].unique().tolist() == [*SHORT.subsets, "ID, mean", "OOD, mean", "OOD-entailment, mean"]
-    controls = only(tables["ablations"], ft_seed=1, subset="cn_if", matches=MATCHED)["change"]
-    cells = only(frame, ft_seed=1, column="cn_if").set_index("row")
-    assert cells.loc["mean of 3 controls of heads 0.2 + 1.3 + 2.1", "change"] == pytest.approx(controls.mean())
-    largest = cells.loc["largest drop among 3 controls of heads 0.2 + 1.3 + 2.1", "change"]
-    assert largest == controls.min() < controls.max()
-    head = only(tables["ablations"], ft_seed=1, subset="cn_if", ablation="1.3").iloc[0]
-    assert cells.loc["head 1.3", ["accuracy", "change", "change_low", "change_high"]].tolist() == [
-        head["accuracy"], head["change"], head["change_low"], head["change_high"]
-    ]  # fmt: skip
+def test_figure_core_seeds_shows_each_set_beside_what_is_expected(tables, drawn):
+    figure, marks = drawn["figure_core_seeds"]
+    assert marks.groupby(["ft_seed", "set"]).size().tolist() == [12] * 3 * len(FT_SEEDS)
+    both = only(tables["core_seeds"], ft_seed=2, set="mid+high").sort_values("seeds")
+    lines = {tuple(line.get_ydata()): line.get_linestyle() for line in figure.axes[1].lines}
+    assert lines[tuple(both["heads"])] == "-" and lines[tuple(both["expected"])] == "--"
 
 
-def test_table3_as_markdown():
-    cells = pd.DataFrame(
-        {
-            "ft_seed": 1, "row": ["none", "none", "head 0.2", "head 0.2"], "role": ["none", "none", "core", "core"],
-            "column": ["a", "ID, mean", "a", "ID, mean"], "accuracy": [90.0, 80.0, 45.44, np.nan],
-            "change": [0, 0, -44.56, np.nan], "change_low": [0, np.nan, -48, np.nan],
-            "change_high": [0, np.nan, 1, np.nan],
-        }
-    )  # fmt: skip
-    assert to_markdown(cells).splitlines()[2:] == [
-        "| ablated | a | ID, mean |",
-        "| --- | --- | --- |",
-        "| none | 90.0 | 80.0 |",
-        "| head 0.2 | 45.4 (−44.6; −48.0 to +1.0) |  |",
+def test_table5_is_the_summary_beside_the_full_model(tables, drawn):
+    _, marks = drawn["table5"]
+    row = only(marks, ft_seed=1, subset="ln_prep").iloc[0]
+    cell = only(tables["accuracy"], ft_seed=1, sparsity=0.35, subset="ln_prep", repeat=0)["accuracy"]
+    full = only(tables["accuracy"], ft_seed=1, seed=None, subset="ln_prep").iloc[0]
+    statistics = [cell.min(), cell.max(), cell.mean(), cell.std(), *mean_interval(cell)[1:], 12]
+    assert row[["min", "max", "mean", "sd", "low", "high", "n"]].tolist() == pytest.approx(statistics)
+    assert row[["full", "full_low", "full_high"]].tolist() == full[["accuracy", "low", "high"]].tolist()
+    assert len(marks) == 3 * len(SUBSETS) and set(marks["sparsity"]) == {0.35}
+
+
+def test_table7_has_both_sparsities_of_every_group(drawn):
+    _, marks = drawn["table7"]
+    groups = ["id", "ood", "ood-entailment"]
+    assert [(row.sparsity, row.group) for row in only(marks, ft_seed=2).itertuples()] == [
+        (sparsity, group) for sparsity in (0.35, 0.5) for group in groups
     ]
 
 
-@pytest.mark.parametrize("name", TARGETS)
+def test_tables_over_fine_tuning_seeds_stand_last_and_only_where_there_are_several(tables, drawn):
+    _, marks = drawn["table7"]
+    last = marks[marks["ft_seed"].isna()]
+    assert marks["ft_seed"].isna().tolist() == [False] * 12 + [True] * 6
+    over = only(last, sparsity=0.35, group="ood").iloc[0]
+    full = only(tables["group_accuracy"], seed=None, group="ood")["accuracy"]
+    assert over[["full", "full_low", "full_high"]].tolist() == pytest.approx(mean_interval(full))
+    assert (over["over"], over["n"]) == ("fine-tuning seeds", 2)
+    one = {name: tables[name][tables[name]["ft_seed"].fillna(1) == 1] for name in ("group_accuracy", "summary")}
+    assert draw("table7", one, Figure(), CONTEXT)[1]["ft_seed"].notna().all()
+
+
+def test_condensed_as_a_sheet():
+    row = {"over": "pruning seeds", "ft_seed": 0, "step": 61360, "sparsity": 0.5, "subset": "ln_preposition"}
+    row |= {"group": "ood", "min": 3.2, "max": 41.4, "mean": 17.942, "sd": 10.507, "low": 11.26, "high": 24.62, "n": 12}
+    known = pd.DataFrame([row | {"full": 73.5, "full_low": 70.71, "full_high": 76.2}])
+    (sheet,) = condensed.sheets(known)
+    assert sheet.title == "Fine-tuning seed 0: accuracy in percent, interval of the mean over pruning seeds"
+    assert sheet.columns[:3] == ["subset", "sparsity", "full model"]
+    ends = ["3.20", "41.40", "17.94", "10.51", "[11.3, 24.6]", "12"]
+    assert sheet.rows == [["ln_preposition", "50 %", "73.50 [70.7, 76.2]", *ends]]
+    (sheet,) = condensed.sheets(known.assign(full_low=np.nan, full_high=np.nan, subset=None))
+    assert sheet.columns[0] == "group" and sheet.rows[0][:3] == ["OOD", "50 %", "73.50"]
+
+
+def sizes(**values):
+    row = {"ft_seed": 1, "step": 500, "group": "id", "criterion": "accuracy", "threshold": 3.0, "order": "per-seed"}
+    row |= {"full_accuracy": 80.0, "effective_size": 51.67, "sd": 2.89, "floor": 30.0, "n_seeds": 3, "reason": None}
+    return row | {"main": True} | values
+
+
+def test_effective_sizes_as_sheets():
+    undefined = {"group": "ood", "effective_size": None, "sd": None, "reason": "undefined: full model at 0.7 %"}
+    lost = {"effective_size": None, "sd": None, "reason": "missing: no subnetworks"}
+    rows = [
+        sizes(), sizes(order="mean-first", effective_size=55.0, sd=None), sizes(order="upward", **lost),
+        *(sizes(order=order, **undefined) for order in ("per-seed", "mean-first", "upward")),
+        sizes(step=900), sizes(step=900, criterion="recovery", threshold=95.0, main=False, effective_size=50.0),
+        sizes(step=900, criterion="kl", threshold=0.1, main=False, **undefined),
+    ]  # fmt: skip
+    first, second = table_effective_size.sheets(pd.DataFrame(rows))
+    assert (first.columns, second.columns) == (["step", "ID", "OOD"], ["faithful", "ID", "OOD"])
+    assert first.rows[0] == ["500", "51.7 ± 2.9 / 55.0 / missing", "undefined"]
+    assert second.rows == [
+        ["accuracy > full model's − 3 points", "51.7 ± 2.9", "missing"],
+        ["accuracy ≥ 95 % of the full model's", "50.0 ± 2.9", "missing"],
+        ["KL(full || subnetwork) ≤ 0.1 nats", "missing", "undefined"],
+    ]
+
+
+def test_table_effective_size_needs_the_studys_margin(tables):
+    with pytest.raises(ValueError, match="table_effective_size: no rows at the margin of 2 points"):
+        draw("table_effective_size", tables, Figure(), CONTEXT.model_copy(update={"margin": 2.0}))
+
+
+def test_variance_as_a_sheet(drawn):
+    first, second = table_variance.sheets(drawn["table_variance"][1])
+    assert first.rows[0] == ["in_domain", "35 %", "6.25", "12", "1.50", "2", "unknown"]
+    assert second.rows[-1] == ["OOD-entailment, mean", "50 %", "6.25", "12", "1.50", "2", "1"]
+    assert len(first.rows) == 2 * (len(SUBSETS) + 3)
+
+
+@pytest.mark.parametrize("name", DRAWN)
 def test_empty_tables_are_refused_by_name(tables, name):
     empty = {table: rows.head(0) for table, rows in tables.items()}
     with pytest.raises(ValueError, match=rf"^{name}: no "):
@@ -228,9 +369,11 @@ def test_only_the_drawn_figure_is_loaded():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", DRAWN)
 def test_every_target_has_a_caption_of_one_paragraph(name, request):
-    caption = (request.config.rootpath / "workflow" / "report" / f"{name}.rst").read_text().strip()
+    folder = request.config.rootpath / "workflow" / "report"
+    own, shared = (folder / f"{which}.rst" for which in (name, module(name)))
+    caption = (own if own.exists() else shared).read_text().strip()
     assert "\n\n" not in caption and "[" not in caption  # it becomes the text of a Markdown image
     caption = caption.replace("\n", " ")
     assert "fine-tuning seed" in caption.lower() and "the paper's" in caption

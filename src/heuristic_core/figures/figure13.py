@@ -42,9 +42,10 @@ def draw(tables, settings, context):
     bar = figure.colorbar(mesh, ax=axes, fraction=0.03, pad=0.02, aspect=30)
     bar.set_label(f"subnetworks that keep the head (of {largest})")
     bar.outline.set_visible(False)
-    marks = marks.join(shared, on="ft_seed").join(disjoint.drop(columns="p"), on="ft_seed", rsuffix="_disjoint")
-    columns = ["ft_seed", "step", "sparsity", "name", "layer", "head", "count", "n", *shared.columns]
-    return figure, marks[[*columns, "rho_disjoint", "low_disjoint", "high_disjoint"]]
+    disjoint = disjoint.drop(columns="p").add_suffix("_disjoint")
+    marks = marks.join(shared, on="ft_seed").join(disjoint, on="ft_seed")
+    columns = ["ft_seed", "step", "sparsity", "name", "layer", "head", "count", "n"]
+    return figure, marks[[*columns, *shared.columns, *disjoint.columns]]
 
 
 def _map_height(settings, heads: pd.DataFrame) -> float:
