@@ -376,4 +376,4 @@ def test_every_target_has_a_caption_of_one_paragraph(name, request):
     caption = (own if own.exists() else shared).read_text().strip()
     assert "\n\n" not in caption and "[" not in caption  # it becomes the text of a Markdown image
     caption = caption.replace("\n", " ")
-    assert "fine-tuning seed" in caption.lower() and "the paper's" in caption
+    assert "fine-tuning seed" in caption.lower() and "the paper" in caption.lower()

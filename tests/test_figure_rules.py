@@ -1,0 +1,24 @@
+"""Every target is a rule of its name; those that a study cannot have say why."""
+
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+
+pytestmark = pytest.mark.workflow
+REASONS = {
+    "figure11": "figure11 stands for qqp, this study for mnli; set counterpart.task: qqp, or ask for figure05",
+    "table8": "table8 stands for gpt2, this study for bert; set counterpart.model: gpt2, or ask for table3",
+}
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_a_target_that_the_study_cannot_have_names_the_setting_and_writes_nothing(name, tmp_path):
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(tmp_path)]
+    command += ["--configfile", str(ROOT / "tests" / "studies" / "reduced.yaml"), "--cores", "1", name]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert REASONS[name] in done.stderr.splitlines() and "Traceback" not in done.stderr
+    written = [path.name for path in tmp_path.rglob("*") if path.is_file() and ".snakemake" not in path.parts]
+    assert written == [f"{name}.log"]
