@@ -22,7 +22,6 @@ from heuristic_core.analysis.claims_heads import (
 from heuristic_core.analysis.evidence import CannotSay, Evidence
 from heuristic_core.analysis.findings import CLAIMS, findings
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.report import report
 from heuristic_core.config.context import Context
 from heuristic_core.tables import schema, write_table
 
@@ -388,28 +387,3 @@ def test_a_core_head_without_others_in_its_layer_is_not_compared(tables):
 def test_a_core_of_two_is_judged_by_its_pair(tables):
     tables["ablations"] = tables["ablations"].replace({"role": {"strongest": "pair"}})
     assert judged(tables, core_serves_generalisation)[0] is True
-
-
-def test_report():
-    rows = [
-        RUN | {"ft_seed": seed, "claim": claim, "shown": shown, "estimate": f"number {seed}"}
-        for claim, verdicts in {"A holds": (True, True), "B holds": (False, None)}.items()
-        for seed, shown in zip((1, 2), verdicts, strict=True)
-    ]
-    text = report(frame("findings", rows), "tiny", {"figure02": "Points.", "table3": "Heads."})
-    assert text.startswith("# tiny\n")
-    assert "1 of 2 claims are shown on every fine-tuning seed." in text
-    assert "- B holds: **not shown** on seed 1, *cannot be said* on seed 2." in text
-    assert "| claim | seed 1 | seed 2 |\n|---|---|---|\n| A holds | shown | shown |\n" in text
-    assert "| B holds | **not shown** | *cannot be said* |" in text
-    assert "### B holds\n\n- Seed 1, **not shown**: number 1.\n- Seed 2, *cannot be said*: number 2.\n" in text
-    assert "![figure02](figures/figure02.png)\n\n*figure02.* Points.\n" in text
-    assert "[table3](tables/table3.md)\n\n*table3.* Heads.\n" in text
-
-
-def test_a_report_of_nothing_but_shown_claims_lists_no_exceptions(tables):
-    result = findings(CONTEXT, **tables)
-    text = report(result, "tiny", {})
-    assert f"{len(CLAIMS)} of {len(CLAIMS)} claims are shown" in text
-    assert "These are not" not in text
-    assert "not shown" not in text
