@@ -52,7 +52,7 @@ rule report:
     conda:
         "../../envs/environment.yaml"
     params:
-        root=L.root,
+        root=lambda w, output: os.path.dirname(output[0]),
         targets=SHOWN,
         context=CONTEXT.model_dump_json(),
         code=SCRIPTS["report"],
