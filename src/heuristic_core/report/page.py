@@ -25,8 +25,8 @@ def study_page(
 ) -> str:
     """The HTML report of the study whose results lie under `root`.
 
-    settings: the checked configuration, None for imported results. claims: rows of the table of claims. captions: by target. targets: the
-    figures and tables shown, in order. metadata: Snakemake's folder of records; need not exist.
+    settings: the checked configuration, None for imported results. claims: rows of the table of claims. captions: by
+    target. targets: the figures and tables shown, in order. metadata: Snakemake's folder of records; need not exist.
     """
     exhibits = [exhibit(root, name, caption_of(name, captions)) for name in targets]
     judged = claims_of(claims)
