@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+from conftest import ROOT
 from matplotlib.figure import Figure as Canvas
 
 from heuristic_core.config import load_study
@@ -121,7 +122,7 @@ def make_study(root, ft_seeds=(1, 2), shift=0.0, heads=4, verdict="undecided", f
     }  # fmt: skip
     for name, of_table in rows.items():
         write_table(name, table(name, of_table), root / "tables" / f"{name}.parquet")
-    settings = load_study("config.yaml").model_dump(mode="json")
+    settings = load_study(ROOT / "config.yaml").model_dump(mode="json")
     write_text(root / "study.json", json.dumps({"context": CONTEXT.model_dump(mode="json"), "settings": settings}))
     for name in ("figure02", figure):
         canvas = Canvas(figsize=(7, 2))

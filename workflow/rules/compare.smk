@@ -20,7 +20,7 @@ if "compare" in config:
             "../../envs/environment.yaml"
         params:
             compare=config["compare"],
-            folder=COMPARED,
+            folder=lambda w, output: os.path.dirname(output[0]),
             files=[f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for side in SIDES for path in side.inputs],
             code=SCRIPTS["compare"],
             page=code_digest(*PAGE),

@@ -91,7 +91,7 @@ def _legends(figure, groups: list[str], seeds: int, margin: float) -> None:
     sizes.append(Line2D([], [], color="0.3", marker="x", markeredgewidth=1.2, linestyle="", label=undefined))
     sizes.append(Line2D([], [], **FLOOR, label="floor of the grid"))
     title = f"effective size (left axis), margin {margin:g} points, mean ± sd of {seeds} pruning seeds"
-    figure.legend(handles=sizes, loc="outside upper left", ncols=6, title=title, alignment="left")
+    figure.legend(handles=sizes, loc="outside upper left", ncols=3, title=title, alignment="left")
     roles = [ROLES[group] for group in groups if group in GROUPS]
     lines = [Line2D([], [], color=r.colour, linestyle=r.line, linewidth=THIN, label=r.label) for r in roles]
     title = "full-model accuracy (right axis)"

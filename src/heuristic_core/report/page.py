@@ -17,7 +17,7 @@ from heuristic_core.tables import read_table
 def study_page(
     root: Path,
     context: Context,
-    settings: dict,
+    settings: dict | None,
     claims: Sequence[dict],
     captions: Mapping[str, str],
     targets: Sequence[str],
@@ -25,8 +25,8 @@ def study_page(
 ) -> str:
     """The HTML report of the study whose results lie under `root`.
 
-    settings: the checked configuration. claims: rows of the table of claims. captions: by target. targets: the
-    figures and tables shown, in order. metadata: Snakemake's folder of records; need not exist.
+    settings: the checked configuration, None for imported results. claims: rows of the table of claims. captions: by
+    target. targets: the figures and tables shown, in order. metadata: Snakemake's folder of records; need not exist.
     """
     exhibits = [exhibit(root, name, caption_of(name, captions)) for name in targets]
     judged = claims_of(claims)
@@ -41,7 +41,7 @@ def study_page(
         figures=[e for e in exhibits if e.image],
         sheets=[e for e in exhibits if not e.image],
         gaps=study_gaps(root),
-        settings=settings_by_block(settings),
+        settings=settings_by_block(settings or {}),
         rules=rules(metadata, str(root)),
         versions=versions(),
     )

@@ -1,0 +1,120 @@
+"""Reading the HTML that the project writes: by its source, and in headless Chromium."""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed; it opens the page as a reader")
+
+
+class Page(HTMLParser):
+    """tags: (name, attributes) of every element. text: what stands between them, but for styles and scripts."""
+
+    def __init__(self, source: str):
+        super().__init__()
+        self.tags, self.texts, self._inside = [], [], None
+        self.feed(source)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self._inside = tag
+
+    def handle_endtag(self, tag):
+        self._inside = None
+
+    def handle_data(self, data):
+        if self._inside not in ("style", "script"):
+            self.texts.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.texts).split())
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def check_source(path: Path) -> Page:
+    """The page at `path`, checked: identifiers are unique, all that it names is in or beside it, heads are in order."""
+    source = path.read_text()
+    page = Page(source)
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    addresses = [a[key] for _, a in page.tags for key in ("href", "src") if key in a]
+    for address in addresses:
+        if address.startswith("#"):
+            assert address[1:] in ids
+        elif not address.startswith("data:"):
+            assert ":" not in address and (path.parent / address).is_file(), address
+    assert all(a["src"].startswith("data:") for a in page.all("img"))
+    assert not page.all("iframe") and not [a for a in page.all("script") if "src" in a]
+    assert not re.search(r"url\(|@import", source[source.index("<style>") : source.index("</style>")])
+    for attributes in page.all("img"):
+        assert attributes["alt"] and int(attributes["width"]) > 0 and int(attributes["height"]) > 0
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
+    assert {"header", "main", "nav"} <= {tag for tag, _ in page.tags}
+    return page
+
+
+def chromium(*arguments: str, folder: Path) -> str:
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/profile"]
+    done = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=120, check=True)
+    return done.stdout
+
+
+WATCH = "<script>window.faults = []; addEventListener('error', (e) => faults.push(e.message));"
+WATCH += "addEventListener('securitypolicyviolation', (e) => faults.push(e.blockedURI));</script>"
+PROBE = """<script>addEventListener("load", () => {
+  const column = (table, k) => [...table.tBodies[0].rows].map((row) => row.cells[k].textContent.trim());
+  const root = document.documentElement;
+  const found = {width: innerWidth, needed: root.scrollWidth, orders: []};
+  const table = document.querySelector(TABLE);
+  const button = table.tHead.rows[0].cells[COLUMN].querySelector("button");
+  button.focus();
+  found.focused = document.activeElement === button;
+  for (let click = 0; click < 3; click += 1) {
+    button.click();
+    found.orders.push([button.parentElement.getAttribute("aria-sort"), column(table, COLUMN)]);
+  }
+  const folds = () => [...document.querySelectorAll("details")].filter((fold) => !fold.open).length;
+  found.folded = [folds()];
+  for (const name of ["beforeprint", "afterprint"]) { dispatchEvent(new Event(name)); found.folded.push(folds()); }
+  document.querySelectorAll("details").forEach((fold) => { fold.open = true; });
+  found.unfolded = root.scrollWidth;
+  found.loads = performance.getEntriesByType("resource").map((entry) => entry.name);
+  found.faults = faults;
+  parent.postMessage(JSON.stringify(found), "*");
+});</script>"""
+WINDOW = """<iframe src="{source}" style="width: {width}px; height: 2000px; border: 0"></iframe>
+<script>addEventListener("message", (e) => {{ document.documentElement.dataset.found = e.data; }});</script>"""
+
+
+def probe(path: Path, folder: Path, table: str, column: int, width: int = 360) -> dict:
+    """What a reader with a narrow window finds: how wide the page is, how `column` of a table sorts, what goes wrong.
+
+    The page stands in a frame, as a window of headless Chromium cannot be so narrow.
+    """
+    script = PROBE.replace("TABLE", json.dumps(table)).replace("COLUMN", str(column))
+    source = path.read_text().replace("<head>", f"<head>{WATCH}").replace("</body>", f"{script}</body>")
+    (folder / "probed.html").write_text(source)
+    (folder / "window.html").write_text(WINDOW.format(source="probed.html", width=width))
+    address = (folder / "window.html").as_uri()
+    dumped = chromium("--virtual-time-budget=5000", "--dump-dom", address, folder=folder)
+    return json.loads(html.unescape(re.search(r'data-found="([^"]*)"', dumped)[1]))
+
+
+def pdf_pages(path: Path, folder: Path) -> int:
+    """How many pages the page at `path` takes on paper."""
+    pdf = folder / f"{path.stem}.pdf"
+    chromium("--no-pdf-header-footer", f"--print-to-pdf={pdf}", path.as_uri(), folder=folder)
+    return len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes()))

@@ -1,0 +1,266 @@
+"""Two studies compared: differences and intervals against hand calculation, the page, the command."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import ROOT
+from page_studies import CONTEXT, make_study
+from pages import check_source, needs_chromium, probe
+from scipy import stats
+from test_scripts import script
+
+from heuristic_core.analysis.compare import compare, only_in
+from heuristic_core.errors import InputError
+from heuristic_core.report.sides import Side, load, parse_sides
+from heuristic_core.tables import read_table, schema
+
+Z = stats.norm.ppf(0.975)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """results/one (a fine-tuning run), results/other (a run, 7 points more), results/pair (two runs)."""
+    folder = tmp_path_factory.mktemp("work")
+    make_study(folder / "results" / "one", (1,))
+    make_study(folder / "results" / "other", (1,), 7.0, 6, "not supported", "figure15")
+    make_study(folder / "results" / "pair", (1, 2))
+    return folder
+
+
+def side(folder, name, ft_seed=None):
+    return load(Side(folder / "results" / name, ft_seed))
+
+
+def differences(folder, a, b):
+    (tables_a, context_a), (tables_b, context_b) = side(folder, *a), side(folder, *b)
+    return compare(tables_a, tables_b, context_a, context_b)
+
+
+def row(frame, quantity, of, role=None):
+    found = frame[frame["quantity"].str.startswith(quantity) & (frame["group_or_subset"] == of)]
+    if role:
+        found = found[found["sparsity_role"] == role]
+    (found,) = found.to_dict("records")
+    return found
+
+
+@pytest.fixture(scope="module")
+def single(folder):
+    return differences(folder, ["one"], ["other"])
+
+
+def test_full_models_differ_by_a_normal_interval_of_half_widths(single):
+    ood = row(single, "accuracy of the full model", "ood")
+    half = np.hypot(5, 5)  # both sides reach 5 points to either side
+    assert (ood["a"], ood["b"], ood["difference"]) == (50, 57, 7)
+    assert (ood["low"], ood["high"]) == pytest.approx((7 - half, 7 + half))
+    assert (ood["unit"], ood["n_a"], ood["n_b"], ood["step_a"]) == ("pair", 200, 200, 2200)
+    assert row(single, "accuracy of the full model", "cn_if")["difference"] == 7
+
+
+@pytest.mark.parametrize("role", ["mid", "high"])
+def test_subnetworks_differ_by_welch_over_pruning_seeds(single, role):
+    found = row(single, "mean accuracy", "cn_if", role)
+    half = stats.t.ppf(0.975, 22) * np.sqrt(2 * 36 / 12)  # equal variances and counts: Student's t of 2 (12 - 1)
+    assert found["difference"] == pytest.approx(7)
+    assert (found["low"], found["high"]) == pytest.approx((7 - half, 7 + half))
+    assert (found["unit"], found["n_a"], found["n_b"]) == ("pruning seeds", 12, 12)
+
+
+def test_welch_agrees_with_scipy(folder):
+    """Effective sizes 70, 80, 90 against 60, 65, 100: from the values themselves."""
+    (tables_a, context_a), (tables_b, context_b) = side(folder, "one"), side(folder, "other")
+    sizes = tables_b["effective_size"].copy()
+    here = (sizes["step"] == 2200) & (sizes["group"] == "id") & sizes["seed"].notna()
+    sizes.loc[here, "effective_size"] = [60.0, 65.0, 100.0]
+    found = row(compare(tables_a, tables_b | {"effective_size": sizes}, context_a, context_b), "effective size", "id")
+    expected = stats.ttest_ind([60, 65, 100], [70, 80, 90], equal_var=False).confidence_interval()
+    assert (found["low"], found["high"]) == pytest.approx(tuple(expected))
+    assert found["quantity"] == "effective size, margin 3"
+
+
+def test_several_runs_are_compared_over_fine_tuning_seeds(folder):
+    frame = differences(folder, ["one"], ["pair"])
+    found = row(frame, "mean accuracy", "ood", "mid")
+    variances, degrees = (36 / 12, 4 / 2), (11, 1)
+    df = sum(variances) ** 2 / sum(v**2 / d for v, d in zip(variances, degrees, strict=True))
+    half = stats.t.ppf(0.975, df) * np.sqrt(sum(variances))
+    assert found["difference"] == pytest.approx(1)
+    assert (found["low"], found["high"]) == pytest.approx((1 - half, 1 + half))
+    assert found["unit"] == "a: pruning seeds; b: fine-tuning seeds"
+    full = row(frame, "accuracy of the full model", "ood")
+    assert full["unit"] == "a: pair; b: fine-tuning seeds"
+    variances, degrees = ((5 / Z) ** 2, 4 / 2), (np.inf, 1)
+    df = sum(variances) ** 2 / sum(v**2 / d for v, d in zip(variances, degrees, strict=True))
+    assert full["high"] - full["difference"] == pytest.approx(stats.t.ppf(0.975, df) * np.sqrt(sum(variances)))
+
+
+def test_correlations_differ_by_an_interval_from_their_ends(single):
+    found = row(single, "rank correlation", "shared seeds")
+    # 0.80 in [0.60, 0.95] and 0.87 in [0.60, 0.95]
+    assert found["difference"] == pytest.approx(0.07)
+    assert found["low"] == pytest.approx(0.07 - np.hypot(0.87 - 0.60, 0.95 - 0.80))
+    assert found["high"] == pytest.approx(0.07 + np.hypot(0.95 - 0.87, 0.80 - 0.60))
+
+
+def test_core_sizes_have_no_interval_and_say_so(single):
+    found = row(single, "core size", "heads")
+    assert (found["a"], found["b"], found["difference"]) == (4, 6, 2)
+    assert np.isnan(found["low"]) and found["reason"] == "no interval: a and b without one"
+
+
+def test_what_a_side_lacks_is_null_with_a_reason(folder):
+    (a, context_a), (b, context_b) = side(folder, "one"), side(folder, "other")
+    sizes = a["effective_size"].assign(effective_size=np.nan, reason="undefined")
+    b = {name: table for name, table in b.items() if name != "core"}
+    frame = compare(a | {"effective_size": sizes}, b, context_a, context_b)
+    size, core = row(frame, "effective size", "id"), row(frame, "core size", "heads")
+    assert np.isnan(size["a"]) and size["b"] == 87 and np.isnan(size["difference"])
+    assert size["reason"] == "a: undefined" and core["reason"] == "b: not in its tables"
+    assert len(frame[frame["a"].isna() & frame["reason"].isna()]) == 0
+
+
+def test_sizes_at_different_margins_are_not_subtracted(folder):
+    (a, context), (b, _) = side(folder, "one"), side(folder, "other")
+    b = b | {"effective_size": b["effective_size"].assign(threshold=5.0)}
+    frame = compare(a, b, context, context.model_copy(update={"margin": 5.0}))
+    sizes = frame[frame["quantity"].str.startswith("effective size")]
+    assert set(sizes["quantity"]) == {"effective size, margin 3", "effective size, margin 5"}
+    assert sizes["difference"].isna().all()
+
+
+def test_no_spread_gives_no_interval(folder):
+    (a, context), (b, _) = side(folder, "one"), side(folder, "other")
+    flat = [tables | {"summary": tables["summary"].assign(sd=0.0)} for tables in (a, b)]
+    found = row(compare(*flat, context, context), "mean accuracy", "ood", "mid")
+    assert np.isnan(found["low"]) and found["reason"] == "no interval: no spread on either side"
+
+
+def test_only_common_subsets_are_compared(folder):
+    (a, context), (b, _) = side(folder, "one"), side(folder, "other")
+    renamed = {
+        name: b[name].assign(subset=b[name]["subset"].replace("cn_if", "cn_or")) for name in ("accuracy", "summary")
+    }
+    frame = compare(a, b | renamed, context, context)
+    assert not {"cn_if", "cn_or"} & set(frame["group_or_subset"])
+    assert "ln_swap" in set(frame["group_or_subset"])
+    assert (only_in(a, b | renamed), only_in(b | renamed, a)) == (["cn_if"], ["cn_or"])
+
+
+def test_two_runs_of_one_study_are_compared(folder):
+    frame = differences(folder, ["pair", 1], ["pair", 2])
+    found = row(frame, "accuracy of the full model", "cn_if")
+    assert (found["a"], found["b"], found["unit"]) == (41, 42, "pair")
+    assert row(frame, "mean accuracy", "ood", "mid")["unit"] == "pruning seeds"
+
+
+# ---- the page and the command
+
+
+def write_comparison(folder, monkeypatch, studies, name="compare"):
+    monkeypatch.chdir(folder)
+    given = ["--compare", studies, "--folder", f"results/{name}", "--log", f"results/{name}.log"]
+    script("compare").main(given)
+    return folder / "results" / name
+
+
+def link_reports(folder, *names):
+    for name in names:
+        (folder / "results" / name / "report.html").touch()
+
+
+def test_the_page_puts_both_side_by_side(folder, monkeypatch):
+    link_reports(folder, "one", "other")
+    out = write_comparison(folder, monkeypatch, "results/one results/other")
+    page = check_source(out / "compare.html")
+    assert len(page.all("img")) == 4  # figure02 of both, figure06 beside figure15
+    text = page.text
+    assert "a: one, Figure 6" in text and "b: other, Figure 15" in text
+    assert "The core matters ≠ differ ? undecided – ✗ not supported −4.5 −5.5 to −3.5" in text
+    assert "Subnetworks disagree by <more> than 20 points the same ✓ supported" in text
+    assert "OOD 50.0 45.0 to 55.0 57.0 52.0 to 62.0 7.0 −0.071 to 14.1 200 200 pair" in text
+    frame = read_table(out / "differences.parquet")
+    assert list(frame.columns) == schema("differences").names
+    assert len(pd.read_csv(out / "differences.csv")) == len(frame)
+
+
+def test_the_same_studies_give_the_same_bytes(folder, monkeypatch):
+    first, second = (write_comparison(folder, monkeypatch, "results/one results/pair", name) for name in "xy")
+    for name in ("compare.html", "differences.parquet", "differences.csv"):
+        assert (first / name).read_bytes() == (second / name).read_bytes()
+
+
+def test_figures_of_one_study_are_shown_once(folder, monkeypatch):
+    link_reports(folder, "pair")
+    out = write_comparison(folder, monkeypatch, "results/pair:1 results/pair:2", "runs")
+    page = check_source(out / "compare.html")
+    assert len(page.all("img")) == 2
+    assert "pair, fine-tuning seed 1 and pair, fine-tuning seed 2" in page.text
+
+
+@needs_chromium
+def test_the_page_fits_a_narrow_window_and_sorts(folder, monkeypatch, tmp_path):
+    out = write_comparison(folder, monkeypatch, "results/one results/other", "narrow")
+    found = probe(out / "compare.html", tmp_path, "#differences table", 1)
+    assert found["needed"] <= found["width"] == 360
+    assert found["faults"] == [] and [name for name in found["loads"] if not name.startswith("data:")] == []
+    order, cells = found["orders"][0]
+    assert order == "ascending" and [cell.split()[0] for cell in cells] == ["41.0", "50.0", "61.0", "95.0", "100.0"]
+
+
+@pytest.mark.parametrize(
+    ("studies", "message"),
+    [
+        ("results/one", "expected two studies"),
+        ("results/one results/one", "twice the same"),
+        ("results/one results/none", "results/none is no folder"),
+        ("results/one results", "results has no study.json"),
+        ("results/one results/empty", "has none of accuracy"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(folder, monkeypatch, studies, message):
+    monkeypatch.chdir(folder)
+    Path("results/empty").mkdir(exist_ok=True)
+    Path("results/empty/study.json").write_text("{}")
+    with pytest.raises(InputError, match=message):
+        parse_sides(studies)
+
+
+def test_an_unknown_run_and_a_faulty_context_are_named(folder, tmp_path):
+    with pytest.raises(InputError, match="no fine-tuning seed 3; there are 1, 2"):
+        side(folder, "pair", 3)
+    root = make_study(tmp_path / "faulty", (1,))
+    values = {"context": CONTEXT.model_dump(mode="json") | {"nonsense": 1}, "settings": {}}
+    (root / "study.json").write_text(json.dumps(values))
+    with pytest.raises(InputError, match=r"faulty/study\.json: context: [^$]*nonsense"):
+        load(Side(root, None))
+
+
+def snakemake(folder, *arguments):
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder)]
+    command += ["--configfile", str(ROOT / "config.yaml"), "--cores", "1", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.workflow
+def test_the_command(folder):
+    asked = ["compare", "--config", "compare=results/one results/pair:2"]
+    done = snakemake(folder, *asked)
+    assert done.returncode == 0, done.stderr[-3000:]
+    out = folder / "results" / "compare-one-pair-ft2"
+    assert sorted(path.name for path in out.iterdir()) == [
+        "compare.html", "compare.log", "differences.csv", "differences.parquet",
+    ]  # fmt: skip
+    assert "Nothing to be done" in snakemake(folder, *asked).stderr
+    path = folder / "results" / "one" / "tables" / "core.parquet"
+    path.write_bytes(path.read_bytes())
+    assert "1 of 1 steps" in snakemake(folder, *asked).stderr
+    wrong = snakemake(folder, "compare", "--config", "compare=results/one results/nowhere")
+    assert wrong.returncode == 1 and "results/nowhere is no folder" in wrong.stderr
+    usage = snakemake(folder, "compare")
+    assert usage.returncode == 1 and 'compare="results/a results/b"' in usage.stdout + usage.stderr

@@ -1,0 +1,249 @@
+"""The report of a study: what it says, that it needs nothing but itself, and how it behaves in a browser."""
+
+import base64
+import csv
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import ROOT
+from page_studies import CONTEXT, make_study
+from pages import check_source, needs_chromium, pdf_pages, probe
+from test_scripts import script
+
+from heuristic_core.errors import InputError
+from heuristic_core.figures.sheets import Sheet, from_markdown, to_markdown
+from heuristic_core.figures.targets import outputs
+from heuristic_core.report import versions
+from heuristic_core.report.claims import claims_of
+from heuristic_core.report.exhibits import caption_of, label
+from heuristic_core.report.missing import gaps
+from heuristic_core.report.render import duration, interval, number
+from heuristic_core.report.runs import rules
+from heuristic_core.report.settings import read_study, settings_by_block
+from heuristic_core.tables import read_rows
+
+TARGETS = ("figure02", "figure06", "table3")
+
+
+def write_report(root, *more):
+    captions = [ROOT / "workflow" / "report" / f"{name}.rst" for name in TARGETS]
+    given = ["--root", root, "--context", CONTEXT.model_dump_json(), "--settings", root / "study.json"]
+    given += ["--claims", root / "tables" / "claims.parquet", "--captions", *captions, "--targets", *TARGETS]
+    given += ["--report", root / "report.html", "--log", root / "report.log", *more]
+    script("report").main([str(part) for part in given])
+    return root / "report.html"
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    return make_study(tmp_path_factory.mktemp("results") / "tiny")
+
+
+@pytest.fixture(scope="module")
+def report(study):
+    return write_report(study)
+
+
+def test_the_page_holds_all_that_it_needs(report):
+    page = check_source(report)
+    figures = page.all("figure")
+    assert [figure["id"] for figure in figures] == ["figure02", "figure06"]
+    assert len(page.all("img")) == 2
+
+
+def test_values_behind_the_marks_are_in_the_page(report, study):
+    links = {a["download"]: a["href"] for a in check_source(report).all("a") if "download" in a}
+    assert set(links) == {f"tiny-{name}.csv" for name in TARGETS}
+    content = base64.b64decode(links["tiny-figure02.csv"].partition(",")[2])
+    assert content == (study / "figures" / "figure02.csv").read_bytes()
+    assert next(csv.reader(io.StringIO(content.decode())))[0] == "study"
+
+
+def test_claims_come_first_with_verdict_interval_threshold_and_unit(report):
+    text = check_source(report).text
+    assert "1 supported 0 not supported 1 undecided" in text
+    assert text.index("Subnetworks disagree by <more> than 20 points") < text.index("Figure 2. Subnetworks agree")
+    assert "✓ supported seed 1: ✓ supported seed 2: ✓ supported" in text
+    assert "Estimate 61.5 range 50.0 to 73.0 required > 20 n = 2 fine-tuning seeds" in text
+    assert "seed 2 supported 73.0 68.0 to 78.0 > 20 12 pruning seeds" in text
+    assert "? undecided No estimate required > 0" in text and "a core of one head" in text
+
+
+def test_missing_values_settings_and_versions_are_listed(report):
+    text = check_source(report).text
+    # Two fine-tuning seeds: one accuracy each, and sizes of three pruning seeds and their mean.
+    assert "10 accuracies and effective sizes are missing or undefined" in text
+    assert "accuracy 1 1000 full model cn_if 1 the run failed" in text
+    assert "full model at 0.7 %, below the margin of 3 points" in text
+    assert "architecture.layers 4" in text
+    assert "Python" in text and "commit" in text
+    assert "Not recorded: there are no records of Snakemake" in text
+
+
+def test_the_same_results_give_the_same_page(study, tmp_path):
+    again = make_study(tmp_path / "tiny")
+    assert write_report(again).read_text() == write_report(study).read_text()
+
+
+def test_a_study_may_have_claims_alone(study, tmp_path):
+    root = tmp_path / "bare"
+    for path in ("study.json", "tables/claims.parquet", *(path.lstrip("/") for path in outputs("", "table3"))):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes((study / path).read_bytes())
+    text = check_source(write_report(root, "--targets", "table3")).text
+    assert "No accuracy and no effective size is missing" in text
+    assert "Table 3." in text and "This study has none." in text
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--targets", "figure03"], "none for figure03; give figure03.rst"),
+        (["--targets", "figure15"], "figures/figure15.pdf: no such file"),  # its caption is figure06's
+        (["--settings", "nowhere.json"], "nowhere.json: no such file"),
+    ],
+)
+def test_what_is_absent_is_named(study, more, message):
+    with pytest.raises(InputError, match=message):
+        write_report(study, *more)
+
+
+@needs_chromium
+def test_in_a_narrow_window_nothing_hangs_over_and_tables_sort(report, tmp_path):
+    found = probe(report, tmp_path, "#table3 table", 1)
+    assert found["width"] == 360 and found["needed"] <= 360 and found["unfolded"] <= 360
+    assert found["faults"] == [] and [name for name in found["loads"] if not name.startswith("data:")] == []
+    assert found["orders"] == [
+        ["ascending", ["7.25", "12.5", "100.0"]],
+        ["descending", ["100.0", "12.5", "7.25"]],
+        ["none", ["12.5", "100.0", "7.25"]],
+    ]
+    assert found["focused"]
+    before, on_paper, after = found["folded"]
+    assert before == after > on_paper == 0
+
+
+@needs_chromium
+def test_minus_signs_sort_below_and_empty_cells_last(report, tmp_path):
+    orders = probe(report, tmp_path, "#table3 table", 2)["orders"]
+    assert [cells for _, cells in orders[:2]] == [["−3.0", "+1.5", ""], ["+1.5", "−3.0", ""]]
+
+
+@needs_chromium
+def test_on_paper_folds_are_open(report, tmp_path):
+    unfolded = report.with_name("unfolded.html")
+    unfolded.write_text(report.read_text().replace("<details>", "<details open>"))
+    assert pdf_pages(report, tmp_path) == pdf_pages(unfolded, tmp_path) > 2
+
+
+# ---- parts
+
+
+def test_claims_of_one_run_are_shown_once(study):
+    rows = [row for row in read_rows(study / "tables" / "claims.parquet") if row["ft_seed"] != 2]
+    disagree, core = claims_of(rows)
+    assert disagree.seeds == [] and core.seeds == []
+    assert core.plot is None
+
+
+def test_plots_place_estimates_between_their_edges(study):
+    disagree, _ = claims_of(read_rows(study / "tables" / "claims.parquet"))
+    assert disagree.plot["threshold"] == 6  # 20, the lowest; the highest is 78
+    whole, first, second = disagree.plot["marks"]
+    assert second["high"] == 94
+    assert whole["estimate"] == pytest.approx(6 + 88 * (61.5 - 20) / (78 - 20), abs=0.01)
+    assert first["low"] < first["estimate"] < first["high"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""), (np.nan, ""), (12, "12"), (0.0, "0"), (-7.26, "−7.3"), (1234.56, "1,234.6"), (0.05, "0.050"),
+        (0.00012, "1.2e−04"), (100.0, "100.0"),
+    ],
+)  # fmt: skip
+def test_numbers(value, text):
+    assert number(value) == text
+
+
+def test_intervals_and_durations():
+    assert interval(-1.0, 2.5) == "−1.0 to 2.5"
+    assert interval(None, 2.5) == ""
+    spelled = [duration(seconds).replace("\N{NO-BREAK SPACE}", " ") for seconds in (0.44, 59.7, 75, 7440)]
+    assert spelled == ["0.4 s", "1 min 0 s", "1 min 15 s", "2 h 4 min"]
+
+
+def test_sheets_are_read_as_they_were_written():
+    sheets = [Sheet("One", ["a|b", "c"], [["x", "−1.0"], ["y | z", ""]]), Sheet("", ["d", "e"], [["1", "2"]])]
+    assert from_markdown(to_markdown(sheets)) == sheets
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("figure02", "Figure 2"), ("figure_core_seeds", "Figure: core seeds"), ("table_variance", "Table: variance")],
+)
+def test_labels(name, text):
+    assert label(name) == text
+
+
+def test_a_repeated_drawing_shares_its_caption():
+    assert caption_of("figure11", {"figure05": "Heads\nby count.\n"}) == "Heads by count."
+    assert caption_of("figure11", {"figure05": "No.", "figure11": "Own."}) == "Own."
+
+
+def test_gaps_are_gathered_by_reason():
+    cell = {"ft_seed": 1, "step": 10, "sparsity": 0.5, "seed": 42, "repeat": 1, "accuracy": None, "reason": "failed"}
+    rows = pd.DataFrame([cell | {"subset": name} for name in "abcdef"])
+    (gap,) = gaps(rows, None)
+    assert gap[1:] == (1, 10, "sparsity 0.5, seed 42, run 2", "a, b, c, d and 2 more", 6, "failed")
+    assert gaps(rows.assign(accuracy=1.0), None) == gaps(None, None) == []
+
+
+def test_settings_are_lines():
+    blocks = settings_by_block({"study": "s", "grid": {"seeds": [1, 2], "early": {"checkpoint": 3}}, "a": None})
+    assert blocks == {
+        "study": [("study", "s"), ("a", "null")],
+        "grid": [("seeds", "[1, 2]"), ("early.checkpoint", "3")],
+    }
+
+
+def test_a_faulty_study_file_is_named(tmp_path):
+    (tmp_path / "study.json").write_text('{"context": {}}')
+    with pytest.raises(InputError, match=r"study\.json: not of the form"):
+        read_study(tmp_path / "study.json")
+
+
+def record(metadata, output, rule, start, end, log):
+    """A record of an output as Snakemake writes it; long names in parts."""
+    name = base64.b64encode(str(output).encode(), altchars=b"-_").decode()
+    path = metadata / name if len(name) < 200 else metadata / f"@{name[:150]}" / name[150:]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"rule": rule, "starttime": start, "endtime": end, "log": log}))
+
+
+def test_jobs_count_once_however_many_outputs_they_have(tmp_path):
+    metadata, root = tmp_path / "metadata", tmp_path / "results"
+    paths = [root / name for name in ("a", "b", "c", "d" * 200, "gone")]
+    root.mkdir()
+    for path in paths[:-1]:
+        path.touch()
+    record(metadata, paths[0], "prune_42_43", 100.0, 104.0, ["one.log"])
+    record(metadata, paths[1], "prune_42_43", 100.0001, 104.0, ["one.log"])
+    record(metadata, paths[2], "prune_44", 110.0, 116.0, ["two.log"])
+    record(metadata, paths[3], "table3", 1.0, 2.5, [])
+    record(metadata, paths[4], "removed", 1.0, 2.0, [])
+    record(metadata, tmp_path / "elsewhere", "other", 1.0, 2.0, [])
+    (metadata / "not-a-record").write_text("")
+    assert rules(metadata, str(root)) == [("prune", 2, 10.0, 6.0), ("table3", 1, 1.5, 1.5)]
+    assert rules(tmp_path / "nowhere", str(root)) is None
+
+
+def test_versions_say_where_the_code_stands(tmp_path, monkeypatch):
+    found = versions.versions()
+    assert {"Python", "platform", "numpy", "jinja2", "commit"} <= set(found)
+    assert versions.commit(tmp_path) == "not recorded: this code does not lie in a git repository"
+    monkeypatch.setenv("PATH", "")
+    assert versions.commit(tmp_path) == "not recorded: git is not installed"
