@@ -121,7 +121,7 @@ def test_both_forms_give_the_same_context():
     assert arguments.read_context(str(CONFIG)) == expected
 
 
-@pytest.mark.parametrize("name", ["core", "findings", "figure"])
+@pytest.mark.parametrize("name", ["core", "claims", "figure"])
 def test_a_faulty_context_is_named(name, capsys, tmp_path):
     faulty = json.loads(Context.of(STUDY).model_dump_json()) | {"nonsense": 1}
     assert status(name, "--context", json.dumps(faulty)) == 2
@@ -158,11 +158,11 @@ def test_identities_are_read_as_far_as_they_are_given():
     parser = arguments.Arguments("test")
     parser.identity("ft_seed", "step", "sparsity", "seed")
     text = "--study s --model-name m --task-name t --ft-seed 1 --step 400 --sparsity 0.35 --seed 0"
-    assert arguments.identity(parser.parse_args(text.split())) == ("s", "m", "t", 1, 400, 0.35, 0)
+    assert arguments.identity(parser.parse_args(text.split())) == ("s", "m", "t", 1, 400, 0.35, 0, 0)
     parser = arguments.Arguments("test")
     parser.identity("ft_seed")
     values = parser.parse_args(text.split()[:8])
-    assert arguments.identity(values) == ("s", "m", "t", 1, 0, 0.0, None)
+    assert arguments.identity(values) == ("s", "m", "t", 1, 0, 0.0, None, 0)
 
 
 # ---- imports

@@ -28,12 +28,13 @@ SETS = [
         "task": "t",
         "ft_seed": 1,
         "step": 9,
+        "kind": "mean",
         "ablation": a,
         "role": r,
         "heads": h,
-        "matches": m,
+        "layers": m,
     }
-    for a, r, h, m in [("none", "none", [], None), ("0.1+1.2", "pair", [1, 14], None), ("c", "control", [2], "0.1+1.2")]
+    for a, r, h, m in [("none", "none", [], None), ("0.1+1.2", "pair", [1, 14], "0+1"), ("c", "control", [2], "0")]
 ]
 
 
@@ -97,7 +98,8 @@ def test_a_value_that_its_column_cannot_hold_is_refused(value):
 
 
 def test_a_missing_number_of_a_frame_is_a_null(tmp_path):
-    row = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 9, "rho": math.nan, "p": math.nan, "n": 3}
+    row = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 9, "seeds": "shared", "n": 3}
+    row |= {"rho": math.nan, "low": 0.1, "high": 0.5, "p": math.nan}
     write_table("rank_correlation", pd.DataFrame([row, row | {"rho": 0.25}]), tmp_path / "a.parquet")
     assert read_rows(tmp_path / "a.parquet") == [row | {"rho": None, "p": None}, row | {"rho": 0.25, "p": None}]
 

@@ -22,15 +22,12 @@ from heuristic_core.ablation import ComponentMeans
 from heuristic_core.config.pruning import Prune
 from heuristic_core.gating import GatedModel
 from heuristic_core.learner import Draws, Learner, Run
-from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.batches import PASS_TOKENS, PairTensors
 from heuristic_core.models.model import Model
 from heuristic_core.progress import Progress
 from heuristic_core.tasks.encoded import Encoded
 
 LOGGER = logging.getLogger("heuristic_core")
-# Padded tokens per forward and backward: on a CPU few enough that activations stay in its cache (measured in
-# docs/performance.md); the number for a GPU is an estimate that weighs padding against kernel launches.
-PASS_TOKENS = {"cpu": 512, "cuda": 4096}
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from heuristic_core.config.blocks import FilesTask, GeneratedTask, NewModel, PretrainedModel
-from heuristic_core.tasks.encoded import Encoded, Subset, from_lists
+from heuristic_core.tasks.encoded import Encoded, Subset, from_lists, token_types
 from heuristic_core.tasks.sentences import SubsetRule
 
 
@@ -48,18 +48,6 @@ def encode(rows: Sequence[dict], tokenizer, max_length: int, rules: Sequence[Sub
         _slices([row["subset"] for row in rows], rules),
         [row["template"] for row in rows],
     )
-
-
-def token_types(sentences: Sequence[int | None]) -> list[int]:
-    """0 or 1 for each token: the sentence it belongs to; a special token (None) goes with what stands before it.
-
-    These are BERT's token types. Tokenizers of other families give none, but attention is told apart by them too.
-    """
-    types, current = [], 0
-    for sentence in sentences:
-        current = current if sentence is None else sentence
-        types.append(current)
-    return types
 
 
 def _slices(names: list[str], rules: Sequence[SubsetRule]) -> tuple[Subset, ...]:

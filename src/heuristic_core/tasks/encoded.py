@@ -148,3 +148,15 @@ def from_lists(
     template = np.array([number.get(name, -1) for name in templates], np.int32)
     tokens = flat(ids, np.int32), flat(types, np.uint8), flat(special, np.uint8)
     return Encoded(*tokens, offsets, labels, template, names, subsets)
+
+
+def token_types(sentences: Sequence[int | None]) -> list[int]:
+    """0 or 1 for each token: the sentence it belongs to; a special token (None) goes with what stands before it.
+
+    These are BERT's token types. Tokenizers of other families give none, but attention is told apart by them too.
+    """
+    types, current = [], 0
+    for sentence in sentences:
+        current = current if sentence is None else sentence
+        types.append(current)
+    return types
