@@ -177,7 +177,7 @@ def digests():
 @pytest.mark.parametrize(
     ("module", "users"),
     [
-        ("gates.py", {"prune"}),
+        ("gates.py", {"prune", "controls_predictions"}),  # both keep the components with the largest values
         ("tasks/grammar.py", {"sentences", "encode"}),
         ("files.py", {path.stem for path in (ROOT / "workflow" / "scripts").glob("*.py")}),
         # Values of settings stand in a rule's params; a new setting of one figure reruns no other job.

@@ -18,8 +18,9 @@ from families import make_model
 
 from heuristic_core.components import Subnetwork
 from heuristic_core.config import load_study
-from heuristic_core.config.grid import cells
-from heuristic_core.figures.targets import TARGETS, outputs
+from heuristic_core.config.context import Context
+from heuristic_core.config.grid import cells, repeats
+from heuristic_core.figures.targets import TARGETS, outputs, unmet
 from heuristic_core.tables import SCHEMAS, read_table, schema
 from heuristic_core.tasks.encode import make_tokenizer
 
@@ -27,6 +28,9 @@ pytestmark = pytest.mark.workflow
 REDUCED = ROOT / "tests" / "studies" / "reduced.yaml"
 STUDY = load_study(REDUCED)
 RUNS = "results/reduced/mini-bert/pairs"
+OWN = [name for name in TARGETS if unmet(name, Context.of(STUDY)) is None]
+# Schemas of files that are no table of a study of ours.
+NO_TABLE_OF_A_STUDY = {"sentences", "predictions", "finetune_predictions", "actual_sparsity", "differences"}
 
 
 def snakemake(folder: Path, *arguments: str, config: Path = REDUCED, check: bool = True, **options):
@@ -76,23 +80,25 @@ def changed(tmp_path):
 
 
 def test_every_figure_and_table_stands_there(finished):
-    for name in TARGETS:
+    for name in OWN:
         for path in outputs("results/reduced", name):
             assert (finished / path).stat().st_size > 0, path
-    report = (finished / "results/reduced/report.md").read_text()
-    assert all(name in report for name in TARGETS)
+    report = (finished / "results/reduced/report.html").read_text()
+    assert all(name in report for name in OWN)
 
 
 def test_tables_have_their_schemas_and_one_row_per_observation(finished):
-    tables = {path.stem: read_table(path) for path in (finished / "results/reduced/tables").glob("*.parquet")}
-    assert set(tables) == set(SCHEMAS) - {"sentences", "predictions"}
+    paths = (finished / "results/reduced/tables").glob("*.parquet")
+    tables = {path.stem: read_table(path) for path in paths if path.stem not in TARGETS}
+    assert set(tables) == set(SCHEMAS) - NO_TABLE_OF_A_STUDY
     for name, table in tables.items():
         assert list(table.columns) == schema(name).names
         assert len(table), name
     runs, size = len(STUDY.finetune.seeds), 2 * 4 + 2
-    assert len(tables["components"]) == runs * len(cells(STUDY)) * size
-    per_model = tables["accuracy"].groupby(["ft_seed", "step", "sparsity", "seed"], dropna=False).size()
-    assert len(per_model) == runs * (len(cells(STUDY)) + len(STUDY.finetune.checkpoints))
+    assert len(tables["components"]) == runs * (len(cells(STUDY)) + len(repeats(STUDY))) * size
+    models = ["ft_seed", "step", "sparsity", "seed", "repeat"]
+    per_model = tables["accuracy"].groupby(models, dropna=False).size()
+    assert len(per_model) == runs * (len(cells(STUDY)) + len(repeats(STUDY)) + len(STUDY.finetune.checkpoints))
     predictions = [read_table(p) for p in sorted((finished / "results/reduced/tables/predictions").iterdir())]
     assert sum(map(len, predictions)) == tables["accuracy"]["n"].sum()
 
@@ -132,7 +138,7 @@ def test_a_second_run_has_nothing_to_do(finished):
 
 def test_two_runs_from_scratch_give_the_same_bytes(finished, tmp_path):
     snakemake(tmp_path)
-    kinds = ("*.json", "*.parquet", "*.safetensors", "*.csv", "*.md", "*.pdf", "*.svg", "*.png")
+    kinds = ("*.json", "*.parquet", "*.safetensors", "*.csv", "*.md", "*.tex", "*.pdf", "*.svg", "*.png")
     files = sorted(p.relative_to(finished) for kind in kinds for p in (finished / "results").rglob(kind))
     assert len(files) > 150
     assert [str(f) for f in files if (finished / f).read_bytes() != (tmp_path / f).read_bytes()] == []
@@ -142,7 +148,8 @@ def test_an_unchanged_study_plans_no_job(finished):
     assert planned(finished, REDUCED) == {}
 
 
-ANALYSED = {"concatenate", "effective_size", "head_frequency", "findings", "report", *TARGETS}
+ANALYSED = {"concatenate", "effective_size", "head_frequency", "spread", "describe", "claims", "report", *TARGETS}
+CONTROLS = {"controls_predictions", "controls"}
 CORE = {"core", "ablate", "ablations"}
 
 
@@ -150,7 +157,7 @@ def test_a_new_sparsity_runs_its_jobs_and_what_is_drawn_from_them(finished, chan
     jobs = planned(finished, changed(grid__sparsities=[0.2, 0.4, 0.6]))
     assert jobs["prune"] == jobs["evaluate"] == 2 * 2 * 2  # fine-tuning seeds x checkpoints x curve seeds
     assert jobs["gather"] == 2 * 2
-    assert set(jobs) <= {"prune", "evaluate", "gather"} | ANALYSED
+    assert set(jobs) <= {"prune", "evaluate", "gather", "controls"} | ANALYSED
 
 
 def test_a_new_pruning_seed_runs_its_jobs_and_what_is_drawn_from_them(finished, changed):
@@ -158,7 +165,7 @@ def test_a_new_pruning_seed_runs_its_jobs_and_what_is_drawn_from_them(finished, 
     assert jobs["prune"] == jobs["evaluate"] == 2 * 2  # fine-tuning seeds x mid and high
     assert jobs["gather"] == 2  # the last checkpoint of each
     assert jobs["core"] == jobs["ablate"] == 2
-    assert set(jobs) <= {"prune", "evaluate", "gather"} | CORE | ANALYSED
+    assert set(jobs) <= {"prune", "evaluate", "gather"} | CONTROLS | CORE | ANALYSED
 
 
 def test_a_new_fine_tuning_seed_leaves_the_others_alone(finished, changed):
@@ -171,7 +178,8 @@ def test_a_new_fine_tuning_seed_leaves_the_others_alone(finished, changed):
 
 @pytest.mark.parametrize("name", ["figure06", "figure03", "table3"])
 def test_a_figures_settings_redraw_that_figure_alone(finished, changed, name):
-    assert planned(finished, changed(**{f"figures__{name}__width": 5.0})) == {name: 1}
+    jobs = planned(finished, changed(**{f"figures__{name}__width": 5.0}))
+    assert jobs == {name: 1, "report": 1, "describe": 1}
 
 
 def test_a_fine_tuning_setting_invalidates_what_descends_from_it(finished, changed):
@@ -179,7 +187,7 @@ def test_a_fine_tuning_setting_invalidates_what_descends_from_it(finished, chang
     assert jobs["finetune"] == 2
     assert jobs["full_model"] == 4
     assert jobs["prune"] == jobs["evaluate"] == 2 * len(cells(STUDY))
-    assert set(TARGETS) <= set(jobs)
+    assert set(OWN) <= set(jobs)
     assert "encode" not in jobs
 
 
@@ -192,7 +200,30 @@ def test_a_pruning_setting_leaves_the_full_model_alone(finished, changed):
 def test_an_analysis_setting_computes_no_model(finished, changed):
     jobs = planned(finished, changed(analysis__margin=2.0))
     assert {"effective_size", "figure06"} <= set(jobs)
-    assert set(jobs) <= {"effective_size", "findings", "report", "figure06"}
+    assert set(jobs) <= {"effective_size", "describe", "claims", "report", "figure06", "table_effective_size"}
+
+
+def test_the_class_rule_scores_anew_what_was_predicted(finished, changed):
+    jobs = planned(finished, changed(analysis__class_rule="merge-first"))
+    assert {"gather", "finetune_accuracy", "ablations", "controls"} <= set(jobs)
+    assert not {"finetune", "full_model", "prune", "evaluate", "ablate", "controls_predictions", "attention"} & set(
+        jobs
+    )
+
+
+def test_a_repeated_seed_runs_by_itself(finished, changed):
+    jobs = planned(finished, changed(grid__repeats=[42, 43]))
+    assert jobs["prune_again"] == jobs["evaluate_again"] == 2 * 2  # fine-tuning seeds x mid and high
+    assert jobs["gather"] == 2
+    assert not {"prune", "evaluate", "core", "ablate"} & set(jobs)
+
+
+def test_a_repeated_run_alone_finds_the_same_subnetwork(finished):
+    for name in ("s0.2", "s0.4"):
+        cell = finished / RUNS / "ft1/step60" / name / "seed42"
+        first, again = (Subnetwork.load(folder / "subnetwork.json") for folder in (cell, cell / "repeat1"))
+        assert (first.kept, first.log_alpha) == (again.kept, again.log_alpha)
+        assert (first.identity.repeat, again.identity.repeat) == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -258,7 +289,7 @@ def finetune_command(finished: Path, folder: Path, config: Path) -> list[str]:
         "--tokenizer": data / "tokenizer",
         "--folder": folder,
         "--trace": folder / "trace.parquet",
-        "--accuracy": folder / "accuracy.parquet",
+        "--predictions": folder / "predictions.parquet",
         "--log": folder / "log",
     }
     arguments = [str(part) for pair in given.items() for part in pair]
@@ -280,7 +311,12 @@ def test_killed_fine_tuning_resumes_to_the_same_checkpoints(finished, changed, t
     assert not (cut / "trace.parquet").exists()
     subprocess.run(finetune_command(finished, cut, longer), check=True, capture_output=True)
     assert "resuming after step" in (cut / "log").read_text()
-    for file in ("step60/checkpoint/model.safetensors", "step400/checkpoint/model.safetensors", "trace.parquet"):
+    for file in (
+        "step60/checkpoint/model.safetensors",
+        "step400/checkpoint/model.safetensors",
+        "trace.parquet",
+        "predictions.parquet",
+    ):
         assert (whole / file).read_bytes() == (cut / file).read_bytes(), file
     assert not (cut / ".unfinished").exists()
 
