@@ -114,7 +114,9 @@ def test_the_published_files_tell_a_study(mnli):
     about = context(mnli)
     assert (about.mid, about.high, about.last, about.curve_repeat) == (0.5, 0.7, 61360, 1)
     assert about.seeds == tuple(range(42, 54)) and about.curve_seeds == about.repeats == (42, 43, 44)
-    assert about.subsets == tuple(SPREAD)
+    # The subsets of all files, and beside them the entailment class of their families.
+    assert about.subsets[:6] == tuple(SPREAD)
+    assert {name[:2] for name in about.subsets[6:]} == {"le", "ce"} and len(about.subsets) == 16
     rows = mnli["accuracy"]
     assert rows.groupby(["step", "sparsity", "seed", "repeat", "subset"], dropna=False).size().eq(1).all()
     groups = rows.drop_duplicates("subset")["group"].value_counts().to_dict()

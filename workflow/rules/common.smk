@@ -9,7 +9,6 @@ import sys
 from snakemake.exceptions import WorkflowError
 
 from heuristic_core.config import ConfigError, parse_study
-from heuristic_core.config.analysis import Figures
 from heuristic_core.config.context import Context
 from heuristic_core.config.grid import cells, early, repeats, seed_blocks, spread
 from heuristic_core.errors import InputError

@@ -18,7 +18,7 @@ for study in PUBLISHED:
     imported = ["accuracy", "finetune_accuracy", "actual_sparsity", *(["ablations"] if paper(study.task) else [])]
     tables = [*imported, "group_accuracy", "effective_size", "summary", "variance"]
     drawn = [name for name in TARGETS if unmet(name, study.context, tables) is None]
-    PUBLISHED_STUDIES.append((prefix, layout, study.context, Figures(), drawn, tables))
+    PUBLISHED_STUDIES.append((prefix, layout, study.context, study.figures, drawn, tables))
     PUBLISHED_RESULTS += [f"{layout.root}/report.html", *map(layout.table, tables)]
     PUBLISHED_RESULTS += [path for name in drawn for path in outputs(layout.root, name)]
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import yaml
 
-from heuristic_core.config.analysis import Analysis, Counterpart
+from heuristic_core.config.analysis import Analysis, Counterpart, Figure, Figures
 from heuristic_core.config.context import Context
 from heuristic_core.errors import InputError
 from heuristic_core.published.files import CURVE_RUN, LAST, Files, Results, Value, find, read
@@ -16,12 +16,14 @@ from heuristic_core.published.subsets import Named, named
 
 
 class Published(NamedTuple):
-    """subsets: those of all files, under the names the files have. analysis: all defaults, but for the subsets that
-    enter group means: only those that are in all files do."""
+    """subsets: those of all files, under the names the files have. common: those that are in all files. analysis: all
+    defaults, but for the subsets that enter group means: the common ones, and beside them the entailment class of
+    their families, which the files of the spread alone have."""
 
     files: Files
     results: Results
     subsets: dict[str, Named]
+    common: list[str]
     analysis: Analysis
     context: Context
 
@@ -33,6 +35,14 @@ class Published(NamedTuple):
     def name(self) -> str:
         """Of the study."""
         return f"published-{self.task}"
+
+    @property
+    def figures(self) -> Figures:
+        """Settings of figures and tables, of which some show the common subsets and one those that the paper prints."""
+        shown = dict.fromkeys(("figure02", "figure03", "figure06", "figure10", "table5"), self.common)
+        if printed := paper(self.task).get("ablations"):
+            shown["table3"] = [one.subset for one in named(printed["subsets"], self.task, {}).values()]
+        return Figures(**{name: Figure(subsets=subsets) for name, subsets in shown.items()})
 
 
 def studies(folder: str | Path, groups: Mapping[str, str]) -> list[Published]:
@@ -66,11 +76,13 @@ def _study(files: Files, groups: Mapping[str, str]) -> Published:
             if (other := first.setdefault(subsets[name].subset, name)) != name:
                 raise InputError(f"{files.task}: {other!r} and {name!r} of one file are both {subsets[name].subset}")
     common = _common([[subsets[name] for name in of_part] for of_part in names.values()], files)
-    analysis = Analysis(subsets=common)
-    return Published(files, results, subsets, analysis, _context(results, analysis))
+    families = {one.family for one in common if one.group == "ood"}
+    entailed = [one for one in subsets.values() if one.group == "ood-entailment" and one.family in families]
+    analysis = Analysis(subsets=list(dict.fromkeys(one.subset for one in [*common, *entailed])))
+    return Published(files, results, subsets, [one.subset for one in common], analysis, _context(results, analysis))
 
 
-def _common(parts: list[list[Named]], files: Files) -> list[str]:
+def _common(parts: list[list[Named]], files: Files) -> list[Named]:
     """The subsets that all files have, in the order of the first."""
     everywhere = [one for one in parts[0] if all(one in part for part in parts)]
     if absent := {"id", "ood"} - {one.group for one in everywhere}:
@@ -79,7 +91,7 @@ def _common(parts: list[list[Named]], files: Files) -> list[str]:
             f"{files.curve.parent}: of the subsets that all files of {files.task} have, none is {' or '.join(absent)} "
             f"({each}); say which are by published_groups='{{name: group}}'"
         )
-    return [one.subset for one in everywhere]
+    return everywhere
 
 
 def _context(results: Results, analysis: Analysis) -> Context:
