@@ -8,7 +8,7 @@ from figure_tables import CONTEXT, FT_SEEDS, MATCHED, ablation_rows, control_row
 from heuristic_core.config.analysis import Figure
 from heuristic_core.figures import draw
 from heuristic_core.figures.save import save
-from heuristic_core.figures.sheets import to_markdown
+from heuristic_core.figures.sheets import number, signed, to_markdown
 from heuristic_core.figures.table3 import sheets
 from heuristic_core.figures.table_controls import sheets as control_sheets
 from heuristic_core.figures.targets import outputs
@@ -146,3 +146,9 @@ def test_table_of_controls_tells_of_failed_runs(tables):
     rows = control_sheets(draw("table_controls", {"controls": controls}, SHORT, CONTEXT)[1])[0].rows
     assert rows[0][0] == "learned (n = 10 to 12)"
     assert "(" not in rows[3][6] and "(" in rows[3][5]
+
+
+@pytest.mark.parametrize("null", [None, float("nan"), pd.NA])
+def test_a_null_is_an_empty_cell(null):
+    assert number(null) == signed(null) == ""
+    assert (number(-0.04), number(-1.25, 2), signed(2.0)) == ("0.0", "−1.25", "+2.0")

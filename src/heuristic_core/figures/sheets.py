@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pandas as pd
+
 SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"})
 PIPE = r"\|"  # inside a Markdown cell
 SYMBOLS = {"−": "$-$", "±": r"$\pm$", "≥": r"$\geq$", "≤": r"$\leq$", "×": r"$\times$"}
@@ -78,9 +80,9 @@ def _escaped(text: str) -> str:
 
 def number(value, digits: int = 1) -> str:
     """A number with so many decimals and a true minus sign; empty where it is null."""
-    return "" if value is None or value != value else f"{value:z.{digits}f}".replace("-", "−")
+    return "" if pd.isna(value) else f"{value:z.{digits}f}".replace("-", "−")
 
 
 def signed(value, digits: int = 1) -> str:
     """The same with its sign, + included."""
-    return "" if value is None or value != value else f"{value:+z.{digits}f}".replace("-", "−")
+    return "" if pd.isna(value) else f"{value:+z.{digits}f}".replace("-", "−")
