@@ -78,13 +78,13 @@ def group_accuracy_rows(accuracy):
 def summary_rows(accuracy, group_accuracy):
     """Over pruning seeds, then over fine-tuning seeds."""
     rows = pd.concat([accuracy, group_accuracy])
-    rows = rows[rows["sparsity"].isin([0.35, 0.5]) & (rows["repeat"] == 0)].astype({"subset": object})
+    rows = rows[rows["sparsity"].isin([0.0, 0.35, 0.5]) & (rows["repeat"] == 0)].astype({"subset": object})
     keys = ["study", "model", "task", "step", "sparsity", "subset", "group", "family"]
     means = [
         condensed(of_cell["accuracy"], "pruning seeds") | dict(zip(["ft_seed", *keys], key, strict=True))
         for key, of_cell in rows.groupby(["ft_seed", *keys], dropna=False, sort=False)
     ]
-    yield from means
+    yield from (row for row in means if row["sparsity"])  # the full model's own is no mean over pruning seeds
     for key, of_cell in pd.DataFrame(means).groupby(keys, dropna=False, sort=False):
         yield condensed(of_cell["mean"], "fine-tuning seeds") | dict(zip(keys, key, strict=True)) | {"ft_seed": None}
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 
+import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.frames import frame
@@ -38,6 +39,18 @@ def group_means(rows: pd.DataFrame, subsets: Collection[str] | None = None) -> p
     # pandas leaves nulls out of a mean, which would compare models over different subsets.
     complete = values["mean"].where(values["count"] == values["size"])
     return complete.rename("accuracy").reset_index()
+
+
+def interval_of_mean(rows: pd.DataFrame) -> tuple[float, float]:
+    """The interval of the unweighted mean over subsets, percent, from each one's; NaN where one is unknown.
+
+    rows: columns accuracy, low and high, one row per subset. Subsets have different pairs, so that their errors are
+    independent and their half widths add up as squares.
+    """
+    below, above = rows["accuracy"] - rows["low"], rows["high"] - rows["accuracy"]
+    mean = rows["accuracy"].mean(skipna=False)
+    reach = [np.sqrt((side**2).sum(skipna=False)) / len(rows) for side in (below, above)]
+    return mean - reach[0], mean + reach[1]
 
 
 def group_accuracy_of(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:

@@ -44,7 +44,9 @@ def _judged(claim: Claim, evidence: Evidence) -> dict:
     except CannotSay as reason:
         return row | {"verdict": UNDECIDED, "detail": str(reason)}
     values = {"estimate": found.value, "low": found.low, "high": found.high, "n": found.n, "unit": found.unit}
-    return row | values | {"verdict": verdict(found, claim.threshold), "detail": found.detail}
+    unsure = found.low is None and not found.exact
+    detail = "; ".join(filter(None, (found.detail, "no interval, so a value alone" if unsure else "")))
+    return row | values | {"verdict": verdict(found, claim.threshold), "detail": detail}
 
 
 def verdict(found: Estimate, threshold: str) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis.accuracy import group_means
+from heuristic_core.analysis.accuracy import group_means, interval_of_mean
 from heuristic_core.analysis.bootstrap import interval
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
 from heuristic_core.analysis.frames import generator
@@ -22,7 +22,7 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
     some(curve, "evaluation of the full model over fine-tuning")
     step = curve.index[curve["id"] >= share * curve["id"].max()][0]
     at, ood = curve.loc[step], rows[(rows["step"] == step) & (rows["group"] == "ood")]
-    low, high = _of_mean(ood)
+    low, high = map(_end, interval_of_mean(ood))
     entailment = f", entailment class {at['ood-entailment']:.1f} %" if "ood-entailment" in at else ""
     detail = f"at step {step}: ID {at['id']:.1f} % (best {curve['id'].max():.1f}), OOD {at['ood']:.1f} %{entailment}"
     return Estimate(at["ood"], low, high, _pairs(ood), "pairs", detail)
@@ -151,15 +151,6 @@ def _actual_sparsity(evidence: Evidence, sparsity: str) -> pd.DataFrame:
     rows = evidence.table(name)
     here = (rows["step"] == evidence.context.last) & (rows["sparsity"] == evidence.sparsity(sparsity))
     return rows[here & (rows["repeat"] == 0)][["seed", "actual_sparsity"]].drop_duplicates()
-
-
-def _of_mean(rows: pd.DataFrame) -> tuple[float | None, float | None]:
-    """The interval of the mean over subsets, whose pairs are independent, from the intervals of each."""
-    if rows["low"].isna().any():
-        return None, None
-    below, above = rows["accuracy"] - rows["low"], rows["high"] - rows["accuracy"]
-    mean = rows["accuracy"].mean()
-    return mean - np.sqrt((below**2).sum()) / len(rows), mean + np.sqrt((above**2).sum()) / len(rows)
 
 
 def _pairs(rows: pd.DataFrame) -> int | None:

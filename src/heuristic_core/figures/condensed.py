@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.figures.panels import bracket, percent, seed_label
 from heuristic_core.figures.rows import some
 from heuristic_core.figures.sheets import Sheet, number
@@ -30,9 +29,11 @@ def beside_full(full: pd.DataFrame, summary: pd.DataFrame, key: str, order: Sequ
     known = known[["ft_seed", key, "full", "full_low", "full_high"]]
     parts = [rows[rows["over"] == "pruning seeds"].merge(known, on=["ft_seed", key])]
     if known["ft_seed"].nunique() > 1:
-        over = {value: mean_interval(of_value["full"].dropna()) for value, of_value in known.groupby(key)}
-        over = pd.DataFrame.from_dict(over, orient="index", columns=["full", "full_low", "full_high"])
-        parts.append(rows[rows["over"] == "fine-tuning seeds"].join(over, on=key, how="inner"))
+        of_full = summary[(summary["step"] == context.last) & (summary["sparsity"] == 0)]
+        of_full = of_full[of_full["subset"].isna() == (key == "group")]
+        over = of_full.rename(columns={"mean": "full", "low": "full_low", "high": "full_high"})
+        over = over[[key, "full", "full_low", "full_high"]]
+        parts.append(rows[rows["over"] == "fine-tuning seeds"].merge(over, on=key))
     marks = pd.concat(parts).assign(place=lambda rows: rows[key].map(list(order).index))
     return marks.sort_values(["ft_seed", "sparsity", "place"], kind="stable", ignore_index=True)[COLUMNS]
 

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from heuristic_core.analysis.accuracy import interval_of_mean
 from heuristic_core.figures.panels import bracket, panels, percent_axis, seed_label, spread_out
 from heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some, subset_groups
 from heuristic_core.figures.sheets import number
@@ -34,11 +35,13 @@ def draw(tables, settings, context):
 
 
 def _group_means(trace: pd.DataFrame) -> pd.DataFrame:
-    """The unweighted mean of each group, missing where a subset's value is. A group of one keeps its interval."""
-    of_group = trace.groupby(["ft_seed", "step", "group"])
-    means = of_group["accuracy"].agg(lambda values: values.mean(skipna=False)).to_frame()
-    interval = of_group[["low", "high", "unit"]].first()
-    return means.join(interval.where(of_group.size() == 1)).reset_index()
+    """The unweighted mean of each group with its interval, missing where a subset's value is."""
+    rows = []
+    for (ft_seed, step, group), subsets in trace.groupby(["ft_seed", "step", "group"]):
+        low, high = interval_of_mean(subsets)
+        mean = subsets["accuracy"].mean(skipna=False)
+        rows.append({"ft_seed": ft_seed, "step": step, "group": group, "accuracy": mean, "low": low, "high": high})
+    return pd.DataFrame(rows)
 
 
 def _panel(ax: Axes, lines: pd.DataFrame, ood: list[str], spacing: float) -> None:
