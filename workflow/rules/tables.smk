@@ -39,7 +39,7 @@ rule core:
         "../../envs/environment.yaml"
     params:
         analysis=STUDY.analysis.model_dump_json(include={"permutations", "seed"}),
-        context=CONTEXT.model_dump_json(exclude={"margin", "subsets", "curve_seeds"}),
+        context=CONTEXT.model_dump_json(include={"mid", "high", "last", "seeds", "early", "early_seeds"}),
         code=SCRIPTS["core"],
     shell:
         "fork core --analysis {params.analysis:q} --context {params.context:q} --subnetworks {input}"

@@ -69,10 +69,10 @@ def joint_sets(
 ) -> list[AblationSet]:
     """Sets of two and more heads: of the core, the user's own, and controls of them all.
 
-    Of the core: all pairs, the three heads whose single ablation costs most out-of-domain accuracy, and all heads. No
-    set stands twice. A control has as many heads outside the core in each layer, drawn at random; sets with the same
-    layers share theirs. Where no more than `control_draws` exist, each stands once. Controls of the strongest three
-    and of the whole core are ablated in every kind.
+    Of the core: all heads, the three whose single ablation costs most out-of-domain accuracy, and all pairs. No set
+    stands twice: a pair that the user names is the user's. A control has as many heads outside the core in each layer,
+    drawn at random; sets with the same layers share theirs. Where no more than `control_draws` exist, each stands once.
+    Controls of the strongest three and of the whole core are ablated in every kind.
 
     core_heads: component indices. single_ood_drop: points lost by ablating each of them. chosen: the user's sets.
     Raises ValueError where a core head has no single drop.
@@ -81,8 +81,9 @@ def joint_sets(
     if unknown := [components[head].name for head in core_heads if head not in single_ood_drop]:
         raise ValueError(f"no single ablation of core head {', '.join(unknown)}")
     costliest = sorted(core_heads, key=lambda head: (-single_ood_drop[head], head))[:3]
-    wanted = [("pair", pair) for pair in combinations(core_heads, 2)]
-    wanted += [("strongest", tuple(sorted(costliest))), ("core-all", core_heads), *(("chosen", one) for one in chosen)]
+    whole = {0: "none", 1: "core", 2: "pair", 3: "strongest"}.get(len(core_heads), "core-all")
+    wanted = [(whole, core_heads), ("strongest", tuple(sorted(costliest))), *(("chosen", one) for one in chosen)]
+    wanted += [("pair", pair) for pair in combinations(core_heads, 2)]
     sets: dict[tuple[int, ...], AblationSet] = {}
     for role, heads in wanted:
         if len(heads) > 1 and heads not in sets:

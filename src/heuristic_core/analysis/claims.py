@@ -2,6 +2,7 @@
 
 import operator
 
+import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis import statistics_accuracy, statistics_heads
@@ -44,37 +45,42 @@ def _judged(claim: Claim, evidence: Evidence) -> dict:
     except CannotSay as reason:
         return row | {"verdict": UNDECIDED, "detail": str(reason)}
     values = {"estimate": found.value, "low": found.low, "high": found.high, "n": found.n, "unit": found.unit}
-    unsure = found.low is None and not found.exact
-    detail = "; ".join(filter(None, (found.detail, "no interval, so a value alone" if unsure else "")))
+    unsure = pd.isna(found.low) and not found.exact
+    detail = "; ".join(filter(None, (found.detail, "no interval" if unsure else "")))
     return row | values | {"verdict": verdict(found, claim.threshold), "detail": detail}
 
 
 def verdict(found: Estimate, threshold: str) -> str:
     """Whether an estimate supports a claim with this threshold; claims.yaml states the rule."""
     *test, sign, level = threshold.split()
-    known = [value for value in (found.value, found.low, found.high) if not pd.isna(value)]
-    holds = [OPERATORS[sign](value, float(level)) for value in known]
+    values = [found.value] if found.exact else [found.value, found.low, found.high]
+    if pd.isna(values).any():
+        return UNDECIDED
+    holds = [OPERATORS[sign](value, float(level)) for value in values]
     if test:
         return SUPPORTED if holds[0] else NOT_SUPPORTED if found.value > AGAINST else UNDECIDED
-    if all(holds) and (len(holds) == 3 or found.exact):
-        return SUPPORTED
-    return UNDECIDED if any(holds) else NOT_SUPPORTED
+    return SUPPORTED if all(holds) else UNDECIDED if any(holds) else NOT_SUPPORTED
 
 
 def _as_a_whole(rows: list[dict]) -> dict:
-    """What a study says: what all of its runs say. Its interval is their range; a single run speaks for itself."""
+    """What a study says: what all of its runs say; a single run speaks for itself.
+
+    Its estimate is their mean, of a test the largest p; low and high are their range.
+    """
     if len(rows) == 1:
         return rows[0] | {"ft_seed": None}
     verdicts = [row["verdict"] for row in rows]
     estimates = [row["estimate"] for row in rows if row.get("estimate") is not None]
     agreeing, against = verdicts.count(SUPPORTED), verdicts.count(NOT_SUPPORTED)
+    test = rows[0]["threshold"].startswith("p")
+    estimate = (max if test else np.mean)(estimates) if estimates else None
     return rows[0] | {
         "ft_seed": None,
         "verdict": verdicts[0] if len(set(verdicts)) == 1 else UNDECIDED,
-        "estimate": sum(estimates) / len(estimates) if estimates else None,
+        "estimate": estimate,
         "low": min(estimates, default=None),
         "high": max(estimates, default=None),
         "n": len(rows),
-        "unit": "fine-tuning seeds: mean and range",
+        "unit": f"fine-tuning seeds: {'largest' if test else 'mean'} and range",
         "detail": f"{agreeing} of {len(rows)} fine-tuning seeds support it, {against} speak against it",
     }

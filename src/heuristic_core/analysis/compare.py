@@ -22,7 +22,7 @@ CORRELATION = "rank correlation of head frequency, mid against high"
 Tables = Mapping[str, pd.DataFrame]
 
 
-class Estimate(NamedTuple):
+class Measured(NamedTuple):
     """A number of one study. se: its standard error with df degrees of freedom; NaN where unknown.
 
     n: units of the interval. unit: what it is over, None without an interval. step: of the checkpoint.
@@ -69,7 +69,7 @@ def _subsets(tables: Tables) -> set[str]:
     return set(tables["accuracy"]["subset"].dropna()) if "accuracy" in tables else set()
 
 
-def estimates(tables: Tables, context: Context) -> Iterator[tuple[Key, Estimate]]:
+def estimates(tables: Tables, context: Context) -> Iterator[tuple[Key, Measured]]:
     """Every number of a study that can be compared, in the order in which it is shown."""
     several = "summary" in tables and (tables["summary"]["n"][_over_runs(tables["summary"])] > 1).any()
     if several:
@@ -93,13 +93,13 @@ def _over_runs(summary: pd.DataFrame) -> pd.Series:
     return summary["over"] == "fine-tuning seeds"
 
 
-def _full_model(accuracy: pd.DataFrame, of: str, context: Context) -> Iterator[tuple[Key, Estimate]]:
+def _full_model(accuracy: pd.DataFrame, of: str, context: Context) -> Iterator[tuple[Key, Measured]]:
     rows = accuracy[(accuracy["sparsity"] == 0) & (accuracy["step"] == context.last)]
     for name, found in _by_name(rows, of):
         yield Key(FULL, name, "full"), _of_runs(found, "accuracy")
 
 
-def _accuracies(summary: pd.DataFrame, context: Context) -> Iterator[tuple[Key, Estimate]]:
+def _accuracies(summary: pd.DataFrame, context: Context) -> Iterator[tuple[Key, Measured]]:
     """Mean accuracies over seeds, from rows of the summary that are all over the same kind of seeds."""
     sparsities = {"full": 0.0, "mid": context.mid, "high": context.high}
     for role, sparsity in sparsities.items():
@@ -109,14 +109,14 @@ def _accuracies(summary: pd.DataFrame, context: Context) -> Iterator[tuple[Key, 
                 yield Key(FULL if role == "full" else SUBNETWORKS, name, role), _from_moments(found.iloc[0])
 
 
-def _from_moments(row: pd.Series) -> Estimate:
+def _from_moments(row: pd.Series) -> Measured:
     n, over = int(row["n"]), row["over"]
     known = n > 1 and pd.notna(row["sd"])
     se, df = (row["sd"] / np.sqrt(n), n - 1) if known else (np.nan, np.nan)
-    return Estimate(row["mean"], row["low"], row["high"], se, df, n, over, int(row["step"]))
+    return Measured(row["mean"], row["low"], row["high"], se, df, n, over, int(row["step"]))
 
 
-def _sizes(sizes: pd.DataFrame, context: Context) -> Iterator[tuple[Key, Estimate]]:
+def _sizes(sizes: pd.DataFrame, context: Context) -> Iterator[tuple[Key, Measured]]:
     """Effective size at the study's margin and its last step, thresholded seed by seed."""
     of_margin = (sizes["criterion"] == "accuracy") & (sizes["threshold"] == context.margin)
     rows = sizes[of_margin & (sizes["order"] == "per-seed")]
@@ -126,14 +126,16 @@ def _sizes(sizes: pd.DataFrame, context: Context) -> Iterator[tuple[Key, Estimat
         key = Key(f"effective size, margin {context.margin:g}", group)
         runs, seeds = found[found["seed"].isna()], found[found["seed"].notna()]
         if len(runs) > 1:
-            yield key, _of_seeds(runs, "effective_size", "fine-tuning seeds")
+            found, unit = runs, "fine-tuning seeds"
         else:
-            yield key, _of_seeds(seeds, "effective_size", "pruning seeds")
+            found, unit = seeds, "pruning seeds"
+        size = _of_seeds(found, "effective_size", unit)
+        yield key, size._replace(low=np.maximum(size.low, 0), high=np.minimum(size.high, 100))
 
 
-def _core_size(core: pd.DataFrame) -> Estimate:
+def _core_size(core: pd.DataFrame) -> Measured:
     counts = core.groupby("ft_seed")["in_core"].sum()
-    return _mean(counts, "fine-tuning seeds") if len(counts) > 1 else Estimate(float(counts.iloc[0]))
+    return _mean(counts, "fine-tuning seeds") if len(counts) > 1 else Measured(float(counts.iloc[0]))
 
 
 def _by_name(rows: pd.DataFrame, column: str) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -143,32 +145,32 @@ def _by_name(rows: pd.DataFrame, column: str) -> Iterator[tuple[str, pd.DataFram
     return ((name, found[name]) for name in order)
 
 
-def _of_runs(rows: pd.DataFrame, value: str) -> Estimate:
+def _of_runs(rows: pd.DataFrame, value: str) -> Measured:
     """The one run's value with its own interval; over several fine-tuning runs their mean. rows: one per run."""
     if len(rows) > 1:
         return _of_seeds(rows, value, "fine-tuning seeds")
     row = rows.iloc[0]
     if pd.isna(row[value]):
-        return Estimate(step=int(row["step"]), reason=_reason(rows))
+        return Measured(step=int(row["step"]), reason=_reason(rows))
     se = (row["high"] - row["low"]) / (2 * stats.norm.ppf((1 + LEVEL) / 2))
     unit = "heads" if value == "rho" else row["unit"]
     n = None if pd.isna(row["n"]) else int(row["n"])
-    return Estimate(row[value], row["low"], row["high"], se, np.inf, n, None if pd.isna(se) else unit, int(row["step"]))
+    return Measured(row[value], row["low"], row["high"], se, np.inf, n, None if pd.isna(se) else unit, int(row["step"]))
 
 
-def _of_seeds(rows: pd.DataFrame, value: str, unit: str) -> Estimate:
+def _of_seeds(rows: pd.DataFrame, value: str, unit: str) -> Measured:
     """The mean over seeds, null where one is missing."""
     step = int(rows["step"].iloc[0])
     if rows[value].isna().any():
-        return Estimate(n=len(rows), step=step, reason=_reason(rows[rows[value].isna()]))
+        return Measured(n=len(rows), step=step, reason=_reason(rows[rows[value].isna()]))
     return _mean(rows[value], unit)._replace(step=step)
 
 
-def _mean(values: pd.Series, unit: str) -> Estimate:
+def _mean(values: pd.Series, unit: str) -> Measured:
     mean, low, high = mean_interval(values)
     n = len(values)
     se, df = (float(np.std(values, ddof=1)) / np.sqrt(n), n - 1) if n > 1 else (np.nan, np.nan)
-    return Estimate(mean, low, high, se, df, n, unit)
+    return Measured(mean, low, high, se, df, n, unit)
 
 
 def _reason(rows: pd.DataFrame) -> str:
@@ -176,9 +178,9 @@ def _reason(rows: pd.DataFrame) -> str:
     return next(iter(rows["reason"].dropna() if "reason" in rows else ()), "no value")
 
 
-def _row(key: Key, of_a: Mapping[Key, Estimate], of_b: Mapping[Key, Estimate]) -> dict:
-    a, b = (of.get(key, Estimate(reason="not in its tables")) for of in (of_a, of_b))
-    low, high = (_from_ends if key.quantity == CORRELATION else _welch)(a, b)
+def _row(key: Key, of_a: Mapping[Key, Measured], of_b: Mapping[Key, Measured]) -> dict:
+    a, b = (of.get(key, Measured(reason="not in its tables")) for of in (of_a, of_b))
+    low, high = (_from_ends if np.isinf([a.df, b.df]).all() else _welch)(a, b)
     reasons = [f"{side}: {estimate.reason}" for side, estimate in (("a", a), ("b", b)) if estimate.reason]
     if not reasons and np.isnan(low):
         reasons = [f"no interval: {_why_none(a, b)}"]
@@ -192,12 +194,12 @@ def _row(key: Key, of_a: Mapping[Key, Estimate], of_b: Mapping[Key, Estimate]) -
     }  # fmt: skip
 
 
-def _why_none(a: Estimate, b: Estimate) -> str:
+def _why_none(a: Measured, b: Measured) -> str:
     without = [side for side, estimate in (("a", a), ("b", b)) if np.isnan(estimate.se)]
     return f"{' and '.join(without)} without one" if without else "no spread on either side"
 
 
-def _welch(a: Estimate, b: Estimate) -> tuple[float, float]:
+def _welch(a: Measured, b: Measured) -> tuple[float, float]:
     """95 % interval of b - a: Welch's t from standard errors and degrees of freedom (infinite: the normal one)."""
     variances = np.array([a.se, b.se]) ** 2
     total = variances.sum()
@@ -209,8 +211,8 @@ def _welch(a: Estimate, b: Estimate) -> tuple[float, float]:
     return difference - half, difference + half
 
 
-def _from_ends(a: Estimate, b: Estimate) -> tuple[float, float]:
-    """95 % interval of b - a from intervals that need not be symmetric, as those of correlations (Zou 2007)."""
+def _from_ends(a: Measured, b: Measured) -> tuple[float, float]:
+    """95 % interval of b - a from intervals that need not be symmetric, as a bootstrap's (Zou 2007)."""
     difference = b.value - a.value
     low = difference - np.hypot(b.value - b.low, a.high - a.value)
     return low, difference + np.hypot(b.high - b.value, a.value - a.low)

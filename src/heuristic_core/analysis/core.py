@@ -83,11 +83,25 @@ def core(components: pd.DataFrame, context: Context) -> pd.DataFrame:
     return frame("core", pd.concat(parts))
 
 
+def by_seed(masks: dict[str, np.ndarray], context: Context, cells: tuple[str, ...]) -> np.ndarray:
+    """What the subnetworks of each pruning seed in `cells` share: bool [seeds, layers, heads].
+
+    The runs of one seed at two sparsities share their random draws, so that the sparser mask nearly lies within the
+    other: together they are one piece of evidence about what a seed keeps, not two.
+    """
+    shared: dict[int, np.ndarray] = {}
+    for cell in cells:
+        for seed, mask in zip(sorted(_cells(context)[cell][2]), masks[cell], strict=True):
+            shared[seed] = mask & shared.get(seed, True)
+    return np.stack([shared[seed] for seed in sorted(shared)])
+
+
 def core_null(components: pd.DataFrame, context: Context, permutations: int, seed: int) -> pd.DataFrame:
     """Table "core_null" from table "components": do subnetworks share more heads than chance would give?
 
-    Chance: in every subnetwork the heads of each layer are permuted, so its number of heads per layer stays.
-    Every subnetwork is permuted by itself, also the two that one pruning seed gives at mid and high sparsity.
+    Chance: in what each pruning seed keeps the heads of each layer are permuted, so its number of heads per layer
+    stays. METHOD permutes every mask by itself; where a seed gives several (mid and high), that would count their
+    nesting as heads that seeds share, so here the heads in all masks of a seed are permuted as one (:func:`by_seed`).
     Raises ValueError as :func:`core` does.
     """
     rows = []
@@ -97,11 +111,18 @@ def core_null(components: pd.DataFrame, context: Context, permutations: int, see
         for name, cells in SETS.items():
             if not set(cells) <= set(kept):
                 continue
-            masks = np.concatenate([kept[cell] for cell in cells])
+            masks = by_seed(kept, context, cells)
             observed = int(masks.all(axis=0).sum())
             draws = shared_by_chance(masks, permutations, generator(seed, identity["ft_seed"], name))
             p = (1 + int((draws >= observed).sum())) / (1 + permutations)
-            row = {"set": name, "n": len(masks), "observed": observed, "expected": draws.mean(), "p": p}
+            row = {
+                "set": name,
+                "n": sum(len(kept[cell]) for cell in cells),
+                "seeds": len(masks),
+                "observed": observed,
+                "expected": draws.mean(),
+                "p": p,
+            }
             rows.append(identity | row | {"permutations": permutations})
     return frame("core_null", rows)
 

@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.core import SETS, run_masks
+from heuristic_core.analysis.core import SETS, by_seed, run_masks
 from heuristic_core.analysis.frames import frame, generator
 from heuristic_core.config.context import Context
 from heuristic_core.tables import RUN
@@ -19,18 +19,19 @@ def core_seeds(components: pd.DataFrame, context: Context, seed: int) -> pd.Data
     """Table "core_seeds" from table "components": heads kept by every subnetwork of k pruning seeds, for every k.
 
     Averaged over all choices of k seeds, or over `CHOICES` random ones. Expected: under permutation of heads within
-    layers, exactly: a layer of H heads of which mask i keeps k_i shares H * prod(k_i / H) of them on average.
+    layers as in table "core_null", exactly: a layer of H heads of which seed i keeps k_i shares H * prod(k_i / H) of
+    them on average.
     """
     rows = []
     for run, of_run in components.groupby([*RUN]):
         masks = run_masks(of_run, context)  # cell -> [seeds, layers, heads]
         for name in CURVES:
-            together = np.stack([masks[cell] for cell in SETS[name]], axis=1)  # [seeds, cells, layers, heads]
-            for count in range(1, len(together) + 1):
-                chosen = _choices(len(together), count, generator(seed, "core seeds", int(run[-1]), name, count))
-                shared = together[chosen].all(axis=(1, 2)).sum(axis=(1, 2))
-                shares = together[chosen].mean(axis=-1)  # [choices, seeds, cells, layers]
-                expected = together.shape[-1] * shares.prod(axis=(1, 2)).sum(axis=-1).mean()
+            kept = by_seed(masks, context, SETS[name])  # [seeds, layers, heads]
+            for count in range(1, len(kept) + 1):
+                chosen = _choices(len(kept), count, generator(seed, "core seeds", int(run[-1]), name, count))
+                shared = kept[chosen].all(axis=1).sum(axis=(1, 2))
+                shares = kept[chosen].mean(axis=-1)  # [choices, seeds, layers]
+                expected = kept.shape[-1] * shares.prod(axis=1).sum(axis=-1).mean()
                 row = {"set": name, "seeds": count, "heads": shared.mean(), "expected": expected}
                 sd = shared.std(ddof=1) if len(chosen) > 1 else None
                 rows.append(dict(zip(RUN, run, strict=True)) | row | {"sd": sd, "choices": len(chosen)})

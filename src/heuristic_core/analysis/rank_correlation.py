@@ -10,15 +10,15 @@ from heuristic_core.analysis.frames import frame, generator
 from heuristic_core.config.context import Context
 from heuristic_core.tables import RUN
 
-SPLITS = 1000  # of the seeds in halves
+SPLITS = 100  # of the seeds in halves
 
 
 def rank_correlation(components: pd.DataFrame, context: Context, bootstrap: int, seed: int) -> pd.DataFrame:
     """Table "rank_correlation" from table "components": rho of head frequency at mid against high sparsity.
 
     Runs of one seed share their random draws at both sparsities, which raises rho; so it is also given between
-    disjoint halves of the seeds, the mean and the 95 % range over random splits. Halves count fewer subnetworks, so
-    their ranks are noisier. Over heads only; null where a frequency is the same for all heads.
+    disjoint halves of the seeds, a mean over random splits. Halves count fewer subnetworks, so their ranks are noisier.
+    Intervals are a bootstrap over heads. Over heads only; null where a frequency is the same for all heads.
     """
     rows = []
     for run, of_run in components.groupby([*RUN]):
@@ -27,31 +27,34 @@ def rank_correlation(components: pd.DataFrame, context: Context, bootstrap: int,
         identity = dict(zip(RUN, run, strict=True)) | {"step": context.last, "n": mid.shape[1]}
         draw = generator(seed, "rank correlation", int(run[-1]))
         rows.append(identity | {"seeds": "shared"} | _shared(mid.sum(axis=0), high.sum(axis=0), bootstrap, draw))
-        rows.append(identity | {"seeds": "disjoint"} | _disjoint(mid, high, draw))
+        rows.append(identity | {"seeds": "disjoint"} | _disjoint(mid, high, bootstrap, draw))
     return frame("rank_correlation", rows)
 
 
 def _shared(mid: np.ndarray, high: np.ndarray, bootstrap: int, rng: np.random.Generator) -> dict:
-    """rho with its p, and its interval over bootstrap draws of heads."""
+    """rho of two counts by head, with its p and interval."""
     if len(set(mid)) < 2 or len(set(high)) < 2:
         return {}
     rho, p = spearmanr(mid, high)
     heads = rng.integers(len(mid), size=(bootstrap, len(mid)))
-    low, high = interval(_rhos(mid[heads], high[heads]))
-    return {"rho": rho, "p": p, "low": low, "high": high}
+    ends = interval(_rhos(mid[heads], high[heads]))
+    return {"rho": rho, "p": p, "low": ends[0], "high": ends[1]}
 
 
-def _disjoint(mid: np.ndarray, high: np.ndarray, rng: np.random.Generator) -> dict:
-    """rho between one half of the seeds at mid and the other at high sparsity; mid, high: [seeds, heads]."""
+def _disjoint(mid: np.ndarray, high: np.ndarray, bootstrap: int, rng: np.random.Generator) -> dict:
+    """Mean rho between one half of the seeds at mid and the other at high sparsity; mid, high: [seeds, heads]."""
     half = min(len(mid), len(high)) // 2
     if half < 1:
         return {}
     order = np.array([rng.permutation(len(mid)) for _ in range(SPLITS)])
-    rhos = _rhos(mid[order[:, :half]].sum(axis=1), high[order[:, half : 2 * half]].sum(axis=1))
+    halves = mid[order[:, :half]].sum(axis=1), high[order[:, half : 2 * half]].sum(axis=1)  # [splits, heads]
+    rhos = _rhos(*halves)
     if not len(rhos):
         return {}
-    low, top = interval(rhos)
-    return {"rho": rhos.mean(), "low": low, "high": top}
+    drawn = (rng.integers(mid.shape[1], size=mid.shape[1]) for _ in range(bootstrap))
+    means = [_rhos(halves[0][:, heads], halves[1][:, heads]) for heads in drawn]
+    ends = interval(np.array([rho.mean() for rho in means if len(rho)]))
+    return {"rho": rhos.mean(), "low": ends[0], "high": ends[1]}
 
 
 def _rhos(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.accuracy import RULES, chosen
-from heuristic_core.analysis.bootstrap import Resamples, at_the_edge, interval
+from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy
 from heuristic_core.analysis.frames import frame, generator
 from heuristic_core.tables import RUN, STEP, SUBSET
 
@@ -99,7 +99,8 @@ def finetune_accuracy(
 
 def _accuracy(parts: list[Scores]) -> dict:
     """Accuracy with its interval, by model: of one subset, or the unweighted mean over several."""
-    low, high = at_the_edge(*interval(_draws(parts)), sum(part.units for part in parts))
+    count = sum(part.units for part in parts)
+    low, high = of_accuracy(*interval(_draws(parts)), count)
     units = {part.unit for part in parts}
     return {
         "n": sum(len(part.correct) for part in parts),
@@ -107,6 +108,7 @@ def _accuracy(parts: list[Scores]) -> dict:
         "low": low,
         "high": high,
         "unit": units.pop() if len(units) == 1 else "pair or template",
+        "units": count,
     }
 
 

@@ -3,36 +3,39 @@
 import numpy as np
 import pandas as pd
 from scipy import stats
+from scipy.stats import rankdata
 
 from heuristic_core.analysis.accuracy import group_means, interval_of_mean
 from heuristic_core.analysis.bootstrap import interval
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
 from heuristic_core.analysis.frames import generator
-from heuristic_core.analysis.seeds import mean_interval
+from heuristic_core.analysis.seeds import LEVEL, mean_interval
 
 SEEDS = "pruning seeds"
 RESAMPLES = 2000
-NORMAL = stats.norm.ppf(0.975)
+PERMUTATIONS = 10_000
 
 
 def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
     """OOD accuracy, percent, at the first evaluation where ID accuracy is at least `share` of its best."""
     rows = evidence.analysed(evidence.table("finetune_accuracy"))
-    curve = group_means(rows).pivot(index="step", columns="group", values="accuracy").dropna(subset=["id", "ood"])
-    some(curve, "evaluation of the full model over fine-tuning")
+    curve = group_means(rows).pivot(index="step", columns="group", values="accuracy")
+    if absent := {"id", "ood"} - set(curve):
+        raise CannotSay(f"no {' and no '.join(sorted(absent))} subset was evaluated over fine-tuning")
+    curve = some(curve.dropna(subset=["id", "ood"]), "evaluation of the full model over fine-tuning")
     step = curve.index[curve["id"] >= share * curve["id"].max()][0]
     at, ood = curve.loc[step], rows[(rows["step"] == step) & (rows["group"] == "ood")]
     low, high = map(_end, interval_of_mean(ood))
     entailment = f", entailment class {at['ood-entailment']:.1f} %" if "ood-entailment" in at else ""
     detail = f"at step {step}: ID {at['id']:.1f} % (best {curve['id'].max():.1f}), OOD {at['ood']:.1f} %{entailment}"
-    return Estimate(at["ood"], low, high, _pairs(ood), "pairs", detail)
+    return Estimate(at["ood"], low, high, *_units(ood), detail)
 
 
 def full_accuracy(evidence: Evidence, group: str) -> Estimate:
     """The full model's accuracy on a group at the last checkpoint, percent."""
     row = evidence.full(group)
-    n = None if pd.isna(row["n"]) else int(row["n"])
-    return Estimate(row["accuracy"], _end(row["low"]), _end(row["high"]), n, "pairs", f"step {evidence.context.last}")
+    n, unit = _units(row.to_frame().T)
+    return Estimate(row["accuracy"], _end(row["low"]), _end(row["high"]), n, unit, f"step {evidence.context.last}")
 
 
 def seed_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
@@ -76,44 +79,66 @@ def spread_mean(evidence: Evidence, group: str, sparsity: str) -> Estimate:
 
 
 def sparsity_correlation(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """Spearman's rho, over pruning seeds, of actual sparsity with a group's accuracy; interval by Fisher's z."""
+    """p of Spearman's rho between actual sparsity and a group's accuracy over pruning seeds; two-sided, permuted."""
     actual = _actual_sparsity(evidence, sparsity)
     rows = evidence.spread("group_accuracy", group, sparsity).merge(actual, on="seed")
-    n = _several(rows["accuracy"], 4)
+    n = _several(rows["accuracy"])
     if rows["actual_sparsity"].nunique() == 1:
-        return Estimate(0.0, 0.0, 0.0, n, SEEDS, f"all are {100 * rows['actual_sparsity'].iloc[0]:.1f} % sparse")
-    rho, p = stats.spearmanr(rows["actual_sparsity"], rows["accuracy"])
-    low, high = np.tanh(np.arctanh(rho) + np.array([-1, 1]) * NORMAL / np.sqrt(n - 3))
+        raise CannotSay(f"all keep the same number of components: {100 * rows['actual_sparsity'].iloc[0]:.1f} % sparse")
+    if rows["accuracy"].nunique() == 1:
+        raise CannotSay(f"all have the same {group} accuracy, {rows['accuracy'].iloc[0]:.1f} %")
+    rank, ranks = rankdata(rows["actual_sparsity"]), rankdata(rows["accuracy"])
+    permuted = generator("sparsity correlation", group).permuted(np.tile(ranks, (PERMUTATIONS, 1)), axis=1)
+    rho, drawn = np.corrcoef(rank, ranks)[0, 1], np.array([np.corrcoef(rank, draw)[0, 1] for draw in permuted])
+    p = (1 + (np.abs(drawn) >= abs(rho) - 1e-12).sum()) / (1 + PERMUTATIONS)
     between = f"{100 * rows['actual_sparsity'].min():.1f} to {100 * rows['actual_sparsity'].max():.1f} %"
-    return Estimate(rho, low, high, n, SEEDS, f"actual sparsity {between}, p = {p:.3f}")
+    return Estimate(p, None, None, n, SEEDS, f"rho {rho:.2f}, actual sparsity {between}, p = {p:.3f}", exact=True)
 
 
 def largest_rise(evidence: Evidence, group: str) -> Estimate:
-    """The largest rise of mean accuracy from one sparsity to the next, points; t interval over pruning seeds.
+    """The largest rise of mean accuracy from one sparsity to the next, points, paired by pruning seed.
 
-    Paired by seed. The largest of several is chosen, which favours a rise; where none rises it is negative.
+    Its interval holds for all steps of the grid together: the ends are the largest of the steps' t intervals, each at
+    a level of 95 % shared among them (Bonferroni).
     """
-    context = evidence.context
-    curve = _curve(evidence.table("group_accuracy"), context)
-    curve = curve[curve["group"] == group].pivot(index="seed", columns="sparsity", values="accuracy")
-    if curve.shape[1] < 2:
-        raise CannotSay(f"{group} accuracy is known at {curve.shape[1]} sparsities")
+    curve = _by_seed(evidence, group)
     rises = curve.diff(axis="columns").iloc[:, 1:]
-    largest = rises.mean().idxmax()
-    before = curve.columns[curve.columns.get_loc(largest) - 1]
-    values = rises[largest].dropna()
-    subsets = _curve(evidence.analysed(evidence.table("accuracy")), context)
+    steps = rises.dropna(axis="columns", how="all").columns
+    ends = [mean_interval(rises[step].dropna(), 1 - (1 - LEVEL) / len(steps)) for step in steps]
+    means, lows, highs = (pd.Series(column, steps) for column in zip(*ends, strict=True))
+    detail = f"{_step(curve, means.idxmax())}; {len(steps)} steps"
+    return Estimate(means.max(), lows.max(skipna=False), highs.max(skipna=False), len(rises), SEEDS, detail)
+
+
+def first_rise(evidence: Evidence, group: str) -> Estimate:
+    """The rise of accuracy from the lowest sparsity of the grid to the next, points; t interval over pruning seeds."""
+    curve = _by_seed(evidence, group)
+    before, first = curve.columns[:2]
+    subsets = _curve(evidence.analysed(evidence.table("accuracy")), evidence.context)
     means = subsets.groupby(["subset", "sparsity"])["accuracy"].mean().unstack()
-    rising = int((means[largest] > means[before]).sum())
-    detail = f"from {100 * before:g} to {100 * largest:g} % sparsity; there {rising} of {len(means)} subsets rise"
+    means = means[[before, first]].dropna()
+    rising = int((means[first] > means[before]).sum())
+    detail = f"{_step(curve, first)}; there {rising} of {len(means)} subsets rise"
+    values = (curve[first] - curve[before]).dropna()
     return Estimate(*mean_interval(values), len(values), SEEDS, detail)
 
 
-def between_over_within(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """Standard deviation between pruning seeds over that between two runs of one seed, on a group's mean.
+def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:
+    """A group's accuracy along the curve: pruning seeds x sparsities, ascending; at least two."""
+    curve = _curve(evidence.table("group_accuracy"), evidence.context)
+    curve = curve[curve["group"] == group].pivot(index="seed", columns="sparsity", values="accuracy")
+    if curve.shape[1] < 2:
+        raise CannotSay(f"{group} accuracy is known at {curve.shape[1]} sparsities")
+    return curve
 
-    The interval is F's. Where all repeated runs are the same to the last digit the ratio has no bound.
-    """
+
+def _step(curve: pd.DataFrame, sparsity: float) -> str:
+    before = curve.columns[curve.columns.get_loc(sparsity) - 1]
+    return f"from {100 * before:g} to {100 * sparsity:g} % sparsity"
+
+
+def within_over_between(evidence: Evidence, group: str, sparsity: str) -> Estimate:
+    """Standard deviation between two runs of one seed over that between seeds, on a group's mean; F's interval."""
     rows = evidence.table("variance")
     here = rows["subset"].isna() & (rows["group"] == group) & (rows["sparsity"] == evidence.sparsity(sparsity))
     row = some(rows[here], f"variance on {group}").iloc[0]
@@ -121,12 +146,10 @@ def between_over_within(evidence: Evidence, group: str, sparsity: str) -> Estima
         raise CannotSay("no pruning seed ran twice; set grid.repeats")
     between, within, n = row["between_sd"], row["within_sd"], int(row["repeated"])
     detail = f"between seeds {between:.2f} points ({row['seeds']} seeds), within {within:.2f} ({n} ran twice)"
-    if within == 0:
-        if between == 0:
-            raise CannotSay(detail)
-        return Estimate(np.inf, np.inf, np.inf, n, "seeds that ran twice", detail)
-    ratio, seeds = (between / within) ** 2, int(row["seeds"]) - 1
-    low, high = (np.sqrt(ratio / stats.f.ppf(tail, seeds, n)) for tail in (0.975, 0.025))
+    if not between > 0:
+        raise CannotSay(detail)
+    ratio, seeds = (within / between) ** 2, int(row["seeds"]) - 1
+    low, high = (np.sqrt(ratio / stats.f.ppf(tail, n, seeds)) for tail in (0.975, 0.025))
     return Estimate(np.sqrt(ratio), low, high, n, "seeds that ran twice", detail)
 
 
@@ -153,8 +176,11 @@ def _actual_sparsity(evidence: Evidence, sparsity: str) -> pd.DataFrame:
     return rows[here & (rows["repeat"] == 0)][["seed", "actual_sparsity"]].drop_duplicates()
 
 
-def _pairs(rows: pd.DataFrame) -> int | None:
-    return None if rows["n"].isna().any() else int(rows["n"].sum())
+def _units(rows: pd.DataFrame) -> tuple[int | None, str | None]:
+    """What the bootstrap intervals of `rows` are over, and how many they are; nulls where there is none."""
+    if rows["units"].isna().any():
+        return None, None
+    return int(rows["units"].sum()), " or ".join(f"{unit}s" for unit in sorted(rows["unit"].unique()))
 
 
 def _several(values, least: int = 2) -> int:
@@ -171,6 +197,6 @@ STATISTICS = {
     f.__name__: f
     for f in (
         ood_at_saturation, full_accuracy, seed_sd, mean_subset_sd, share_of_full, spread_mean, sparsity_correlation,
-        largest_rise, between_over_within, over_control,
+        largest_rise, first_rise, within_over_between, over_control,
     )
 }  # fmt: skip

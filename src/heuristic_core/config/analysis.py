@@ -8,6 +8,7 @@ from heuristic_core.config.blocks import Block, Positive, Seed, Share, ascending
 
 Kind = Literal["mean", "zero", "resample"]
 Sentence = Annotated[str, Field(min_length=1)]
+Head = Annotated[str, Field(pattern=r"^\d+\.\d+$")]
 
 
 class Counterpart(Block):
@@ -51,8 +52,8 @@ class Analysis(Block):
     ablation_kinds: Annotated[list[Kind], AfterValidator(unique)] = Field(
         ["mean", "zero", "resample"], min_length=1, description="what takes the place of ablated heads"
     )
-    ablation_sets: list[list[str]] = Field(
-        [], description="further sets of heads to ablate together, as [[2.5, 3.7, 4.0]] written as text"
+    ablation_sets: list[Annotated[list[Head], Field(min_length=1)]] = Field(
+        [], description="further sets of heads to ablate together, as [['2.5', '3.7', '4.0']]: text, not numbers"
     )
     importance_pairs: PositiveInt = Field(
         1000, description="training pairs over which gradient importance (Michel et al. 2019) is averaged"
@@ -100,6 +101,8 @@ class Figures(Block):
     table6: Figure = Figure()
     table7: Figure = Figure()
     table8: Figure = Figure()
+    table_core: Figure = Figure()
+    table_interactions: Figure = Figure()
     table_effective_size: Figure = Figure()
     table_controls: Figure = Figure()
     table_variance: Figure = Figure()

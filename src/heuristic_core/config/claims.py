@@ -14,7 +14,7 @@ Option = str | float | int
 
 
 class Claim(Block):
-    """One claim. `statistic` is a function of :mod:`heuristic_core.analysis.statistics`."""
+    """One claim. `statistic` is a function of ``heuristic_core.analysis.statistics_*``."""
 
     claim: Name
     sentence: str

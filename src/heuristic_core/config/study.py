@@ -78,7 +78,16 @@ class Study(Block):
         if pairs is not None and self.finetune.batch_size > pairs:
             raise ValueError(f"finetune.batch_size = {self.finetune.batch_size} exceeds task.train_pairs = {pairs}")
         self._model_fits_task()
+        self._ablated_heads_exist()
         return self
+
+    def _ablated_heads_exist(self) -> None:
+        shape = self.model.architecture if isinstance(self.model, NewModel) else None
+        for name in (name for heads in self.analysis.ablation_sets for name in heads):
+            layer, head = map(int, name.split("."))
+            if shape and not (layer < shape.layers and head < shape.heads):
+                last = f"{shape.layers - 1}.{shape.heads - 1}"
+                raise ValueError(f"analysis.ablation_sets: no head {name!r}; the model has heads 0.0 to {last}")
 
     def _model_fits_task(self) -> None:
         if isinstance(self.model, NewModel) and not isinstance(self.task, GeneratedTask):

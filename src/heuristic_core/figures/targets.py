@@ -52,6 +52,8 @@ TARGETS = {
     "table6": Target(("ablations",), "Ablating core heads from the full model", "table3", model="roberta"),
     "table7": Target(("group_accuracy", "summary"), "Subnetworks of both sparsities, group by group"),
     "table8": Target(("ablations",), "Ablating core heads from the full model", "table3", model="gpt2"),
+    "table_core": Target(("core_null",), "Heads that all subnetworks share, against chance"),
+    "table_interactions": Target(("ablations",), "Pairs and sets of core heads, together and one by one"),
     "table_effective_size": Target(("effective_size",), "Effective size by checkpoint, group, order and criterion"),
     "table_controls": Target(("controls",), "Learned subnetworks against random and gradient-importance ones"),
     "table_variance": Target(
