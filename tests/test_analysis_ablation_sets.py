@@ -30,7 +30,7 @@ def test_single_sets_are_none_and_every_head():
 
 
 def test_joint_sets_of_four_core_heads():
-    sets = joint_sets(CORE, DROPS, GRID, control_draws=5, seed=0)
+    sets = joint_sets(CORE, DROPS, GRID, control_draws=5, pair_control_draws=5, seed=0)
     found = {one.name: one for one in sets if one.role != "control"}
     pairs = {"0.1+1.2": "0+1", "0.1+1.3": "0+1", "0.1+3.0": "0+3", "1.2+1.3": "1+1", "1.2+3.0": "1+3", "1.3+3.0": "1+3"}
     assert list(found) == ["core-all", "0.1+1.3+3.0", *pairs]
@@ -44,27 +44,34 @@ def test_joint_sets_of_four_core_heads():
     assert {one.layers for one in controls if one.every_kind} == {"0+1+3", "0+1+1+3"}
 
 
+def test_pairs_have_fewer_controls_than_the_whole_core():
+    sets = of_role(joint_sets(CORE, DROPS, GRID, control_draws=6, pair_control_draws=2, seed=0), "control")
+    assert [sum(one.layers == of for one in sets) for of in ("0+1+1+3", "0+1+3", "0+1", "1+1")] == [6, 6, 2, 2]
+
+
 def test_the_whole_core_of_two_has_its_controls_in_every_kind():
-    sets = joint_sets(CORE[:2], DROPS, GRID, control_draws=5, seed=0)
+    sets = joint_sets(CORE[:2], DROPS, GRID, control_draws=5, pair_control_draws=5, seed=0)
     assert [(one.role, one.every_kind) for one in sets] == [("pair", True), *[("control", True)] * 5]
 
 
 @pytest.mark.parametrize(("size", "roles"), [(0, []), (1, []), (2, ["pair"]), (3, ["strongest"] + ["pair"] * 3)])
 def test_no_set_stands_twice(size, roles):
     core = tuple(CORE[:size])
-    sets = joint_sets(core, DROPS, GRID, control_draws=0, seed=0, chosen=[core, core[:1]] if core else [])
+    sets = joint_sets(
+        core, DROPS, GRID, control_draws=0, pair_control_draws=0, seed=0, chosen=[core, core[:1]] if core else []
+    )
     assert [one.role for one in sets] == roles
 
 
 def test_equal_drops_go_by_the_order_of_heads():
-    sets = joint_sets(CORE, dict.fromkeys(CORE, 1.0), GRID, control_draws=0, seed=0)
+    sets = joint_sets(CORE, dict.fromkeys(CORE, 1.0), GRID, control_draws=0, pair_control_draws=0, seed=0)
     assert [one.heads for one in of_role(sets, "strongest")] == [tuple(CORE[:3])]
 
 
 def test_the_users_sets_are_named_by_head_and_have_controls():
     chosen = chosen_heads([["2.5", "0.3", "2.5"], ["0.1", "1.2"]], GRID)
     assert chosen == [(3, 21), (1, 10)]
-    sets = joint_sets(CORE, DROPS, GRID, control_draws=2, seed=0, chosen=chosen)
+    sets = joint_sets(CORE, DROPS, GRID, control_draws=2, pair_control_draws=2, seed=0, chosen=chosen)
     found = [(one.name, one.heads, one.layers) for one in of_role(sets, "chosen")]
     assert found == [("0.3+2.5", (3, 21), "0+2"), ("0.1+1.2", (1, 10), "0+1")]  # the latter, a core pair, stands once
     assert [one.role for one in sets if one.heads == (1, 10)] == ["chosen"]
@@ -107,7 +114,7 @@ def test_controls_are_distinct_outside_the_core_and_matched_in_layers(core_heads
 
 def test_controls_do_not_depend_on_the_other_sets():
     def controls(core_heads, seed=1, **more):
-        sets = joint_sets(core_heads, DROPS, GRID, control_draws=3, seed=seed, **more)
+        sets = joint_sets(core_heads, DROPS, GRID, control_draws=3, pair_control_draws=3, seed=seed, **more)
         return [one.heads for one in of_role(sets, "control") if one.layers == "0+3"]
 
     assert controls(CORE[::3]) == controls(CORE[::3], chosen=[(5, 6, 7)])
@@ -120,7 +127,7 @@ def test_a_core_head_without_a_single_drop_is_an_error():
 
 
 def test_the_table_of_sets_has_some_of_them_in_every_kind(tmp_path):
-    sets = [*single_sets(CORE, GRID), *joint_sets(CORE, DROPS, GRID, control_draws=1, seed=0)]
+    sets = [*single_sets(CORE, GRID), *joint_sets(CORE, DROPS, GRID, control_draws=1, pair_control_draws=1, seed=0)]
     table = set_table(sets, ["zero", "mean"], Identity("s", "m", "t", 3, 20))
     write_table("ablation_sets", table, tmp_path / "sets.parquet")
     result = read_table(tmp_path / "sets.parquet")

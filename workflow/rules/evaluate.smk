@@ -45,7 +45,15 @@ rule ablate:
         "../../envs/environment.yaml"
     params:
         analysis=STUDY.analysis.model_dump_json(
-            include={"ablation_kinds", "ablation_sets", "ablation_pairs", "control_draws", "seed", "subsets"}
+            include={
+                "ablation_kinds",
+                "ablation_sets",
+                "ablation_pairs",
+                "control_draws",
+                "pair_control_draws",
+                "seed",
+                "subsets",
+            }
         ),
         step=STUDY.last_checkpoint,
         identity=IDENTITY,

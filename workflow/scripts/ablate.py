@@ -63,7 +63,8 @@ def main(arguments=None):
         first, singles = analysis.ablation_kinds[:1], single_sets(heads, model.grid, chosen)
         alone = as_frame(pa.concat_tables(write("ablate single heads", ablated(singles, first))))
         drops = single_ood_drops(alone, set_table(singles, first, run), analysis.subsets)
-        sets = singles + joint_sets(heads, drops, model.grid, analysis.control_draws, analysis.seed, chosen)
+        draws = analysis.control_draws, analysis.pair_control_draws
+        sets = singles + joint_sets(heads, drops, model.grid, *draws, analysis.seed, chosen)
         write("ablate sets", ablated(sets, analysis.ablation_kinds)[len(singles) :])
     write_table("ablation_sets", set_table(sets, analysis.ablation_kinds, run), args.sets)
 

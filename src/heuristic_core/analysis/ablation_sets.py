@@ -64,6 +64,7 @@ def joint_sets(
     single_ood_drop: Mapping[int, float],
     grid: ComponentGrid,
     control_draws: int,
+    pair_control_draws: int,
     seed: int,
     chosen: Sequence[tuple[int, ...]] = (),
 ) -> list[AblationSet]:
@@ -71,8 +72,8 @@ def joint_sets(
 
     Of the core: all heads, the three whose single ablation costs most out-of-domain accuracy, and all pairs. No set
     stands twice: a pair that the user names is the user's. A control has as many heads outside the core in each layer,
-    drawn at random; sets with the same layers share theirs. Where no more than `control_draws` exist, each stands once.
-    Controls of the strongest three and of the whole core are ablated in every kind.
+    drawn at random; sets with the same layers share theirs. Of the strongest three and of the whole core there are
+    `control_draws`, ablated in every kind, of other sets `pair_control_draws`; where no more exist, each stands once.
 
     core_heads: component indices. single_ood_drop: points lost by ablating each of them. chosen: the user's sets.
     Raises ValueError where a core head has no single drop.
@@ -95,7 +96,8 @@ def joint_sets(
     controls = [
         AblationSet(f"control {k} of layers {layers}", "control", heads, layers, layers in everywhere)
         for layers in dict.fromkeys(one.layers for one in sets.values())
-        for k, heads in enumerate(_controls(layers, others, grid.heads, control_draws, seed), start=1)
+        for draws in [control_draws if layers in everywhere else pair_control_draws]
+        for k, heads in enumerate(_controls(layers, others, grid.heads, draws, seed), start=1)
     ]
     return [*sets.values(), *controls]
 

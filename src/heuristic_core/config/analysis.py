@@ -44,7 +44,10 @@ class Analysis(Block):
     )
     permutations: PositiveInt = Field(10_000, description="of the within-layer null of the core's size")
     control_draws: PositiveInt = Field(
-        20, description="random sets of heads per ablated set, matched in layers and number"
+        20, description="random sets of heads, matched in layers and number, for the whole core and its strongest three"
+    )
+    pair_control_draws: PositiveInt = Field(
+        5, description="the same for pairs and for the user's sets, of which are many"
     )
     ablation_pairs: PositiveInt | None = Field(
         None, description="ablations are evaluated on the first so many pairs of each subset; default: all"
