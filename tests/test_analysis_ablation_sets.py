@@ -93,7 +93,7 @@ def test_an_unknown_head_is_named_with_those_there_are(names):
 @given(st.sets(st.integers(0, 11), max_size=6), st.integers(0, 12), st.integers(0, 3))
 def test_controls_are_distinct_outside_the_core_and_matched_in_layers(core_heads, draws, seed):
     grid = ComponentGrid(3, 4)
-    sets = joint_sets(sorted(core_heads), dict.fromkeys(core_heads, 0.0), grid, draws, seed)
+    sets = joint_sets(sorted(core_heads), dict.fromkeys(core_heads, 0.0), grid, draws, draws, seed)
     names = {one.name for one in [*single_sets(sorted(core_heads), grid), *sets]}
     assert len(names) == 13 + len(sets)
 
@@ -123,7 +123,7 @@ def test_controls_do_not_depend_on_the_other_sets():
 
 def test_a_core_head_without_a_single_drop_is_an_error():
     with pytest.raises(ValueError, match=r"no single ablation of core head 3\.0"):
-        joint_sets(CORE, {head: drop for head, drop in DROPS.items() if head != 24}, GRID, 1, 0)
+        joint_sets(CORE, {head: drop for head, drop in DROPS.items() if head != 24}, GRID, 1, 1, 0)
 
 
 def test_the_table_of_sets_has_some_of_them_in_every_kind(tmp_path):
