@@ -9,8 +9,12 @@ import pandas as pd
 import pytest
 from conftest import ROOT, SHARED
 
+from heuristic_core.analysis.accuracy import group_accuracy_of
+from heuristic_core.analysis.claims import claims
 from heuristic_core.analysis.effective_size import effective_size, state
+from heuristic_core.analysis.spread import variance
 from heuristic_core.config.analysis import Analysis
+from heuristic_core.config.claims import load_claims
 from heuristic_core.config.context import Context
 from heuristic_core.errors import InputError
 from heuristic_core.published.study import studies
@@ -336,3 +340,29 @@ def test_the_same_files_in_another_order_give_the_same_tables(qqp, tmp_path):
     second = imported(qqp, tmp_path, "qqp")
     for table in TABLES:
         pd.testing.assert_frame_equal(first[table], second[table])
+
+
+@of_mnli
+def test_the_known_oddities_of_the_published_results_surface(mnli):
+    """What a careful reader finds in the authors' numbers, found by the claims alone."""
+    about, tables = context(mnli), {name: mnli[name] for name in ("accuracy", "finetune_accuracy", "actual_sparsity")}
+    groups = group_accuracy_of(tables["accuracy"], about.subsets)
+    sizes = effective_size(tables["accuracy"], Analysis(subsets=list(about.subsets)), about)
+    tables |= {"group_accuracy": groups, "effective_size": sizes, "ablations": mnli["ablations"]}
+    tables["variance"] = variance(tables["accuracy"], groups, about)
+    found = claims(about, tables, load_claims(ROOT / "claims.yaml"))
+    verdicts = found[found["ft_seed"].isna()].set_index("claim")[["verdict", "detail"]].T.to_dict("list")
+    assert verdicts["light-pruning-is-harmless"] == [
+        "not supported", "from 5 to 10 % sparsity; there 6 of 6 subsets rise"
+    ]  # fmt: skip
+    verdict, detail = verdicts["sparsity-explains-spread"]
+    assert verdict == "supported" and detail.startswith("rho -0.60, actual sparsity 45.5 to 53.2 %")
+    assert verdicts["nowhere-sub-additive"][0] == "not supported"
+    assert verdicts["nowhere-sub-additive"][1].startswith("negative on 2 of 4:")
+    assert verdicts["size-is-defined"][0] == "not supported"
+    assert verdicts["size-is-defined"][1] == "at steps 500 (full model 0.5 %), 6500 (full model 0.8 %)"
+    # Two runs of one seed differ nearly as much as two seeds do.
+    assert verdicts["seeds-matter-more-than-repeats"][0] == "undecided"
+    # And what the paper says of its subnetworks stands.
+    for name in ("agree-in-domain", "disagree-out-of-domain", "high-sparsity-fails-out-of-domain", "ood-size-jumps"):
+        assert verdicts[name][0] == "supported", name
