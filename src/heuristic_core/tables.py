@@ -240,7 +240,7 @@ SCHEMAS = {
         "paper": (STRING, "where the paper says it"),
         "verdict": (STRING, "supported, not supported or undecided"),
         "estimate": (REAL, "value of the statistic; null if it cannot be computed"),
-        "low": (REAL, "95 % interval; null where there is none"),
+        "low": (REAL, "95 % interval, null where there is none; of several fine-tuning seeds their range"),
         "high": (REAL, "its upper end"),
         "threshold": (STRING, "what the statistic must be, such as > 20"),
         "n": (INT, "units of the interval"),

@@ -44,15 +44,16 @@ def _over_checkpoints(rows: pd.DataFrame) -> Sheet:
 
 
 def _over_criteria(rows: pd.DataFrame) -> Sheet:
-    """The first order alone: all orders agree where curves fall evenly."""
     step = rows["step"].max()
-    rows = rows[(rows["step"] == step) & (rows["order"] == ORDERS[0])]
+    rows = rows[rows["step"] == step]
     groups = _groups(rows)
     lines = []
     for criterion in CRITERIA:
         for threshold, by_it in rows[rows["criterion"] == criterion].groupby("threshold"):
-            lines.append([_criterion(criterion, threshold), *(_cell(by_it[by_it["group"] == g]) for g in groups)])
-    return Sheet(f"{_whose(rows)}, step {step}; {ORDERS[0]}", ["faithful", *(GROUPS[g] for g in groups)], lines)
+            lines.append([_criterion(criterion, threshold), *(_in_orders(by_it, group) for group in groups)])
+    return Sheet(
+        f"{_whose(rows)}, step {step}; {' / '.join(ORDERS)}", ["faithful", *(GROUPS[g] for g in groups)], lines
+    )
 
 
 def _whose(rows: pd.DataFrame) -> str:
