@@ -52,7 +52,8 @@ def _judged(claim: Claim, evidence: Evidence) -> dict:
 
 def verdict(found: Estimate, threshold: str) -> str:
     """Whether an estimate supports a claim with this threshold; claims.yaml states the rule."""
-    *test, sign, level = threshold.split()
+    test = threshold.startswith("p ")
+    sign, level, *_ = threshold.removeprefix("p ").split()
     values = [found.value] if found.exact else [found.value, found.low, found.high]
     if pd.isna(values).any():
         return UNDECIDED

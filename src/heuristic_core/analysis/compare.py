@@ -53,11 +53,18 @@ def compare(a: Tables, b: Tables, context_a: Context, context_b: Context) -> pd.
 
     A study with one fine-tuning run gives the numbers of that run, with intervals over its pairs, templates or
     pruning seeds; one with several gives means over the runs, with Student's t intervals over these.
-    Subsets that only one study has are left out; any other number that a study lacks is null, with the reason.
+    Subsets that only one study has are left out, and all where the tasks differ: names may agree there, not pairs.
+    Any other number that a study lacks is null, with the reason.
     """
     of_a, of_b = dict(estimates(a, context_a)), dict(estimates(b, context_b))
-    apart = {*only_in(a, b), *only_in(b, a)}
+    apart = {*only_in(a, b), *only_in(b, a)} if same_task(a, b) else _subsets(a) | _subsets(b)
     return frame("differences", [_row(key, of_a, of_b) for key in of_a | of_b if key.of not in apart])
+
+
+def same_task(a: Tables, b: Tables) -> bool:
+    """Whether both studies were evaluated on the same task, as its name tells."""
+    tasks = [set(tables["accuracy"]["task"]) if "accuracy" in tables else set() for tables in (a, b)]
+    return tasks[0] == tasks[1]
 
 
 def only_in(tables: Tables, others: Tables) -> list[str]:

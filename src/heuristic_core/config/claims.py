@@ -9,7 +9,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from heuristic_core.config.blocks import Block, Name
 from heuristic_core.config.study import ConfigError
 
-THRESHOLD = r"^(p )?(<|<=|>|>=) -?\d+(\.\d+)?$"
+THRESHOLD = r"^(p )?(<|<=|>|>=) -?\d+(\.\d+)?( [a-z%]+)?$"
 Option = str | float | int
 
 
@@ -23,7 +23,7 @@ class Claim(Block):
     statistic: str
     options: dict[str, Option] = Field({}, alias="with", description="of the statistic")
     threshold: str = Field(
-        pattern=THRESHOLD, description="what the statistic must be, such as `> 20`; `p < 0.05` for a test"
+        pattern=THRESHOLD, description="what the statistic must be, such as `> 20 %`; `p < 0.05` for a test"
     )
 
 

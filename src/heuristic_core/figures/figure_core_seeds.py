@@ -37,7 +37,8 @@ def draw(tables, settings, context):
         ax.set_ylabel("heads kept by all of them")
         ax.label_outer()
     axes[0].set_ylim(bottom=0)
-    axes[0].xaxis.get_major_locator().set_params(integer=True)
+    for axis in (axes[0].xaxis, axes[0].yaxis):
+        axis.get_major_locator().set_params(integer=True)
     title = "mean over choices of seeds, band: standard deviation over choices; dashed: heads permuted within layers"
     handles, names = axes[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper center", ncols=len(handles), title=title)

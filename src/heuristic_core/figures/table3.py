@@ -23,7 +23,7 @@ def draw(tables, settings, context):
     ablations = tables["ablations"]
     ablations = some(ablations[ablations["step"] == context.last], f"ablations at step {context.last}")
     groups = subset_groups(ablations, shown(settings, context))
-    cells = pd.concat([_subset_cells(ablations, list(groups)), _group_cells(ablations)])
+    cells = pd.concat([_group_cells(ablations), _subset_cells(ablations, list(groups))])
     columns = list(dict.fromkeys(cells["column"]))
     kinds = list(dict.fromkeys(ablations["kind"]))
     rows = [

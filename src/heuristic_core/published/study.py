@@ -38,8 +38,8 @@ class Published(NamedTuple):
 
     @property
     def figures(self) -> Figures:
-        """Settings of figures and tables, of which some show the common subsets and one those that the paper prints."""
-        shown = dict.fromkeys(("figure02", "figure03", "figure06", "figure10", "table5"), self.common)
+        """Settings of figures: what is drawn over fine-tuning has the common subsets alone, table 3 those it prints."""
+        shown = dict.fromkeys(("figure06", "figure10"), self.common)
         if printed := paper(self.task).get("ablations"):
             shown["table3"] = [one.subset for one in named(printed["subsets"], self.task, {}).values()]
         return Figures(**{name: Figure(subsets=subsets) for name, subsets in shown.items()})
