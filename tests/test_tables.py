@@ -8,7 +8,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from heuristic_core import files, tables
-from heuristic_core.tables import SCHEMAS, as_frame, as_table, concatenate, read_rows, read_table, schema, write_table
+from heuristic_core.tables import (
+    SCHEMAS,
+    as_frame,
+    as_table,
+    concatenate,
+    read_rows,
+    read_table,
+    schema,
+    write_joined,
+    write_table,
+)
 
 ROW = {
     "subset": "ln_prep",
@@ -143,6 +153,20 @@ def test_concatenated_files_keep_their_order(tmp_path):
     write_table("ablation_sets", SETS, tmp_path / "d.parquet")
     with pytest.raises(ValueError):
         concatenate("sentences", [*paths, tmp_path / "d.parquet"])
+
+
+def test_files_are_joined_in_their_order_into_one_of_the_same_schema(tmp_path):
+    for name, rows in (("a", ROWS[:1]), ("b", []), ("c", ROWS[1:])):
+        write_table("sentences", rows, tmp_path / f"{name}.parquet")
+    write_joined("sentences", [tmp_path / f"{name}.parquet" for name in "cab"], tmp_path / "all.parquet")
+    assert read_rows(tmp_path / "all.parquet") == [*ROWS[1:], *ROWS[:1]]
+    assert pq.read_schema(tmp_path / "all.parquet").equals(schema("sentences"), check_metadata=True)
+    write_joined("sentences", [], tmp_path / "none.parquet")
+    assert read_rows(tmp_path / "none.parquet") == []
+    write_table("ablation_sets", SETS, tmp_path / "d.parquet")
+    with pytest.raises(ValueError, match="table sentences: columns"):
+        write_joined("sentences", [tmp_path / "a.parquet", tmp_path / "d.parquet"], tmp_path / "half.parquet")
+    assert not (tmp_path / "half.parquet").exists()
 
 
 # ---- whole or not at all

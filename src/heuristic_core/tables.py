@@ -323,6 +323,13 @@ def concatenate(name: str, paths: Iterable[str | Path]) -> pa.Table:
     return pa.concat_tables([schema(name).empty_table(), *(pq.read_table(path) for path in paths)])
 
 
+def write_joined(name: str, paths: Iterable[str | Path], path: str | Path) -> None:
+    """Write the rows of several files of table `name`, in the order given, as one, with one part in memory at a time."""
+    with replacing(path) as partial, pq.ParquetWriter(partial, schema(name), compression="zstd") as writer:
+        for part in paths:
+            writer.write_table(as_table(name, pq.read_table(part)))
+
+
 def matrix(column: pa.ChunkedArray):
     """A column of lists of one length as a numpy array [rows, length]."""
     return column.combine_chunks().flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1)

@@ -1,7 +1,7 @@
 """Join the parts of one table."""
 
 from heuristic_core.arguments import Arguments
-from heuristic_core.tables import SCHEMAS, concatenate, write_table
+from heuristic_core.tables import SCHEMAS, write_joined
 
 
 def main(arguments=None):
@@ -10,7 +10,7 @@ def main(arguments=None):
     parser.add_argument("--parts", nargs="+", required=True, metavar="PATH", help="files of that schema")
     parser.files(table="where to write the whole")
     args = parser.read(arguments)
-    write_table(args.name, concatenate(args.name, args.parts), args.table)
+    write_joined(args.name, args.parts, args.table)
 
 
 if __name__ == "__main__":
