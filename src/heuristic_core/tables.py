@@ -324,7 +324,7 @@ def concatenate(name: str, paths: Iterable[str | Path]) -> pa.Table:
 
 
 def write_joined(name: str, paths: Iterable[str | Path], path: str | Path) -> None:
-    """Write the rows of several files of table `name`, in the order given, as one, with one part in memory at a time."""
+    """Write the rows of several files of table `name`, in the order given, as one; a part at a time is in memory."""
     with replacing(path) as partial, pq.ParquetWriter(partial, schema(name), compression="zstd") as writer:
         for part in paths:
             writer.write_table(as_table(name, pq.read_table(part)))
