@@ -89,3 +89,35 @@ def pairs(encoded):
     from heuristic_core.models.batches import PairTensors
 
     return PairTensors(encoded)
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """A folder in which the reduced study has run to its end."""
+    from reduced import snakemake
+
+    folder = tmp_path_factory.mktemp("study")
+    snakemake(folder)
+    return folder
+
+
+@pytest.fixture
+def changed(tmp_path):
+    """A function that writes the reduced study with some settings changed, each given as `block.key`."""
+
+    def write(**settings):
+        import yaml
+        from reduced import REDUCED
+
+        values = yaml.safe_load(REDUCED.read_text())
+        for path, value in settings.items():
+            *blocks, key = path.split("__")
+            block = values
+            for name in blocks:
+                block = block.setdefault(name, {})
+            block[key] = value
+        path = tmp_path / "changed.yaml"
+        path.write_text(yaml.safe_dump(values))
+        return path
+
+    return write

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT, SHARED
+from reduced import snakemake
 
 from heuristic_core.analysis.accuracy import group_accuracy_of
 from heuristic_core.analysis.claims import claims
@@ -366,3 +367,16 @@ def test_the_known_oddities_of_the_published_results_surface(mnli):
     # And what the paper says of its subnetworks stands.
     for name in ("agree-in-domain", "disagree-out-of-domain", "high-sparsity-fails-out-of-domain", "ood-size-jumps"):
         assert verdicts[name][0] == "supported", name
+
+
+@pytest.mark.workflow
+def test_published_goes_the_whole_way(qqp, tmp_path):
+    """The user's command, on files of names that nothing here knows: tables, figures, claims and report."""
+    done = snakemake(tmp_path, "--config", f"published={qqp}", "--", "published")
+    assert done.returncode == 0
+    root = tmp_path / "results/published-qqp"
+    drawn = {path.stem for path in (root / "figures").glob("*.png")}
+    assert {"figure02", "figure03", "figure04", "figure06", "figure12"} <= drawn
+    verdicts = read_table(root / "tables/claims.parquet").set_index("claim")["verdict"]
+    assert verdicts["high-sparsity-fails-out-of-domain"].iloc[0] == "not supported"  # 42 to 53 % by construction
+    assert "paws_qqp_nonparaphrase" in (root / "report.html").read_text()

@@ -1,82 +1,28 @@
 """The real workflow through its own command line, on a reduced study: what it makes, repeats, reruns and survives."""
 
 import os
-import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from conftest import ROOT
 from families import make_model
+from reduced import OWN, REDUCED, RUNS, STUDY, planned, snakemake
 
 from heuristic_core.components import Subnetwork
-from heuristic_core.config import load_study
-from heuristic_core.config.context import Context
 from heuristic_core.config.grid import cells, repeats
-from heuristic_core.figures.targets import TARGETS, outputs, unmet
+from heuristic_core.figures.targets import TARGETS, outputs
 from heuristic_core.tables import SCHEMAS, read_table, schema
 from heuristic_core.tasks.encode import make_tokenizer
 
 pytestmark = pytest.mark.workflow
-REDUCED = ROOT / "tests" / "studies" / "reduced.yaml"
-STUDY = load_study(REDUCED)
-RUNS = "results/reduced/mini-bert/pairs"
-OWN = [name for name in TARGETS if unmet(name, Context.of(STUDY)) is None]
 # Schemas of files that are no table of a study of ours.
 NO_TABLE_OF_A_STUDY = {"sentences", "predictions", "finetune_predictions", "actual_sparsity", "differences"}
-
-
-def snakemake(folder: Path, *arguments: str, config: Path = REDUCED, check: bool = True, **options):
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder)]
-    command += ["--configfile", str(config), "--cores", "2", "--scheduler", "greedy", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, **options)
-    if check:
-        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
-    return done
-
-
-def planned(folder: Path, config: Path) -> dict[str, int]:
-    """Jobs by rule that a dry run lists, but for the target itself."""
-    text = snakemake(folder, "--dry-run", config=config)
-    table = re.findall(r"^(\w+) +(\d+)$", text.stdout + text.stderr, re.MULTILINE)
-    jobs = Counter()
-    for rule, count in dict(table).items():  # the table is printed twice
-        jobs[re.sub(r"^prune(_\d+)+$", "prune", rule)] += int(count)  # one rule for every block of seeds
-    return {rule: count for rule, count in jobs.items() if rule not in ("total", "all_figures")}
-
-
-@pytest.fixture(scope="session")
-def finished(tmp_path_factory):
-    """A folder in which the reduced study has run to its end."""
-    folder = tmp_path_factory.mktemp("study")
-    snakemake(folder)
-    return folder
-
-
-@pytest.fixture
-def changed(tmp_path):
-    """A function that writes the reduced study with some settings changed, each given as `block.key`."""
-
-    def write(**settings):
-        values = yaml.safe_load(REDUCED.read_text())
-        for path, value in settings.items():
-            *blocks, key = path.split("__")
-            block = values
-            for name in blocks:
-                block = block.setdefault(name, {})
-            block[key] = value
-        path = tmp_path / "changed.yaml"
-        path.write_text(yaml.safe_dump(values))
-        return path
-
-    return write
 
 
 def test_every_figure_and_table_stands_there(finished):
@@ -142,80 +88,6 @@ def test_two_runs_from_scratch_give_the_same_bytes(finished, tmp_path):
     files = sorted(p.relative_to(finished) for kind in kinds for p in (finished / "results").rglob(kind))
     assert len(files) > 150
     assert [str(f) for f in files if (finished / f).read_bytes() != (tmp_path / f).read_bytes()] == []
-
-
-def test_an_unchanged_study_plans_no_job(finished):
-    assert planned(finished, REDUCED) == {}
-
-
-ANALYSED = {"concatenate", "effective_size", "head_frequency", "spread", "describe", "claims", "report", *TARGETS}
-CONTROLS = {"controls_predictions", "controls"}
-CORE = {"core", "ablate", "ablations"}
-
-
-def test_a_new_sparsity_runs_its_jobs_and_what_is_drawn_from_them(finished, changed):
-    jobs = planned(finished, changed(grid__sparsities=[0.2, 0.4, 0.6]))
-    assert jobs["prune"] == jobs["evaluate"] == 2 * 2 * 2  # fine-tuning seeds x checkpoints x curve seeds
-    assert jobs["gather"] == 2 * 2
-    assert set(jobs) <= {"prune", "evaluate", "gather", "controls"} | ANALYSED
-
-
-def test_a_new_pruning_seed_runs_its_jobs_and_what_is_drawn_from_them(finished, changed):
-    jobs = planned(finished, changed(grid__seeds=[42, 43, 44, 45]))
-    assert jobs["prune"] == jobs["evaluate"] == 2 * 2  # fine-tuning seeds x mid and high
-    assert jobs["gather"] == 2  # the last checkpoint of each
-    assert jobs["core"] == jobs["ablate"] == 2
-    assert set(jobs) <= {"prune", "evaluate", "gather"} | CONTROLS | CORE | ANALYSED
-
-
-def test_a_new_fine_tuning_seed_leaves_the_others_alone(finished, changed):
-    jobs = planned(finished, changed(finetune__seeds=[1, 2, 3]))
-    assert jobs["finetune"] == jobs["attention"] == jobs["core"] == jobs["ablate"] == 1
-    assert jobs["prune"] == jobs["evaluate"] == len(cells(STUDY))
-    assert "sentences" not in jobs
-    assert "encode" not in jobs
-
-
-@pytest.mark.parametrize("name", ["figure06", "figure03", "table3"])
-def test_a_figures_settings_redraw_that_figure_alone(finished, changed, name):
-    jobs = planned(finished, changed(**{f"figures__{name}__width": 5.0}))
-    assert jobs == {name: 1, "report": 1, "describe": 1}
-
-
-def test_a_fine_tuning_setting_invalidates_what_descends_from_it(finished, changed):
-    jobs = planned(finished, changed(finetune__learning_rate=1e-3))
-    assert jobs["finetune"] == 2
-    assert jobs["full_model"] == 4
-    assert jobs["prune"] == jobs["evaluate"] == 2 * len(cells(STUDY))
-    assert set(OWN) <= set(jobs)
-    assert "encode" not in jobs
-
-
-def test_a_pruning_setting_leaves_the_full_model_alone(finished, changed):
-    jobs = planned(finished, changed(prune__learning_rate=0.3))
-    assert jobs["prune"] == 2 * len(cells(STUDY))
-    assert not {"finetune", "full_model", "attention", "figure10"} & set(jobs)
-
-
-def test_an_analysis_setting_computes_no_model(finished, changed):
-    jobs = planned(finished, changed(analysis__margin=2.0))
-    assert {"effective_size", "figure06"} <= set(jobs)
-    assert set(jobs) <= {"effective_size", "describe", "claims", "report", "figure06", "table_effective_size"}
-
-
-def test_the_class_rule_scores_anew_what_was_predicted(finished, changed):
-    jobs = planned(finished, changed(analysis__class_rule="merge-first"))
-    assert {"gather", "finetune_accuracy", "ablations", "controls"} <= set(jobs)
-    assert not {"finetune", "full_model", "prune", "evaluate", "ablate", "controls_predictions", "attention"} & set(
-        jobs
-    )
-
-
-def test_a_repeated_seed_runs_by_itself(finished, changed):
-    jobs = planned(finished, changed(grid__repeats=[42, 43]))
-    assert jobs["prune_again"] == jobs["evaluate_again"] == 2 * 2  # fine-tuning seeds x mid and high
-    assert jobs["gather"] == 2
-    assert not {"prune", "evaluate", "core", "ablate"} & set(jobs)
 
 
 def test_a_repeated_run_alone_finds_the_same_subnetwork(finished):
