@@ -69,7 +69,7 @@ UNKNOWN = [
     (GENERATED, "model.initialization", "did you mean initialisation?"),
     (GENERATED, "task.train_pair", "did you mean train_pairs?"),
     (GENERATED, "figures.figure03.subset", "did you mean subsets?"),
-    (REAL, "model.locations", "did you mean location?"),
+    (REAL, "model.folders", "did you mean folder?"),
     (REAL, "task.folders", "did you mean folder?"),
     (REAL, "task.train.0.sentence", "did you mean sentences?"),
     (REAL, "task.evaluation.hans.merged", "did you mean merge?"),
@@ -77,7 +77,7 @@ UNKNOWN = [
     # Keys that are called as the variants of a model and of a task are.
     (GENERATED, "task.files", "remove it, or use one of: name, source, seed"),
     (GENERATED, "model.new", "remove it, or use one of: name, source, architecture"),
-    (REAL, "model.pretrained", "remove it, or use one of: name, source, location"),
+    (REAL, "model.pretrained", "remove it, or use one of: name, source, hub"),
 ]
 
 

@@ -4,7 +4,8 @@ import pytest
 import torch
 from conftest import make_encoded
 
-from heuristic_core.config.blocks import Architecture, Finetune, Initialisation, NewModel
+from heuristic_core.config.blocks import Finetune
+from heuristic_core.config.models import Architecture, Initialisation, NewModel
 from heuristic_core.finetune import Batches, finetune
 from heuristic_core.models.pretrained import location, starting_model
 
@@ -111,17 +112,17 @@ def test_the_recipe_ties_keys_to_queries_and_treats_all_heads_alike():
 
 
 def test_a_package_that_is_not_installed_is_named():
-    from heuristic_core.config.blocks import PretrainedModel
+    from heuristic_core.config.models import PretrainedModel
 
-    missing = PretrainedModel(name="m", source="pretrained", package="no_such_package", location="model")
+    missing = PretrainedModel(name="m", source="pretrained", package="no_such_package", folder="model")
     with pytest.raises(ValueError, match="'no_such_package' is not installed"):
         location(missing)
 
 
 def test_a_pretrained_encoder_from_a_folder_gets_a_classifier_of_the_seed(checkpoint):
-    from heuristic_core.config.blocks import PretrainedModel
+    from heuristic_core.config.models import PretrainedModel
 
-    model = PretrainedModel(name="m", source="pretrained", location=str(checkpoint))
+    model = PretrainedModel(name="m", source="pretrained", folder=str(checkpoint))
     loaded = starting_model(model, LABELS, 50, 0, 1, 0.0)
     assert loaded.config.hidden_dropout_prob == 0.0
     assert loaded.config.id2label == dict(enumerate(LABELS))

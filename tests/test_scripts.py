@@ -14,9 +14,11 @@ from conftest import ROOT
 from heuristic_core import arguments
 from heuristic_core.config import load_study
 from heuristic_core.config.analysis import Analysis
-from heuristic_core.config.blocks import AnyModel, AnyTask, Finetune
+from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.context import Context
+from heuristic_core.config.models import AnyModel
 from heuristic_core.config.pruning import Prune
+from heuristic_core.config.tasks import AnyTask
 
 SCRIPTS = sorted((ROOT / "workflow" / "scripts").glob("*.py"))
 LIBRARY = sorted((ROOT / "src" / "heuristic_core").rglob("*.py"))

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from conftest import ROOT, SHARED
 
-from heuristic_core.config.blocks import FilesTask
+from heuristic_core.config.tasks import FilesTask
 from heuristic_core.tables import as_table
 from heuristic_core.tasks.files import DataError, read_task
 from heuristic_core.tasks.sentences import SubsetRule, sentences

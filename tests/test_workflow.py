@@ -254,7 +254,7 @@ def test_a_model_of_another_family_goes_the_whole_way(changed, tmp_path, case):
     source = tmp_path / "source"
     make_model(case, vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id).save_pretrained(source)
     tokenizer.save_pretrained(source)
-    config = changed(model={"name": case, "source": "pretrained", "location": str(source)}, finetune__seeds=[1])
+    config = changed(model={"name": case, "source": "pretrained", "folder": str(source)}, finetune__seeds=[1])
     runs = f"results/reduced/{case}/pairs/ft1"
     cell = f"{runs}/step60/s0.4/seed42"
     snakemake(tmp_path, "--", f"{cell}/predictions.parquet", f"{runs}/attention.parquet", config=config)

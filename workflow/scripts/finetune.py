@@ -10,7 +10,8 @@ from transformers import AutoTokenizer
 from transformers.utils import logging as hugging_face_logging
 
 from heuristic_core.arguments import Arguments, identity
-from heuristic_core.config.blocks import AnyModel, Finetune
+from heuristic_core.config.blocks import Finetune
+from heuristic_core.config.models import AnyModel
 from heuristic_core.evaluate import log_accuracies, predictions
 from heuristic_core.finetune import finetune
 from heuristic_core.models.pretrained import starting_model

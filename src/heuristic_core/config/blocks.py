@@ -50,130 +50,14 @@ Seed = Annotated[int, Field(ge=0, lt=2**31)]
 Seeds = Annotated[list[Seed], AfterValidator(unique)]
 Steps = Annotated[list[PositiveInt], Field(min_length=1), AfterValidator(ascending)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=60)]
+Precision = Literal["float32", "bfloat16", "float16"]
+# On the Hugging Face hub. A branch or a tag can come to name something else; a commit cannot.
+Repository = Annotated[str, Field(pattern=r"^[\w.-]+(/[\w.-]+)?$")]
+Commit = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
 
 
 class Block(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class Architecture(Block):
-    """A BERT encoder of any size, as Hugging Face's ``BertConfig`` describes it."""
-
-    layers: PositiveInt
-    heads: PositiveInt = Field(description="attention heads per layer")
-    hidden: PositiveInt = Field(description="width of the residual stream")
-    feed_forward: PositiveInt = Field(description="width inside the MLP")
-    positions: PositiveInt = Field(description="longest input, in tokens")
-
-    @model_validator(mode="after")
-    def _heads_divide_hidden(self):
-        if self.hidden % self.heads:
-            raise ValueError(f"hidden = {self.hidden} must be a multiple of heads = {self.heads}")
-        return self
-
-
-class Initialisation(Block):
-    """How a model that is not pre-trained starts. All weights are normal with standard deviation `std`, then scaled."""
-
-    std: Positive = 0.02
-    embedding_scale: Positive = Field(1.0, description="factor on position and type embeddings")
-    query_key_scale: Positive = Field(1.0, description="factor on query and key weights")
-    tie_query_key: bool = Field(False, description="key weights start equal to query weights: soft same-word attention")
-
-
-class NewModel(Block):
-    """A model built from a configuration: no weights are loaded."""
-
-    name: Name
-    source: Literal["new"]
-    architecture: Architecture
-    initialisation: Initialisation = Initialisation()
-
-
-class PretrainedModel(Block):
-    """A pretrained encoder: a folder, a hub identifier, or files inside an installed Python package."""
-
-    name: Name
-    source: Literal["pretrained"]
-    location: str = Field(description="folder or hub identifier; with `package`, the folder inside that package")
-    package: str | None = Field(None, description="import name of an installed package that carries the model")
-    revision: str | None = Field(None, description="commit of the hub repository")
-
-
-class GeneratedTask(Block):
-    """The miniature's language; see :mod:`heuristic_core.tasks.language`."""
-
-    name: Name
-    source: Literal["generated"]
-    seed: Seed
-    train_pairs: PositiveInt
-    counter_examples: Share = Field(description="share of training pairs on which the overlap heuristic is wrong")
-    counter_example_weights: list[NonNegative] = Field(
-        min_length=11,
-        max_length=11,
-        description="how often each of the 11 subcases occurs among the counter-examples",
-    )
-    id_pairs: PositiveInt = Field(description="in-domain evaluation pairs")
-    pairs_per_subcase: PositiveInt = Field(description="evaluation pairs of each subcase")
-    max_length: PositiveInt = Field(description="longest encoded pair, in tokens")
-
-    @model_validator(mode="after")
-    def _some_weight(self):
-        if not any(self.counter_example_weights):
-            raise ValueError("counter_example_weights are all 0; give at least one subcase a positive weight")
-        return self
-
-
-class SplitFile(Block):
-    """A Parquet file of sentence pairs."""
-
-    file: str
-    sentences: tuple[str, str] = Field(strict=False, description="columns of the first and the second sentence")
-    label: str = Field("label", description="column of the label")
-    labels: list[str] | None = Field(
-        None, description="the label names that stand behind 0, 1, ...; default: the task's"
-    )
-
-
-class EvaluationFile(SplitFile):
-    """A file that holds one evaluation subset or, with `split_by`, several."""
-
-    group: Literal["id", "ood", "ood-entailment"] | None = Field(None, description="group of all of its pairs")
-    group_by_label: dict[str, Literal["id", "ood", "ood-entailment"]] | None = Field(
-        None, description="group of the pairs of each label name"
-    )
-    split_by: str | None = Field(None, description="column whose values become subsets")
-    family_by: str | None = Field(None, description="column that names the family of a subset")
-    pairs: PositiveInt | None = Field(None, description="use a sample of at most so many pairs of each subset")
-    merge: dict[str, str] | None = Field(
-        None, description="a class of the task -> the label of this file that it counts as, for each class"
-    )
-
-    @model_validator(mode="after")
-    def _one_group_rule(self):
-        if (self.group is None) == (self.group_by_label is None):
-            raise ValueError("give exactly one of `group` and `group_by_label`")
-        return self
-
-
-class FilesTask(Block):
-    """A task whose splits are local Parquet files."""
-
-    name: Name
-    source: Literal["files"]
-    folder: str = Field(description="where the files lie, relative to the working directory")
-    labels: Annotated[list[str], AfterValidator(unique)] = Field(
-        min_length=2, description="label names in the model's class order"
-    )
-    train: list[SplitFile] = Field(min_length=1, description="files whose rows together are the training set")
-    train_pairs: PositiveInt | None = Field(None, description="use the first so many training pairs after shuffling")
-    seed: Seed = Field(0, description="of that shuffle and of samples of evaluation pairs")
-    evaluation: dict[Name, EvaluationFile] = Field(min_length=1)
-    max_length: PositiveInt = Field(128, description="longest encoded pair, in tokens")
-
-
-AnyModel = Annotated[NewModel | PretrainedModel, Field(discriminator="source")]
-AnyTask = Annotated[GeneratedTask | FilesTask, Field(discriminator="source")]
 
 
 class Finetune(Block):
@@ -190,8 +74,16 @@ class Finetune(Block):
     dropout: Annotated[Share, Field(lt=1)] | None = Field(None, description="default: what the model's config says")
     label_smoothing: Annotated[Share, Field(lt=1)] = 0.0
     clip_norm: Positive | None = Field(None, description="largest gradient norm")
-    checkpoints: Steps = Field(description="steps whose weights are kept")
-    evaluate_every: PositiveInt = Field(description="steps between evaluations")
+    pass_tokens: PositiveInt | None = Field(
+        None,
+        description="a batch is cut into passes of pairs of like length, of at most so many padded tokens each, whose "
+        "gradients add up: gradient accumulation to batch_size, and less padding; default: the batch in one pass",
+    )
+    precision: Precision = Field(
+        "float32", description="of activations and their gradients; weights and the optimizer are float32"
+    )
+    checkpoints: Steps = Field(description="steps whose weights are kept; those that the grid prunes suffice")
+    evaluate_every: PositiveInt = Field(description="steps between evaluations in passing, which keep no weights")
     save_every: PositiveInt = Field(
         500, description="steps between saved states, from which an interrupted run resumes"
     )

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
-from heuristic_core.config.blocks import Block, NonNegative, Positive, Real, Share, Sparsity
+from heuristic_core.config.blocks import Block, NonNegative, Positive, Precision, Real, Share, Sparsity
 
 
 class Prune(Block):
@@ -57,7 +57,7 @@ class Prune(Block):
     held_out: PositiveInt = Field(
         500, description="training pairs after the first `examples`, on which a threshold is chosen"
     )
-    precision: Literal["float32", "bfloat16"] = Field(
+    precision: Precision = Field(
         "float32", description="of the frozen model; gates, losses and the optimizer are float32"
     )
     save_every: PositiveInt = Field(50, description="steps between saved states, from which an interrupted run resumes")

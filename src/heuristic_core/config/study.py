@@ -8,17 +8,10 @@ from typing import Annotated, Literal, Union, get_args, get_origin
 from pydantic import Field, ValidationError, model_validator
 
 from heuristic_core.config.analysis import Analysis, Counterpart, Figures
-from heuristic_core.config.blocks import (
-    AnyModel,
-    AnyTask,
-    Block,
-    Finetune,
-    GeneratedTask,
-    Grid,
-    Name,
-    NewModel,
-)
+from heuristic_core.config.blocks import Block, Finetune, Grid, Name, Precision
+from heuristic_core.config.models import AnyModel, NewModel
 from heuristic_core.config.pruning import Prune
+from heuristic_core.config.tasks import AnyTask, GeneratedTask
 from heuristic_core.errors import InputError
 
 
@@ -34,6 +27,9 @@ class Study(Block):
         "results", pattern=r"^[\w./-]+$", description="folder of all results, relative to the working directory"
     )
     device: Literal["cpu", "cuda"] = Field("cpu", description="where models run: the processor, or one NVIDIA GPU")
+    precision: Precision = Field(
+        "float32", description="of models that are evaluated; `finetune` and `prune` have their own"
+    )
     model: AnyModel
     task: AnyTask
     finetune: Finetune

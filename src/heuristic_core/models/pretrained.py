@@ -6,26 +6,33 @@ from pathlib import Path
 
 import torch
 
-from heuristic_core.config.blocks import Initialisation, NewModel, PretrainedModel
+from heuristic_core.config.models import Initialisation, NewModel, PretrainedModel
 from heuristic_core.errors import InputError
 from heuristic_core.models.families import family_of
 from heuristic_core.random import generator
 
 
 def location(model: PretrainedModel) -> str:
-    """The folder or hub identifier of `model`. Raises InputError where its package is not installed."""
-    if model.package is None:
-        return model.location
-    spec = importlib.util.find_spec(model.package)
+    """The folder or hub identifier of `model`. Raises InputError where its package or folder does not exist."""
+    if model.hub is not None:
+        return model.hub
+    folder = Path(model.folder)
+    if model.package is not None:
+        folder = _package_folder(model.package) / folder
+    if not folder.is_dir():
+        of = f"package {model.package}" if model.package else "the working directory"
+        raise InputError(f"model.folder = {model.folder!r}: there is no such folder in {of}")
+    return str(folder)
+
+
+def _package_folder(package: str) -> Path:
+    spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise InputError(
-            f"model.package = {model.package!r} is not installed; install the extra that carries it (see README) "
-            "or give a folder or hub identifier as model.location without a package"
+            f"model.package = {package!r} is not installed; install the extra that carries it (see README), or give "
+            "model.folder without a package, or model.hub"
         )
-    folder = Path(spec.submodule_search_locations[0]) / model.location
-    if not folder.is_dir():
-        raise InputError(f"model.location = {model.location!r}: package {model.package} has no such folder")
-    return str(folder)
+    return Path(spec.submodule_search_locations[0])
 
 
 def starting_model(

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from heuristic_core.config.blocks import FilesTask, GeneratedTask, NewModel, PretrainedModel
+from heuristic_core.config.models import NewModel, PretrainedModel
+from heuristic_core.config.tasks import FilesTask, GeneratedTask
 from heuristic_core.tasks.encoded import Encoded, Subset, from_lists, token_types
 from heuristic_core.tasks.sentences import SubsetRule
 

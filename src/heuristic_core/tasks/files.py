@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from heuristic_core.config.blocks import EvaluationFile, FilesTask, SplitFile
+from heuristic_core.config.tasks import EvaluationSplit, FilesTask, Split
 from heuristic_core.errors import InputError
 from heuristic_core.tasks.sentences import Sentences, SubsetRule
 
@@ -36,7 +36,7 @@ def read_task(task: FilesTask) -> Sentences:
     return Sentences(labels, [train[i] for i in order], evaluation, tuple(rules))
 
 
-def _training_rows(task: FilesTask, spec: SplitFile) -> list[dict]:
+def _training_rows(task: FilesTask, spec: Split) -> list[dict]:
     names = spec.labels or task.labels
     if unknown := set(names) - set(task.labels):
         raise DataError(f"{spec.file}: labels {sorted(unknown)} are not among task.labels = {task.labels}")
@@ -46,7 +46,7 @@ def _training_rows(task: FilesTask, spec: SplitFile) -> list[dict]:
     return [_row("train", None, None, None, a, b, to_class[y]) for a, b, y in zip(first, second, codes, strict=True)]
 
 
-def _evaluation_subsets(task: FilesTask, name: str, spec: EvaluationFile):
+def _evaluation_subsets(task: FilesTask, name: str, spec: EvaluationSplit):
     """Yield (SubsetRule, rows) for each subset of one file, in the order of their names."""
     labels = spec.labels or task.labels
     merge = _merge(task, name, spec, labels)
@@ -70,7 +70,7 @@ def _evaluation_subsets(task: FilesTask, name: str, spec: EvaluationFile):
         yield SubsetRule(*key, merge), rows[key]
 
 
-def _merge(task: FilesTask, name: str, spec: EvaluationFile, labels: Sequence[str]) -> tuple[int, ...]:
+def _merge(task: FilesTask, name: str, spec: EvaluationSplit, labels: Sequence[str]) -> tuple[int, ...]:
     """For each class of the task, the index of the file's label it counts as."""
     rule = spec.merge or {label: label for label in task.labels}
     if set(rule) != set(task.labels) or not set(rule.values()) <= set(labels):
@@ -81,7 +81,7 @@ def _merge(task: FilesTask, name: str, spec: EvaluationFile, labels: Sequence[st
     return tuple(list(labels).index(rule[label]) for label in task.labels)
 
 
-def _read(task: FilesTask, spec: SplitFile, labels: Sequence[str]) -> tuple[dict[str, list], list[int]]:
+def _read(task: FilesTask, spec: Split, labels: Sequence[str]) -> tuple[dict[str, list], list[int]]:
     """Columns of the labelled rows, and their labels as indices into `labels`."""
     path = Path(task.folder) / spec.file
     if not path.is_file():

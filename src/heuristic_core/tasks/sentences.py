@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from heuristic_core.config.blocks import FilesTask, GeneratedTask
+from heuristic_core.config.tasks import FilesTask, GeneratedTask
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,65 @@
+"""The model block of a configuration: what fine-tuning starts from. See :mod:`heuristic_core.config.blocks`."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, PositiveInt, model_validator
+
+from heuristic_core.config.blocks import Block, Commit, Name, Positive, Repository
+
+
+class Architecture(Block):
+    """A BERT encoder of any size, as Hugging Face's ``BertConfig`` describes it."""
+
+    layers: PositiveInt
+    heads: PositiveInt = Field(description="attention heads per layer")
+    hidden: PositiveInt = Field(description="width of the residual stream")
+    feed_forward: PositiveInt = Field(description="width inside the MLP")
+    positions: PositiveInt = Field(description="longest input, in tokens")
+
+    @model_validator(mode="after")
+    def _heads_divide_hidden(self):
+        if self.hidden % self.heads:
+            raise ValueError(f"hidden = {self.hidden} must be a multiple of heads = {self.heads}")
+        return self
+
+
+class Initialisation(Block):
+    """How a model that is not pre-trained starts. All weights are normal with standard deviation `std`, then scaled."""
+
+    std: Positive = 0.02
+    embedding_scale: Positive = Field(1.0, description="factor on position and type embeddings")
+    query_key_scale: Positive = Field(1.0, description="factor on query and key weights")
+    tie_query_key: bool = Field(False, description="key weights start equal to query weights: soft same-word attention")
+
+
+class NewModel(Block):
+    """A model built from a configuration: no weights are loaded."""
+
+    name: Name
+    source: Literal["new"]
+    architecture: Architecture
+    initialisation: Initialisation = Initialisation()
+
+
+class PretrainedModel(Block):
+    """A pretrained encoder or decoder: on the Hugging Face hub, in a folder, or among an installed package's files."""
+
+    name: Name
+    source: Literal["pretrained"]
+    hub: Repository | None = Field(None, description="repository on the Hugging Face hub, as openai-community/gpt2")
+    revision: Commit | None = Field(None, description="commit of that repository, all 40 digits")
+    folder: str | None = Field(None, description="a folder as `save_pretrained` writes it; with `package`, inside that")
+    package: str | None = Field(None, description="import name of an installed package that carries the model")
+
+    @model_validator(mode="after")
+    def _one_place(self):
+        if (self.hub is None) == (self.folder is None):
+            raise ValueError("give exactly one of `hub` (with `revision`) and `folder` (with or without `package`)")
+        if (self.hub is None) != (self.revision is None):
+            raise ValueError("`hub` and `revision` go together: what a branch names today it may not name tomorrow")
+        if self.package and self.hub:
+            raise ValueError("`package` goes with `folder`, the folder inside that package; remove `hub`")
+        return self
+
+
+AnyModel = Annotated[NewModel | PretrainedModel, Field(discriminator="source")]
