@@ -1,4 +1,6 @@
 rule sentences:
+    input:
+        local_paths(STUDY.task),
     output:
         train=f"{L.data}/sentences/train.parquet",
         evaluation=f"{L.data}/sentences/evaluation.parquet",

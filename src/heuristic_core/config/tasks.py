@@ -71,11 +71,12 @@ class Split(Block):
 
 
 class EvaluationSplit(Split):
-    """Pairs that form one evaluation subset or, with `split_by`, several."""
+    """Pairs that form one evaluation subset, or several: with `split_by`, or with a group for each label."""
 
     group: Literal["id", "ood", "ood-entailment"] | None = Field(None, description="group of all of its pairs")
     group_by_label: dict[str, Literal["id", "ood", "ood-entailment"]] | None = Field(
-        None, description="group of the pairs of each label name"
+        None,
+        description="group of the pairs of each label name; without `split_by` each label is a subset, <name>_<label>",
     )
     split_by: str | None = Field(None, description="column whose values become subsets")
     family_by: str | None = Field(None, description="column that names the family of a subset")

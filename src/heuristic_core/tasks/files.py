@@ -101,7 +101,7 @@ def _evaluation_subsets(
         LOGGER.warning("task.evaluation.%s: no pair of %s has the label %r", name, spec.file, labels[label])
     by_subset: dict[str, list[Row]] = {}
     for row in read:
-        by_subset.setdefault(row.subset or "" if spec.split_by else name, []).append(row)
+        by_subset.setdefault(_subset(name, spec, labels, row), []).append(row)
     for value, rows in sorted(by_subset.items()):
         subset = value.replace("/", "-")
         groups = {(_group(name, spec, labels[row.label]), row.family) for row in rows if row.used}
@@ -111,6 +111,13 @@ def _evaluation_subsets(
             rule = SubsetRule(subset, group, family, merge)
             kept = [_row(subset, group, family, row.template, *row.sentences, row.label) for row in rows if row.used]
             yield rule, _origin(spec, rows), kept
+
+
+def _subset(name: str, spec: EvaluationSplit, labels: Sequence[str], row: Row) -> str:
+    if spec.split_by:
+        return row.subset or ""
+    by_label = spec.group_by_label and row.label is not None
+    return f"{name}_{labels[row.label]}" if by_label else name
 
 
 def _group(name: str, spec: EvaluationSplit, label: str) -> str:
