@@ -33,8 +33,8 @@ class Stepper:
     def step(self, index: Tensor, rate: float) -> float:
         """Learn from the pairs at `index` (int64 [batch]) at learning rate `rate`; their mean loss, nats.
 
-        Raises Diverged, and leaves the weights as they were, where loss or gradient is not finite. In float16 a gradient
-        that is not halves the loss scale, and the step is left out; there the scale must not vanish.
+        Raises Diverged, and leaves the weights as they were, where loss or gradient is not finite. In float16 one
+        that is not halves the loss scale, and the step is left out; the scale must not vanish.
         """
         for group in self.optimizer.param_groups:
             group["lr"] = rate
