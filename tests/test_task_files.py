@@ -316,3 +316,10 @@ def test_the_real_files_have_their_known_sizes_subsets_and_labels():
     assert [(row["sentence1"], row["sentence2"], NLI[row["label"]]) for row in matched] == [
         (row["premise"], row["hypothesis"], row["label"]) for row in table
     ]
+
+
+def test_only_the_pairs_of_one_label_are_used(task):
+    found = read_task(task(evaluation={"dev": (pairs(*NLI, "neutral"), {"group": "ood", "only_label": "neutral"})}))
+    assert [row["sentence1"] for row in found.evaluation] == ["p1", "p3"]
+    with pytest.raises(DataError, match=r"task\.evaluation\.dev\.only_label = 'maybe' is not one of"):
+        read_task(task(evaluation={"dev": (pairs("neutral"), {"group": "ood", "only_label": "maybe"})}))

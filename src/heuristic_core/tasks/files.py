@@ -50,6 +50,10 @@ def _evaluation_subsets(task: FilesTask, name: str, spec: EvaluationSplit):
     """Yield (SubsetRule, rows) for each subset of one file, in the order of their names."""
     labels = spec.labels or task.labels
     merge = _merge(task, name, spec, labels)
+    if spec.only_label not in (None, *labels):
+        raise DataError(
+            f"task.evaluation.{name}.only_label = {spec.only_label!r} is not one of the labels {list(labels)}"
+        )
     columns, codes = _read(task, spec, labels)
     first, second = (columns[c] for c in spec.sentences)
     subsets = columns[spec.split_by] if spec.split_by else [name] * len(codes)
@@ -57,6 +61,8 @@ def _evaluation_subsets(task: FilesTask, name: str, spec: EvaluationSplit):
     templates = columns.get("template", [None] * len(codes))
     rows: dict[tuple, list[dict]] = {}
     for a, b, y, subset, family, template in zip(first, second, codes, subsets, families, templates, strict=True):
+        if spec.only_label not in (None, labels[y]):
+            continue
         group = spec.group or spec.group_by_label.get(labels[y])
         if group is None:
             raise DataError(
