@@ -183,16 +183,6 @@ def test_rows_with_an_empty_sentence_are_dropped_and_counted(task):
     assert found.origins["train"][1:] == found.origins["dev"][1:] == (6, 2, 2)
 
 
-def test_without_a_column_to_split_by_groups_by_label_make_a_subset_of_each_label(task):
-    groups = {"entailment": "ood-entailment", "neutral": "id", "contradiction": "ood"}
-    found = read_task(task(evaluation={"dev": (pairs(2, 0, 2, -1), {"group_by_label": groups})}))
-    assert found.subsets == (
-        SubsetRule("dev_contradiction", "ood", None, (0, 1, 2)),
-        SubsetRule("dev_entailment", "ood-entailment", None, (0, 1, 2)),
-    )
-    assert [row["sentence1"] for row in found.evaluation] == ["p0", "p2", "p1"]
-
-
 # ---- counts
 
 
@@ -440,3 +430,11 @@ def test_the_real_files_have_their_known_sizes_subsets_and_labels():
     assert [(row["sentence1"], row["sentence2"], NLI[row["label"]]) for row in matched] == [
         (row["premise"], row["hypothesis"], row["label"]) for row in table
     ]
+
+
+def test_only_the_pairs_of_one_label_are_used(task):
+    found = read_task(task(evaluation={"dev": (pairs(*NLI, "neutral"), {"group": "ood", "only_label": "neutral"})}))
+    assert [row["sentence1"] for row in found.evaluation] == ["p1", "p3"]
+    assert found.origins["dev"] == ("dev.parquet", 2, 0, 0)
+    with pytest.raises(DataError, match=r"task\.evaluation\.dev\.only_label = 'maybe' is not one of"):
+        read_task(task(evaluation={"dev": (pairs("neutral"), {"group": "ood", "only_label": "maybe"})}))

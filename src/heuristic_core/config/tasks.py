@@ -71,15 +71,16 @@ class Split(Block):
 
 
 class EvaluationSplit(Split):
-    """Pairs that form one evaluation subset, or several: with `split_by`, or with a group for each label."""
+    """Pairs that form one evaluation subset or, with `split_by`, several."""
 
     group: Literal["id", "ood", "ood-entailment"] | None = Field(None, description="group of all of its pairs")
     group_by_label: dict[str, Literal["id", "ood", "ood-entailment"]] | None = Field(
         None,
-        description="group of the pairs of each label name; without `split_by` each label is a subset, <name>_<label>",
+        description="group of the pairs of each label name",
     )
     split_by: str | None = Field(None, description="column whose values become subsets")
     family_by: str | None = Field(None, description="column that names the family of a subset")
+    only_label: str | None = Field(None, description="use the pairs of this label name alone")
     pairs: PositiveInt | None = Field(None, description="use a sample of at most so many pairs of each subset")
     merge: dict[str, str] | None = Field(
         None, description="a class of the task -> the label of this file that it counts as, for each class"

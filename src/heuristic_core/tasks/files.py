@@ -91,17 +91,23 @@ def _evaluation_subsets(
     """Each subset of one split with its rows, in the order of their names."""
     labels = spec.labels or task.labels
     merge = _merge(task, name, spec, labels)
-    read = read_rows(task, spec, labels)
+    if spec.only_label not in (None, *labels):
+        raise DataError(
+            f"task.evaluation.{name}.only_label = {spec.only_label!r} is not one of the labels {list(labels)}"
+        )
+    wanted = [spec.only_label] if spec.only_label else labels
+    read = [row for row in read_rows(task, spec, labels) if row.label is None or labels[row.label] in wanted]
     used = [row for row in read if row.used]
     if not used:
         raise DataError(
             f"task.evaluation.{name}: none of {len(read)} rows of {spec.file} has a label and two sentences"
         )
-    for label in sorted(set(range(len(labels))) - {row.label for row in used}):
-        LOGGER.warning("task.evaluation.%s: no pair of %s has the label %r", name, spec.file, labels[label])
+    found = {labels[row.label] for row in used}
+    for label in (label for label in wanted if label not in found):
+        LOGGER.warning("task.evaluation.%s: no pair of %s has the label %r", name, spec.file, label)
     by_subset: dict[str, list[Row]] = {}
     for row in read:
-        by_subset.setdefault(_subset(name, spec, labels, row), []).append(row)
+        by_subset.setdefault(row.subset or "" if spec.split_by else name, []).append(row)
     for value, rows in sorted(by_subset.items()):
         subset = value.replace("/", "-")
         groups = {(_group(name, spec, labels[row.label]), row.family) for row in rows if row.used}
@@ -111,13 +117,6 @@ def _evaluation_subsets(
             rule = SubsetRule(subset, group, family, merge)
             kept = [_row(subset, group, family, row.template, *row.sentences, row.label) for row in rows if row.used]
             yield rule, _origin(spec, rows), kept
-
-
-def _subset(name: str, spec: EvaluationSplit, labels: Sequence[str], row: Row) -> str:
-    if spec.split_by:
-        return row.subset or ""
-    by_label = spec.group_by_label and row.label is not None
-    return f"{name}_{labels[row.label]}" if by_label else name
 
 
 def _group(name: str, spec: EvaluationSplit, label: str) -> str:
