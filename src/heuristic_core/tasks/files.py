@@ -112,7 +112,11 @@ def _evaluation_subsets(
         subset = value.replace("/", "-")
         groups = {(_group(name, spec, labels[row.label]), row.family) for row in rows if row.used}
         if len(groups) > 1:
-            raise DataError(f"{spec.file}: {spec.split_by!r} = {value!r} has pairs of several groups or families")
+            which = f"{spec.split_by!r} = {value!r}" if spec.split_by else "the file"
+            raise DataError(
+                f"task.evaluation.{name}: {spec.file}: {which} has pairs of several groups or families; name a column "
+                "`split_by` whose values keep them apart, or choose one label by `only_label`"
+            )
         for group, family in groups:  # none where no row has a label
             rule = SubsetRule(subset, group, family, merge)
             kept = [_row(subset, group, family, row.template, *row.sentences, row.label) for row in rows if row.used]
@@ -131,8 +135,9 @@ def _merge(task: FilesTask, name: str, spec: EvaluationSplit, labels: Sequence[s
     """For each class of the task, the index of the file's label it counts as."""
     rule = spec.merge or {label: label for label in task.labels}
     if set(rule) != set(task.labels) or not set(rule.values()) <= set(labels):
+        found = f"found {spec.merge}" if spec.merge else "and there is none"
         raise DataError(
-            f"task.evaluation.{name}: merge must map each of {task.labels} to one of {list(labels)}, found {rule}; "
+            f"task.evaluation.{name}: merge must map each of {task.labels} to one of {list(labels)}, {found}; "
             "give `merge` where a file has other labels than the task"
         )
     return tuple(list(labels).index(rule[label]) for label in task.labels)
