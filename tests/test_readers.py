@@ -290,6 +290,10 @@ def test_files_that_are_not_what_they_seem_are_named(tmp_path):
     fails(tmp_path / "b.jsonl", "line 3 is not a JSON object")
     (tmp_path / "folder").mkdir()
     fails(tmp_path / "folder", "cannot be read as saved")
+    saved(tmp_path / "torn", MADE_UP, NLI)
+    (arrow,) = (tmp_path / "torn").glob("*.arrow")
+    arrow.write_bytes(arrow.read_bytes()[:100])
+    fails(tmp_path / "torn", "cannot be read as saved")
     fails(tmp_path / "absent.csv", "cannot be read as csv", "No such file")
 
 

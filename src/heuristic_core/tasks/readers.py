@@ -54,7 +54,9 @@ def read_columns(path: Path, format: Format | None, needed: Sequence[str], optio
         return READERS[format](path, list(dict.fromkeys(needed)), optional)
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from None
-    except (OSError, EOFError, zlib.error, csv.Error) as error:
+    except InputError:
+        raise
+    except (OSError, EOFError, ValueError, zlib.error, csv.Error) as error:  # pyarrow's are ValueErrors
         raise DataError(f"{path} cannot be read as {format}: {error}") from None
 
 
@@ -79,15 +81,11 @@ def _chosen(path: Path, names: Iterable[str], needed: Sequence[str], optional: S
 
 
 def _parquet(path, needed, optional) -> Columns:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        schema = pq.read_schema(path)
-        chosen = _chosen(path, schema.names, needed, optional)
-        table = pq.read_table(path, columns=chosen)
-    except pa.ArrowInvalid as error:
-        raise DataError(f"{path} cannot be read as parquet: {error}") from None
+    schema = pq.read_schema(path)
+    chosen = _chosen(path, schema.names, needed, optional)
+    table = pq.read_table(path, columns=chosen)
     features = json.loads((schema.metadata or {}).get(b"huggingface", b"{}")).get("info", {}).get("features", {})
     classes = {c: features[c]["names"] for c in chosen if features.get(c, {}).get("_type") == "ClassLabel"}
     return Columns({column: table[column].to_pylist() for column in chosen}, classes)
