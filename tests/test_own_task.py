@@ -90,7 +90,7 @@ FAULTS = {
     "no such column": (("task", "evaluation", "dev", "sentences"), ["text", "question"]),
     "another label": (("task", "labels"), ["agree", "denies", "silent"]),
     "no merge": (("task", "evaluation", "tricky", "merge"), None),
-    "nothing to split by": (("task", "evaluation", "tricky", "split_by"), None),
+    "a column that mixes groups": (("task", "evaluation", "tricky", "split_by"), "question"),
 }
 
 
