@@ -1,14 +1,25 @@
 """Fine-tuning: it learns, repeats itself, and resumes to the weights of an uninterrupted run."""
 
+import contextlib
+import tempfile
+from pathlib import Path
+
 import pytest
 import torch
 from conftest import make_encoded
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.torch import load_file
 
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.models import Architecture, Initialisation, NewModel
 from heuristic_core.errors import Diverged
-from heuristic_core.finetune import Batches, finetune
+from heuristic_core.evaluate import all_logits
+from heuristic_core.finetune import Batches, Run, finetune, record
+from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.load import view_of
 from heuristic_core.models.pretrained import location, starting_model
+from heuristic_core.stepper import Stepper
 
 MODEL = NewModel(
     name="tiny",
@@ -36,9 +47,9 @@ class Cut(Exception):
     pass
 
 
-def run(state, settings=SETTINGS, cut_at=None):
+def run(state, chosen=SETTINGS, cut_at=None):
     """Fine-tune a tiny model; at the kept step `cut_at` the run is cut off."""
-    model = starting_model(MODEL, LABELS, 50, 0, 1, settings.dropout)
+    model = starting_model(MODEL, LABELS, 50, 0, 1, chosen.dropout)
     kept = {}
 
     def keep(step):
@@ -47,7 +58,7 @@ def run(state, settings=SETTINGS, cut_at=None):
             raise Cut
 
     logits = {}
-    record = finetune(model, make_encoded(50), make_encoded(30, seed=1), settings, 1, keep, logits.__setitem__, state)
+    record = finetune(model, make_encoded(50), make_encoded(30, seed=1), chosen, 1, keep, logits.__setitem__, state)
     return model.state_dict(), kept, record, logits
 
 
@@ -56,7 +67,7 @@ def same(a, b):
 
 
 def test_an_interrupted_run_resumes_to_the_same_weights_and_records(tmp_path):
-    weights, kept, record, logits = run(tmp_path / "whole.safetensors")
+    weights, kept, whole, logits = run(tmp_path / "whole.safetensors")
     with pytest.raises(Cut):
         run(tmp_path / "cut.safetensors", cut_at=12)
     assert (tmp_path / "cut.safetensors").is_file()
@@ -64,15 +75,15 @@ def test_an_interrupted_run_resumes_to_the_same_weights_and_records(tmp_path):
     assert same(weights, resumed_weights)
     assert set(resumed_kept) == {12, 24}  # the last saved state was before step 12
     assert same(kept[24], resumed_kept[24])
-    assert record.trace == resumed_record.trace
+    assert whole.trace == resumed_record.trace
     assert set(resumed_logits) == {12, 18, 24}  # what came after the saved state
     assert all(torch.equal(logits[step], resumed_logits[step]) for step in resumed_logits)
 
 
 def test_loss_falls(tmp_path):
     longer = SETTINGS.model_copy(update={"steps": 150, "dropout": 0.0, "checkpoints": [150]})
-    _, _, record, _ = run(tmp_path / "state.safetensors", longer)
-    assert record.trace[-1]["loss"] < 0.6 * record.trace[0]["loss"]
+    _, _, found, _ = run(tmp_path / "state.safetensors", longer)
+    assert found.trace[-1]["loss"] < 0.6 * found.trace[0]["loss"]
 
 
 def test_evaluations_cover_step_0_and_every_interval(tmp_path):
@@ -82,10 +93,123 @@ def test_evaluations_cover_step_0_and_every_interval(tmp_path):
     assert not torch.equal(logits[0], logits[6])
 
 
-def test_divergence_names_the_step(tmp_path):
-    wild = SETTINGS.model_copy(update={"learning_rate": 1e30, "clip_norm": None, "dropout": 0.0})
-    with pytest.raises(Diverged, match="diverged at step"):
-        run(tmp_path / "state.safetensors", wild)
+@given(st.lists(st.integers(1, 24), min_size=1, max_size=4))
+@settings(max_examples=15, deadline=None)
+def test_a_run_cut_at_any_steps_ends_with_the_weights_of_an_uninterrupted_one(cuts):
+    with tempfile.TemporaryDirectory() as folder:
+        whole, _, found, logits = run(Path(folder) / "whole.safetensors")
+        state = Path(folder) / "cut.safetensors"
+        every_step = SETTINGS.model_copy(update={"checkpoints": list(range(1, 25))})  # `keep` is where a run is cut
+        for cut in cuts:
+            with contextlib.suppress(Cut):  # a later start may lie beyond the cut
+                run(state, every_step, cut_at=cut)
+        weights, _, resumed, later = run(state)
+    assert same(whole, weights)
+    assert found.trace == resumed.trace
+    assert all(torch.equal(logits[step], later[step]) for step in later)
+
+
+WILD = {"clip_norm": None, "dropout": 0.0, "warmup_steps": 0}
+
+
+def test_numbers_that_are_not_finite_stop_the_run_with_what_is_left(tmp_path):
+    state = tmp_path / "state.safetensors"
+    with pytest.raises(
+        Diverged, match=r"diverged at step \d: .*no checkpoint was kept before.* that of step 0\. Lower"
+    ):
+        run(state, SETTINGS.model_copy(update=WILD | {"learning_rate": 1e30}))
+    assert not state.exists()
+
+
+def test_the_last_good_checkpoint_and_state_are_named_and_finite(tmp_path):
+    """The learning rate is right for 13 steps; then, resumed with a wild one, the run must leave what was good."""
+    state = tmp_path / "state.safetensors"
+    kept = SETTINGS.model_copy(update={"checkpoints": [4, 13, 24]})
+    with pytest.raises(Cut):
+        run(state, kept, cut_at=13)
+    before = state.read_bytes()
+    with pytest.raises(Diverged, match=r"checkpoint is that of step 4, the last saved state that of step 10"):
+        run(state, kept.model_copy(update=WILD | {"learning_rate": 1e30}))
+    assert state.read_bytes() == before
+    assert all(tensor.isfinite().all() for tensor in load_file(state).values())
+
+
+def test_a_gradient_that_is_not_finite_changes_no_weight():
+    stepper, encoded = stepper_of(SETTINGS), make_encoded(50)
+    with torch.no_grad():
+        stepper.model.classifier.weight[0, 0] = torch.inf
+    before = {k: v.clone() for k, v in stepper.model.state_dict().items()}
+    with pytest.raises(Diverged, match="loss nan"):
+        stepper.step(torch.arange(len(encoded))[:8], 1e-2)
+    assert same(before, stepper.model.state_dict())
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "diverged"), [(1.0, 2.1, False), (1.0, 2.3, True), (4.0, 7.9, False), (4.0, 8.1, True)]
+)
+def test_a_mean_loss_far_above_a_guess_and_above_the_first_is_divergence(first, later, diverged):
+    """A guess among three classes has 1.1 nats; a new classifier may start far above that."""
+    records = Run(step=6, losses=[first])
+    record(records, 0.1, classes=3)
+    records.step, records.losses = 12, [later - 0.5, later + 0.5]
+    with pytest.raises(Diverged, match=r"a guess has 1\.1") if diverged else contextlib.nullcontext():
+        record(records, 0.1, classes=3)
+    assert [row["step"] for row in records.trace] == ([6] if diverged else [6, 12])
+
+
+def stepper_of(chosen, **changes):
+    chosen = chosen.model_copy(update={"dropout": 0.0, "clip_norm": None, **changes})
+    model = starting_model(MODEL, LABELS, 50, 0, 1, 0.0)
+    return Stepper(model, PairTensors(make_encoded(50)), chosen)
+
+
+def gradients(stepper, index):
+    """The gradient of a step, read before AdamW normalises it away."""
+    seen = {}
+    stepper.optimizer.register_step_pre_hook(
+        lambda *_: seen.update({n: w.grad.clone() for n, w in stepper.model.named_parameters()})
+    )
+    return stepper.step(index, 1e-2), seen
+
+
+@pytest.mark.parametrize("tokens", [1, 16, 40, 1000])
+def test_passes_add_up_to_the_gradient_of_the_whole_batch(tokens):
+    index = torch.arange(3, 23)
+    loss, whole = gradients(stepper_of(SETTINGS), index)
+    parted_loss, parted = gradients(stepper_of(SETTINGS, pass_tokens=tokens), index)
+    assert parted_loss == pytest.approx(loss, rel=1e-5)
+    for name, gradient in whole.items():
+        torch.testing.assert_close(parted[name], gradient, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(("precision", "close"), [("bfloat16", 0.03), ("float16", 0.01)])
+def test_half_precision_learns_with_weights_and_optimizer_in_float32(precision, close):
+    index = torch.arange(3, 23)
+    _, exact = gradients(stepper_of(SETTINGS), index)
+    stepper = stepper_of(SETTINGS, precision=precision)
+    _, half = gradients(stepper, index)
+    assert {w.dtype for w in stepper.model.parameters()} == {torch.float32}
+    difference = sum((half[n] - exact[n]).square().sum() for n in exact) / sum(g.square().sum() for g in exact.values())
+    assert 0 < float(difference) ** 0.5 < close
+
+
+def test_float16_resumes_with_its_loss_scale(tmp_path):
+    half = SETTINGS.model_copy(update={"precision": "float16"})
+    weights, *_ = run(tmp_path / "whole.safetensors", half)
+    with pytest.raises(Cut):
+        run(tmp_path / "cut.safetensors", half, cut_at=12)
+    resumed, *_ = run(tmp_path / "cut.safetensors", half)
+    assert same(weights, resumed)
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "float16"])
+def test_evaluation_in_passing_has_the_set_precision(tmp_path, precision):
+    model = starting_model(MODEL, LABELS, 50, 0, 1, 0.0)
+    pairs = PairTensors(make_encoded(30))
+    exact, half = all_logits(view_of(model), pairs), all_logits(view_of(model, precision), pairs)
+    assert half.dtype == torch.float32
+    assert 0 < float((half - exact).abs().max()) < 0.05
+    assert {w.dtype for w in model.parameters()} == {torch.float32}
 
 
 def test_every_epoch_is_a_permutation_of_its_own():

@@ -83,7 +83,7 @@ def finetune(
             loss = stepper.step(batches.at(run.step - 1), rate)
             run.losses.append(loss)
             if evaluates:
-                _record(run, rate, len(model.config.id2label))
+                record(run, rate, len(model.config.id2label))
         except Diverged as fault:
             raise Diverged(_what_is_left(fault, run, settings)) from None
         if evaluates:
@@ -96,7 +96,7 @@ def finetune(
     return run
 
 
-def _record(run: Run, rate: float, classes: int) -> None:
+def record(run: Run, rate: float, classes: int) -> None:
     """Close an interval between evaluations. Raises Diverged where its loss says that nothing is learned any more."""
     loss = sum(run.losses) / len(run.losses)
     first = run.trace[0]["loss"] if run.trace else loss
