@@ -1,6 +1,7 @@
 """Tasks of local Parquet files: labels, subsets, groups, samples, and errors that name file, column and value."""
 
 import logging
+import math
 import re
 
 import pyarrow as pa
@@ -53,7 +54,7 @@ def task(tmp_path):
 
     def make(train=None, evaluation=None, train_spec=None, **fields):
         evaluation = {"dev": (pairs("neutral"), {"group": "id"})} if evaluation is None else evaluation
-        files = {"train": pairs("neutral") if train is None else train} | {
+        files = {"train": pairs("neutral", "entailment") if train is None else train} | {
             n: rows for n, (rows, _) in evaluation.items()
         }
         for name, rows in files.items():
@@ -148,17 +149,25 @@ def test_sets_stand_in_the_order_of_the_configuration_and_fit_their_table(task):
 
 
 @pytest.mark.parametrize(
-    "labels", [(-1, 2, None, 0), ("-", "contradiction", None, "entailment")], ids=["numbers", "names"]
+    "labels",
+    [
+        (-1, 2, None, 0),
+        ("-", "contradiction", None, "entailment"),
+        ("-1", "2", "", "0"),
+        (math.nan, 2.0, None, 0.0),
+    ],
+    ids=["numbers", "names", "text", "real"],
 )
 def test_rows_without_a_label_are_dropped_and_counted(task, labels, caplog):
     made = task(pairs(*labels), {"dev": (pairs(*labels), {"group": "id"})})
     with caplog.at_level(logging.INFO, "heuristic_core"):
         found = read_task(made)
     assert named(found.train) == named(found.evaluation) == {"p1": 2, "p3": 0}
-    assert [re.sub(r".*/", "", message) for message in caplog.messages] == [
-        "train.parquet: dropped 2 of 4 rows, which have no label",
-        "dev.parquet: dropped 2 of 4 rows, which have no label",
-    ]
+    said = [re.sub(r".*/", "", message) for message in caplog.messages if "dropped" in message]
+    dropped = "dropped 2 of 4 rows, without a label or with an empty sentence"
+    assert said == [f"train.parquet: {dropped}", f"dev.parquet: {dropped}"]
+    for name in ("train", "dev"):
+        assert found.origins[name] == (f"{name}.parquet", 4, 2, 0)
 
 
 # ---- samples
@@ -240,7 +249,7 @@ def test_a_missing_column_is_named_beside_those_there_are(task, spec, column):
     )
 
 
-@pytest.mark.parametrize("label", [3, -2, "Neutral", "", 0.5, "0"])
+@pytest.mark.parametrize("label", [3, -2, "Neutral", 0.5, "3", "1.5", True, "inf"])
 def test_an_unknown_label_is_named_with_the_known_ones(task, label):
     expected = ["train.parquet", f"label = {label!r}", str(NLI), "0 to 2"]
     raises(task(pairs(label)), *expected)

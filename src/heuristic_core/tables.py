@@ -82,6 +82,18 @@ SCHEMAS = {
         "sentence2": (STRING, "hypothesis, or second question"),
         "label": (INT, "true label, in the label space of the subset"),
     },
+    "splits": {
+        "subset": (STRING, "evaluation subset, or train"),
+        "group": (STRING, "id, ood or ood-entailment; null for training"),
+        "source": (STRING, "file or hub repository, as the configuration names it; generated"),
+        "rows": (INT, "rows read"),
+        "unlabelled": (INT, "of these, left out for want of a label"),
+        "empty": (INT, "of the others, left out because a sentence is empty"),
+        "used": (INT, "pairs used: of the others all, or the sample that the configuration asks for"),
+        "duplicates": (INT, "pairs used that repeat another one of the set, but for case and space"),
+        "in_training": (INT, "pairs used that stand in training, too, but for case and space; null for training"),
+        "in_training_same_label": (INT, "of these, those that have their label there, too"),
+    },
     # ---- what jobs write, and what is gathered from them
     "predictions": RUN | STEP | CELL | SUBSET | EXAMPLE | SCORES,
     "finetune_predictions": RUN | STEP | SUBSET | EXAMPLE | SCORES,

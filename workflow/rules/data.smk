@@ -32,6 +32,7 @@ rule sentences:
         train=f"{L.data}/sentences/train.parquet",
         evaluation=f"{L.data}/sentences/evaluation.parquet",
         subsets=f"{L.data}/subsets.json",
+        splits=L.table("splits"),
     log:
         L.log("sentences"),
     conda:
@@ -41,7 +42,7 @@ rule sentences:
         code=SCRIPTS["sentences"],
     shell:
         "step sentences --task {params.task:q} --train {output.train} --evaluation {output.evaluation}"
-        " --subsets {output.subsets} --log {log}"
+        " --subsets {output.subsets} --splits {output.splits} --log {log}"
 
 
 rule encode:

@@ -25,6 +25,7 @@ for prefix, layout, context, _, names, tables in DRAWN:
             f"{prefix}report"
         input:
             claims=layout.table("claims"),
+            splits=[] if prefix else layout.table("splits"),  # of published results it is not known
             settings=f"{layout.root}/study.json",
             captions=sorted({os.path.relpath(CAPTIONS[name]) for name in names}),
             targets=[path for name in names for path in outputs(layout.root, name)],

@@ -7,6 +7,7 @@ from heuristic_core.arguments import Arguments
 from heuristic_core.config.tasks import AnyTask
 from heuristic_core.files import write_text
 from heuristic_core.tables import write_table
+from heuristic_core.tasks.counts import split_counts
 from heuristic_core.tasks.sentences import sentences
 
 
@@ -14,12 +15,16 @@ def main(arguments=None):
     parser = Arguments(__doc__)
     parser.settings("task", AnyTask)
     parser.files(
-        train="training pairs (Parquet)", evaluation="evaluation pairs (Parquet)", subsets="their subsets (JSON)"
+        train="training pairs (Parquet)",
+        evaluation="evaluation pairs (Parquet)",
+        subsets="their subsets (JSON)",
+        splits="how many rows were read, left out and used (Parquet)",
     )
     args = parser.read(arguments)
     pairs = sentences(args.task)
     write_table("sentences", pairs.train, args.train)
     write_table("sentences", pairs.evaluation, args.evaluation)
+    write_table("splits", split_counts(pairs), args.splits)
     described = {"labels": pairs.labels, "subsets": [asdict(rule) for rule in pairs.subsets]}
     write_text(args.subsets, json.dumps(described, indent=1) + "\n")
 

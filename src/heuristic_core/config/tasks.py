@@ -6,8 +6,17 @@ from pydantic import AfterValidator, Field, PositiveInt, model_validator
 
 from heuristic_core.config.blocks import Block, Commit, Name, NonNegative, Repository, Seed, Share, unique
 
-# Endings: .parquet, .csv, .tsv and .txt (tabs, nothing quoted: as GLUE, HANS, PAWS write), .jsonl; a folder has none.
+# What each is, and which endings name it: :mod:`heuristic_core.tasks.readers`.
 Format = Literal["parquet", "csv", "tsv", "jsonl", "saved"]
+
+
+def _relative(path: str) -> str:
+    if not path or path.startswith(("/", "~")):
+        raise ValueError(f"{path!r} is no path inside a folder; the folder itself stands in `folder` of the task")
+    return path
+
+
+RelativePath = Annotated[str, AfterValidator(_relative)]
 
 
 class GeneratedTask(Block):
@@ -37,7 +46,9 @@ class GeneratedTask(Block):
 class Split(Block):
     """Sentence pairs of one file or of several alike, of a folder that `save_to_disk` wrote, or of a hub repository."""
 
-    file: str = Field(description="path in the task's folder or in the repository; * stands for any part of a name")
+    file: RelativePath = Field(
+        description="path in the task's folder or in the repository; * stands for any part of a name"
+    )
     hub: Repository | None = Field(None, description="data set repository on the Hugging Face hub; default: local")
     revision: Commit | None = Field(None, description="commit of that repository, all 40 digits")
     format: Format | None = Field(None, description="default: what the file's ending says")
@@ -52,6 +63,11 @@ class Split(Block):
         if (self.hub is None) != (self.revision is None):
             raise ValueError("`hub` and `revision` go together: what a branch names today it may not name tomorrow")
         return self
+
+    @property
+    def source(self) -> str:
+        """How the configuration names where the pairs come from."""
+        return f"{self.hub}/{self.file}" if self.hub else self.file
 
 
 class EvaluationSplit(Split):
@@ -86,6 +102,7 @@ class FilesTask(Block):
     )
     train: list[Split] = Field(min_length=1, description="files whose rows together are the training set")
     train_pairs: PositiveInt | None = Field(None, description="use the first so many training pairs after shuffling")
+    drop_overlap: bool = Field(False, description="leave out training pairs that stand in an evaluation set, too")
     seed: Seed = Field(0, description="of that shuffle and of samples of evaluation pairs")
     evaluation: dict[Name, EvaluationSplit] = Field(min_length=1)
     max_length: PositiveInt = Field(128, description="longest encoded pair, in tokens")

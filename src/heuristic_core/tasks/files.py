@@ -1,73 +1,124 @@
-"""A task whose pairs lie in local Parquet files."""
+"""A task whose pairs lie in files: its training pairs, and the subsets that its evaluation pairs form."""
 
 import logging
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from heuristic_core.config.tasks import EvaluationSplit, FilesTask, Split
-from heuristic_core.errors import InputError
-from heuristic_core.tasks.sentences import Sentences, SubsetRule
+from heuristic_core.tasks.readers import DataError
+from heuristic_core.tasks.rows import Row, read_rows
+from heuristic_core.tasks.sentences import Origin, Sentences, SubsetRule, pair_key
 
 LOGGER = logging.getLogger("heuristic_core")
 
 
-class DataError(InputError):
-    """Data that do not fit their declaration. The message names file, column and value."""
-
-
 def read_task(task: FilesTask) -> Sentences:
-    """Read all files of a task. Rows without a label are dropped and counted in the log."""
-    labels = tuple(task.labels)
-    train = [row for spec in task.train for row in _training_rows(task, spec)]
+    """Read all files of a task. Rows without a label or with an empty sentence are dropped and counted."""
+    train, origin = _training_rows(task)
+    origins = {"train": origin}
+    evaluation, rules = [], []
+    for position, (name, spec) in enumerate(task.evaluation.items()):
+        rng = np.random.default_rng([task.seed, 1, position])
+        for rule, origin, rows in _evaluation_subsets(task, name, spec):
+            if rule.name in origins:
+                raise DataError(
+                    f"task.evaluation.{name}: its subset {rule.name!r} has the name of the training pairs or of a "
+                    "subset above; give every subset a name of its own"
+                )
+            evaluation += _sample(rows, spec.pairs, rng)
+            rules.append(rule)
+            origins[rule.name] = origin
+    if task.drop_overlap:
+        train = _without(train, evaluation)
     order = np.random.default_rng([task.seed, 0]).permutation(len(train))[: task.train_pairs]
     if task.train_pairs and len(order) < task.train_pairs:
         raise DataError(
             f"task.train_pairs = {task.train_pairs}, but the training files hold {len(train)} labelled pairs"
         )
-    evaluation, rules = [], []
-    for position, (name, spec) in enumerate(task.evaluation.items()):
-        rng = np.random.default_rng([task.seed, 1, position])
-        for rule, rows in _evaluation_subsets(task, name, spec):
-            evaluation += _sample(rows, spec.pairs, rng)
-            rules.append(rule)
-    return Sentences(labels, [train[i] for i in order], evaluation, tuple(rules))
+    train = [train[i] for i in order]
+    _check_classes(task, train)
+    return Sentences(tuple(task.labels), train, evaluation, tuple(rules), origins)
 
 
-def _training_rows(task: FilesTask, spec: Split) -> list[dict]:
-    names = spec.labels or task.labels
-    if unknown := set(names) - set(task.labels):
-        raise DataError(f"{spec.file}: labels {sorted(unknown)} are not among task.labels = {task.labels}")
-    columns, codes = _read(task, spec, names)
-    to_class = [task.labels.index(name) for name in names]
-    first, second = (columns[c] for c in spec.sentences)
-    return [_row("train", None, None, None, a, b, to_class[y]) for a, b, y in zip(first, second, codes, strict=True)]
+# ---- training pairs
 
 
-def _evaluation_subsets(task: FilesTask, name: str, spec: EvaluationSplit):
-    """Yield (SubsetRule, rows) for each subset of one file, in the order of their names."""
+def _training_rows(task: FilesTask) -> tuple[list[dict], Origin]:
+    kept, counts = [], []
+    for spec in task.train:
+        names = spec.labels or task.labels
+        if unknown := set(names) - set(task.labels):
+            raise DataError(f"{spec.file}: labels {sorted(unknown)} are not among task.labels = {task.labels}")
+        to_class = [task.labels.index(name) for name in names]
+        rows = read_rows(task, spec, names)
+        kept += [
+            _row("train", None, None, row.template, *row.sentences, to_class[row.label]) for row in rows if row.used
+        ]
+        counts.append(_origin(spec, rows))
+    source = ", ".join(dict.fromkeys(count.source for count in counts))
+    return kept, Origin(source, *(sum(numbers) for numbers in list(zip(*counts, strict=True))[1:]))
+
+
+def _without(train: list[dict], evaluation: list[dict]) -> list[dict]:
+    """Training pairs that stand in no evaluation set."""
+    evaluated = {pair_key(row) for row in evaluation}
+    left = [row for row in train if pair_key(row) not in evaluated]
+    LOGGER.info(
+        "left out %d of %d training pairs, which stand in an evaluation set", len(train) - len(left), len(train)
+    )
+    return left
+
+
+def _check_classes(task: FilesTask, train: list[dict]) -> None:
+    found = {row["label"] for row in train}
+    if len(found) < 2:
+        labels = [task.labels[label] for label in found]
+        raise DataError(
+            f"task.train: {len(train)} labelled pairs, with the labels {labels}; a classifier needs two at least. Is "
+            f"task.labels = {task.labels} in the files' order?"
+        )
+    for label in sorted(set(range(len(task.labels))) - found):
+        LOGGER.warning("task.train: no pair has the label %r", task.labels[label])
+
+
+# ---- evaluation pairs
+
+
+def _evaluation_subsets(
+    task: FilesTask, name: str, spec: EvaluationSplit
+) -> Iterator[tuple[SubsetRule, Origin, list[dict]]]:
+    """Each subset of one split with its rows, in the order of their names."""
     labels = spec.labels or task.labels
     merge = _merge(task, name, spec, labels)
-    columns, codes = _read(task, spec, labels)
-    first, second = (columns[c] for c in spec.sentences)
-    subsets = columns[spec.split_by] if spec.split_by else [name] * len(codes)
-    families = columns[spec.family_by] if spec.family_by else [None] * len(codes)
-    templates = columns.get("template", [None] * len(codes))
-    rows: dict[tuple, list[dict]] = {}
-    for a, b, y, subset, family, template in zip(first, second, codes, subsets, families, templates, strict=True):
-        group = spec.group or spec.group_by_label.get(labels[y])
-        if group is None:
-            raise DataError(
-                f"task.evaluation.{name}.group_by_label has no group for label {labels[y]!r} of {spec.file}"
-            )
-        key = (str(subset).replace("/", "-"), group, family)
-        rows.setdefault(key, []).append(_row(*key, template, a, b, y))
-    if len({subset for subset, *_ in rows}) < len(rows):
-        raise DataError(f"{spec.file}: a value of {spec.split_by!r} has pairs of several groups or families")
-    for key in sorted(rows, key=str):
-        yield SubsetRule(*key, merge), rows[key]
+    read = read_rows(task, spec, labels)
+    used = [row for row in read if row.used]
+    if not used:
+        raise DataError(
+            f"task.evaluation.{name}: none of {len(read)} rows of {spec.file} has a label and two sentences"
+        )
+    for label in sorted(set(range(len(labels))) - {row.label for row in used}):
+        LOGGER.warning("task.evaluation.%s: no pair of %s has the label %r", name, spec.file, labels[label])
+    by_subset: dict[str, list[Row]] = {}
+    for row in read:
+        by_subset.setdefault(row.subset or "" if spec.split_by else name, []).append(row)
+    for value, rows in sorted(by_subset.items()):
+        subset = value.replace("/", "-")
+        groups = {(_group(name, spec, labels[row.label]), row.family) for row in rows if row.used}
+        if len(groups) > 1:
+            raise DataError(f"{spec.file}: {spec.split_by!r} = {value!r} has pairs of several groups or families")
+        for group, family in groups:  # none where no row has a label
+            rule = SubsetRule(subset, group, family, merge)
+            kept = [_row(subset, group, family, row.template, *row.sentences, row.label) for row in rows if row.used]
+            yield rule, _origin(spec, rows), kept
+
+
+def _group(name: str, spec: EvaluationSplit, label: str) -> str:
+    if spec.group:
+        return spec.group
+    if label not in spec.group_by_label:
+        raise DataError(f"task.evaluation.{name}.group_by_label has no group for label {label!r} of {spec.file}")
+    return spec.group_by_label[label]
 
 
 def _merge(task: FilesTask, name: str, spec: EvaluationSplit, labels: Sequence[str]) -> tuple[int, ...]:
@@ -81,35 +132,10 @@ def _merge(task: FilesTask, name: str, spec: EvaluationSplit, labels: Sequence[s
     return tuple(list(labels).index(rule[label]) for label in task.labels)
 
 
-def _read(task: FilesTask, spec: Split, labels: Sequence[str]) -> tuple[dict[str, list], list[int]]:
-    """Columns of the labelled rows, and their labels as indices into `labels`."""
-    path = Path(task.folder) / spec.file
-    if not path.is_file():
-        raise DataError(f"{path}: no such file; task.folder = {task.folder!r} must hold {spec.file}")
-    table = pq.read_table(path)
-    wanted = [*spec.sentences, spec.label]
-    wanted += [c for c in (getattr(spec, "split_by", None), getattr(spec, "family_by", None)) if c]
-    if missing := [c for c in wanted if c not in table.column_names]:
-        raise DataError(f"{path}: no column {missing[0]!r}; it has {', '.join(table.column_names)}")
-    columns = {c: table[c].to_pylist() for c in dict.fromkeys([*wanted, "template"]) if c in table.column_names}
-    codes = [_code(value, labels, path, spec.label) for value in columns[spec.label]]
-    labelled = [i for i, code in enumerate(codes) if code is not None]
-    if len(labelled) < len(codes):
-        LOGGER.info("%s: dropped %d of %d rows, which have no label", path, len(codes) - len(labelled), len(codes))
-    return {c: [v[i] for i in labelled] for c, v in columns.items()}, [codes[i] for i in labelled]
-
-
-def _code(value, labels: Sequence[str], path: Path, column: str) -> int | None:
-    """A label, given by name or by number, as an index into `labels`; None for GLUE's -1, "-" and nulls."""
-    if value is None or value in (-1, "-"):
-        return None
-    if isinstance(value, str) and value in labels:
-        return list(labels).index(value)
-    if isinstance(value, int) and 0 <= value < len(labels):
-        return value
-    raise DataError(
-        f"{path}: {column} = {value!r} is not one of {list(labels)}, nor their numbers 0 to {len(labels) - 1}"
-    )
+def _origin(spec: Split, rows: Sequence[Row]) -> Origin:
+    unlabelled = sum(row.label is None for row in rows)
+    used = sum(row.used for row in rows)
+    return Origin(spec.source, len(rows), unlabelled, len(rows) - unlabelled - used)
 
 
 def _row(subset, group, family, template, first, second, label) -> dict:

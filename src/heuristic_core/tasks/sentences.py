@@ -1,6 +1,8 @@
 """A task's sentence pairs: training rows, evaluation rows and the subsets these form."""
 
+from collections import Counter
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from heuristic_core.config.tasks import FilesTask, GeneratedTask
 
@@ -15,14 +17,35 @@ class SubsetRule:
     merge: tuple[int, ...]
 
 
+class Origin(NamedTuple):
+    """Where the rows of a subset, or of training, come from, and how many there were.
+
+    source: as the configuration names it. unlabelled, empty: rows left out for want of a label, or of a sentence.
+    """
+
+    source: str
+    rows: int
+    unlabelled: int
+    empty: int
+
+
 @dataclass(frozen=True)
 class Sentences:
-    """train, evaluation: rows of table `sentences`, the latter subset by subset in the order of `subsets`."""
+    """train, evaluation: rows of table `sentences`, the latter subset by subset in the order of `subsets`.
+
+    origins: of every subset by its name, and of "train".
+    """
 
     labels: tuple[str, ...]
     train: list[dict]
     evaluation: list[dict]
     subsets: tuple[SubsetRule, ...]
+    origins: dict[str, Origin]
+
+
+def pair_key(row: dict) -> tuple[str, str]:
+    """By what two rows of table `sentences` are the same pair: their words, whatever the case and the space between."""
+    return tuple(" ".join(row[column].split()).casefold() for column in ("sentence1", "sentence2"))
 
 
 def sentences(task: GeneratedTask | FilesTask) -> Sentences:
@@ -45,4 +68,6 @@ def _generated(task: GeneratedTask) -> Sentences:
         SubsetRule(name, group, family, every_class if group == "id" else entailment_or_not)
         for name, (group, family) in language.SUBSETS.items()
     )
-    return Sentences(language.LABELS, train, evaluation, rules)
+    rows = Counter(row["subset"] for row in [*train, *evaluation])
+    origins = {name: Origin("generated", count, 0, 0) for name, count in rows.items()}
+    return Sentences(language.LABELS, train, evaluation, rules, origins)

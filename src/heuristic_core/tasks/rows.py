@@ -1,0 +1,132 @@
+"""The rows of a split: its files found and read, its labels as indices, what cannot be told as errors."""
+
+import glob
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from heuristic_core.config.tasks import FilesTask, Split
+from heuristic_core.tasks.readers import Columns, DataError, read_columns
+
+LOGGER = logging.getLogger("heuristic_core")
+NO_LABEL = ("", "-")  # beside nulls, NaN and GLUE's -1
+
+
+class Row(NamedTuple):
+    """One row of a file.
+
+    sentences: "" for one that is empty. label: index into the split's labels, None for none. subset: value of split_by.
+    """
+
+    sentences: tuple[str, str]
+    label: int | None
+    subset: str | None
+    family: str | None
+    template: str | None
+
+    @property
+    def used(self) -> bool:
+        return self.label is not None and all(self.sentences)
+
+
+def split_paths(task: FilesTask, split: Split) -> list[Path]:
+    """The local paths of a split's files, in the order of their names: at least one."""
+    if split.hub:
+        from heuristic_core.hub import cached_files
+
+        return cached_files(split.hub, split.revision, [split.file], kind="dataset")
+    pattern = glob.escape(split.file).replace("[*]", "*")
+    names = sorted(glob.glob(pattern, root_dir=task.folder))
+    if not names:
+        raise DataError(
+            f"{Path(task.folder) / split.file}: no such file; task.folder = {task.folder!r} must hold {split.file}"
+        )
+    return [Path(task.folder) / name for name in names]
+
+
+def read_rows(task: FilesTask, spec: Split, labels: Sequence[str]) -> list[Row]:
+    """All rows of a split, in the order of its files."""
+    split_by, family_by = getattr(spec, "split_by", None), getattr(spec, "family_by", None)
+    needed = [column for column in (*spec.sentences, spec.label, split_by, family_by) if column]
+    rows: list[Row] = []
+    label_kinds: dict[bool, tuple[Path, object]] = {}  # given by name? -> where first, and how
+    for path in split_paths(task, spec):
+        found = read_columns(path, spec.format, needed, ["template"])
+        _check_label_names(path, spec.label, found, labels)
+        codes = _codes(path, spec.label, found.values[spec.label], labels, label_kinds)
+        texts = [_sentences(path, column, found.values[column], codes) for column in spec.sentences]
+        subsets, families, templates = (
+            _names(found, column, len(codes)) for column in (split_by, family_by, "template")
+        )
+        if split_by and (absent := [i for i, subset in enumerate(subsets) if subset is None and codes[i] is not None]):
+            raise DataError(f"{path}: row {absent[0] + 1} has no {split_by}, by which it would be put into a subset")
+        read = [Row(*row) for row in zip(zip(*texts, strict=True), codes, subsets, families, templates, strict=True)]
+        if dropped := sum(not row.used for row in read):
+            LOGGER.info(
+                "%s: dropped %d of %d rows, without a label or with an empty sentence", path, dropped, len(read)
+            )
+        rows += read
+    return rows
+
+
+def _check_label_names(path: Path, column: str, found: Columns, labels: Sequence[str]) -> None:
+    names = found.classes.get(column)
+    if names is not None and list(names) != list(labels):
+        raise DataError(
+            f"{path}: the file says that 0, 1, ... of {column} are {list(names)}, the configuration {list(labels)}; "
+            "give `labels` in the file's order"
+        )
+
+
+def _codes(
+    path: Path, column: str, values: list, labels: Sequence[str], kinds: dict[bool, tuple[Path, object]]
+) -> list[int | None]:
+    """Labels, given by name or by number, as indices into `labels`; None for nulls, NaN, "", "-" and GLUE's -1."""
+    texts = ["" if value is None else str(value).strip() for value in values]
+    codes: dict[str, int | None] = {}
+    for text in dict.fromkeys(texts):
+        row = texts.index(text)
+        code = _code(text, labels)
+        if code is not None and not 0 <= code < len(labels):
+            raise DataError(
+                f"{path}: row {row + 1}: {column} = {values[row]!r} is not one of {list(labels)}, nor their numbers "
+                f"0 to {len(labels) - 1}"
+            )
+        if code is not None:
+            kinds.setdefault(text in labels, (path, values[row]))
+        codes[text] = code
+    if len(kinds) > 1:
+        (here, name), (there, number) = kinds[True], kinds[False]
+        raise DataError(
+            f"{here}: {column} = {name!r} is a label's name, but {there}: {column} = {number!r} a number; "
+            "the files of one entry must give labels in one way"
+        )
+    return [codes[text] for text in texts]
+
+
+def _code(text: str, labels: Sequence[str]) -> int | None:
+    """The index of a label; None where the text says that there is none, and beyond the labels what is neither."""
+    if text in labels:
+        return list(labels).index(text)
+    try:
+        number = float(text or "nan")
+    except ValueError:
+        return None if text in NO_LABEL else len(labels)
+    if number == -1 or number != number:
+        return None
+    return int(number) if number.is_integer() else len(labels)
+
+
+def _sentences(path: Path, column: str, values: list, codes: list[int | None]) -> list[str]:
+    """Sentences, "" for a null or nothing but space. Raises DataError where a labelled row has no text but a value."""
+    for row, (value, code) in enumerate(zip(values, codes, strict=True)):
+        if code is not None and not isinstance(value, str | None):
+            raise DataError(f"{path}: row {row + 1}: {column} = {value!r} is not text; name a column of sentences")
+    return [value if isinstance(value, str) and value.strip() else "" for value in values]
+
+
+def _names(found: Columns, column: str | None, count: int) -> list[str | None]:
+    """A column of names, None for nulls, empty text and a column that is not there."""
+    values = found.values.get(column, [None] * count)
+    return [None if value is None or value == "" else str(value) for value in values]
