@@ -1,0 +1,52 @@
+"""A pretrained checkpoint that has a classifier already: its classes are the task's, in the same order, or an error."""
+
+import re
+
+import pytest
+import torch
+
+from heuristic_core.config.models import PretrainedModel
+from heuristic_core.errors import InputError
+from heuristic_core.models.pretrained import starting_model
+
+LABELS = ["entailment", "neutral", "contradiction"]
+
+
+def start(folder, labels):
+    model = PretrainedModel(name="bert", source="pretrained", folder=str(folder))
+    return starting_model(model, labels, 50, 0, 1, None)
+
+
+def test_a_classifier_with_the_tasks_labels_is_kept(bert, checkpoint):
+    model = start(checkpoint, LABELS)
+    assert torch.equal(model.classifier.weight, bert.classifier.weight)
+    assert [model.config.id2label[i] for i in range(3)] == LABELS
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["contradiction", "neutral", "entailment"],
+        ["entailment", "neutral", "contradicts"],
+        ["ENTAILMENT", "NEUTRAL", "CONTRADICTION"],
+        ["entailment", "neutral"],
+        [*LABELS, "other"],
+    ],
+    ids=["order", "name", "case", "fewer", "more"],
+)
+def test_a_classifier_with_other_labels_is_refused(checkpoint, labels):
+    with pytest.raises(InputError) as error:
+        start(checkpoint, labels)
+    for words in (f"{checkpoint}/config.json: id2label", str(LABELS), f"task.labels = {labels}"):
+        assert words in str(error.value)
+
+
+@pytest.mark.parametrize("classes", [None, 2, 5], ids=["no classifier", "two", "five"])
+def test_classes_without_names_say_nothing(bert, tmp_path, classes):
+    from transformers import BertModel
+
+    encoder = BertModel(type(bert.config)(**(bert.config.to_dict() | {"id2label": None, "num_labels": classes or 2})))
+    encoder.save_pretrained(tmp_path)
+    if classes:
+        assert not re.search("entailment", (tmp_path / "config.json").read_text())
+    assert start(tmp_path, LABELS).num_labels == 3
