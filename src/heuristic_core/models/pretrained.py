@@ -12,6 +12,7 @@ from heuristic_core.config.models import Initialisation, NewModel, PretrainedMod
 from heuristic_core.errors import InputError
 from heuristic_core.hub import cached_model
 from heuristic_core.models.families import family_of
+from heuristic_core.progress import LOGGER
 from heuristic_core.random import generator
 
 
@@ -78,10 +79,15 @@ def check_labels(folder: str | Path, labels: Sequence[str]) -> None:
     Loading renames the classes of a classifier; in another order it would call one by the name of another.
     """
     path = Path(folder) / "config.json"
-    named = json.loads(path.read_text()).get("id2label") or {}
+    config = json.loads(path.read_text())
+    named = config.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}  # transformers' default, often not written
     classes = [named[index] for index in sorted(named, key=int)]
-    # Unnamed classes are what a checkpoint without a classifier has.
-    if all(re.fullmatch(r"LABEL_\d+", name) for name in classes) or classes == list(labels):
+    unnamed = all(re.fullmatch(r"LABEL_\d+", name) for name in classes)
+    trained = any(name.endswith("ForSequenceClassification") for name in config.get("architectures") or [])
+    if classes == list(labels) or (unnamed and not trained):
+        return
+    if unnamed and len(classes) == len(labels):
+        LOGGER.warning("%s: its classifier's classes have no names; they are taken to be %s", path, list(labels))
         return
     raise InputError(
         f"{path}: id2label says that this checkpoint's classifier was trained on {classes}, in this order, but "
