@@ -23,6 +23,12 @@ FULL = {"in_domain": 99.0, "ln_swap": 60.0, "cn_if": 40.0}
 SHEET_ROWS = [["1.2", "12.5", "−3.0"], ["0.10", "100.0", ""], ["0.9", "7.25", "+1.5"]]
 SHEET = Sheet("Fine-tuning seed 1", ["head", "ln_swap", "change"], SHEET_ROWS)
 
+READ = {"group": None, "source": "pairs.csv", "rows": 61234, "unlabelled": 34, "empty": 0, "used": 60000}
+SPLITS = [
+    READ | {"subset": "train", "duplicates": 7, "in_training": None, "in_training_same_label": None},
+    READ | {"subset": "cn_if", "group": "ood", "duplicates": 0, "in_training": 3, "in_training_same_label": 1},
+]
+
 
 def table(name, rows):
     """Rows with columns left out, which are null."""
@@ -120,6 +126,7 @@ def make_study(root, ft_seeds=(1, 2), shift=0.0, heads=4, verdict="undecided", f
             for s in ft_seeds
         ),
     }  # fmt: skip
+    write_table("splits", SPLITS, root / "tables" / "splits.parquet")
     for name, of_table in rows.items():
         write_table(name, table(name, of_table), root / "tables" / f"{name}.parquet")
     settings = load_study(ROOT / "config.yaml").model_dump(mode="json")

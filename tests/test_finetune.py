@@ -6,6 +6,7 @@ from conftest import make_encoded
 
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.models import Architecture, Initialisation, NewModel
+from heuristic_core.errors import Diverged
 from heuristic_core.finetune import Batches, finetune
 from heuristic_core.models.pretrained import location, starting_model
 
@@ -83,7 +84,7 @@ def test_evaluations_cover_step_0_and_every_interval(tmp_path):
 
 def test_divergence_names_the_step(tmp_path):
     wild = SETTINGS.model_copy(update={"learning_rate": 1e30, "clip_norm": None, "dropout": 0.0})
-    with pytest.raises(FloatingPointError, match="diverged at step"):
+    with pytest.raises(Diverged, match="diverged at step"):
         run(tmp_path / "state.safetensors", wild)
 
 

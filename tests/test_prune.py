@@ -9,6 +9,7 @@ from heuristic_core.ablation import Ablation, Mask, component_means
 from heuristic_core.components import kept_count
 from heuristic_core.config.pruning import Prune
 from heuristic_core.discretise import keep_largest
+from heuristic_core.errors import Diverged
 from heuristic_core.evaluate import all_logits
 from heuristic_core.learner import Learner, Run, rate_at
 from heuristic_core.models.batches import PairTensors
@@ -273,5 +274,5 @@ def test_held_out_pairs_follow_those_that_pruning_draws(fused, inputs):
 
 def test_a_diverging_run_stops_and_names_the_step(inputs):
     broken = PruningInputs(inputs.model, inputs.means, inputs.pairs, inputs.full_logits * torch.nan)
-    with pytest.raises(FloatingPointError, match="step 0"):
+    with pytest.raises(Diverged, match="step 0"):
         one(broken, 0.4, 0, SETTINGS)

@@ -83,6 +83,12 @@ def test_missing_values_settings_and_versions_are_listed(report):
     assert "Not recorded: there are no records of Snakemake" in text
 
 
+def test_data_are_counted_set_by_set(report):
+    text = check_source(report).text
+    assert "train – pairs.csv 61,234 34 0 60,000 7 – –" in text
+    assert "cn_if ood pairs.csv 61,234 34 0 60,000 0 3 1" in text
+
+
 def test_the_same_results_give_the_same_page(study, tmp_path):
     again = make_study(tmp_path / "tiny")
     assert write_report(again).read_text() == write_report(study).read_text()
@@ -95,6 +101,7 @@ def test_a_study_may_have_claims_alone(study, tmp_path):
         (root / path).write_bytes((study / path).read_bytes())
     text = check_source(write_report(root, "--targets", "table3")).text
     assert "No accuracy and no effective size is missing" in text
+    assert "Data Not recorded: these results were not computed by this workflow." in text
     assert "Table 3." in text and "This study has none." in text
 
 

@@ -1,4 +1,4 @@
-"""Tasks of local Parquet files: labels, subsets, groups, samples, and errors that name file, column and value."""
+"""Tasks of files: labels, subsets, groups, samples, and errors that name file, column and value."""
 
 import logging
 import math
@@ -10,8 +10,9 @@ import pytest
 import yaml
 from conftest import ROOT, SHARED
 
-from heuristic_core.config.tasks import FilesTask
+from heuristic_core.config.tasks import FilesTask, GeneratedTask
 from heuristic_core.tables import as_table
+from heuristic_core.tasks.counts import split_counts
 from heuristic_core.tasks.files import DataError, read_task
 from heuristic_core.tasks.sentences import SubsetRule, sentences
 
@@ -145,7 +146,7 @@ def test_sets_stand_in_the_order_of_the_configuration_and_fit_their_table(task):
     found = read_task(task(evaluation=sets))
     assert [rule.name for rule in found.subsets] == ["z", "ce_x", "cn_x", "ln_b-a", "a"]
     assert [row["subset"] for row in found.evaluation] == ["z", "z", "ce_x", "cn_x", "ln_b-a", "ln_b-a", "a"]
-    assert as_table("sentences", found.train + found.evaluation).num_rows == 8
+    assert as_table("sentences", found.train + found.evaluation).num_rows == 9
 
 
 @pytest.mark.parametrize(
@@ -168,6 +169,83 @@ def test_rows_without_a_label_are_dropped_and_counted(task, labels, caplog):
     assert said == [f"train.parquet: {dropped}", f"dev.parquet: {dropped}"]
     for name in ("train", "dev"):
         assert found.origins[name] == (f"{name}.parquet", 4, 2, 0)
+
+
+def test_rows_with_an_empty_sentence_are_dropped_and_counted(task):
+    rows = [
+        *pairs(0, 1, -1),
+        {"premise": "  ", "hypothesis": "h", "label": 0},
+        {"premise": "p", "hypothesis": None, "label": 1},
+        {"premise": None, "hypothesis": None, "label": None},
+    ]
+    found = read_task(task(rows, {"dev": (rows, {"group": "id"})}))
+    assert named(found.train) == named(found.evaluation) == {"p0": 0, "p1": 1}
+    assert found.origins["train"][1:] == found.origins["dev"][1:] == (6, 2, 2)
+
+
+# ---- counts
+
+
+def same_pair(first, second, label, **more):
+    return {"premise": first, "hypothesis": second, "label": label, **more}
+
+
+def test_duplicates_and_pairs_that_stand_in_training_too_are_counted(task, caplog):
+    train = [
+        same_pair("A dog", "ran", 0), same_pair("a  dog ", "RAN", 1), same_pair("a dog", "sat", 2),
+        same_pair("x", "y", -1),
+    ]  # fmt: skip
+    hans = [
+        same_pair("a dog", "ran", 1, subcase="s", heuristic="f"),  # in training as entailment and as neutral
+        same_pair("A dog", "sat", 0, subcase="s", heuristic="f"),  # there a contradiction, here entailment
+        same_pair("a dog", "sat", 1, subcase="s", heuristic="f"),
+        same_pair("ran", "a dog", 1, subcase="s", heuristic="f"),
+    ]
+    dev = [same_pair("x", "y", 0), same_pair("a dog", "sat", 1), same_pair("", "y", 1)]
+    groups = HANS["group_by_label"] | {"entailment": "ood"}
+    made = task(train, {"hans": (hans, HANS | {"group_by_label": groups}), "dev": (dev, {"group": "id"})})
+    with caplog.at_level(logging.INFO, "heuristic_core"):
+        counts = split_counts(read_task(made))
+    assert [tuple(row.values()) for row in counts] == [
+        ("train", None, "train.parquet", 4, 1, 0, 3, 1, None, None),
+        ("s", "ood", "hans.parquet", 4, 0, 0, 4, 1, 3, 2),
+        ("dev", "id", "dev.parquet", 3, 0, 1, 2, 0, 1, 0),
+    ]
+    assert as_table("splits", counts).num_rows == 3
+    said = "s (hans.parquet): 4 rows, 0 without a label, 0 with an empty sentence, 4 used, 1 of them duplicates, "
+    assert said + "3 stand in training too (2 with the same label)" in caplog.messages
+
+
+def test_of_a_sample_what_is_used_is_counted(task):
+    rows = [same_pair("p", "h", i % 2) for i in range(30)]
+    counts = split_counts(read_task(task(rows, {"dev": (rows, {"group": "id", "pairs": 5})}, train_pairs=7)))
+    keys = ("rows", "used", "duplicates", "in_training", "in_training_same_label")
+    assert [[row[key] for key in keys] for row in counts] == [[30, 7, 6, None, None], [30, 5, 4, 5, 5]]
+
+
+def test_generated_pairs_are_counted_too():
+    block = yaml.safe_load((ROOT / "tests/studies/reduced.yaml").read_text())["task"]
+    train, *subsets = split_counts(sentences(GeneratedTask.model_validate(block)))
+    assert (train["source"], train["rows"], train["used"]) == ("generated", 2000, 2000)
+    assert [row["used"] for row in subsets] == [30] + [10] * (len(subsets) - 1)
+    assert [row["in_training"] for row in subsets] == [0] * len(subsets)  # their words are held out of training
+
+
+def test_overlap_may_be_left_out_of_training(task):
+    train = [same_pair("A", "b", 0), same_pair("c", "d", 1), same_pair("e", "f", 2)]
+    sets = {"dev": ([same_pair("a ", "B", 2), same_pair("d", "c", 0)], {"group": "id"})}
+    assert sorted(named(read_task(task(train, sets)).train)) == ["A", "c", "e"]
+    assert sorted(named(read_task(task(train, sets, drop_overlap=True)).train)) == ["c", "e"]
+    raises(task(train, sets, drop_overlap=True, train_pairs=3), "task.train_pairs = 3", "2 labelled pairs")
+
+
+def test_labels_that_never_occur_are_warned_of(task, caplog):
+    read_task(task(pairs(0, 2), {"dev": (pairs(0, 1, 2), {"group": "id"}), "some": (pairs(1, 2), {"group": "ood"})}))
+    warnings = [record.message for record in caplog.records if record.levelno == logging.WARNING]
+    assert warnings == [
+        "task.evaluation.some: no pair of some.parquet has the label 'entailment'",
+        "task.train: no pair has the label 'neutral'",
+    ]
 
 
 # ---- samples
@@ -298,6 +376,33 @@ def test_more_training_pairs_than_there_are_is_named(task):
     raises(task(pairs(0, 1, -1, 2), train_pairs=4), "task.train_pairs = 4", "3 labelled pairs")
 
 
+def test_a_name_of_a_subset_stands_for_one(task):
+    twice = {"hans": (HANS_ROWS, HANS), "cn_x": (pairs(0), {"group": "id"})}
+    raises(task(evaluation=twice), "task.evaluation.cn_x", "subset 'cn_x'", "name of its own")
+    raises(task(evaluation={"train": (pairs(0), {"group": "id"})}), "task.evaluation.train", "subset 'train'")
+    alike = [*HANS_ROWS, HANS_ROWS[0] | {"subcase": "ln_b-a"}]  # for paths, / becomes -
+    raises(task(evaluation={"hans": (alike, HANS)}), "task.evaluation.hans", "subset 'ln_b-a'")
+
+
+@pytest.mark.parametrize("value", [None, ""])
+def test_a_row_without_a_value_to_split_by_is_named(task, value):
+    rows = [*HANS_ROWS, HANS_ROWS[0] | {"subcase": value}]
+    raises(task(evaluation={"hans": (rows, HANS)}), "hans.parquet", "row 5", "no subcase")
+    unlabelled = [*HANS_ROWS, HANS_ROWS[0] | {"subcase": value, "label": -1}]
+    assert len(read_task(task(evaluation={"hans": (unlabelled, HANS)})).evaluation) == 4
+
+
+@pytest.mark.parametrize("rows", [pairs(1, 1, -1), pairs(-1)])
+def test_training_needs_two_classes(task, rows):
+    raises(task(rows), "task.train", "labelled pairs", str(NLI))
+
+
+def test_an_evaluation_set_without_labels_is_named(task):
+    raises(
+        task(evaluation={"dev": (pairs(-1, None), {"group": "id"})}), "task.evaluation.dev", "dev.parquet", "none of 2"
+    )
+
+
 # ---- the real files
 
 
@@ -325,3 +430,11 @@ def test_the_real_files_have_their_known_sizes_subsets_and_labels():
     assert [(row["sentence1"], row["sentence2"], NLI[row["label"]]) for row in matched] == [
         (row["premise"], row["hypothesis"], row["label"]) for row in table
     ]
+
+
+def test_only_the_pairs_of_one_label_are_used(task):
+    found = read_task(task(evaluation={"dev": (pairs(*NLI, "neutral"), {"group": "ood", "only_label": "neutral"})}))
+    assert [row["sentence1"] for row in found.evaluation] == ["p1", "p3"]
+    assert found.origins["dev"] == ("dev.parquet", 2, 0, 0)
+    with pytest.raises(DataError, match=r"task\.evaluation\.dev\.only_label = 'maybe' is not one of"):
+        read_task(task(evaluation={"dev": (pairs("neutral"), {"group": "ood", "only_label": "maybe"})}))

@@ -2,11 +2,13 @@
 
 import argparse
 from collections.abc import Callable, Sequence
+from typing import get_args
 
 from pydantic import TypeAdapter, ValidationError
 
 from heuristic_core.components import Identity
 from heuristic_core.config import ConfigError, load_study
+from heuristic_core.config.blocks import Precision
 from heuristic_core.config.context import Context
 from heuristic_core.progress import start_log
 
@@ -60,9 +62,13 @@ class Arguments(argparse.ArgumentParser):
             self.add_argument(f"--{name}", nargs="+", required=True, metavar="PATH", help=text)
             self._lists.append((key, name))
 
-    def device(self) -> None:
-        """Add `--device`."""
+    def device(self, precision: bool = True) -> None:
+        """Add `--device`, and `--precision` but where that is one of the block's own settings."""
         self.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where the model runs; default: cpu")
+        if precision:
+            self.add_argument(
+                "--precision", choices=get_args(Precision), default="float32", help="of the model; default: float32"
+            )
 
     def identity(self, *more: str) -> None:
         """Add what names a run: study, model, task, and of ft_seed, step, sparsity and seed those in `more`."""

@@ -3,3 +3,7 @@
 
 class InputError(ValueError):
     """Something given to the program is wrong. The message names file, key and value, and what would be right."""
+
+
+class Diverged(InputError):
+    """Training left the finite numbers, or learns nothing. The message names the step; settings are to be changed."""

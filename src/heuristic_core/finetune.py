@@ -2,35 +2,41 @@
 
 import json
 import logging
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from heuristic_core.config.blocks import Finetune
-from heuristic_core.errors import InputError
+from heuristic_core.errors import Diverged, InputError
 from heuristic_core.evaluate import all_logits
 from heuristic_core.files import replacing
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.hooked import inputs_for
 from heuristic_core.models.load import view_of
 from heuristic_core.progress import Progress
 from heuristic_core.random import generator, global_state, seed_for, set_global_state
+from heuristic_core.stepper import Stepper
 from heuristic_core.tasks.encoded import Encoded
 
 LOGGER = logging.getLogger("heuristic_core")
+DIVERGED = 2.0  # times the mean loss of a uniform guess, or of the run's first interval if that is higher
 
 
 @dataclass
 class Run:
-    """What a run has recorded so far. losses: since the last row of the trace."""
+    """What a run has recorded so far. losses: since the last row of the trace. saved: step of the last saved state.
+
+    scaler: state of float16's loss scale; empty for other precisions.
+    """
 
     step: int = 0
     losses: list[float] = field(default_factory=list)
     trace: list[dict] = field(default_factory=list)
+    saved: int = 0
+    scaler: dict = field(default_factory=dict)
 
 
 def finetune(
@@ -42,6 +48,7 @@ def finetune(
     keep: Callable[[int], None],
     evaluated: Callable[[int, Tensor], None],
     state: Path,
+    precision: str = "float32",
 ) -> Run:
     """Train `model` (Hugging Face, for sequence classification) in place.
 
@@ -50,50 +57,64 @@ def finetune(
     ``settings.evaluate_every`` steps and at the end; after a resumption again for what came after the saved state.
     state: file in which the run's state is saved every ``settings.save_every`` steps; where it exists, the run goes on
     from there and ends with the weights of an uninterrupted one. It is removed at the end by the caller.
+    precision: of the evaluations.
     Batches follow a permutation per epoch that depends on `ft_seed` and the epoch alone.
-    Raises FloatingPointError, naming the step, where the loss is no longer finite.
+    Raises Diverged, naming the step and what is left to go on from, where loss or gradient are no longer finite or the
+    loss of an interval between evaluations is far above that of a guess; such a step changes no weight.
     """
     sets = (train, evaluation)
     pairs, held_out = (PairTensors(one, model.config.pad_token_id, model.device) for one in sets)
     batches = Batches(len(pairs), settings.batch_size, ft_seed)
-    optimizer = torch.optim.AdamW(
-        model.parameters(),
-        lr=settings.learning_rate,
-        betas=settings.adam_betas,
-        eps=settings.adam_epsilon,
-        weight_decay=settings.weight_decay,
-    )
+    stepper = Stepper(model, pairs, settings)
     torch.manual_seed(seed_for("dropout", ft_seed))
     run = Run()
     if state.is_file():
-        run = load_state(state, model, optimizer)
+        run = load_state(state, model, stepper)
         LOGGER.info("resuming after step %d", run.step)
     progress = Progress("finetune", settings.steps, run.step)
     if run.step == 0:
-        evaluated(0, all_logits(view_of(model), held_out))
+        evaluated(0, all_logits(view_of(model, precision), held_out))
     model.train()
     while run.step < settings.steps:
         rate = settings.learning_rate * _rate(run.step, settings)
-        for group in optimizer.param_groups:
-            group["lr"] = rate
-        loss = _step(model, optimizer, pairs, batches.at(run.step), settings)
         run.step += 1
-        if not torch.isfinite(torch.tensor(loss)):
-            raise FloatingPointError(
-                f"fine-tuning diverged at step {run.step}: loss {loss}; the last saved state is kept"
-            )
-        run.losses.append(loss)
-        if run.step % settings.evaluate_every == 0 or run.step == settings.steps:
-            mean_loss = sum(run.losses) / len(run.losses)
-            run.trace.append({"step": run.step, "loss": mean_loss, "learning_rate": rate})
-            run.losses.clear()
-            evaluated(run.step, all_logits(view_of(model), held_out))
+        evaluates = run.step % settings.evaluate_every == 0 or run.step == settings.steps
+        try:
+            loss = stepper.step(batches.at(run.step - 1), rate)
+            run.losses.append(loss)
+            if evaluates:
+                _record(run, rate, len(model.config.id2label))
+        except Diverged as fault:
+            raise Diverged(_what_is_left(fault, run, settings)) from None
+        if evaluates:
+            evaluated(run.step, all_logits(view_of(model, precision), held_out))
         if run.step in settings.checkpoints:
             keep(run.step)
         if run.step % settings.save_every == 0 and run.step < settings.steps:
-            save_state(state, run, model, optimizer)
+            save_state(state, run, model, stepper)
         progress.at(run.step, loss=loss, lr=rate)
     return run
+
+
+def _record(run: Run, rate: float, classes: int) -> None:
+    """Close an interval between evaluations. Raises Diverged where its loss says that nothing is learned any more."""
+    loss = sum(run.losses) / len(run.losses)
+    first = run.trace[0]["loss"] if run.trace else loss
+    if loss > DIVERGED * max(math.log(classes), first):
+        raise Diverged(
+            f"the mean loss since the last evaluation is {loss:.3g} nats, a guess has {math.log(classes):.3g}"
+        )
+    run.trace.append({"step": run.step, "loss": loss, "learning_rate": rate})
+    run.losses.clear()
+
+
+def _what_is_left(fault: Diverged, run: Run, settings: Finetune) -> str:
+    kept = [step for step in settings.checkpoints if step <= run.saved]
+    checkpoint = f"the last good checkpoint is that of step {kept[-1]}" if kept else "no checkpoint was kept before"
+    return (
+        f"fine-tuning diverged at step {run.step}: {fault}; {checkpoint}, the last saved state that of step "
+        f"{run.saved}. Lower finetune.learning_rate, or set finetune.clip_norm or more finetune.warmup_steps"
+    )
 
 
 class Batches:
@@ -114,38 +135,28 @@ class Batches:
         return self._order[part * self.size : (part + 1) * self.size]
 
 
-def _step(model, optimizer, pairs: PairTensors, index: torch.Tensor, settings: Finetune) -> float:
-    batch = pairs.batch(index)
-    logits = model(**inputs_for(model, batch)).logits
-    loss = F.cross_entropy(logits, pairs.labels[pairs.on_device(index)], label_smoothing=settings.label_smoothing)
-    optimizer.zero_grad()
-    loss.backward()
-    if settings.clip_norm:
-        torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip_norm)
-    optimizer.step()
-    return float(loss.detach())
-
-
 def _rate(step: int, settings: Finetune) -> float:
     """Learning-rate factor: linear warm-up, then linear decay to zero at the last step."""
     warm = min(1.0, (step + 1) / settings.warmup_steps) if settings.warmup_steps else 1.0
     return warm * (1 - step / settings.steps)
 
 
-def save_state(path: Path, run: Run, model, optimizer) -> None:
+def save_state(path: Path, run: Run, model, stepper: Stepper) -> None:
     """All that a run needs to go on, in one safetensors file: weights, Adam's moments, dropout's generator, records."""
     from safetensors.torch import save_file
 
+    run.saved, run.scaler = run.step, stepper.scaler.state_dict()
     tensors = {f"model.{k}": v for k, v in model.state_dict().items()}
-    for (name, _), moments in zip(model.named_parameters(), optimizer.state_dict()["state"].values(), strict=True):
-        tensors |= {f"adam.{name}.{k}": v for k, v in moments.items()}
+    moments = stepper.optimizer.state_dict()["state"]
+    for (name, _), of_one in zip(model.named_parameters(), moments.values(), strict=True):
+        tensors |= {f"adam.{name}.{k}": v for k, v in of_one.items()}
     tensors["generator"] = global_state(model.device)
     with replacing(path) as partial:
         save_file({k: v.cpu().contiguous() for k, v in tensors.items()}, partial, {"run": json.dumps(vars(run))})
 
 
-def load_state(path: Path, model, optimizer) -> Run:
-    """Restore what :func:`save_state` wrote into `model`, `optimizer` and torch's generator."""
+def load_state(path: Path, model, stepper: Stepper) -> Run:
+    """Restore what :func:`save_state` wrote into `model`, `stepper` and torch's generator."""
     from safetensors import safe_open
 
     with safe_open(path, "pt") as file:
@@ -156,6 +167,8 @@ def load_state(path: Path, model, optimizer) -> Run:
         position: {k: tensors[f"adam.{name}.{k}"] for k in ("step", "exp_avg", "exp_avg_sq")}
         for position, (name, _) in enumerate(model.named_parameters())
     }
+    optimizer = stepper.optimizer
     optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})
+    stepper.scaler.load_state_dict(run.scaler)
     set_global_state(model.device, tensors["generator"])
     return run

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from heuristic_core.config.pruning import Prune
+from heuristic_core.errors import Diverged
 from heuristic_core.files import replacing
 from heuristic_core.gates import target_at
 from heuristic_core.random import generator, global_state, seed_for, set_global_state
@@ -91,7 +92,7 @@ class Learner:
     def record(self, rows: dict[int, Tensor]) -> None:
         """Append recorded steps ([runs, len(COLUMNS)] each, on the device, by step) to the trace.
 
-        Only here a run waits for its device. Raises FloatingPointError where a loss is not finite.
+        Only here a run waits for its device. Raises Diverged where a loss is not finite.
         """
         if not rows:
             return
@@ -100,9 +101,7 @@ class Learner:
         for step, by_run in zip(rows, values, strict=True):
             for run, row in zip(self.runs, by_run, strict=True):
                 if not row.isfinite().all():
-                    raise FloatingPointError(
-                        f"pruning with seed {run.seed} diverged by step {step}: KL {float(row[0])}"
-                    )
+                    raise Diverged(f"pruning with seed {run.seed} diverged by step {step}: KL {float(row[0])}")
 
     def trace(self, run: int) -> list[dict]:
         """One dict per recorded step (columns of table `prune_trace`) of the run at that position."""

@@ -77,7 +77,7 @@ def prune(
     noise. state: file in which the runs' state is saved every ``settings.save_every`` steps; where it exists, they go
     on from there, on a CPU to the same bytes. It is removed by the caller.
     Raises ValueError where the runs differ in their number of steps, or are several and have dropout, and
-    FloatingPointError, naming the step, where a loss is no longer finite.
+    Diverged, naming the step, where a loss is no longer finite.
     """
     learner = Learner(runs, settings, len(inputs.model.grid), inputs.model.device)
     if state and state.is_file():

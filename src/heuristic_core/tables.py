@@ -86,7 +86,7 @@ SCHEMAS = {
         "subset": (STRING, "evaluation subset, or train"),
         "group": (STRING, "id, ood or ood-entailment; null for training"),
         "source": (STRING, "file or hub repository, as the configuration names it; generated"),
-        "rows": (INT, "rows read"),
+        "rows": (INT, "rows read; of a set of one label, those that have another do not count"),
         "unlabelled": (INT, "of these, left out for want of a label"),
         "empty": (INT, "of the others, left out because a sentence is empty"),
         "used": (INT, "pairs used: of the others all, or the sample that the configuration asks for"),

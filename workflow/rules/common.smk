@@ -17,6 +17,7 @@ from heuristic_core.hub import sources
 from heuristic_core.layout import Layout
 from heuristic_core.provenance import code_digest
 from heuristic_core.published.study import paper, studies
+from heuristic_core.tasks.rows import local_paths
 
 # Keys of --config that name what to do beside the study; they are no part of it.
 COMMANDS = ("published", "published_groups", "compare")

@@ -27,6 +27,7 @@ else:
 
 rule sentences:
     input:
+        files=local_paths(STUDY.task),
         fetched=fetched("task"),
     output:
         train=f"{L.data}/sentences/train.parquet",

@@ -12,10 +12,11 @@ rule evaluate:
         "../../envs/environment.yaml"
     params:
         device=STUDY.device,
+        precision=STUDY.precision,
         code=SCRIPTS["evaluate"],
     shell:
         "fork evaluate --checkpoint {input.checkpoint} --means {input.means} --subnetwork {input.subnetwork}"
-        " --evaluation {input.evaluation} --predictions {output.predictions} --device {params.device} --log {log}"
+        " --evaluation {input.evaluation} --predictions {output.predictions} --device {params.device} --precision {params.precision} --log {log}"
 
 
 use rule evaluate as evaluate_again with:
@@ -58,11 +59,12 @@ rule ablate:
         step=STUDY.last_checkpoint,
         identity=IDENTITY,
         device=STUDY.device,
+        precision=STUDY.precision,
         code=SCRIPTS["ablate"],
     shell:
         "fork ablate --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {params.step}"
         " --core {input.core} --checkpoint {input.checkpoint} --means {input.means} --evaluation {input.evaluation}"
-        " --predictions {output.predictions} --sets {output.sets} --device {params.device} --log {log}"
+        " --predictions {output.predictions} --sets {output.sets} --device {params.device} --precision {params.precision} --log {log}"
 
 
 rule controls_predictions:
@@ -85,12 +87,13 @@ rule controls_predictions:
         step=STUDY.last_checkpoint,
         identity=IDENTITY,
         device=STUDY.device,
+        precision=STUDY.precision,
         code=SCRIPTS["controls_predictions"],
     shell:
         "fork controls_predictions --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed}"
         " --step {params.step} --subnetworks {input.subnetworks} --checkpoint {input.checkpoint} --means {input.means}"
         " --train {input.train} --evaluation {input.evaluation} --predictions {output.predictions}"
-        " --device {params.device} --log {log}"
+        " --device {params.device} --precision {params.precision} --log {log}"
 
 
 rule attention:

@@ -21,11 +21,12 @@ rule finetune:
         folder=L.run,
         identity=IDENTITY,
         device=STUDY.device,
+        precision=STUDY.precision,
         code=SCRIPTS["finetune"],
     shell:
         "step finetune --model {params.model:q} --finetune {params.finetune:q} {params.identity} --ft-seed {wildcards.ft_seed}"
         " --train {input.train} --evaluation {input.evaluation} --subsets {input.subsets} --tokenizer {input.tokenizer}"
-        " --folder {params.folder} --trace {output.trace} --predictions {output.predictions} --threads {threads} --device {params.device} --log {log}"
+        " --folder {params.folder} --trace {output.trace} --predictions {output.predictions} --threads {threads} --device {params.device} --precision {params.precision} --log {log}"
 
 
 rule finetune_accuracy:
@@ -62,8 +63,9 @@ rule full_model:
         mean_examples=STUDY.prune.mean_examples,
         identity=IDENTITY,
         device=STUDY.device,
+        precision=STUDY.precision,
         code=SCRIPTS["full_model"],
     shell:
         "fork full_model --examples {params.examples} --mean-examples {params.mean_examples} {params.identity} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"
         " --checkpoint {input.checkpoint} --train {input.train} --evaluation {input.evaluation}"
-        " --means {output.means} --logits {output.logits} --predictions {output.predictions} --device {params.device} --log {log}"
+        " --means {output.means} --logits {output.logits} --predictions {output.predictions} --device {params.device} --precision {params.precision} --log {log}"

@@ -36,7 +36,7 @@ def main(arguments=None):
     args = parser.read(arguments)
     use_threads(1)
     analysis, run = args.analysis, identity(args)
-    model = load_model(args.checkpoint, args.device)
+    model = load_model(args.checkpoint, args.device, args.precision)
     evaluation = Encoded.load(args.evaluation).thinned(analysis.ablation_pairs)
     means, pairs = ComponentMeans.load(args.means).to(model), PairTensors(evaluation, model.pad, model.device)
     core = read_table(args.core)

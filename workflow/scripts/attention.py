@@ -21,7 +21,7 @@ def main(arguments=None):
         shares="where to write shares (Parquet)",
         maps="where to write attention between tokens (Parquet)",
     )
-    parser.device()
+    parser.device(precision=False)
     args = parser.read(arguments)
     use_threads(1)
     run, model, sentences = identity(args), load_model(args.checkpoint, args.device), read_rows(args.sentences)

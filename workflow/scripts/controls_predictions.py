@@ -39,7 +39,11 @@ def main(arguments=None):
     parser.device()
     args = parser.read(arguments)
     use_threads(1)
-    model, evaluation, run = load_model(args.checkpoint, args.device), Encoded.load(args.evaluation), identity(args)
+    model, evaluation, run = (
+        load_model(args.checkpoint, args.device, args.precision),
+        Encoded.load(args.evaluation),
+        identity(args),
+    )
     means, pairs = ComponentMeans.load(args.means), PairTensors(evaluation, model.pad, model.device)
     learned = [Subnetwork.load(path) for path in args.subnetworks]
 

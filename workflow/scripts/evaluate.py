@@ -27,7 +27,7 @@ def main(arguments=None):
     parser.device()
     args = parser.read(arguments)
     use_threads(1)
-    model, evaluation = load_model(args.checkpoint, args.device), Encoded.load(args.evaluation)
+    model, evaluation = load_model(args.checkpoint, args.device, args.precision), Encoded.load(args.evaluation)
     subnetwork = Subnetwork.load(args.subnetwork)
     means = ComponentMeans.load(args.means)
     pairs = PairTensors(evaluation, model.pad, model.device)

@@ -14,6 +14,7 @@ from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.models import AnyModel
 from heuristic_core.evaluate import log_accuracies, predictions
 from heuristic_core.finetune import finetune
+from heuristic_core.models.load import usable_device
 from heuristic_core.models.pretrained import starting_model
 from heuristic_core.provenance import code_digest, file_digest
 from heuristic_core.scratch import scratch
@@ -46,8 +47,9 @@ def main(arguments=None):
     labels = json.loads(Path(args.subsets).read_text())["labels"]
     pad = tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id
     model = starting_model(args.model, labels, len(tokenizer), pad, run.ft_seed, args.finetune.dropout)
-    model = model.to(args.device)
-    inputs = [args.model.model_dump_json(), args.finetune.model_dump_json(), str(run), str(args.threads), args.device]
+    model = model.to(usable_device(args.device))
+    inputs = [args.model.model_dump_json(), args.finetune.model_dump_json(), str(run), str(args.threads)]
+    inputs += [args.device, args.precision]
     inputs += [file_digest(path) for path in (args.train, args.evaluation, args.subsets)]
     inputs += [code_digest(__file__), torch.__version__, transformers.__version__]
     unfinished = scratch(Path(args.folder) / ".unfinished", "\n".join(inputs))
@@ -65,7 +67,7 @@ def main(arguments=None):
         write_table("finetune_predictions", columns, unfinished / f"evaluation{step}.parquet")
 
     state = unfinished / "state.safetensors"
-    record = finetune(model, train, evaluation, args.finetune, run.ft_seed, keep, evaluated, state)
+    record = finetune(model, train, evaluation, args.finetune, run.ft_seed, keep, evaluated, state, args.precision)
     for step in args.finetune.checkpoints:
         checkpoint = Path(args.folder) / f"step{step}" / "checkpoint"
         shutil.rmtree(checkpoint, ignore_errors=True)

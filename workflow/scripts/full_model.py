@@ -30,7 +30,7 @@ def main(arguments=None):
     args = parser.read(arguments)
     use_threads(1)
     model, train, evaluation = (
-        load_model(args.checkpoint, args.device),
+        load_model(args.checkpoint, args.device, args.precision),
         *map(Encoded.load, (args.train, args.evaluation)),
     )
     sample, used, held_out = (

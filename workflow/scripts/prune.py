@@ -41,7 +41,7 @@ def main(arguments=None):
         subnetworks="where to write each seed's subnetwork (JSON)",
         traces="where to write the trace of each seed's pruning (Parquet)",
     )
-    parser.device()
+    parser.device(precision=False)
     args = parser.read(arguments)
     use_threads(1)
     cell, model = identity(args), load_model(args.checkpoint, args.device, args.prune.precision)

@@ -79,6 +79,7 @@ class EvaluationSplit(Split):
     )
     split_by: str | None = Field(None, description="column whose values become subsets")
     family_by: str | None = Field(None, description="column that names the family of a subset")
+    only_label: str | None = Field(None, description="use the pairs of this label name alone")
     pairs: PositiveInt | None = Field(None, description="use a sample of at most so many pairs of each subset")
     merge: dict[str, str] | None = Field(
         None, description="a class of the task -> the label of this file that it counts as, for each class"

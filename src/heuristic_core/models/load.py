@@ -1,5 +1,6 @@
 """From a checkpoint folder, or a Hugging Face model in memory, to the implementation that fits."""
 
+import copy
 import json
 from pathlib import Path
 
@@ -11,30 +12,41 @@ from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.fused_families import fused_family
 from heuristic_core.models.model import Model
 
-PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
-
 
 def load_model(folder: str | Path, device: str = "cpu", precision: str = "float32") -> Model:
     """The classifier in checkpoint `folder`: fused where its family and settings allow, hooked otherwise.
 
     Raises InputError for a family that is not known, or where there is no such device.
     """
-    if device == "cuda" and not torch.cuda.is_available():
-        raise InputError("device = 'cuda': no NVIDIA GPU is usable here; set device = 'cpu', or run where there is one")
+    dtype = dtype_on(usable_device(device), precision)
     config = json.loads((Path(folder) / "config.json").read_text())
     family_of(config.get("model_type"))
     if fused_family(config):
-        return FusedModel.load(folder, device, PRECISIONS[precision])
+        return FusedModel.load(folder, device, dtype)
     from heuristic_core.models.hooked import HookedModel
 
-    return HookedModel.load(folder, device, PRECISIONS[precision])
+    return HookedModel.load(folder, device, dtype)
 
 
-def view_of(model) -> Model:
-    """A Hugging Face classifier in memory, with its weights as they are now."""
-    config = model.config.to_dict()
+def usable_device(device: str) -> torch.device:
+    """The device of that name. Raises InputError where there is none."""
+    if device == "cuda" and not torch.cuda.is_available():
+        raise InputError("device = 'cuda': no NVIDIA GPU is usable here; set device = 'cpu', or run where there is one")
+    return torch.device(device)
+
+
+def dtype_on(device: torch.device, precision: str) -> torch.dtype:
+    """The type of numbers that `precision` names. Raises InputError where `device` cannot compute with it."""
+    if precision == "bfloat16" and device.type == "cuda" and not torch.cuda.is_bf16_supported():
+        raise InputError("precision = 'bfloat16': this GPU does not compute with it; set 'float16' or 'float32'")
+    return getattr(torch, precision)
+
+
+def view_of(model, precision: str = "float32") -> Model:
+    """A Hugging Face classifier in memory, with its weights as they are now; a copy of them if `precision` differs."""
+    config, dtype = model.config.to_dict(), dtype_on(model.device, precision)
     if fused_family(config):
-        return FusedModel(config, {name: value.detach() for name, value in model.state_dict().items()})
+        return FusedModel(config, {name: value.detach().to(dtype) for name, value in model.state_dict().items()})
     from heuristic_core.models.hooked import HookedModel
 
-    return HookedModel(model)
+    return HookedModel(model if model.dtype == dtype else copy.deepcopy(model).to(dtype))

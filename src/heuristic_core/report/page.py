@@ -11,7 +11,7 @@ from heuristic_core.report.render import render
 from heuristic_core.report.runs import rules
 from heuristic_core.report.settings import settings_by_block
 from heuristic_core.report.versions import versions
-from heuristic_core.tables import read_table
+from heuristic_core.tables import read_rows, read_table
 
 
 def study_page(
@@ -41,6 +41,7 @@ def study_page(
         figures=[e for e in exhibits if e.image],
         sheets=[e for e in exhibits if not e.image],
         gaps=study_gaps(root),
+        splits=study_splits(root),
         settings=settings_by_block(settings or {}),
         rules=rules(metadata, str(root)),
         versions=versions(),
@@ -51,3 +52,9 @@ def study_gaps(root: Path) -> list[Gap]:
     """Missing values in those of the tables "accuracy" and "effective_size" that the study has."""
     paths = (root / "tables" / f"{name}.parquet" for name in ("accuracy", "effective_size"))
     return gaps(*(read_table(path) if path.is_file() else None for path in paths))
+
+
+def study_splits(root: Path) -> list[dict]:
+    """Rows of table "splits"; none where the study does not have it, as published ones."""
+    path = root / "tables" / "splits.parquet"
+    return read_rows(path) if path.is_file() else []

@@ -91,14 +91,20 @@ def _evaluation_subsets(
     """Each subset of one split with its rows, in the order of their names."""
     labels = spec.labels or task.labels
     merge = _merge(task, name, spec, labels)
-    read = read_rows(task, spec, labels)
+    if spec.only_label not in (None, *labels):
+        raise DataError(
+            f"task.evaluation.{name}.only_label = {spec.only_label!r} is not one of the labels {list(labels)}"
+        )
+    wanted = [spec.only_label] if spec.only_label else labels
+    read = [row for row in read_rows(task, spec, labels) if row.label is None or labels[row.label] in wanted]
     used = [row for row in read if row.used]
     if not used:
         raise DataError(
             f"task.evaluation.{name}: none of {len(read)} rows of {spec.file} has a label and two sentences"
         )
-    for label in sorted(set(range(len(labels))) - {row.label for row in used}):
-        LOGGER.warning("task.evaluation.%s: no pair of %s has the label %r", name, spec.file, labels[label])
+    found = {labels[row.label] for row in used}
+    for label in (label for label in wanted if label not in found):
+        LOGGER.warning("task.evaluation.%s: no pair of %s has the label %r", name, spec.file, label)
     by_subset: dict[str, list[Row]] = {}
     for row in read:
         by_subset.setdefault(row.subset or "" if spec.split_by else name, []).append(row)
@@ -106,7 +112,11 @@ def _evaluation_subsets(
         subset = value.replace("/", "-")
         groups = {(_group(name, spec, labels[row.label]), row.family) for row in rows if row.used}
         if len(groups) > 1:
-            raise DataError(f"{spec.file}: {spec.split_by!r} = {value!r} has pairs of several groups or families")
+            which = f"{spec.split_by!r} = {value!r}" if spec.split_by else "the file"
+            raise DataError(
+                f"task.evaluation.{name}: {spec.file}: {which} has pairs of several groups or families; name a column "
+                "`split_by` whose values keep them apart, or choose one label by `only_label`"
+            )
         for group, family in groups:  # none where no row has a label
             rule = SubsetRule(subset, group, family, merge)
             kept = [_row(subset, group, family, row.template, *row.sentences, row.label) for row in rows if row.used]
@@ -125,8 +135,9 @@ def _merge(task: FilesTask, name: str, spec: EvaluationSplit, labels: Sequence[s
     """For each class of the task, the index of the file's label it counts as."""
     rule = spec.merge or {label: label for label in task.labels}
     if set(rule) != set(task.labels) or not set(rule.values()) <= set(labels):
+        found = f"found {spec.merge}" if spec.merge else "and there is none"
         raise DataError(
-            f"task.evaluation.{name}: merge must map each of {task.labels} to one of {list(labels)}, found {rule}; "
+            f"task.evaluation.{name}: merge must map each of {task.labels} to one of {list(labels)}, {found}; "
             "give `merge` where a file has other labels than the task"
         )
     return tuple(list(labels).index(rule[label]) for label in task.labels)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from heuristic_core.config.tasks import FilesTask, Split
+from heuristic_core.config.tasks import FilesTask, GeneratedTask, Split
 from heuristic_core.tasks.readers import Columns, DataError, read_columns
 
 LOGGER = logging.getLogger("heuristic_core")
@@ -36,13 +36,24 @@ def split_paths(task: FilesTask, split: Split) -> list[Path]:
         from heuristic_core.hub import cached_files
 
         return cached_files(split.hub, split.revision, [split.file], kind="dataset")
-    pattern = glob.escape(split.file).replace("[*]", "*")
-    names = sorted(glob.glob(pattern, root_dir=task.folder))
-    if not names:
+    paths = _local(task, split)
+    if not paths:
         raise DataError(
             f"{Path(task.folder) / split.file}: no such file; task.folder = {task.folder!r} must hold {split.file}"
         )
-    return [Path(task.folder) / name for name in names]
+    return paths
+
+
+def local_paths(task: GeneratedTask | FilesTask) -> list[str]:
+    """The local files of a task that are there: those whose change changes its pairs."""
+    splits = [*task.train, *task.evaluation.values()] if isinstance(task, FilesTask) else []
+    paths = [path for split in splits if not split.hub for path in _local(task, split)]
+    return sorted({path.as_posix() for path in paths})
+
+
+def _local(task: FilesTask, split: Split) -> list[Path]:
+    pattern = glob.escape(split.file).replace("[*]", "*")
+    return [Path(task.folder) / name for name in sorted(glob.glob(pattern, root_dir=task.folder))]
 
 
 def read_rows(task: FilesTask, spec: Split, labels: Sequence[str]) -> list[Row]:

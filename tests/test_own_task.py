@@ -1,0 +1,113 @@
+"""docs/own-task.md does what it says: its files and its configuration, on a tiny model, through the real workflow."""
+
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+import yaml
+from conftest import ROOT
+from families import make_model
+from reduced import planned, snakemake
+
+from heuristic_core.config import ConfigError, parse_study
+from heuristic_core.tables import read_rows, read_table
+from heuristic_core.tasks.files import DataError, read_task
+
+PAGE = (ROOT / "docs" / "own-task.md").read_text()
+
+
+def block(language: str) -> str:
+    """The page's one block of code in that language."""
+    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    return found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with the page's script, its files and its configuration."""
+    folder = tmp_path_factory.mktemp("own")
+    (folder / "make_reviews.py").write_text(block("python"))
+    subprocess.run([sys.executable, "make_reviews.py"], cwd=folder, check=True)
+    (folder / "reviews.yaml").write_text(block("yaml"))
+    return folder
+
+
+def model_folder(folder, texts):
+    """A BERT of 2 layers x 2 heads, with a tokenizer whose vocabulary is the words of `texts`."""
+    from transformers import BertTokenizer
+
+    words = sorted({word for text in texts for word in re.findall(r"\w+|[^\w\s]", text.lower())})
+    vocabulary = {word: i for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words])}
+    tokenizer = BertTokenizer(vocab=vocabulary, do_lower_case=True, model_max_length=48)
+    shape = {"num_hidden_layers": 2, "num_attention_heads": 2, "max_position_embeddings": 48}
+    make_model("bert", vocab_size=len(tokenizer), **shape).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+@pytest.mark.workflow
+def test_the_page_goes_from_its_files_to_the_report(folder):
+    texts = [path.read_text() for path in (folder / "reviews").iterdir()]
+    model_folder(folder / "model", texts)
+    values = yaml.safe_load(block("yaml"))
+    values["model"] = {"name": "tiny", "source": "pretrained", "folder": "model"}
+    config = folder / "tiny.yaml"
+    config.write_text(yaml.safe_dump(values, sort_keys=False))
+    snakemake(folder, "--", "all_figures", config=config)
+    root = folder / "results/reviews"
+    counts = read_rows(root / "tables/splits.parquet")
+    assert [row["subset"] for row in counts] == ["train", "dev", "direct", "hearsay", "hope", "negated"]
+    assert [row["group"] for row in counts] == [None, "id", "ood-entailment", "ood", "ood", "ood-entailment"]
+    assert [row["used"] for row in counts[1:]] == [300, 60, 60, 60, 60]
+    assert {row["in_training"] for row in counts[1:]} == {0}  # drop_overlap
+    logged = (root / "logs/sentences.log").read_text()
+    for line in block("log").splitlines():
+        assert line in logged
+    accuracy = read_table(root / "tables/accuracy.parquet")
+    assert set(accuracy["subset"]) == {"dev", "direct", "hearsay", "hope", "negated"}
+    assert "tricky.csv" in (root / "report.html").read_text()
+    assert planned(folder, config) == {}
+    # Another row in a file makes its pairs anew, and what descends from them.
+    dev = folder / "reviews/dev.csv"
+    dev.write_text(dev.read_text() + "The lamp is old.,Is the lamp old?,agrees\n")
+    assert {"sentences", "encode"} <= planned(folder, config).keys()
+
+
+def faulty(values, *keys, value):
+    """The configuration with another value under `keys`."""
+    inner = values
+    for key in keys[:-1]:
+        inner = inner[key]
+    inner[keys[-1]] = value
+    return values
+
+
+FAULTS = {
+    "labels that YAML takes for truth values": (("task", "labels"), [True, False, "silent"]),
+    "an unknown key": (("task", "evaluation", "tricky", "splitby"), "kind"),
+    "no such file": (("task", "evaluation", "dev", "file"), "development.csv"),
+    "no such column": (("task", "evaluation", "dev", "sentences"), ["text", "question"]),
+    "another label": (("task", "labels"), ["agree", "denies", "silent"]),
+    "no merge": (("task", "evaluation", "tricky", "merge"), None),
+    "nothing to split by": (("task", "evaluation", "tricky", "split_by"), None),
+}
+
+
+@pytest.mark.parametrize(("keys", "value"), FAULTS.values(), ids=FAULTS)
+def test_faults_say_what_the_page_says(folder, monkeypatch, keys, value):
+    monkeypatch.chdir(folder)
+    values = faulty(yaml.safe_load(block("yaml")), *keys, value=value)
+    with pytest.raises((ConfigError, DataError)) as caught:
+        read_task(parse_study(values, "reviews.yaml").task)
+    assert str(caught.value) in block("text")
+
+
+def test_a_ragged_line_says_what_the_page_says(folder, monkeypatch, tmp_path):
+    shutil.copytree(folder / "reviews", tmp_path / "reviews")
+    with open(tmp_path / "reviews/dev.csv", "a", newline="") as file:
+        file.write("Cheap, loud, and heavy.,Is the fan loud?,agrees\r\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataError) as caught:
+        read_task(parse_study(yaml.safe_load(block("yaml"))).task)
+    assert str(caught.value) in block("text")
