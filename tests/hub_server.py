@@ -15,8 +15,8 @@ LARGE = 2000  # bytes from which a file is kept, named and redirected as git-lfs
 class Hub:
     """Repositories in memory, the requests that came, and faults to come.
 
-    repositories: (kind, name, commit) -> path -> bytes. gated: names that answer 403. cut, wrong: path -> how many
-    downloads break off in the middle, or give other bytes of the same length.
+    repositories: (kind, name, commit) -> path -> bytes. gated: names that are listed for everyone and give no file.
+    cut, wrong: path -> how many downloads break off in the middle, or give other bytes of the same length.
     """
 
     def __init__(self):
@@ -92,9 +92,7 @@ def _handler(hub: Hub):
 
         def _repository(self, kind: str, name: str, commit: str) -> dict[str, bytes] | None:
             """The files of a commit; None after an answer that says why there are none."""
-            if name in hub.gated:
-                self._send(403, {"X-Error-Code": "GatedRepo"})
-            elif (kind, name) not in {key[:2] for key in hub.repositories}:
+            if (kind, name) not in {key[:2] for key in hub.repositories}:
                 self._send(401, {"X-Error-Code": "RepoNotFound"})
             elif (kind, name, commit) not in hub.repositories:
                 self._send(404, {"X-Error-Code": "RevisionNotFound"})
@@ -114,10 +112,14 @@ def _handler(hub: Hub):
             files = self._repository(kind, name, commit)
             if files is None:
                 return
-            if file not in files:
+            if name in hub.gated:
+                self._send(401, {"X-Error-Code": "GatedRepo"})
+            elif file not in files:
                 self._send(404, {"X-Error-Code": "EntryNotFound", "X-Repo-Commit": commit})
-                return
-            data = files[file]
+            else:
+                self._download(file, files[file], commit, redirected)
+
+        def _download(self, file: str, data: bytes, commit: str, redirected: bool) -> None:
             headers = {"X-Repo-Commit": commit, "Accept-Ranges": "bytes", "ETag": f'"{_git(data)}"'}
             if len(data) >= LARGE and not redirected:
                 headers |= {"X-Linked-ETag": f'"{_sha256(data)}"', "X-Linked-Size": str(len(data))}
