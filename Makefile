@@ -5,11 +5,15 @@ CORES ?= all
 BIN := $(VENV)/bin
 READY := $(VENV)/installed
 
-.PHONY: figures report test lint format lock minilm clean
+.PHONY: figures fetch report test lint format lock minilm clean
 
 figures: $(READY)
 	$(BIN)/snakemake --cores $(CORES) all_figures
 	@echo "The default study's figures, tables and report.html stand under results/miniature."
+
+# What the study CONFIG takes from the Hugging Face hub, downloaded and checked, also where it was before.
+fetch: $(READY)
+	$(BIN)/snakemake --cores 1 --forcerun fetch $(if $(CONFIG),--configfile $(CONFIG)) -- fetch
 
 report: $(READY)
 	$(BIN)/snakemake --cores $(CORES) report

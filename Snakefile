@@ -19,6 +19,7 @@ include: "workflow/rules/compare.smk"
 localrules:
     all,
     all_figures,
+    fetch,
     published,
 
 

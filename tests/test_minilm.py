@@ -29,7 +29,7 @@ def test_the_lean_forward_equals_hugging_face_on_a_real_encoder(tmp_path):
     model.save_pretrained(tmp_path)
     fused = FusedModel.load(tmp_path)
     assert (fused.grid.layers, fused.grid.heads, fused.labels) == (6, 12, tuple(STUDY.task.labels))
-    rows = [{"subset": "train", "sentence1": a, "sentence2": b, "label": 0} for a, b in PAIRS]
+    rows = [{"subset": "train", "sentence1": a, "sentence2": b, "label": 0, "template": None} for a, b in PAIRS]
     batch = PairTensors(encode(rows, tokenizer, STUDY.task.max_length)).batch(torch.arange(2))
     with torch.no_grad():
         expected = model(input_ids=batch.ids, attention_mask=batch.mask().long(), token_type_ids=batch.types).logits

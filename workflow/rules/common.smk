@@ -13,6 +13,7 @@ from heuristic_core.config.context import Context
 from heuristic_core.config.grid import cells, early, repeats, seed_blocks, spread
 from heuristic_core.errors import InputError
 from heuristic_core.figures.targets import TARGETS, module, outputs, shown, unmet
+from heuristic_core.hub import sources
 from heuristic_core.layout import Layout
 from heuristic_core.provenance import code_digest
 from heuristic_core.published.study import paper, studies
@@ -30,6 +31,8 @@ L = Layout.of(STUDY)
 CELLS = cells(STUDY)
 AGAIN = repeats(STUDY)
 CONTEXT = Context.of(STUDY)
+# Which blocks, `model` and `task`, name something on the Hugging Face hub.
+FROM_HUB = {source.key.split(".")[0] for source in sources(STUDY.model, STUDY.task)}
 # How predictions are scored, everywhere.
 SCORING = STUDY.analysis.model_dump_json(include={"subsets", "class_rule", "bootstrap", "seed"})
 IDENTITY = f"--study {STUDY.study} --model-name {STUDY.model.name} --task-name {STUDY.task.name}"
@@ -71,3 +74,8 @@ def folders_of(w):
     first = [L.cell.format(**w, sparsity=f"{c.sparsity:g}", seed=c.seed) for c in CELLS if c.step == int(w.step)]
     again = [L.again.format(**w, sparsity=f"{c.sparsity:g}", seed=c.seed) for c in AGAIN if c.step == int(w.step)]
     return first + again
+
+
+def fetched(block):
+    """What to wait for before what `block` names can be read. When it was downloaded says nothing: commits are pinned."""
+    return ancient(rules.fetch.output[0]) if block in FROM_HUB else []

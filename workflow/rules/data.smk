@@ -1,6 +1,34 @@
+if FROM_HUB:
+
+    rule fetch:
+        output:
+            f"{L.data}/fetched.json",
+        log:
+            L.log("fetch"),
+        conda:
+            "../../envs/environment.yaml"
+        params:
+            model=STUDY.model.model_dump_json(),
+            task=STUDY.task.model_dump_json(),
+            code=SCRIPTS["fetch"],
+        shell:
+            "step fetch --model {params.model:q} --task {params.task:q} --fetched {output} --log {log}"
+
+else:
+
+    rule fetch:
+        log:
+            L.log("fetch"),
+        conda:
+            "../../envs/environment.yaml"
+        shell:
+            "echo 'This study takes nothing from the Hugging Face hub: there is nothing to fetch.' | tee {log}"
+
+
 rule sentences:
     input:
-        local_paths(STUDY.task),
+        files=local_paths(STUDY.task),
+        fetched=fetched("task"),
     output:
         train=f"{L.data}/sentences/train.parquet",
         evaluation=f"{L.data}/sentences/evaluation.parquet",
@@ -23,6 +51,7 @@ rule encode:
         train=rules.sentences.output.train,
         evaluation=rules.sentences.output.evaluation,
         subsets=rules.sentences.output.subsets,
+        fetched=fetched("model"),
     output:
         train=f"{L.data}/encoded/train.safetensors",
         evaluation=f"{L.data}/encoded/evaluation.safetensors",

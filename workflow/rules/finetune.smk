@@ -4,6 +4,7 @@ rule finetune:
         evaluation=rules.encode.output.evaluation,
         subsets=rules.sentences.output.subsets,
         tokenizer=rules.encode.output.tokenizer,
+        fetched=fetched("model"),
     output:
         checkpoints=[directory(f"{L.run}/step{step}/checkpoint") for step in STUDY.finetune.checkpoints],
         trace=f"{L.run}/trace.parquet",

@@ -1,6 +1,8 @@
 """The Hugging Face model that fine-tuning starts from: pretrained, or new with a stated initialisation."""
 
 import importlib.util
+import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,14 +10,16 @@ import torch
 
 from heuristic_core.config.models import Initialisation, NewModel, PretrainedModel
 from heuristic_core.errors import InputError
+from heuristic_core.hub import cached_model
 from heuristic_core.models.families import family_of
+from heuristic_core.progress import LOGGER
 from heuristic_core.random import generator
 
 
 def location(model: PretrainedModel) -> str:
-    """The folder or hub identifier of `model`. Raises InputError where its package or folder does not exist."""
+    """The folder of `model`. Raises InputError where its package, its folder or its files of the hub are not there."""
     if model.hub is not None:
-        return model.hub
+        return str(cached_model(model.hub, model.revision))
     folder = Path(model.folder)
     if model.package is not None:
         folder = _package_folder(model.package) / folder
@@ -59,12 +63,37 @@ def starting_model(
         return _new(model, vocabulary, ft_seed, options | _rates("bert", dropout))
     from transformers import AutoConfig, AutoModelForSequenceClassification
 
-    config = AutoConfig.from_pretrained(location(model), revision=model.revision, **options)
+    folder = location(model)
+    check_labels(folder, labels)
+    config = AutoConfig.from_pretrained(folder, **options)
     if config.pad_token_id is None:
         options["pad_token_id"] = pad  # decoders classify the last token that is not this one
     options |= _rates(config.model_type, dropout)
     torch.manual_seed(ft_seed)  # draws the classifier
-    return AutoModelForSequenceClassification.from_pretrained(location(model), revision=model.revision, **options)
+    return AutoModelForSequenceClassification.from_pretrained(folder, **options)
+
+
+def check_labels(folder: str | Path, labels: Sequence[str]) -> None:
+    """Raise InputError where a checkpoint's trained classifier has other classes than `labels`, in this order.
+
+    Loading renames the classes of a classifier; in another order it would call one by the name of another.
+    """
+    path = Path(folder) / "config.json"
+    config = json.loads(path.read_text())
+    named = config.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}  # transformers' default, often not written
+    classes = [named[index] for index in sorted(named, key=int)]
+    unnamed = all(re.fullmatch(r"LABEL_\d+", name) for name in classes)
+    trained = any(name.endswith("ForSequenceClassification") for name in config.get("architectures") or [])
+    if classes == list(labels) or (unnamed and not trained):
+        return
+    if unnamed and len(classes) == len(labels):
+        LOGGER.warning("%s: its classifier's classes have no names; they are taken to be %s", path, list(labels))
+        return
+    raise InputError(
+        f"{path}: id2label says that this checkpoint's classifier was trained on {classes}, in this order, but "
+        f"task.labels = {list(labels)}; write task.labels as the checkpoint has them (where a file's own labels have "
+        "another order, its `labels` says so), or start from a checkpoint without a classifier"
+    )
 
 
 def _rates(model_type: str, dropout: float | None) -> dict[str, float]:

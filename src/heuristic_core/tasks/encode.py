@@ -15,7 +15,7 @@ def make_tokenizer(model: NewModel | PretrainedModel, task: GeneratedTask | File
 
         from heuristic_core.models.pretrained import location
 
-        return AutoTokenizer.from_pretrained(location(model), revision=model.revision)
+        return AutoTokenizer.from_pretrained(location(model))
     if not isinstance(task, GeneratedTask):
         raise ValueError(
             f"model {model.name} is new and has no vocabulary for task {task.name}; use a pretrained model"

@@ -1,0 +1,65 @@
+"""A pretrained checkpoint that has a classifier already: its classes are the task's, in the same order, or an error."""
+
+import pytest
+import torch
+
+from heuristic_core.config.models import PretrainedModel
+from heuristic_core.errors import InputError
+from heuristic_core.models.pretrained import starting_model
+
+LABELS = ["entailment", "neutral", "contradiction"]
+
+
+def start(folder, labels):
+    model = PretrainedModel(name="bert", source="pretrained", folder=str(folder))
+    return starting_model(model, labels, 50, 0, 1, None)
+
+
+def test_a_classifier_with_the_tasks_labels_is_kept(bert, checkpoint):
+    model = start(checkpoint, LABELS)
+    assert torch.equal(model.classifier.weight, bert.classifier.weight)
+    assert [model.config.id2label[i] for i in range(3)] == LABELS
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["contradiction", "neutral", "entailment"],
+        ["entailment", "neutral", "contradicts"],
+        ["ENTAILMENT", "NEUTRAL", "CONTRADICTION"],
+        ["entailment", "neutral"],
+        [*LABELS, "other"],
+    ],
+    ids=["order", "name", "case", "fewer", "more"],
+)
+def test_a_classifier_with_other_labels_is_refused(checkpoint, labels):
+    with pytest.raises(InputError) as error:
+        start(checkpoint, labels)
+    for words in (f"{checkpoint}/config.json: id2label", str(LABELS), f"task.labels = {labels}"):
+        assert words in str(error.value)
+
+
+def unnamed(bert, classes):
+    config = bert.config.to_dict() | {"id2label": {i: f"LABEL_{i}" for i in range(classes)}}
+    return type(bert.config)(**config)
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+def test_a_checkpoint_without_a_classifier_fits_every_task(bert, tmp_path, classes, caplog):
+    from transformers import BertModel
+
+    BertModel(unnamed(bert, classes)).save_pretrained(tmp_path)
+    assert start(tmp_path, LABELS).num_labels == 3
+    assert "have no names" not in caplog.text
+
+
+def test_of_a_classifier_without_names_the_number_is_checked_and_the_order_said(bert, tmp_path, caplog):
+    from transformers import BertForSequenceClassification
+
+    BertForSequenceClassification(unnamed(bert, 3)).save_pretrained(tmp_path / "three")
+    with caplog.at_level("WARNING", "heuristic_core"):
+        assert start(tmp_path / "three", LABELS).num_labels == 3
+    assert f"they are taken to be {LABELS}" in caplog.text
+    BertForSequenceClassification(unnamed(bert, 2)).save_pretrained(tmp_path / "two")
+    with pytest.raises(InputError, match=r"LABEL_0.*LABEL_1.*task.labels"):
+        start(tmp_path / "two", LABELS)
