@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -40,3 +41,16 @@ def parse_studies(values: dict, origin: str | Path) -> dict[str, dict]:
             raise ConfigError(f"{shown}: studies: {file} has the name of one before it; give it a `study` of its own")
         found[prefix] = settings
     return found
+
+
+def read_layers(paths: Sequence[str | Path]) -> dict:
+    """Configuration files laid over each other, later ones over earlier, block by block, as Snakemake does it."""
+    values: dict = {}
+    for path in paths:
+        values = _over(values, read_values(path))
+    return values
+
+
+def _over(below: dict, above: dict) -> dict:
+    both = {key for key in above if isinstance(above[key], dict) and isinstance(below.get(key), dict)}
+    return below | above | {key: _over(below[key], above[key]) for key in both}

@@ -52,7 +52,7 @@ def _evaluation_subsets(task: FilesTask, name: str, spec: EvaluationSplit):
     merge = _merge(task, name, spec, labels)
     columns, codes = _read(task, spec, labels)
     first, second = (columns[c] for c in spec.sentences)
-    subsets = columns[spec.split_by] if spec.split_by else [name] * len(codes)
+    subsets = columns[spec.split_by] if spec.split_by else [_subset(name, spec, labels[y]) for y in codes]
     families = columns[spec.family_by] if spec.family_by else [None] * len(codes)
     templates = columns.get("template", [None] * len(codes))
     rows: dict[tuple, list[dict]] = {}
@@ -68,6 +68,12 @@ def _evaluation_subsets(task: FilesTask, name: str, spec: EvaluationSplit):
         raise DataError(f"{spec.file}: a value of {spec.split_by!r} has pairs of several groups or families")
     for key in sorted(rows, key=str):
         yield SubsetRule(*key, merge), rows[key]
+
+
+def _subset(name: str, spec: EvaluationSplit, label: str) -> str:
+    """The subset of a pair of a file that no column splits: the file's one, or where its labels are of different groups
+    that of its label."""
+    return f"{name}_{label}" if len(set((spec.group_by_label or {}).values())) > 1 else name
 
 
 def _merge(task: FilesTask, name: str, spec: EvaluationSplit, labels: Sequence[str]) -> tuple[int, ...]:
