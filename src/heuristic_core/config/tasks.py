@@ -60,8 +60,8 @@ class EvaluationSplit(Split):
     group: Literal["id", "ood", "ood-entailment"] | None = Field(None, description="group of all of its pairs")
     group_by_label: dict[str, Literal["id", "ood", "ood-entailment"]] | None = Field(
         None,
-        description="group of the pairs of each label name; where groups differ and no column splits the file, the pairs "
-        "of each label are a subset of their own, `<name>_<label>`",
+        description="group of the pairs of each label name; where groups differ and no column splits the file, each "
+        "label's pairs are a subset of their own, `<name>_<label>`",
     )
     split_by: str | None = Field(None, description="column whose values become subsets")
     family_by: str | None = Field(None, description="column that names the family of a subset")

@@ -79,8 +79,8 @@ def _notes(data: StudyPairs, on: Device) -> str:
     of = [f"{part.pairs:,} of {part.mean:.1f} tokens" for part in (data.train, data.evaluation)]
     lines = [
         f"Pairs, {known}: {of[0]} to train on, {of[1]} to evaluate.",
-        "~ marks estimates. Hours to do: of all hours, the share of the jobs to do. Ablations: as if a sixteenth of all",
-        "heads were the core, as in the paper; a study's own core is known only then. Disk and memory follow from sizes.",
+        "~ marks estimates. Hours to do: of all hours, the share of the jobs to do. Ablations: as if a sixteenth of",
+        "all heads were the core, as in the paper; a study's own core is known only then. Disk and memory: from sizes.",
     ]
     if not on.throughputs:
         lines.append("Nothing was measured on this device: benchmarks/prune_step.py --device cuda says what it does.")
