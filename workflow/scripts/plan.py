@@ -20,11 +20,12 @@ def main(arguments=None):
     values, origin = read_layers(args.configfile), args.configfile[-1]
     several = parse_studies(values, origin) if "studies" in values else {"": values}
     studies = {prefix: parse_study(settings, origin) for prefix, settings in several.items()}
+    named = {prefix: args.device or DEFAULTS[study.device] for prefix, study in studies.items()}
+    devices = {name: device(name) for name in named.values()}
     wanted, missing = (jobs(SNAKEFILE, args.configfile, everything) for everything in (True, False))
     for prefix, study in studies.items():
-        name = args.device or DEFAULTS[study.device]
-        own = [of_study(prefix, studies, found) for found in (wanted, missing)]
-        print(plan(study, name, device(name), *own), end="\n\n")
+        own = (of_study(prefix, studies, found) for found in (wanted, missing))
+        print(plan(study, named[prefix], devices[named[prefix]], *own), end="\n\n")
 
 
 if __name__ == "__main__":
