@@ -27,10 +27,7 @@ def plan(study: Study, device_name: str, on: Device, wanted: Counter, missing: C
         _table(["disk", "GB"], _disk(disk(study, shape, data, work))),
         _table(
             ["memory of a job at its peak", "GB", "GB of the GPU"],
-            [
-                [m.name, _about(m.host / 1e9), _about(m.device / 1e9) if m.device else "-"]
-                for m in memory(study, shape, data)
-            ],
+            [[m.name, _gigabytes(m.host), _gigabytes(m.device)] for m in memory(study, shape, data)],
         ),
         _notes(data, on),
     ]
@@ -70,8 +67,8 @@ def _work(study: Study, shape, on: Device, work: list[Work], wanted: Counter, mi
 
 def _disk(parts: dict[str, float]) -> Rows:
     *kept, (last, besides) = parts.items()
-    rows = [[name, _about(size / 1e9)] for name, size in kept]
-    return [*rows, ["total", _about(sum(size for _, size in kept) / 1e9)], [f"besides, {last}", _about(besides / 1e9)]]
+    rows = [[name, _gigabytes(size)] for name, size in kept]
+    return [*rows, ["total", _gigabytes(sum(size for _, size in kept))], [f"besides, {last}", _gigabytes(besides)]]
 
 
 def _notes(data: StudyPairs, on: Device) -> str:
@@ -93,6 +90,10 @@ def _number(value: float) -> str:
 
 def _about(value: float) -> str:
     return f"~{_number(value)}" if value else "0"
+
+
+def _gigabytes(size: float) -> str:
+    return _about(size / 1e9)
 
 
 def _table(head: list[str], rows: Rows) -> str:

@@ -35,18 +35,13 @@ def disk(study: Study, shape: Shape, data: StudyPairs, work: list[Work]) -> dict
     pairs, tokens = (a + b for a, b in zip(data.train, data.evaluation, strict=True))
     classes = 3 if isinstance(study.task, GeneratedTask) else len(study.task.labels)
     steps = sum(study.prune.steps_at(cell.sparsity) for cell in grid)
-    once, twice = (
-        sum(
-            part.pairs for part in work if part.engine == "evaluate" and (part.name == "evaluation in passing") == first
-        )
-        for first in (True, False)
-    )
-    twice -= runs * kept * (study.prune.mean_examples + study.prune.pairs_needed)  # their predictions are not kept
+    evaluated = [part for part in work if part.engine == "evaluate" and part.name != "means and logits"]
+    rows = sum(part.pairs * (1 if part.name == "evaluation in passing" else 2) for part in evaluated)
     return {
         "checkpoints": runs * kept * 4 * shape.parameters,
         "sentences and encoded pairs": tokens * (SENTENCE + 6) + pairs * 20,
         "logits for pruning": runs * kept * study.prune.pairs_needed * classes * 4,
-        "predictions": (once + 2 * twice) * PREDICTION,
+        "predictions": rows * PREDICTION,
         "subnetworks and traces": runs * (3 * TRACE_ROW * steps / EVERY + SMALL * len(grid)),
         "figures, tables, report": SHOWN,
         "while one fine-tuning run lasts": (kept + 3) * 4 * shape.parameters,
