@@ -177,7 +177,7 @@ def test_a_plan_on_the_terminal_counts_what_exists(finished, monkeypatch, change
     wanted, missing = (jobs(ROOT / "Snakefile", [wider], everything) for everything in (True, False))
     text = plan(load_study(wider), "cpu", device("cpu"), wanted, missing)
     rows = {line.split("  ")[0]: line.split()[-3:] for line in text.splitlines()}
-    assert rows["prune"] == ["22", "18", "4"]  # one seed more, at two sparsities of two fine-tuning seeds
+    assert rows["prune"] == ["24", "20", "4"]  # one seed more, at two sparsities of two fine-tuning seeds
     assert rows["finetune"] == ["2", "2", "0"]
 
 

@@ -13,7 +13,7 @@ from heuristic_core.plan.work import Work
 PREDICTION = 28  # per evaluated pair; most predictions stand in a file of their job and in a joined one
 TRACE_ROW, EVERY = 25, 10  # per recorded step of pruning, in three files; every tenth step is recorded
 SMALL = 20_000  # the other files of one subnetwork
-SHOWN = 15e6  # figures, tables, report
+SHOWN = 11e6  # figures, tables, report
 SENTENCE = 3.5  # per token, of MNLI's sentences in Parquet
 PROCESS = {"cpu": 0.4e9, "cuda": 2e9}  # a process that has loaded torch, and CUDA's libraries
 CONTEXT = 0.5e9  # of CUDA, on the device
