@@ -2,10 +2,11 @@
 PYTHON ?= python3.11
 VENV ?= .venv
 CORES ?= all
+CONFIG ?= config.yaml
 BIN := $(VENV)/bin
 READY := $(VENV)/installed
 
-.PHONY: figures fetch report test lint format lock minilm clean
+.PHONY: figures fetch report plan test lint format lock minilm clean
 
 figures: $(READY)
 	$(BIN)/snakemake --cores $(CORES) all_figures
@@ -18,6 +19,10 @@ fetch: $(READY)
 report: $(READY)
 	$(BIN)/snakemake --cores $(CORES) report
 	@echo "The report: results/miniature/report.html"
+
+# What a run of CONFIG (one file, or several laid over each other) would need; DEVICE: see src/heuristic_core/plan.
+plan: $(READY)
+	$(BIN)/python workflow/scripts/plan.py --configfile $(CONFIG) $(if $(DEVICE),--device $(DEVICE))
 
 test: $(READY) lint
 	$(BIN)/python -m pytest

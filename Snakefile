@@ -4,33 +4,32 @@ if not workflow.overwrite_configfiles:  # --configfile replaces the default stud
     configfile: "config.yaml"
 
 
-include: "workflow/rules/common.smk"
-include: "workflow/rules/data.smk"
-include: "workflow/rules/finetune.smk"
-include: "workflow/rules/prune.smk"
-include: "workflow/rules/evaluate.smk"
-include: "workflow/rules/tables.smk"
-include: "workflow/rules/published.smk"
-include: "workflow/rules/figures.smk"
-include: "workflow/rules/report.smk"
-include: "workflow/rules/compare.smk"
+if "studies" in config:
 
+    include: "workflow/rules/studies.smk"
 
-localrules:
-    all,
-    all_figures,
-    fetch,
-    published,
+else:
+
+    include: "workflow/rules/common.smk"
+    include: "workflow/rules/data.smk"
+    include: "workflow/rules/finetune.smk"
+    include: "workflow/rules/prune.smk"
+    include: "workflow/rules/evaluate.smk"
+    include: "workflow/rules/tables.smk"
+    include: "workflow/rules/published.smk"
+    include: "workflow/rules/figures.smk"
+    include: "workflow/rules/report.smk"
+    include: "workflow/rules/compare.smk"
 
 
 rule all_figures:
     default_target: True
     input:
-        [f for name in FEEDABLE for f in outputs(L.root, name)],
-        f"{L.root}/report.html",
-        [L.table(name) for name in ("prune_trace", "finetune_trace")],
+        RESULTS,
+    localrule: True
 
 
 rule all:
     input:
         rules.all_figures.input,
+    localrule: True

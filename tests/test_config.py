@@ -16,7 +16,9 @@ from heuristic_core.config.grid import cells
 from heuristic_core.config.pruning import Prune
 from heuristic_core.layout import Layout
 
-FILES = ["config.yaml", *(f"config/{path.name}" for path in sorted(ROOT.glob("config/*.yaml")))]
+SEVERAL = "paper.yaml"  # names studies and is none
+STUDIES = [path.name for path in sorted(ROOT.glob("config/*.yaml")) if path.name != SEVERAL]
+FILES = ["config.yaml", *(f"config/{name}" for name in STUDIES)]
 VALUES = {file: yaml.safe_load((ROOT / file).read_text()) for file in FILES}
 GENERATED, REAL = "config.yaml", "config/minilm-mnli.yaml"
 SET = {"file": "a.parquet", "sentences": ["a", "b"], "group": "id"}

@@ -11,6 +11,7 @@ if FROM_HUB:
             model=STUDY.model.model_dump_json(),
             task=STUDY.task.model_dump_json(),
             code=SCRIPTS["fetch"],
+        localrule: True
         shell:
             "step fetch --model {params.model:q} --task {params.task:q} --fetched {output} --log {log}"
 
@@ -21,6 +22,7 @@ else:
             L.log("fetch"),
         conda:
             "../../envs/environment.yaml"
+        localrule: True
         shell:
             "echo 'This study takes nothing from the Hugging Face hub: there is nothing to fetch.' | tee {log}"
 

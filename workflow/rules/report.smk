@@ -45,3 +45,11 @@ for prefix, layout, context, _, names, tables in DRAWN:
             "fork report --root {params.root} --context {params.context:q} --settings {input.settings}"
             " --claims {input.claims} --captions {input.captions} --targets {params.targets}"
             " --report {output} --log {log}"
+
+
+# All that a study is run for; what is missing among it is made.
+RESULTS = [
+    *(path for name in FEEDABLE for path in outputs(L.root, name)),
+    f"{L.root}/report.html",
+    *(L.table(name) for name in ("prune_trace", "finetune_trace")),
+]

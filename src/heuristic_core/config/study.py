@@ -115,6 +115,11 @@ def parse_study(values: dict, origin: str = "configuration") -> Study:
 
 def load_study(path: str | Path) -> Study:
     """Read and check a YAML configuration file."""
+    return parse_study(read_values(path), str(path))
+
+
+def read_values(path: str | Path) -> dict:
+    """A YAML configuration file as it stands. Raises ConfigError where it cannot be read or holds no keys."""
     import yaml
 
     try:
@@ -129,7 +134,7 @@ def load_study(path: str | Path) -> Study:
         raise ConfigError(f"{path} is not valid YAML: {error}") from None
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: expected `key: value` lines, found {type(values).__name__}")
-    return parse_study(values, str(path))
+    return values
 
 
 def _explain(fault: dict) -> str:

@@ -1,0 +1,89 @@
+"""Devices, and how long work takes on them; devices.yaml has the numbers and where they come from."""
+
+import math
+from functools import cache
+from importlib import resources
+from typing import Literal, NamedTuple
+
+import yaml
+from pydantic import Field, PositiveInt
+
+from heuristic_core.config.blocks import Block, Positive, Precision, Share
+from heuristic_core.errors import InputError
+from heuristic_core.plan.shapes import Shape
+from heuristic_core.plan.work import PASSES, Work
+
+DEFAULTS = {"cpu": "cpu", "cuda": "a5000"}  # the device of a study's setting `device`: for a GPU, the paper's
+Engine = Literal["finetune", "prune", "evaluate"]
+
+
+class Throughput(Block):
+    """A piece of work that was timed; devices.yaml explains the fields."""
+
+    shape: Shape
+    engine: Engine
+    pairs: PositiveInt
+    tokens: PositiveInt
+    kept: Share = 1.0
+    seconds: Positive
+    kind: Literal["measured", "published"]
+    source: str
+
+    @property
+    def rate(self) -> float:
+        """Floating-point operations per second."""
+        flops = self.pairs * self.tokens * self.shape.forward(self.tokens) * PASSES[self.engine] * self.kept
+        return flops / self.seconds
+
+
+class Device(Block):
+    """unit: what its hours are hours of. peak: TFLOP/s by precision, for a device without throughputs."""
+
+    unit: Literal["core", "GPU"]
+    about: str
+    memory: Positive | None = None
+    peak: dict[Precision, Positive] = Field({})
+    throughputs: list[Throughput] = Field([])
+
+
+class Devices(Block):
+    shapes: dict[str, Shape]
+    share: Share
+    devices: dict[str, Device]
+
+
+class Hours(NamedTuple):
+    """kind: measured, published or estimate. basis: what the number was taken or computed from."""
+
+    hours: float
+    kind: str
+    basis: str
+
+
+@cache
+def _table() -> Devices:
+    text = resources.files("heuristic_core.plan").joinpath("devices.yaml").read_text()
+    return Devices.model_validate(yaml.safe_load(text))
+
+
+def device(name: str) -> Device:
+    """The device of that name. Raises InputError that lists those there are."""
+    if name not in (known := _table().devices):
+        raise InputError(f"DEVICE = {name!r}: there is no such device in plan/devices.yaml; it has {', '.join(known)}")
+    return known[name]
+
+
+def hours(work: Work, shape: Shape, on: Device, precision: Precision) -> Hours:
+    """How long `work` takes on a device of which one job at a time is run: hours of one core or GPU."""
+    if not on.throughputs:
+        rate = _table().share * on.peak[precision] * 1e12
+        return Hours(work.flops / rate / 3600, "estimate", f"{_table().share:.0%} of the peak, {precision}")
+    nearest = min(on.throughputs, key=lambda known: (_distance(known.shape, shape), known.engine != work.engine))
+    same = _distance(nearest.shape, shape) < math.log(1.05) and nearest.engine == work.engine
+    kind = nearest.kind if same else "estimate"
+    return Hours(work.flops / nearest.rate / 3600, kind, f"{nearest.source}, {nearest.engine} ({nearest.kind})")
+
+
+def _distance(one: Shape, other: Shape) -> float:
+    """How far apart two models are in cost, on a logarithmic scale."""
+    return abs(math.log(one.forward(0) / other.forward(0)))

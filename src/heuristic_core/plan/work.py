@@ -1,0 +1,80 @@
+"""What the jobs of a study that run models compute: passes, tokens, floating-point operations.
+
+Products with weights and attention's own are counted over real tokens; padding, softmax and the like are left to the
+throughput. Backward passes cost twice a forward pass where weights learn, once where gates alone do.
+"""
+
+from typing import NamedTuple
+
+from heuristic_core.analysis.ablation_sets import ablated, joint_sets, single_sets
+from heuristic_core.components import ComponentGrid
+from heuristic_core.config import Study
+from heuristic_core.config.grid import Cell, cells, repeats, spread
+from heuristic_core.plan.pairs import StudyPairs
+from heuristic_core.plan.shapes import Shape
+
+PASSES = {"finetune": 3, "prune": 2, "evaluate": 1}  # forward passes that one with its backward pass costs
+CORE_SHARE = 1 / 16  # of all heads: nine of BERT's 144. How large a study's core is shows only at its end
+
+
+class Work(NamedTuple):
+    """What all jobs of one kind compute, over all fine-tuning seeds.
+
+    rules: those whose jobs do it. engine: key of `PASSES`. times: training steps, or evaluated models. pairs, tokens:
+    that pass through, each time they do. flops: floating-point operations.
+    """
+
+    name: str
+    rules: tuple[str, ...]
+    engine: str
+    times: int
+    pairs: int
+    tokens: float
+    flops: float
+
+
+def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
+    """All that a study computes with models, in the order of the workflow."""
+    grid, runs, last = cells(study) + repeats(study), len(study.finetune.seeds), spread(study)
+    tune, prune = study.finetune, study.prune
+    passing = 1 + -(-tune.steps // tune.evaluate_every)
+    samples = prune.mean_examples + prune.pairs_needed
+    steps = sum(prune.steps_at(cell.sparsity) for cell in grid)
+    controls = [*last, *(Cell(0, sparsity, 0) for sparsity in (study.grid.mid, study.grid.high))]
+    length, evaluated = data.train.mean, data.evaluation.pairs
+    thinned = min(evaluated, (study.analysis.ablation_pairs or evaluated) * data.subsets)
+
+    def work(name, rules, engine, times, pairs, tokens_a_pair, kept=1.0) -> Work:
+        flops = pairs * tokens_a_pair * shape.forward(tokens_a_pair) * PASSES[engine] * kept
+        return Work(name, rules, engine, runs * times, runs * pairs, runs * pairs * tokens_a_pair, runs * flops)
+
+    def evaluation(name, rules, models: int, kept: float = 1.0, pairs: int = evaluated) -> Work:
+        return work(name, rules, "evaluate", models, models * pairs, data.evaluation.mean, kept)
+
+    checkpoints = len(tune.checkpoints)
+    return [
+        work("fine-tuning", ("finetune",), "finetune", tune.steps, tune.steps * tune.batch_size, length),
+        evaluation("evaluation in passing", ("finetune",), passing),
+        work("means and logits", ("full_model",), "evaluate", checkpoints, checkpoints * samples, length),
+        evaluation("full models", ("full_model",), checkpoints),
+        work("pruning", ("prune", "prune_again"), "prune", steps, steps * prune.batch_size, length),
+        evaluation("subnetworks", ("evaluate", "evaluate_again"), len(grid), _kept(grid)),
+        evaluation("ablations", ("ablate",), ablation_count(study, shape), pairs=thinned),
+        evaluation("controls", ("controls_predictions",), len(controls), _kept(controls)),
+    ]
+
+
+def ablation_count(study: Study, shape: Shape) -> int:
+    """Ablated models of one fine-tuning seed, if `CORE_SHARE` of the heads, spread over all layers, are its core."""
+    grid, analysis = ComponentGrid(shape.layers, shape.heads), study.analysis
+    heads = shape.layers * shape.heads
+    size = max(1, round(heads * CORE_SHARE))
+    core = [k * heads // size for k in range(size)]
+    draws = analysis.control_draws, analysis.pair_control_draws
+    sets = single_sets(core, grid) + joint_sets(core, dict.fromkeys(core, 0.0), grid, *draws, analysis.seed)
+    return len(ablated(sets, analysis.ablation_kinds))
+
+
+def _kept(grid: list[Cell]) -> float:
+    """The mean share of components that is left of subnetworks."""
+    return 1 - sum(cell.sparsity for cell in grid) / len(grid)

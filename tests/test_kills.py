@@ -1,0 +1,52 @@
+"""Long jobs that are killed for real, at random moments, go on from what they saved and end with the same bytes."""
+
+import random
+import re
+import shlex
+import subprocess
+import sys
+import time
+
+import pytest
+from reduced import ROOT, RUNS, snakemake
+
+KILLS = 4
+
+
+def command_of(folder, target):
+    """What the workflow runs to make `target`: the script and its arguments, as `snakemake -n -p` prints them."""
+    text = snakemake(folder, "--dry-run", "--printshellcmds", "--force", target).stdout
+    name, rest = re.search(r"^ +(?:step|fork) (\w+) (.+)$", text, re.MULTILINE).groups()
+    return [sys.executable, str(ROOT / "workflow" / "scripts" / f"{name}.py"), *shlex.split(rest)]
+
+
+@pytest.mark.workflow
+def test_fine_tuning_killed_at_random_moments_ends_with_the_same_bytes(finished, tmp_path):
+    folder = f"{RUNS}/ft1"
+    command = command_of(finished, f"{folder}/trace.parquet")
+    command[command.index("--folder") + 1] = str(tmp_path)
+    for option in ("--trace", "--predictions", "--log"):
+        command[command.index(option) + 1] = str(tmp_path / option[2:])
+    working, draws = tmp_path / ".unfinished" / "fingerprint", random.Random(0)
+    steps = []
+    for _ in range(KILLS):
+        running = subprocess.Popen(command, cwd=finished, stderr=subprocess.DEVNULL)
+        started = tmp_path / "log"
+        while running.poll() is None and not (working.exists() and started.exists()):
+            time.sleep(0.01)
+        time.sleep(draws.uniform(0, 2))  # the whole run takes about two seconds after its imports
+        running.kill()
+        running.wait()
+        steps.append(re.findall(r"resuming after step (\d+)", started.read_text()))
+    subprocess.run(command, cwd=finished, check=True, stderr=subprocess.DEVNULL)
+    whole = finished / folder
+    made = [path for path in sorted(tmp_path.glob("step*/checkpoint/*"))]
+    assert {path.relative_to(tmp_path) for path in made} == {
+        path.relative_to(whole) for path in whole.glob("step*/checkpoint/*")
+    }
+    for path in made:
+        assert path.read_bytes() == (whole / path.relative_to(tmp_path)).read_bytes(), path.name
+    assert (tmp_path / "trace").read_bytes() == (whole / "trace.parquet").read_bytes()
+    assert (tmp_path / "predictions").read_bytes() == (whole / "evaluations.parquet").read_bytes()
+    assert not working.exists()
+    print(steps)

@@ -1,0 +1,231 @@
+"""The paper's configurations: their grids add up as the paper says, and several studies make one run."""
+
+import json
+from collections import Counter
+from itertools import chain
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from conftest import ROOT
+from reduced import REDUCED, planned, snakemake
+
+from heuristic_core.config import ConfigError, load_study, parse_study
+from heuristic_core.config.grid import cells, repeats
+from heuristic_core.config.studies import parse_studies, read_layers
+from heuristic_core.config.study import read_values
+from heuristic_core.plan.jobs import of_study
+from heuristic_core.tasks.files import read_task
+
+CONFIG = ROOT / "config"
+STUDIES = ("mnli-bert", "qqp-bert", "mnli-roberta", "mnli-gpt2")
+# METHOD, "The grid": sparsities of the curve, and checkpoints of effective size.
+SPARSITIES = {name: range(5, 70 if name == "qqp-bert" else 75, 5) for name in STUDIES}
+CHECKPOINTS = dict.fromkeys(STUDIES, range(500, 54501, 6000)) | {
+    "qqp-bert": range(500, 14001, 1500),
+    "mnli-gpt2": range(500, 108501, 12000),  # ours
+}
+SPREAD = {"mnli-bert": (50, 70), "qqp-bert": (30, 60), "mnli-roberta": (50, 70), "mnli-gpt2": (40, 60)}
+LAST = {"mnli-bert": 61360, "qqp-bert": 40000, "mnli-roberta": 61360, "mnli-gpt2": 122720}
+PAPER = {"mnli-bert": 486, "qqp-bert": 453, "mnli-roberta": 486, "mnli-gpt2": 486}
+
+# HANS's subcases, with - for a slash.
+HANS = {
+    f"{prefix}_{name}"
+    for prefix, names in {
+        "ln": "subject-object_swap preposition relative_clause passive conjunction",
+        "le": "relative_clause around_prepositional_phrase around_relative_clause conjunction passive",
+        "sn": "NP-S PP_on_subject relative_clause_on_subject past_participle NP-Z",
+        "se": "conjunction adjective understood_object relative_clause_on_obj PP_on_obj",
+        "cn": "embedded_under_if after_if_clause embedded_under_verb disjunction adverb",
+        "ce": "embedded_under_since after_since_clause embedded_under_verb conjunction adverb",
+    }.items()
+    for name in names.split()
+}
+
+
+def file(name):
+    return CONFIG / f"paper-{name}.yaml"
+
+
+def layers(name):
+    return [file(name), CONFIG / "pruning" / "as-published.yaml", CONFIG / "as-published" / f"{name}.yaml"]
+
+
+def papers_runs(name):
+    """(step, sparsity in percent, pruning seed) of every run, experiment by experiment: some twice."""
+    last, seeds = LAST[name], (42, 43, 44)
+    yield from ((last, sparsity, seed) for sparsity in SPREAD[name] for seed in range(42, 54))
+    yield from ((last, sparsity, seed) for sparsity in SPARSITIES[name] for seed in seeds)
+    for step in CHECKPOINTS[name]:
+        yield from ((step, sparsity, seed) for sparsity in SPARSITIES[name] for seed in seeds)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_grid_is_the_papers_run_by_run(name):
+    study = load_study(file(name))
+    ours = Counter((c.step, round(100 * c.sparsity), c.seed) for c in cells(study) + repeats(study))
+    assert ours == Counter(papers_runs(name))
+    assert ours.total() == PAPER[name]
+
+
+def test_the_papers_939_runs_are_those_of_the_two_bert_models():
+    assert PAPER["mnli-bert"] + PAPER["qqp-bert"] == 939
+    assert {load_study(file(name)).counterpart.model for name in ("mnli-bert", "qqp-bert")} == {"bert"}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_weights_are_kept_only_where_the_grid_prunes(name):
+    study = load_study(file(name))
+    assert study.finetune.checkpoints == study.grid.checkpoints == [*CHECKPOINTS[name], LAST[name]]
+    assert study.finetune.steps == LAST[name]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_as_published_changes_what_the_code_did_otherwise_and_nothing_else(name):
+    study, published = load_study(file(name)), parse_study(read_layers(layers(name)))
+    assert published.study == f"{study.study}-as-published"
+    pairs = study.prune.examples
+    assert (published.prune.examples, published.prune.held_out) == (pairs - 500, 500)
+    assert published.prune.mean_examples == 100_000
+    before, after = (one.model_dump(exclude={"study"}) for one in (study, published))
+    changed = {key for key in before if before[key] != after[key]}
+    assert changed == ({"prune", "finetune"} if name == "qqp-bert" else {"prune"})
+    preset = read_values(CONFIG / "pruning" / "as-published.yaml")["prune"]
+    assert {key: getattr(published.prune, key) for key in preset} == preset
+    others = after["prune"].keys() - preset.keys()
+    assert {key for key in others if before["prune"][key] != after["prune"][key]} == {"examples", "mean_examples"}
+
+
+def test_qqp_has_the_batch_of_the_papers_text_and_of_its_script():
+    assert load_study(file("qqp-bert")).finetune.batch_size == 256
+    assert parse_study(read_layers(layers("qqp-bert"))).finetune.batch_size == 128
+
+
+def test_files_are_laid_over_each_other_as_snakemake_does_it():
+    from snakemake.utils import update_config
+
+    for name in STUDIES:
+        expected = {}
+        for path in layers(name):
+            update_config(expected, yaml.safe_load(path.read_text()))
+        assert read_layers(layers(name)) == expected
+
+
+def test_the_subsets_that_are_named_are_those_of_hans():
+    assert len(HANS) == 30
+    for name in ("mnli-bert", "mnli-roberta", "mnli-gpt2"):
+        study = load_study(file(name))
+        figures = chain.from_iterable(figure.subsets or [] for _, figure in study.figures)
+        named = {*study.analysis.subsets, *figures} - {"mnli_matched", "mnli_mismatched"}
+        assert named <= HANS
+
+
+def test_each_label_of_paws_is_a_subset_of_its_own(tmp_path):
+    """It has no column that splits it, and its label decides whether word overlap is right."""
+    values = read_values(file("qqp-bert"))["task"]
+    pairs = pa.table({"sentence1": ["a", "c", "e"], "sentence2": ["b", "d", "f"], "label": [0, 1, 0]})
+    pq.write_table(pairs, tmp_path / "pairs.parquet")
+    local = {"file": "pairs.parquet", "sentences": ["sentence1", "sentence2"]}
+    paws = {
+        name: {key: value for key, value in split.items() if key != "format"} | local
+        for name, split in values["evaluation"].items()
+        if name.startswith("paws")
+    }
+    values |= {"folder": str(tmp_path), "train": [local], "evaluation": paws}
+    task = parse_study(read_values(file("qqp-bert")) | {"task": values}).task
+    found = {(row["subset"], row["group"], row["sentence1"]) for row in read_task(task).evaluation}
+    assert found == {
+        ("paws_adversarial", "ood", "a"),
+        ("paws_duplicates", "ood-entailment", "c"),
+        ("paws_adversarial", "ood", "e"),
+    }
+
+
+# ---- dry runs, by the real command, where there are neither data nor models
+
+
+def expected(name, jobs):
+    """The counts of `jobs` that the grid decides, beside what they should be."""
+    again, checkpoints = 6, len(CHECKPOINTS[name]) + 1
+    counts = {"finetune": 1, "full_model": checkpoints, "gather": checkpoints, "ablate": 1, "report": 1}
+    counts |= {"prune": PAPER[name] - again, "evaluate": PAPER[name] - again}
+    counts |= {"prune_again": again, "evaluate_again": again}
+    return {rule: jobs.get(rule) for rule in counts}, counts
+
+
+@pytest.mark.workflow
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_dry_run_has_a_job_for_every_run_of_the_grid(name, tmp_path):
+    found, counts = expected(name, planned(tmp_path, file(name)))
+    assert found == counts
+
+
+@pytest.mark.workflow
+def test_a_dry_run_of_a_study_as_published(tmp_path):
+    config = tmp_path / "merged.yaml"
+    config.write_text(yaml.safe_dump(read_layers(layers("qqp-bert"))))
+    found, counts = expected("qqp-bert", planned(tmp_path, config))
+    assert found == counts
+
+
+@pytest.mark.workflow
+def test_one_dry_run_of_all_four_studies(tmp_path):
+    jobs = Counter(planned(tmp_path, CONFIG / "paper.yaml"))
+    prefixes = {f"paper_{name.replace('-', '_')}_": name for name in STUDIES}
+    for prefix, name in prefixes.items():
+        found, counts = expected(name, of_study(prefix, prefixes, jobs))
+        assert found == counts, name
+
+
+# ---- several studies in one run
+
+
+@pytest.fixture
+def both(tmp_path):
+    """A file that names the reduced study, and another with a smaller grid; and those two."""
+    values = read_values(REDUCED)
+    smaller = values | {"study": "b-2", "grid": values["grid"] | {"seeds": [42, 43], "early": None, "repeats": []}}
+    paths = []
+    for name, study in (("a", values), ("b", smaller)):
+        paths.append(tmp_path / f"{name}.yaml")
+        paths[-1].write_text(yaml.safe_dump(study))
+    path = tmp_path / "both.yaml"
+    path.write_text("studies: [a.yaml, b.yaml]\n")
+    return path, paths
+
+
+@pytest.mark.workflow
+def test_each_study_of_several_has_the_jobs_that_it_has_alone(both, tmp_path):
+    path, alone = both
+    jobs, prefixes = Counter(planned(tmp_path / "x", path)), ("reduced_", "b_2_")
+    found = [of_study(prefix, prefixes, jobs) for prefix in prefixes]
+    assert found == [planned(tmp_path / "x", one) for one in alone]
+    assert found[0] != found[1]
+
+
+@pytest.mark.workflow
+def test_each_study_of_several_runs_with_its_own_settings(both, tmp_path):
+    path, alone = both
+    snakemake(tmp_path / "x", "--", "reduced_describe", "b_2_describe", config=path)
+    for name, one in zip(("reduced", "b-2"), alone, strict=True):
+        told = json.loads((tmp_path / "x" / "results" / name / "study.json").read_text())
+        assert told["settings"] == json.loads(load_study(one).model_dump_json())
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"studies": []}, "studies = []: List should have at least 1 item"),
+        ({"studies": "a.yaml"}, "studies = 'a.yaml': Input should be a valid list"),
+        ({"studies": ["a.yaml"], "device": "cpu"}, "device = 'cpu': Extra inputs are not permitted"),
+        ({"studies": ["a.yaml", "none.yaml"]}, "none.yaml: no such file"),
+        ({"studies": ["a.yaml", "b.yaml", "a.yaml"]}, "a.yaml has the name of one before it"),
+    ],
+)
+def test_faulty_studies_are_named(both, values, message):
+    path, _ = both
+    with pytest.raises(ConfigError, match=r"both\.yaml|none\.yaml") as caught:
+        parse_studies(values, path)
+    assert message in str(caught.value)

@@ -1,0 +1,200 @@
+"""A plan's counts are those of the run, and its numbers say where they come from."""
+
+import re
+from collections import Counter
+
+import pytest
+from conftest import ROOT
+from reduced import REDUCED, STUDY, planned
+
+from heuristic_core.config import load_study
+from heuristic_core.config.models import PretrainedModel
+from heuristic_core.errors import InputError
+from heuristic_core.plan.devices import device, hours
+from heuristic_core.plan.jobs import counted, jobs
+from heuristic_core.plan.pairs import Pairs, StudyPairs, pairs_of
+from heuristic_core.plan.report import plan
+from heuristic_core.plan.shapes import Shape, shape_of
+from heuristic_core.plan.space import disk, memory
+from heuristic_core.plan.work import work_of
+
+PAPER = load_study(ROOT / "config" / "paper-mnli-bert.yaml")
+BERT = shape_of(PAPER.model)
+HUNDRED = StudyPairs(Pairs(100, 4000), Pairs(50, 1000), subsets=5, counted=True)
+
+
+def by_name(study, shape, data):
+    return {part.name: part for part in work_of(study, shape, data)}
+
+
+# ---- shapes
+
+
+def test_a_shape_has_the_parameters_of_the_model(bert, checkpoint):
+    shape = shape_of(PretrainedModel(name="tiny", source="pretrained", folder=str(checkpoint)))
+    classifier = sum(weight.numel() for weight in bert.classifier.parameters())
+    assert shape.parameters == bert.num_parameters() - classifier
+
+
+def test_the_papers_models_have_the_sizes_that_are_published():
+    sizes = {"mnli-bert": 108.3, "mnli-roberta": 124.6, "mnli-gpt2": 124.4}
+    for name, size in sizes.items():
+        found = shape_of(load_study(ROOT / "config" / f"paper-{name}.yaml").model).parameters / 1e6
+        assert found == pytest.approx(size, rel=0.01)
+
+
+def test_a_model_of_unknown_shape_is_named():
+    with pytest.raises(InputError, match=r"model.hub = 'someone/else'.*fetch"):
+        shape_of(PretrainedModel(name="x", source="pretrained", hub="someone/else", revision="0" * 40))
+
+
+def test_gpt2s_names_are_read_and_a_missing_number_is_named(tmp_path):
+    model = PretrainedModel(name="tiny", source="pretrained", folder=str(tmp_path))
+    text = '{"n_layer": 2, "n_head": 4, "n_embd": 8, "n_inner": null, "vocab_size": 9, "n_positions": 10%s}'
+    (tmp_path / "config.json").write_text(text % "")
+    assert shape_of(model) == Shape(layers=2, heads=4, hidden=8, feed_forward=32, vocabulary=9, positions=10)
+    (tmp_path / "config.json").write_text((text % "").replace("n_layer", "n_laier"))
+    with pytest.raises(InputError, match=r"config.json: no num_hidden_layers"):
+        shape_of(model)
+
+
+# ---- work
+
+
+def test_work_of_the_papers_study_is_what_its_grid_says():
+    found = by_name(PAPER, BERT, HUNDRED)
+    assert found["fine-tuning"].pairs == 61_360 * 32
+    assert found["evaluation in passing"].times == 1 + 123  # before the first step, every 500, and at the end
+    surface = 33 * sum(6500 + 56 * percent for percent in range(5, 75, 5))
+    assert found["pruning"].times == surface + (9 + 3) * (9300 + 10_420)
+    assert found["subnetworks"].times == 486
+    assert found["controls"].times == 24 + 2
+
+
+def test_a_pruning_step_of_bert_takes_the_operations_that_its_products_have():
+    """docs/performance.md: 128 pairs of 39 tokens, about 1,600 GFLOP in products with weights."""
+    pruning = by_name(PAPER, BERT, HUNDRED._replace(train=Pairs(1, 39)))["pruning"]
+    assert pruning.flops / pruning.times == pytest.approx(1.7e12, rel=0.05)
+
+
+def test_every_fine_tuning_seed_does_the_same_work():
+    more = PAPER.model_copy(update={"finetune": PAPER.finetune.model_copy(update={"seeds": [1, 2, 3]})})
+    for one, three in zip(work_of(PAPER, BERT, HUNDRED), work_of(more, BERT, HUNDRED), strict=True):
+        assert (three.times, three.pairs, three.flops) == (3 * one.times, 3 * one.pairs, pytest.approx(3 * one.flops))
+
+
+# ---- hours
+
+
+def test_a_timed_piece_of_work_takes_the_time_that_it_took():
+    """The published one: 486 runs at 90 minutes are 729 hours; their steps are 8,662 on average, not 9,300."""
+    pruning = by_name(PAPER, BERT, HUNDRED._replace(train=Pairs(1, 39)))["pruning"]
+    took = hours(pruning, BERT, device("a5000"), "float32")
+    assert took.kind == "published"
+    assert took.hours == pytest.approx(486 * 1.5 * (pruning.times / 486 / 9300), rel=0.01)
+
+
+def test_what_was_not_timed_is_an_estimate():
+    found = by_name(PAPER, BERT, HUNDRED)
+    assert hours(found["fine-tuning"], BERT, device("a5000"), "float32").kind == "estimate"
+    assert hours(found["pruning"], BERT, device("h100"), "float32").kind == "estimate"
+    assert hours(found["pruning"], BERT, device("cpu"), "float32").kind == "measured"
+    wider = BERT.model_copy(update={"hidden": 1024})
+    assert hours(found["pruning"], wider, device("cpu"), "float32").kind == "estimate"
+
+
+def test_a_device_without_throughputs_follows_its_peak():
+    pruning = by_name(PAPER, BERT, HUNDRED)["pruning"]
+    single, half = (hours(pruning, BERT, device("h100"), precision).hours for precision in ("float32", "bfloat16"))
+    assert single / half == pytest.approx(989 / 67)
+    assert single == pytest.approx(pruning.flops / (0.3 * 67e12) / 3600)
+
+
+def test_an_unknown_device_is_named_with_those_there_are():
+    with pytest.raises(InputError, match=r"DEVICE = 'abacus'.*cpu, a5000"):
+        device("abacus")
+
+
+# ---- pairs
+
+
+def test_an_unknown_task_is_to_be_encoded_first(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    study = PAPER.model_copy(update={"task": PAPER.task.model_copy(update={"name": "mine"})})
+    with pytest.raises(InputError, match=r"task.name = 'mine'.*`encode`"):
+        pairs_of(study)
+
+
+def test_a_sample_of_every_subset_is_counted(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    data = pairs_of(load_study(ROOT / "config" / "minilm-mnli.yaml"))
+    assert data.evaluation.pairs == 400 + 400 + 30 * 30
+    assert (data.subsets, data.counted) == (32, False)
+
+
+# ---- jobs
+
+
+def test_jobs_are_read_from_a_dry_runs_table():
+    text = "job  count\n----  ---\nprune_42_43   3\nprune_44  2\nprune_again  1\nx_all_figures 1\nall 1\ntotal  8\n"
+    assert counted(text) == {"prune": 5, "prune_again": 1}
+
+
+def test_a_refused_configuration_is_told_with_its_reason(changed):
+    with pytest.raises(InputError, match=r"mid = 1\.2"):
+        jobs(ROOT / "Snakefile", [str(changed(grid__mid=1.2))], everything=True)
+
+
+# ---- against what a run made
+
+
+def results_of(folder):
+    return sum(path.stat().st_size for path in (folder / "results").rglob("*") if path.is_file())
+
+
+@pytest.mark.workflow
+def test_the_plan_of_a_finished_study_is_what_it_made(finished, tmp_path, monkeypatch):
+    """Jobs exactly; pairs exactly, tokens to a tenth; disk within a factor of two."""
+    monkeypatch.chdir(finished)
+    everything, missing = (jobs(ROOT / "Snakefile", [str(REDUCED)], all_of_them) for all_of_them in (True, False))
+    assert everything == planned(tmp_path, REDUCED)
+    assert missing == {}
+    shape, found = shape_of(STUDY.model), pairs_of(STUDY)
+    monkeypatch.chdir(tmp_path)
+    assumed = pairs_of(STUDY)
+    assert (found.counted, assumed.counted) == (True, False)
+    for one, other in ((found.train, assumed.train), (found.evaluation, assumed.evaluation)):
+        assert one.pairs == other.pairs
+        assert one.tokens == pytest.approx(other.tokens, rel=0.1)
+    *kept, _ = disk(STUDY, shape, found, work_of(STUDY, shape, found)).values()
+    assert 0.5 < sum(kept) / results_of(finished) < 2
+
+
+@pytest.mark.workflow
+def test_a_plan_on_the_terminal_counts_what_exists(finished, monkeypatch, changed):
+    monkeypatch.chdir(finished)
+    wider = str(changed(grid__seeds=[42, 43, 44, 45]))
+    wanted, missing = (jobs(ROOT / "Snakefile", [wider], everything) for everything in (True, False))
+    text = plan(load_study(wider), "cpu", device("cpu"), wanted, missing)
+    rows = {line.split("  ")[0]: line.split()[-3:] for line in text.splitlines()}
+    assert rows["prune"] == ["24", "20", "4"]  # one seed more, at two sparsities of two fine-tuning seeds
+    assert rows["finetune"] == ["2", "2", "0"]
+
+
+def test_every_number_from_an_estimate_is_marked():
+    text = plan(PAPER, "h100", device("h100"), Counter(finetune=1, prune=486), Counter(prune=400))
+    table = re.search(r"^work.*?\n\n", text, re.MULTILINE | re.DOTALL)[0].splitlines()[2:-1]
+    assert len(table) == 9
+    for line in table:
+        columns = re.split(r" {2,}", line)
+        told = columns[2:] if columns[0] == "total" else columns[5:7]
+        assert len(told) >= 2 and all(value.startswith("~") or value == "0" for value in told), line
+
+
+def test_memory_grows_with_what_a_job_holds():
+    def peak(study, name):
+        return {m.name: m.host + m.device for m in memory(study, BERT, HUNDRED)}[name]
+
+    larger = PAPER.model_copy(update={"finetune": PAPER.finetune.model_copy(update={"batch_size": 64})})
+    assert peak(larger, "fine-tuning") > 1.3 * peak(PAPER, "fine-tuning")
+    assert peak(larger, "pruning") == peak(PAPER, "pruning")
