@@ -40,7 +40,7 @@ def test_fine_tuning_killed_at_random_moments_ends_with_the_same_bytes(finished,
         steps.append(re.findall(r"resuming after step (\d+)", started.read_text()))
     subprocess.run(command, cwd=finished, check=True, stderr=subprocess.DEVNULL)
     whole = finished / folder
-    made = [path for path in sorted(tmp_path.glob("step*/checkpoint/*"))]
+    made = sorted(tmp_path.glob("step*/checkpoint/*"))
     assert {path.relative_to(tmp_path) for path in made} == {
         path.relative_to(whole) for path in whole.glob("step*/checkpoint/*")
     }

@@ -5,13 +5,13 @@ if FROM_HUB:
             f"{L.data}/fetched.json",
         log:
             L.log("fetch"),
+        localrule: True
         conda:
             "../../envs/environment.yaml"
         params:
             model=STUDY.model.model_dump_json(),
             task=STUDY.task.model_dump_json(),
             code=SCRIPTS["fetch"],
-        localrule: True
         shell:
             "step fetch --model {params.model:q} --task {params.task:q} --fetched {output} --log {log}"
 
@@ -20,9 +20,9 @@ else:
     rule fetch:
         log:
             L.log("fetch"),
+        localrule: True
         conda:
             "../../envs/environment.yaml"
-        localrule: True
         shell:
             "echo 'This study takes nothing from the Hugging Face hub: there is nothing to fetch.' | tee {log}"
 

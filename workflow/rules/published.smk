@@ -115,12 +115,14 @@ if PUBLISHED:
     rule published:
         input:
             PUBLISHED_RESULTS,
+        localrule: True
 
 else:
 
     rule published:
         log:
             L.log("published"),
+        localrule: True
         conda:
             "../../envs/environment.yaml"
         params:
