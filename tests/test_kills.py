@@ -27,18 +27,19 @@ def test_fine_tuning_killed_at_random_moments_ends_with_the_same_bytes(finished,
     command[command.index("--folder") + 1] = str(tmp_path)
     for option in ("--trace", "--predictions", "--log"):
         command[command.index(option) + 1] = str(tmp_path / option[2:])
-    working, draws = tmp_path / ".unfinished" / "fingerprint", random.Random(0)
-    resumed = []
+    log, state = tmp_path / "log", tmp_path / ".unfinished" / "state.safetensors"
+    draws, resumed = random.Random(0), []
     for _ in range(KILLS):
+        log.unlink(missing_ok=True)
         running = subprocess.Popen(command, cwd=finished, stderr=subprocess.DEVNULL)
-        started = tmp_path / "log"
-        while running.poll() is None and not (working.exists() and started.exists()):
+        while running.poll() is None and not (log.exists() and state.exists()):  # the log is opened after the imports
             time.sleep(0.01)
-        time.sleep(draws.uniform(0, 2))  # the whole run takes about two seconds after its imports
+        time.sleep(draws.uniform(0, 0.8))
         running.kill()
         running.wait()
-        resumed += re.findall(r"resuming after step (\d+)", started.read_text())
+        resumed += re.findall(r"resuming after step (\d+)", log.read_text())
     subprocess.run(command, cwd=finished, check=True, stderr=subprocess.DEVNULL)
+    resumed += re.findall(r"resuming after step (\d+)", log.read_text())
     whole = finished / folder
     made = sorted(tmp_path.glob("step*/checkpoint/*"))
     assert {path.relative_to(tmp_path) for path in made} == {
@@ -48,5 +49,5 @@ def test_fine_tuning_killed_at_random_moments_ends_with_the_same_bytes(finished,
         assert path.read_bytes() == (whole / path.relative_to(tmp_path)).read_bytes(), path.name
     assert (tmp_path / "trace").read_bytes() == (whole / "trace.parquet").read_bytes()
     assert (tmp_path / "predictions").read_bytes() == (whole / "evaluations.parquet").read_bytes()
-    assert not working.exists()
+    assert not (tmp_path / ".unfinished").exists()
     assert resumed, "no kill hit a run between its saved states"
