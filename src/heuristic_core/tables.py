@@ -211,7 +211,7 @@ SCHEMAS = {
         "control": (STRING, "learned (the spread itself), random or importance"),
     } | SUBSET | {
         "n": (INT, "subnetworks"),
-        "accuracy": (REAL, "percent, mean over subnetworks"),
+        "accuracy": (REAL, "percent, mean over subnetworks, all on the pairs that analysis.control_pairs leaves"),
         "sd": (REAL, "standard deviation (n-1), points"),
         "difference": (REAL, "points, learned minus control, mean over the same seeds"),
         "difference_low": (REAL, "95 % confidence interval, Student's t over pruning seeds"),

@@ -180,7 +180,11 @@ rule ablations:
 rule controls:
     input:
         predictions=L.table("control_predictions"),
-        accuracy=L.table("accuracy"),
+        learned=[
+            f"{L.run}/step{c.step}/s{c.sparsity:g}/seed{c.seed}/predictions.parquet".format(ft_seed=ft_seed)
+            for ft_seed in STUDY.finetune.seeds
+            for c in spread(STUDY)
+        ],
     output:
         L.table("controls"),
     log:
@@ -188,12 +192,11 @@ rule controls:
     conda:
         "../../envs/environment.yaml"
     params:
-        analysis=STUDY.analysis.model_dump_json(include={"class_rule", "subsets"}),
-        context=CONTEXT.model_dump_json(include={"last", "mid", "high", "seeds"}),
+        analysis=STUDY.analysis.model_dump_json(include={"class_rule", "control_pairs", "subsets"}),
         code=SCRIPTS["controls"],
     shell:
-        "fork controls --analysis {params.analysis:q} --context {params.context:q} --predictions {input.predictions}"
-        " --accuracy {input.accuracy} --table {output} --log {log}"
+        "fork controls --analysis {params.analysis:q} --learned {input.learned} --predictions {input.predictions}"
+        " --table {output} --log {log}"
 
 
 # Every table that a claim may read; Snakemake makes those that no figure wanted.

@@ -41,7 +41,7 @@ def main(arguments=None):
     use_threads(1)
     model, evaluation, run = (
         load_model(args.checkpoint, args.device, args.precision),
-        Encoded.load(args.evaluation),
+        Encoded.load(args.evaluation).thinned(args.analysis.control_pairs),
         identity(args),
     )
     means, pairs = ComponentMeans.load(args.means), PairTensors(evaluation, model.pad, model.device)
