@@ -10,6 +10,7 @@ rule gather:
         group_accuracy=f"{L.step}/group_accuracy.parquet",
         components=f"{L.step}/components.parquet",
         traces=f"{L.step}/prune_trace.parquet",
+        runs=f"{L.step}/runs.parquet",
     log:
         L.log("gather/ft{ft_seed}-step{step}"),
     conda:
@@ -17,10 +18,12 @@ rule gather:
     params:
         cells=lambda w, input: [os.path.dirname(path) for path in input.subnetworks],
         analysis=SCORING,
+        controller=STUDY.prune.controller,
         code=SCRIPTS["gather"],
     shell:
         "fork gather --analysis {params.analysis:q} --full {input.full} --cells {params.cells} --predictions {output.predictions}"
-        " --accuracy {output.accuracy} --group-accuracy {output.group_accuracy} --components {output.components} --traces {output.traces} --log {log}"
+        " --accuracy {output.accuracy} --group-accuracy {output.group_accuracy} --components {output.components} --traces {output.traces}"
+        " --runs {output.runs} --controller {params.controller} --log {log}"
 
 
 # The heads that subnetworks share depend on the spread and the early ones alone: another sparsity reruns no ablation.
@@ -48,7 +51,7 @@ rule core:
 
 PARTS = {
     name: expand(f"{L.step}/{name}.parquet", ft_seed=STUDY.finetune.seeds, step=STUDY.finetune.checkpoints)
-    for name in ("accuracy", "group_accuracy", "components", "prune_trace")
+    for name in ("accuracy", "group_accuracy", "components", "prune_trace", "runs")
 } | {
     name: expand(f"{L.run}/{file}.parquet", ft_seed=STUDY.finetune.seeds)
     for name, file in {
