@@ -157,7 +157,7 @@ class Subnetwork:
 
     @classmethod
     def load(cls, path: str | Path) -> "Subnetwork":
-        """Read what :meth:`save` wrote. Raises InputError, naming the file, if it is of a failed run or no such file."""
+        """Read what :meth:`save` wrote. Raises InputError, naming the file, if it holds a failed run or no run."""
         found = load_run(path)
         if isinstance(found, FailedRun):
             raise InputError(f"{path}: this pruning run found no subnetwork, it {found.reason}")
