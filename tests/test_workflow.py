@@ -230,23 +230,6 @@ def test_seeds_that_share_a_pass_share_a_job_and_find_the_same_subnetworks(finis
         assert one.log_alpha == pytest.approx(other.log_alpha, abs=1e-4)
 
 
-def test_a_killed_pruning_job_resumes_to_the_same_bytes(finished, changed, tmp_path):
-    config = changed(prune__hold=1500, prune__save_every=20)
-    whole, cut = tmp_path / "whole", tmp_path / "cut"
-    subprocess.run([sys.executable, *prune_arguments(finished, whole, config)], check=True, capture_output=True)
-    command = [sys.executable, *prune_arguments(finished, cut, config)]
-    running = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    wait_for(lambda: (cut / ".unfinished" / "state.safetensors").is_file())
-    running.kill()
-    running.wait()
-    assert not (cut / "subnetwork.json").exists()
-    subprocess.run(command, check=True, capture_output=True)
-    assert "resuming after step" in (cut / "log").read_text()
-    for file in ("subnetwork.json", "trace.parquet"):
-        assert (whole / file).read_bytes() == (cut / file).read_bytes(), file
-    assert not (cut / ".unfinished").exists()
-
-
 def test_a_pruning_run_that_failed_is_a_missing_value_everywhere(finished, tmp_path):
     folder = tmp_path / "copy"
     shutil.copytree(finished, folder, symlinks=True)
