@@ -160,7 +160,7 @@ def core_rows(rng):
         for c in ComponentGrid(4, 8):
             mid, high = (12, 12) if c.kind == "mlp" else (counts(rng, ft_seed, c, share) for share in (0.9, 0.6))
             yield run(ft_seed, component=c.index, name=c.name, kind=c.kind, layer=c.layer, head=c.head) | {
-                "mid": mid, "high": high, "early": None, "in_core": c.index in CORE[ft_seed]
+                "mid": mid, "high": high, "early": None, "n_mid": 12, "n_high": 12, "in_core": c.index in CORE[ft_seed]
             }  # fmt: skip
 
 

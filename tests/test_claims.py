@@ -201,7 +201,7 @@ def test_saturation_needs_both_groups():
 def core_rows(in_core, early, size=4):
     return [
         {"component": c, "kind": "head", "layer": c // size, "head": c % size, "in_core": c in in_core}
-        | {"mid": 4, "high": 4, "early": 2 if c in early else 0}
+        | {"mid": 4, "high": 4, "n_mid": 4, "n_high": 4, "n_early": 2, "early": 2 if c in early else 0}
         for c in range(2 * size)
     ]
 

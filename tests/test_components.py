@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristic_core.components import Component, ComponentGrid, Identity, Subnetwork, kept_count
+from heuristic_core.components import Component, ComponentGrid, FailedRun, Identity, Subnetwork, kept_count, load_run
 from heuristic_core.errors import InputError
 from heuristic_core.tables import as_table
 
@@ -183,6 +183,21 @@ def test_a_file_that_is_no_json_is_named(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(ValueError, match=rf"^{re.escape(str(path))} is not a subnetwork file: "):
         Subnetwork.load(path)
+
+
+def test_a_failed_run_is_written_in_the_place_of_a_subnetwork_and_is_none(tmp_path):
+    path = tmp_path / "subnetwork.json"
+    failed = FailedRun(RUN, "diverged by step 70: kl nan")
+    failed.save(path)
+    assert load_run(path) == failed and failed.rows() == []
+    text = json.loads(path.read_text())
+    assert (text["failed"], text["kept"]) == ("diverged by step 70: kl nan", None)
+    with pytest.raises(
+        InputError, match=r"subnetwork\.json: this pruning run found no subnetwork, it diverged by step 70"
+    ):
+        Subnetwork.load(path)
+    subnetwork().save(path)
+    assert load_run(path) == subnetwork()
 
 
 def test_a_subnetwork_of_another_model_is_refused():

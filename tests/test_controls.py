@@ -5,14 +5,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from heuristic_core.analysis.controls import controls, permuted
+from heuristic_core import evaluate
+from heuristic_core.analysis.controls import controls, first_pairs, permuted
 from heuristic_core.analysis.frames import frame, generator
-from heuristic_core.components import ComponentGrid
-from heuristic_core.config.context import Context
-from heuristic_core.tables import schema, write_table
+from heuristic_core.components import ComponentGrid, Identity
+from heuristic_core.tables import as_frame, as_table, schema, write_table
 
-CONTEXT = Context(mid=0.3, high=0.5, last=20, seeds=(42, 43, 44))
+SEEDS = (42, 43, 44)
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 20, "repeat": 0}
+CELL = {**RUN, "sparsity": 0.3, "seed": 42}
 GROUPS = {"a": "ood", "b": "ood", "c": "id"}
 
 
@@ -26,15 +27,21 @@ def test_a_permutation_keeps_the_counts_of_every_layer_and_the_mlps():
     assert {tuple(found[:3]) for found in draws} == {(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)}
 
 
-def accuracy_rows(learned, **more):
-    """learned: by subset, one value per pruning seed."""
-    for subset, values in learned.items():
-        for seed, value in zip(CONTEXT.seeds, values, strict=True):
-            yield (
-                RUN
-                | {"sparsity": 0.3, "seed": seed, "subset": subset, "group": GROUPS[subset], "accuracy": value}
-                | more
-            )
+def rows_of(learned):
+    """Accuracies of learned subnetworks; learned: by subset, one value per pruning seed, None for a failed run."""
+    rows = [
+        RUN
+        | {"sparsity": 0.3, "control": "learned", "seed": seed, "subset": subset, "group": GROUPS[subset]}
+        | {"accuracy": value}
+        for subset, values in learned.items()
+        for seed, value in zip(SEEDS, values, strict=True)
+        if value is not None
+    ]
+    return pd.DataFrame(rows).assign(family=None)
+
+
+def compared(learned, right=None, subsets=None, **scored):
+    return controls(pd.concat([rows_of(learned), first_pairs(predictions(right or RIGHT), **scored)]), subsets)
 
 
 def predictions(right):
@@ -67,10 +74,7 @@ def t_interval(values):
 
 
 def test_differences_are_paired_by_pruning_seed(tmp_path):
-    accuracy = [*accuracy_rows(LEARNED)]
-    others = [one | change for one in accuracy for change in ({"repeat": 1}, {"sparsity": 0.4}, {"step": 10})]
-    accuracy = frame("accuracy", accuracy + [one | {"accuracy": 0.0} for one in others])
-    result = controls(predictions(RIGHT), accuracy, CONTEXT)
+    result = compared(LEARNED)
     assert list(result.columns) == schema("controls").names
     write_table("controls", result, tmp_path / "controls.parquet")
     assert len(result) == 3 * 3  # a, b and their mean
@@ -84,21 +88,37 @@ def test_differences_are_paired_by_pruning_seed(tmp_path):
     one = row(result, "importance", None)
     assert one["n"] == 1 and one["accuracy"] == 30 and pd.isna(one["sd"])
     assert one[values].tolist() == pytest.approx(t_interval([40, 25, 40]))
-    merged = controls(predictions(RIGHT), accuracy, CONTEXT, rule="merge-first")
-    assert row(merged, "random", "a")["accuracy"] == 0
+    assert row(compared(LEARNED, rule="merge-first"), "random", "a")["accuracy"] == 0
 
 
 def test_a_failed_run_is_left_out_and_groups_are_of_chosen_subsets():
-    accuracy = frame("accuracy", [*accuracy_rows({"a": [90.0, None, 80.0], "b": LEARNED["b"]})])
-    result = controls(predictions(RIGHT), accuracy, CONTEXT)
-    assert row(result, "learned", "a")["n"] == row(result, "learned", None)["n"] == 2
-    assert row(result, "learned", "b")["n"] == 3
+    failed = {"a": [90.0, None, 80.0], "b": [50.0, None, 60.0]}
+    there = {"random": {seed: right for seed, right in RIGHT["random"].items() if seed != 43}}
+    result = compared(failed, RIGHT | there)
+    assert {row(result, control, subset)["n"] for control in ("learned", "random") for subset in ("a", None)} == {2}
     assert row(result, "random", None)["difference"] == pytest.approx((40 + 45) / 2)
-    chosen = controls(predictions(RIGHT), accuracy, CONTEXT, ["b"])
+    assert row(result, "importance", "a")["difference"] == pytest.approx(85 - 20)
+    chosen = compared(LEARNED, subsets=["b"])
     assert row(chosen, "learned", None)["accuracy"] == 50 and row(chosen, "random", "a")["n"] == 3
 
 
 def test_below_two_seeds_there_is_no_interval():
-    accuracy = frame("accuracy", [one for one in accuracy_rows(LEARNED) if one["seed"] == 42])
-    one = row(controls(predictions(RIGHT), accuracy, CONTEXT), "random", "a")
+    one = row(compared({"a": [90.0, None, None], "b": [50.0, None, None]}), "random", "a")
     assert one["difference"] == 40 and pd.isna(one["difference_low"]) and pd.isna(one["difference_high"])
+
+
+@pytest.mark.parametrize("count", [None, 1, 7, 1000])
+def test_stored_predictions_are_scored_on_the_pairs_that_controls_are_evaluated_on(encoded, count):
+    """The first of each subset in a table of all predictions are the pairs of the thinned set, whatever the group."""
+    logits = np.random.default_rng(0).normal(size=(len(encoded), 3)).astype(np.float32)
+    thin = encoded.thinned(count)
+    kept = [k for s in encoded.subsets for k in range(s.start, min(s.stop, s.start + (count or len(encoded))))]
+    assert len(kept) == len(thin)
+
+    def scored(of, values, **options):
+        columns = evaluate.predictions(values, of) | Identity(**CELL).columns(len(of))
+        return first_pairs(as_frame(as_table("predictions", columns)), **options)
+
+    of_thin, of_all = scored(thin, logits[kept]), scored(encoded, logits, pairs=count)
+    pd.testing.assert_frame_equal(of_thin, of_all)
+    assert of_all["subset"].tolist() == ["in", "out", "out_entailed"]

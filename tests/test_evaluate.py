@@ -1,8 +1,13 @@
 """Scoring: what is said of every pair, with the class first or its merger into the subset's labels first."""
 
+import copy
+
 import numpy as np
 import pytest
+import torch
+from test_scripts import script
 
+from heuristic_core.errors import InputError
 from heuristic_core.evaluate import predictions
 from heuristic_core.tables import as_table
 from heuristic_core.tasks.encoded import Subset, from_lists
@@ -49,3 +54,17 @@ def test_columns_fill_the_table_of_predictions():
     assert table["seed"].null_count == 6
     assert table["family"].to_pylist() == [None] * 3 + ["constituent"] * 3
     assert table["template"].to_pylist() == [None, None, None, "if", "unless", "if"]
+
+
+def test_a_broken_checkpoint_is_an_error_before_anything_is_written(bert, encoded, tmp_path):
+    broken = copy.deepcopy(bert)
+    broken.classifier.weight[0, 0] = torch.nan
+    broken.save_pretrained(tmp_path / "checkpoint")
+    encoded.save(tmp_path / "pairs")
+    written = {name: tmp_path / "out" / name for name in ("means", "logits", "predictions")}
+    given = {"examples": 10, "mean-examples": 10, "study": "s", "model-name": "m", "task-name": "t", "ft-seed": 1}
+    given |= {"step": 2, "checkpoint": tmp_path / "checkpoint", "train": tmp_path / "pairs"}
+    given |= {"evaluation": tmp_path / "pairs", "log": tmp_path / "log", **written}
+    with pytest.raises(InputError, match=r"logits of .*checkpoint: not finite on 10 of 10 pairs: the checkpoint is"):
+        script("full_model").main([str(part) for name, value in given.items() for part in (f"--{name}", value)])
+    assert not (tmp_path / "out").exists()

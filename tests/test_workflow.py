@@ -14,7 +14,7 @@ from conftest import ROOT
 from families import make_model
 from reduced import OWN, REDUCED, RUNS, STUDY, planned, snakemake
 
-from heuristic_core.components import Subnetwork
+from heuristic_core.components import FailedRun, Subnetwork
 from heuristic_core.config.grid import cells, repeats
 from heuristic_core.figures.targets import TARGETS, outputs
 from heuristic_core.tables import SCHEMAS, read_table, schema
@@ -230,21 +230,44 @@ def test_seeds_that_share_a_pass_share_a_job_and_find_the_same_subnetworks(finis
         assert one.log_alpha == pytest.approx(other.log_alpha, abs=1e-4)
 
 
-def test_a_killed_pruning_job_resumes_to_the_same_bytes(finished, changed, tmp_path):
-    config = changed(prune__hold=1500, prune__save_every=20)
-    whole, cut = tmp_path / "whole", tmp_path / "cut"
-    subprocess.run([sys.executable, *prune_arguments(finished, whole, config)], check=True, capture_output=True)
-    command = [sys.executable, *prune_arguments(finished, cut, config)]
-    running = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    wait_for(lambda: (cut / ".unfinished" / "state.safetensors").is_file())
-    running.kill()
-    running.wait()
-    assert not (cut / "subnetwork.json").exists()
-    subprocess.run(command, check=True, capture_output=True)
-    assert "resuming after step" in (cut / "log").read_text()
-    for file in ("subnetwork.json", "trace.parquet"):
-        assert (whole / file).read_bytes() == (cut / file).read_bytes(), file
-    assert not (cut / ".unfinished").exists()
+def test_a_pruning_run_that_failed_is_a_missing_value_everywhere(finished, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(finished, folder, symlinks=True)
+    cells = [
+        f"{RUNS}/ft1/step60/s0.4/seed44",
+        f"{RUNS}/ft1/step30/s0.4/seed43",
+    ]  # of the spread; early and of the curve
+    for cell in cells:
+        identity = Subnetwork.load(folder / cell / "subnetwork.json").identity
+        FailedRun(identity, "diverged by step 10: kl nan").save(folder / cell / "subnetwork.json")
+    jobs = planned(folder, REDUCED)
+    assert jobs["evaluate"] == jobs["gather"] == 2 and "prune" not in jobs
+    snakemake(folder)
+    tables = folder / "results/reduced/tables"
+    assert all(read_table(folder / cell / "predictions.parquet").empty for cell in cells)
+    for name in ("accuracy", "group_accuracy"):
+        table, before = (read_table(place / f"results/reduced/tables/{name}.parquet") for place in (folder, finished))
+        null = table[table["accuracy"].isna()]
+        assert set(null["reason"]) == {"diverged by step 10: kl nan"} and len(table) == len(before)
+        keys = ["ft_seed", "step", "seed"]
+        assert sorted(set(null[keys].itertuples(index=False, name=None))) == [(1, 30, 43), (1, 60, 44)]
+    failed = read_table(tables / "runs.parquet").dropna(subset="reason")
+    assert set(failed.loc[failed["actual_sparsity"].isna(), "seed"]) == {43, 44}
+    core = read_table(tables / "core.parquet")
+    counts = core.groupby("ft_seed")[["n_mid", "n_high", "n_early"]].max()
+    assert counts.to_numpy().tolist() == [[3, 2, 1], [3, 3, 2]]
+    frequency = read_table(tables / "head_frequency.parquet").groupby(["ft_seed", "step", "sparsity"])["n"].max()
+    assert (frequency[1, 60, 0.4], frequency[2, 60, 0.4], frequency[1, 30, 0.4]) == (2, 3, 1)
+    summary = read_table(tables / "summary.parquet")
+    here = (summary["ft_seed"] == 1) & (summary["sparsity"] == 0.4)
+    assert set(summary.loc[here, "n"]) == {2}
+    controls = read_table(tables / "controls.parquet")
+    here = (controls["ft_seed"] == 1) & (controls["sparsity"] == 0.4) & (controls["control"] != "importance")
+    assert set(controls.loc[here, "n"]) == {2}
+    report = (folder / "results/reduced/report.html").read_text()
+    assert "fine-tuning seed 1, step 60, sparsity 0.4, seed 44: diverged by step 10: kl nan" in report
+    log = (folder / "results/reduced/logs/gather/ft1-step60.log").read_text()
+    assert "pruning runs failed: fine-tuning seed 1, step 60, sparsity 0.4, seed 44" in log
 
 
 @pytest.mark.parametrize("case", ["llama", "distilbert"])

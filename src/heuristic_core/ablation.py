@@ -62,7 +62,10 @@ class ComponentMeans:
     def load(cls, path: str | Path) -> "ComponentMeans":
         from safetensors.torch import load_file
 
-        return cls(**load_file(path))
+        means = load_file(path)
+        if not all(tensor.isfinite().all() for tensor in means.values()):
+            raise InputError(f"{path}: component means are not finite; the checkpoint is broken")
+        return cls(**means)
 
 
 def zeros(model: Model) -> ComponentMeans:

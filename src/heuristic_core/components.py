@@ -157,12 +157,40 @@ class Subnetwork:
 
     @classmethod
     def load(cls, path: str | Path) -> "Subnetwork":
-        """Read what :meth:`save` wrote. Raises ValueError, naming the file, if it is not such a file."""
-        try:
-            text = json.loads(Path(path).read_text())
-            grid = ComponentGrid(text["layers"], text["heads"])
-            kept = tuple(sorted(grid.index(name) for name in text["kept"]))
-            alphas = tuple(float(text["log_alpha"][c.name]) for c in grid)
-            return cls(Identity(**text["identity"]), grid.layers, grid.heads, kept, alphas, text["threshold"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{path} is not a subnetwork file: {error}") from error
+        """Read what :meth:`save` wrote. Raises InputError, naming the file, if it holds a failed run or no run."""
+        found = load_run(path)
+        if isinstance(found, FailedRun):
+            raise InputError(f"{path}: this pruning run found no subnetwork, it {found.reason}")
+        return found
+
+
+@dataclass(frozen=True)
+class FailedRun:
+    """A pruning run that found no subnetwork: a missing value. reason: such as "diverged by step 70: kl nan"."""
+
+    identity: Identity
+    reason: str
+
+    def rows(self) -> list[dict]:
+        """Its rows of table `components`: none."""
+        return []
+
+    def save(self, path: str | Path) -> None:
+        """Write it in the place of a subnetwork."""
+        text = {"identity": self.identity._asdict(), "failed": self.reason, "kept": None}
+        write_text(path, json.dumps(text, indent=1) + "\n")
+
+
+def load_run(path: str | Path) -> Subnetwork | FailedRun:
+    """What a pruning run left at `path`. Raises InputError, naming the file, if it is no such file."""
+    try:
+        text = json.loads(Path(path).read_text())
+        identity = Identity(**text["identity"])
+        if text["kept"] is None:
+            return FailedRun(identity, text["failed"])
+        grid = ComponentGrid(text["layers"], text["heads"])
+        kept = tuple(sorted(grid.index(name) for name in text["kept"]))
+        alphas = tuple(float(text["log_alpha"][c.name]) for c in grid)
+        return Subnetwork(identity, grid.layers, grid.heads, kept, alphas, text["threshold"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path} is not a subnetwork file: {error}") from error

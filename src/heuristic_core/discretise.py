@@ -9,14 +9,13 @@ from torch import Tensor
 
 from heuristic_core.ablation import Mask
 from heuristic_core.components import ComponentGrid, kept_count
-from heuristic_core.config.pruning import Prune
+from heuristic_core.config.pruning import THRESHOLD_TOLERANCE, Prune
 from heuristic_core.evaluate import all_logits
 from heuristic_core.gates import TEMPERATURE, probability_open
 from heuristic_core.prune import PruningInputs
 
 SLOPE = 0.8  # of the soft mask sigmoid(0.8 log_alpha / T) that the paper's code inherits from CoFi
 CANDIDATES = tuple(round(0.05 * n, 2) for n in range(1, 20))
-TOLERANCE = 0.05  # by how much a chosen threshold may miss the target sparsity on the dense side
 
 
 class Kept(NamedTuple):
@@ -50,7 +49,7 @@ def choose_threshold(log_alpha: Tensor, sparsity: float, held_out: PruningInputs
     """
     grid = held_out.model.grid
     subnetworks = {tuple(keep_above(log_alpha, grid, t)): t for t in CANDIDATES}
-    sparse = {k: t for k, t in subnetworks.items() if len(k) <= (1 - sparsity + TOLERANCE) * len(grid) + 1e-9}
+    sparse = {k: t for k, t in subnetworks.items() if len(k) <= (1 - sparsity + THRESHOLD_TOLERANCE) * len(grid) + 1e-9}
     if not sparse:
         return CANDIDATES[-1]
     return min(sparse.items(), key=lambda one: (_divergence(one[0], held_out), -one[1]))[1]

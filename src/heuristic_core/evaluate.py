@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from heuristic_core.ablation import ComponentMeans, Mask, Resampled, gates_without, zeros
+from heuristic_core.errors import InputError
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.model import Model
 from heuristic_core.progress import Progress
@@ -30,6 +31,15 @@ def all_logits(model: Model, pairs: PairTensors, mask: Mask | None = None) -> Te
         done += len(index)
         progress.at(done)
     return logits.cpu()
+
+
+def finite(logits: Tensor, what: str) -> Tensor:
+    """`logits` [n, classes] as they are. Raises InputError that names `what` they are where one is not finite."""
+    if count := int((~logits.isfinite().all(-1)).sum()):
+        raise InputError(
+            f"{what}: not finite on {count} of {len(logits)} pairs: the checkpoint is broken, or its precision too low"
+        )
+    return logits
 
 
 def subnetwork_logits(

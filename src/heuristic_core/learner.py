@@ -92,21 +92,39 @@ class Learner:
     def record(self, rows: dict[int, Tensor]) -> None:
         """Append recorded steps ([runs, len(COLUMNS)] each, on the device, by step) to the trace.
 
-        Only here a run waits for its device. Raises Diverged where a loss is not finite.
+        Only here a run waits for its device. Raises Diverged where no run is finite at the very first step: what they
+        share is broken, none of them has diverged.
         """
         if not rows:
             return
         values = torch.stack(list(rows.values())).cpu()
         self._recorded, self._values = [*self._recorded, *rows], torch.cat([self._values, values])
-        for step, by_run in zip(rows, values, strict=True):
-            for run, row in zip(self.runs, by_run, strict=True):
-                if not row.isfinite().all():
-                    raise Diverged(f"pruning with seed {run.seed} diverged by step {step}: KL {float(row[0])}")
+        if not self._values[0].isfinite().all(-1).any():
+            raise Diverged(
+                f"pruning is not finite at step {self._recorded[0]} with any seed "
+                f"({', '.join(f'{name} {value:g}' for name, value in zip(COLUMNS, values[0, 0], strict=True))}): "
+                "the checkpoint, its means, its logits or the block prune is broken"
+            )
+
+    def failure(self, run: int) -> str | None:
+        """Why the run at that position has failed, such as "diverged by step 70: kl nan"; None while it is finite."""
+        if (first := self._finite_rows(run)) < len(self._recorded):
+            row = self._values[first, run]
+            column = int((~row.isfinite()).nonzero()[0])
+            return f"diverged by step {self._recorded[first]}: {COLUMNS[column]} {float(row[column]):g}"
+        if not self.log_alpha[run].isfinite().all():
+            return f"diverged by step {self.step}: log_alpha is not finite"
+        return None
 
     def trace(self, run: int) -> list[dict]:
-        """One dict per recorded step (columns of table `prune_trace`) of the run at that position."""
+        """One dict per recorded step (columns of table `prune_trace`) of the run at that position, while finite."""
         rows = zip(self._recorded, self._values[:, run].tolist(), strict=True)
-        return [{"prune_step": step} | dict(zip(COLUMNS, row, strict=True)) for step, row in rows]
+        found = [{"prune_step": step} | dict(zip(COLUMNS, row, strict=True)) for step, row in rows]
+        return found[: self._finite_rows(run)]
+
+    def _finite_rows(self, run: int) -> int:
+        """Recorded steps before the first that is not finite."""
+        return int(self._values[:, run].isfinite().all(-1).long().cumprod(0).sum())
 
     def save(self, path: Path) -> None:
         """All that the runs need to go on, in one safetensors file: some kilobytes, and 24 bytes per recorded step."""

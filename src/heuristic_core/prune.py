@@ -20,6 +20,7 @@ from torch import Tensor
 from heuristic_core import gates
 from heuristic_core.ablation import ComponentMeans
 from heuristic_core.config.pruning import Prune
+from heuristic_core.evaluate import finite
 from heuristic_core.gating import GatedModel
 from heuristic_core.learner import Draws, Learner, Run
 from heuristic_core.models.batches import PASS_TOKENS, PairTensors
@@ -48,8 +49,9 @@ def pruning_inputs(
 ) -> tuple[PruningInputs, PruningInputs | None]:
     """The inputs of pruning, and the held-out ones on which a threshold is chosen, if one is.
 
-    full_logits: of the first ``settings.pairs_needed`` training pairs.
+    full_logits: of the first ``settings.pairs_needed`` training pairs. Raises InputError where they are not finite.
     """
+    finite(full_logits, "the full model's stored logits on training pairs")
 
     def part(start: int, stop: int) -> PruningInputs:
         pairs = PairTensors(train.part(start, stop), model.pad, model.device)
@@ -61,11 +63,15 @@ def pruning_inputs(
 
 @dataclass(frozen=True)
 class Pruned:
-    """log_alpha: [components], on the host. trace: one dict per recorded step (columns of table `prune_trace`)."""
+    """log_alpha: [components], on the host. trace: one dict per recorded step (columns of table `prune_trace`).
+
+    failed: why the run found nothing, with a trace up to there; None for a run that came to its end.
+    """
 
     run: Run
     log_alpha: Tensor
     trace: list[dict]
+    failed: str | None = None
 
 
 def prune(
@@ -76,8 +82,9 @@ def prune(
     Draws depend on a run's seed alone, as in the paper: runs of one seed at two sparsities see the same batches and
     noise. state: file in which the runs' state is saved every ``settings.save_every`` steps; where it exists, they go
     on from there, on a CPU to the same bytes. It is removed by the caller.
+    A run that is no longer finite has failed, and says so; it leaves the others what they are alone.
     Raises ValueError where the runs differ in their number of steps, or are several and have dropout, and
-    Diverged, naming the step, where a loss is no longer finite.
+    Diverged where no run is finite from the first step on.
     """
     learner = Learner(runs, settings, len(inputs.model.grid), inputs.model.device)
     if state and state.is_file():
@@ -94,12 +101,15 @@ def prune(
             if draw.step % record_every == 0 or draw.step == learner.steps - 1:
                 rows[draw.step] = row
         learner.record(rows)
+        failures = [learner.failure(r) for r in range(len(runs))]
+        if all(failures):
+            break
         if state and learner.step < learner.steps:
             learner.save(state)
-        last = learner.trace(0)[-1]
+        last = learner.trace(failures.index(None))[-1]
         progress.at(learner.step, kl=last["kl"], sparsity=last["sampled_sparsity"], target=last["target_sparsity"])
     alphas = learner.log_alpha.detach().cpu()
-    return [Pruned(run, alphas[r], learner.trace(r)) for r, run in enumerate(runs)]
+    return [Pruned(run, alphas[r], learner.trace(r), learner.failure(r)) for r, run in enumerate(runs)]
 
 
 class Objective:

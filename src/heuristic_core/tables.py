@@ -106,6 +106,18 @@ SCHEMAS = {
         "kept": (BOOL, "is in the subnetwork"),
         "log_alpha": (REAL, "at the end of pruning"),
     },
+    "runs": RUN | STEP | CELL | REMOVED | {
+        "gate_sparsity": (REAL, "1 - mean gate, mean over the last tenth of the recorded steps of pruning"),
+        "gap": (REAL, "the controller's target minus that, over the same steps"),
+        "kl": (REAL, "KL(full || gated), nats, over the same steps"),
+        "id_accuracy": (REAL, "percent, group id, as in group_accuracy"),
+        "id_low": (REAL, "lower end of its interval"),
+        "id_high": (REAL, "upper end"),
+        "chance": (REAL, "percent, of always giving the most frequent label of the same subsets"),
+        "missed": (BOOL, "the subnetwork or the gates are further from the target sparsity than allowed"),
+        "collapsed": (BOOL, "ID accuracy is at chance, though the full model's is not"),
+        "reason": (STRING, "why it is missed or collapsed, or why the run failed and values are null; else null"),
+    },
     "actual_sparsity": RUN | STEP | CELL | REMOVED,  # of published subnetworks, whose components are not known
     "finetune_trace": RUN | STEP | {
         "loss": (REAL, "mean training loss, nats, since the row before"),
@@ -171,6 +183,9 @@ SCHEMAS = {
         "mid": (INT, "how many mid-sparsity subnetworks of the last checkpoint keep it"),
         "high": (INT, "how many high-sparsity subnetworks of the last checkpoint keep it"),
         "early": (INT, "how many early subnetworks keep it; null without early"),
+        "n_mid": (INT, "mid-sparsity subnetworks of the last checkpoint: those whose run did not fail"),
+        "n_high": (INT, "high-sparsity ones"),
+        "n_early": (INT, "early ones; null without early"),
         "in_core": (BOOL, "a head in every mid- and high-sparsity subnetwork"),
     },
     "core_null": RUN | {
@@ -223,7 +238,7 @@ SCHEMAS = {
         "control": (STRING, "learned (the spread itself), random or importance"),
     } | SUBSET | {
         "n": (INT, "subnetworks"),
-        "accuracy": (REAL, "percent, mean over subnetworks"),
+        "accuracy": (REAL, "percent, mean over subnetworks, all on the pairs that analysis.control_pairs leaves"),
         "sd": (REAL, "standard deviation (n-1), points"),
         "difference": (REAL, "points, learned minus control, mean over the same seeds"),
         "difference_low": (REAL, "95 % confidence interval, Student's t over pruning seeds"),

@@ -83,7 +83,7 @@ rule controls_predictions:
     conda:
         "../../envs/environment.yaml"
     params:
-        analysis=STUDY.analysis.model_dump_json(include={"importance_pairs", "seed"}),
+        analysis=STUDY.analysis.model_dump_json(include={"control_pairs", "importance_pairs", "seed"}),
         step=STUDY.last_checkpoint,
         identity=IDENTITY,
         device=STUDY.device,

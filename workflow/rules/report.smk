@@ -29,6 +29,7 @@ for prefix, layout, context, _, names, tables in DRAWN:
             settings=f"{layout.root}/study.json",
             captions=sorted({os.path.relpath(CAPTIONS[name]) for name in names}),
             targets=[path for name in names for path in outputs(layout.root, name)],
+            runs=[] if prefix else layout.table("runs"),
         output:
             f"{layout.root}/report.html",
         log:

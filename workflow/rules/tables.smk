@@ -10,6 +10,7 @@ rule gather:
         group_accuracy=f"{L.step}/group_accuracy.parquet",
         components=f"{L.step}/components.parquet",
         traces=f"{L.step}/prune_trace.parquet",
+        runs=f"{L.step}/runs.parquet",
     log:
         L.log("gather/ft{ft_seed}-step{step}"),
     conda:
@@ -17,10 +18,12 @@ rule gather:
     params:
         cells=lambda w, input: [os.path.dirname(path) for path in input.subnetworks],
         analysis=SCORING,
+        controller=STUDY.prune.controller,
         code=SCRIPTS["gather"],
     shell:
         "fork gather --analysis {params.analysis:q} --full {input.full} --cells {params.cells} --predictions {output.predictions}"
-        " --accuracy {output.accuracy} --group-accuracy {output.group_accuracy} --components {output.components} --traces {output.traces} --log {log}"
+        " --accuracy {output.accuracy} --group-accuracy {output.group_accuracy} --components {output.components} --traces {output.traces}"
+        " --runs {output.runs} --controller {params.controller} --log {log}"
 
 
 # The heads that subnetworks share depend on the spread and the early ones alone: another sparsity reruns no ablation.
@@ -48,7 +51,7 @@ rule core:
 
 PARTS = {
     name: expand(f"{L.step}/{name}.parquet", ft_seed=STUDY.finetune.seeds, step=STUDY.finetune.checkpoints)
-    for name in ("accuracy", "group_accuracy", "components", "prune_trace")
+    for name in ("accuracy", "group_accuracy", "components", "prune_trace", "runs")
 } | {
     name: expand(f"{L.run}/{file}.parquet", ft_seed=STUDY.finetune.seeds)
     for name, file in {
@@ -180,7 +183,11 @@ rule ablations:
 rule controls:
     input:
         predictions=L.table("control_predictions"),
-        accuracy=L.table("accuracy"),
+        learned=[
+            f"{L.run}/step{c.step}/s{c.sparsity:g}/seed{c.seed}/predictions.parquet".format(ft_seed=ft_seed)
+            for ft_seed in STUDY.finetune.seeds
+            for c in spread(STUDY)
+        ],
     output:
         L.table("controls"),
     log:
@@ -188,12 +195,11 @@ rule controls:
     conda:
         "../../envs/environment.yaml"
     params:
-        analysis=STUDY.analysis.model_dump_json(include={"class_rule", "subsets"}),
-        context=CONTEXT.model_dump_json(include={"last", "mid", "high", "seeds"}),
+        analysis=STUDY.analysis.model_dump_json(include={"class_rule", "control_pairs", "subsets"}),
         code=SCRIPTS["controls"],
     shell:
-        "fork controls --analysis {params.analysis:q} --context {params.context:q} --predictions {input.predictions}"
-        " --accuracy {input.accuracy} --table {output} --log {log}"
+        "fork controls --analysis {params.analysis:q} --learned {input.learned} --predictions {input.predictions}"
+        " --table {output} --log {log}"
 
 
 # Every table that a claim may read; Snakemake makes those that no figure wanted.

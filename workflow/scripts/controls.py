@@ -1,6 +1,8 @@
-"""Learned subnetworks against random and gradient-importance ones, from predictions and accuracies."""
+"""Learned subnetworks against random and gradient-importance ones, from predictions on the same pairs."""
 
-from heuristic_core.analysis.controls import controls
+import pandas as pd
+
+from heuristic_core.analysis.controls import controls, first_pairs
 from heuristic_core.arguments import Arguments
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.tables import read_table, write_table
@@ -9,16 +11,14 @@ from heuristic_core.tables import read_table, write_table
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.settings("analysis", Analysis)
-    parser.context()
-    parser.files(
-        predictions="predictions of the controls",
-        accuracy="accuracy of every subnetwork",
-        table="where to write accuracies and differences",
+    parser.add_argument(
+        "--learned", nargs="+", required=True, metavar="PATH", help="predictions of the learned subnetworks"
     )
+    parser.files(predictions="predictions of the controls", table="where to write accuracies and differences")
     args = parser.read(arguments)
-    predictions, accuracy = read_table(args.predictions, without=["logits"]), read_table(args.accuracy)
-    rows = controls(predictions, accuracy, args.context, args.analysis.subsets, args.analysis.class_rule)
-    write_table("controls", rows, args.table)
+    paths, a = [*args.learned, args.predictions], args.analysis
+    parts = [first_pairs(read_table(path, without=["logits"]), a.control_pairs, a.class_rule) for path in paths]
+    write_table("controls", controls(pd.concat(parts), a.subsets), args.table)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from heuristic_core.ablation import ComponentMeans
 from heuristic_core.analysis.controls import permuted
 from heuristic_core.analysis.frames import generator
 from heuristic_core.arguments import Arguments, identity
-from heuristic_core.components import Subnetwork, kept_count
+from heuristic_core.components import Subnetwork, kept_count, load_run
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.discretise import keep_largest
 from heuristic_core.evaluate import predictions, subnetwork_logits
@@ -41,11 +41,11 @@ def main(arguments=None):
     use_threads(1)
     model, evaluation, run = (
         load_model(args.checkpoint, args.device, args.precision),
-        Encoded.load(args.evaluation),
+        Encoded.load(args.evaluation).thinned(args.analysis.control_pairs),
         identity(args),
     )
     means, pairs = ComponentMeans.load(args.means), PairTensors(evaluation, model.pad, model.device)
-    learned = [Subnetwork.load(path) for path in args.subnetworks]
+    learned = [one for one in map(load_run, args.subnetworks) if isinstance(one, Subnetwork)]
 
     kept = []  # (cell, control, components)
     for one in learned:

@@ -2,7 +2,7 @@
 
 from heuristic_core.analysis.core import core, core_null
 from heuristic_core.arguments import Arguments
-from heuristic_core.components import Subnetwork
+from heuristic_core.components import load_run
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.tables import as_frame, as_table, write_table
 
@@ -16,7 +16,7 @@ def main(arguments=None):
     )
     parser.files(core="where to write the core", core_null="where to write its size against chance")
     args = parser.read(arguments)
-    rows = [row for path in args.subnetworks for row in Subnetwork.load(path).rows()]
+    rows = [row for path in args.subnetworks for row in load_run(path).rows()]
     components, analysis = as_frame(as_table("components", rows)), args.analysis
     write_table("core", core(components, args.context), args.core)
     write_table("core_null", core_null(components, args.context, analysis.permutations, analysis.seed), args.core_null)

@@ -1,14 +1,18 @@
-"""Predictions of one subnetwork on every evaluation pair."""
+"""Predictions of one subnetwork on every evaluation pair; none of a failed run."""
+
+import logging
 
 from heuristic_core.ablation import ComponentMeans
 from heuristic_core.arguments import Arguments
-from heuristic_core.components import Subnetwork
+from heuristic_core.components import FailedRun, load_run
 from heuristic_core.evaluate import predictions, subnetwork_logits
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import load_model
 from heuristic_core.tables import write_table
 from heuristic_core.tasks.encoded import Encoded
 from heuristic_core.threads import use_threads
+
+LOGGER = logging.getLogger("heuristic_core")
 
 
 def main(arguments=None):
@@ -27,8 +31,11 @@ def main(arguments=None):
     parser.device()
     args = parser.read(arguments)
     use_threads(1)
+    subnetwork = load_run(args.subnetwork)
+    if isinstance(subnetwork, FailedRun):
+        LOGGER.warning("no predictions: this run %s", subnetwork.reason)
+        return write_table("predictions", [], args.predictions)
     model, evaluation = load_model(args.checkpoint, args.device, args.precision), Encoded.load(args.evaluation)
-    subnetwork = Subnetwork.load(args.subnetwork)
     means = ComponentMeans.load(args.means)
     pairs = PairTensors(evaluation, model.pad, model.device)
     logits = subnetwork_logits(

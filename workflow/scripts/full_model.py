@@ -4,7 +4,7 @@ from safetensors.torch import save_file
 
 from heuristic_core.ablation import component_means
 from heuristic_core.arguments import Arguments, identity
-from heuristic_core.evaluate import BATCH_TOKENS, all_logits, predictions
+from heuristic_core.evaluate import BATCH_TOKENS, all_logits, finite, predictions
 from heuristic_core.files import replacing
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import load_model
@@ -37,10 +37,11 @@ def main(arguments=None):
         PairTensors(one, model.pad, model.device)
         for one in (train.first(args.mean_examples), train.first(args.examples), evaluation)
     )
+    logits, predicted = (finite(all_logits(model, one), f"logits of {args.checkpoint}") for one in (used, held_out))
     component_means(model, sample, sample.by_length(BATCH_TOKENS[args.device])).save(args.means)
     with replacing(args.logits) as partial:
-        save_file({"logits": all_logits(model, used)}, partial)
-    columns = predictions(all_logits(model, held_out).numpy(), evaluation)
+        save_file({"logits": logits}, partial)
+    columns = predictions(predicted.numpy(), evaluation)
     write_table("predictions", identity(args).columns(len(evaluation)) | columns, args.predictions)
 
 

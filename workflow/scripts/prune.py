@@ -1,8 +1,9 @@
 """Find subnetworks of a checkpoint at one sparsity, one for each pruning seed; the seeds share every pass.
 
-Interrupted, it resumes where it saved last.
+Interrupted, it resumes where it saved last. A run that diverges is written as a failed one.
 """
 
+import logging
 import shutil
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from safetensors.torch import load_file
 
 from heuristic_core.ablation import ComponentMeans
 from heuristic_core.arguments import Arguments, identity
-from heuristic_core.components import Subnetwork
+from heuristic_core.components import FailedRun, Subnetwork
 from heuristic_core.config.pruning import Prune
 from heuristic_core.discretise import discretise
 from heuristic_core.learner import Run
@@ -22,6 +23,8 @@ from heuristic_core.scratch import scratch
 from heuristic_core.tables import write_table
 from heuristic_core.tasks.encoded import Encoded
 from heuristic_core.threads import use_threads
+
+LOGGER = logging.getLogger("heuristic_core")
 
 
 def main(arguments=None):
@@ -55,8 +58,12 @@ def main(arguments=None):
     found = prune(inputs, runs, args.prune, unfinished / "state.safetensors")
     for one, subnetwork, trace in zip(found, args.subnetworks, args.traces, strict=True):
         run = cell._replace(seed=one.run.seed, repeat=args.repeat)
-        kept = discretise(one.log_alpha, grid, run.sparsity, args.prune, held_out)
         write_table("prune_trace", [{**run._asdict(), **row} for row in one.trace], trace)
+        if one.failed:
+            LOGGER.warning("failed run: seed %d %s", run.seed, one.failed)
+            FailedRun(run, one.failed).save(subnetwork)
+            continue
+        kept = discretise(one.log_alpha, grid, run.sparsity, args.prune, held_out)
         alphas = tuple(one.log_alpha.tolist())
         Subnetwork(run, grid.layers, grid.heads, tuple(kept.components), alphas, kept.threshold).save(subnetwork)
     shutil.rmtree(unfinished)

@@ -9,10 +9,10 @@ from heuristic_core.analysis.accuracy import RULES, chosen
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.components import ComponentGrid
-from heuristic_core.config.context import Context
 from heuristic_core.tables import RUN, STEP, SUBSET
 
 CONTROLS = ("learned", "random", "importance")
+CELL = [*RUN, *STEP, "sparsity", "seed", "control"]
 
 
 def permuted(kept: Sequence[int], grid: ComponentGrid, rng: np.random.Generator) -> list[int]:
@@ -24,33 +24,31 @@ def permuted(kept: Sequence[int], grid: ComponentGrid, rng: np.random.Generator)
     return sorted(found)
 
 
-def controls(
-    predictions: pd.DataFrame,
-    accuracy: pd.DataFrame,
-    context: Context,
-    subsets: Collection[str] | None = None,
-    rule: str = "argmax-first",
-) -> pd.DataFrame:
-    """Table "controls" from tables "control_predictions" and "accuracy".
+def first_pairs(predictions: pd.DataFrame, pairs: int | None = None, rule: str = "argmax-first") -> pd.DataFrame:
+    """Accuracy, percent, of every subnetwork on every subset, over the first `pairs` pairs of it; all for None.
 
-    Of the last checkpoint's mid and high sparsity, by subset and by group (subset null): the unweighted mean over its
-    subsets, restricted to `subsets` where given. A random subnetwork is compared with the learned one whose heads it
-    permutes, the one of importance with every learned one. Failed runs (accuracy null) are left out.
-    rule: ``analysis.class_rule``.
+    predictions: table "control_predictions", or "predictions" of learned subnetworks, pairs in the order of their set.
+    rule: ``analysis.class_rule``. Columns: those of `CELL`, of the subset, accuracy.
     """
-    cell = [*RUN, *STEP, "sparsity", "seed"]
-    by_subnetwork = predictions.groupby([*cell, "control", *SUBSET], dropna=False, observed=True)
-    found = (100 * by_subnetwork[RULES[rule]].mean()).rename("accuracy").reset_index()
-    spread = (accuracy["step"] == context.last) & accuracy["sparsity"].isin([context.mid, context.high])
-    spread &= accuracy["seed"].isin(context.seeds) & (accuracy["repeat"] == 0)
-    learned = accuracy.loc[spread, [*cell, *SUBSET, "accuracy"]].assign(control="learned")
-    subnetworks = pd.concat([learned, found])
-    of_group = chosen(subnetworks, subsets).groupby([*cell, "control", "group"], dropna=False)["accuracy"]
-    groups = of_group.agg(lambda values: values.mean(skipna=False)).reset_index()
+    rows = predictions if "control" in predictions else predictions.assign(control="learned")
+    keys = [*CELL, *SUBSET]
+    first = rows[rows.groupby(keys, dropna=False).cumcount() < (pairs or len(rows))]
+    means = 100 * first.groupby(keys, dropna=False)[RULES[rule]].mean()
+    return means.rename("accuracy").reset_index()
+
+
+def controls(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:
+    """Table "controls" from the accuracies of learned subnetworks and controls, as :func:`first_pairs` gives them.
+
+    By subset and by group (subset null): the unweighted mean over its subsets, restricted to `subsets` where given. A
+    random subnetwork is compared with the learned one whose heads it permutes, the one of importance with every learned
+    one. Failed runs are absent.
+    """
+    groups = chosen(accuracy, subsets).groupby([*CELL, "group"], dropna=False)["accuracy"].mean().reset_index()
     rows = []
     keys = [*RUN, *STEP, "sparsity", *SUBSET]
-    for key, of_key in pd.concat([subnetworks, groups]).groupby(keys, dropna=False):
-        by_control = {name: rows.set_index("seed")["accuracy"].dropna() for name, rows in of_key.groupby("control")}
+    for key, of_key in pd.concat([accuracy, groups]).groupby(keys, dropna=False):
+        by_control = {name: rows.set_index("seed")["accuracy"] for name, rows in of_key.groupby("control")}
         rows += [dict(zip(keys, key, strict=True)) | row for row in _compared(by_control)]
     return frame("controls", rows)
 

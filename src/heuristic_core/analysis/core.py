@@ -9,6 +9,7 @@ import pandas as pd
 
 from heuristic_core.analysis.frames import frame, generator
 from heuristic_core.config.context import Context
+from heuristic_core.errors import InputError
 from heuristic_core.tables import COMPONENT, RUN
 
 # Sets of subnetworks whose shared heads are counted, each by the cells it consists of.
@@ -51,27 +52,37 @@ def head_frequency(components: pd.DataFrame, context: Context) -> pd.DataFrame:
 
 
 def _kept(components: pd.DataFrame, step: int, sparsity: float, seeds: tuple[int, ...]) -> pd.DataFrame:
-    """The masks of one cell of one run: seeds x component indices, True where kept. ValueError without any."""
+    """The masks of one cell of one run: seeds x component indices, True where kept; failed runs have none.
+
+    Raises InputError without any.
+    """
     first = components["repeat"] == 0
     here = first & (components["step"] == step) & (components["sparsity"] == sparsity) & components["seed"].isin(seeds)
     if not here.any():
         named = ", ".join(map(str, seeds))
-        raise ValueError(f"no subnetworks at step {step}, sparsity {sparsity:g} of pruning seeds {named}")
+        raise InputError(
+            f"no subnetworks at step {step}, sparsity {sparsity:g} of pruning seeds {named}: none ran, or all failed"
+        )
     return components[here].pivot(index="seed", columns="component", values="kept").astype(bool)
 
 
-def run_masks(components: pd.DataFrame, context: Context) -> dict[str, np.ndarray]:
-    """The heads that one run's subnetworks keep, by cell (mid, high, early): bool [seeds, layers, heads]."""
+def run_masks(components: pd.DataFrame, context: Context) -> dict[str, dict[int, np.ndarray]]:
+    """The heads that one run's subnetworks keep, by cell (mid, high, early) and pruning seed: bool [layers, heads]."""
     heads = components[components["kind"] == "head"]
-    kept = {name: _kept(heads, *cell).to_numpy() for name, cell in _cells(context).items()}
-    return {name: masks.reshape(len(masks), heads["layer"].nunique(), -1) for name, masks in kept.items()}
+    layers = heads["layer"].nunique()
+    kept = {name: _kept(heads, *cell) for name, cell in _cells(context).items()}
+    return {
+        name: {int(seed): mask.reshape(layers, -1) for seed, mask in zip(masks.index, masks.to_numpy(), strict=True)}
+        for name, masks in kept.items()
+    }
 
 
 def core(components: pd.DataFrame, context: Context) -> pd.DataFrame:
     """Table "core" from table "components": how many subnetworks keep each component, and the heads that all keep.
 
-    A head is in the core if every mid- and every high-sparsity subnetwork of the last checkpoint keeps it.
-    Raises ValueError where mid, high or, if the study has any, early subnetworks are absent altogether.
+    A head is in the core if every mid- and every high-sparsity subnetwork of the last checkpoint keeps it: every one
+    that there is, as failed runs have none. Columns n_* say how many that are.
+    Raises InputError where mid, high or, if the study has any, early subnetworks are absent altogether.
     """
     parts = []
     for _, run in components.groupby([*RUN]):
@@ -79,19 +90,22 @@ def core(components: pd.DataFrame, context: Context) -> pd.DataFrame:
         of_run = run[[*RUN, *COMPONENT]].drop_duplicates("component").set_index("component").sort_index()
         in_all = kept["mid"].all() & kept["high"].all()
         counts = {name: masks.sum() for name, masks in kept.items()}
+        counts |= {f"n_{name}": len(masks) for name, masks in kept.items()}
         parts.append(of_run.assign(**counts, in_core=in_all & (of_run["kind"] == "head")).reset_index())
     return frame("core", pd.concat(parts))
 
 
-def by_seed(masks: dict[str, np.ndarray], context: Context, cells: tuple[str, ...]) -> np.ndarray:
-    """What the subnetworks of each pruning seed in `cells` share: bool [seeds, layers, heads].
+def by_seed(masks: dict[str, dict[int, np.ndarray]], cells: tuple[str, ...]) -> np.ndarray:
+    """What the subnetworks of each pruning seed in `cells` share: bool [seeds, layers, heads], seeds ascending.
+
+    Of a seed whose run at one sparsity failed it is what those at the others share.
 
     The runs of one seed at two sparsities share their random draws, so that the sparser mask nearly lies within the
     other: together they are one piece of evidence about what a seed keeps, not two.
     """
     shared: dict[int, np.ndarray] = {}
     for cell in cells:
-        for seed, mask in zip(sorted(_cells(context)[cell][2]), masks[cell], strict=True):
+        for seed, mask in masks[cell].items():
             shared[seed] = mask & shared.get(seed, True)
     return np.stack([shared[seed] for seed in sorted(shared)])
 
@@ -102,7 +116,7 @@ def core_null(components: pd.DataFrame, context: Context, permutations: int, see
     Chance: in what each pruning seed keeps the heads of each layer are permuted, so its number of heads per layer
     stays. METHOD permutes every mask by itself; where a seed gives several (mid and high), that would count their
     nesting as heads that seeds share, so here the heads in all masks of a seed are permuted as one (:func:`by_seed`).
-    Raises ValueError as :func:`core` does.
+    Raises InputError as :func:`core` does.
     """
     rows = []
     for run, of_run in components.groupby([*RUN]):
@@ -111,7 +125,7 @@ def core_null(components: pd.DataFrame, context: Context, permutations: int, see
         for name, cells in SETS.items():
             if not set(cells) <= set(kept):
                 continue
-            masks = by_seed(kept, context, cells)
+            masks = by_seed(kept, cells)
             observed = int(masks.all(axis=0).sum())
             draws = shared_by_chance(masks, permutations, generator(seed, identity["ft_seed"], name))
             p = (1 + int((draws >= observed).sum())) / (1 + permutations)

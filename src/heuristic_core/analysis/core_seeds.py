@@ -24,9 +24,9 @@ def core_seeds(components: pd.DataFrame, context: Context, seed: int) -> pd.Data
     """
     rows = []
     for run, of_run in components.groupby([*RUN]):
-        masks = run_masks(of_run, context)  # cell -> [seeds, layers, heads]
+        masks = run_masks(of_run, context)
         for name in CURVES:
-            kept = by_seed(masks, context, SETS[name])  # [seeds, layers, heads]
+            kept = by_seed(masks, SETS[name])  # [seeds, layers, heads]
             for count in range(1, len(kept) + 1):
                 chosen = _choices(len(kept), count, generator(seed, "core seeds", int(run[-1]), name, count))
                 shared = kept[chosen].all(axis=1).sum(axis=(1, 2))

@@ -18,13 +18,18 @@ def rank_correlation(components: pd.DataFrame, context: Context, bootstrap: int,
 
     Runs of one seed share their random draws at both sparsities, which raises rho; so it is also given between
     disjoint halves of the seeds, a mean over random splits. Halves count fewer subnetworks, so their ranks are noisier.
-    Intervals are a bootstrap over heads. Over heads only; null where a frequency is the same for all heads.
+    Intervals are a bootstrap over heads. Over heads only; null where a frequency is the same for all heads. A seed
+    of which a run failed is left out.
     """
     rows = []
     for run, of_run in components.groupby([*RUN]):
         masks = run_masks(of_run, context)
-        mid, high = (masks[cell].reshape(len(masks[cell]), -1) for cell in ("mid", "high"))
-        identity = dict(zip(RUN, run, strict=True)) | {"step": context.last, "n": mid.shape[1]}
+        seeds = sorted(masks["mid"].keys() & masks["high"].keys())
+        heads = next(iter(masks["mid"].values())).size
+        mid, high = (
+            np.array([masks[cell][seed].ravel() for seed in seeds]).reshape(-1, heads) for cell in ("mid", "high")
+        )
+        identity = dict(zip(RUN, run, strict=True)) | {"step": context.last, "n": heads}
         draw = generator(seed, "rank correlation", int(run[-1]))
         rows.append(identity | {"seeds": "shared"} | _shared(mid.sum(axis=0), high.sum(axis=0), bootstrap, draw))
         rows.append(identity | {"seeds": "disjoint"} | _disjoint(mid, high, bootstrap, draw))

@@ -4,7 +4,7 @@ Every interval is a bootstrap over evaluation pairs (:mod:`heuristic_core.analys
 are measured on the same draws, so that the interval of a change is paired.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ import pandas as pd
 from heuristic_core.analysis.accuracy import RULES, chosen
 from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy
 from heuristic_core.analysis.frames import frame, generator
+from heuristic_core.components import FailedRun
 from heuristic_core.tables import RUN, STEP, SUBSET
 
 
@@ -65,16 +66,22 @@ def accuracies(
     rule: str,
     bootstrap: int,
     seed: int,
+    failed: Sequence[FailedRun] = (),
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Tables "accuracy" and "group_accuracy" of one checkpoint, whose full model is the rows without a pruning seed.
 
-    subsets: those that enter group means; None for all.
+    subsets: those that enter group means; None for all. failed: runs without predictions, whose rows are null.
     """
     cell = [*RUN, *STEP, "sparsity", "seed", "repeat"]
     models = predictions[cell].drop_duplicates().reset_index(drop=True)
     full = int(models.index[models["seed"].isna()][0])
     parts = list(scores(predictions, logits, cell, rule, bootstrap, seed))
-    rows = [models.assign(**one.identity, **_columns([one], full)) for one in parts]
+    absent = pd.DataFrame([one.identity._asdict() | {"reason": one.reason} for one in failed])
+    rows = [
+        part
+        for one in parts
+        for part in (models.assign(**one.identity, **_columns([one], full)), absent.assign(**one.identity))
+    ]
     chosen(pd.DataFrame([one.identity for one in parts]), subsets)  # an unknown name is an error
     groups = []
     for group in dict.fromkeys(one.identity["group"] for one in parts):
@@ -82,7 +89,8 @@ def accuracies(
             p for p in parts if p.identity["group"] == group and (not subsets or p.identity["subset"] in subsets)
         ]
         if of_group:
-            groups.append(models.assign(group=group, subsets=len(of_group), **_columns(of_group, full)))
+            about = {"group": group, "subsets": len(of_group)}
+            groups += [models.assign(**about, **_columns(of_group, full)), absent.assign(**about)]
     return frame("accuracy", pd.concat(rows)), frame("group_accuracy", pd.concat(groups))
 
 

@@ -34,7 +34,7 @@ def early_core(evidence: Evidence) -> Estimate:
     table = evidence.table("core")
     heads = table[table["kind"] == "head"].dropna(subset="early")
     core = some(heads[heads["in_core"]], "early subnetworks, or no core head")
-    runs = len(evidence.context.early_seeds)
+    runs = int(heads["n_early"].max())
     early = heads["early"] == runs
     observed = int((core["early"] == runs).sum())
     overlap = np.ones(1)

@@ -58,6 +58,11 @@ class Analysis(Block):
     ablation_sets: list[Annotated[list[Head], Field(min_length=1)]] = Field(
         [], description="further sets of heads to ablate together, as [['2.5', '3.7', '4.0']]: text, not numbers"
     )
+    control_pairs: PositiveInt | None = Field(
+        None,
+        description="random subnetworks and those of importance are evaluated on the first so many pairs of each "
+        "subset, and learned ones compared with them on the same; default: all",
+    )
     importance_pairs: PositiveInt = Field(
         1000, description="training pairs over which gradient importance (Michel et al. 2019) is averaged"
     )

@@ -6,6 +6,8 @@ from pydantic import Field, PositiveInt, model_validator
 
 from heuristic_core.config.blocks import Block, NonNegative, Positive, Precision, Real, Share, Sparsity
 
+THRESHOLD_TOLERANCE = 0.05  # by how much a chosen threshold may miss the target sparsity
+
 
 class Prune(Block):
     """Structured pruning with hard-concrete gates (paper, section 3.2 and appendix B).

@@ -14,36 +14,36 @@ CORE = "#D55E00"  # the outline of the cell that holds the core
 def draw(tables, settings, context):
     """A panel for each fine-tuning seed. Marks: one row per filled cell.
 
-    Raises ValueError where a head is kept by more subnetworks than there are pruning seeds.
+    Raises ValueError where a head is kept by more subnetworks than there are.
     """
-    n = len(context.seeds)
     core = some(tables["core"], "rows in table core")
     heads = some(core[core["kind"] == "head"].dropna(subset=["mid", "high"]), "heads in table core")
-    if heads[["mid", "high"]].max(axis=None) > n:
-        raise ValueError(f"a head is kept by more subnetworks than there are pruning seeds, {n}")
-    cells = heads.groupby(["ft_seed", "high", "mid"]).size().rename("heads").reset_index()
+    if (heads["mid"] > heads["n_mid"]).any() or (heads["high"] > heads["n_high"]).any():
+        raise ValueError("a head is kept by more subnetworks than there are")
+    cells = heads.groupby(["ft_seed", "high", "mid", "n_high", "n_mid"]).size().rename("heads").reset_index()
     seeds = ft_seeds(cells)
     figure, axes = wrapped(settings, len(seeds), 3.6)
     for ax, ft_seed in zip(axes, seeds, strict=True):
         of_seed = cells[cells["ft_seed"] == ft_seed]
-        _panel(ax, _grid(of_seed, n), largest=cells["heads"].max())
+        _panel(ax, _grid(of_seed), largest=cells["heads"].max())
         ax.set_title(f"{seed_label(ft_seed)}, {of_seed['heads'].sum()} heads", loc="left")
-        ax.set_xlabel(f"subnetworks at {percent(context.mid)} sparsity\nthat keep the head (of {n})")
-        ax.set_ylabel(f"subnetworks at {percent(context.high)} sparsity\nthat keep the head (of {n})")
-    return figure, cells
+        n_mid, n_high = of_seed[["n_mid", "n_high"]].iloc[0]
+        ax.set_xlabel(f"subnetworks at {percent(context.mid)} sparsity\nthat keep the head (of {n_mid})")
+        ax.set_ylabel(f"subnetworks at {percent(context.high)} sparsity\nthat keep the head (of {n_high})")
+    return figure, cells[["ft_seed", "high", "mid", "heads"]]
 
 
-def _grid(cells: pd.DataFrame, n: int) -> np.ndarray:
-    """Heads by [high, mid] count, null where there are none."""
-    grid = np.full((n + 1, n + 1), np.nan)
+def _grid(cells: pd.DataFrame) -> np.ndarray:
+    """Heads by [high, mid] count of one fine-tuning seed, null where there are none."""
+    grid = np.full(cells[["n_high", "n_mid"]].iloc[0].astype(int) + 1, np.nan)
     grid[cells["high"].astype(int), cells["mid"].astype(int)] = cells["heads"]
     return grid
 
 
 def _panel(ax, grid: np.ndarray, largest: int) -> None:
-    n = len(grid) - 1
+    high, mid = np.array(grid.shape) - 1
     heat_map(ax, grid, largest)
-    ax.add_patch(Rectangle((n, n), 1, 1, fill=False, edgecolor=CORE, linewidth=1.8, clip_on=False, zorder=4))
+    ax.add_patch(Rectangle((mid, high), 1, 1, fill=False, edgecolor=CORE, linewidth=1.8, clip_on=False, zorder=4))
     # Above its cell, where no other cell can lie beneath it.
-    ax.set_title("core" if grid[n, n] > 0 else "no core head", loc="right", color=CORE)
-    ax.set(xlim=(0, n + 1), ylim=(0, n + 1))
+    ax.set_title("core" if grid[high, mid] > 0 else "no core head", loc="right", color=CORE)
+    ax.set(xlim=(0, mid + 1), ylim=(0, high + 1))

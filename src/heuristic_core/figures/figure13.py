@@ -40,7 +40,8 @@ def draw(tables, settings, context):
             lines.append(f"disjoint halves of the pruning seeds: {_correlation(disjoint, ft_seed)}")
         row[0].set_title("\n".join([*lines, row[0].get_title(loc="left")]), loc="left")
     bar = figure.colorbar(mesh, ax=axes, fraction=0.03, pad=0.02, aspect=30)
-    bar.set_label(f"subnetworks that keep the head (of {largest})")
+    least = marks["n"].min()  # fewer where runs failed
+    bar.set_label(f"subnetworks that keep the head (of {largest if least == largest else f'{least} to {largest}'})")
     bar.outline.set_visible(False)
     disjoint = disjoint.drop(columns="p").add_suffix("_disjoint")
     marks = marks.join(shared, on="ft_seed").join(disjoint, on="ft_seed")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from heuristic_core.analysis.runs import Outcome, outcomes
 from heuristic_core.config.context import Context
 from heuristic_core.report.claims import claims_of, interval_name, tally
 from heuristic_core.report.exhibits import caption_of, exhibit
@@ -40,12 +41,19 @@ def study_page(
         interval_name=interval_name,
         figures=[e for e in exhibits if e.image],
         sheets=[e for e in exhibits if not e.image],
+        outcomes=study_outcomes(root),
         gaps=study_gaps(root),
         splits=study_splits(root),
         settings=settings_by_block(settings or {}),
         rules=rules(metadata, str(root)),
         versions=versions(),
     )
+
+
+def study_outcomes(root: Path) -> list[Outcome] | None:
+    """What became of the study's pruning runs; None for a study that pruned nothing itself."""
+    path = root / "tables" / "runs.parquet"
+    return outcomes(read_table(path)) if path.is_file() else None
 
 
 def study_gaps(root: Path) -> list[Gap]:

@@ -1,0 +1,136 @@
+"""What became of every pruning run: the sparsity it reached, and whether its subnetwork still does the task.
+
+Two rules. A run has *missed* its target where its subnetwork's sparsity, or that of the gates at the end of pruning, is
+further than `TOLERANCE` from it: exact k cuts gates of any sparsity to k components, but those were not learned at that
+sparsity. The subnetwork itself may be off by half a component, and by the threshold rule's own tolerance where that
+decided; gates are not judged where the controller steers the expected sparsity, which theirs is not. A run has
+*collapsed* where its subnetwork is at chance in-domain: the interval of its ID accuracy does not lie above the accuracy
+of always giving the most frequent label, though the full model's does. That all heads of a layer are gone is neither.
+A failed run (one that diverged) has a reason, and nulls.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from heuristic_core.analysis.accuracy import chosen
+from heuristic_core.analysis.frames import frame
+from heuristic_core.components import FailedRun, Subnetwork
+from heuristic_core.config.pruning import THRESHOLD_TOLERANCE
+from heuristic_core.tables import CELL
+
+TOLERANCE = 0.02  # in sparsity, between the target and what was reached
+END = 0.1  # of the recorded steps of pruning: the last ones, over which the end is averaged
+MODEL = [*CELL]
+NAMED = 12  # runs of a kind that are named before the rest is counted
+
+
+class Outcome(NamedTuple):
+    """The runs that did not go well in one way. count: how many of all `of` runs. named: the first, with reasons."""
+
+    kind: str
+    count: int
+    of: int
+    named: list[str]
+
+    def __str__(self) -> str:
+        more = [f"and {self.count - len(self.named)} more"] if self.count > len(self.named) else []
+        return f"{self.count} of {self.of} pruning runs {self.kind}: {'. '.join([*self.named, *more])}"
+
+
+def outcomes(rows: pd.DataFrame) -> list[Outcome]:
+    """Those of table "runs": the runs that failed, collapsed or missed their target, as far as there are any."""
+    kinds = {
+        "failed": rows["actual_sparsity"].isna(),
+        "collapsed": rows["collapsed"].fillna(False).astype(bool),
+        "missed their target": rows["missed"].fillna(False).astype(bool),
+    }
+    named = {kind: [_named(row) for row in rows[which].head(NAMED).itertuples()] for kind, which in kinds.items()}
+    return [Outcome(kind, int(kinds[kind].sum()), len(rows), named[kind]) for kind in kinds if named[kind]]
+
+
+def _named(row) -> str:
+    again = f", run {row.repeat + 1}" if row.repeat else ""
+    where = f"fine-tuning seed {row.ft_seed}, step {row.step}, sparsity {row.sparsity:g}, seed {row.seed}{again}"
+    return f"{where}: {row.reason}"
+
+
+def runs(
+    found: Sequence[Subnetwork | FailedRun],
+    traces: pd.DataFrame,
+    groups: pd.DataFrame,
+    chance: float | None,
+    controller: str = "sampled",
+) -> pd.DataFrame:
+    """Table "runs" of one checkpoint, in the order of `found`.
+
+    traces, groups: its tables "prune_trace" and "group_accuracy". chance: percent, as :func:`chance` gives it.
+    controller: ``prune.controller``.
+    """
+    by_run = dict(tuple(traces.groupby(MODEL)))
+    id_ = groups[groups["group"] == "id"]
+    full = id_.loc[id_["seed"].isna(), "low"]
+    learned = chance is not None and bool((full > chance).any())
+    accuracy = id_[id_["seed"].notna()].set_index(MODEL)[["accuracy", "low", "high"]]
+    rows = []
+    for one in found:
+        row = one.identity._asdict() | {"chance": chance}
+        if isinstance(one, FailedRun):
+            rows.append(row | {"reason": one.reason})
+            continue
+        key = tuple(row[name] for name in MODEL)
+        row |= {"actual_sparsity": one.actual_sparsity} | _end(by_run[key])
+        if key in accuracy.index:
+            row |= accuracy.loc[key].add_prefix("id_").to_dict()
+        missed = _missed(one, row, controller == "sampled")
+        lost = _at_chance(row) if learned else None
+        rows.append(
+            row
+            | {
+                "missed": bool(missed),
+                "collapsed": bool(lost),
+                "reason": "; ".join(filter(None, (missed, lost))) or None,
+            }
+        )
+    return frame("runs", rows)
+
+
+def chance(predictions: pd.DataFrame, subsets: Sequence[str] | None = None) -> float | None:
+    """ID accuracy, percent, of always giving the one label that does best: the unweighted mean over ID subsets.
+
+    predictions: table "predictions" of one checkpoint. subsets: those that enter group means; None for all. None where
+    no ID subset does.
+    """
+    full = chosen(predictions[predictions["seed"].isna()], subsets)
+    of_id = full[full["group"] == "id"]
+    if of_id.empty:
+        return None
+    shares = of_id.groupby("subset")["label"].value_counts(normalize=True).unstack(fill_value=0.0)
+    return float(100 * shares.mean().max())
+
+
+def _end(trace: pd.DataFrame) -> dict:
+    """Means over the end of a run's trace."""
+    last = trace.tail(max(1, round(END * len(trace))))
+    gap = last["target_sparsity"] - last["sampled_sparsity"]
+    return {"gate_sparsity": last["sampled_sparsity"].mean(), "gap": gap.mean(), "kl": last["kl"].mean()}
+
+
+def _missed(one: Subnetwork, row: dict, judge_gates: bool) -> str | None:
+    """In what way a run missed its target; None if it did not. Sparsities are means of floats: rounding is allowed."""
+    allowed = max(TOLERANCE if one.threshold is None else THRESHOLD_TOLERANCE, 0.5 / len(one.grid)) + 1e-9
+    target, actual = one.identity.sparsity, one.actual_sparsity
+    if abs(actual - target) > allowed:
+        return f"the subnetwork has sparsity {actual:.3f}, not {target:g}"
+    if judge_gates and abs(row["gap"]) > TOLERANCE + 1e-9:
+        return f"the gates ended {abs(row['gap']):.3f} {'below' if row['gap'] > 0 else 'above'} sparsity {target:g}"
+    return None
+
+
+def _at_chance(row: dict) -> str | None:
+    if row["id_low"] > row["chance"]:
+        return None
+    return (
+        f"ID accuracy {row['id_accuracy']:.1f} % (from {row['id_low']:.1f}) is not above chance, {row['chance']:.1f} %"
+    )

@@ -1,0 +1,65 @@
+"""The pruning script, killed with SIGKILL at random moments and started again, ends with an undisturbed run's bytes."""
+
+import random
+import subprocess
+import sys
+import time
+
+import torch
+from conftest import ROOT
+from safetensors.torch import save_file
+
+from heuristic_core.ablation import component_means
+from heuristic_core.components import Subnetwork
+from heuristic_core.config.pruning import Prune
+from heuristic_core.evaluate import all_logits
+from heuristic_core.tables import read_table
+
+SEEDS = (1, 2)
+KILLS = 3
+PRUNE = Prune(
+    rise=1200, hold=400, batch_size=8, log_alpha_mean=2.0, learning_rate=0.2, controller_learning_rate=0.1,
+    warmup_steps=10, examples=60, mean_examples=60, save_every=20, together=2,
+)  # fmt: skip
+
+
+def command(inputs, out):
+    given = {
+        "prune": PRUNE.model_dump_json(), "study": "s", "model-name": "m", "task-name": "t", "ft-seed": 1, "step": 20,
+        "sparsity": 0.4, "log": out / "log", **{name: inputs / name for name in ("means", "logits", "train")},
+    }  # fmt: skip
+    lists = {"seeds": SEEDS} | {name: [out / f"{name}{seed}" for seed in SEEDS] for name in ("subnetworks", "traces")}
+    parts = [part for name, value in given.items() for part in (f"--{name}", value)]
+    parts += [part for name, values in lists.items() for part in (f"--{name}", *values)]
+    return [sys.executable, str(ROOT / "workflow/scripts/prune.py"), *map(str, parts)]
+
+
+def test_pruning_killed_at_random_moments_ends_with_the_same_bytes(fused, pairs, encoded, checkpoint, tmp_path):
+    component_means(fused, pairs, torch.arange(len(pairs)).split(16)).save(tmp_path / "means")
+    save_file({"logits": all_logits(fused, pairs)}, tmp_path / "logits")
+    encoded.save(tmp_path / "train")
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    ordinary, killed = ([*command(tmp_path, out), "--checkpoint", str(checkpoint)] for out in (whole, cut))
+    subprocess.run(ordinary, check=True, capture_output=True)
+
+    rng, left, state = random.Random(0), [], cut / ".unfinished" / "state.safetensors"
+    for _ in range(KILLS):
+        left.append(state.stat().st_mtime_ns if state.is_file() else None)
+        running = subprocess.Popen(killed, stderr=subprocess.DEVNULL)
+        # Counted from the first state saved in this life, so that every life gets somewhere, however slow the machine.
+        while running.poll() is None and (not state.is_file() or state.stat().st_mtime_ns == left[-1]):
+            time.sleep(0.005)
+        time.sleep(rng.uniform(0, 0.4))
+        running.kill()
+        running.wait()
+        for seed in SEEDS:  # what bears the name of a result is a whole one
+            if (cut / f"subnetworks{seed}").exists():
+                assert len(Subnetwork.load(cut / f"subnetworks{seed}").kept) == 9
+            if (cut / f"traces{seed}").exists():
+                assert len(read_table(cut / f"traces{seed}")) == 161
+    assert state.is_file() and not (cut / f"subnetworks{SEEDS[-1]}").exists()  # it was not over yet
+    subprocess.run(killed, check=True, capture_output=True)
+    assert "resuming after step" in (cut / "log").read_text()
+    for name in (f"{kind}{seed}" for kind in ("subnetworks", "traces") for seed in SEEDS):
+        assert (whole / name).read_bytes() == (cut / name).read_bytes(), name
+    assert not (cut / ".unfinished").exists()

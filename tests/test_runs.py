@@ -1,0 +1,190 @@
+"""What became of pruning runs: targets that were missed, subnetworks at chance, runs that failed."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from heuristic_core.analysis.core import core, core_null
+from heuristic_core.analysis.core_seeds import core_seeds
+from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.rank_correlation import rank_correlation
+from heuristic_core.analysis.runs import NAMED, chance, outcomes, runs
+from heuristic_core.analysis.scores import accuracies
+from heuristic_core.components import FailedRun, Identity, Subnetwork
+from heuristic_core.config.context import Context
+from heuristic_core.tables import as_frame, as_table, schema, write_table
+
+FULL = Identity("s", "m", "t", 1, 20)
+CELL = FULL._replace(sparsity=0.5, seed=1)
+LAYERS, HEADS = 4, 24  # 100 components
+FAILED = FailedRun(CELL._replace(seed=2), "diverged by step 70: kl nan")
+
+
+def subnetwork(kept=50, threshold=None, layers=LAYERS, heads=HEADS, **cell):
+    size = layers * heads + layers
+    return Subnetwork(CELL._replace(**cell), layers, heads, tuple(range(kept)), (0.0,) * size, threshold)
+
+
+def trace(one, gap=0.0, steps=30):
+    """The gates lack `gap` in the last tenth of the steps, and much before."""
+    end = steps - steps // 10
+    rows = [
+        {**one.identity._asdict(), "prune_step": 10 * k, "kl": 0.25 if k >= end else 9.0, "target_sparsity": 0.5}
+        | {"sampled_sparsity": 0.5 - gap if k >= end else 0.1, "lambda_1": 0.0, "lambda_2": 0.0, "log_alpha": 0.0}
+        for k in range(steps)
+    ]
+    return frame("prune_trace", rows)
+
+
+def groups(low, full_low=80.0):
+    rows = [FULL._asdict() | {"group": "id", "accuracy": 90.0, "low": full_low, "high": 95.0}]
+    rows.append(CELL._asdict() | {"group": "id", "accuracy": low + 2, "low": low, "high": low + 5})
+    rows += [row | {"group": "ood", "low": 0.0} for row in rows]
+    return frame("group_accuracy", rows)
+
+
+def judged(one=None, gap=0.0, low=60.0, full_low=80.0, of=50.0, controller="sampled"):
+    one = one or subnetwork()
+    (row,) = runs([one], trace(one, gap), groups(low, full_low), of, controller).to_dict("records")
+    return {name: None if pd.isna(value) else value for name, value in row.items()}
+
+
+def test_a_run_that_went_well_has_its_numbers_and_no_reason(tmp_path):
+    row = judged(gap=0.01)
+    assert row["reason"] is None and not row["missed"] and not row["collapsed"]
+    wanted = {"actual_sparsity": 0.5, "gate_sparsity": 0.49, "gap": 0.01, "kl": 0.25}
+    wanted |= {"id_accuracy": 62.0, "id_low": 60.0, "id_high": 65.0, "chance": 50.0}
+    assert {name: row[name] for name in wanted} == pytest.approx(wanted)
+    assert list(row) == schema("runs").names
+    write_table("runs", [row], tmp_path / "runs.parquet")
+
+
+@pytest.mark.parametrize(
+    ("one", "gap", "reason"),
+    [
+        (subnetwork(48), 0.0, None),
+        (subnetwork(47), 0.0, "the subnetwork has sparsity 0.530, not 0.5"),
+        (subnetwork(45, threshold=0.5), 0.0, None),
+        (subnetwork(44, threshold=0.5), 0.0, "the subnetwork has sparsity 0.560, not 0.5"),
+        (subnetwork(2, layers=1, heads=4), 0.0, None),  # 2 of 5: half a component off
+        (subnetwork(1, layers=1, heads=4), 0.0, "the subnetwork has sparsity 0.800, not 0.5"),
+        (subnetwork(), 0.02, None),
+        (subnetwork(), -0.02, None),
+        (subnetwork(), 0.021, "the gates ended 0.021 below sparsity 0.5"),
+        (subnetwork(), -0.3, "the gates ended 0.300 above sparsity 0.5"),
+    ],
+)
+def test_a_target_is_missed_by_more_than_is_allowed(one, gap, reason):
+    row = judged(one, gap)
+    assert (row["missed"], row["collapsed"], row["reason"]) == (reason is not None, False, reason)
+
+
+def test_sampled_gates_are_not_judged_where_another_sparsity_is_steered():
+    assert not judged(gap=0.3, controller="expected")["missed"]
+
+
+@pytest.mark.parametrize(
+    ("low", "full_low", "of", "collapsed"),
+    [(50.1, 80, 50, False), (50.0, 80, 50, True), (20, 80, 50, True), (20, 50, 50, False), (20, 80, None, False)],
+)
+def test_a_collapsed_run_is_at_chance_where_its_full_model_is_not(low, full_low, of, collapsed):
+    row = judged(low=low, full_low=full_low, of=of)
+    assert row["collapsed"] == collapsed and not row["missed"]
+    assert (row["reason"] is None) != collapsed
+    if collapsed:
+        assert "is not above chance, 50.0 %" in row["reason"]
+
+
+def labelled(**subsets):
+    """subsets: name -> labels; `out` is out-of-domain."""
+    rows = [
+        {"seed": seed, "subset": name, "group": "ood" if name == "out" else "id", "label": label}
+        for seed in (None, 1)
+        for name, labels in subsets.items()
+        for label in labels
+    ]
+    return pd.DataFrame(rows).astype({"seed": "Int32"})
+
+
+def test_chance_gives_one_label_everywhere_and_counts_subsets_alike():
+    one = labelled(a=[0, 0, 0, 1], b=[1, 2], out=[2, 2, 2])
+    assert chance(one) == pytest.approx(100 * (0.25 + 0.5) / 2)  # label 1; label 0 has 75 and 0
+    assert chance(one, ["a", "out"]) == 75
+    assert chance(one, ["out"]) is None
+    assert chance(labelled(a=[0, 0], b=[1, 1])) == 50
+
+
+def test_outcomes_name_some_and_count_the_rest():
+    many = [FailedRun(CELL._replace(seed=seed, repeat=seed % 2), "diverged") for seed in range(NAMED + 3)]
+    rows = runs(many, trace(subnetwork()), groups(60.0), 50.0)
+    (failed,) = outcomes(rows)
+    assert (failed.kind, failed.count, failed.of, len(failed.named)) == ("failed", NAMED + 3, NAMED + 3, NAMED)
+    assert failed.named[1] == "fine-tuning seed 1, step 20, sparsity 0.5, seed 1, run 2: diverged"
+    assert str(failed).endswith(". and 3 more")
+    assert outcomes(runs([subnetwork()], trace(subnetwork()), groups(60.0), 50.0)) == []
+    assert outcomes(frame("runs", [])) == []
+    both = runs([subnetwork(), FAILED], trace(subnetwork(), 0.1), groups(50.0), 50.0)
+    assert both["missed"].isna().tolist() == both["collapsed"].isna().tolist() == [False, True]
+    assert [outcome.kind for outcome in outcomes(both)] == ["failed", "collapsed", "missed their target"]
+
+
+def test_a_failed_run_has_null_accuracies_with_its_reason():
+    rows = [
+        FULL._asdict() | {"seed": seed, "sparsity": 0.5 * bool(seed), "subset": subset, "group": group, "family": None}
+        | {"example": k, "template": None, "label": 0, "prediction": 0, "correct": k < 3, "correct_merged": True}
+        | {"log_odds": 0.0, "logits": [0.0, 1.0]}
+        for seed in (None, 1)
+        for subset, group in {"a": "id", "b": "ood"}.items()
+        for k in range(4)
+    ]  # fmt: skip
+    table = as_frame(as_table("predictions", rows)).drop(columns="logits")
+    logits = np.array([row["logits"] for row in rows])
+    without = accuracies(table, logits, None, "argmax-first", 50, 0)
+    found = accuracies(table, logits, None, "argmax-first", 50, 0, [FAILED])
+    for before, after, of in zip(without, found, ("subset", "group"), strict=True):
+        null = after[(after["seed"] == 2).fillna(False)]
+        assert null["accuracy"].isna().all() and set(null["reason"]) == {FAILED.reason}
+        assert null[of].tolist() == (["a", "b"] if of == "subset" else ["id", "ood"])
+        pd.testing.assert_frame_equal(after.drop(null.index).reset_index(drop=True), before)
+
+
+# ---- what all subnetworks share, where one run failed
+
+CONTEXT = Context(mid=0.25, high=0.5, last=20, seeds=(1, 2, 3), curve_seeds=(1,))
+
+
+def components(runs):
+    """runs: (sparsity, seed) -> heads kept of 2 x 4."""
+    rows = []
+    for (sparsity, seed), kept in runs.items():
+        identity = FULL._replace(sparsity=sparsity, seed=seed)
+        rows += Subnetwork(identity, 2, 4, tuple(kept), (0.0,) * 10).rows()
+    return as_frame(as_table("components", rows))
+
+
+MASKS = {(0.25, 1): [0, 1, 2, 4, 5, 6], (0.25, 2): [0, 1, 3, 4, 5, 7], (0.25, 3): [0, 1, 2, 4, 6, 7]}
+MASKS |= {(0.5, 1): [0, 1, 4, 5], (0.5, 2): [2, 3, 6, 7], (0.5, 3): [0, 1, 4, 6]}
+
+
+def test_the_core_rests_on_the_runs_that_there_are():
+    there = components({run: kept for run, kept in MASKS.items() if run != (0.5, 2)})
+    found = core(there, CONTEXT)
+    assert found.loc[found["in_core"], "name"].tolist() == ["0.0", "0.1", "1.0"]
+    assert found[["n_mid", "n_high"]].drop_duplicates().to_numpy().tolist() == [[3, 2]]
+    null = core_null(there, CONTEXT, 50, 0).set_index("set")
+    assert null[["n", "seeds", "observed"]].to_numpy().tolist() == [[2, 2, 3], [3, 3, 3], [5, 3, 3]]
+    curve = core_seeds(there, CONTEXT, 0)
+    assert curve.groupby("set")["seeds"].max().to_dict() == {"high": 2, "mid": 3, "mid+high": 3}
+    assert curve.groupby("set")["heads"].last().to_dict() == {"high": 3, "mid": 3, "mid+high": 3}
+
+
+def test_head_frequencies_are_correlated_over_the_seeds_that_have_both_sparsities():
+    there = {run: kept for run, kept in MASKS.items() if run != (0.5, 2)}
+    alone = CONTEXT.model_copy(update={"seeds": (1, 3)})
+    one, other = (
+        rank_correlation(components(masks), context, 50, 0)
+        for masks, context in ((there, CONTEXT), ({run: kept for run, kept in MASKS.items() if run[1] != 2}, alone))
+    )
+    pd.testing.assert_frame_equal(one, other)
+    apart = components({(0.25, 1): MASKS[0.25, 1], (0.5, 2): MASKS[0.5, 2]})
+    assert rank_correlation(apart, CONTEXT, 50, 0)["rho"].isna().all()
