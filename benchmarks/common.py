@@ -111,7 +111,7 @@ def sentence_pairs(lengths: np.ndarray, size: Size) -> list[dict]:
         words = [f"w{i}" for i in rng.integers(size.vocabulary - len(SPECIAL), size=length - 3)]
         first = 2 * len(words) // 3
         pair = {"sentence1": " ".join(words[:first]), "sentence2": " ".join(words[first:])}
-        rows.append(pair | {"label": 0, "subset": "all"})
+        rows.append(pair | {"label": 0, "subset": "all", "template": None})
     return rows
 
 

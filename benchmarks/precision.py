@@ -11,14 +11,14 @@ import json
 from itertools import combinations
 from pathlib import Path
 
-import numpy as np
+import pandas as pd
 from safetensors.torch import load_file
 
 from heuristic_core.ablation import ComponentMeans
 from heuristic_core.components import kept_count
 from heuristic_core.config import load_study
 from heuristic_core.discretise import keep_largest
-from heuristic_core.evaluate import subnetwork_logits, subset_accuracies
+from heuristic_core.evaluate import predictions, subnetwork_logits
 from heuristic_core.learner import Run
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import load_model
@@ -77,9 +77,10 @@ def accuracies(step: Path, kept: list[int]) -> dict[str, float]:
     evaluation = Encoded.load(step.parents[1] / "data/encoded/evaluation.safetensors")
     removed = [i for i in range(len(model.grid)) if i not in kept]
     logits = subnetwork_logits(model, PairTensors(evaluation), removed, means).numpy()
-    rows = subset_accuracies(logits, evaluation.labels, evaluation.subsets)
-    groups = dict.fromkeys(row["group"] for row in rows)
-    return {g: round(float(np.mean([row["accuracy"] for row in rows if row["group"] == g])), 1) for g in groups}
+    columns = predictions(logits, evaluation)
+    rows = pd.DataFrame({name: columns[name] for name in ("group", "subset", "correct")})
+    subsets = rows.groupby(["group", "subset"], sort=False)["correct"].mean()
+    return {group: round(100 * share, 1) for group, share in subsets.groupby("group", sort=False).mean().items()}
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ machine; ratios are measured in turn in one run.
 import statistics
 import time
 from collections.abc import Callable
+from typing import get_args
 
 import torch
 import torch.nn.functional as F
@@ -47,11 +48,12 @@ from torch import Tensor
 
 from heuristic_core.ablation import component_means
 from heuristic_core.components import ComponentGrid
+from heuristic_core.config.blocks import Precision
 from heuristic_core.config.pruning import Prune
 from heuristic_core.evaluate import all_logits
 from heuristic_core.learner import Draws, Learner, Run
 from heuristic_core.models.batches import PASS_TOKENS, PairTensors
-from heuristic_core.models.load import PRECISIONS, view_of
+from heuristic_core.models.load import view_of
 from heuristic_core.prune import Objective, PruningInputs
 from heuristic_core.random import generator
 from heuristic_core.threads import use_threads
@@ -67,7 +69,7 @@ TOLERANCE = 1e-4
 def main():
     parser = parser_for(__doc__)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--precision", choices=PRECISIONS, default="float32", help="of the frozen model")
+    parser.add_argument("--precision", choices=get_args(Precision), default="float32", help="of the frozen model")
     args = parser.parse_args()
     use_threads(1)
     alone = args.device != "cpu" or args.precision != "float32"
@@ -98,10 +100,10 @@ def settings_for(size: Size, published: bool, batch: int | None = None) -> Prune
 
 def inputs_for(size: Size, device: str = "cpu", precision: str = "float32"):
     """Hugging Face's model, the sentence pairs, what to say of their lengths, and the library's inputs."""
-    plain = classifier(size).to(device, PRECISIONS[precision])
+    plain = classifier(size).to(device, getattr(torch, precision))
     kind = "generated" if size == SIZES["miniature"] else "MNLI"
     rows, encoded, lengths = encoded_pairs(kind, size.pairs, size)
-    model = view_of(plain)
+    model = view_of(plain, precision)
     pairs = PairTensors(encoded, model.pad, model.device)
     means = component_means(model, pairs, torch.arange(64).split(16))
     return plain, rows, lengths, PruningInputs(model, means, pairs, all_logits(model, pairs))

@@ -1,0 +1,30 @@
+"""The benchmarks run, and their own checks of what they compare hold. What they measure is not looked at here."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+
+RESULTS = {"prune_step": "ratio", "evaluate": "ratio", "finetune_step": "plain over it"}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_benchmark_runs_at_the_smallest_size(name, tmp_path):
+    command = [sys.executable, str(ROOT / "benchmarks" / f"{name}.py"), "--size", "miniature", "--turns", "1"]
+    subprocess.run([*command, "--out", str(tmp_path / "out.json")], check=True, capture_output=True)
+    results = json.loads((tmp_path / "out.json").read_text())["results"]
+    assert results and all(RESULTS[name] in str(result) for result in results)
+
+
+@pytest.mark.workflow
+@pytest.mark.parametrize("name", ["startup", "precision"])
+def test_a_benchmark_runs_on_a_finished_study(name, finished):
+    from reduced import REDUCED, RUNS, STUDY
+
+    folder = finished / RUNS / ("" if name == "startup" else f"ft1/step{STUDY.last_checkpoint}")
+    more = ["--repeats", "1"] if name == "startup" else []
+    command = [sys.executable, str(ROOT / "benchmarks" / f"{name}.py"), str(folder), "--config", str(REDUCED), *more]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=finished)
+    assert len(list(map(json.loads, done.stdout.splitlines()))) > 1
