@@ -33,6 +33,8 @@ AGAIN = repeats(STUDY)
 CONTEXT = Context.of(STUDY)
 # Which blocks, `model` and `task`, name something on the Hugging Face hub.
 FROM_HUB = {source.key.split(".")[0] for source in sources(STUDY.model, STUDY.task)}
+# GPUs of a job that runs models. `--resources gpu=N` says how many there are, and so how many such jobs run at once.
+GPUS = 1 if STUDY.device == "cuda" else 0
 # How predictions are scored, everywhere.
 SCORING = STUDY.analysis.model_dump_json(include={"subsets", "class_rule", "bootstrap", "seed"})
 IDENTITY = f"--study {STUDY.study} --model-name {STUDY.model.name} --task-name {STUDY.task.name}"
@@ -79,3 +81,8 @@ def folders_of(w):
 def fetched(block):
     """What to wait for before what `block` names can be read. When it was downloaded says nothing: commits are pinned."""
     return ancient(rules.fetch.output[0]) if block in FROM_HUB else []
+
+
+def given(option, value):
+    """A command line's option, or nothing where there is no value."""
+    return "" if value is None else f"--{option} {value}"

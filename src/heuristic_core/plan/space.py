@@ -40,7 +40,7 @@ def disk(study: Study, shape: Shape, data: StudyPairs, work: list[Work]) -> dict
     return {
         "checkpoints": runs * kept * 4 * shape.parameters,
         "sentences and encoded pairs": tokens * (SENTENCE + 6) + pairs * 20,
-        "logits for pruning": runs * kept * study.prune.pairs_needed * classes * 4,
+        "logits for pruning": runs * kept * (study.prune.pairs_needed or data.train.pairs) * classes * 4,
         "predictions": rows * PREDICTION,
         "subnetworks and traces": runs * (3 * TRACE_ROW * steps / EVERY + SMALL * len(grid)),
         "figures, tables, report": SHOWN,
@@ -55,7 +55,7 @@ def memory(study: Study, shape: Shape, data: StudyPairs) -> list[Memory]:
 
     longest, weights = study.task.max_length, 4 * shape.parameters
     train, evaluation = 5 * longest * data.train.pairs, 5 * longest * data.evaluation.pairs
-    sample = 5 * longest * study.prune.pairs_needed
+    sample = 5 * longest * (study.prune.pairs_needed or data.train.pairs)
     passed = study.finetune.pass_tokens or study.finetune.batch_size * longest
     tune, prune, whole = study.finetune.precision, study.prune.precision, study.precision
     one_layer = (6 * shape.hidden + 2 * shape.feed_forward) * WIDTH[whole]

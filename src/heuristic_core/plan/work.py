@@ -38,7 +38,7 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
     grid, runs, last = cells(study) + repeats(study), len(study.finetune.seeds), spread(study)
     tune, prune = study.finetune, study.prune
     passing = 1 + -(-tune.steps // tune.evaluate_every)
-    samples = prune.mean_examples + prune.pairs_needed
+    samples = (prune.mean_examples or data.train.pairs) + (prune.pairs_needed or data.train.pairs)
     steps = sum(prune.steps_at(cell.sparsity) for cell in grid)
     controls = [*last, *(Cell(0, sparsity, 0) for sparsity in (study.grid.mid, study.grid.high))]
     length, evaluated = data.train.mean, data.evaluation.pairs
