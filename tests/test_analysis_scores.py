@@ -2,6 +2,8 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
@@ -122,7 +124,8 @@ def test_models_on_different_pairs_cannot_be_compared():
 def test_text_read_as_categories_gives_the_same(tmp_path):
     rows = predictions(CORRECT)
     logits = np.random.default_rng(0).normal(size=(len(rows), 3))
-    rows.to_parquet(tmp_path / "rows.parquet")
+    fields = pa.schema([schema("predictions").field(name) for name in rows.columns])
+    pq.write_table(pa.Table.from_pandas(rows, fields), tmp_path / "rows.parquet")
     coded = read_coded(tmp_path / "rows.parquet", rows.columns)
     assert all(isinstance(coded[name].dtype, pd.CategoricalDtype) for name in ("study", "subset", "group", "template"))
     for one, other in zip(

@@ -22,7 +22,7 @@ PASSING_ROW, GATHERED_ROW = 115, 245  # per model and pair; gathered ones with t
 DRAWN = 16  # per bootstrap draw and pair of a subset
 # On a CPU oneDNN, which multiplies in bfloat16 and float16, keeps something for each of up to 1,024 shapes of products,
 # and passes have as many: MiniLM in passes of 1,024 tokens grew to 3.2 GB, as if so many kept an input and an output.
-KEPT_SHAPES = 700
+KEPT_SHAPES = 650
 
 
 class Memory(NamedTuple):
@@ -62,10 +62,11 @@ def _of_models(study: Study, shape: Shape, data: StudyPairs) -> list[Memory]:
     sample = 5 * longest * study.prune.pairs_needed
     passed = study.finetune.pass_tokens or study.finetune.batch_size * longest
     tune, prune, whole = study.finetune.precision, study.prune.precision, study.precision
+    activations = passed * _kept_for_backward(shape, longest, WIDTH[tune])
     one_layer = (6 * shape.hidden + 2 * shape.feed_forward) * WIDTH[whole]
     needs = {
         # weights, gradients and Adam's two moments
-        "fine-tuning": 4 * weights + train + evaluation + passed * _kept_for_backward(shape, longest, WIDTH[tune]),
+        "fine-tuning": 4 * weights + train + evaluation + activations,
         "pruning": weights * WIDTH[prune] / 4
         + sample
         + PASS_TOKENS[study.device] * _kept_for_backward(shape, longest, WIDTH[prune]),
@@ -73,6 +74,7 @@ def _of_models(study: Study, shape: Shape, data: StudyPairs) -> list[Memory]:
     }
     arrays = 6 * (data.train.tokens + data.evaluation.tokens)
     if study.device == "cpu":
+        needs["fine-tuning"] += activations  # passes of many lengths leave gaps in the heap: MiniLM's, about as much
         if tune != "float32":
             inputs_and_outputs = (4 * shape.hidden + 2 * shape.feed_forward) / 3  # mean over three kinds of products
             needs["fine-tuning"] += KEPT_SHAPES * passed * inputs_and_outputs * WIDTH[tune]
