@@ -340,6 +340,13 @@ def read_table(path: str | Path, without: Iterable[str] = ()):
     return as_frame(pq.read_table(path, columns=[c for c in pq.read_schema(path).names if c not in set(without)]))
 
 
+def read_coded(path: str | Path, columns: Iterable[str]):
+    """Columns of a table as a pandas frame, text as categories: tens of millions of rows would not fit as text."""
+    columns = list(columns)
+    text = [field.name for field in pq.read_schema(path) if field.name in columns and field.type == STRING]
+    return as_frame(pq.read_table(path, columns=columns, read_dictionary=text))
+
+
 def read_rows(path: str | Path) -> list[dict]:
     """A table as a list of rows."""
     return pq.read_table(path).to_pylist()
