@@ -56,11 +56,12 @@ def _local(task: FilesTask, split: Split) -> list[Path]:
     return [Path(task.folder) / name for name in sorted(glob.glob(pattern, root_dir=task.folder))]
 
 
-def read_rows(task: FilesTask, spec: Split, labels: Sequence[str]) -> list[Row]:
-    """All rows of a split, in the order of its files."""
+def read_rows(task: FilesTask, spec: Split, labels: Sequence[str]) -> tuple[list[Row], int]:
+    """All rows of a split, in the order of its files, and how many torn lines these have beside them."""
     split_by, family_by = getattr(spec, "split_by", None), getattr(spec, "family_by", None)
     needed = [column for column in (*spec.sentences, spec.label, split_by, family_by) if column]
     rows: list[Row] = []
+    torn = 0
     label_kinds: dict[bool, tuple[Path, object]] = {}  # given by name? -> where first, and how
     for path in split_paths(task, spec):
         found = read_columns(path, spec.format, needed, ["template"])
@@ -78,7 +79,8 @@ def read_rows(task: FilesTask, spec: Split, labels: Sequence[str]) -> list[Row]:
                 "%s: dropped %d of %d rows, without a label or with an empty sentence", path, dropped, len(read)
             )
         rows += read
-    return rows
+        torn += found.torn
+    return rows, torn
 
 
 def _check_label_names(path: Path, column: str, found: Columns, labels: Sequence[str]) -> None:
