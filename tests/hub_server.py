@@ -29,9 +29,11 @@ class Hub:
         self.stalled: dict[str, threading.Event] = {}
         self.files: dict[str, bytes] = {}
         self.requests: list[tuple[str, str, str | None]] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        self.endpoint = f"http://127.0.0.1:{self._server.server_address[1]}"
+        # The second gives large files, as the hub's storage does: the client tells the two by their addresses.
+        self._servers = [ThreadingHTTPServer(("127.0.0.1", 0), _handler(self)) for _ in range(2)]
+        for server in self._servers:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.endpoint, self.storage = (f"http://127.0.0.1:{server.server_address[1]}" for server in self._servers)
 
     def add(self, kind: str, name: str, files: Path | dict[str, bytes]) -> str:
         """Put a repository there; returns its commit."""
@@ -46,8 +48,9 @@ class Hub:
         return [(path, wanted) for method, path, wanted in self.requests if method == "GET" and "/api/" not in path]
 
     def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        for server in self._servers:
+            server.shutdown()
+            server.server_close()
 
 
 def _sha256(data: bytes) -> str:
@@ -130,7 +133,7 @@ def _handler(hub: Hub):
             if len(data) >= LARGE and not redirected:
                 headers |= {"X-Linked-ETag": f'"{_sha256(data)}"', "X-Linked-Size": str(len(data))}
                 headers |= {"X-Xet-Hash": _sha256(data), "Link": f'<{hub.endpoint}/xet>; rel="xet-auth"'}
-                headers["Location"] = f"{hub.endpoint}{self.path.replace('/resolve/', '/bytes/')}"
+                headers["Location"] = f"{hub.storage}{self.path.replace('/resolve/', '/bytes/')}"
                 self._send(302, headers)
             elif self.command == "HEAD":
                 self._send(200, headers, data)

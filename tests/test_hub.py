@@ -4,11 +4,13 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import httpx2
 import pyarrow as pa
@@ -27,6 +29,7 @@ from heuristic_core.config.tasks import FilesTask
 from heuristic_core.errors import InputError
 from heuristic_core.fetch import _explained
 from heuristic_core.hub import Source, matching, model_files
+from heuristic_core.plan.jobs import counted
 from heuristic_core.tasks.rows import local_paths, missing_paths, split_paths
 
 LABELS = ["entailment", "neutral", "contradiction"]
@@ -113,6 +116,8 @@ def test_a_model_is_fetched_with_what_is_loaded_and_nothing_else(hub, fetch, sna
 
     hub.requests.clear()
     assert fetch(commit) == rows and hub.requests == [], "all is there: nothing is asked of the hub"
+    blobs = {path.name: (snapshot(commit) / path).resolve().name for path in map(Path, rows)}
+    assert blobs["model.safetensors"] == rows["model.safetensors"]["sha256"] and len(blobs["config.json"]) == 40
 
 
 def test_shards_and_patterns_of_files_are_fetched_whole(hub, fetch):
@@ -130,7 +135,7 @@ def test_a_download_that_breaks_off_is_resumed_where_it_stopped(hub, fetch):
     hub.cut["model.safetensors"] = 1
     rows = fetch(hub.add("model", NAME, MODEL | {"model.safetensors": weights}))
     assert rows["model.safetensors"]["sha256"] == hashlib.sha256(weights).hexdigest()
-    ranges = [wanted for path, wanted in hub.downloads() if path.endswith("model.safetensors")]
+    ranges = [wanted for path, wanted in hub.downloads() if "/bytes/" in path]
     assert ranges == [None, f"bytes={chunk}-"]
 
 
@@ -392,6 +397,29 @@ def test_sentences_need_the_file_that_the_hash_says(tmp_path):
 # ---- whole studies
 
 
+@pytest.mark.workflow
+def test_make_fetch_checks_again_in_every_study_of_several(hub, tmp_path):
+    values = yaml.safe_load(REDUCED.read_text())
+    model = {"name": "tiny", "source": "pretrained", "hub": NAME, "revision": "0" * 40}
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(values | {"study": name, "model": model}))
+        listed = tmp_path / f"results/{name}/tiny/pairs/data/fetched.json"
+        listed.parent.mkdir(parents=True)
+        listed.write_text("[]")
+    both, ready = tmp_path / "both.yaml", tmp_path / "venv/installed"
+    both.write_text("studies: [a.yaml, b.yaml]\n")
+    ready.parent.mkdir()
+    ready.touch()
+    snakemake(tmp_path, "--touch", "--", "fetch", config=both)
+    make = ["make", "--no-print-directory", "--dry-run", "fetch", f"CONFIG={both}", f"VENV={ready.parent}"]
+    line = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    program, *arguments = shlex.split(line)
+    assert program == str(ready.parent / "bin/snakemake") and "--configfile" in arguments
+    for options, jobs in ((arguments[:2] + arguments[-2:], {}), (arguments, {"a_fetch": 1, "b_fetch": 1})):
+        done = snakemake(tmp_path, "--dry-run", "--quiet", "rules", *options, config=both)
+        assert {rule: n for rule, n in counted(done.stdout + done.stderr).items() if rule != "fetch"} == jobs
+
+
 def pairs(count: int) -> pa.Table:
     rows = [
         {"premise": f"dog {i % 7} saw cats", "hypothesis": f"cats {i % 5} ran", "label": i % 3} for i in range(count)
@@ -428,18 +456,25 @@ def test_a_study_is_fetched_once_and_then_runs_from_the_cache(hub, environment, 
     model = {"name": "tiny", "source": "pretrained", "hub": NAME, "revision": hub.add("model", NAME, pretrained)}
     task = {"name": "nli", "source": "files", "labels": LABELS, "max_length": 24}
     task |= {"train": [place | {"file": "nli/train-*.parquet"}]}
-    task |= {"evaluation": {"dev": place | {"file": "nli/dev-*.parquet", "group": "id"}}}
+    task |= {"evaluation": {"dev": place | {"file": "nli/dev-*.parquet", "group": "id"}}, "folder": "kept"}
+    rows = "premise\thypothesis\tlabel\n" + "dog saw cats\tcats ran\tneutral\n" * 9
+    hub.files["/raw.tsv"] = rows.encode()
+    address = {"url": f"{hub.endpoint}/raw.tsv", "sha256": hashlib.sha256(rows.encode()).hexdigest()}
+    task["evaluation"]["odd"] = place | address | {"file": "odd.tsv", "group": "ood"}
+    for key in ("hub", "revision"):
+        del task["evaluation"]["odd"][key]
     config = tmp_path / "study.yaml"
     config.write_text(yaml.safe_dump(values | {"model": model, "task": task}))
     runs = tmp_path / "results/reduced/tiny/nli"
 
     snakemake(tmp_path, "fetch", config=config, env=environment)
     rows = json.loads((runs / "data/fetched.json").read_text())
-    assert {row["path"] for row in rows} >= {*data, "config.json", "model.safetensors"}
+    assert {row["path"] for row in rows} >= {*data, "config.json", "model.safetensors", "odd.tsv"}
     assert str(tmp_path) not in (runs / "data/fetched.json").read_text()
 
     asked = len(hub.requests)
     hub.repositories.clear()
+    hub.files.clear()
     snakemake(tmp_path, "results/reduced/tiny/nli/ft1/trace.parquet", config=config, env=environment)
     assert len(hub.requests) == asked, hub.requests[asked:]
     assert pq.read_metadata(runs / "data/sentences/train.parquet").num_rows == 300
