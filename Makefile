@@ -12,9 +12,9 @@ figures: $(READY)
 	$(BIN)/snakemake --cores $(CORES) all_figures
 	@echo "The default study's figures, tables and report.html stand under results/miniature."
 
-# What the study CONFIG takes from the Hugging Face hub, downloaded and checked, also where it was before.
+# What CONFIG, a study or several, takes from elsewhere, downloaded and checked, also where it was before.
 fetch: $(READY)
-	$(BIN)/snakemake --cores 1 --forcerun fetch $(if $(CONFIG),--configfile $(CONFIG)) -- fetch
+	$(BIN)/snakemake --cores 1 --forceall $(if $(CONFIG),--configfile $(CONFIG)) -- fetch
 
 report: $(READY)
 	$(BIN)/snakemake --cores $(CORES) report

@@ -16,7 +16,9 @@ class Hub:
     """Repositories in memory, the requests that came, and faults to come.
 
     repositories: (kind, name, commit) -> path -> bytes. gated: names that are listed for everyone and give no file.
-    cut, wrong: path -> how many downloads break off in the middle, or give other bytes of the same length.
+    cut, wrong: path -> how many downloads break off in the middle, or give other bytes of the same length. stalled:
+    path -> an event without which its downloads stop in the middle and wait. files: what else lies at some path.
+    Large files are also offered by Xet, which nobody answers.
     """
 
     def __init__(self):
@@ -24,10 +26,14 @@ class Hub:
         self.gated: set[str] = set()
         self.cut: Counter[str] = Counter()
         self.wrong: Counter[str] = Counter()
+        self.stalled: dict[str, threading.Event] = {}
+        self.files: dict[str, bytes] = {}
         self.requests: list[tuple[str, str, str | None]] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        self.endpoint = f"http://127.0.0.1:{self._server.server_address[1]}"
+        # The second gives large files, as the hub's storage does: the client tells the two by their addresses.
+        self._servers = [ThreadingHTTPServer(("127.0.0.1", 0), _handler(self)) for _ in range(2)]
+        for server in self._servers:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.endpoint, self.storage = (f"http://127.0.0.1:{server.server_address[1]}" for server in self._servers)
 
     def add(self, kind: str, name: str, files: Path | dict[str, bytes]) -> str:
         """Put a repository there; returns its commit."""
@@ -42,8 +48,9 @@ class Hub:
         return [(path, wanted) for method, path, wanted in self.requests if method == "GET" and "/api/" not in path]
 
     def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        for server in self._servers:
+            server.shutdown()
+            server.server_close()
 
 
 def _sha256(data: bytes) -> str:
@@ -87,6 +94,8 @@ def _handler(hub: Hub):
             elif found := re.fullmatch(r"(/datasets)?/(.+?)/(resolve|bytes)/([^/]+)/(.+)", path):
                 prefix, name, what, commit, file = found.groups()
                 self._file("dataset" if prefix else "model", name, commit, file, redirected=what == "bytes")
+            elif path in hub.files:
+                self._bytes(path, hub.files[path], {})
             else:
                 self._send(404, {})
 
@@ -123,7 +132,8 @@ def _handler(hub: Hub):
             headers = {"X-Repo-Commit": commit, "Accept-Ranges": "bytes", "ETag": f'"{_git(data)}"'}
             if len(data) >= LARGE and not redirected:
                 headers |= {"X-Linked-ETag": f'"{_sha256(data)}"', "X-Linked-Size": str(len(data))}
-                headers["Location"] = f"{hub.endpoint}{self.path.replace('/resolve/', '/bytes/')}"
+                headers |= {"X-Xet-Hash": _sha256(data), "Link": f'<{hub.endpoint}/xet>; rel="xet-auth"'}
+                headers["Location"] = f"{hub.storage}{self.path.replace('/resolve/', '/bytes/')}"
                 self._send(302, headers)
             elif self.command == "HEAD":
                 self._send(200, headers, data)
@@ -141,15 +151,19 @@ def _handler(hub: Hub):
                 status, data = 206, data[start:]
             cut = hub.cut[file] > 0
             hub.cut[file] -= cut
-            self._send(status, headers, data, keep=len(data) // 2 if cut else None)
+            self._send(status, headers, data, keep=len(data) // 2 if cut else None, gate=hub.stalled.get(file))
 
-        def _send(self, status: int, headers: dict[str, str], data: bytes = b"", keep: int | None = None) -> None:
+        def _send(self, status: int, headers: dict[str, str], data: bytes = b"", keep=None, gate=None) -> None:
             self.send_response(status)
             for key, value in headers.items():
                 self.send_header(key, value)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
-            if self.command != "HEAD":
+            if gate is not None:
+                self.wfile.write(data[: len(data) // 2])
+                gate.wait()
+                self.close_connection = True
+            elif self.command != "HEAD":
                 self.wfile.write(data[:keep])
             if keep is not None:
                 self.wfile.flush()

@@ -23,10 +23,13 @@ FULL = {"in_domain": 99.0, "ln_swap": 60.0, "cn_if": 40.0}
 SHEET_ROWS = [["1.2", "12.5", "−3.0"], ["0.10", "100.0", ""], ["0.9", "7.25", "+1.5"]]
 SHEET = Sheet("Fine-tuning seed 1", ["head", "ln_swap", "change"], SHEET_ROWS)
 
-READ = {"group": None, "source": "pairs.csv", "rows": 61234, "unlabelled": 34, "empty": 0, "used": 60000}
+NOT_COUNTED = {"in_training": None, "in_training_same_label": None, "in_training_swapped": None}
+READ = {"group": None, "source": "pairs.csv", "rows": 61234, "torn": 5, "unlabelled": 34, "empty": 0, "used": 60000}
 SPLITS = [
-    READ | {"subset": "train", "duplicates": 7, "in_training": None, "in_training_same_label": None},
-    READ | {"subset": "cn_if", "group": "ood", "duplicates": 0, "in_training": 3, "in_training_same_label": 1},
+    READ | {"subset": "train", "duplicates": 7} | NOT_COUNTED,
+    READ
+    | {"subset": "cn_if", "group": "ood", "duplicates": 0}
+    | {"in_training": 3, "in_training_same_label": 1, "in_training_swapped": 2},
 ]
 
 

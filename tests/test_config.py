@@ -132,6 +132,8 @@ def test_numbers_of_items_are_named_with_their_place_in_the_list():
 LAST = VALUES[GENERATED]["finetune"]["steps"]
 PAIRS = VALUES[GENERATED]["task"]["train_pairs"]
 POSITIONS = VALUES[GENERATED]["model"]["architecture"]["positions"]
+AT = SET | {"url": "https://a.org/x.csv", "sha256": "0" * 64, "file": "x.csv"}
+HANS_FILE = VALUES[REAL]["task"]["evaluation"]["hans"]["file"]
 # Where, what, and what the message must say: the key, the value, what would be right.
 IMPOSSIBLE = [
     (GENERATED, "grid.sparsities", [0.35, 0.5, 1.2], ["grid.sparsities.2 = 1.2", "less than 1"]),
@@ -191,6 +193,20 @@ IMPOSSIBLE = [
     (REAL, "task.evaluation.mnli_matched.group", REMOVED, ["task.evaluation.mnli_matched", "exactly one of", "group"]),
     (REAL, "task.evaluation.mnli_matched.group", "odd", ["mnli_matched.group = 'odd'", "'id', 'ood' or"]),
     (REAL, "task.train.0.sentences", ["premise"], ["task.train.0.sentences"]),
+    (REAL, "task.evaluation.x", AT | {"sha256": None}, ["task.evaluation.x", "`url` and `sha256` go together"]),
+    (REAL, "task.evaluation.x", AT | {"url": None}, ["task.evaluation.x", "`url` and `sha256` go together"]),
+    (REAL, "task.evaluation.x", AT | {"url": "ftp://a.org/x"}, ["x.url = 'ftp://a.org/x'", "https?://"]),
+    (REAL, "task.evaluation.x", AT | {"sha256": "ab"}, ["x.sha256 = 'ab'", "{64}"]),
+    (REAL, "task.evaluation.x", AT | {"hub": "a/b", "revision": "0" * 40}, ["task.evaluation.x", "not both"]),
+    (REAL, "task.evaluation.x", AT | {"file": "part-*.csv"}, ["task.evaluation.x", "one file"]),
+    (REAL, "task.evaluation.x", AT | {"file": "../x.csv"}, ["task.evaluation.x", "below `folder`"]),
+    (REAL, "task.evaluation.x", AT | {"format": "saved"}, ["task.evaluation.x", "one file"]),
+    (
+        REAL,
+        "task.evaluation.x",
+        AT | {"file": HANS_FILE},
+        ["task", "task.evaluation.x and task.evaluation.hans", HANS_FILE],
+    ),
 ]
 
 

@@ -4,9 +4,13 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+import threading
+import time
+from pathlib import Path
 
 import httpx2
 import pyarrow as pa
@@ -14,15 +18,19 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from conftest import ROOT
+from filelock import FileLock
 from hub_server import Hub
 from huggingface_hub import errors
 from hypothesis import given
 from hypothesis import strategies as st
 from reduced import REDUCED, planned, snakemake
 
+from heuristic_core.config.tasks import FilesTask
 from heuristic_core.errors import InputError
 from heuristic_core.fetch import _explained
 from heuristic_core.hub import Source, matching, model_files
+from heuristic_core.plan.jobs import counted
+from heuristic_core.tasks.rows import local_paths, missing_paths, split_paths
 
 LABELS = ["entailment", "neutral", "contradiction"]
 WEIGHTS = bytes(range(256)) * 12  # as large files are kept; fetching looks into none
@@ -50,25 +58,36 @@ def environment(hub, tmp_path):
     """Environment variables of a user of that hub, whose cache is empty."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("HF_")}
     kept |= {"HF_ENDPOINT": hub.endpoint, "HF_HOME": str(tmp_path / "home"), "NO_PROXY": "127.0.0.1"}
-    return kept | {"PYTHONPATH": str(ROOT / "src"), "HEURISTIC_CORE_WARM": "0"}
+    return kept | {"PYTHONPATH": str(ROOT / "src"), "HEURISTIC_CORE_WARM": "0", "HF_HUB_DISABLE_TELEMETRY": "1"}
 
 
 @pytest.fixture
-def fetch(environment, tmp_path):
-    """A function that runs the script `fetch`; returns its rows by path, or what it wrote on standard error."""
+def command(tmp_path):
+    """A function that gives the command line of the script `fetch`, whose output is `fetched.json`, its log `log`."""
 
-    def run(commit, name=NAME, splits=(), **variables):
+    def made(commit, name=NAME, splits=()):
         model = {"name": "tiny", "source": "pretrained", "hub": name, "revision": commit}
         columns = {"sentences": ["premise", "hypothesis"]}
         evaluation = {f"set{i}": columns | {"group": "id"} | split for i, split in enumerate(splits)}
         task = {"name": "nli", "source": "files", "labels": LABELS, "train": [columns | {"file": "local.parquet"}]}
+        task["folder"] = str(tmp_path / "data")
         task["evaluation"] = evaluation or {"local": columns | {"group": "id", "file": "local.parquet"}}
+        script = [sys.executable, str(ROOT / "workflow" / "scripts" / "fetch.py")]
+        script += ["--model", json.dumps(model), "--task", json.dumps(task)]
+        return [*script, "--fetched", str(tmp_path / "fetched.json"), "--log", str(tmp_path / "log")]
+
+    return made
+
+
+@pytest.fixture
+def fetch(command, environment, tmp_path):
+    """A function that runs the script `fetch`; returns its rows by path, or what it wrote on standard error."""
+
+    def run(commit, name=NAME, splits=(), **variables):
         out = tmp_path / "fetched.json"
         out.unlink(missing_ok=True)
-        command = [sys.executable, str(ROOT / "workflow" / "scripts" / "fetch.py"), "--fetched", str(out)]
-        command += ["--model", json.dumps(model), "--task", json.dumps(task), "--log", str(tmp_path / "log")]
-        variables |= {"HF_HUB_DISABLE_TELEMETRY": "1"}
-        done = subprocess.run(command, env=environment | variables, capture_output=True, text=True)
+        script = command(commit, name, splits)
+        done = subprocess.run(script, env=environment | variables, capture_output=True, text=True)
         assert (done.returncode == 0) == out.exists() and "Traceback" not in done.stderr, done.stderr
         return {row["path"]: row for row in json.loads(out.read_text())} if out.exists() else done.stderr
 
@@ -97,6 +116,8 @@ def test_a_model_is_fetched_with_what_is_loaded_and_nothing_else(hub, fetch, sna
 
     hub.requests.clear()
     assert fetch(commit) == rows and hub.requests == [], "all is there: nothing is asked of the hub"
+    blobs = {path.name: (snapshot(commit) / path).resolve().name for path in map(Path, rows)}
+    assert blobs["model.safetensors"] == rows["model.safetensors"]["sha256"] and len(blobs["config.json"]) == 40
 
 
 def test_shards_and_patterns_of_files_are_fetched_whole(hub, fetch):
@@ -114,7 +135,7 @@ def test_a_download_that_breaks_off_is_resumed_where_it_stopped(hub, fetch):
     hub.cut["model.safetensors"] = 1
     rows = fetch(hub.add("model", NAME, MODEL | {"model.safetensors": weights}))
     assert rows["model.safetensors"]["sha256"] == hashlib.sha256(weights).hexdigest()
-    ranges = [wanted for path, wanted in hub.downloads() if path.endswith("model.safetensors")]
+    ranges = [wanted for path, wanted in hub.downloads() if "/bytes/" in path]
     assert ranges == [None, f"bytes={chunk}-"]
 
 
@@ -145,6 +166,54 @@ def test_a_file_damaged_in_the_cache_is_found_and_downloaded_again(hub, fetch, s
     assert fetch(commit, **variables) == rows
     assert {path.split("/")[-1] for path, _ in hub.downloads()} == {"model.safetensors"}
     assert file.read_bytes() == WEIGHTS
+
+
+def waited_for(condition, seconds=60):
+    """What `condition` returns once it is true."""
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return found
+
+
+def test_a_killed_download_leaves_nothing_behind_once_it_is_done_again(hub, fetch, command, environment, snapshot):
+    weights = os.urandom(1000) * 25_000
+    commit = hub.add("model", NAME, MODEL | {"model.safetensors": weights})
+    gate = hub.stalled["model.safetensors"] = threading.Event()
+    blobs = snapshot(commit).parent.parent / "blobs"
+    started = subprocess.Popen(command(commit), env=environment)
+    (part,) = waited_for(lambda: [p for p in blobs.glob("*.incomplete") if p.stat().st_size > 2**20])
+    started.kill()
+    started.wait()
+    assert part.exists() and not (snapshot(commit) / "model.safetensors").exists()
+    hub.stalled.clear()
+    gate.set()
+
+    elsewhere = blobs / "0123.abcd.incomplete"  # of a file that another process downloads just now
+    elsewhere.write_bytes(b"x")
+    with FileLock(blobs.parent.parent / ".locks" / blobs.parent.name / "0123.lock"):
+        assert fetch(commit)["model.safetensors"]["sha256"] == hashlib.sha256(weights).hexdigest()
+    assert list(blobs.glob("*.incomplete")) == [elsewhere]
+    fetch(commit)
+    assert not list(blobs.glob("*.incomplete"))
+
+
+def test_one_fetch_waits_for_another(hub, command, environment, tmp_path):
+    script, log = command(hub.add("model", NAME, MODEL)), tmp_path / "log"
+    with FileLock(tmp_path / "home/hub/.locks/heuristic-core.lock"):
+        started = subprocess.Popen(script, env=environment)
+        waited_for(lambda: log.exists() and "another fetch is running" in log.read_text())
+        assert hub.requests == []
+    assert started.wait() == 0 and hub.requests
+
+
+def test_a_cache_that_cannot_be_locked_is_checked_all_the_same(hub, fetch, tmp_path):
+    commit = hub.add("model", NAME, MODEL)
+    rows = fetch(commit)
+    shutil.rmtree(tmp_path / "home/hub/.locks")
+    (tmp_path / "home/hub/.locks").write_text("no folder")
+    assert fetch(commit) == rows
 
 
 def test_what_the_hub_does_not_have_or_give_is_named(hub, fetch):
@@ -251,6 +320,106 @@ def test_a_star_stands_for_any_part_of_a_name_and_other_characters_for_themselve
     assert matching(names, pattern) == sorted(name for name in names if fits(name, pattern))
 
 
+# ---- files of addresses
+
+
+@pytest.fixture
+def pairs_at(hub):
+    """A function that gives a split whose file lies on the server."""
+
+    def made(path="/raw/pairs.txt", file="inner/pairs.txt", content=WEIGHTS):
+        return {"url": hub.endpoint + path, "sha256": hashlib.sha256(content).hexdigest(), "file": file}
+
+    return made
+
+
+def test_a_file_of_an_address_is_downloaded_once_and_again_where_it_is_damaged(hub, fetch, pairs_at, tmp_path):
+    hub.files["/raw/pairs.txt"] = WEIGHTS
+    commit, split = hub.add("model", NAME, MODEL), pairs_at()
+    row = {"kind": "url", "url": split["url"], "path": "inner/pairs.txt", "bytes": len(WEIGHTS)}
+    rows, kept = fetch(commit, splits=[split, split]), tmp_path / "data/inner/pairs.txt"
+    assert rows.pop("inner/pairs.txt") == row | {"sha256": split["sha256"]} and len(rows) == 4
+    asked = [path for path, _ in hub.downloads() if path == "/raw/pairs.txt"]
+    assert (asked, kept.read_bytes()) == (["/raw/pairs.txt"], WEIGHTS)
+    assert [path.name for path in kept.parent.iterdir()] == ["pairs.txt"]
+
+    hub.requests.clear()
+    fetch(commit, splits=[split])
+    assert hub.requests == []
+    kept.write_bytes(WEIGHTS[1:])
+    fetch(commit, splits=[split])
+    assert kept.read_bytes() == WEIGHTS and len(hub.requests) == 1
+
+
+def test_an_address_that_does_not_give_the_file_is_named_and_nothing_is_kept(hub, fetch, pairs_at, tmp_path):
+    commit, split = hub.add("model", NAME, MODEL), pairs_at()
+    named = f"task.evaluation.set0.url = '{split['url']}'"
+    assert f"{named}: the server answered 404" in fetch(commit, splits=[split])
+    hub.files["/raw/pairs.txt"] = b"other"
+    error = fetch(commit, splits=[split])
+    other = hashlib.sha256(b"other").hexdigest()
+    assert f"{named} gave a file whose SHA-256 is {other}" in error and f"set0.sha256 = '{split['sha256']}'" in error
+    hub.files["/raw/pairs.txt"] = WEIGHTS
+    hub.cut["/raw/pairs.txt"] = 1
+    assert f"{named}: it cannot be reached, or broke off" in fetch(commit, splits=[split])
+    assert f"{named}: " in (error := fetch(commit, splits=[split], HF_HUB_OFFLINE="1")) and "offline" in error
+    assert not list((tmp_path / "data/inner").iterdir())
+
+
+def test_files_that_nobody_downloads_are_listed_where_they_are_missing(hub, fetch, pairs_at, tmp_path):
+    hub.files["/raw/pairs.txt"] = WEIGHTS
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/there.csv").write_text("a")
+    fetch(hub.add("model", NAME, MODEL), splits=[pairs_at(), {"file": "there.csv"}, {"file": "set-*.csv"}])
+    last = (tmp_path / "log").read_text().split("how to download:")[1].splitlines()
+    data = tmp_path / "data"
+    wanted = [f"  task.train.0.file = {data}/local.parquet", f"  task.evaluation.set2.file = {data}/set-*.csv"]
+    assert last[1:3] == wanted and not any("task." in line for line in last[3:])
+
+
+def test_sentences_need_the_file_that_the_hash_says(tmp_path):
+    split = {"file": "a.csv", "url": "https://example.org/a", "sha256": hashlib.sha256(b"x").hexdigest()}
+    split |= {"sentences": ["premise", "hypothesis"]}
+    task = FilesTask.model_validate(
+        {"name": "t", "source": "files", "folder": str(tmp_path), "labels": LABELS, "train": [split]}
+        | {"evaluation": {"dev": split | {"group": "id"}}}
+    )
+    with pytest.raises(InputError, match=rf"{tmp_path}/a.csv: no such file; `make fetch CONFIG=FILE`"):
+        split_paths(task, task.train[0])
+    (tmp_path / "a.csv").write_text("y")
+    with pytest.raises(InputError, match=rf"its SHA-256 is .*{split['sha256']}.*make fetch"):
+        split_paths(task, task.train[0])
+    (tmp_path / "a.csv").write_text("x")
+    assert split_paths(task, task.train[0]) == [tmp_path / "a.csv"]
+    assert local_paths(task) == [] and missing_paths(task) == {}
+
+
+# ---- whole studies
+
+
+@pytest.mark.workflow
+def test_make_fetch_checks_again_in_every_study_of_several(hub, tmp_path):
+    values = yaml.safe_load(REDUCED.read_text())
+    model = {"name": "tiny", "source": "pretrained", "hub": NAME, "revision": "0" * 40}
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(values | {"study": name, "model": model}))
+        listed = tmp_path / f"results/{name}/tiny/pairs/data/fetched.json"
+        listed.parent.mkdir(parents=True)
+        listed.write_text("[]")
+    both, ready = tmp_path / "both.yaml", tmp_path / "venv/installed"
+    both.write_text("studies: [a.yaml, b.yaml]\n")
+    ready.parent.mkdir()
+    ready.touch()
+    snakemake(tmp_path, "--touch", "--", "fetch", config=both)
+    make = ["make", "--no-print-directory", "--dry-run", "fetch", f"CONFIG={both}", f"VENV={ready.parent}"]
+    line = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    program, *arguments = shlex.split(line)
+    assert program == str(ready.parent / "bin/snakemake") and "--configfile" in arguments
+    for options, jobs in ((arguments[:2] + arguments[-2:], {}), (arguments, {"a_fetch": 1, "b_fetch": 1})):
+        done = snakemake(tmp_path, "--dry-run", "--quiet", "rules", *options, config=both)
+        assert {rule: n for rule, n in counted(done.stdout + done.stderr).items() if rule != "fetch"} == jobs
+
+
 def pairs(count: int) -> pa.Table:
     rows = [
         {"premise": f"dog {i % 7} saw cats", "hypothesis": f"cats {i % 5} ran", "label": i % 3} for i in range(count)
@@ -287,18 +456,25 @@ def test_a_study_is_fetched_once_and_then_runs_from_the_cache(hub, environment, 
     model = {"name": "tiny", "source": "pretrained", "hub": NAME, "revision": hub.add("model", NAME, pretrained)}
     task = {"name": "nli", "source": "files", "labels": LABELS, "max_length": 24}
     task |= {"train": [place | {"file": "nli/train-*.parquet"}]}
-    task |= {"evaluation": {"dev": place | {"file": "nli/dev-*.parquet", "group": "id"}}}
+    task |= {"evaluation": {"dev": place | {"file": "nli/dev-*.parquet", "group": "id"}}, "folder": "kept"}
+    rows = "premise\thypothesis\tlabel\n" + "dog saw cats\tcats ran\tneutral\n" * 9
+    hub.files["/raw.tsv"] = rows.encode()
+    address = {"url": f"{hub.endpoint}/raw.tsv", "sha256": hashlib.sha256(rows.encode()).hexdigest()}
+    task["evaluation"]["odd"] = place | address | {"file": "odd.tsv", "group": "ood"}
+    for key in ("hub", "revision"):
+        del task["evaluation"]["odd"][key]
     config = tmp_path / "study.yaml"
     config.write_text(yaml.safe_dump(values | {"model": model, "task": task}))
     runs = tmp_path / "results/reduced/tiny/nli"
 
     snakemake(tmp_path, "fetch", config=config, env=environment)
     rows = json.loads((runs / "data/fetched.json").read_text())
-    assert {row["path"] for row in rows} >= {*data, "config.json", "model.safetensors"}
+    assert {row["path"] for row in rows} >= {*data, "config.json", "model.safetensors", "odd.tsv"}
     assert str(tmp_path) not in (runs / "data/fetched.json").read_text()
 
     asked = len(hub.requests)
     hub.repositories.clear()
+    hub.files.clear()
     snakemake(tmp_path, "results/reduced/tiny/nli/ft1/trace.parquet", config=config, env=environment)
     assert len(hub.requests) == asked, hub.requests[asked:]
     assert pq.read_metadata(runs / "data/sentences/train.parquet").num_rows == 300

@@ -137,7 +137,7 @@ def task_of(folder, file, sentences=SENTENCES, label="label", labels=NLI, **more
 def read(folder, file, sentences=SENTENCES, label="label", labels=NLI, **more):
     """(first, second, label's number) of each row of a split, as the workflow reads it."""
     task = task_of(folder, file, sentences, label, labels, **more)
-    return [(*row.sentences, row.label) for row in read_rows(task, task.train[0], labels)]
+    return [(*row.sentences, row.label) for row in read_rows(task, task.train[0], labels)[0]]
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -263,8 +263,8 @@ def fails(path, *parts, needed=("x",), format=None):
 
 def test_torn_lines_of_a_large_tsv_are_dropped_and_counted(tmp_path, caplog):
     tsv(tmp_path / "a.tsv", ["x", "y"], [[i, i] if i != 5 else ["half a question"] for i in range(1000)])
-    found = read_columns(tmp_path / "a.tsv", None, ["x"]).values["x"]
-    assert found == [str(i) for i in range(1000) if i != 5]
+    found = read_columns(tmp_path / "a.tsv", None, ["x"])
+    assert (found.values["x"], found.torn) == ([str(i) for i in range(1000) if i != 5], 1)
     assert caplog.messages == [f"{tmp_path}/a.tsv: dropped 1 torn lines, the first is 7"]
 
 

@@ -1,4 +1,6 @@
-"""Downloads from the Hugging Face hub into its cache, each file checked against the hash that the hub gives it."""
+"""All that a study takes from elsewhere, downloaded and checked: from the Hugging Face hub into its cache, each file
+against the hash that the hub gives it, and from addresses into the task's folder.
+"""
 
 import contextlib
 import glob
@@ -7,31 +9,55 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from heuristic_core.download import Download, download
 from heuristic_core.errors import InputError
 from heuristic_core.hub import CONFIG, SHARDS, WEIGHTS, Source, matching, model_files
 from heuristic_core.progress import LOGGER, Progress
 from heuristic_core.provenance import file_digest
 
 ATTEMPTS = 2  # a file whose bytes are wrong is downloaded once more
+MOMENT = 0.1  # seconds after which a lock counts as held
 
 
-def fetch(sources: Iterable[Source]) -> list[dict]:
-    """Download what is not in the cache yet, and check all of it, also what was there before.
+def fetch(sources: Iterable[Source], downloads: Iterable[Download] = ()) -> list[dict]:
+    """Download what is not there yet, and check all of it, also what was there before.
 
-    Returns one row per file: kind, repository, revision, path, bytes, sha256. Raises InputError that names key and
-    value where the hub cannot be reached, does not have or does not give the files, or gives other bytes twice.
+    Returns one row per file: kind, repository, revision, path, bytes, sha256; of an address its row of
+    :func:`heuristic_core.download.download`. Raises InputError that names key and value where the hub or an address
+    cannot be reached, does not have or does not give the files, or gives other bytes.
     """
     rows = {}
-    for source in sources:
-        for row in _fetch(source):
-            rows[row["kind"], row["repository"], row["revision"], row["path"]] = row
-    return list(rows.values())
+    with _alone():
+        for source in sources:
+            for row in _fetch(source):
+                rows[row["kind"], row["repository"], row["revision"], row["path"]] = row
+        return [*rows.values(), *map(download, downloads)]
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """Hold off other fetches that use the same cache: they would delete and download what this one checks."""
+    from filelock import Timeout
+    from huggingface_hub.constants import HF_HUB_CACHE
+    from huggingface_hub.utils import WeakFileLock
+
+    path = Path(HF_HUB_CACHE, ".locks", "heuristic-core.lock")
+    with contextlib.ExitStack() as held:
+        try:
+            held.enter_context(WeakFileLock(path, timeout=MOMENT))
+        except Timeout:
+            LOGGER.info("another fetch is running: waiting until it is done")
+            held.enter_context(WeakFileLock(path))
+        except OSError:  # a cache that nobody may write to is one that nobody changes
+            LOGGER.info("%s cannot be written, so this fetch does not hold off others", path)
+        yield
 
 
 def _fetch(source: Source) -> list[dict]:
     from huggingface_hub import snapshot_download
 
     with _explained(source):
+        _sweep(source)
         names = _wanted(source, _listing(source))
         LOGGER.info("%s: %d files of %s %s", source.key, len(names), source.kind, source.repository)
         # Files that the cache has are not asked for; others are resumed where the connection breaks.
@@ -43,6 +69,20 @@ def _fetch(source: Source) -> list[dict]:
             rows.append(_checked(source, Path(folder), name))
             progress.at(len(rows))
     return rows
+
+
+def _sweep(source: Source) -> None:
+    """Remove what killed downloads left: parts of files that nobody is downloading, since nobody holds their lock."""
+    from filelock import Timeout
+    from huggingface_hub.constants import HF_HUB_CACHE
+    from huggingface_hub.file_download import repo_folder_name
+    from huggingface_hub.utils import WeakFileLock
+
+    repository = repo_folder_name(repo_id=source.repository, repo_type=source.kind)
+    for part in Path(HF_HUB_CACHE, repository, "blobs").glob("*.incomplete"):
+        lock = Path(HF_HUB_CACHE, ".locks", repository, f"{part.name.split('.')[0]}.lock")
+        with contextlib.suppress(Timeout), WeakFileLock(lock, timeout=MOMENT):
+            part.unlink(missing_ok=True)
 
 
 def _listing(source: Source) -> list[str]:

@@ -53,9 +53,7 @@ def sources(model: NewModel | PretrainedModel, task: GeneratedTask | FilesTask) 
     if isinstance(model, PretrainedModel) and model.hub:
         found.append(Source("model", "model", model.hub, model.revision))
     if isinstance(task, FilesTask):
-        splits = {f"task.train.{index}": split for index, split in enumerate(task.train)}
-        splits |= {f"task.evaluation.{name}": split for name, split in task.evaluation.items()}
-        found += [Source(key, "dataset", s.hub, s.revision, s.file) for key, s in splits.items() if s.hub]
+        found += [Source(key, "dataset", s.hub, s.revision, s.file) for key, s in task.splits.items() if s.hub]
     return found
 
 

@@ -11,6 +11,7 @@ from snakemake.exceptions import WorkflowError
 from heuristic_core.config import ConfigError, parse_study
 from heuristic_core.config.context import Context
 from heuristic_core.config.grid import cells, early, repeats, seed_blocks, spread
+from heuristic_core.download import downloads
 from heuristic_core.errors import InputError
 from heuristic_core.figures.targets import TARGETS, module, outputs, shown, unmet
 from heuristic_core.hub import sources
@@ -31,8 +32,8 @@ L = Layout.of(STUDY)
 CELLS = cells(STUDY)
 AGAIN = repeats(STUDY)
 CONTEXT = Context.of(STUDY)
-# Which blocks, `model` and `task`, name something on the Hugging Face hub.
-FROM_HUB = {source.key.split(".")[0] for source in sources(STUDY.model, STUDY.task)}
+# Which blocks, `model` and `task`, name something that is downloaded.
+TO_FETCH = {file.key.split(".")[0] for file in sources(STUDY.model, STUDY.task) + downloads(STUDY.task)}
 # GPUs of a job that runs models. `--resources gpu=N` says how many there are, and so how many such jobs run at once.
 GPUS = 1 if STUDY.device == "cuda" else 0
 # How predictions are scored, everywhere.
@@ -79,8 +80,8 @@ def folders_of(w):
 
 
 def fetched(block):
-    """What to wait for before what `block` names can be read. When it was downloaded says nothing: commits are pinned."""
-    return ancient(rules.fetch.output[0]) if block in FROM_HUB else []
+    """What to wait for before what `block` names can be read. When it was downloaded says nothing: it is pinned."""
+    return ancient(rules.fetch.output[0]) if block in TO_FETCH else []
 
 
 def given(option, value):

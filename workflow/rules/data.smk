@@ -1,4 +1,4 @@
-if FROM_HUB:
+if TO_FETCH:
 
     rule fetch:
         output:
@@ -24,7 +24,7 @@ else:
         conda:
             "../../envs/environment.yaml"
         shell:
-            "echo 'This study takes nothing from the Hugging Face hub: there is nothing to fetch.' | tee {log}"
+            "echo 'This study takes nothing from the Hugging Face hub or an address: there is nothing to fetch.' | tee {log}"
 
 
 rule sentences:

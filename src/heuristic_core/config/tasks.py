@@ -17,6 +17,8 @@ def _relative(path: str) -> str:
 
 
 RelativePath = Annotated[str, AfterValidator(_relative)]
+Address = Annotated[str, Field(pattern=r"^https?://[^\s/]+/\S+$")]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class GeneratedTask(Block):
@@ -44,13 +46,18 @@ class GeneratedTask(Block):
 
 
 class Split(Block):
-    """Sentence pairs of one file or of several alike, of a folder that `save_to_disk` wrote, or of a hub repository."""
+    """Sentence pairs of one file or of several alike, of a folder that `save_to_disk` wrote, or of a hub repository.
+
+    A file with `url` is downloaded by `fetch` to where `file` says in the task's folder.
+    """
 
     file: RelativePath = Field(
         description="path in the task's folder or in the repository; * stands for any part of a name"
     )
     hub: Repository | None = Field(None, description="data set repository on the Hugging Face hub; default: local")
     revision: Commit | None = Field(None, description="commit of that repository, all 40 digits")
+    url: Address | None = Field(None, description="http(s) address of the file; default: nobody downloads it")
+    sha256: Sha256 | None = Field(None, description="of the file at that address, 64 digits")
     format: Format | None = Field(None, description="default: what the file's ending says")
     sentences: tuple[str, str] = Field(strict=False, description="columns of the first and the second sentence")
     label: str = Field("label", description="column of the label")
@@ -62,6 +69,12 @@ class Split(Block):
     def _pinned(self):
         if (self.hub is None) != (self.revision is None):
             raise ValueError("`hub` and `revision` go together: what a branch names today it may not name tomorrow")
+        if (self.url is None) != (self.sha256 is None):
+            raise ValueError("`url` and `sha256` go together: what an address gives today it may not give tomorrow")
+        if self.url and self.hub:
+            raise ValueError("give `url` or `hub`, not both")
+        if self.url and ("*" in self.file or ".." in self.file.split("/") or self.format == "saved"):
+            raise ValueError("`url` is the address of one file, and `file` where it is kept below `folder` of the task")
         return self
 
     @property
@@ -107,6 +120,25 @@ class FilesTask(Block):
     seed: Seed = Field(0, description="of that shuffle and of samples of evaluation pairs")
     evaluation: dict[Name, EvaluationSplit] = Field(min_length=1)
     max_length: PositiveInt = Field(128, description="longest encoded pair, in tokens")
+
+    @property
+    def splits(self) -> dict[str, Split]:
+        """All splits, by the keys that name them."""
+        train = {f"task.train.{index}": split for index, split in enumerate(self.train)}
+        return train | {f"task.evaluation.{name}": split for name, split in self.evaluation.items()}
+
+    @model_validator(mode="after")
+    def _one_address_per_file(self):
+        found: dict[str, tuple[str, tuple]] = {}
+        for key, split in self.splits.items():
+            if split.hub:
+                continue
+            first, address = found.setdefault(split.file, (key, (split.url, split.sha256)))
+            if address != (split.url, split.sha256):
+                raise ValueError(
+                    f"{key} and {first} name the same file, {split.file}: give both the same `url` and `sha256`"
+                )
+        return self
 
 
 AnyTask = Annotated[GeneratedTask | FilesTask, Field(discriminator="source")]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from heuristic_core.tasks.sentences import Sentences, pair_key
 
 LOGGER = logging.getLogger("heuristic_core")
+OVERLAP = ("in_training", "in_training_same_label", "in_training_swapped")
 
 
 def split_counts(pairs: Sentences) -> list[dict]:
@@ -16,12 +17,13 @@ def split_counts(pairs: Sentences) -> list[dict]:
     by_subset: dict[str, list[dict]] = {rule.name: [] for rule in pairs.subsets}
     for row in pairs.evaluation:
         by_subset[row["subset"]].append(row)
-    counts = [_counts(pairs, "train", None, pairs.train) | {"in_training": None, "in_training_same_label": None}]
+    counts = [_counts(pairs, "train", None, pairs.train) | dict.fromkeys(OVERLAP)]
     for rule in pairs.subsets:
         rows = by_subset[rule.name]
         shared = [row for row in rows if pair_key(row) in classes]
         same = [row for row in shared if row["label"] in {rule.merge[c] for c in classes[pair_key(row)]}]
-        overlap = {"in_training": len(shared), "in_training_same_label": len(same)}
+        swapped = sum(pair_key(row)[::-1] in classes for row in rows)
+        overlap = dict(zip(OVERLAP, (len(shared), len(same), swapped), strict=True))
         counts.append(_counts(pairs, rule.name, rule.group, rows) | overlap)
     for row in counts:
         _log(row)
@@ -37,8 +39,11 @@ def _counts(pairs: Sentences, subset: str, group: str | None, rows: Iterable[dic
 def _log(row: dict) -> None:
     overlap = ""
     if row["in_training"] is not None:
-        overlap = f", {row['in_training']} stand in training too ({row['in_training_same_label']} with the same label)"
+        shared, same, swapped = (row[key] for key in OVERLAP)
+        overlap = f", {shared} stand in training too ({same} with the same label), {swapped} in the other order"
     LOGGER.info(
-        "%s (%s): %d rows, %d without a label, %d with an empty sentence, %d used, %d of them duplicates%s",
-        *(row[key] for key in ("subset", "source", "rows", "unlabelled", "empty", "used", "duplicates")), overlap,
-    )  # fmt: skip
+        "%s (%s): %d rows (and %d torn lines), %d without a label, %d with an empty sentence, %d used, "
+        "%d of them duplicates%s",
+        *(row[key] for key in ("subset", "source", "rows", "torn", "unlabelled", "empty", "used", "duplicates")),
+        overlap,
+    )

@@ -51,11 +51,11 @@ def _training_rows(task: FilesTask) -> tuple[list[dict], Origin]:
         if unknown := set(names) - set(task.labels):
             raise DataError(f"{spec.file}: labels {sorted(unknown)} are not among task.labels = {task.labels}")
         to_class = [task.labels.index(name) for name in names]
-        rows = read_rows(task, spec, names)
+        rows, torn = read_rows(task, spec, names)
         kept += [
             _row("train", None, None, row.template, *row.sentences, to_class[row.label]) for row in rows if row.used
         ]
-        counts.append(_origin(spec, rows))
+        counts.append(_origin(spec, rows, torn))
     source = ", ".join(dict.fromkeys(count.source for count in counts))
     return kept, Origin(source, *(sum(numbers) for numbers in list(zip(*counts, strict=True))[1:]))
 
@@ -96,7 +96,8 @@ def _evaluation_subsets(
             f"task.evaluation.{name}.only_label = {spec.only_label!r} is not one of the labels {list(labels)}"
         )
     wanted = [spec.only_label] if spec.only_label else labels
-    read = [row for row in read_rows(task, spec, labels) if row.label is None or labels[row.label] in wanted]
+    rows, torn = read_rows(task, spec, labels)
+    read = [row for row in rows if row.label is None or labels[row.label] in wanted]
     used = [row for row in read if row.used]
     if not used:
         raise DataError(
@@ -120,7 +121,7 @@ def _evaluation_subsets(
         for group, family in groups:  # none where no row has a label
             rule = SubsetRule(subset, group, family, merge)
             kept = [_row(subset, group, family, row.template, *row.sentences, row.label) for row in rows if row.used]
-            yield rule, _origin(spec, rows), kept
+            yield rule, _origin(spec, rows, torn), kept
 
 
 def _group(name: str, spec: EvaluationSplit, label: str) -> str:
@@ -143,10 +144,10 @@ def _merge(task: FilesTask, name: str, spec: EvaluationSplit, labels: Sequence[s
     return tuple(list(labels).index(rule[label]) for label in task.labels)
 
 
-def _origin(spec: Split, rows: Sequence[Row]) -> Origin:
+def _origin(spec: Split, rows: Sequence[Row], torn: int) -> Origin:
     unlabelled = sum(row.label is None for row in rows)
     used = sum(row.used for row in rows)
-    return Origin(spec.source, len(rows), unlabelled, len(rows) - unlabelled - used)
+    return Origin(spec.source, len(rows), torn, unlabelled, len(rows) - unlabelled - used)
 
 
 def _row(subset, group, family, template, first, second, label) -> dict:

@@ -38,10 +38,14 @@ class DataError(InputError):
 
 
 class Columns(NamedTuple):
-    """values: column -> one value a row. classes: column -> label names behind 0, 1, ..., where the file has them."""
+    """values: column -> one value a row. classes: column -> label names behind 0, 1, ..., where the file has them.
+
+    torn: lines that were dropped because they have another number of fields than the header.
+    """
 
     values: dict[str, list]
     classes: dict[str, list[str]]
+    torn: int = 0
 
 
 def read_columns(path: Path, format: Format | None, needed: Sequence[str], optional: Sequence[str] = ()) -> Columns:
@@ -141,7 +145,8 @@ def _tsv(path, needed, optional) -> Columns:
         raise DataError(f"{_ragged(path, *torn[0], header)}; {len(torn)} of {len(rows)} rows are such")
     if torn:
         LOGGER.warning("%s: dropped %d torn lines, the first is %d", path, len(torn), torn[0][0])
-    return _fields(path, header, [row for row in rows if len(row[1]) == len(header)], needed, optional)
+    whole = [row for row in rows if len(row[1]) == len(header)]
+    return _fields(path, header, whole, needed, optional)._replace(torn=len(torn))
 
 
 READERS = {"parquet": _parquet, "saved": _saved, "jsonl": _jsonl, "csv": _csv, "tsv": _tsv}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from heuristic_core.config.tasks import FilesTask, GeneratedTask, Split
+from heuristic_core.provenance import file_digest
 from heuristic_core.tasks.readers import Columns, DataError, read_columns
 
 LOGGER = logging.getLogger("heuristic_core")
@@ -36,6 +37,8 @@ def split_paths(task: FilesTask, split: Split) -> list[Path]:
         from heuristic_core.hub import cached_files
 
         return cached_files(split.hub, split.revision, [split.file], kind="dataset")
+    if split.url:
+        return [_downloaded(task, split)]
     paths = _local(task, split)
     if not paths:
         raise DataError(
@@ -45,10 +48,33 @@ def split_paths(task: FilesTask, split: Split) -> list[Path]:
 
 
 def local_paths(task: GeneratedTask | FilesTask) -> list[str]:
-    """The local files of a task that are there: those whose change changes its pairs."""
-    splits = [*task.train, *task.evaluation.values()] if isinstance(task, FilesTask) else []
-    paths = [path for split in splits if not split.hub for path in _local(task, split)]
+    """The local files of a task that are there: those whose change changes its pairs. Others are pinned by a hash."""
+    paths = [path for split in _own(task).values() for path in _local(task, split)]
     return sorted({path.as_posix() for path in paths})
+
+
+def missing_paths(task: GeneratedTask | FilesTask) -> dict[str, str]:
+    """Local files that are not there and that nobody downloads: the key of the configuration -> path."""
+    missing = {key: split for key, split in _own(task).items() if not _local(task, split)}
+    return {f"{key}.file": (Path(task.folder) / split.file).as_posix() for key, split in missing.items()}
+
+
+def _own(task: GeneratedTask | FilesTask) -> dict[str, Split]:
+    """Splits whose files the user brings, by key."""
+    splits = task.splits if isinstance(task, FilesTask) else {}
+    return {key: split for key, split in splits.items() if not (split.hub or split.url)}
+
+
+def _downloaded(task: FilesTask, split: Split) -> Path:
+    path = Path(task.folder) / split.file
+    again = "`make fetch CONFIG=FILE`, where FILE is the study's configuration, downloads it"
+    if not path.is_file():
+        raise DataError(f"{path}: no such file; {again}")
+    if (found := file_digest(path)) != split.sha256:
+        raise DataError(
+            f"{path}: its SHA-256 is {found}, the configuration has sha256 = {split.sha256!r}; {again} anew"
+        )
+    return path
 
 
 def _local(task: FilesTask, split: Split) -> list[Path]:
@@ -56,11 +82,12 @@ def _local(task: FilesTask, split: Split) -> list[Path]:
     return [Path(task.folder) / name for name in sorted(glob.glob(pattern, root_dir=task.folder))]
 
 
-def read_rows(task: FilesTask, spec: Split, labels: Sequence[str]) -> list[Row]:
-    """All rows of a split, in the order of its files."""
+def read_rows(task: FilesTask, spec: Split, labels: Sequence[str]) -> tuple[list[Row], int]:
+    """All rows of a split, in the order of its files, and how many torn lines these have beside them."""
     split_by, family_by = getattr(spec, "split_by", None), getattr(spec, "family_by", None)
     needed = [column for column in (*spec.sentences, spec.label, split_by, family_by) if column]
     rows: list[Row] = []
+    torn = 0
     label_kinds: dict[bool, tuple[Path, object]] = {}  # given by name? -> where first, and how
     for path in split_paths(task, spec):
         found = read_columns(path, spec.format, needed, ["template"])
@@ -78,7 +105,8 @@ def read_rows(task: FilesTask, spec: Split, labels: Sequence[str]) -> list[Row]:
                 "%s: dropped %d of %d rows, without a label or with an empty sentence", path, dropped, len(read)
             )
         rows += read
-    return rows
+        torn += found.torn
+    return rows, torn
 
 
 def _check_label_names(path: Path, column: str, found: Columns, labels: Sequence[str]) -> None:

@@ -20,11 +20,13 @@ class SubsetRule:
 class Origin(NamedTuple):
     """Where the rows of a subset, or of training, come from, and how many there were.
 
-    source: as the configuration names it. unlabelled, empty: rows left out for want of a label, or of a sentence.
+    source: as the configuration names it. torn: lines that are no rows, of all files together that it
+    comes from: they tell no subset. unlabelled, empty: rows left out for want of a label, or of a sentence.
     """
 
     source: str
     rows: int
+    torn: int
     unlabelled: int
     empty: int
 
@@ -69,5 +71,5 @@ def _generated(task: GeneratedTask) -> Sentences:
         for name, (group, family) in language.SUBSETS.items()
     )
     rows = Counter(row["subset"] for row in [*train, *evaluation])
-    origins = {name: Origin("generated", count, 0, 0) for name, count in rows.items()}
+    origins = {name: Origin("generated", count, 0, 0, 0) for name, count in rows.items()}
     return Sentences(language.LABELS, train, evaluation, rules, origins)
