@@ -42,7 +42,9 @@ def model_folder(folder, texts):
     vocabulary = {word: i for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words])}
     tokenizer = BertTokenizer(vocab=vocabulary, do_lower_case=True, model_max_length=48)
     shape = {"num_hidden_layers": 2, "num_attention_heads": 2, "max_position_embeddings": 48}
-    make_model("bert", vocab_size=len(tokenizer), **shape).save_pretrained(folder)
+    names = dict(enumerate(yaml.safe_load(block("yaml"))["task"]["labels"]))
+    classes = {"id2label": names, "label2id": {name: index for index, name in names.items()}}
+    make_model("bert", vocab_size=len(tokenizer), **shape, **classes).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 
@@ -61,6 +63,8 @@ def test_the_page_goes_from_its_files_to_the_report(folder):
     assert [row["group"] for row in counts] == [None, "id", "ood-entailment", "ood", "ood", "ood-entailment"]
     assert [row["used"] for row in counts[1:]] == [300, 60, 60, 60, 60]
     assert {row["in_training"] for row in counts[1:]} == {0}  # drop_overlap
+    left_out = [counts[0][key] for key in ("unlabelled", "empty", "overlapping")]
+    assert left_out == [1, 1, 99] and counts[0]["used"] == counts[0]["rows"] - sum(left_out)
     logged = (root / "logs/sentences.log").read_text()
     for line in block("log").splitlines():
         assert line in logged

@@ -90,6 +90,7 @@ SCHEMAS = {
         "torn": (INT, "lines beside them with more or fewer fields than the header; for each subset of the file"),
         "unlabelled": (INT, "of the rows, left out for want of a label"),
         "empty": (INT, "of the others, left out because a sentence is empty"),
+        "overlapping": (INT, "training pairs left out because an evaluation set has them (drop_overlap)"),
         "used": (INT, "pairs used: of the others all, or the sample that the configuration asks for"),
         "duplicates": (INT, "pairs used that repeat another one of the set, but for case and space"),
         "in_training": (INT, "pairs used that stand in training, too, but for case and space; null for training"),

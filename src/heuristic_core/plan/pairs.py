@@ -124,7 +124,8 @@ def _in_files(task: FilesTask, split: Split) -> _Found | None:
     except InputError:
         return None
     labels, only = split.labels or task.labels, _only_label(split)
-    rows = [row for row in read_rows(task, split, labels) if row.used and only in (None, labels[row.label])]
+    read, _ = read_rows(task, split, labels)
+    rows = [row for row in read if row.used and only in (None, labels[row.label])]
     if not rows:
         raise InputError(f"{split.source}: no row has {f'the label {only!r}' if only else 'a label'} and two sentences")
     sizes = Counter(row.subset for row in rows)

@@ -62,7 +62,7 @@ def read_columns(path: Path, format: Format | None, needed: Sequence[str], optio
         raise
     except (OSError, EOFError, ValueError, zlib.error, csv.Error) as error:  # pyarrow's are ValueErrors
         raise DataError(f"{path} cannot be read as {format}: {error}") from None
-    return Columns({column: _unwrapped(path, column, values) for column, values in found.values.items()}, found.classes)
+    return found._replace(values={name: _unwrapped(path, name, column) for name, column in found.values.items()})
 
 
 def _format(path: Path) -> str:
