@@ -42,7 +42,9 @@ def model_folder(folder, texts):
     vocabulary = {word: i for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words])}
     tokenizer = BertTokenizer(vocab=vocabulary, do_lower_case=True, model_max_length=48)
     shape = {"num_hidden_layers": 2, "num_attention_heads": 2, "max_position_embeddings": 48}
-    make_model("bert", vocab_size=len(tokenizer), **shape).save_pretrained(folder)
+    names = dict(enumerate(yaml.safe_load(block("yaml"))["task"]["labels"]))
+    classes = {"id2label": names, "label2id": {name: index for index, name in names.items()}}
+    make_model("bert", vocab_size=len(tokenizer), **shape, **classes).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 
