@@ -80,7 +80,7 @@ def padded_inputs_of(pairs: Encoded, longest: int) -> dict[str, Tensor]:
 def compare(size: Size, pairs: Encoded, what: str, turns: int) -> dict:
     """Results of one size, set and subnetwork."""
     plain, means = classifier(size), random_means(size)
-    model, masked = view_of(plain), MaskedBert(plain, means)
+    model, half, masked = view_of(plain), view_of(plain, "bfloat16"), MaskedBert(plain, means)
     removed = subnetwork(model.grid, what)
     masked.gates = gates_without(removed, model.grid)
     inputs = padded_inputs_of(pairs, size.max_length)
@@ -92,7 +92,10 @@ def compare(size: Size, pairs: Encoded, what: str, turns: int) -> dict:
     def ours(turn: int) -> None:
         logits["ours"] = subnetwork_logits(model, PairTensors(pairs, model.pad), removed, means)
 
-    ways = {"baseline": baseline, "ours": ours}
+    def in_bfloat16(turn: int) -> None:
+        subnetwork_logits(half, PairTensors(pairs, model.pad), removed, means)
+
+    ways = {"baseline": baseline, "ours": ours, "bfloat16": in_bfloat16}
     times = interleaved(ways, turns, lambda: apart.append(check(logits["ours"], logits["baseline"])))
     seconds = {way: statistics.median(values) for way, values in times.items()}
     real, heads = int(pairs.lengths.sum()), model.grid.layers * model.grid.heads
@@ -103,6 +106,7 @@ def compare(size: Size, pairs: Encoded, what: str, turns: int) -> dict:
         "logits apart": apart[0],
         "seconds": seconds,
         "ratio": ratio(times["baseline"], times["ours"]),
+        "float32 over bfloat16": ratio(times["ours"], times["bfloat16"]),
         "tokens/s": {way: real / value for way, value in seconds.items()},
         "padded/real": {"ours": padded_by_us(pairs) / real, "baseline": len(pairs) * size.max_length / real},
     }

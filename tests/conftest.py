@@ -1,5 +1,6 @@
 """What many tests share: a tiny fine-tuned-like BERT, saved as an ordinary checkpoint, and encoded pairs."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,14 @@ def one_thread():
     import torch
 
     torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def denormal_numbers():
+    """A script that a test runs in this process flushes them to zero; other tests must not see that."""
+    yield
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_flush_denormal(False)
 
 
 @pytest.fixture(scope="session")

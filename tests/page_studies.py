@@ -24,7 +24,16 @@ SHEET_ROWS = [["1.2", "12.5", "−3.0"], ["0.10", "100.0", ""], ["0.9", "7.25", 
 SHEET = Sheet("Fine-tuning seed 1", ["head", "ln_swap", "change"], SHEET_ROWS)
 
 NOT_COUNTED = {"in_training": None, "in_training_same_label": None, "in_training_swapped": None}
-READ = {"group": None, "source": "pairs.csv", "rows": 61234, "torn": 5, "unlabelled": 34, "empty": 0, "used": 60000}
+READ = {
+    "group": None,
+    "source": "pairs.csv",
+    "rows": 61234,
+    "torn": 5,
+    "unlabelled": 34,
+    "empty": 0,
+    "overlapping": 0,
+    "used": 60000,
+}
 SPLITS = [
     READ | {"subset": "train", "duplicates": 7} | NOT_COUNTED,
     READ

@@ -4,10 +4,13 @@ import copy
 
 import pytest
 import torch
+from conftest import make_encoded
 
 from heuristic_core.ablation import Ablation, ComponentMeans, Mask, Resampled, component_means, gates_without, zeros
 from heuristic_core.evaluate import all_logits, subnetwork_logits
+from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.hooked import HookedModel
+from heuristic_core.models.load import view_of
 
 
 @pytest.fixture(scope="module")
@@ -162,3 +165,13 @@ def test_means_survive_their_file(means, tmp_path):
     again = ComponentMeans.load(tmp_path / "means.safetensors")
     assert torch.equal(again.heads, means.heads)
     assert torch.equal(again.mlps, means.mlps)
+
+
+@pytest.mark.parametrize("precision", ["float16", "bfloat16"])
+def test_means_over_many_tokens_in_half_precision(bert, precision):
+    """A sum over so many tokens has no place in float16, and next to no digits in bfloat16."""
+    many = PairTensors(make_encoded(4000))
+    every = [torch.arange(len(many))]
+    exact, found = (component_means(view_of(bert, p), many, every) for p in ("float32", precision))
+    for name in ("heads", "mlps"):
+        assert float((getattr(found, name) - getattr(exact, name)).abs().max()) < 0.02

@@ -2,13 +2,15 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
 from heuristic_core.analysis.accuracy import group_accuracy_of, group_means
 from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy
 from heuristic_core.analysis.scores import accuracies, finetune_accuracy
-from heuristic_core.tables import schema
+from heuristic_core.tables import read_coded, schema
 
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 10}
 FULL = {"sparsity": 0.0, "seed": None, "repeat": 0}
@@ -119,9 +121,22 @@ def test_models_on_different_pairs_cannot_be_compared():
         accuracies(rows, np.zeros((len(rows), 3)), None, "argmax-first", 10, 0)
 
 
+def test_text_read_as_categories_gives_the_same(tmp_path):
+    rows = predictions(CORRECT)
+    logits = np.random.default_rng(0).normal(size=(len(rows), 3))
+    fields = pa.schema([schema("predictions").field(name) for name in rows.columns])
+    pq.write_table(pa.Table.from_pandas(rows, fields), tmp_path / "rows.parquet")
+    coded = read_coded(tmp_path / "rows.parquet", rows.columns)
+    assert all(isinstance(coded[name].dtype, pd.CategoricalDtype) for name in ("study", "subset", "group", "template"))
+    for one, other in zip(
+        *(accuracies(r, logits, ["in", "if"], "argmax-first", 100, 0) for r in (rows, coded)), strict=True
+    ):
+        pd.testing.assert_frame_equal(one, other)
+
+
 def test_accuracy_over_fine_tuning_has_intervals():
     rows = pd.concat([predictions({"full": CORRECT["full"]}, step=step) for step in (0, 5)], ignore_index=True)
-    table = finetune_accuracy(rows, np.zeros((len(rows), 3)), "argmax-first", 100, 0)
+    table = finetune_accuracy(rows, "argmax-first", 100, 0)
     assert list(table.columns) == schema("finetune_accuracy").names
     assert table["step"].tolist() == [0, 0, 0, 5, 5, 5]
     assert (table["low"] <= table["accuracy"]).all() and (table["accuracy"] <= table["high"]).all()
@@ -141,7 +156,8 @@ def test_clustered_draws_vary_as_much_as_their_templates():
     draws = Resamples(names, 4000, np.random.default_rng(0)).means(values)
     # The standard error of four means with sd 0.58, n-1, reached by Student's t.
     assert draws.std() == pytest.approx(0.5 / np.sqrt(3) * stats.t.ppf(0.975, 3) / 1.96, rel=0.05)
-    assert Resamples([None, "a"], 5, np.random.default_rng(0)).unit == "pair"
+    for unknown in (None, np.nan):
+        assert Resamples([unknown, "a"], 5, np.random.default_rng(0)).unit == "pair"
 
 
 def test_an_accuracy_at_the_edge_has_wilsons_interval():

@@ -395,8 +395,8 @@ def test_pruning_presets_lie_over_a_study(study):
     assert published.thresholds == {0.5: 0.5, 0.7: 0.35}
     assert Prune.model_validate_json(published.model_dump_json()) == published
     ours = parse_study(overlaid(study, "config/pruning/default.yaml")).prune
-    required = {"rise", "hold", "batch_size", "examples", "mean_examples"}
-    scale = {"rise_per_percent", "hold_per_percent"}
+    required = {"rise", "hold", "batch_size"}
+    scale = {"rise_per_percent", "hold_per_percent", "examples", "mean_examples"}
     for key, field in Prune.model_fields.items():
         if key not in required | scale:
             assert getattr(ours, key) == field.get_default(call_default_factory=True), key

@@ -112,24 +112,27 @@ def test_a_run_cut_at_any_steps_ends_with_the_weights_of_an_uninterrupted_one(cu
 WILD = {"clip_norm": None, "dropout": 0.0, "warmup_steps": 0}
 
 
-def test_numbers_that_are_not_finite_stop_the_run_with_what_is_left(tmp_path):
+def test_numbers_that_are_not_finite_stop_the_run_at_once(tmp_path):
     state = tmp_path / "state.safetensors"
-    with pytest.raises(
-        Diverged, match=r"diverged at step \d: .*no checkpoint was kept before.* that of step 0\. Lower"
-    ):
+    with pytest.raises(Diverged, match=r"diverged at step \d: .*, the last good checkpoint is none\. Lower"):
         run(state, SETTINGS.model_copy(update=WILD | {"learning_rate": 1e30}))
     assert not state.exists()
 
 
-def test_the_last_good_checkpoint_and_state_are_named_and_finite(tmp_path):
-    """The learning rate is right for 13 steps; then, resumed with a wild one, the run must leave what was good."""
+@pytest.mark.parametrize(("kept", "good"), [([4, 13, 24], "4"), ([6, 12, 24], "12"), ([13, 24], "none")])
+def test_the_last_good_checkpoint_is_named_and_the_state_is_left_finite(tmp_path, kept, good):
+    """The learning rate is right for 14 steps; then, resumed with a wild one, the run must leave what was good.
+    Evaluated at steps 6 and 12, a checkpoint of step 13 may already be of the time when it diverged."""
     state = tmp_path / "state.safetensors"
-    kept = SETTINGS.model_copy(update={"checkpoints": [4, 13, 24]})
+    right = SETTINGS.model_copy(update={"checkpoints": [*kept[:-1], 14, 24], "save_every": 13})
     with pytest.raises(Cut):
-        run(state, kept, cut_at=13)
+        run(state, right, cut_at=14)
     before = state.read_bytes()
-    with pytest.raises(Diverged, match=r"checkpoint is that of step 4, the last saved state that of step 10"):
-        run(state, kept.model_copy(update=WILD | {"learning_rate": 1e30}))
+    wild = SETTINGS.model_copy(update=WILD | {"learning_rate": 1e30, "checkpoints": kept})
+    with pytest.raises(
+        Diverged, match=rf"before it was at step 12, the last good checkpoint is (that of step )?{good}\."
+    ):
+        run(state, wild)
     assert state.read_bytes() == before
     assert all(tensor.isfinite().all() for tensor in load_file(state).values())
 

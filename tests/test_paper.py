@@ -1,6 +1,7 @@
 """The paper's configurations: their grids add up as the paper says, and several studies make one run."""
 
 import json
+import re
 from collections import Counter
 from itertools import chain
 
@@ -86,16 +87,15 @@ def test_weights_are_kept_only_where_the_grid_prunes(name):
 def test_as_published_changes_what_the_code_did_otherwise_and_nothing_else(name):
     study, published = load_study(file(name)), parse_study(read_layers(layers(name)))
     assert published.study == f"{study.study}-as-published"
-    pairs = study.prune.examples
-    assert (published.prune.examples, published.prune.held_out) == (pairs - 500, 500)
-    assert published.prune.mean_examples == 100_000
+    assert study.prune.examples is published.prune.examples is study.prune.mean_examples is None  # all there are
+    assert (published.prune.pairs_held_out, published.prune.mean_examples) == (500, 100_000)
     before, after = (one.model_dump(exclude={"study"}) for one in (study, published))
     changed = {key for key in before if before[key] != after[key]}
     assert changed == ({"prune", "finetune"} if name == "qqp-bert" else {"prune"})
     preset = read_values(CONFIG / "pruning" / "as-published.yaml")["prune"]
     assert {key: getattr(published.prune, key) for key in preset} == preset
     others = after["prune"].keys() - preset.keys()
-    assert {key for key in others if before["prune"][key] != after["prune"][key]} == {"examples", "mean_examples"}
+    assert {key for key in others if before["prune"][key] != after["prune"][key]} == {"mean_examples"}
 
 
 def test_qqp_has_the_batch_of_the_papers_text_and_of_its_script():
@@ -229,3 +229,12 @@ def test_faulty_studies_are_named(both, values, message):
     with pytest.raises(ConfigError, match=r"both\.yaml|none\.yaml") as caught:
         parse_studies(values, path)
     assert message in str(caught.value)
+
+
+@pytest.mark.workflow
+def test_a_job_that_runs_models_takes_a_gpu_and_no_other_does(tmp_path):
+    folder = "results/paper-mnli-bert/bert-base-cased/mnli/ft1"
+    text = snakemake(tmp_path, "--dry-run", "--", f"{folder}/accuracy.parquet", config=file("mnli-bert")).stdout
+    jobs = {part.split(":")[0]: part for part in re.split(r"^(?:local)?rule ", text, flags=re.MULTILINE)[1:]}
+    assert {name for name, part in jobs.items() if "gpu=1" in part} == {"finetune"}
+    assert {"encode", "sentences", "finetune_accuracy"} <= jobs.keys()

@@ -1,26 +1,29 @@
 """A plan's counts are those of the run, and its numbers say where they come from."""
 
+import json
 import re
 from collections import Counter
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, SHARED
 from reduced import REDUCED, STUDY, planned
 
 from heuristic_core.config import load_study
 from heuristic_core.config.models import PretrainedModel
+from heuristic_core.config.tasks import EvaluationSplit, Split
 from heuristic_core.errors import InputError
 from heuristic_core.plan.devices import device, hours
 from heuristic_core.plan.jobs import counted, jobs
+from heuristic_core.plan.memory import memory
 from heuristic_core.plan.pairs import Pairs, StudyPairs, pairs_of
 from heuristic_core.plan.report import plan
 from heuristic_core.plan.shapes import Shape, shape_of
-from heuristic_core.plan.space import disk, memory
+from heuristic_core.plan.space import disk
 from heuristic_core.plan.work import work_of
 
 PAPER = load_study(ROOT / "config" / "paper-mnli-bert.yaml")
 BERT = shape_of(PAPER.model)
-HUNDRED = StudyPairs(Pairs(100, 4000), Pairs(50, 1000), subsets=5, counted=True)
+HUNDRED = StudyPairs(Pairs(100, 4000), Pairs(50, 1000), subsets=5, largest=10, counted=True)
 
 
 def by_name(study, shape, data):
@@ -103,6 +106,20 @@ def test_what_was_not_timed_is_an_estimate():
     assert hours(found["pruning"], wider, device("cpu"), "float32").kind == "estimate"
 
 
+def test_a_throughput_holds_for_its_precision():
+    """MiniLM; devices.yaml has 4,300 and 7,900 evaluated tokens a second."""
+    shape = Shape(layers=6, heads=12, hidden=384, feed_forward=1536, vocabulary=30522, positions=512)
+    found = by_name(PAPER, shape, HUNDRED._replace(train=Pairs(1, 37.6), evaluation=Pairs(10, 376)))
+    took = {p: hours(found["full models"], shape, device("cpu"), p) for p in ("float32", "bfloat16", "float16")}
+    for precision, rate in (("float32", 4300), ("bfloat16", 7900)):
+        assert took[precision].kind == "measured"
+        assert took[precision].hours == pytest.approx(found["full models"].tokens / rate / 3600, rel=0.01)
+    assert took["float16"].kind == "estimate"
+    step = hours(found["fine-tuning"], shape, device("cpu"), "bfloat16").hours * 3600 / PAPER.finetune.steps
+    assert step == pytest.approx(0.95)
+    assert hours(found["pruning"], shape, device("cpu"), "bfloat16").kind == "estimate"
+
+
 def test_a_device_without_throughputs_follows_its_peak():
     pruning = by_name(PAPER, BERT, HUNDRED)["pruning"]
     single, half = (hours(pruning, BERT, device("h100"), precision).hours for precision in ("float32", "bfloat16"))
@@ -118,18 +135,76 @@ def test_an_unknown_device_is_named_with_those_there_are():
 # ---- pairs
 
 
-def test_an_unknown_task_is_to_be_encoded_first(tmp_path, monkeypatch):
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    """A working directory and a hub cache in which nothing is."""
     monkeypatch.chdir(tmp_path)
-    study = PAPER.model_copy(update={"task": PAPER.task.model_copy(update={"name": "mine"})})
-    with pytest.raises(InputError, match=r"task.name = 'mine'.*`encode`"):
-        pairs_of(study)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    return tmp_path
 
 
-def test_a_sample_of_every_subset_is_counted(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    data = pairs_of(load_study(ROOT / "config" / "minilm-mnli.yaml"))
-    assert data.evaluation.pairs == 400 + 400 + 30 * 30
-    assert (data.subsets, data.counted) == (32, False)
+def of_task(**changes):
+    return PAPER.model_copy(update={"task": PAPER.task.model_copy(update=changes)})
+
+
+def own_task(folder, **evaluation):
+    """A task named mnli, of three and four local pairs of its own, 10 words each."""
+    words = {"premise": "a b c d e", "hypothesis": "f g h i j"}
+    train = [words | {"label": label} for label in ("entailment", "neutral", "neutral")]
+    lines = [words | {"label": "entailment", "kind": kind} for kind in "xxxy"]
+    for name, rows in (("train", train), ("test", lines)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    split = {"sentences": ("premise", "hypothesis")}
+    test = EvaluationSplit(file="test.jsonl", split_by="kind", group="id", **split, **evaluation)
+    return {"folder": str(folder), "train": [Split(file="train.jsonl", **split)], "evaluation": {"test": test}}
+
+
+def test_what_is_on_the_hub_is_assumed_by_repository_and_file_whatever_its_commit(elsewhere):
+    here = [split.model_copy(update={"revision": "0" * 40}) for split in PAPER.task.train]
+    data = pairs_of(of_task(name="mine", train=here))
+    assert (data.train.pairs, data.evaluation.pairs, data.subsets, data.largest) == (392_702, 49_647, 32, 9832)
+    assert (data.counted, len(data.assumed)) == (False, 4)
+    assert data.assumed[0] == "nyu-mll/glue/mnli/train-*.parquet"
+
+
+def test_pairs_of_one_label_are_assumed_by_label(elsewhere):
+    data = pairs_of(load_study(ROOT / "config" / "paper-qqp-bert.yaml"))
+    assert (data.evaluation.pairs, data.largest) == (40_430 + 8696 + 3967, 40_430)
+
+
+def test_a_files_pairs_are_counted_whatever_the_tasks_name(elsewhere):
+    data = pairs_of(of_task(**own_task(elsewhere)))
+    assert (data.train.pairs, data.evaluation.pairs, data.subsets, data.largest) == (3, 4, 2, 3)
+    assert data.train.mean == pytest.approx(3 + 1.2 * 10)
+    assert (data.counted, data.assumed) == (False, ())
+    limited = of_task(**own_task(elsewhere, pairs=2), train_pairs=2, max_length=7)
+    data = pairs_of(limited)
+    assert (data.train.pairs, data.evaluation.pairs, data.train.mean) == (2, 2 + 1, 7)
+
+
+def test_a_file_that_is_neither_there_nor_known_is_named_but_where_a_sample_of_it_is_used(elsewhere):
+    absent = [Split(file="absent.csv", sentences=("a", "b"))]
+    with pytest.raises(InputError, match=r"task.train.0: absent.csv is not there"):
+        pairs_of(of_task(train=absent))
+    data = pairs_of(of_task(train=absent, train_pairs=70))
+    assert (data.train, data.assumed[0]) == (Pairs(70, 70 * 40), "absent.csv")
+
+
+def test_a_file_without_a_pair_is_named(elsewhere):
+    with pytest.raises(InputError, match=r"test.jsonl: no row has the label 'neutral'"):
+        pairs_of(of_task(**own_task(elsewhere, only_label="neutral")))
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason=f"{SHARED} is absent")
+@pytest.mark.parametrize(("name", "train", "evaluation"), [("mnli", 35_092, 49_647), ("qqp", 21_724, 20_263)])
+def test_minilms_files_are_counted(elsewhere, name, train, evaluation):
+    study = load_study(ROOT / "config" / f"minilm-{name}.yaml")
+    folder = {"folder": str(SHARED / "data")}
+    data = pairs_of(study.model_copy(update={"task": study.task.model_copy(update=folder)}))
+    assert (data.train.pairs, data.evaluation.pairs, data.assumed) == (train, evaluation, ())
+    if name == "mnli":  # as encoded
+        assert data.train.mean == pytest.approx(39.92, rel=0.05)
+        assert data.evaluation.mean == pytest.approx(26.52, rel=0.1)
 
 
 # ---- jobs
@@ -181,8 +256,9 @@ def test_a_plan_on_the_terminal_counts_what_exists(finished, monkeypatch, change
     assert rows["finetune"] == ["2", "2", "0"]
 
 
-def test_every_number_from_an_estimate_is_marked():
-    text = plan(PAPER, "h100", device("h100"), Counter(finetune=1, prune=486), Counter(prune=400))
+@pytest.mark.parametrize("name", ["h100", "a5000", "cpu"])  # a peak, a published time, assumed pairs
+def test_every_number_that_was_not_measured_is_marked(name, elsewhere):
+    text = plan(PAPER, name, device(name), Counter(finetune=1, prune=486), Counter(prune=400))
     table = re.search(r"^work.*?\n\n", text, re.MULTILINE | re.DOTALL)[0].splitlines()[2:-1]
     assert len(table) == 9
     for line in table:
@@ -198,3 +274,23 @@ def test_memory_grows_with_what_a_job_holds():
     larger = PAPER.model_copy(update={"finetune": PAPER.finetune.model_copy(update={"batch_size": 64})})
     assert peak(larger, "fine-tuning") > 1.3 * peak(PAPER, "fine-tuning")
     assert peak(larger, "pruning") == peak(PAPER, "pruning")
+
+
+def test_memory_is_what_was_measured_of_minilm():
+    """On MNLI and HANS, one core: fine-tuning in bfloat16, and jobs without a model."""
+    study = load_study(ROOT / "config" / "minilm-mnli.yaml")
+    data = StudyPairs(Pairs(35_092, 1.40e6), Pairs(49_647, 1.317e6), subsets=32, largest=9832, counted=True)
+    shape = Shape(layers=6, heads=12, hidden=384, feed_forward=1536, vocabulary=30522, positions=512)
+
+    def peaks(**finetune):
+        changed = study.finetune.model_copy(update=finetune)
+        return {m.name: m.host / 1e9 for m in memory(study.model_copy(update={"finetune": changed}), shape, data)}
+
+    assert peaks()["fine-tuning"] == pytest.approx(3.17, rel=0.1)
+    assert peaks(precision="float32", pass_tokens=512)["fine-tuning"] == pytest.approx(1.24, rel=0.1)
+    assert peaks()["sentences"] == pytest.approx(0.284, rel=0.1)
+    assert peaks()["encode"] == pytest.approx(0.808, rel=0.1)
+    assert peaks(steps=2700)["finetune_accuracy"] == pytest.approx(0.521, rel=0.1)  # ten evaluations
+    few = study.model_copy(update={"grid": study.grid.model_copy(update={"seeds": [42, 43, 44, 45]})})
+    gathered = {m.name: m.host / 1e9 for m in memory(few, shape, data)}["gather"]
+    assert gathered == pytest.approx(0.560, rel=0.1)  # eight subnetworks and the full model

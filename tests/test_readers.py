@@ -83,6 +83,14 @@ def saved(path, rows, labels):
     dataset(rows, labels).save_to_disk(path)
 
 
+def paws_qqp_saved(path, rows, labels):
+    saved(path, [(str(a.encode()), str(b.encode()), y) for a, b, y in rows], labels)
+
+
+def paws_qqp_parquet(path, rows, labels):
+    class_label_parquet(path, [(str(a.encode()), str(b.encode()), y) for a, b, y in rows], labels)
+
+
 def saved_dict(path, rows, labels):
     from datasets import DatasetDict
 
@@ -102,6 +110,8 @@ FORMATS = {
     "hans": (hans_txt, "heuristics_evaluation_set.txt", SENTENCES, "gold_label"),
     "paws": (paws_tsv, "dev_and_test.tsv", SENTENCES, "label"),
     "paws-qqp": (paws_qqp_tsv, "dev_and_test.tsv", SENTENCES, "label"),
+    "paws-qqp-saved": (paws_qqp_saved, "paws", SENTENCES, "label"),
+    "paws-qqp-parquet": (paws_qqp_parquet, "paws.parquet", SENTENCES, "label"),
     "multinli": (multinli_jsonl, "multinli_1.0_dev_matched.jsonl", SENTENCES, "gold_label"),
     "csv": (plain_csv, "dev.csv", SENTENCES, "label"),
     "saved": (saved, "folder", SENTENCES, "label"),

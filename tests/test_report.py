@@ -85,8 +85,8 @@ def test_missing_values_settings_and_versions_are_listed(report):
 
 def test_data_are_counted_set_by_set(report):
     text = check_source(report).text
-    assert "train – pairs.csv 61,234 5 34 0 60,000 7 – – –" in text
-    assert "cn_if ood pairs.csv 61,234 5 34 0 60,000 0 3 1 2" in text
+    assert "train – pairs.csv 61,234 5 34 0 0 60,000 7 – – –" in text
+    assert "cn_if ood pairs.csv 61,234 5 34 0 0 60,000 0 3 1 2" in text
 
 
 def test_the_same_results_give_the_same_page(study, tmp_path):

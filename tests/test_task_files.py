@@ -168,7 +168,7 @@ def test_rows_without_a_label_are_dropped_and_counted(task, labels, caplog):
     dropped = "dropped 2 of 4 rows, without a label or with an empty sentence"
     assert said == [f"train.parquet: {dropped}", f"dev.parquet: {dropped}"]
     for name in ("train", "dev"):
-        assert found.origins[name] == (f"{name}.parquet", 4, 0, 2, 0)
+        assert found.origins[name] == (f"{name}.parquet", 4, 0, 2, 0, 0)
 
 
 def test_rows_with_an_empty_sentence_are_dropped_and_counted(task):
@@ -180,7 +180,7 @@ def test_rows_with_an_empty_sentence_are_dropped_and_counted(task):
     ]
     found = read_task(task(rows, {"dev": (rows, {"group": "id"})}))
     assert named(found.train) == named(found.evaluation) == {"p0": 0, "p1": 1}
-    assert found.origins["train"][1:] == found.origins["dev"][1:] == (6, 0, 2, 2)
+    assert found.origins["train"][1:] == found.origins["dev"][1:] == (6, 0, 2, 2, 0)
 
 
 # ---- counts
@@ -207,9 +207,9 @@ def test_duplicates_and_pairs_that_stand_in_training_too_are_counted(task, caplo
     with caplog.at_level(logging.INFO, "heuristic_core"):
         counts = split_counts(read_task(made))
     assert [tuple(row.values()) for row in counts] == [
-        ("train", None, "train.parquet", 4, 0, 1, 0, 3, 1, None, None, None),
-        ("s", "ood", "hans.parquet", 4, 0, 0, 0, 4, 1, 3, 2, 1),
-        ("dev", "id", "dev.parquet", 3, 0, 0, 1, 2, 0, 1, 0, 0),
+        ("train", None, "train.parquet", 4, 0, 1, 0, 0, 3, 1, None, None, None),
+        ("s", "ood", "hans.parquet", 4, 0, 0, 0, 0, 4, 1, 3, 2, 1),
+        ("dev", "id", "dev.parquet", 3, 0, 0, 1, 0, 2, 0, 1, 0, 0),
     ]
     assert as_table("splits", counts).num_rows == 3
     said = "s (hans.parquet): 4 rows (and 0 torn lines), 0 without a label, 0 with an empty sentence, 4 used, "
@@ -450,6 +450,6 @@ def test_the_real_files_have_their_known_sizes_subsets_and_labels():
 def test_only_the_pairs_of_one_label_are_used(task):
     found = read_task(task(evaluation={"dev": (pairs(*NLI, "neutral"), {"group": "ood", "only_label": "neutral"})}))
     assert [row["sentence1"] for row in found.evaluation] == ["p1", "p3"]
-    assert found.origins["dev"] == ("dev.parquet", 2, 0, 0, 0)
+    assert found.origins["dev"] == ("dev.parquet", 2, 0, 0, 0, 0)
     with pytest.raises(DataError, match=r"task\.evaluation\.dev\.only_label = 'maybe' is not one of"):
         read_task(task(evaluation={"dev": (pairs("neutral"), {"group": "ood", "only_label": "maybe"})}))

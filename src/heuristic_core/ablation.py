@@ -168,14 +168,14 @@ def component_means(model: Model, pairs: PairTensors, batches: Iterable[Tensor])
     grid = model.grid
     heads = torch.zeros(grid.layers, grid.heads, model.head_size, dtype=torch.float64, device=model.device)
     mlps = torch.zeros(grid.layers, model.hidden, dtype=torch.float64, device=model.device)
-    tokens = 0
+    tokens, wide = 0, torch.promote_types(model.dtype, torch.float32)  # float16 cannot hold the sum of many tokens
     for index in batches:
         batch = pairs.batch(index)
         real = batch.mask()
         tokens += int(pairs.lengths[index].sum())
 
         def add(kind: str, layer: int, x: Tensor, real=real) -> Tensor:
-            (heads if kind == "head" else mlps)[layer] += x[real].sum(0)
+            (heads if kind == "head" else mlps)[layer] += x[real].sum(0, dtype=wide)
             return x
 
         model.logits(batch, add, every_row=True)

@@ -21,7 +21,10 @@ BATCH_TOKENS = {"cpu": 512, "cuda": 65536}
 
 @torch.no_grad()
 def all_logits(model: Model, pairs: PairTensors, mask: Mask | None = None) -> Tensor:
-    """Class logits of every pair, float32 [n, classes] on the host, in the set's order."""
+    """Class logits of every pair, float32 [n, classes] on the host, in the set's order.
+
+    Raises InputError where one is not finite: its argmax would still be some class.
+    """
     logits = torch.empty(len(pairs), len(model.labels), device=model.device)
     progress, done = Progress("evaluate", len(pairs), unit="pairs", brief=True), 0
     for index in pairs.by_length(BATCH_TOKENS[model.device.type]):
@@ -30,14 +33,15 @@ def all_logits(model: Model, pairs: PairTensors, mask: Mask | None = None) -> Te
         logits[pairs.on_device(index)] = model.logits(batch, edit, every_row=bool(mask) and mask.every_row)
         done += len(index)
         progress.at(done)
-    return logits.cpu()
+    return finite(logits.cpu(), f"logits in {str(model.dtype).removeprefix('torch.')}")
 
 
 def finite(logits: Tensor, what: str) -> Tensor:
     """`logits` [n, classes] as they are. Raises InputError that names `what` they are where one is not finite."""
     if count := int((~logits.isfinite().all(-1)).sum()):
         raise InputError(
-            f"{what}: not finite on {count} of {len(logits)} pairs: the checkpoint is broken, or its precision too low"
+            f"{what}: not finite on {count} of {len(logits)} pairs: the checkpoint is broken, or its precision too low "
+            "(precision = 'float32' has the widest range)"
         )
     return logits
 

@@ -27,7 +27,7 @@ DIVERGED = 2.0  # times the mean loss of a uniform guess, or of the run's first 
 
 @dataclass
 class Run:
-    """What a run has recorded so far. losses: since the last row of the trace. saved: step of the last saved state.
+    """What a run has recorded so far. losses: since the last row of the trace.
 
     scaler: state of float16's loss scale; empty for other precisions.
     """
@@ -35,7 +35,6 @@ class Run:
     step: int = 0
     losses: list[float] = field(default_factory=list)
     trace: list[dict] = field(default_factory=list)
-    saved: int = 0
     scaler: dict = field(default_factory=dict)
 
 
@@ -59,8 +58,8 @@ def finetune(
     from there and ends with the weights of an uninterrupted one. It is removed at the end by the caller.
     precision: of the evaluations.
     Batches follow a permutation per epoch that depends on `ft_seed` and the epoch alone.
-    Raises Diverged, naming the step and what is left to go on from, where loss or gradient are no longer finite or the
-    loss of an interval between evaluations is far above that of a guess; such a step changes no weight.
+    Raises Diverged, naming the step and the last good checkpoint, where loss or gradient are no longer finite (such a
+    step changes no weight), or where the loss of an interval between evaluations is far above that of a guess.
     """
     sets = (train, evaluation)
     pairs, held_out = (PairTensors(one, model.config.pad_token_id, model.device) for one in sets)
@@ -109,11 +108,14 @@ def record(run: Run, rate: float, classes: int) -> None:
 
 
 def _what_is_left(fault: Diverged, run: Run, settings: Finetune) -> str:
-    kept = [step for step in settings.checkpoints if step <= run.saved]
-    checkpoint = f"the last good checkpoint is that of step {kept[-1]}" if kept else "no checkpoint was kept before"
+    """The fault, and from what a person can go on: what was kept before the interval in which it lies."""
+    good = run.trace[-1]["step"] if run.trace else 0
+    kept = [step for step in settings.checkpoints if step <= good]
+    checkpoint = f"that of step {kept[-1]}" if kept else "none"
     return (
-        f"fine-tuning diverged at step {run.step}: {fault}; {checkpoint}, the last saved state that of step "
-        f"{run.saved}. Lower finetune.learning_rate, or set finetune.clip_norm or more finetune.warmup_steps"
+        f"fine-tuning diverged at step {run.step}: {fault}; the last evaluation before it was at step {good}, the last "
+        f"good checkpoint is {checkpoint}. Lower finetune.learning_rate, or set finetune.clip_norm or more "
+        "finetune.warmup_steps"
     )
 
 
@@ -145,7 +147,7 @@ def save_state(path: Path, run: Run, model, stepper: Stepper) -> None:
     """All that a run needs to go on, in one safetensors file: weights, Adam's moments, dropout's generator, records."""
     from safetensors.torch import save_file
 
-    run.saved, run.scaler = run.step, stepper.scaler.state_dict()
+    run.scaler = stepper.scaler.state_dict()
     tensors = {f"model.{k}": v for k, v in model.state_dict().items()}
     moments = stepper.optimizer.state_dict()["state"]
     for (name, _), of_one in zip(model.named_parameters(), moments.values(), strict=True):

@@ -20,6 +20,7 @@ from torch import Tensor
 from heuristic_core import gates
 from heuristic_core.ablation import ComponentMeans
 from heuristic_core.config.pruning import Prune
+from heuristic_core.errors import InputError
 from heuristic_core.evaluate import finite
 from heuristic_core.gating import GatedModel
 from heuristic_core.learner import Draws, Learner, Run
@@ -57,7 +58,10 @@ def pruning_inputs(
         pairs = PairTensors(train.part(start, stop), model.pad, model.device)
         return PruningInputs(model, means, pairs, full_logits[start:stop])
 
-    used, needed = settings.examples, settings.pairs_needed
+    needed = len(train) if settings.pairs_needed is None else settings.pairs_needed
+    used = needed - settings.pairs_held_out
+    if used < 1:
+        raise InputError(f"prune.held_out = {settings.held_out} leaves none of the {needed} training pairs to prune on")
     return part(0, used), part(used, needed) if needed > used else None
 
 

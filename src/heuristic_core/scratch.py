@@ -13,3 +13,10 @@ def scratch(folder: str | Path, fingerprint: str) -> Path:
         folder.mkdir(parents=True)
         mark.write_text(fingerprint)
     return folder
+
+
+def set_aside(folder: Path, name: str) -> Path:
+    """Give the unfinished work of a job that must not be repeated as it was another name, in place of an older one."""
+    kept = folder.with_name(name)
+    shutil.rmtree(kept, ignore_errors=True)
+    return folder.rename(kept)

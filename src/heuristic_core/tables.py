@@ -90,6 +90,7 @@ SCHEMAS = {
         "torn": (INT, "lines beside them with more or fewer fields than the header; for each subset of the file"),
         "unlabelled": (INT, "of the rows, left out for want of a label"),
         "empty": (INT, "of the others, left out because a sentence is empty"),
+        "overlapping": (INT, "training pairs left out because an evaluation set has them (drop_overlap)"),
         "used": (INT, "pairs used: of the others all, or the sample that the configuration asks for"),
         "duplicates": (INT, "pairs used that repeat another one of the set, but for case and space"),
         "in_training": (INT, "pairs used that stand in training, too, but for case and space; null for training"),
@@ -340,6 +341,13 @@ def as_frame(table: pa.Table):
 def read_table(path: str | Path, without: Iterable[str] = ()):
     """A table as a pandas frame, see :func:`as_frame`, but for the columns `without`, which are not even read."""
     return as_frame(pq.read_table(path, columns=[c for c in pq.read_schema(path).names if c not in set(without)]))
+
+
+def read_coded(path: str | Path, columns: Iterable[str]):
+    """Columns of a table as a pandas frame, text as categories: tens of millions of rows would not fit as text."""
+    columns = list(columns)
+    text = [field.name for field in pq.read_schema(path) if field.name in columns and field.type == STRING]
+    return as_frame(pq.read_table(path, columns=columns, read_dictionary=text))
 
 
 def read_rows(path: str | Path) -> list[dict]:

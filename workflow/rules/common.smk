@@ -34,6 +34,8 @@ AGAIN = repeats(STUDY)
 CONTEXT = Context.of(STUDY)
 # Which blocks, `model` and `task`, name something that is downloaded.
 TO_FETCH = {file.key.split(".")[0] for file in sources(STUDY.model, STUDY.task) + downloads(STUDY.task)}
+# GPUs of a job that runs models. `--resources gpu=N` says how many there are, and so how many such jobs run at once.
+GPUS = 1 if STUDY.device == "cuda" else 0
 # How predictions are scored, everywhere.
 SCORING = STUDY.analysis.model_dump_json(include={"subsets", "class_rule", "bootstrap", "seed"})
 IDENTITY = f"--study {STUDY.study} --model-name {STUDY.model.name} --task-name {STUDY.task.name}"
@@ -80,3 +82,8 @@ def folders_of(w):
 def fetched(block):
     """What to wait for before what `block` names can be read. When it was downloaded says nothing: it is pinned."""
     return ancient(rules.fetch.output[0]) if block in TO_FETCH else []
+
+
+def given(option, value):
+    """A command line's option, or nothing where there is no value."""
+    return "" if value is None else f"--{option} {value}"

@@ -10,6 +10,8 @@ rule evaluate:
         L.log("evaluate/ft{ft_seed}-step{step}-s{sparsity}-seed{seed}"),
     conda:
         "../../envs/environment.yaml"
+    resources:
+        gpu=GPUS,
     params:
         device=STUDY.device,
         precision=STUDY.precision,
@@ -44,6 +46,8 @@ rule ablate:
         L.log("ablate/ft{ft_seed}"),
     conda:
         "../../envs/environment.yaml"
+    resources:
+        gpu=GPUS,
     params:
         analysis=STUDY.analysis.model_dump_json(
             include={
@@ -82,6 +86,8 @@ rule controls_predictions:
         L.log("controls/ft{ft_seed}"),
     conda:
         "../../envs/environment.yaml"
+    resources:
+        gpu=GPUS,
     params:
         analysis=STUDY.analysis.model_dump_json(include={"control_pairs", "importance_pairs", "seed"}),
         step=STUDY.last_checkpoint,
@@ -108,6 +114,8 @@ rule attention:
         L.log("attention/ft{ft_seed}"),
     conda:
         "../../envs/environment.yaml"
+    resources:
+        gpu=GPUS,
     params:
         analysis=STUDY.analysis.model_dump_json(include={"attention_pairs", "example_pairs"}),
         step=STUDY.last_checkpoint,

@@ -14,6 +14,8 @@ rule finetune:
     conda:
         "../../envs/environment.yaml"
     threads: STUDY.finetune.threads
+    resources:
+        gpu=GPUS,
     params:
         model=STUDY.model.model_dump_json(),
         # The other fine-tuning seeds are no part of a run: adding one reruns no other.
@@ -58,14 +60,16 @@ rule full_model:
         L.log("full_model/ft{ft_seed}-step{step}"),
     conda:
         "../../envs/environment.yaml"
+    resources:
+        gpu=GPUS,
     params:
-        examples=STUDY.prune.pairs_needed,
-        mean_examples=STUDY.prune.mean_examples,
+        examples=given("examples", STUDY.prune.pairs_needed),
+        mean_examples=given("mean-examples", STUDY.prune.mean_examples),
         identity=IDENTITY,
         device=STUDY.device,
         precision=STUDY.precision,
         code=SCRIPTS["full_model"],
     shell:
-        "fork full_model --examples {params.examples} --mean-examples {params.mean_examples} {params.identity} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"
+        "fork full_model {params.examples} {params.mean_examples} {params.identity} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"
         " --checkpoint {input.checkpoint} --train {input.train} --evaluation {input.evaluation}"
         " --means {output.means} --logits {output.logits} --predictions {output.predictions} --device {params.device} --precision {params.precision} --log {log}"

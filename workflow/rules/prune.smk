@@ -21,6 +21,8 @@ for name, seeds, folders, repeat in BLOCKS:
             L.log(f"prune/ft{{ft_seed}}-step{{step}}-s{{sparsity}}-seed{'-'.join(map(str, seeds))}" + "-again" * repeat),
         conda:
             "../../envs/environment.yaml"
+        resources:
+            gpu=GPUS,
         params:
             prune=STUDY.prune.model_dump_json(),
             identity=IDENTITY,

@@ -54,7 +54,8 @@ def main(arguments=None):
         kept.append((cell, "random", permuted(one.kept, model.grid, draw)))
     train = Encoded.load(args.train)
     train = train.part(0, min(args.analysis.importance_pairs, len(train)))
-    importance = normalised(gate_gradients(model, PairTensors(train, model.pad, model.device), means), model.grid)
+    exact = load_model(args.checkpoint, args.device)  # gradients this small would vanish in fewer digits
+    importance = normalised(gate_gradients(exact, PairTensors(train, model.pad, model.device), means), model.grid)
     for sparsity in sorted({one.identity.sparsity for one in learned}):
         largest = keep_largest(importance, kept_count(len(model.grid), sparsity))
         kept.append((run._replace(sparsity=sparsity, seed=0), "importance", largest))

@@ -12,12 +12,13 @@ from transformers.utils import logging as hugging_face_logging
 from heuristic_core.arguments import Arguments, identity
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.models import AnyModel
+from heuristic_core.errors import Diverged
 from heuristic_core.evaluate import log_accuracies, predictions
 from heuristic_core.finetune import finetune
 from heuristic_core.models.load import usable_device
 from heuristic_core.models.pretrained import starting_model
 from heuristic_core.provenance import code_digest, file_digest
-from heuristic_core.scratch import scratch
+from heuristic_core.scratch import scratch, set_aside
 from heuristic_core.tables import concatenate, write_table
 from heuristic_core.tasks.encoded import Encoded
 from heuristic_core.threads import use_threads
@@ -67,7 +68,10 @@ def main(arguments=None):
         write_table("finetune_predictions", columns, unfinished / f"evaluation{step}.parquet")
 
     state = unfinished / "state.safetensors"
-    record = finetune(model, train, evaluation, args.finetune, run.ft_seed, keep, evaluated, state, args.precision)
+    try:
+        record = finetune(model, train, evaluation, args.finetune, run.ft_seed, keep, evaluated, state, args.precision)
+    except Diverged as fault:
+        raise Diverged(f"{fault}. Its checkpoints and evaluations: {set_aside(unfinished, 'diverged')}") from None
     for step in args.finetune.checkpoints:
         checkpoint = Path(args.folder) / f"step{step}" / "checkpoint"
         shutil.rmtree(checkpoint, ignore_errors=True)

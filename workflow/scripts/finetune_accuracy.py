@@ -3,7 +3,9 @@
 from heuristic_core.analysis.scores import finetune_accuracy
 from heuristic_core.arguments import Arguments
 from heuristic_core.config.analysis import Analysis
-from heuristic_core.tables import as_frame, concatenate, matrix, write_table
+from heuristic_core.tables import RUN, STEP, SUBSET, read_coded, write_table
+
+COLUMNS = [*RUN, *STEP, *SUBSET, "template", "example", "correct", "correct_merged"]
 
 
 def main(arguments=None):
@@ -11,9 +13,8 @@ def main(arguments=None):
     parser.settings("analysis", Analysis)
     parser.files(predictions="predictions of every evaluation", table="where to write accuracies")
     args = parser.read(arguments)
-    predictions, a = concatenate("finetune_predictions", [args.predictions]), args.analysis
-    rows, logits = as_frame(predictions.drop_columns("logits")), matrix(predictions["logits"])
-    write_table("finetune_accuracy", finetune_accuracy(rows, logits, a.class_rule, a.bootstrap, a.seed), args.table)
+    rows, a = read_coded(args.predictions, COLUMNS), args.analysis
+    write_table("finetune_accuracy", finetune_accuracy(rows, a.class_rule, a.bootstrap, a.seed), args.table)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from safetensors.torch import save_file
 
 from heuristic_core.ablation import component_means
 from heuristic_core.arguments import Arguments, identity
-from heuristic_core.evaluate import BATCH_TOKENS, all_logits, finite, predictions
+from heuristic_core.evaluate import BATCH_TOKENS, all_logits, predictions
 from heuristic_core.files import replacing
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import load_model
@@ -15,8 +15,8 @@ from heuristic_core.threads import use_threads
 
 def main(arguments=None):
     parser = Arguments(__doc__)
-    parser.add_argument("--examples", type=int, required=True, help="training pairs that pruning draws from")
-    parser.add_argument("--mean-examples", type=int, required=True, help="training pairs that means are taken over")
+    parser.add_argument("--examples", type=int, help="training pairs that pruning draws from; default: all")
+    parser.add_argument("--mean-examples", type=int, help="training pairs that means are taken over; default: all")
     parser.identity("ft_seed", "step")
     parser.files(
         checkpoint="folder of the fine-tuned model",
@@ -37,7 +37,7 @@ def main(arguments=None):
         PairTensors(one, model.pad, model.device)
         for one in (train.first(args.mean_examples), train.first(args.examples), evaluation)
     )
-    logits, predicted = (finite(all_logits(model, one), f"logits of {args.checkpoint}") for one in (used, held_out))
+    logits, predicted = (all_logits(model, one) for one in (used, held_out))
     component_means(model, sample, sample.by_length(BATCH_TOKENS[args.device])).save(args.means)
     with replacing(args.logits) as partial:
         save_file({"logits": logits}, partial)

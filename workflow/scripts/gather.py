@@ -5,13 +5,27 @@ A pruning run that failed has null accuracies with its reason, and no components
 
 import logging
 
+import pyarrow.parquet as pq
+
 from heuristic_core.analysis.runs import chance, outcomes, runs
 from heuristic_core.analysis.scores import accuracies
 from heuristic_core.arguments import Arguments
 from heuristic_core.components import FailedRun, load_run
 from heuristic_core.config.analysis import Analysis
-from heuristic_core.tables import as_frame, concatenate, matrix, write_table
+from heuristic_core.tables import (
+    CELL,
+    RUN,
+    STEP,
+    SUBSET,
+    as_frame,
+    concatenate,
+    matrix,
+    read_coded,
+    write_joined,
+    write_table,
+)
 
+COLUMNS = [*RUN, *STEP, *CELL, *SUBSET, "template", "label", "example", "correct", "correct_merged"]
 LOGGER = logging.getLogger("heuristic_core")
 
 
@@ -32,10 +46,10 @@ def main(arguments=None):
         runs="where to write what became of each pruning run",
     )
     args = parser.read(arguments)
-    predictions = concatenate("predictions", [args.full, *(f"{cell}/predictions.parquet" for cell in args.cells)])
-    write_table("predictions", predictions, args.predictions)
-    a, logits = args.analysis, matrix(predictions["logits"])
-    rows = as_frame(predictions.drop_columns("logits"))
+    parts = [args.full, *(f"{cell}/predictions.parquet" for cell in args.cells)]
+    write_joined("predictions", parts, args.predictions)
+    a, rows = args.analysis, read_coded(args.predictions, COLUMNS)
+    logits = matrix(pq.read_table(args.predictions, columns=["logits"])["logits"])
     found = [load_run(f"{cell}/subnetwork.json") for cell in args.cells]
     failed = [one for one in found if isinstance(one, FailedRun)]
     accuracy, groups = accuracies(rows, logits, a.subsets, a.class_rule, a.bootstrap, a.seed, failed)

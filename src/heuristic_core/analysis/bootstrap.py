@@ -16,15 +16,15 @@ LOW, HIGH = 2.5, 97.5  # percentiles of a 95 % interval
 class Resamples:
     """Draws with replacement of the units of one subset.
 
-    templates: the template of every pair, None where unknown. count: draws.
+    templates: the template of every pair, None or NaN where unknown. count: draws.
     unit: "template" or "pair", what is drawn. units: how many there are.
     Draws of K units vary too little by a factor sqrt((K - 1) / K), and their percentiles know nothing of Student's t:
     with two templates an interval would hold the truth every other time. So draws are spread out from the observed
     mean by what both make, which is next to nothing for a hundred units and a factor of nine for two.
     """
 
-    def __init__(self, templates: Sequence[str | None], count: int, rng: np.random.Generator):
-        known = all(template is not None for template in templates) and len(set(templates)) > 1
+    def __init__(self, templates: Sequence[str | float | None], count: int, rng: np.random.Generator):
+        known = all(isinstance(template, str) for template in templates) and len(set(templates)) > 1
         names = list(templates) if known else list(range(len(templates)))
         _, self._unit_of = np.unique(names, return_inverse=True)
         self.unit, self.units = ("template" if known else "pair"), int(self._unit_of.max()) + 1

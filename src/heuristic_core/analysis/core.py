@@ -84,6 +84,8 @@ def core(components: pd.DataFrame, context: Context) -> pd.DataFrame:
     that there is, as failed runs have none. Columns n_* say how many that are.
     Raises InputError where mid, high or, if the study has any, early subnetworks are absent altogether.
     """
+    if components.empty:
+        raise InputError("there is no subnetwork to look for shared heads in: every pruning run of the spread failed")
     parts = []
     for _, run in components.groupby([*RUN]):
         kept = {name: _kept(run, *cell) for name, cell in _cells(context).items()}

@@ -106,7 +106,7 @@ def chance(predictions: pd.DataFrame, subsets: Sequence[str] | None = None) -> f
     of_id = full[full["group"] == "id"]
     if of_id.empty:
         return None
-    shares = of_id.groupby("subset")["label"].value_counts(normalize=True).unstack(fill_value=0.0)
+    shares = of_id.groupby("subset", observed=True)["label"].value_counts(normalize=True).unstack(fill_value=0.0)
     return float(100 * shares.mean().max())
 
 

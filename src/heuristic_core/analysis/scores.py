@@ -42,9 +42,9 @@ def scores(
     models: columns that tell models apart; `Scores` has them in the order of the rows. rule: ``analysis.class_rule``.
     Raises ValueError where two models were evaluated on different pairs.
     """
-    number = predictions.groupby(models, dropna=False, sort=False).ngroup().to_numpy()
+    number = predictions.groupby(models, dropna=False, sort=False, observed=True).ngroup().to_numpy()
     count = number.max() + 1
-    for (subset, group, family), rows in predictions.groupby([*SUBSET], dropna=False, sort=False):
+    for (subset, group, family), rows in predictions.groupby([*SUBSET], dropna=False, sort=False, observed=True):
         position = predictions.index.get_indexer(rows.index)
         position = position[np.argsort(number[position], kind="stable")]
         examples = predictions["example"].to_numpy()[position]
@@ -94,13 +94,12 @@ def accuracies(
     return frame("accuracy", pd.concat(rows)), frame("group_accuracy", pd.concat(groups))
 
 
-def finetune_accuracy(
-    predictions: pd.DataFrame, logits: np.ndarray, rule: str, bootstrap: int, seed: int
-) -> pd.DataFrame:
+def finetune_accuracy(predictions: pd.DataFrame, rule: str, bootstrap: int, seed: int) -> pd.DataFrame:
     """Table "finetune_accuracy" from table "finetune_predictions" of one fine-tuning run."""
     model = [*RUN, *STEP]
     models = predictions[model].drop_duplicates().reset_index(drop=True)
-    parts = scores(predictions, logits, model, rule, bootstrap, seed)
+    no_logits = np.empty((len(predictions), 0))
+    parts = scores(predictions, no_logits, model, rule, bootstrap, seed)
     rows = [models.assign(**one.identity, **_accuracy([one])) for one in parts]
     return frame("finetune_accuracy", pd.concat(rows).sort_values("step", kind="stable"))
 

@@ -68,8 +68,12 @@ class Prune(Block):
         description="at most so many pruning seeds share one pass, and so one job: faster for small models (and on a "
         "GPU that one run does not fill), but they are also rerun together",
     )
-    examples: PositiveInt = Field(description="pruning draws from the first so many training pairs")
-    mean_examples: PositiveInt = Field(description="component means come from the first so many training pairs")
+    examples: PositiveInt | None = Field(
+        None, description="pruning draws from the first so many training pairs; default: all, but for those held out"
+    )
+    mean_examples: PositiveInt | None = Field(
+        None, description="component means come from the first so many training pairs; default: all"
+    )
 
     @model_validator(mode="after")
     def _consistent(self):
@@ -93,6 +97,11 @@ class Prune(Block):
         return self.rise_at(sparsity) + self.hold + round(self.hold_per_percent * 100 * sparsity)
 
     @property
-    def pairs_needed(self) -> int:
-        """Training pairs whose full-model logits pruning reads."""
-        return self.examples + (self.held_out if self.discretise == "threshold" else 0)
+    def pairs_held_out(self) -> int:
+        """Training pairs on which a threshold is chosen, after those that pruning draws from."""
+        return self.held_out if self.discretise == "threshold" else 0
+
+    @property
+    def pairs_needed(self) -> int | None:
+        """Training pairs whose full-model logits pruning reads; None: all."""
+        return None if self.examples is None else self.examples + self.pairs_held_out

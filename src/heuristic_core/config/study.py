@@ -58,9 +58,8 @@ class Study(Block):
                 f"{self.model.architecture.positions}; lower the one or raise the other"
             )
         pairs = self.task.train_pairs
-        held_out = self.prune.pairs_needed - self.prune.examples
-        for key, more in (("examples", held_out), ("mean_examples", 0)):
-            if pairs is not None and (value := getattr(self.prune, key)) + more > pairs:
+        for key, more in (("examples", self.prune.pairs_held_out), ("mean_examples", 0)):
+            if pairs is not None and (value := getattr(self.prune, key)) is not None and value + more > pairs:
                 also = f" with prune.held_out = {more}" if more else ""
                 raise ValueError(
                     f"prune.{key} = {value}{also} exceeds task.train_pairs = {pairs}; at most {pairs - more} are left"

@@ -12,7 +12,6 @@ from heuristic_core.config.models import Initialisation, NewModel, PretrainedMod
 from heuristic_core.errors import InputError
 from heuristic_core.hub import cached_model
 from heuristic_core.models.families import family_of
-from heuristic_core.progress import LOGGER
 from heuristic_core.random import generator
 
 
@@ -86,9 +85,11 @@ def check_labels(folder: str | Path, labels: Sequence[str]) -> None:
     trained = any(name.endswith("ForSequenceClassification") for name in config.get("architectures") or [])
     if classes == list(labels) or (unnamed and not trained):
         return
-    if unnamed and len(classes) == len(labels):
-        LOGGER.warning("%s: its classifier's classes have no names; they are taken to be %s", path, list(labels))
-        return
+    if unnamed:
+        raise InputError(
+            f"{path}: this checkpoint's classifier was trained on {len(classes)} classes without names; write "
+            f"these into id2label (task.labels = {list(labels)}), or start from a checkpoint without a classifier"
+        )
     raise InputError(
         f"{path}: id2label says that this checkpoint's classifier was trained on {classes}, in this order, but "
         f"task.labels = {list(labels)}; write task.labels as the checkpoint has them (where a file's own labels have "

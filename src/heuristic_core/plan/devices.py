@@ -22,8 +22,9 @@ class Throughput(Block):
 
     shape: Shape
     engine: Engine
+    precision: Precision = "float32"
     pairs: PositiveInt
-    tokens: PositiveInt
+    tokens: Positive
     kept: Share = 1.0
     seconds: Positive
     kind: Literal["measured", "published"]
@@ -78,10 +79,15 @@ def hours(work: Work, shape: Shape, on: Device, precision: Precision) -> Hours:
     if not on.throughputs:
         rate = _table().share * on.peak[precision] * 1e12
         return Hours(work.flops / rate / 3600, "estimate", f"{_table().share:.0%} of the peak, {precision}")
-    nearest = min(on.throughputs, key=lambda known: (_distance(known.shape, shape), known.engine != work.engine))
-    same = _distance(nearest.shape, shape) < math.log(1.05) and nearest.engine == work.engine
-    kind = nearest.kind if same else "estimate"
-    return Hours(work.flops / nearest.rate / 3600, kind, f"{nearest.source}, {nearest.engine} ({nearest.kind})")
+
+    def other(known: Throughput) -> tuple[float, bool, bool]:
+        return _distance(known.shape, shape), known.engine != work.engine, known.precision != precision
+
+    nearest = min(on.throughputs, key=other)
+    distance, *differs = other(nearest)
+    kind = "estimate" if distance > math.log(1.05) or any(differs) else nearest.kind
+    basis = f"{nearest.source}, {nearest.engine}, {nearest.precision} ({nearest.kind})"
+    return Hours(work.flops / nearest.rate / 3600, kind, basis)
 
 
 def _distance(one: Shape, other: Shape) -> float:

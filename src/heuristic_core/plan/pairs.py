@@ -1,6 +1,12 @@
-"""How many pairs a study has, and of how many tokens: counted where they are encoded, assumed before."""
+"""How many pairs a study has, and of how many tokens.
+
+Counted where they are encoded. Before, files are counted where they are there, and their words tell the tokens; what is
+not there is assumed, by pairs.yaml.
+"""
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
@@ -8,16 +14,18 @@ from typing import NamedTuple
 import yaml
 
 from heuristic_core.config import Study
-from heuristic_core.config.tasks import FilesTask, GeneratedTask
+from heuristic_core.config.tasks import FilesTask, GeneratedTask, Split
 from heuristic_core.errors import InputError
 from heuristic_core.layout import Layout
+
+SPECIAL, PIECES = 3, 1.2  # special tokens of a pair, and word pieces of a word: MiniLM's on MNLI; on HANS 1.13
 
 
 class Pairs(NamedTuple):
     """tokens: of all pairs together."""
 
     pairs: int
-    tokens: int
+    tokens: float
 
     @property
     def mean(self) -> float:
@@ -25,58 +33,122 @@ class Pairs(NamedTuple):
 
 
 class StudyPairs(NamedTuple):
-    """subsets: of the evaluation pairs. counted: from the study's encoded pairs; otherwise assumed, from pairs.yaml."""
+    """subsets: how many the evaluation pairs form. largest: pairs of the largest one.
+
+    counted: from the study's encoded pairs; otherwise lengths are estimates, and so are the counts of `assumed`, files
+    that are not there.
+    """
 
     train: Pairs
     evaluation: Pairs
     subsets: int
+    largest: int
     counted: bool
+    assumed: tuple[str, ...] = ()
+
+
+class _Found(NamedTuple):
+    """One split: pairs of each of its subsets, tokens of a pair."""
+
+    sizes: list[int]
+    tokens: float
+
+    def sampled(self, limit: int | None) -> "_Found":
+        """At most so many pairs of each subset."""
+        return self._replace(sizes=[min(size, limit or size) for size in self.sizes])
 
 
 def pairs_of(study: Study) -> StudyPairs:
-    """The pairs of a study. Raises InputError where they are not encoded yet and its task is not in pairs.yaml."""
+    """The pairs of a study. Raises InputError where nothing is known of a file, or it is there but cannot be read."""
     folder = Path(Layout.of(study).data) / "encoded"
     files = [folder / f"{name}.safetensors" for name in ("train", "evaluation")]
     if all(file.is_file() for file in files):
-        (train, _), (evaluation, subsets) = map(_count, files)
-        return StudyPairs(train, evaluation, subsets, counted=True)
+        (train, _), (evaluation, sizes) = map(_count, files)
+        return StudyPairs(train, evaluation, len(sizes), max(sizes), counted=True)
     known = yaml.safe_load(resources.files("heuristic_core.plan").joinpath("pairs.yaml").read_text())
-    assumed = _generated if isinstance(study.task, GeneratedTask) else _files
-    return StudyPairs(*assumed(study.task, known), counted=False)
+    return (_generated if isinstance(study.task, GeneratedTask) else _files)(study.task, known)
 
 
-def _count(file: Path) -> tuple[Pairs, int]:
-    """Pairs and subsets of an encoded set, without reading its tokens."""
+def _count(file: Path) -> tuple[Pairs, list[int]]:
+    """Pairs of an encoded set, and of each of its subsets, without reading its tokens."""
     from safetensors import safe_open
 
     with safe_open(file, "numpy") as arrays:
         offsets = arrays.get_slice("offsets")
         count = offsets.get_shape()[0] - 1
-        subsets = len(json.loads(arrays.metadata()["about"])["subsets"])
-        return Pairs(count, int(offsets[count : count + 1][0])), subsets
+        sizes = [subset["stop"] - subset["start"] for subset in json.loads(arrays.metadata()["about"])["subsets"]]
+        return Pairs(count, int(offsets[count : count + 1][0])), sizes
 
 
-def _generated(task: GeneratedTask, known: dict) -> tuple[Pairs, Pairs, int]:
+def _generated(task: GeneratedTask, known: dict) -> StudyPairs:
     from heuristic_core.tasks.language import SUBSETS
 
-    evaluated = task.id_pairs + (len(SUBSETS) - 1) * task.pairs_per_subcase
-    counts = {"train": task.train_pairs, "evaluation": evaluated}
-    train, evaluation = (Pairs(n, n * known["generated"][name]["tokens"]) for name, n in counts.items())
-    return train, evaluation, len(SUBSETS)
+    tokens = known["generated"]["tokens"]
+    sizes = [task.id_pairs, *[task.pairs_per_subcase] * (len(SUBSETS) - 1)]
+    train, evaluation = (_together([_Found(one, tokens)]) for one in ([task.train_pairs], sizes))
+    return StudyPairs(train, evaluation, len(SUBSETS), max(sizes), counted=False)
 
 
-def _files(task: FilesTask, known: dict) -> tuple[Pairs, Pairs, int]:
-    sets = known.get(task.name, {})
-    if unknown := [name for name in ("train", *task.evaluation) if name not in sets]:
+def _files(task: FilesTask, known: dict) -> StudyPairs:
+    assumed: dict[str, None] = {}
+
+    def found(key: str, split: Split, limit: int | None) -> _Found:
+        one = _in_files(task, split)
+        if one is None:
+            assumed[split.source] = None
+            one = _assumed(key, split, limit, known)
+        return one._replace(tokens=min(one.tokens, task.max_length))
+
+    train = _together([found(f"task.train.{k}", split, task.train_pairs) for k, split in enumerate(task.train)])
+    used = min(train.pairs, task.train_pairs or train.pairs)
+    sets = [
+        found(f"task.evaluation.{name}", split, split.pairs).sampled(split.pairs)
+        for name, split in task.evaluation.items()
+    ]
+    sizes = [size for one in sets for size in one.sizes]
+    about = {"subsets": len(sizes), "largest": max(sizes), "counted": False, "assumed": tuple(assumed)}
+    return StudyPairs(Pairs(used, used * train.mean), _together(sets), **about)
+
+
+def _together(sets: Sequence[_Found]) -> Pairs:
+    counts = [sum(one.sizes) for one in sets]
+    return Pairs(sum(counts), sum(count * one.tokens for count, one in zip(counts, sets, strict=True)))
+
+
+def _in_files(task: FilesTask, split: Split) -> _Found | None:
+    """A split whose files are there; None where they are not. Raises InputError where no row of them can be used."""
+    from heuristic_core.tasks.rows import read_rows, split_paths
+
+    try:
+        split_paths(task, split)
+    except InputError:
+        return None
+    labels, only = split.labels or task.labels, _only_label(split)
+    read, _ = read_rows(task, split, labels)
+    rows = [row for row in read if row.used and only in (None, labels[row.label])]
+    if not rows:
+        raise InputError(f"{split.source}: no row has {f'the label {only!r}' if only else 'a label'} and two sentences")
+    sizes = Counter(row.subset for row in rows)
+    return _Found(list(sizes.values()), SPECIAL + PIECES * _words([row.sentences for row in rows]))
+
+
+def _words(pairs: Sequence[tuple[str, str]]) -> float:
+    """Mean words of a pair."""
+    return sum(len(sentence.split()) for pair in pairs for sentence in pair) / len(pairs)
+
+
+def _assumed(key: str, split: Split, limit: int | None, known: dict) -> _Found:
+    """A split whose files are not there. limit: how many of its pairs are used at most."""
+    one = known["files"].get(split.source)
+    if one is None and limit is None:
         raise InputError(
-            f"task.name = {task.name!r}: nothing is known of its pairs {unknown[0]!r} before they are encoded; "
-            "make the target `encode` of this study first, then plan"
+            f"{key}: {split.source} is not there, and nothing is known of how many pairs it has; put it there "
+            "(`make fetch` for what comes from the hub), then plan"
         )
-    train = task.train_pairs or sets["train"]["pairs"]
-    parts, subsets = [], 0
-    for name, split in task.evaluation.items():
-        one = sets[name]
-        subsets += one.get("subsets", 1)
-        count = min(one["pairs"], (split.pairs or one["pairs"]) * one.get("subsets", 1))
-        parts.append(Pairs(count, count * one["tokens"]))
-    return Pairs(train, train * sets["train"]["tokens"]), Pairs(*map(sum, zip(*parts, strict=True))), subsets
+    one = one or {"pairs": limit, "tokens": known["tokens"]}
+    pairs, subsets = one.get("labels", {}).get(_only_label(split), one["pairs"]), one.get("subsets", 1)
+    return _Found([pairs // subsets] * subsets, one["tokens"])
+
+
+def _only_label(split: Split) -> str | None:
+    return getattr(split, "only_label", None)

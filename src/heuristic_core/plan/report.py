@@ -1,12 +1,13 @@
-"""A plan as text for the terminal. What stands behind a ~ is computed from an estimate or an assumption."""
+"""A plan as text for the terminal. What stands behind a ~ was not measured, or rests on what is not counted."""
 
 from collections import Counter
 
 from heuristic_core.config import Study
 from heuristic_core.plan.devices import Device, hours
+from heuristic_core.plan.memory import memory
 from heuristic_core.plan.pairs import StudyPairs, pairs_of
 from heuristic_core.plan.shapes import shape_of
-from heuristic_core.plan.space import disk, memory
+from heuristic_core.plan.space import disk
 from heuristic_core.plan.work import Work, work_of
 
 Rows = list[list[str]]
@@ -22,7 +23,7 @@ def plan(study: Study, device_name: str, on: Device, wanted: Counter, missing: C
         _table(["jobs", "all", "exist", "to do"], _jobs(wanted, missing)),
         _table(
             ["work", "times", "pairs", "tokens", "FLOP", f"{on.unit} hours", "to do", "throughput from"],
-            _work(study, shape, on, work, wanted, missing),
+            _work(study, shape, on, work, data.counted, wanted, missing),
         ),
         _table(["disk", "GB"], _disk(disk(study, shape, data, work))),
         _table(
@@ -49,19 +50,20 @@ def _drawn_together(jobs: Counter) -> Counter:
     return found
 
 
-def _work(study: Study, shape, on: Device, work: list[Work], wanted: Counter, missing: Counter) -> Rows:
+def _work(study: Study, shape, on: Device, work: list[Work], counted: bool, wanted: Counter, missing: Counter) -> Rows:
     precisions = {"finetune": study.finetune.precision, "prune": study.prune.precision, "evaluate": study.precision}
-    rows, total, left, kinds = [], 0.0, 0.0, set()
+    rows, total, left, all_measured = [], 0.0, 0.0, True
     for part in work:
         took = hours(part, shape, on, precisions[part.engine])
         jobs = sum(wanted[rule] for rule in part.rules)
         to_do = took.hours * sum(missing[rule] for rule in part.rules) / jobs if jobs else 0.0
         total, left = total + took.hours, left + to_do
-        kinds.add(took.kind)
+        measured = counted and took.kind == "measured"
+        all_measured &= measured
         numbers = [f"{part.times:,}", f"{part.pairs:,}", f"{part.tokens:.2g}", f"{part.flops:.2g}"]
-        told = [_about(value) if took.kind == "estimate" else _number(value) for value in (took.hours, to_do)]
+        told = [_number(value) if measured else _about(value) for value in (took.hours, to_do)]
         rows.append([part.name, *numbers, *told, f"{took.kind}: {took.basis}"])
-    mark = _about if "estimate" in kinds else _number
+    mark = _number if all_measured else _about
     return [*rows, ["total", "", "", "", f"{sum(part.flops for part in work):.2g}", mark(total), mark(left), ""]]
 
 
@@ -72,14 +74,17 @@ def _disk(parts: dict[str, float]) -> Rows:
 
 
 def _notes(data: StudyPairs, on: Device) -> str:
-    known = "counted" if data.counted else "assumed (plan/pairs.yaml)"
+    known = "counted" if data.counted else "lengths estimated"
+    if data.assumed:
+        known += f", counts assumed (plan/pairs.yaml) for {', '.join(data.assumed)}"
     of = [f"{part.pairs:,} of {part.mean:.1f} tokens" for part in (data.train, data.evaluation)]
     lines = [
         f"Pairs, {known}: {of[0]} to train on, {of[1]} to evaluate.",
-        "~ marks estimates. Hours to do: of all hours, the share of the jobs to do. Ablations: as if a sixteenth of",
-        "all heads were the core, as in the paper; a study's own core is known only then. Disk and memory: from sizes.",
+        "~ marks what was not measured with this code, or rests on lengths or counts that are not known; published",
+        "times are of other code. Hours to do: of all hours, the share of the jobs to do. Ablations: as if a sixteenth",
+        "of all heads were the core, as in the paper; a study's own is known only then. Disk and memory: from sizes.",
     ]
-    if not on.throughputs:
+    if all(known.kind != "measured" for known in on.throughputs):
         lines.append("Nothing was measured on this device: benchmarks/prune_step.py --device cuda says what it does.")
     return "\n".join(lines)
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from heuristic_core.analysis.ablation_sets import ablated, joint_sets, single_sets
 from heuristic_core.components import ComponentGrid
 from heuristic_core.config import Study
+from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.grid import Cell, cells, repeats, spread
 from heuristic_core.plan.pairs import StudyPairs
 from heuristic_core.plan.shapes import Shape
@@ -37,8 +38,8 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
     """All that a study computes with models, in the order of the workflow."""
     grid, runs, last = cells(study) + repeats(study), len(study.finetune.seeds), spread(study)
     tune, prune = study.finetune, study.prune
-    passing = 1 + -(-tune.steps // tune.evaluate_every)
-    samples = prune.mean_examples + prune.pairs_needed
+    passing = evaluations_in_passing(tune)
+    samples = (prune.mean_examples or data.train.pairs) + (prune.pairs_needed or data.train.pairs)
     steps = sum(prune.steps_at(cell.sparsity) for cell in grid)
     controls = [*last, *(Cell(0, sparsity, 0) for sparsity in (study.grid.mid, study.grid.high))]
     length, evaluated = data.train.mean, data.evaluation.pairs
@@ -62,6 +63,11 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         evaluation("ablations", ("ablate",), ablation_count(study, shape), pairs=thinned),
         evaluation("controls", ("controls_predictions",), len(controls), _kept(controls)),
     ]
+
+
+def evaluations_in_passing(tune: Finetune) -> int:
+    """Of one fine-tuning run: before the first step, at every interval, and at the end."""
+    return 1 + -(-tune.steps // tune.evaluate_every)
 
 
 def ablation_count(study: Study, shape: Shape) -> int:

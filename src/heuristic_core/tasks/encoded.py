@@ -63,8 +63,9 @@ class Encoded:
         ids[inside], types[inside] = self.ids, self.types
         return ids, types
 
-    def first(self, count: int) -> "Encoded":
-        """The first `count` pairs, without subsets. Raises InputError where there are fewer."""
+    def first(self, count: int | None) -> "Encoded":
+        """The first `count` pairs (None: all), without subsets. Raises InputError where there are fewer."""
+        count = len(self) if count is None else count
         if count > len(self):
             raise InputError(
                 f"prune.examples (with held_out) or mean_examples = {count}, but there are {len(self)} training pairs"

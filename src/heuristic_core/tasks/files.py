@@ -30,7 +30,9 @@ def read_task(task: FilesTask) -> Sentences:
             rules.append(rule)
             origins[rule.name] = origin
     if task.drop_overlap:
-        train = _without(train, evaluation)
+        left = _without(train, evaluation)
+        origins["train"] = origins["train"]._replace(overlapping=len(train) - len(left))
+        train = left
     order = np.random.default_rng([task.seed, 0]).permutation(len(train))[: task.train_pairs]
     if task.train_pairs and len(order) < task.train_pairs:
         raise DataError(

@@ -55,13 +55,14 @@ def read_columns(path: Path, format: Format | None, needed: Sequence[str], optio
     """
     format = format or _format(path)
     try:
-        return READERS[format](path, list(dict.fromkeys(needed)), optional)
+        found = READERS[format](path, list(dict.fromkeys(needed)), optional)
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from None
     except InputError:
         raise
     except (OSError, EOFError, ValueError, zlib.error, csv.Error) as error:  # pyarrow's are ValueErrors
         raise DataError(f"{path} cannot be read as {format}: {error}") from None
+    return found._replace(values={name: _unwrapped(path, name, column) for name, column in found.values.items()})
 
 
 def _format(path: Path) -> str:
@@ -174,13 +175,12 @@ def _ragged(path: Path, line: int, fields: Sequence[str], header: Sequence[str])
 
 def _fields(path, header, rows, needed, optional) -> Columns:
     places = {column: header.index(column) for column in _chosen(path, header, needed, optional)}
-    columns = {column: [fields[place] for _, fields in rows] for column, place in places.items()}
-    return Columns({column: _unwrapped(path, column, values) for column, values in columns.items()}, {})
+    return Columns({column: [fields[place] for _, fields in rows] for column, place in places.items()}, {})
 
 
-def _unwrapped(path: Path, column: str, values: list[str]) -> list[str]:
+def _unwrapped(path: Path, column: str, values: list) -> list:
     """The text inside Python's bytes literals, as PAWS's script writes its QQP part, if every value is one."""
-    if not values or not all(map(BYTES.fullmatch, values)):
+    if not values or not all(isinstance(value, str) and BYTES.fullmatch(value) for value in values):
         return values
     try:
         text = [ast.literal_eval(value).decode() for value in values]

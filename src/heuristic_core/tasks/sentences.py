@@ -22,6 +22,7 @@ class Origin(NamedTuple):
 
     source: as the configuration names it. torn: lines that are no rows, of all files together that it
     comes from: they tell no subset. unlabelled, empty: rows left out for want of a label, or of a sentence.
+    overlapping: training pairs left out because an evaluation set has them.
     """
 
     source: str
@@ -29,6 +30,7 @@ class Origin(NamedTuple):
     torn: int
     unlabelled: int
     empty: int
+    overlapping: int = 0
 
 
 @dataclass(frozen=True)
