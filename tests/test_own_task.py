@@ -74,8 +74,11 @@ def test_the_page_goes_from_its_files_to_the_report(folder):
     assert planned(folder, config) == {}
     # Another row in a file makes its pairs anew, and what descends from them.
     dev = folder / "reviews/dev.csv"
-    dev.write_text(dev.read_text() + "The lamp is old.,Is the lamp old?,agrees\n")
-    assert {"sentences", "encode"} <= planned(folder, config).keys()
+    before = dev.read_bytes()
+    dev.write_bytes(before + b"The lamp is old.,Is the lamp old?,agrees\r\n")
+    jobs = planned(folder, config)
+    dev.write_bytes(before)  # other tests count its lines
+    assert {"sentences", "encode"} <= jobs.keys()
 
 
 def faulty(values, *keys, value):
