@@ -366,3 +366,16 @@ def test_a_fork_ends_with_the_process_that_asked_for_it(finished, changed, tmp_p
     time.sleep(7)  # longer than the time between two lines of progress
     assert log.read_text() == written
     assert not (tmp_path / "subnetwork.json").exists()
+
+
+@pytest.mark.workflow
+def test_a_study_in_float16_has_the_same_tables(changed, tmp_path):
+    half = {"precision": "float16", "finetune__precision": "float16", "prune__precision": "float16"}
+    config = changed(**half, finetune__seeds=[1])
+    names = ("accuracy", "controls", "ablations", "runs")
+    snakemake(tmp_path, "--", *(f"results/reduced/tables/{name}.parquet" for name in names), config=config)
+    accuracy, _, ablations, runs = (
+        read_table(tmp_path / "results" / "reduced" / "tables" / f"{name}.parquet") for name in names
+    )
+    assert accuracy["accuracy"].notna().all() and ablations["accuracy"].notna().all()
+    assert runs["kl"].notna().all() and not runs["reason"].str.contains("diverged", na=False).any()
