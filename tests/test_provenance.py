@@ -178,7 +178,7 @@ def digests():
     ("module", "users"),
     [
         ("gates.py", {"prune", "controls_predictions"}),  # both keep the components with the largest values
-        ("tasks/grammar.py", {"sentences", "encode"}),
+        ("tasks/grammar.py", {"sentences", "encode", "plan"}),  # which counts the generated pairs
         ("files.py", {path.stem for path in (ROOT / "workflow" / "scripts").glob("*.py")}),
         # Values of settings stand in a rule's params; a new setting of one figure reruns no other job.
         ("config/blocks.py", set()),
