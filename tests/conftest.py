@@ -1,5 +1,6 @@
 """What many tests share: a tiny fine-tuned-like BERT, saved as an ordinary checkpoint, and encoded pairs."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -136,3 +137,21 @@ def changed(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture
+def hub():
+    """A hub of the tests' own, on 127.0.0.1."""
+    from hub_server import Hub
+
+    server = Hub()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def environment(hub, tmp_path):
+    """Environment variables of a user of that hub, whose cache is empty."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("HF_")}
+    kept |= {"HF_ENDPOINT": hub.endpoint, "HF_HOME": str(tmp_path / "home"), "NO_PROXY": "127.0.0.1"}
+    return kept | {"PYTHONPATH": str(ROOT / "src"), "HEURISTIC_CORE_WARM": "0", "HF_HUB_DISABLE_TELEMETRY": "1"}

@@ -16,16 +16,18 @@ RUNS = "results/reduced/mini-bert/pairs"
 OWN = [name for name in TARGETS if unmet(name, Context.of(STUDY)) is None]
 
 
-def snakemake(folder: Path, *arguments: str, config: Path = REDUCED, check: bool = True, **options):
+def snakemake(folder: Path, *arguments: str, config: Path | list[Path] = REDUCED, check: bool = True, **options):
+    """Run Snakemake in `folder`. config: one file, or several laid over each other."""
+    files = config if isinstance(config, list) else [config]
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder)]
-    command += ["--configfile", str(config), "--cores", "2", "--scheduler", "greedy", *arguments]
+    command += ["--configfile", *map(str, files), "--cores", "2", "--scheduler", "greedy", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, **options)
     if check:
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
     return done
 
 
-def planned(folder: Path, config: Path) -> dict[str, int]:
+def planned(folder: Path, config: Path | list[Path]) -> dict[str, int]:
     """Jobs by rule that a dry run lists, but for the target itself."""
     done = snakemake(folder, "--dry-run", "--quiet", "rules", config=config)
     return dict(counted(done.stdout + done.stderr))

@@ -1,10 +1,9 @@
-"""Downloads from a hub on 127.0.0.1, what is checked of them, and a study that then runs from the cache alone."""
+"""Downloads from a hub on 127.0.0.1, and what is checked of them."""
 
 import hashlib
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -13,23 +12,17 @@ import time
 from pathlib import Path
 
 import httpx2
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-import yaml
 from conftest import ROOT
 from filelock import FileLock
-from hub_server import Hub
 from huggingface_hub import errors
 from hypothesis import given
 from hypothesis import strategies as st
-from reduced import REDUCED, planned, snakemake
 
 from heuristic_core.config.tasks import FilesTask
 from heuristic_core.errors import InputError
 from heuristic_core.fetch import _explained
 from heuristic_core.hub import Source, matching, model_files
-from heuristic_core.plan.jobs import counted
 from heuristic_core.tasks.rows import local_paths, missing_paths, split_paths
 
 LABELS = ["entailment", "neutral", "contradiction"]
@@ -44,21 +37,6 @@ MODEL = {
     "README.md": b"nor this",
 }
 NAME = "tiny/bert"
-
-
-@pytest.fixture
-def hub():
-    server = Hub()
-    yield server
-    server.close()
-
-
-@pytest.fixture
-def environment(hub, tmp_path):
-    """Environment variables of a user of that hub, whose cache is empty."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("HF_")}
-    kept |= {"HF_ENDPOINT": hub.endpoint, "HF_HOME": str(tmp_path / "home"), "NO_PROXY": "127.0.0.1"}
-    return kept | {"PYTHONPATH": str(ROOT / "src"), "HEURISTIC_CORE_WARM": "0", "HF_HUB_DISABLE_TELEMETRY": "1"}
 
 
 @pytest.fixture
@@ -392,100 +370,3 @@ def test_sentences_need_the_file_that_the_hash_says(tmp_path):
     (tmp_path / "a.csv").write_text("x")
     assert split_paths(task, task.train[0]) == [tmp_path / "a.csv"]
     assert local_paths(task) == [] and missing_paths(task) == {}
-
-
-# ---- whole studies
-
-
-@pytest.mark.workflow
-def test_make_fetch_checks_again_in_every_study_of_several(hub, tmp_path):
-    values = yaml.safe_load(REDUCED.read_text())
-    model = {"name": "tiny", "source": "pretrained", "hub": NAME, "revision": "0" * 40}
-    for name in ("a", "b"):
-        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(values | {"study": name, "model": model}))
-        listed = tmp_path / f"results/{name}/tiny/pairs/data/fetched.json"
-        listed.parent.mkdir(parents=True)
-        listed.write_text("[]")
-    both, ready = tmp_path / "both.yaml", tmp_path / "venv/installed"
-    both.write_text("studies: [a.yaml, b.yaml]\n")
-    ready.parent.mkdir()
-    ready.touch()
-    snakemake(tmp_path, "--touch", "--", "fetch", config=both)
-    make = ["make", "--no-print-directory", "--dry-run", "fetch", f"CONFIG={both}", f"VENV={ready.parent}"]
-    line = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    program, *arguments = shlex.split(line)
-    assert program == str(ready.parent / "bin/snakemake") and "--configfile" in arguments
-    for options, jobs in ((arguments[:2] + arguments[-2:], {}), (arguments, {"a_fetch": 1, "b_fetch": 1})):
-        done = snakemake(tmp_path, "--dry-run", "--quiet", "rules", *options, config=both)
-        assert {rule: n for rule, n in counted(done.stdout + done.stderr).items() if rule != "fetch"} == jobs
-
-
-def pairs(count: int) -> pa.Table:
-    rows = [
-        {"premise": f"dog {i % 7} saw cats", "hypothesis": f"cats {i % 5} ran", "label": i % 3} for i in range(count)
-    ]
-    return pa.Table.from_pylist(rows)
-
-
-@pytest.fixture(scope="module")
-def pretrained(tmp_path_factory):
-    """The folder of a tiny BERT without a classifier, and its tokenizer."""
-    from transformers import BertConfig, BertModel, BertTokenizer
-
-    folder = tmp_path_factory.mktemp("pretrained")
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "dog", "saw", "cats", "ran", *map(str, range(9))]
-    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
-    BertModel(BertConfig(vocab_size=len(words), max_position_embeddings=24, **sizes)).save_pretrained(folder)
-    BertTokenizer(vocab={word: i for i, word in enumerate(words)}).save_pretrained(folder)
-    return folder
-
-
-@pytest.mark.workflow
-def test_a_study_is_fetched_once_and_then_runs_from_the_cache(hub, environment, pretrained, tmp_path):
-    data = {}
-    for name, count in {"train-0": 200, "train-1": 100, "dev-0": 40}.items():
-        sink = pa.BufferOutputStream()
-        pq.write_table(pairs(count), sink)
-        data[f"nli/{name}.parquet"] = sink.getvalue().to_pybytes()
-    place = {
-        "hub": "tiny/nli",
-        "revision": hub.add("dataset", "tiny/nli", data),
-        "sentences": ["premise", "hypothesis"],
-    }
-    values = yaml.safe_load(REDUCED.read_text())
-    model = {"name": "tiny", "source": "pretrained", "hub": NAME, "revision": hub.add("model", NAME, pretrained)}
-    task = {"name": "nli", "source": "files", "labels": LABELS, "max_length": 24}
-    task |= {"train": [place | {"file": "nli/train-*.parquet"}]}
-    task |= {"evaluation": {"dev": place | {"file": "nli/dev-*.parquet", "group": "id"}}, "folder": "kept"}
-    rows = "premise\thypothesis\tlabel\n" + "dog saw cats\tcats ran\tneutral\n" * 9
-    hub.files["/raw.tsv"] = rows.encode()
-    address = {"url": f"{hub.endpoint}/raw.tsv", "sha256": hashlib.sha256(rows.encode()).hexdigest()}
-    task["evaluation"]["odd"] = place | address | {"file": "odd.tsv", "group": "ood"}
-    for key in ("hub", "revision"):
-        del task["evaluation"]["odd"][key]
-    config = tmp_path / "study.yaml"
-    config.write_text(yaml.safe_dump(values | {"model": model, "task": task}))
-    runs = tmp_path / "results/reduced/tiny/nli"
-
-    snakemake(tmp_path, "fetch", config=config, env=environment)
-    rows = json.loads((runs / "data/fetched.json").read_text())
-    assert {row["path"] for row in rows} >= {*data, "config.json", "model.safetensors", "odd.tsv"}
-    assert str(tmp_path) not in (runs / "data/fetched.json").read_text()
-
-    asked = len(hub.requests)
-    hub.repositories.clear()
-    hub.files.clear()
-    snakemake(tmp_path, "results/reduced/tiny/nli/ft1/trace.parquet", config=config, env=environment)
-    assert len(hub.requests) == asked, hub.requests[asked:]
-    assert pq.read_metadata(runs / "data/sentences/train.parquet").num_rows == 300
-
-    # Checked anew, nothing that was made from it runs again.
-    snakemake(tmp_path, "--forcerun", "fetch", "--", "fetch", config=config, env=environment)
-    left = planned(tmp_path, config)
-    assert left["finetune"] == 1 and not {"fetch", "sentences", "encode"} & set(left)
-
-
-@pytest.mark.workflow
-def test_a_study_without_the_hub_has_nothing_to_fetch(tmp_path):
-    done = snakemake(tmp_path, "fetch")
-    assert "nothing to fetch" in done.stdout + done.stderr and not (tmp_path / "results/reduced/mini-bert").exists()

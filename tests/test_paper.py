@@ -163,10 +163,9 @@ def test_a_dry_run_has_a_job_for_every_run_of_the_grid(name, tmp_path):
 
 
 @pytest.mark.workflow
-def test_a_dry_run_of_a_study_as_published(tmp_path):
-    config = tmp_path / "merged.yaml"
-    config.write_text(yaml.safe_dump(read_layers(layers("qqp-bert"))))
-    found, counts = expected("qqp-bert", planned(tmp_path, config))
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_dry_run_of_a_study_as_published(name, tmp_path):
+    found, counts = expected(name, planned(tmp_path, layers(name)))
     assert found == counts
 
 
