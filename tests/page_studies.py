@@ -13,7 +13,8 @@ from heuristic_core.figures.save import save
 from heuristic_core.figures.sheets import Sheet, to_latex, to_markdown
 from heuristic_core.figures.targets import outputs
 from heuristic_core.files import write_text
-from heuristic_core.tables import read_table, schema, write_table
+from heuristic_core.schemas import schema
+from heuristic_core.tables import read_table, write_table
 
 RUN = {"study": "s", "model": "m", "task": "t"}
 LAST, MID, HIGH, SEEDS = 2200, 0.35, 0.5, (42, 43, 44)

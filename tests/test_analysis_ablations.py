@@ -7,7 +7,8 @@ from heuristic_core.analysis.ablations import ablations, single_ood_drops
 from heuristic_core.analysis.bootstrap import Resamples
 from heuristic_core.analysis.frames import frame, generator
 from heuristic_core.components import Identity
-from heuristic_core.tables import schema, write_table
+from heuristic_core.schemas import schema
+from heuristic_core.tables import write_table
 
 MODEL = Identity("s", "m", "t", 1, 20)
 CONTROL = "control 1 of layers 0+0"

@@ -14,7 +14,8 @@ from heuristic_core.config import ConfigError
 from heuristic_core.config.claims import load_claims
 from heuristic_core.config.context import Context
 from heuristic_core.errors import InputError
-from heuristic_core.tables import SCHEMAS, as_frame, as_table, schema
+from heuristic_core.schemas import SCHEMAS, schema
+from heuristic_core.tables import as_frame, as_table
 
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1}
 CONTEXT = Context(

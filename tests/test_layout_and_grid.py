@@ -15,7 +15,7 @@ from heuristic_core.config.context import Context
 from heuristic_core.config.grid import Cell, cells, early, repeats, seed_blocks, spread, surface
 from heuristic_core.figures.targets import TARGETS, outputs, unmet
 from heuristic_core.layout import Layout
-from heuristic_core.tables import SCHEMAS
+from heuristic_core.schemas import SCHEMAS
 
 FILES = STUDY_FILES
 VALUES = yaml.safe_load((ROOT / "config.yaml").read_text())

@@ -12,7 +12,8 @@ from heuristic_core.analysis.runs import NAMED, chance, outcomes, runs
 from heuristic_core.analysis.scores import accuracies
 from heuristic_core.components import FailedRun, Identity, Subnetwork
 from heuristic_core.config.context import Context
-from heuristic_core.tables import as_frame, as_table, schema, write_table
+from heuristic_core.schemas import schema
+from heuristic_core.tables import as_frame, as_table, write_table
 
 FULL = Identity("s", "m", "t", 1, 20)
 CELL = FULL._replace(sparsity=0.5, seed=1)

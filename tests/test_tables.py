@@ -8,17 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from heuristic_core import files, tables
-from heuristic_core.tables import (
-    SCHEMAS,
-    as_frame,
-    as_table,
-    concatenate,
-    read_rows,
-    read_table,
-    schema,
-    write_joined,
-    write_table,
-)
+from heuristic_core.schemas import SCHEMAS, schema
+from heuristic_core.tables import as_frame, as_table, concatenate, read_rows, read_table, write_joined, write_table
 
 ROW = {
     "subset": "ln_prep",

@@ -17,7 +17,8 @@ from reduced import OWN, REDUCED, RUNS, STUDY, planned, snakemake
 from heuristic_core.components import FailedRun, Subnetwork
 from heuristic_core.config.grid import cells, repeats
 from heuristic_core.figures.targets import TARGETS, outputs
-from heuristic_core.tables import SCHEMAS, read_table, schema
+from heuristic_core.schemas import SCHEMAS, schema
+from heuristic_core.tables import read_table
 from heuristic_core.tasks.encode import make_tokenizer
 
 pytestmark = pytest.mark.workflow

@@ -13,7 +13,8 @@ from heuristic_core.files import replacing
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import load_model
 from heuristic_core.progress import Progress
-from heuristic_core.tables import as_frame, as_table, read_table, schema, write_table
+from heuristic_core.schemas import schema
+from heuristic_core.tables import as_frame, as_table, read_table, write_table
 from heuristic_core.tasks.encoded import Encoded
 from heuristic_core.threads import use_threads
 

@@ -1,7 +1,8 @@
 """Join the parts of one table."""
 
 from heuristic_core.arguments import Arguments
-from heuristic_core.tables import SCHEMAS, write_joined
+from heuristic_core.schemas import SCHEMAS
+from heuristic_core.tables import write_joined
 
 
 def main(arguments=None):

@@ -15,7 +15,8 @@ from heuristic_core.importance import gate_gradients, normalised
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import load_model
 from heuristic_core.progress import Progress
-from heuristic_core.tables import as_table, schema
+from heuristic_core.schemas import schema
+from heuristic_core.tables import as_table
 from heuristic_core.tasks.encoded import Encoded
 from heuristic_core.threads import use_threads
 

@@ -3,7 +3,8 @@
 from heuristic_core.analysis.scores import finetune_accuracy
 from heuristic_core.arguments import Arguments
 from heuristic_core.config.analysis import Analysis
-from heuristic_core.tables import RUN, STEP, SUBSET, read_coded, write_table
+from heuristic_core.schemas import RUN, STEP, SUBSET
+from heuristic_core.tables import read_coded, write_table
 
 COLUMNS = [*RUN, *STEP, *SUBSET, "template", "example", "correct", "correct_merged"]
 

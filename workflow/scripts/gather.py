@@ -12,18 +12,8 @@ from heuristic_core.analysis.scores import accuracies
 from heuristic_core.arguments import Arguments
 from heuristic_core.components import FailedRun, load_run
 from heuristic_core.config.analysis import Analysis
-from heuristic_core.tables import (
-    CELL,
-    RUN,
-    STEP,
-    SUBSET,
-    as_frame,
-    concatenate,
-    matrix,
-    read_coded,
-    write_joined,
-    write_table,
-)
+from heuristic_core.schemas import CELL, RUN, STEP, SUBSET
+from heuristic_core.tables import as_frame, concatenate, matrix, read_coded, write_joined, write_table
 
 COLUMNS = [*RUN, *STEP, *CELL, *SUBSET, "template", "label", "example", "correct", "correct_merged"]
 LOGGER = logging.getLogger("heuristic_core")

@@ -10,7 +10,7 @@ import pandas as pd
 from heuristic_core.analysis.frames import frame, generator
 from heuristic_core.config.context import Context
 from heuristic_core.errors import InputError
-from heuristic_core.tables import COMPONENT, RUN
+from heuristic_core.schemas import COMPONENT, RUN
 
 # Sets of subnetworks whose shared heads are counted, each by the cells it consists of.
 SETS = {

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from heuristic_core.tables import as_frame, schema
+from heuristic_core.schemas import schema
+from heuristic_core.tables import as_frame
 
 
 def frame(name: str, rows: pd.DataFrame | list[dict]) -> pd.DataFrame:

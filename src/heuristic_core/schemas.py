@@ -1,0 +1,299 @@
+"""The schemas of the Parquet tables.
+
+Tables are tidy: one row per observation. Each begins with the identity columns of what was observed; the meaning and
+unit of every column stand in the file's own metadata (``pyarrow.parquet.read_schema(file).field(name).metadata``).
+Accuracies are in percent, 0-100. A missing or undefined value is a null, never a number.
+"""
+
+import pyarrow as pa
+
+STRING, INT, REAL, BOOL = pa.string(), pa.int32(), pa.float64(), pa.bool_()
+
+RUN = {
+    "study": (STRING, "name of the study"),
+    "model": (STRING, "name of the model"),
+    "task": (STRING, "name of the task"),
+    "ft_seed": (INT, "fine-tuning seed"),
+}
+STEP = {"step": (INT, "fine-tuning step of the checkpoint")}
+CELL = {
+    "sparsity": (REAL, "target share of components removed; 0 for the full model"),
+    "seed": (INT, "pruning seed; null for the full model"),
+    "repeat": (INT, "0; runs of the same seed and sparsity again count from 1"),
+}
+SUBSET = {
+    "subset": (STRING, "evaluation subset"),
+    "group": (STRING, "id, ood (the overlap heuristic is wrong) or ood-entailment (it is right)"),
+    "family": (STRING, "lexical_overlap, subsequence, constituent, or null"),
+}
+ABLATION = {
+    "kind": (STRING, "what takes the heads' place: mean, zero or resample"),
+    "ablation": (STRING, "name of the ablated set; none: the full model"),
+}
+COMPONENT = {
+    "component": (INT, "index: heads layer by layer, then MLPs"),
+    "name": (STRING, "layer.head, or mlp layer"),
+    "kind": (STRING, "head or mlp"),
+    "layer": (INT, "from 0"),
+    "head": (INT, "from 0; null for an MLP"),
+}
+ACCURACY = {"n": (INT, "pairs; null where unknown"), "accuracy": (REAL, "percent correct, 0-100")}
+INTERVAL = {
+    "low": (REAL, "2.5th percentile of accuracy, bootstrap over units; null without predictions"),
+    "high": (REAL, "97.5th percentile of accuracy"),
+    "unit": (STRING, "what the bootstrap draws: template, where a subset has several, else pair; null without"),
+    "units": (INT, "how many of them"),
+}
+AGAINST_FULL = {
+    "change": (REAL, "points, this model minus the full model of the same checkpoint"),
+    "change_low": (REAL, "2.5th percentile of change, paired bootstrap: the same draws for both models"),
+    "change_high": (REAL, "97.5th percentile of change"),
+    "agreement": (REAL, "percent of pairs with the full model's class"),
+    "kl": (REAL, "mean KL(full model || this model), nats"),
+}
+SCORES = {
+    "prediction": (INT, "the model's class: argmax of the logits"),
+    "correct": (BOOL, "the predicted class, merged into the subset's labels, is the true label"),
+    "correct_merged": (BOOL, "the label with most probability, its classes' probabilities added up, is the true one"),
+    "log_odds": (pa.float32(), "log p / (1 - p) of the true label, p its classes' probabilities added up"),
+    "logits": (pa.list_(pa.float32()), "one per class of the model"),
+}
+EXAMPLE = {
+    "example": (INT, "index of the pair within the pairs evaluated"),
+    "template": (STRING, "the rule or template that made the pair, or null"),
+    "label": (INT, "true label, in the label space of the subset"),
+}
+REMOVED = {"actual_sparsity": (REAL, "share of components removed")}
+WHY = {"reason": (STRING, "why values are null; else null")}
+
+SCHEMAS = {
+    "sentences": {
+        "subset": (STRING, "evaluation subset, or train"),
+        "group": (STRING, "id, ood or ood-entailment; null in training sets"),
+        "family": (STRING, "lexical_overlap, subsequence, constituent, or null"),
+        "template": (STRING, "the rule or template that made the pair, or null"),
+        "sentence1": (STRING, "premise, or first question"),
+        "sentence2": (STRING, "hypothesis, or second question"),
+        "label": (INT, "true label, in the label space of the subset"),
+    },
+    "splits": {
+        "subset": (STRING, "evaluation subset, or train"),
+        "group": (STRING, "id, ood or ood-entailment; null for training"),
+        "source": (STRING, "file or hub repository, as the configuration names it; generated"),
+        "rows": (INT, "rows read; of a set of one label, those that have another do not count"),
+        "torn": (INT, "lines beside them with more or fewer fields than the header; for each subset of the file"),
+        "unlabelled": (INT, "of the rows, left out for want of a label"),
+        "empty": (INT, "of the others, left out because a sentence is empty"),
+        "overlapping": (INT, "training pairs left out because an evaluation set has them (drop_overlap)"),
+        "used": (INT, "pairs used: of the others all, or the sample that the configuration asks for"),
+        "duplicates": (INT, "pairs used that repeat another one of the set, but for case and space"),
+        "in_training": (INT, "pairs used that stand in training, too, but for case and space; null for training"),
+        "in_training_same_label": (INT, "of these, those that have their label there, too"),
+        "in_training_swapped": (INT, "pairs used whose two sentences stand in training in the other order"),
+    },
+    # ---- what jobs write, and what is gathered from them
+    "predictions": RUN | STEP | CELL | SUBSET | EXAMPLE | SCORES,
+    "finetune_predictions": RUN | STEP | SUBSET | EXAMPLE | SCORES,
+    "accuracy": RUN | STEP | CELL | SUBSET | ACCURACY | INTERVAL | AGAINST_FULL | WHY,
+    "group_accuracy": RUN | STEP | CELL | {
+        "group": (STRING, "id, ood or ood-entailment: the unweighted mean over its subsets, of those analysed"),
+        "subsets": (INT, "subsets in the mean"),
+    } | ACCURACY | INTERVAL | AGAINST_FULL | WHY,
+    "components": RUN | STEP | CELL | REMOVED | COMPONENT | {
+        "kept": (BOOL, "is in the subnetwork"),
+        "log_alpha": (REAL, "at the end of pruning"),
+    },
+    "runs": RUN | STEP | CELL | REMOVED | {
+        "gate_sparsity": (REAL, "1 - mean gate, mean over the last tenth of the recorded steps of pruning"),
+        "gap": (REAL, "the controller's target minus that, over the same steps"),
+        "kl": (REAL, "KL(full || gated), nats, over the same steps"),
+        "id_accuracy": (REAL, "percent, group id, as in group_accuracy"),
+        "id_low": (REAL, "lower end of its interval"),
+        "id_high": (REAL, "upper end"),
+        "chance": (REAL, "percent, of always giving the most frequent label of the same subsets"),
+        "missed": (BOOL, "the subnetwork or the gates are further from the target sparsity than allowed"),
+        "collapsed": (BOOL, "ID accuracy is at chance, though the full model's is not"),
+        "reason": (STRING, "why it is missed or collapsed, or why the run failed and values are null; else null"),
+    },
+    "actual_sparsity": RUN | STEP | CELL | REMOVED,  # of published subnetworks, whose components are not known
+    "finetune_trace": RUN | STEP | {
+        "loss": (REAL, "mean training loss, nats, since the row before"),
+        "learning_rate": (REAL, "at this step"),
+    },
+    "finetune_accuracy": RUN | STEP | SUBSET | ACCURACY | INTERVAL,
+    "prune_trace": RUN | STEP | CELL | {
+        "prune_step": (INT, "step of pruning"),
+        "kl": (REAL, "KL(full || gated), nats, mean over the batch"),
+        "sampled_sparsity": (REAL, "1 - mean gate in this step"),
+        "target_sparsity": (REAL, "the controller's target in this step"),
+        "lambda_1": (REAL, "multiplier of the linear gap"),
+        "lambda_2": (REAL, "multiplier of the squared gap"),
+        "log_alpha": (REAL, "mean over components"),
+    },
+    "ablation_predictions": RUN | STEP | ABLATION | SUBSET | EXAMPLE | SCORES,
+    "ablation_sets": RUN | STEP | ABLATION | {
+        "role": (STRING, "none, non-core or core (one head), pair, strongest (three), core-all, chosen, control"),
+        "heads": (pa.list_(pa.int32()), "component indices of the ablated heads"),
+        "layers": (STRING, "layer of each head, ascending, such as 0+1+1: a set's controls have the same"),
+    },
+    "control_predictions": RUN | STEP | CELL | {
+        "control": (STRING, "random (heads permuted within layers of the same seed's subnetwork) or importance"),
+    } | SUBSET | EXAMPLE | SCORES,
+    "attention": RUN | STEP | COMPONENT | {
+        "category": (STRING, "repeated, previous, next, separator, first, self or other"),
+        "share": (REAL, "mean share of the head's attention over query words and pairs, 0-1"),
+        "n": (INT, "pairs"),
+    },
+    "attention_maps": RUN | STEP | COMPONENT | {
+        "pair": (INT, "example pair, from 0"),
+        "query": (INT, "position of the asking token"),
+        "key": (INT, "position of the attended token"),
+        "query_token": (STRING, "its text"),
+        "key_token": (STRING, "its text"),
+        "sentence": (INT, "0 or 1: the sentence of the asking token; null for special tokens"),
+        "key_sentence": (INT, "of the attended token; null for special tokens"),
+        "category": (STRING, "what the attended token is to the asking one, as in attention; null if that is special"),
+        "probability": (REAL, "attention, 0-1"),
+    },
+    # ---- what analysis derives
+    "effective_size": RUN | STEP | {
+        "group": (STRING, "id, ood, ood-entailment, mixed (plain mean over ID and OOD subsets) or mixed-1:1 (half ID)"),
+        "criterion": (STRING, "accuracy (above the full model's minus threshold points), recovery (at least threshold "
+                              "percent of it), agreement (at least threshold percent of pairs with its class) or kl "
+                              "(at most threshold nats)"),
+        "threshold": (REAL, "of the criterion, in its unit"),
+        "order": (STRING, "per-seed (threshold, then mean), mean-first (mean, then threshold) or upward (per "
+                          "seed, from dense, stopping at the first failure)"),
+        "seed": (INT, "pruning seed; null for the summary over seeds"),
+        "full_accuracy": (REAL, "percent, full model"),
+        "effective_size": (REAL, "percent of components, 100 * (1 - largest faithful sparsity); null where undefined"),
+        "floor": (REAL, "percent, the smallest size that the largest sparsity of the grid can show"),
+        "sd": (REAL, "standard deviation (n-1) over seeds, summary rows of per-seed orders only"),
+        "n_seeds": (INT, "pruning seeds"),
+        "reason": (STRING, "why effective_size is null; else null"),
+    },
+    "head_frequency": RUN | STEP | CELL | COMPONENT | {
+        "count": (INT, "subnetworks that keep the component"),
+        "n": (INT, "subnetworks"),
+    },
+    "core": RUN | COMPONENT | {
+        "mid": (INT, "how many mid-sparsity subnetworks of the last checkpoint keep it"),
+        "high": (INT, "how many high-sparsity subnetworks of the last checkpoint keep it"),
+        "early": (INT, "how many early subnetworks keep it; null without early"),
+        "n_mid": (INT, "mid-sparsity subnetworks of the last checkpoint: those whose run did not fail"),
+        "n_high": (INT, "high-sparsity ones"),
+        "n_early": (INT, "early ones; null without early"),
+        "in_core": (BOOL, "a head in every mid- and high-sparsity subnetwork"),
+    },
+    "core_null": RUN | {
+        "set": (STRING, "high, mid, mid+high, early or early+mid+high: the heads kept by all these subnetworks"),
+        "n": (INT, "subnetworks"),
+        "seeds": (INT, "pruning seeds: heads are permuted in what all subnetworks of a seed keep"),
+        "observed": (INT, "heads kept by all"),
+        "expected": (REAL, "mean over permutations of heads within layers"),
+        "p": (REAL, "share of permutations with at least as many, (1 + count) / (1 + permutations)"),
+        "permutations": (INT, "draws"),
+    },
+    "core_seeds": RUN | {
+        "set": (STRING, "high, mid or mid+high"),
+        "seeds": (INT, "pruning seeds whose subnetworks are compared"),
+        "heads": (REAL, "heads kept by all of them, mean over choices of so many seeds"),
+        "sd": (REAL, "standard deviation over these choices"),
+        "expected": (REAL, "the same under permutation of heads within layers"),
+        "choices": (INT, "choices of seeds averaged over"),
+    },
+    "rank_correlation": RUN | STEP | {
+        "seeds": (STRING, "shared: all seeds at both sparsities; disjoint: one half of them at mid, the other at high, "
+                          "mean over splits"),
+        "rho": (REAL, "Spearman's, head frequency at mid against high sparsity, over heads"),
+        "low": (REAL, "2.5th percentile over bootstrap draws of heads"),
+        "high": (REAL, "97.5th percentile"),
+        "p": (REAL, "two-sided; null for disjoint"),
+        "n": (INT, "heads"),
+    },
+    "summary": {**RUN, "ft_seed": (INT, "fine-tuning seed; null over fine-tuning seeds")} | STEP | {
+        "sparsity": CELL["sparsity"],
+    } | SUBSET | {
+        "over": (STRING, "pruning seeds (of one fine-tuning seed) or fine-tuning seeds (their means over these)"),
+        "n": (INT, "seeds"),
+        "mean": (REAL, "percent"),
+        "sd": (REAL, "standard deviation (n-1), points"),
+        "min": (REAL, "percent"),
+        "max": (REAL, "percent"),
+        "low": (REAL, "95 % confidence interval of the mean, Student's t over seeds; null below two"),
+        "high": (REAL, "its upper end"),
+    },
+    "variance": RUN | STEP | {"sparsity": CELL["sparsity"]} | SUBSET | {
+        "between_sd": (REAL, "standard deviation (n-1) between pruning seeds, points"),
+        "seeds": (INT, "pruning seeds"),
+        "within_sd": (REAL, "root mean square difference between two runs of one seed, over sqrt 2, points"),
+        "repeated": (INT, "pruning seeds that ran twice"),
+        "same_masks": (INT, "of these, how many kept the same components both times; null where unknown"),
+    },
+    "controls": RUN | STEP | {
+        "sparsity": CELL["sparsity"],
+        "control": (STRING, "learned (the spread itself), random or importance"),
+    } | SUBSET | {
+        "n": (INT, "subnetworks"),
+        "accuracy": (REAL, "percent, mean over subnetworks, all on the pairs that analysis.control_pairs leaves"),
+        "sd": (REAL, "standard deviation (n-1), points"),
+        "difference": (REAL, "points, learned minus control, mean over the same seeds"),
+        "difference_low": (REAL, "95 % confidence interval, Student's t over pruning seeds"),
+        "difference_high": (REAL, "its upper end"),
+    },
+    "ablations": RUN | STEP | ABLATION | {
+        "role": (STRING, "as in ablation_sets"),
+        "size": (INT, "heads ablated"),
+        "layers": (STRING, "as in ablation_sets"),
+    } | SUBSET | ACCURACY | {
+        "change": (REAL, "points, ablated minus full"),
+        "change_low": (REAL, "2.5th percentile of change, paired bootstrap over pairs or templates; null for controls"),
+        "change_high": (REAL, "97.5th percentile of change"),
+        "interaction": (REAL, "drop of the set minus its single drops, points: positive is super-additive; null below "
+                              "two heads and for controls"),
+        "interaction_low": (REAL, "2.5th percentile of interaction"),
+        "interaction_high": (REAL, "97.5th percentile of interaction"),
+        "log_odds_change": (REAL, "mean change of the true label's log odds, nats"),
+        "log_odds_interaction": (REAL, "interaction in log odds, nats"),
+        "log_odds_interaction_low": (REAL, "2.5th percentile"),
+        "log_odds_interaction_high": (REAL, "97.5th percentile"),
+    },
+    "claims": {**RUN, "ft_seed": (INT, "fine-tuning seed; null for the study as a whole")} | {
+        "claim": (STRING, "its name in claims.yaml"),
+        "sentence": (STRING, "what is claimed"),
+        "paper": (STRING, "where the paper says it"),
+        "verdict": (STRING, "supported, not supported or undecided"),
+        "estimate": (REAL, "value of the statistic; null if it cannot be computed"),
+        "low": (REAL, "95 % interval, null where there is none; of several fine-tuning seeds their range"),
+        "high": (REAL, "its upper end"),
+        "threshold": (STRING, "what the statistic must be, such as > 20"),
+        "n": (INT, "units of the interval"),
+        "unit": (STRING, "what the interval is over"),
+        "detail": (STRING, "the numbers behind it, or why it is undecided"),
+    },
+    "differences": {
+        "quantity": (STRING, "what is compared between studies a and b"),
+        "group_or_subset": (STRING, "of which; for core size and rank correlation what they are over"),
+        "sparsity_role": (STRING, "full, mid or high, as each study has them; null where it has no meaning"),
+        "step_a": (INT, "fine-tuning step of the checkpoint of a"),
+        "step_b": (INT, "of b"),
+        "a": (REAL, "value in study a: percent, heads or rho"),
+        "a_low": (REAL, "95 % interval of a; null where there is none"),
+        "a_high": (REAL, "its upper end"),
+        "b": (REAL, "value in study b"),
+        "b_low": (REAL, "95 % interval of b; null where there is none"),
+        "b_high": (REAL, "its upper end"),
+        "difference": (REAL, "b - a"),
+        "low": (REAL, "95 % interval of the difference; null where a side has none"),
+        "high": (REAL, "its upper end"),
+        "unit": (STRING, "what the intervals are over"),
+        "n_a": (INT, "units of a's interval; pairs where the unit is pair or template"),
+        "n_b": (INT, "of b's"),
+        "reason": (STRING, "why a value or the interval of the difference is null; else null"),
+    },
+}  # fmt: skip
+
+
+def schema(name: str) -> pa.Schema:
+    """The Arrow schema of table `name`, with each column's meaning as metadata."""
+    return pa.schema([pa.field(c, t, metadata={"description": d}) for c, (t, d) in SCHEMAS[name].items()])
