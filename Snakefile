@@ -19,6 +19,7 @@ else:
     include: "workflow/rules/published.smk"
     include: "workflow/rules/figures.smk"
     include: "workflow/rules/report.smk"
+    include: "workflow/rules/audit.smk"
     include: "workflow/rules/compare.smk"
 
 

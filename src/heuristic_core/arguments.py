@@ -1,6 +1,7 @@
 """The command lines of the workflow's scripts: plain arguments, the same from Snakemake and from a shell."""
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
 from typing import get_args
 
@@ -11,6 +12,7 @@ from heuristic_core.config import ConfigError, load_study
 from heuristic_core.config.blocks import Precision
 from heuristic_core.config.context import Context
 from heuristic_core.progress import start_log
+from heuristic_core.record import begin
 
 HELP = {
     "study": "name of the study",
@@ -30,6 +32,11 @@ class Arguments(argparse.ArgumentParser):
         super().__init__(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
         self._lists: list[tuple[str, str]] = []
         self.add_argument("--log", metavar="FILE", help="write the log there; default: the terminal")
+        record = self.add_argument_group("provenance record, as the workflow asks for it")
+        record.add_argument("--records", metavar="FOLDER", help="where to write it, named as the results it is of")
+        record.add_argument("--code", metavar="DIGEST", help="of the modules that the job depends on")
+        record.add_argument("--inputs", nargs="*", default=[], metavar="PATH", help="what is read, and checked first")
+        record.add_argument("--outputs", nargs="*", default=[], metavar="PATH", help="what is written")
 
     def settings(self, name: str, block) -> None:
         """Add `--name`: a block of the configuration."""
@@ -89,6 +96,8 @@ class Arguments(argparse.ArgumentParser):
             if len(getattr(values, key)) != len(getattr(values, name)):
                 self.error(f"--{name}: give one path for each of the {len(getattr(values, key))} values of --{key}")
         start_log(values.log)
+        if values.records:
+            begin(values, sys.argv[1:] if arguments is None else arguments)
         return values
 
 

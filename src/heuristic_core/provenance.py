@@ -1,13 +1,22 @@
-"""What a result was made from: digests of the code and of the environment that a job depends on."""
+"""With what a result is made: digests of code and files, the commit, versions of packages."""
 
 import ast
 import hashlib
+import platform
+import subprocess
 from functools import cache
+from importlib import metadata
 from pathlib import Path
+from typing import NamedTuple
 
 PACKAGE = Path(__file__).parent
 # Modules that only bring values to a job or tell of it: the values stand in a rule's params already.
-CARRIERS = ("config", "arguments.py", "errors.py", "progress.py")
+CARRIERS = ("config", "arguments.py", "errors.py", "progress.py", "record.py")
+# Those whose version may change a number or a picture.
+PACKAGES = (
+    *("heuristic-core", "torch", "numpy", "transformers", "tokenizers", "safetensors", "datasets", "huggingface-hub"),
+    *("pandas", "pyarrow", "scipy", "matplotlib", "pydantic", "pyyaml", "jinja2", "snakemake"),
+)
 LENGTH = 16  # hexadecimal digits of a digest: enough for a few thousand jobs
 
 
@@ -27,6 +36,47 @@ def file_digest(path: str | Path) -> str:
     """SHA-256 of a file's bytes."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Name -> version of Python and of `PACKAGES`; those that are not installed are left out."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+class Commit(NamedTuple):
+    """The commit under which code stands and whether it was changed since, or why that is not known."""
+
+    sha: str | None
+    dirty: bool | None
+    why: str | None = None
+
+    def __str__(self) -> str:
+        return f"not recorded: {self.why}" if self.why else self.sha + ", with uncommitted changes" * self.dirty
+
+
+def commit(folder: str | Path = PACKAGE) -> Commit:
+    """The commit of the code in `folder`."""
+    try:
+        _git(folder, "ls-files", "--error-unmatch", ".")  # installed code may lie inside a foreign repository
+        return Commit(
+            _git(folder, "rev-parse", "HEAD"), bool(_git(folder, "status", "--porcelain", "--untracked-files=no"))
+        )
+    except OSError:
+        return Commit(None, None, "git is not installed")
+    except subprocess.CalledProcessError:
+        return Commit(None, None, "this code does not lie in a git repository")
+
+
+def _git(folder: str | Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
 
 
 def _closure(script: Path) -> set[Path]:

@@ -16,8 +16,10 @@ from heuristic_core.errors import InputError
 from heuristic_core.figures.targets import TARGETS, module, outputs, shown, unmet
 from heuristic_core.hub import sources
 from heuristic_core.layout import Layout
-from heuristic_core.provenance import code_digest
+from heuristic_core.models.location import local_files
+from heuristic_core.provenance import code_digest, commit
 from heuristic_core.published.study import paper, studies
+from heuristic_core.record import COMMIT
 from heuristic_core.tasks.rows import local_paths
 
 # Keys of --config that name what to do beside the study; they are no part of it.
@@ -63,6 +65,18 @@ shell.prefix(
     f'step() {{{{ {shlex.quote(sys.executable)} {shlex.quote(workflow.basedir)}/workflow/scripts/"$1".py "${{{{@:2}}}}"; }}}}; '
     f'fork() {{{{ {shlex.quote(sys.executable)} {FORK} {shlex.quote(workflow.basedir)}/workflow/scripts/"$1".py "${{{{@:2}}}}"; }}}}; '
 )
+
+
+def recorded(command, layout=L):
+    """A job's command, with its log and what its provenance record needs."""
+    return (
+        f"{command} --log {{log}} --records {layout.records} --code {{params.code}}"
+        " --inputs {input:q} --outputs {output:q}"
+    )
+
+
+CODE = commit(workflow.basedir)
+os.environ[COMMIT] = f"{CODE.sha or ''}{'+' * bool(CODE.dirty)}"
 
 
 wildcard_constraints:

@@ -8,24 +8,23 @@ if "compare" in config:
     except InputError as error:
         raise WorkflowError(str(error)) from None
 
-    COMPARED = f"{STUDY.results}/compare-{SIDES[0].name}-{SIDES[1].name}"
+    COMPARED = Layout(*[f"{STUDY.results}/compare-{SIDES[0].name}-{SIDES[1].name}"] * 2)
 
     # The studies' files are no input: comparing them must not run one of them again. Their state is a parameter.
     rule compare:
         output:
-            multiext(f"{COMPARED}/", "compare.html", "differences.parquet", "differences.csv"),
+            multiext(f"{COMPARED.root}/", "compare.html", "differences.parquet", "differences.csv"),
         log:
-            f"{COMPARED}/compare.log",
+            COMPARED.log("compare"),
         conda:
             "../../envs/environment.yaml"
         params:
             compare=config["compare"],
             folder=lambda w, output: os.path.dirname(output[0]),
             files=[f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for side in SIDES for path in side.inputs],
-            code=SCRIPTS["compare"],
-            page=code_digest(*PAGE),
+            code=code_digest(f"{workflow.basedir}/workflow/scripts/compare.py", *PAGE, LOCK),
         shell:
-            "fork compare --compare {params.compare:q} --folder {params.folder} --log {log}"
+            recorded("fork compare --compare {params.compare:q} --folder {params.folder}", COMPARED)
 
 else:
 

@@ -13,7 +13,7 @@ if TO_FETCH:
             task=STUDY.task.model_dump_json(),
             code=SCRIPTS["fetch"],
         shell:
-            "step fetch --model {params.model:q} --task {params.task:q} --fetched {output} --log {log}"
+            recorded("step fetch --model {params.model:q} --task {params.task:q} --fetched {output}")
 
 else:
 
@@ -44,8 +44,10 @@ rule sentences:
         task=STUDY.task.model_dump_json(),
         code=SCRIPTS["sentences"],
     shell:
-        "step sentences --task {params.task:q} --train {output.train} --evaluation {output.evaluation}"
-        " --subsets {output.subsets} --splits {output.splits} --log {log}"
+        recorded(
+            "step sentences --task {params.task:q} --train {output.train} --evaluation {output.evaluation}"
+            " --subsets {output.subsets} --splits {output.splits}"
+        )
 
 
 rule encode:
@@ -54,6 +56,7 @@ rule encode:
         evaluation=rules.sentences.output.evaluation,
         subsets=rules.sentences.output.subsets,
         fetched=fetched("model"),
+        model=local_files(STUDY.model),
     output:
         train=f"{L.data}/encoded/train.safetensors",
         evaluation=f"{L.data}/encoded/evaluation.safetensors",
@@ -67,6 +70,8 @@ rule encode:
         task=STUDY.task.model_dump_json(),
         code=SCRIPTS["encode"],
     shell:
-        "step encode --model {params.model:q} --task {params.task:q} --train-sentences {input.train}"
-        " --evaluation-sentences {input.evaluation} --subsets {input.subsets} --train {output.train}"
-        " --evaluation {output.evaluation} --tokenizer {output.tokenizer} --log {log}"
+        recorded(
+            "step encode --model {params.model:q} --task {params.task:q} --train-sentences {input.train}"
+            " --evaluation-sentences {input.evaluation} --subsets {input.subsets} --train {output.train}"
+            " --evaluation {output.evaluation} --tokenizer {output.tokenizer}"
+        )

@@ -17,8 +17,10 @@ rule evaluate:
         precision=STUDY.precision,
         code=SCRIPTS["evaluate"],
     shell:
-        "fork evaluate --checkpoint {input.checkpoint} --means {input.means} --subnetwork {input.subnetwork}"
-        " --evaluation {input.evaluation} --predictions {output.predictions} --device {params.device} --precision {params.precision} --log {log}"
+        recorded(
+            "fork evaluate --checkpoint {input.checkpoint} --means {input.means} --subnetwork {input.subnetwork}"
+            " --evaluation {input.evaluation} --predictions {output.predictions} --device {params.device} --precision {params.precision}"
+        )
 
 
 use rule evaluate as evaluate_again with:
@@ -66,9 +68,11 @@ rule ablate:
         precision=STUDY.precision,
         code=SCRIPTS["ablate"],
     shell:
-        "fork ablate --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {params.step}"
-        " --core {input.core} --checkpoint {input.checkpoint} --means {input.means} --evaluation {input.evaluation}"
-        " --predictions {output.predictions} --sets {output.sets} --device {params.device} --precision {params.precision} --log {log}"
+        recorded(
+            "fork ablate --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {params.step}"
+            " --core {input.core} --checkpoint {input.checkpoint} --means {input.means} --evaluation {input.evaluation}"
+            " --predictions {output.predictions} --sets {output.sets} --device {params.device} --precision {params.precision}"
+        )
 
 
 rule controls_predictions:
@@ -96,10 +100,12 @@ rule controls_predictions:
         precision=STUDY.precision,
         code=SCRIPTS["controls_predictions"],
     shell:
-        "fork controls_predictions --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed}"
-        " --step {params.step} --subnetworks {input.subnetworks} --checkpoint {input.checkpoint} --means {input.means}"
-        " --train {input.train} --evaluation {input.evaluation} --predictions {output.predictions}"
-        " --device {params.device} --precision {params.precision} --log {log}"
+        recorded(
+            "fork controls_predictions --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed}"
+            " --step {params.step} --subnetworks {input.subnetworks} --checkpoint {input.checkpoint} --means {input.means}"
+            " --train {input.train} --evaluation {input.evaluation} --predictions {output.predictions}"
+            " --device {params.device} --precision {params.precision}"
+        )
 
 
 rule attention:
@@ -124,6 +130,8 @@ rule attention:
         device=STUDY.device,
         code=SCRIPTS["attention"],
     shell:
-        "fork attention --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {params.step}"
-        " --max-length {params.max_length} --checkpoint {input.checkpoint} --tokenizer {input.tokenizer} --sentences {input.sentences}"
-        " --shares {output.shares} --maps {output.maps} --device {params.device} --log {log}"
+        recorded(
+            "fork attention --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {params.step}"
+            " --max-length {params.max_length} --checkpoint {input.checkpoint} --tokenizer {input.tokenizer} --sentences {input.sentences}"
+            " --shares {output.shares} --maps {output.maps} --device {params.device}"
+        )

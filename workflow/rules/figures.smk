@@ -35,8 +35,11 @@ for prefix, layout, context, figures, names, _ in DRAWN:
                     LOCK,
                 ),
             shell:
-                "fork figure --name {params.target} --figures {params.figures:q} --context {params.context:q}"
-                " --tables {input} --folder {params.folder} --log {log}"
+                recorded(
+                    "fork figure --name {params.target} --figures {params.figures:q} --context {params.context:q}"
+                    " --tables {input} --folder {params.folder}",
+                    layout,
+                )
 
 
 # What a study cannot have says why when it is asked for.

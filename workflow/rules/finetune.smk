@@ -5,6 +5,7 @@ rule finetune:
         subsets=rules.sentences.output.subsets,
         tokenizer=rules.encode.output.tokenizer,
         fetched=fetched("model"),
+        model=local_files(STUDY.model),
     output:
         checkpoints=[directory(f"{L.run}/step{step}/checkpoint") for step in STUDY.finetune.checkpoints],
         trace=f"{L.run}/trace.parquet",
@@ -26,9 +27,11 @@ rule finetune:
         precision=STUDY.precision,
         code=SCRIPTS["finetune"],
     shell:
-        "step finetune --model {params.model:q} --finetune {params.finetune:q} {params.identity} --ft-seed {wildcards.ft_seed}"
-        " --train {input.train} --evaluation {input.evaluation} --subsets {input.subsets} --tokenizer {input.tokenizer}"
-        " --folder {params.folder} --trace {output.trace} --predictions {output.predictions} --threads {threads} --device {params.device} --precision {params.precision} --log {log}"
+        recorded(
+            "step finetune --model {params.model:q} --finetune {params.finetune:q} {params.identity} --ft-seed {wildcards.ft_seed}"
+            " --train {input.train} --evaluation {input.evaluation} --subsets {input.subsets} --tokenizer {input.tokenizer}"
+            " --folder {params.folder} --trace {output.trace} --predictions {output.predictions} --threads {threads} --device {params.device} --precision {params.precision}"
+        )
 
 
 rule finetune_accuracy:
@@ -44,7 +47,9 @@ rule finetune_accuracy:
         analysis=SCORING,
         code=SCRIPTS["finetune_accuracy"],
     shell:
-        "fork finetune_accuracy --analysis {params.analysis:q} --predictions {input.predictions} --table {output} --log {log}"
+        recorded(
+            "fork finetune_accuracy --analysis {params.analysis:q} --predictions {input.predictions} --table {output}"
+        )
 
 
 rule full_model:
@@ -70,6 +75,8 @@ rule full_model:
         precision=STUDY.precision,
         code=SCRIPTS["full_model"],
     shell:
-        "fork full_model {params.examples} {params.mean_examples} {params.identity} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"
-        " --checkpoint {input.checkpoint} --train {input.train} --evaluation {input.evaluation}"
-        " --means {output.means} --logits {output.logits} --predictions {output.predictions} --device {params.device} --precision {params.precision} --log {log}"
+        recorded(
+            "fork full_model {params.examples} {params.mean_examples} {params.identity} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"
+            " --checkpoint {input.checkpoint} --train {input.train} --evaluation {input.evaluation}"
+            " --means {output.means} --logits {output.logits} --predictions {output.predictions} --device {params.device} --precision {params.precision}"
+        )

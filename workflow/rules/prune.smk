@@ -31,7 +31,9 @@ for name, seeds, folders, repeat in BLOCKS:
             device=STUDY.device,
             code=SCRIPTS["prune"],
         shell:
-            "fork prune --prune {params.prune:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"
-            " --sparsity {wildcards.sparsity} --seeds {params.seeds} --repeat {params.repeat} --checkpoint {input.checkpoint} --means {input.means}"
-            " --logits {input.logits} --train {input.train} --subnetworks {output.subnetworks} --traces {output.traces}"
-            " --device {params.device} --log {log}"
+            recorded(
+                "fork prune --prune {params.prune:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"
+                " --sparsity {wildcards.sparsity} --seeds {params.seeds} --repeat {params.repeat} --checkpoint {input.checkpoint} --means {input.means}"
+                " --logits {input.logits} --train {input.train} --subnetworks {output.subnetworks} --traces {output.traces}"
+                " --device {params.device}"
+            )

@@ -21,7 +21,7 @@ for study in PUBLISHED:
     tables = [*imported, "group_accuracy", "effective_size", "summary", "variance"]
     drawn = [name for name in TARGETS if unmet(name, study.context, tables) is None]
     PUBLISHED_STUDIES.append((prefix, layout, study.context, study.figures, drawn, tables))
-    PUBLISHED_RESULTS += [f"{layout.root}/report.html", *map(layout.table, tables)]
+    PUBLISHED_RESULTS += [f"{layout.root}/report.html", *map(layout.table, [*tables, "provenance"])]
     PUBLISHED_RESULTS += [path for name in drawn for path in outputs(layout.root, name)]
 
     rule:
@@ -49,8 +49,11 @@ for study in PUBLISHED:
                 LOCK,
             ),
         shell:
-            "fork published --folder {params.folder:q} --task {params.task} --groups {params.groups:q}"
-            " {params.tables} --log {log}"
+            recorded(
+                "fork published --folder {params.folder:q} --task {params.task} --groups {params.groups:q}"
+                " {params.tables}",
+                layout,
+            )
 
     rule:
         name:
@@ -67,7 +70,10 @@ for study in PUBLISHED:
             analysis=study.analysis.model_dump_json(include={"subsets"}),
             code=SCRIPTS["group_accuracy"],
         shell:
-            "fork group_accuracy --analysis {params.analysis:q} --accuracy {input.accuracy} --table {output} --log {log}"
+            recorded(
+                "fork group_accuracy --analysis {params.analysis:q} --accuracy {input.accuracy} --table {output}",
+                layout,
+            )
 
     rule:
         name:
@@ -85,8 +91,11 @@ for study in PUBLISHED:
             context=study.context.model_dump_json(),
             code=SCRIPTS["effective_size"],
         shell:
-            "fork effective_size --analysis {params.analysis:q} --context {params.context:q}"
-            " --accuracy {input.accuracy} --table {output} --log {log}"
+            recorded(
+                "fork effective_size --analysis {params.analysis:q} --context {params.context:q}"
+                " --accuracy {input.accuracy} --table {output}",
+                layout,
+            )
 
     rule:
         name:
@@ -105,9 +114,11 @@ for study in PUBLISHED:
             context=study.context.model_dump_json(),
             code=SCRIPTS["spread"],
         shell:
-            "fork spread --context {params.context:q} --accuracy {input.accuracy}"
-            " --group-accuracy {input.group_accuracy} --summary {output.summary} --variance {output.variance}"
-            " --log {log}"
+            recorded(
+                "fork spread --context {params.context:q} --accuracy {input.accuracy}"
+                " --group-accuracy {input.group_accuracy} --summary {output.summary} --variance {output.variance}",
+                layout,
+            )
 
 
 if PUBLISHED:

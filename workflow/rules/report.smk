@@ -17,8 +17,10 @@ for prefix, layout, context, _, names, tables in DRAWN:
             context=context.model_dump_json(),
             code=SCRIPTS["claims"],
         shell:
-            "fork claims --context {params.context:q} --tables {input.tables} --claims {input.claims} --table {output}"
-            " --log {log}"
+            recorded(
+                "fork claims --context {params.context:q} --tables {input.tables} --claims {input.claims} --table {output}",
+                layout,
+            )
 
     rule:
         name:
@@ -40,17 +42,19 @@ for prefix, layout, context, _, names, tables in DRAWN:
             root=lambda w, output: os.path.dirname(output[0]),
             targets=names,
             context=context.model_dump_json(),
-            code=SCRIPTS["report"],
-            page=code_digest(*PAGE),
+            code=code_digest(f"{workflow.basedir}/workflow/scripts/report.py", *PAGE, LOCK),
         shell:
-            "fork report --root {params.root} --context {params.context:q} --settings {input.settings}"
-            " --claims {input.claims} --captions {input.captions} --targets {params.targets}"
-            " --report {output} --log {log}"
+            recorded(
+                "fork report --root {params.root} --context {params.context:q} --settings {input.settings}"
+                " --claims {input.claims} --captions {input.captions} --targets {params.targets}"
+                " --report {output}",
+                layout,
+            )
 
 
 # All that a study is run for; what is missing among it is made.
 RESULTS = [
     *(path for name in FEEDABLE for path in outputs(L.root, name)),
     f"{L.root}/report.html",
-    *(L.table(name) for name in ("prune_trace", "finetune_trace")),
+    *(L.table(name) for name in ("prune_trace", "finetune_trace", "provenance")),
 ]

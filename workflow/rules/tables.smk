@@ -21,9 +21,11 @@ rule gather:
         controller=STUDY.prune.controller,
         code=SCRIPTS["gather"],
     shell:
-        "fork gather --analysis {params.analysis:q} --full {input.full} --cells {params.cells} --predictions {output.predictions}"
-        " --accuracy {output.accuracy} --group-accuracy {output.group_accuracy} --components {output.components} --traces {output.traces}"
-        " --runs {output.runs} --controller {params.controller} --log {log}"
+        recorded(
+            "fork gather --analysis {params.analysis:q} --full {input.full} --cells {params.cells} --predictions {output.predictions}"
+            " --accuracy {output.accuracy} --group-accuracy {output.group_accuracy} --components {output.components} --traces {output.traces}"
+            " --runs {output.runs} --controller {params.controller}"
+        )
 
 
 # The heads that subnetworks share depend on the spread and the early ones alone: another sparsity reruns no ablation.
@@ -45,8 +47,10 @@ rule core:
         context=CONTEXT.model_dump_json(include={"mid", "high", "last", "seeds", "early", "early_seeds"}),
         code=SCRIPTS["core"],
     shell:
-        "fork core --analysis {params.analysis:q} --context {params.context:q} --subnetworks {input}"
-        " --core {output.core} --core-null {output.core_null} --log {log}"
+        recorded(
+            "fork core --analysis {params.analysis:q} --context {params.context:q} --subnetworks {input}"
+            " --core {output.core} --core-null {output.core_null}"
+        )
 
 
 PARTS = {
@@ -82,7 +86,7 @@ rule concatenate:
     params:
         code=SCRIPTS["concatenate"],
     shell:
-        "fork concatenate --name {wildcards.table} --parts {input} --table {output} --log {log}"
+        recorded("fork concatenate --name {wildcards.table} --parts {input} --table {output}")
 
 
 CRITERIA = {"margin", "margins", "recovery", "agreement", "kl", "subsets"}
@@ -102,8 +106,10 @@ rule effective_size:
         context=CONTEXT.model_dump_json(exclude={"margin", "subsets", "repeats", "early", "early_seeds"}),
         code=SCRIPTS["effective_size"],
     shell:
-        "fork effective_size --analysis {params.analysis:q} --context {params.context:q}"
-        " --accuracy {input.accuracy} --table {output} --log {log}"
+        recorded(
+            "fork effective_size --analysis {params.analysis:q} --context {params.context:q}"
+            " --accuracy {input.accuracy} --table {output}"
+        )
 
 
 rule head_frequency:
@@ -122,9 +128,11 @@ rule head_frequency:
         analysis=STUDY.analysis.model_dump_json(include={"bootstrap", "seed"}),
         code=SCRIPTS["head_frequency"],
     shell:
-        "fork head_frequency --context {params.context:q} --analysis {params.analysis:q} --components {input.components}"
-        " --head-frequency {output.head_frequency} --rank-correlation {output.rank_correlation}"
-        " --core-seeds {output.core_seeds} --log {log}"
+        recorded(
+            "fork head_frequency --context {params.context:q} --analysis {params.analysis:q} --components {input.components}"
+            " --head-frequency {output.head_frequency} --rank-correlation {output.rank_correlation}"
+            " --core-seeds {output.core_seeds}"
+        )
 
 
 rule spread:
@@ -143,8 +151,10 @@ rule spread:
         context=CONTEXT.model_dump_json(exclude={"margin", "subsets"}),
         code=SCRIPTS["spread"],
     shell:
-        "fork spread --context {params.context:q} --accuracy {input.accuracy} --group-accuracy {input.group_accuracy}"
-        " --components {input.components} --summary {output.summary} --variance {output.variance} --log {log}"
+        recorded(
+            "fork spread --context {params.context:q} --accuracy {input.accuracy} --group-accuracy {input.group_accuracy}"
+            " --components {input.components} --summary {output.summary} --variance {output.variance}"
+        )
 
 
 rule describe:
@@ -159,7 +169,7 @@ rule describe:
         settings=STUDY.model_dump_json(),
         code=SCRIPTS["describe"],
     shell:
-        "fork describe --context {params.context:q} --settings {params.settings:q} --description {output} --log {log}"
+        recorded("fork describe --context {params.context:q} --settings {params.settings:q} --description {output}")
 
 
 rule ablations:
@@ -176,8 +186,10 @@ rule ablations:
         analysis=STUDY.analysis.model_dump_json(include={"bootstrap", "class_rule", "seed", "subsets"}),
         code=SCRIPTS["ablations"],
     shell:
-        "fork ablations --analysis {params.analysis:q} --predictions {input.predictions} --sets {input.sets}"
-        " --table {output} --log {log}"
+        recorded(
+            "fork ablations --analysis {params.analysis:q} --predictions {input.predictions} --sets {input.sets}"
+            " --table {output}"
+        )
 
 
 rule controls:
@@ -198,8 +210,10 @@ rule controls:
         analysis=STUDY.analysis.model_dump_json(include={"class_rule", "control_pairs", "subsets"}),
         code=SCRIPTS["controls"],
     shell:
-        "fork controls --analysis {params.analysis:q} --learned {input.learned} --predictions {input.predictions}"
-        " --table {output} --log {log}"
+        recorded(
+            "fork controls --analysis {params.analysis:q} --learned {input.learned} --predictions {input.predictions}"
+            " --table {output}"
+        )
 
 
 # Every table that a claim may read; Snakemake makes those that no figure wanted.

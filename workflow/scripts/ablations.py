@@ -3,6 +3,7 @@
 from heuristic_core.analysis.ablations import ablations
 from heuristic_core.arguments import Arguments
 from heuristic_core.config.analysis import Analysis
+from heuristic_core.record import recorded
 from heuristic_core.schemas import ABLATION, RUN, STEP, SUBSET
 from heuristic_core.tables import read_coded, read_table, write_table
 
@@ -24,4 +25,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

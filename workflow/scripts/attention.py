@@ -4,6 +4,7 @@ from heuristic_core.arguments import Arguments, identity
 from heuristic_core.attention import example_pairs, in_domain_pairs, map_table, share_rows
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.models.load import load_model
+from heuristic_core.record import recorded
 from heuristic_core.tables import read_rows, write_table
 from heuristic_core.tasks.words import word_pairs
 from heuristic_core.threads import use_threads
@@ -34,4 +35,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

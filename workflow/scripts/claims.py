@@ -5,6 +5,7 @@ from pathlib import Path
 from heuristic_core.analysis.claims import claims
 from heuristic_core.arguments import Arguments
 from heuristic_core.config.claims import load_claims
+from heuristic_core.record import recorded
 from heuristic_core.tables import read_table, write_table
 
 
@@ -19,4 +20,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

@@ -5,6 +5,7 @@ from pathlib import Path
 from heuristic_core.analysis.compare import compare, only_in
 from heuristic_core.arguments import Arguments
 from heuristic_core.files import write_text
+from heuristic_core.record import recorded
 from heuristic_core.report.comparison import comparison_page
 from heuristic_core.report.sides import USAGE, load, parse_sides
 from heuristic_core.tables import as_table, write_table
@@ -26,4 +27,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

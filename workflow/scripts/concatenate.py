@@ -1,6 +1,7 @@
 """Join the parts of one table."""
 
 from heuristic_core.arguments import Arguments
+from heuristic_core.record import recorded
 from heuristic_core.schemas import SCHEMAS
 from heuristic_core.tables import write_joined
 
@@ -15,4 +16,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

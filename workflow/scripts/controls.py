@@ -5,6 +5,7 @@ import pandas as pd
 from heuristic_core.analysis.controls import controls, first_pairs
 from heuristic_core.arguments import Arguments
 from heuristic_core.config.analysis import Analysis
+from heuristic_core.record import recorded
 from heuristic_core.tables import read_table, write_table
 
 
@@ -22,4 +23,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

@@ -15,6 +15,7 @@ from heuristic_core.importance import gate_gradients, normalised
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import load_model
 from heuristic_core.progress import Progress
+from heuristic_core.record import recorded
 from heuristic_core.schemas import schema
 from heuristic_core.tables import as_table
 from heuristic_core.tasks.encoded import Encoded
@@ -72,4 +73,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

@@ -4,6 +4,7 @@ from heuristic_core.analysis.core import core, core_null
 from heuristic_core.arguments import Arguments
 from heuristic_core.components import load_run
 from heuristic_core.config.analysis import Analysis
+from heuristic_core.record import recorded
 from heuristic_core.tables import as_frame, as_table, write_table
 
 
@@ -23,4 +24,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

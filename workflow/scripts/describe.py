@@ -5,6 +5,7 @@ from pathlib import Path
 
 from heuristic_core.arguments import Arguments
 from heuristic_core.files import write_text
+from heuristic_core.record import recorded
 
 
 def main(arguments=None):
@@ -18,4 +19,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

@@ -3,6 +3,7 @@
 from heuristic_core.analysis.effective_size import effective_size
 from heuristic_core.arguments import Arguments
 from heuristic_core.config.analysis import Analysis
+from heuristic_core.record import recorded
 from heuristic_core.tables import read_table, write_table
 
 
@@ -16,4 +17,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

@@ -6,6 +6,7 @@ from pathlib import Path
 from heuristic_core.arguments import Arguments
 from heuristic_core.config.models import AnyModel
 from heuristic_core.config.tasks import AnyTask
+from heuristic_core.record import recorded
 from heuristic_core.tables import read_rows
 from heuristic_core.tasks.encode import encode, make_tokenizer
 from heuristic_core.tasks.sentences import SubsetRule
@@ -32,4 +33,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

@@ -8,6 +8,7 @@ from heuristic_core.components import FailedRun, load_run
 from heuristic_core.evaluate import predictions, subnetwork_logits
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import load_model
+from heuristic_core.record import recorded
 from heuristic_core.tables import write_table
 from heuristic_core.tasks.encoded import Encoded
 from heuristic_core.threads import use_threads
@@ -46,4 +47,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

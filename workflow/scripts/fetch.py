@@ -11,6 +11,7 @@ from heuristic_core.fetch import fetch
 from heuristic_core.files import write_text
 from heuristic_core.hub import sources
 from heuristic_core.progress import LOGGER
+from heuristic_core.record import recorded
 from heuristic_core.tasks.rows import missing_paths
 
 # By plain HTTP, the one way that is tested; read when huggingface_hub is imported.
@@ -31,4 +32,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

@@ -7,6 +7,7 @@ from heuristic_core.config.analysis import Figures
 from heuristic_core.figures import draw
 from heuristic_core.figures.save import save
 from heuristic_core.figures.targets import TARGETS
+from heuristic_core.record import recorded
 from heuristic_core.tables import read_table
 
 
@@ -27,4 +28,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

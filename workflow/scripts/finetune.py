@@ -18,6 +18,7 @@ from heuristic_core.finetune import finetune
 from heuristic_core.models.load import usable_device
 from heuristic_core.models.pretrained import starting_model
 from heuristic_core.provenance import code_digest, file_digest
+from heuristic_core.record import recorded
 from heuristic_core.scratch import scratch, set_aside
 from heuristic_core.tables import concatenate, write_table
 from heuristic_core.tasks.encoded import Encoded
@@ -85,4 +86,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

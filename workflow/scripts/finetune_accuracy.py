@@ -3,6 +3,7 @@
 from heuristic_core.analysis.scores import finetune_accuracy
 from heuristic_core.arguments import Arguments
 from heuristic_core.config.analysis import Analysis
+from heuristic_core.record import recorded
 from heuristic_core.schemas import RUN, STEP, SUBSET
 from heuristic_core.tables import read_coded, write_table
 
@@ -19,4 +20,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

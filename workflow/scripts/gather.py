@@ -12,6 +12,7 @@ from heuristic_core.analysis.scores import accuracies
 from heuristic_core.arguments import Arguments
 from heuristic_core.components import FailedRun, load_run
 from heuristic_core.config.analysis import Analysis
+from heuristic_core.record import recorded
 from heuristic_core.schemas import CELL, RUN, STEP, SUBSET
 from heuristic_core.tables import as_frame, concatenate, matrix, read_coded, write_joined, write_table
 
@@ -55,4 +56,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

@@ -3,6 +3,7 @@
 from heuristic_core.analysis.accuracy import group_accuracy_of
 from heuristic_core.arguments import Arguments
 from heuristic_core.config.analysis import Analysis
+from heuristic_core.record import recorded
 from heuristic_core.tables import read_table, write_table
 
 
@@ -15,4 +16,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

@@ -5,6 +5,7 @@ from heuristic_core.analysis.core_seeds import core_seeds
 from heuristic_core.analysis.rank_correlation import rank_correlation
 from heuristic_core.arguments import Arguments
 from heuristic_core.config.analysis import Analysis
+from heuristic_core.record import recorded
 from heuristic_core.tables import read_table, write_table
 
 
@@ -27,4 +28,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

@@ -8,6 +8,7 @@ from heuristic_core.config.studies import parse_studies, read_layers
 from heuristic_core.plan.devices import DEFAULTS, device
 from heuristic_core.plan.jobs import jobs, of_study
 from heuristic_core.plan.report import plan
+from heuristic_core.record import recorded
 
 SNAKEFILE = Path(__file__).parents[2] / "Snakefile"
 
@@ -29,4 +30,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

@@ -19,6 +19,7 @@ from heuristic_core.learner import Run
 from heuristic_core.models.load import load_model
 from heuristic_core.provenance import code_digest, file_digest
 from heuristic_core.prune import prune, pruning_inputs
+from heuristic_core.record import recorded
 from heuristic_core.scratch import scratch
 from heuristic_core.tables import write_table
 from heuristic_core.tasks.encoded import Encoded
@@ -70,4 +71,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

@@ -10,6 +10,7 @@ from heuristic_core.files import write_text
 from heuristic_core.provenance import file_digest
 from heuristic_core.published import tables
 from heuristic_core.published.study import Published, paper, studies
+from heuristic_core.record import recorded
 from heuristic_core.tables import write_table
 
 LOGGER = logging.getLogger("heuristic_core")
@@ -58,4 +59,4 @@ def about(study: Published) -> dict:
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

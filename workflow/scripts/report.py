@@ -5,6 +5,7 @@ from pathlib import Path
 from heuristic_core.arguments import Arguments
 from heuristic_core.figures.targets import TARGETS
 from heuristic_core.files import write_text
+from heuristic_core.record import recorded
 from heuristic_core.report.page import study_page
 from heuristic_core.report.settings import read_study
 from heuristic_core.tables import read_rows
@@ -41,4 +42,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

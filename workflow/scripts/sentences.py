@@ -6,6 +6,7 @@ from dataclasses import asdict
 from heuristic_core.arguments import Arguments
 from heuristic_core.config.tasks import AnyTask
 from heuristic_core.files import write_text
+from heuristic_core.record import recorded
 from heuristic_core.tables import write_table
 from heuristic_core.tasks.counts import split_counts
 from heuristic_core.tasks.sentences import sentences
@@ -30,4 +31,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

@@ -12,6 +12,7 @@ from heuristic_core.arguments import Arguments
 from heuristic_core.components import Subnetwork
 from heuristic_core.models.load import view_of
 from heuristic_core.models.shrink import ordinary
+from heuristic_core.record import recorded
 
 
 def main(arguments=None):
@@ -32,4 +33,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

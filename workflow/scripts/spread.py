@@ -2,6 +2,7 @@
 
 from heuristic_core.analysis.spread import summary, variance
 from heuristic_core.arguments import Arguments
+from heuristic_core.record import recorded
 from heuristic_core.tables import read_table, write_table
 
 
@@ -19,4 +20,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

@@ -101,9 +101,11 @@ def run_job(connection: socket.socket) -> None:
 
 
 def run_script(script: Path, arguments: list[str]) -> int:
-    """Call the script's main; its exit status, as the interpreter would give it."""
+    """Run the script; its exit status, as the interpreter would give it."""
+    from heuristic_core.record import recorded
+
     try:
-        load(script).main(arguments)
+        recorded(load(script).main, arguments)
         return 0
     except SystemExit as end:
         if isinstance(end.code, str):

@@ -1,17 +1,18 @@
 """The report of one study: its claims first, then figures, tables, and how all of it came about."""
 
+import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from heuristic_core.analysis.runs import Outcome, outcomes
 from heuristic_core.config.context import Context
+from heuristic_core.provenance import commit, versions
 from heuristic_core.report.claims import claims_of, interval_name, tally
 from heuristic_core.report.exhibits import caption_of, exhibit
 from heuristic_core.report.missing import Gap, gaps
 from heuristic_core.report.render import render
 from heuristic_core.report.runs import rules
 from heuristic_core.report.settings import settings_by_block
-from heuristic_core.report.versions import versions
 from heuristic_core.tables import read_rows, read_table
 
 
@@ -46,7 +47,7 @@ def study_page(
         splits=study_splits(root),
         settings=settings_by_block(settings or {}),
         rules=rules(metadata, str(root)),
-        versions=versions(),
+        versions={"platform": platform.platform(), **versions(), "commit": str(commit())},
     )
 
 

@@ -1,0 +1,232 @@
+"""What each result was made from: a record of it, written by the job that made it, checked by those that read it.
+
+A result `<study>/tables/core.parquet` has the record `<study>/provenance/tables/core.parquet.json`. The record is the
+job's: results of one job have the same one. It holds no user name, host, secret or path outside the checkout.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import platform
+import re
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from heuristic_core.errors import InputError
+from heuristic_core.files import write_text
+from heuristic_core.progress import LOGGER
+from heuristic_core.provenance import file_digest, versions
+
+COMMIT = "HEURISTIC_CORE_COMMIT"  # set by the workflow: the commit it stands at, with a + where files differ from it
+OWN = ("--code", "--inputs", "--outputs", "--records", "--log")  # options that are no settings of the work
+SEED = re.compile(r"(^|[-_])seeds?$")
+
+
+class Record:
+    """The record of the job that this process is, from reading its arguments to its end.
+
+    inputs, outputs: paths of files or folders. records: the folder of the study's records. arguments: the command line.
+    """
+
+    def __init__(self, code, inputs: Sequence[str], outputs: Sequence[str], records: str, log: str, arguments):
+        self.root, self.records, self.outputs = Path(records).parent, Path(records), outputs
+        self.started, self.clock = datetime.now(UTC), time.monotonic()
+        self.text = {
+            "job": Path(log).relative_to(self.root / "logs").with_suffix("").as_posix(),
+            "script": Path(sys.argv[0]).stem,
+            "settings": settings(arguments, {*inputs, *outputs}),
+            "inputs": {},
+            "sources": {},
+            "code": code,
+        }
+        for path in inputs:
+            found = digests(path)
+            inside = Path(path).is_relative_to(self.root)
+            if inside:
+                check(path, found, self.root, self.records)
+            self.text["inputs" if inside else "sources"] |= {self._name(file): found[file] for file in found}
+
+    def _name(self, path: str) -> str:
+        """A file's path below the study's folder; for another one as it was given, or its last part."""
+        return os.path.relpath(path, self.root) if Path(path).is_relative_to(self.root) else public(path)
+
+    def write(self) -> None:
+        """Write the record of the finished job, beside every result."""
+        chosen = self.text["settings"]
+        device = chosen.get("device", "cpu")
+        self.text |= {
+            "outputs": {self._name(file): sha for path in self.outputs for file, sha in digests(path).items()},
+            "seeds": seeds(chosen),
+            "device": device,
+            "processor": processor(device),
+            "precision": precision(chosen),
+            "started": self.started.isoformat(timespec="seconds").replace("+00:00", "Z"),
+            "seconds": round(time.monotonic() - self.clock, 3),
+        } | environment()
+        self.text["digest"] = digest(self.text)
+        for path in self.outputs:
+            write_text(record_of(path, self.root, self.records), json.dumps(self.text, indent=1, sort_keys=True) + "\n")
+
+
+_OF_THIS_PROCESS: list[Record] = []
+
+
+def begin(job: argparse.Namespace, arguments: Sequence[str]) -> None:
+    """Begin the record of this process's job, once its arguments are read; its inputs are checked."""
+    _OF_THIS_PROCESS[:] = [Record(job.code, job.inputs, job.outputs, job.records, job.log, arguments)]
+
+
+def recorded(main: Callable, *arguments) -> None:
+    """Run a script's main; once it has succeeded, write the record that it began."""
+    main(*arguments)
+    for record in _OF_THIS_PROCESS:
+        record.write()
+
+
+def record_of(path: str | Path, root: Path, records: Path) -> Path:
+    """Where the record of the result `path` of the study `root` lies."""
+    return records / f"{os.path.relpath(path, root)}.json"
+
+
+def digests(path: str | Path) -> dict[str, str]:
+    """SHA-256 of a file, or of every file below a folder but for hidden ones, by path. Of a missing one: nothing."""
+    if not os.path.isdir(path):
+        return {str(path): file_digest(path)} if os.path.exists(path) else {}
+    files = sorted(file for file in Path(path).rglob("*") if file.is_file() and not file.name.startswith("."))
+    return {str(file): file_digest(file) for file in files}
+
+
+def check(path: str, found: dict[str, str], root: Path, records: Path) -> None:
+    """Raise InputError unless the result `path`, whose files have the digests `found`, is what its record says."""
+    file = record_of(path, root, records)
+    if not file.exists():
+        return LOGGER.info("%s has no record; not checked", path)
+    made = read_record(file)
+    names = {os.path.relpath(file, root): sha for file, sha in found.items()}
+    inside = os.path.relpath(path, root)
+    recorded = {name: sha for name, sha in made["outputs"].items() if Path(name).is_relative_to(inside)}
+    for name in sorted(names.keys() | recorded.keys()):
+        if names.get(name) != recorded.get(name):
+            state = "is missing" if name not in names else "was added" if name not in recorded else "has changed"
+            raise InputError(
+                f"{root / name} {state} since {made['script']} made it (SHA-256 {names.get(name)}, recorded "
+                f"{recorded.get(name)}). To have it made anew: rm -r {shlex.quote(path)}, and run again"
+            )
+
+
+def digest(record: dict) -> str:
+    """SHA-256 of all that a record says, but for this digest itself."""
+    said = {key: value for key, value in record.items() if key != "digest"}
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def read_record(file: str | Path) -> dict:
+    """A record. Raises InputError, naming the file, if it is none, or not as it was written."""
+    try:
+        made = json.loads(Path(file).read_text())
+        fault = None if made["digest"] == digest(made) else "it was changed after it was written"
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        fault = f"{type(error).__name__}: {error}"
+    if fault:
+        raise InputError(
+            f"{file} is no sound provenance record ({fault}). "
+            "To have it made anew: remove it and the result it is of, and run again"
+        )
+    return made
+
+
+def settings(arguments: Sequence[str], paths: Iterable[str]) -> dict:
+    """What a command line sets, by option, but for its files `paths`; JSON is read, and what is private is cut."""
+    found: dict[str, list] = {}
+    values: list = []
+    for argument in arguments:
+        if argument.startswith("--"):
+            values = found.setdefault(argument, [])
+        elif argument not in paths:
+            values.append(public(_parsed(argument)))
+    kept = {name: values for name, values in found.items() if values and name not in OWN}
+    return {name[2:]: values[0] if len(values) == 1 else values for name, values in kept.items()}
+
+
+def _parsed(text: str):
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def public(value):
+    """The same without what tells of a user: of a path outside the checkout its last part, of an address no query."""
+    if isinstance(value, dict):
+        return {key: public(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [public(inner) for inner in value]
+    if not isinstance(value, str):
+        return value
+    if "://" in value:
+        parts = urlsplit(value)
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+    outside = os.path.isabs(value) or value.startswith("~") or ".." in Path(value).parts
+    return f"(elsewhere)/{Path(value).name}" if outside else value
+
+
+def seeds(values: dict) -> dict:
+    """Every seed among settings, by the path of its keys."""
+    found = {}
+    for key, value in values.items():
+        if isinstance(value, dict):
+            found |= {f"{key}.{inner}": seed for inner, seed in seeds(value).items()}
+        elif SEED.search(key):
+            found[key] = value
+    return found
+
+
+def precision(values: dict) -> str | None:
+    """The precision of the models that a job ran; null of a job that ran none."""
+    blocks = [value for value in values.values() if isinstance(value, dict)]
+    return next((block["precision"] for block in [values, *blocks] if block.get("precision")), None)
+
+
+def processor(device: str) -> str:
+    """The model name of the processor, or of the GPU for `device: cuda`."""
+    if device == "cuda" and "torch" in sys.modules:
+        return sys.modules["torch"].cuda.get_device_name()
+    return _cpu()
+
+
+@cache
+def _cpu() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    names = re.findall(r"^model name\s*:\s*(.+)$", cpuinfo.read_text(), re.MULTILINE) if cpuinfo.exists() else []
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def environment() -> dict:
+    """Commit, whether files differ from it, system and versions of the packages that matter."""
+    commit = os.environ.get(COMMIT, "")
+    return {
+        "commit": commit.rstrip("+") or None,
+        "dirty": commit.endswith("+") if commit else None,
+        "system": f"{platform.system()} {platform.machine()}",
+        "packages": versions(),
+    }
+
+
+def rows(root: str | Path) -> list[dict]:
+    """Rows of table `provenance` of the study `root`, one per job, by name."""
+    files = Path(root).joinpath("provenance").rglob("*.json")
+    jobs = {made["job"]: made for made in map(read_record, files)}
+    return [
+        {"study": Path(root).name, **{key: _cell(value) for key, value in jobs[job].items()}} for job in sorted(jobs)
+    ]
+
+
+def _cell(value):
+    return json.dumps(value, sort_keys=True) if isinstance(value, dict) else value

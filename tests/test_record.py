@@ -1,0 +1,133 @@
+"""Provenance records: what they hold, what they never hold, and that jobs refuse inputs that are not as recorded."""
+
+import json
+import shlex
+
+import pytest
+
+from heuristic_core.errors import InputError
+from heuristic_core.record import Record, check, digest, digests, public, read_record, recorded, rows, seeds, settings
+
+
+@pytest.fixture
+def study(tmp_path):
+    """The folder of a study in which one job has made a table from a source and from a folder of another job."""
+    root = tmp_path / "study"
+    (root / "checkpoint").mkdir(parents=True)
+    (root / "checkpoint" / "model").write_bytes(b"weights")
+    (root / "checkpoint" / ".hidden").write_bytes(b"time stamp")
+    (tmp_path / "claims").write_text("claims")
+    make(root, "finetune/ft1", [], [root / "checkpoint"])
+    make(root, "tables/core", [root / "checkpoint", tmp_path / "claims"], [root / "core", root / "null"])
+    return root
+
+
+def make(root, job, inputs, outputs, *options):
+    """Let a job of that name write its outputs."""
+    inputs, outputs = ([str(path) for path in paths] for paths in (inputs, outputs))
+    command = [*options, "--inputs", *inputs, "--outputs", *outputs]
+    record = Record("c0de", inputs, outputs, f"{root}/provenance", f"{root}/logs/{job}.log", command)
+    for path in outputs:
+        if not path.endswith("checkpoint"):
+            open(path, "w").write(job)
+    record.write()
+
+
+def test_every_result_has_the_record_of_its_job(study):
+    core, null = (read_record(study / f"provenance/{name}.json") for name in ("core", "null"))
+    assert core == null
+    assert core["job"] == "tables/core" and core["code"] == "c0de"
+    assert core["inputs"] == {"checkpoint/model": digests(study / "checkpoint")[str(study / "checkpoint/model")]}
+    assert list(core["sources"]) == ["(elsewhere)/claims"]
+    assert list(core["outputs"]) == ["core", "null"]
+    assert core["device"] == "cpu" and core["seconds"] >= 0 and core["started"].endswith("Z")
+    assert {"python", "numpy"} <= set(core["packages"])
+
+
+def test_the_table_has_one_row_for_each_job(study):
+    found = rows(study)
+    assert [row["job"] for row in found] == ["finetune/ft1", "tables/core"]
+    assert json.loads(found[1]["inputs"]) == read_record(study / "provenance/core.json")["inputs"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda file: file.write_bytes(b"wEights"), "model has changed since"),
+        (lambda file: file.write_bytes(b"weight"), "model has changed since"),
+        (lambda file: file.unlink(), "model is missing since"),
+        (lambda file: file.with_name("code.py").write_text(""), "code.py was added since"),
+    ],
+)
+def test_a_job_refuses_what_is_not_as_recorded(study, change, message):
+    checkpoint = study / "checkpoint"
+    check(str(checkpoint), digests(checkpoint), study, study / "provenance")
+    change(checkpoint / "model")
+    with pytest.raises(InputError, match=message) as error:
+        make(study, "tables/core", [checkpoint], [study / "core"])
+    assert f"rm -r {shlex.quote(str(checkpoint))}" in str(error.value)
+
+
+def test_what_has_no_record_is_taken_as_it_is(study):
+    (study / "provenance/checkpoint.json").unlink()
+    (study / "checkpoint/model").write_bytes(b"mine")
+    make(study, "tables/core", [study / "checkpoint"], [study / "core"])
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"digest": 3}', '{"digest": "0", "outputs": {}}'])
+def test_a_damaged_record_is_named(study, text):
+    (study / "provenance/checkpoint.json").write_text(text)
+    with pytest.raises(InputError, match=r"provenance/checkpoint\.json is no sound provenance record"):
+        make(study, "tables/core", [study / "checkpoint"], [study / "core"])
+
+
+def test_a_record_tells_when_it_was_changed(study):
+    file = study / "provenance/core.json"
+    text = json.loads(file.read_text())
+    assert text["digest"] == digest(text)
+    file.write_text(file.read_text().replace('"cpu"', '"cuda"'))
+    with pytest.raises(InputError, match="changed after it was written"):
+        read_record(file)
+
+
+def test_settings_are_what_the_command_line_sets_but_for_files():
+    command = ["--prune", '{"rise": 3, "seed": 5}', "--seeds", "42", "43", "--checkpoint", "results/a", "--cpu"]
+    command += ["--log", "x.log", "--code", "c0de", "--inputs", "results/a", "--outputs"]
+    found = settings(command, {"results/a"})
+    assert found == {"prune": {"rise": 3, "seed": 5}, "seeds": [42, 43]}
+    assert seeds(found) == {"prune.seed": 5, "seeds": [42, 43]}
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("/home/alice/data/mnli.tsv", "(elsewhere)/mnli.tsv"),
+        ("~/data/mnli", "(elsewhere)/mnli"),
+        ("../alice/mnli", "(elsewhere)/mnli"),
+        ("data/mnli.tsv", "data/mnli.tsv"),
+        ("https://alice:secret@host/a.tsv?token=s3", "https://host/a.tsv"),
+        ({"folder": ["/home/alice/x"]}, {"folder": ["(elsewhere)/x"]}),
+        (0.5, 0.5),
+    ],
+)
+def test_private_paths_and_secrets_are_cut(value, shown):
+    assert public(value) == shown
+
+
+def test_nothing_of_the_environment_enters_a_record(study, monkeypatch, tmp_path):
+    for name in ("HF_TOKEN", "USER", "HOSTNAME", "HOME"):
+        monkeypatch.setenv(name, f"very-private-{name}")
+    make(study, "tables/core", [study / "checkpoint"], [study / "core"], "--task", '{"folder": "/home/alice/mnli"}')
+    text = (study / "provenance/core.json").read_text()
+    assert "very-private" not in text and "alice" not in text and str(tmp_path) not in text
+
+
+def test_a_job_that_fails_leaves_no_record(study, monkeypatch):
+    (study / "provenance/core.json").unlink()
+
+    def main():
+        raise InputError("no")
+
+    with pytest.raises(InputError):
+        recorded(main)
+    assert not (study / "provenance/core.json").exists()

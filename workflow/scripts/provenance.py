@@ -1,0 +1,16 @@
+"""Collect the provenance records of a study's results: one row for each job."""
+
+from heuristic_core.arguments import Arguments
+from heuristic_core.record import recorded, rows
+from heuristic_core.tables import write_table
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.files(root="the study's folder", table="where to write the table")
+    args = parser.read(arguments)
+    write_table("provenance", rows(args.root), args.table)
+
+
+if __name__ == "__main__":
+    recorded(main)
