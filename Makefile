@@ -6,7 +6,7 @@ CONFIG ?= config.yaml
 BIN := $(VENV)/bin
 READY := $(VENV)/installed
 
-.PHONY: figures fetch report plan test lint format lock minilm clean
+.PHONY: figures fetch report plan audit test lint format lock minilm clean
 
 figures: $(READY)
 	$(BIN)/snakemake --cores $(CORES) all_figures
@@ -23,6 +23,10 @@ report: $(READY)
 # What a run of CONFIG (one file, or several laid over each other) would need; DEVICE: see src/heuristic_core/plan.
 plan: $(READY)
 	$(BIN)/python workflow/scripts/plan.py --configfile $(CONFIG) $(if $(DEVICE),--device $(DEVICE))
+
+# Results of CONFIG against their records, and a SAMPLE of jobs (a count, or a share such as 2%), drawn by SEED, run again.
+audit: $(READY)
+	$(BIN)/python workflow/scripts/audit.py --configfile $(CONFIG) --sample $(or $(SAMPLE),5) --seed $(or $(SEED),0)
 
 test: $(READY) lint
 	$(BIN)/python -m pytest

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -29,7 +30,7 @@ def make(root, job, inputs, outputs, *options):
     record = Record("c0de", inputs, outputs, f"{root}/provenance", f"{root}/logs/{job}.log", command)
     for path in outputs:
         if not path.endswith("checkpoint"):
-            open(path, "w").write(job)
+            Path(path).write_text(job)
     record.write()
 
 

@@ -241,6 +241,9 @@ def test_a_pruning_run_that_failed_is_a_missing_value_everywhere(finished, tmp_p
     for cell in cells:
         identity = Subnetwork.load(folder / cell / "subnetwork.json").identity
         FailedRun(identity, "diverged by step 10: kl nan").save(folder / cell / "subnetwork.json")
+        (
+            folder / "results/reduced/provenance" / cell.removeprefix("results/reduced/") / "subnetwork.json.json"
+        ).unlink()
     jobs = planned(folder, REDUCED)
     assert jobs["evaluate"] == jobs["gather"] == 2 and "prune" not in jobs
     snakemake(folder)

@@ -51,18 +51,14 @@ class Record:
             inside = Path(path).is_relative_to(self.root)
             if inside:
                 check(path, found, self.root, self.records)
-            self.text["inputs" if inside else "sources"] |= {self._name(file): found[file] for file in found}
-
-    def _name(self, path: str) -> str:
-        """A file's path below the study's folder; for another one as it was given, or its last part."""
-        return os.path.relpath(path, self.root) if Path(path).is_relative_to(self.root) else public(path)
+            self.text["inputs" if inside else "sources"] |= {name_of(file, self.root): found[file] for file in found}
 
     def write(self) -> None:
         """Write the record of the finished job, beside every result."""
         chosen = self.text["settings"]
         device = chosen.get("device", "cpu")
         self.text |= {
-            "outputs": {self._name(file): sha for path in self.outputs for file, sha in digests(path).items()},
+            "outputs": {name_of(file, self.root): sha for path in self.outputs for file, sha in digests(path).items()},
             "seeds": seeds(chosen),
             "device": device,
             "processor": processor(device),
@@ -95,12 +91,21 @@ def record_of(path: str | Path, root: Path, records: Path) -> Path:
     return records / f"{os.path.relpath(path, root)}.json"
 
 
-def digests(path: str | Path) -> dict[str, str]:
-    """SHA-256 of a file, or of every file below a folder but for hidden ones, by path. Of a missing one: nothing."""
+def files_of(path: str | Path) -> list[str]:
+    """The files that a result is: itself, or all below it but for hidden ones; none where it is missing."""
     if not os.path.isdir(path):
-        return {str(path): file_digest(path)} if os.path.exists(path) else {}
-    files = sorted(file for file in Path(path).rglob("*") if file.is_file() and not file.name.startswith("."))
-    return {str(file): file_digest(file) for file in files}
+        return [str(path)] if os.path.exists(path) else []
+    return sorted(str(file) for file in Path(path).rglob("*") if file.is_file() and not file.name.startswith("."))
+
+
+def digests(path: str | Path) -> dict[str, str]:
+    """SHA-256 of every file of a result, by path."""
+    return {file: file_digest(file) for file in files_of(path)}
+
+
+def name_of(path: str, root: Path) -> str:
+    """How records call a file: by its path below the study's folder `root`; others as given, or by their last part."""
+    return os.path.relpath(path, root) if Path(path).is_relative_to(root) else public(path)
 
 
 def check(path: str, found: dict[str, str], root: Path, records: Path) -> None:

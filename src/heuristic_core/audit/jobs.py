@@ -1,0 +1,64 @@
+"""The jobs that a configuration stands for, as Snakemake's dry run lists them."""
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heuristic_core.errors import InputError
+from heuristic_core.record import settings
+
+
+@dataclass(frozen=True)
+class Job:
+    """One job with a record. script: its name. arguments: its command line. inputs, outputs: paths as it gives them."""
+
+    script: str
+    arguments: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Of its log below the study's logs."""
+        return Path(self._of("--log")).relative_to(self.root / "logs").with_suffix("").as_posix()
+
+    @property
+    def root(self) -> Path:
+        """The study's folder."""
+        return Path(self._of("--records")).parent
+
+    @property
+    def code(self) -> str:
+        return self._of("--code")
+
+    @property
+    def settings(self) -> dict:
+        return settings(self.arguments, {*self.inputs, *self.outputs})
+
+    def _of(self, option: str) -> str:
+        return self.arguments[self.arguments.index(option) + 1]
+
+
+def expected_jobs(snakefile: Path, configfiles: Sequence[str]) -> list[Job]:
+    """All jobs of a configuration that leave a record. Raises InputError with Snakemake's words where it refuses."""
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile), "--configfile", *configfiles]
+    command += ["--dry-run", "--printshellcmds", "--forceall", "--cores", "1", "--nolock"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise InputError(f"the dry run of {' '.join(configfiles)} failed:\n{(done.stdout + done.stderr)[-2000:]}")
+    return parsed(done.stdout)
+
+
+def parsed(text: str) -> list[Job]:
+    """The jobs with a record in the text of a dry run."""
+    commands = re.findall(r"^Shell command: (?:step|fork) (\w+) (.+ --records .+)$", text, re.MULTILINE)
+    return [_job(script, shlex.split(arguments)) for script, arguments in commands]
+
+
+def _job(script: str, arguments: list[str]) -> Job:
+    i, o = arguments.index("--inputs"), arguments.index("--outputs")
+    return Job(script, tuple(arguments), tuple(arguments[i + 1 : o]), tuple(arguments[o + 1 :]))

@@ -1,0 +1,249 @@
+"""An audit finds what was tampered with, is stale, belongs to nothing, or does not come out again."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from conftest import ROOT
+from reduced import REDUCED, RUNS
+from safetensors.numpy import save_file
+
+from heuristic_core.audit.audit import audit
+from heuristic_core.audit.check import check, differences
+from heuristic_core.audit.jobs import expected_jobs
+from heuristic_core.audit.recompute import sample
+from heuristic_core.audit.same import difference
+from heuristic_core.errors import InputError
+from heuristic_core.provenance import file_digest
+from heuristic_core.record import digest, record_of
+from heuristic_core.record import rows as collected
+from heuristic_core.tables import write_table
+
+STUDY = Path("results/reduced")
+CELL = f"{RUNS}/ft1/step60/s0.4/seed42"
+
+
+def jobs_of(config):
+    return expected_jobs(ROOT / "Snakefile", [str(config)])
+
+
+@pytest.fixture(scope="module")
+def jobs(finished):
+    """The jobs of the reduced study."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(finished)
+        return jobs_of(REDUCED)
+
+
+@pytest.fixture
+def study(finished, tmp_path_factory, monkeypatch):
+    """The working directory: a finished reduced study that a test may spoil, as deep as the one that it is a copy of."""
+    folder = tmp_path_factory.mktemp("copy")
+    shutil.copytree(finished, folder, symlinks=True, dirs_exist_ok=True)
+    monkeypatch.chdir(folder)
+
+
+def found(jobs):
+    return {(one.kind, one.path) for one in check(STUDY, jobs)}
+
+
+def record_file(path):
+    return record_of(path, STUDY, STUDY / "provenance")
+
+
+def change_record(path, change):
+    """Change the record of a result, as one would who knows of its digest."""
+    text = json.loads(record_file(path).read_text())
+    change(text)
+    text["digest"] = digest(text)
+    record_file(path).write_text(json.dumps(text))
+
+
+def flip(path, position=-1):
+    data = bytearray(Path(path).read_bytes())
+    data[position] ^= 1
+    Path(path).write_bytes(data)
+
+
+def edit_cell(path, column):
+    table = pq.read_table(path)
+    values = table[column].to_pylist()
+    values[0] += 0.5
+    index = table.schema.get_field_index(column)
+    pq.write_table(table.set_column(index, table.schema.field(column), pa.array(values)), path)
+
+
+@pytest.mark.workflow
+def test_a_study_as_it_was_made_has_no_finding(study, jobs):
+    assert found(jobs) == set()
+
+
+@pytest.mark.workflow
+@pytest.mark.parametrize(
+    ("path", "tamper"),
+    [
+        (f"{STUDY}/tables/accuracy.parquet", lambda path: edit_cell(path, "accuracy")),
+        (f"{RUNS}/ft1/step60/checkpoint/model.safetensors", flip),
+        (f"{STUDY}/figures/figure06.png", lambda path: flip(path, 500)),
+    ],
+)  # fmt: skip
+def test_a_changed_result_is_found(study, jobs, path, tamper):
+    tamper(Path(path))
+    assert ("tampered", path) in found(jobs)
+    assert {one for kind, one in found(jobs) if kind == "tampered"} == {path}  # what was made from it is stale
+
+
+@pytest.mark.workflow
+def test_a_mask_changed_in_one_component_is_found_and_named(study, jobs):
+    path = Path(CELL, "subnetwork.json")
+    mask = json.loads(path.read_text())
+    mask["kept"].pop()
+    path.write_text(json.dumps(mask, indent=1) + "\n")
+    findings = check(STUDY, jobs)
+    assert {one.path for one in findings if one.kind == "tampered"} == {str(path)}
+    assert file_digest(path) in next(one.detail for one in findings if one.kind == "tampered")
+    assert f"{CELL}/predictions.parquet" in {one.path for one in findings if one.kind == "stale"}
+
+
+@pytest.mark.workflow
+def test_a_changed_record_is_found(study, jobs):
+    path = f"{CELL}/subnetwork.json"
+    record_file(path).write_text(record_file(path).read_text().replace('"rise": 14', '"rise": 15'))
+    assert ("tampered", str(record_file(path))) in found(jobs)
+
+
+@pytest.mark.workflow
+def test_a_record_changed_with_its_digest_is_found_by_what_else_tells_of_it(study, jobs):
+    path = f"{CELL}/predictions.parquet"
+    change_record(path, lambda text: text.update(seconds=0.01))  # nothing but the collected table knows
+    assert found(jobs) == {("tampered", str(record_file(path)))}
+    change_record(path, lambda text: text["settings"].update(precision="float16"))
+    assert ("stale", path) in found(jobs)
+    change_record(path, lambda text: text["inputs"].popitem())
+    assert [one.detail for one in check(STUDY, jobs) if "was not read" in one.detail]
+
+
+@pytest.mark.workflow
+def test_another_configuration_makes_results_stale_and_orphaned(study, changed):
+    other = jobs_of(changed(prune__learning_rate=0.3, grid__seeds=[42, 43]))
+    findings = check(STUDY, other)
+    stale = next(one for one in findings if one.path == f"{CELL}/subnetwork.json")
+    assert (stale.kind, stale.detail) == ("stale", "setting prune.learning_rate: made with 0.2, configured 0.3")
+    orphans = {one.path for one in findings if one.kind == "orphaned"}
+    lost = f"{RUNS}/ft1/step60/s0.4/seed44"
+    assert f"{lost}/subnetwork.json" in orphans and str(record_file(f"{lost}/subnetwork.json")) in orphans
+
+
+@pytest.mark.workflow
+def test_what_is_lost_added_or_unrecorded_is_found(study, jobs):
+    lost, added, bare = f"{CELL}/trace.parquet", f"{RUNS}/ft1/notes.txt", f"{STUDY}/figures/figure06.pdf"
+    Path(lost).unlink()
+    Path(added).write_text("mine")
+    record_file(bare).unlink()
+    extra = f"{RUNS}/ft2/step60/checkpoint/model.py"
+    Path(extra).write_text("")
+    assert {("missing", lost), ("orphaned", added), ("unrecorded", bare), ("tampered", extra)} <= found(jobs)
+
+
+@pytest.mark.workflow
+def test_code_of_another_version_makes_results_stale(study, jobs):
+    path = f"{CELL}/predictions.parquet"
+    change_record(path, lambda text: text.update(code="0123456789abcdef"))
+    assert ("stale", path) in found(jobs)
+
+
+@pytest.mark.workflow
+def test_a_forged_result_with_a_forged_record_does_not_come_out_again(study, jobs):
+    """Result, record and the collected table agree: only computing again can tell."""
+    path = f"{STUDY}/tables/effective_size.parquet"
+    edit_cell(path, "floor")
+    change_record(path, lambda text: text["outputs"].update({"tables/effective_size.parquet": file_digest(path)}))
+    write_table("provenance", collected(STUDY), STUDY / "tables/provenance.parquet")
+    job = [one for one in jobs if one.outputs == (path,)]
+    result = audit(STUDY, job, ROOT / "workflow/scripts", 1, 0.0, 0)
+    faults = [one for one in result.findings if one.kind == "irreproducible"]
+    assert [one.path for one in faults] == [path]
+    assert "column floor, row 0" in faults[0].detail
+
+
+@pytest.mark.workflow
+def test_the_command_computes_a_sample_again_and_says_what_it_found(study):
+    command = [sys.executable, ROOT / "workflow/scripts/audit.py", "--configfile", REDUCED, "--sample", "4"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "nothing found" in done.stdout
+    told = json.loads((STUDY / "audit.json").read_text())
+    assert told["findings"] == [] and len(told["again"]) == 4 and told["made"] == told["jobs"]
+    assert all(one["exact"] and not one["faults"] for one in told["again"])
+    flip(f"{RUNS}/ft1/step60/checkpoint/model.safetensors")
+    done = subprocess.run([*command[:-1], "0"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert f"tampered: {RUNS}/ft1/step60/checkpoint/model.safetensors: SHA-256" in done.stdout
+    assert "Traceback" not in done.stderr
+    page = (STUDY / "audit.html").read_text()
+    assert "step60/checkpoint/model.safetensors" in page and "tampered" in page
+
+
+def test_settings_are_compared_key_by_key():
+    before = {"prune": {"rise": 1, "hold": 2}, "device": "cpu"}
+    assert differences(before, {"prune": {"rise": 1, "hold": 3}}) == {"prune.hold": (2, 3), "device": ("cpu", None)}
+
+
+@pytest.mark.parametrize(
+    ("name", "a", "b", "exact", "near"),
+    [
+        ("x.json", '{"a": [1.0, 2]}', '{"a": [1.0, 3]}', False, False),
+        ("x.json", '{"a": [1.0, 2]}', '{"a": [1.0000001, 2]}', False, True),
+        ("x.csv", "a,b\n0.5,x\n", "a,b\n0.50001,x\n", False, True),
+        ("x.csv", "a,b\n0.5,x\n", "a,b\n0.6,x\n", False, False),
+        ("x.csv", "a,b\n0.5,x\n", "a,b\n0.5,y\n", False, False),
+        ("x.md", "one\n", "one\ntwo\n", False, False),
+        ("x.png", "one", "two", False, True),
+        ("x.json", '{"a": 1}', '{"a":1}', False, True),
+    ],
+)
+def test_text_is_the_same_by_bytes_or_within_tolerances(tmp_path, name, a, b, exact, near):
+    one, other = tmp_path / f"a{name}", tmp_path / f"b{name}"
+    one.write_text(a)
+    other.write_text(b)
+    assert (difference(one, other, exact=True) is None) == exact
+    assert (difference(one, other, exact=False) is None) == near
+    assert difference(one, one, exact=True) is None
+    assert difference(one, tmp_path / "none", exact=False) == "was not made again"
+
+
+def test_tables_and_tensors_name_what_differs(tmp_path):
+    for name, value in (("a", 1.0), ("b", 1.0001), ("c", 1.5)):
+        columns = {"x": pa.array([0.0, value]), "n": pa.array([1, 2]), "v": pa.array([[1.0], [value]])}
+        pq.write_table(pa.table(columns), tmp_path / f"{name}.parquet")
+        save_file({"w": np.array([1.0, value], "f4"), "n": np.array([3])}, tmp_path / f"{name}.safetensors")
+    pq.write_table(pa.table({"x": [0.0, 1.0], "n": [1, 3], "v": [[1.0], [1.0]]}), tmp_path / "d.parquet")
+    save_file({"w": np.array([1.0, 1.0], "f4"), "n": np.array([4])}, tmp_path / "d.safetensors")
+
+    def told(other, kind, exact):
+        return difference(tmp_path / f"a.{kind}", tmp_path / f"{other}.{kind}", exact)
+
+    for kind in ("parquet", "safetensors"):
+        assert told("b", kind, exact=True) and told("b", kind, exact=False) is None
+        assert told("c", kind, exact=False) and told("d", kind, exact=False)
+    assert told("c", "parquet", exact=False) == "column x, row 1: 1.0, again 1.5"
+    assert told("d", "parquet", exact=False) == "column n, row 1: 2, again 3"
+    assert told("c", "safetensors", exact=False) == "w differs in 1 of 2 values"
+
+
+@pytest.mark.workflow
+def test_the_sample_is_drawn_by_its_seed(jobs):
+    assert sample(jobs, 5, 0.0, 1) == sample(jobs[::-1], 5, 0.0, 1) != sample(jobs, 5, 0.0, 2)
+    assert len(sample(jobs, None, 0.1, 0)) == -(-len(jobs) // 10)
+    assert len(sample(jobs, 10_000, 0.0, 0)) == len(jobs)
+
+
+def test_a_configuration_that_cannot_be_run_is_refused_in_its_own_words(changed):
+    with pytest.raises(InputError, match="did you mean learning_rate"):
+        jobs_of(changed(prune__learning_rat=1))

@@ -1,0 +1,68 @@
+"""Check a study's results against their records and its configuration, and compute some of them again.
+
+Writes audit.html and audit.json into the study's folder; ends with exit code 1 if anything was found.
+"""
+
+import argparse
+import sys
+from itertools import groupby
+from pathlib import Path
+
+from heuristic_core.arguments import Arguments
+from heuristic_core.audit.audit import Audit, audit, write
+from heuristic_core.audit.jobs import expected_jobs
+from heuristic_core.errors import InputError
+from heuristic_core.record import recorded
+
+SNAKEFILE = Path(__file__).parents[2] / "Snakefile"
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.add_argument("--configfile", nargs="+", required=True, metavar="FILE", help="as Snakemake's own")
+    parser.add_argument(
+        "--sample", type=how_many, default="5", metavar="N", help="jobs to compute again, such as 5 or 2%%; default: 5"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of that sample; default: 0")
+    args = parser.read(arguments)
+    count, share = args.sample
+    jobs = sorted(expected_jobs(SNAKEFILE, args.configfile), key=lambda job: str(job.root))
+    sound = True
+    for root, of_study in groupby(jobs, key=lambda job: job.root):
+        if not root.exists():
+            raise InputError(f"{root}: there are no results to audit; run the study first")
+        found = audit(root, list(of_study), Path(__file__).parent, count, share, args.seed)
+        write(found)
+        tell(found)
+        sound = sound and not found.findings
+    if not sound:
+        sys.exit(1)
+
+
+def how_many(text: str) -> tuple[int | None, float]:
+    """A count, or a share where `text` ends with %."""
+    number = text.removesuffix("%")
+    if number.isdecimal() and text == number:
+        return int(number), 0.0
+    try:
+        share = float(number) / 100
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1 or text == number:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a count, such as 5, nor a share, such as 2%")
+    return None, share
+
+
+def tell(found: Audit) -> None:
+    """The outcome on the terminal."""
+    for one in found.findings:
+        print(f"{one.kind}: {one.path}: {one.detail}")
+    counts = ", ".join(f"{count} {kind}" for kind, count in found.counts.items())
+    print(
+        f"{found.root}: {found.made} of {found.jobs} jobs made, {found.files} files checked, {len(found.again)} jobs "
+        f"computed again: {counts or 'nothing found'}. {found.root}/audit.html has all of it."
+    )
+
+
+if __name__ == "__main__":
+    recorded(main)
