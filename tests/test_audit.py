@@ -43,7 +43,7 @@ def jobs(finished):
 
 @pytest.fixture
 def study(finished, tmp_path_factory, monkeypatch):
-    """The working directory: a finished reduced study that a test may spoil, as deep as the one that it is a copy of."""
+    """The working directory: a finished reduced study that a test may spoil, as deep as that which it is a copy of."""
     folder = tmp_path_factory.mktemp("copy")
     shutil.copytree(finished, folder, symlinks=True, dirs_exist_ok=True)
     monkeypatch.chdir(folder)
