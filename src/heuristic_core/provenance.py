@@ -4,32 +4,44 @@ import ast
 import hashlib
 import platform
 import subprocess
+from collections.abc import Iterable
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
+from heuristic_core.lock import COMPUTING, DRAWING, locked
+
 PACKAGE = Path(__file__).parent
 # Modules that only bring values to a job or tell of it: the values stand in a rule's params already.
 CARRIERS = ("config", "arguments.py", "errors.py", "progress.py", "record.py")
-# Those whose version may change a number or a picture.
-PACKAGES = (
-    *("heuristic-core", "torch", "numpy", "transformers", "tokenizers", "safetensors", "datasets", "huggingface-hub"),
-    *("pandas", "pyarrow", "scipy", "matplotlib", "pydantic", "pyyaml", "jinja2", "snakemake"),
-)
 LENGTH = 16  # hexadecimal digits of a digest: enough for a few thousand jobs
 
 
-def code_digest(*sources: str | Path) -> str:
-    """One digest of `sources`, and of every module of this package that the Python files among them import.
+def code_digest(*sources: str | Path, lock: str | Path | None = None) -> str:
+    """One digest of `sources`, of every module of this package that the Python files among them import, and of the
+    versions in `lock` of the packages that matter to these.
 
     Comments, docstrings and layout do not count, so that editing them reruns nothing. What is imported (directly or
     not) is read from the source, not by importing it.
     """
-    paths = [Path(source) for source in sources]
-    modules = {module for path in paths if path.suffix == ".py" for module in _closure(path)}
-    parts = [_meaning(path) if path.suffix == ".py" else path.read_text() for path in [*paths, *sorted(modules)]]
+    files = code_files(*sources)
+    parts = [_meaning(path) if path.suffix == ".py" else path.read_text() for path in files]
+    if lock:
+        versions = locked(Path(lock).read_text(), imported(files))
+        parts += [f"{name}=={versions[name]}" for name in sorted(versions)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:LENGTH]
+
+
+def code_files(*sources: str | Path) -> list[Path]:
+    """`sources`, and every module of this package that the Python files among them import."""
+    paths = [Path(source) for source in sources]
+    return [*paths, *sorted({module for path in paths if path.suffix == ".py" for module in _closure(path)})]
+
+
+def imported(files: Iterable[Path]) -> set[str]:
+    """The packages that the Python files among `files` import."""
+    return {package for path in files if path.suffix == ".py" for package in _packages(path)}
 
 
 def file_digest(path: str | Path) -> str:
@@ -40,9 +52,9 @@ def file_digest(path: str | Path) -> str:
 
 @cache
 def versions() -> dict[str, str]:
-    """Name -> version of Python and of `PACKAGES`; those that are not installed are left out."""
+    """Name -> version of Python, of this project and of the packages that results depend on, as far as installed."""
     found = {"python": platform.python_version()}
-    for name in PACKAGES:
+    for name in ("heuristic-core", "snakemake", *sorted(COMPUTING | DRAWING)):
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
@@ -93,13 +105,24 @@ def _closure(script: Path) -> set[Path]:
 
 @cache
 def _imports(path: Path) -> tuple[Path, ...]:
-    modules = []
+    return tuple(file for name in _names(path) for file in _files(name))
+
+
+@cache
+def _packages(path: Path) -> set[str]:
+    return {name.partition(".")[0] for name in _names(path)}
+
+
+@cache
+def _names(path: Path) -> tuple[str, ...]:
+    """What a source file imports, or may: a name that comes from a module may be a module."""
+    names = []
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Import):
-            modules += [alias.name for alias in node.names]
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            modules += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return tuple(file for name in modules for file in _files(name))
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return tuple(names)
 
 
 def _files(module: str) -> list[Path]:
@@ -117,14 +140,17 @@ def _files(module: str) -> list[Path]:
 
 
 @cache
-def _tree(path: Path) -> ast.AST:
+def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(), str(path))
 
 
 @cache
 def _meaning(path: Path) -> str:
-    """The syntax tree of a source file without docstrings."""
-    tree = _tree(path)
+    return meaning(_tree(path))
+
+
+def meaning(tree: ast.Module) -> str:
+    """What a source file says: its syntax tree without docstrings, which are removed from it."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:]

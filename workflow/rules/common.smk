@@ -43,7 +43,7 @@ SCORING = STUDY.analysis.model_dump_json(include={"subsets", "class_rule", "boot
 IDENTITY = f"--study {STUDY.study} --model-name {STUDY.model.name} --task-name {STUDY.task.name}"
 LOCK = f"{workflow.basedir}/envs/requirements.txt"
 SCRIPTS = {
-    name.removesuffix(".py"): code_digest(f"{workflow.basedir}/workflow/scripts/{name}", LOCK)
+    name.removesuffix(".py"): code_digest(f"{workflow.basedir}/workflow/scripts/{name}", lock=LOCK)
     for name in sorted(os.listdir(f"{workflow.basedir}/workflow/scripts"))
     if name.endswith(".py")
 }
@@ -57,7 +57,7 @@ PAGE = sorted(glob.glob(f"{workflow.basedir}/src/heuristic_core/report/templates
 # done, for small jobs that run hundreds of times (on other machines there is no such process: the same as `step`).
 FORK = ""
 if not workflow.remote_exec and os.environ.get("HEURISTIC_CORE_WARM", "1") == "1":
-    version = code_digest(*(f"{workflow.basedir}/workflow/scripts/{name}.py" for name in SCRIPTS), LOCK)
+    version = code_digest(*(f"{workflow.basedir}/workflow/scripts/{name}.py" for name in SCRIPTS), lock=LOCK)
     here = hashlib.sha256(f"{sys.executable} {sys.version} {workflow.basedir}".encode()).hexdigest()[:8]
     FORK = f"-IS {shlex.quote(workflow.basedir)}/workflow/warm/run.py {version}-{here}"
 shell.prefix(

@@ -32,7 +32,7 @@ for prefix, layout, context, figures, names, _ in DRAWN:
                 code=code_digest(
                     f"{workflow.basedir}/workflow/scripts/figure.py",
                     f"{workflow.basedir}/src/heuristic_core/figures/{module(name)}.py",
-                    LOCK,
+                    lock=LOCK,
                 ),
             shell:
                 recorded(

@@ -46,7 +46,7 @@ for study in PUBLISHED:
             code=code_digest(
                 f"{workflow.basedir}/workflow/scripts/published.py",
                 f"{workflow.basedir}/src/heuristic_core/published/paper.yaml",
-                LOCK,
+                lock=LOCK,
             ),
         shell:
             recorded(

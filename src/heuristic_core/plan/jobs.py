@@ -13,23 +13,33 @@ from heuristic_core.errors import InputError
 def jobs(snakefile: Path, configfiles: Sequence[str], everything: bool) -> Counter:
     """Jobs by rule that a run would start in the working directory. Rules for single blocks of seeds count as `prune`.
 
-    everything: also those whose results exist. Raises InputError with Snakemake's own words where it refuses.
+    everything: also those whose results exist.
     """
+    return counted(dry_run(snakefile, configfiles, "--quiet", "rules", *["--forceall"] * everything))
+
+
+def dry_run(snakefile: Path, configfiles: Sequence[str], *options: str) -> str:
+    """What Snakemake's dry run prints. Raises InputError with Snakemake's own words where it refuses."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile), "--configfile", *configfiles]
-    command += ["--dry-run", "--quiet", "rules", "--cores", "1", "--nolock", *["--forceall"] * everything]
+    command += ["--dry-run", "--cores", "1", "--nolock", *options]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise InputError(
             f"the dry run of {' '.join(configfiles)} failed:\n{(done.stdout + done.stderr).strip()[-2000:]}"
         )
-    return counted(done.stdout + done.stderr)
+    return done.stdout + done.stderr
+
+
+def family(rule: str) -> str:
+    """The rule's name; that of all rules for single blocks of seeds is `prune`."""
+    return re.sub(r"(prune)(_\d+)+$", r"\1", rule)
 
 
 def counted(text: str) -> Counter:
     """Jobs by rule in the table that a dry run prints, without its total and targets."""
     found = Counter()
     for rule, count in dict(re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE)).items():  # it can be printed twice
-        found[re.sub(r"(prune)(_\d+)+$", r"\1", rule)] += int(count)
+        found[family(rule)] += int(count)
     return Counter(
         {rule: count for rule, count in found.items() if not re.search(r"(^|_)(total|all|all_figures)$", rule)}
     )

@@ -1,0 +1,1 @@
+"""Why jobs would run, told to a person."""

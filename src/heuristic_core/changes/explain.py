@@ -1,0 +1,79 @@
+"""The jobs of a dry run grouped by what makes them run, as text: causes first, then what follows from them."""
+
+import textwrap
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+
+from heuristic_core.changes.dryrun import Planned
+from heuristic_core.changes.settings import differences, is_digest
+
+NOTHING = "Nothing would run: every result is up to date."
+# What changed of a job's code, from the words of its command and one of its results.
+Code = Callable[[Sequence[str], str], list[str]]
+
+
+def explain(jobs: Sequence[Planned], code: Code) -> str:
+    """Why these jobs would run. A job that follows from others has not been asked for causes of its own."""
+    if not jobs:
+        return NOTHING
+    causes: dict[str, Counter] = defaultdict(Counter)
+    following: Counter = Counter()
+    for job in jobs:
+        found = list(dict.fromkeys(_causes(job, code)))
+        causes[job.rule].update(found)
+        following[job.rule] += not found
+    order = _upstream_first(jobs)
+    total = Counter(job.rule for job in jobs)
+    parts = [_number(len(jobs)) + " would run."]
+    parts += [_cause(rule, causes[rule], total[rule]) for rule in order if causes[rule]]
+    if rest := [f"{rule} ({following[rule]})" if following[rule] > 1 else rule for rule in order if following[rule]]:
+        parts.append(textwrap.fill(f"Because of these: {', '.join(rest)}.", 100, break_long_words=False))
+    return "\n\n".join(parts)
+
+
+def _causes(job: Planned, code: Code) -> Iterator[str]:
+    """Why a job would run but for other jobs' results."""
+    reason = job.reason
+    if reason.forced:
+        yield "asked for anew"
+    if "missing" in reason.files:
+        yield "no result yet"
+    if "cut off" in reason.files:
+        yield "was cut off"
+    for path in reason.files.get("updated", []):
+        yield f"input changed: {path}"
+    if reason.inputs:
+        yield "other input files than before"
+    if reason.command:
+        yield "command changed: its rule under workflow/rules"
+    for line in differences(reason.before, reason.now, job.words):
+        yield f"setting changed: {line}"
+    if any(map(is_digest, reason.now)):
+        for line in code(job.words, job.outputs[0]):
+            yield f"code changed: {line}"
+
+
+def _cause(rule: str, causes: Counter, total: int) -> str:
+    lines = [f"    {cause}" + (f" ({_number(count)})" if count < total else "") for cause, count in causes.items()]
+    return "\n".join([f"{rule}: {_number(total)}", *lines])
+
+
+def _number(count: int) -> str:
+    return "1 job" if count == 1 else f"{count} jobs"
+
+
+def _upstream_first(jobs: Sequence[Planned]) -> list[str]:
+    """The rules in the order in which the last of their jobs could run."""
+    makers = {path: job for job in jobs for path in job.outputs}
+    depths: dict[int, int] = {}
+
+    def depth(job: Planned) -> int:
+        if id(job) not in depths:
+            before = [depth(makers[path]) for path in job.inputs if path in makers]
+            depths[id(job)] = 1 + max(before, default=0)
+        return depths[id(job)]
+
+    deepest: dict[str, int] = {}
+    for job in jobs:
+        deepest[job.rule] = max(deepest.get(job.rule, 0), depth(job))
+    return sorted(deepest, key=lambda rule: (deepest[rule], rule))

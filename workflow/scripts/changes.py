@@ -1,0 +1,24 @@
+"""Tell why jobs would run: what changed since the results were made."""
+
+from functools import partial
+from pathlib import Path
+
+from heuristic_core.arguments import Arguments
+from heuristic_core.changes.code import changed_code
+from heuristic_core.changes.dryrun import planned_jobs
+from heuristic_core.changes.explain import explain
+from heuristic_core.plan.jobs import dry_run
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.add_argument("--configfile", nargs="+", required=True, metavar="FILE", help="as Snakemake's own")
+    args = parser.read(arguments)
+    text = dry_run(CHECKOUT / "Snakefile", args.configfile, "--printshellcmds")
+    print(explain(planned_jobs(text), partial(changed_code, CHECKOUT)))
+
+
+if __name__ == "__main__":
+    main()
