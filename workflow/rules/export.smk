@@ -14,7 +14,7 @@ rule export:
     conda:
         "../../envs/environment.yaml"
     params:
-        root=L.root,
+        root=lambda w, output: os.path.dirname(output[0]),
         settings=json.dumps(settings),
         code=SCRIPTS["export"],
     shell:

@@ -26,7 +26,7 @@ if "crate" in config:
         conda:
             "../../envs/environment.yaml"
         params:
-            folder=R.root,
+            folder=lambda w, output: os.path.dirname(output.study),
             code=SCRIPTS["unpack"],
         shell:
             "step unpack --crate {input:q} --folder {params.folder} --log {log}"

@@ -1,4 +1,4 @@
-"""Reading an archive that `export` wrote. Whoever gave it is not trusted: names and hashes are checked, nothing runs."""
+"""Reading an archive that `export` wrote. Its giver is not trusted: names and hashes are checked, nothing runs."""
 
 import hashlib
 import json
