@@ -6,11 +6,16 @@ CONFIG ?= config.yaml
 BIN := $(VENV)/bin
 READY := $(VENV)/installed
 
-.PHONY: figures fetch report plan audit test lint format lock minilm clean
+.PHONY: figures export fetch report plan changes audit test lint format lock minilm clean
 
+# With CRATE, an archive that `export` wrote: everything drawn anew from that, and nothing computed.
 figures: $(READY)
-	$(BIN)/snakemake --cores $(CORES) all_figures
-	@echo "The default study's figures, tables and report.html stand under results/miniature."
+	$(BIN)/snakemake --cores $(CORES) $(if $(CRATE),redraw --config crate=$(CRATE),all_figures)
+	@echo "Figures, tables and report.html stand under results/$(if $(CRATE),from-crate,miniature)."
+
+# One archive of CONFIG, a study or several: results/<study>/<study>.crate.zip.
+export: $(READY)
+	$(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG)) -- export
 
 # What CONFIG, a study or several, takes from elsewhere, downloaded and checked, also where it was before.
 fetch: $(READY)

@@ -17,10 +17,12 @@ else:
     include: "workflow/rules/evaluate.smk"
     include: "workflow/rules/tables.smk"
     include: "workflow/rules/published.smk"
+    include: "workflow/rules/redraw.smk"
     include: "workflow/rules/figures.smk"
     include: "workflow/rules/report.smk"
     include: "workflow/rules/audit.smk"
     include: "workflow/rules/compare.smk"
+    include: "workflow/rules/export.smk"
 
 
 rule all_figures:

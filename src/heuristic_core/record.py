@@ -179,7 +179,7 @@ def public(value):
         parts = urlsplit(value)
         return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
     outside = os.path.isabs(value) or value.startswith("~") or ".." in Path(value).parts
-    return f"(elsewhere)/{Path(value).name}" if outside else value
+    return Path(value).name if outside else value
 
 
 def seeds(values: dict) -> dict:

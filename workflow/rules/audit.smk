@@ -1,5 +1,5 @@
 # What results were made from, and whether they still are what was made.
-for prefix, layout, _, _, names, _ in DRAWN:
+for prefix, layout, _, _, names, _ in DRAWN[: len(DRAWN) - len(REDRAWN)]:
 
     rule:
         name:

@@ -11,6 +11,8 @@ from snakemake.exceptions import WorkflowError
 from heuristic_core.config import ConfigError, parse_study
 from heuristic_core.config.context import Context
 from heuristic_core.config.grid import cells, early, repeats, seed_blocks, spread
+from heuristic_core.crate.members import members
+from heuristic_core.crate.reading import open_crate
 from heuristic_core.download import downloads
 from heuristic_core.errors import InputError
 from heuristic_core.figures.targets import TARGETS, module, outputs, shown, unmet
@@ -23,7 +25,7 @@ from heuristic_core.record import COMMIT
 from heuristic_core.tasks.rows import local_paths
 
 # Keys of --config that name what to do beside the study; they are no part of it.
-COMMANDS = ("published", "published_groups", "compare")
+COMMANDS = ("published", "published_groups", "compare", "crate")
 try:
     settings = {key: value for key, value in config.items() if key not in COMMANDS}
     STUDY = parse_study(settings, os.path.relpath(workflow.configfiles[-1]))

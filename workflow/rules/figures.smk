@@ -1,7 +1,7 @@
 # One rule per figure and table of the paper, for this study (named as it) and for published ones; each reads its tables
 # and its own settings only.
 FEEDABLE = [name for name in TARGETS if unmet(name, CONTEXT) is None]
-DRAWN = [("", L, CONTEXT, STUDY.figures, FEEDABLE, CLAIM_TABLES), *PUBLISHED_STUDIES]
+DRAWN = [("", L, CONTEXT, STUDY.figures, FEEDABLE, CLAIM_TABLES), *PUBLISHED_STUDIES, *REDRAWN]
 
 for prefix, layout, context, figures, names, _ in DRAWN:
     for name in names:

@@ -6,7 +6,7 @@ for prefix, layout, context, _, names, tables in DRAWN:
             f"{prefix}claims"
         input:
             tables=[layout.table(name) for name in tables],
-            claims=os.path.relpath(f"{workflow.basedir}/claims.yaml"),
+            claims=REDRAWN_CLAIMS if prefix == "redrawn_" else os.path.relpath(f"{workflow.basedir}/claims.yaml"),
         output:
             layout.table("claims"),
         log:
@@ -27,11 +27,11 @@ for prefix, layout, context, _, names, tables in DRAWN:
             f"{prefix}report"
         input:
             claims=layout.table("claims"),
-            splits=[] if prefix else layout.table("splits"),  # of published results it is not known
+            splits=[] if prefix.startswith("published_") else layout.table("splits"),  # of these it is not known
             settings=f"{layout.root}/study.json",
             captions=sorted({os.path.relpath(CAPTIONS[name]) for name in names}),
             targets=[path for name in names for path in outputs(layout.root, name)],
-            runs=[] if prefix else layout.table("runs"),
+            runs=[] if prefix.startswith("published_") else layout.table("runs"),
         output:
             f"{layout.root}/report.html",
         log:

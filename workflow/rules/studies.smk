@@ -26,6 +26,12 @@ for prefix, settings in STUDIES.items():
 RESULTS = [getattr(rules, f"{prefix}all_figures").input for prefix in STUDIES]
 
 
+rule export:
+    input:
+        [getattr(rules, f"{prefix}export").output for prefix in STUDIES],
+    localrule: True
+
+
 rule fetch:
     input:
         [getattr(rules, f"{prefix}fetch").output for prefix in STUDIES],

@@ -8,6 +8,7 @@ from heuristic_core.changes.code import changed_code
 from heuristic_core.changes.dryrun import planned_jobs
 from heuristic_core.changes.explain import explain
 from heuristic_core.plan.jobs import dry_run
+from heuristic_core.record import recorded
 
 CHECKOUT = Path(__file__).parents[2]
 
@@ -21,4 +22,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    recorded(main)

@@ -1,0 +1,49 @@
+"""Write a study's archive: an RO-Crate of its tables, figures, subnetworks, settings and provenance."""
+
+import json
+from pathlib import Path
+
+import yaml
+
+from heuristic_core.arguments import Arguments
+from heuristic_core.config import parse_study
+from heuristic_core.crate.archive import write_archive
+from heuristic_core.crate.members import members, records
+from heuristic_core.crate.metadata import CITATION, CLAIMS, CONFIGURATION, LOCK, NAME, WORKFLOW, metadata, run_of
+from heuristic_core.crate.public import public_page
+from heuristic_core.record import public, recorded
+from heuristic_core.report.settings import read_study
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.add_argument("--settings", required=True, type=json.loads, metavar="JSON", help="the study as configured")
+    parser.files(
+        root="the study's folder",
+        workflow="the main Snakefile",
+        claims="the claims (YAML)",
+        lock="versions of all packages",
+        citation="CITATION.cff",
+        archive="where to write the archive",
+    )
+    args = parser.read(arguments)
+    study, root = parse_study(args.settings), Path(args.root)
+    names = members(study)
+    made = records(root, names)
+    given = {WORKFLOW: args.workflow, CLAIMS: args.claims, LOCK: args.lock, CITATION: args.citation}
+    contents = {name: root / name for name in (*names, *made)} | {name: Path(path) for name, path in given.items()}
+    described = read_study(root / "study.json")
+    contents |= {
+        CONFIGURATION: yaml.safe_dump(public(args.settings), sort_keys=False, allow_unicode=True).encode(),
+        "study.json": (json.dumps(public(described), indent=1) + "\n").encode(),
+        "report.html": public_page((root / "report.html").read_text(), described["settings"]).encode(),
+    }
+    run = run_of(json.loads((root / name).read_text()) for name in made)
+    subject = f"{study.model.name} on {study.task.name}"
+    citation = yaml.safe_load(Path(args.citation).read_text())
+    contents[NAME] = metadata(study.study, subject, contents, citation, run)
+    write_archive(args.archive, contents)
+
+
+if __name__ == "__main__":
+    recorded(main)

@@ -1,0 +1,28 @@
+"""Take from a study's archive what it is drawn from: its tables, settings and claims."""
+
+import logging
+from pathlib import Path
+
+from heuristic_core.arguments import Arguments
+from heuristic_core.crate.environment import differences
+from heuristic_core.crate.reading import CLAIMS, LOCK, SETTINGS, open_crate, read
+from heuristic_core.files import replacing
+from heuristic_core.record import recorded
+
+LOGGER = logging.getLogger("heuristic_core")
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.files(crate="the archive", folder="where to write what it is drawn from")
+    args = parser.read(arguments)
+    crate = open_crate(args.crate)
+    for difference in differences(read(crate.path, crate.files, LOCK).decode()):
+        LOGGER.warning("not as in the archive's environment: %s", difference)
+    for name in (*(f"tables/{table}.parquet" for table in crate.tables), SETTINGS, CLAIMS):
+        with replacing(Path(args.folder) / name) as partial:
+            partial.write_bytes(read(crate.path, crate.files, name))
+
+
+if __name__ == "__main__":
+    recorded(main)
