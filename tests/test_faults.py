@@ -213,7 +213,7 @@ def test_a_job_ends_with_the_process_that_started_it(tmp_path, by):
     if by == "polling":  # as on a machine that has no such call
         watch = tmp_path / "watch.py"
         watch.write_text(Path(WATCH).read_text().replace("os.pidfd_open(", "os.no_such_call("))
-    environment = os.environ | {"HEURISTIC_CORE_STARTER": str(starter.pid)}
+    environment = os.environ | {"HEURISTIC_CORE_STARTERS": f"{os.getpid()} {starter.pid}"}
     command = [sys.executable, str(watch), str(tmp_path / "job.py"), str(tmp_path / "began"), "60"]
     job = subprocess.Popen(command, env=environment)
     while not (tmp_path / "began").exists():

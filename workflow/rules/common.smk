@@ -62,7 +62,7 @@ if not workflow.remote_exec and os.environ.get("HEURISTIC_CORE_WARM", "1") == "1
 # A job ends with the Snakemake that started it, and says so if it was killed itself.
 shell.prefix(
     "set -euo pipefail; "
-    f"export HEURISTIC_CORE_STARTER={os.getpid()}; "
+    f"export HEURISTIC_CORE_STARTERS='{os.getpid()} '$$; "
     f"PYTHON={shlex.quote(sys.executable)} WORKFLOW={shlex.quote(workflow.basedir)}/workflow; "
     f'ended() {{{{ [ $2 != 137 ] || echo "$1: killed by signal 9. If nobody did that, "{shlex.quote(MEMORY)} >&2; return $2; }}}}; '
     'step() {{ "$PYTHON" "$WORKFLOW/warm/watch.py" "$WORKFLOW/scripts/$1.py" "${{@:2}}" || ended "$1" $?; }}; '

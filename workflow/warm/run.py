@@ -15,7 +15,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # this runs isolated, without its folder
 
-from watch import end_with_starter
+from watch import end_with_starters
 
 KILLED = 128 + 9
 FOLDER = os.path.join(tempfile.gettempdir(), f"heuristic-core-{os.getuid()}")
@@ -23,7 +23,7 @@ FOLDER = os.path.join(tempfile.gettempdir(), f"heuristic-core-{os.getuid()}")
 
 def main(key: str, script: str, *arguments: str) -> int:
     """Hand the job to the server, wait, and return the job's exit status, a shell's if the job was killed."""
-    end_with_starter()
+    end_with_starters()
     with connect(os.path.join(private(FOLDER), key)) as connection:
         request = {"script": script, "arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}
         message = json.dumps(request).encode()

@@ -1,8 +1,8 @@
-"""Run a workflow script that ends when the Snakemake that started it is gone: watch.py SCRIPT [ARGUMENT ...]
+"""Run a workflow script that ends when what started it is gone: watch.py SCRIPT [ARGUMENT ...]
 
-A Snakemake that is killed (SIGKILL, out of memory) cannot end its jobs. They would go on beside those of the next one.
-The environment variable HEURISTIC_CORE_STARTER names its process; without it nothing is watched.
-This file imports little, since it starts once per job.
+A Snakemake that is killed (SIGKILL, out of memory) cannot end its jobs, nor can a job's shell. They would go on beside
+those of the next run. The environment variable HEURISTIC_CORE_STARTERS names these processes; without it nothing is
+watched. This file imports little, since it starts once per job.
 """
 
 import os
@@ -14,29 +14,30 @@ import time
 SECONDS_BETWEEN_LOOKS = 0.5
 
 
-def end_with_starter() -> None:
-    """End this process, at once and wherever it is, when its starter ends."""
-    if starter := os.environ.get("HEURISTIC_CORE_STARTER"):
-        threading.Thread(target=_end_after, args=(int(starter),), daemon=True).start()
+def end_with_starters() -> None:
+    """End this process, at once and wherever it is, when one of its starters ends."""
+    if starters := os.environ.get("HEURISTIC_CORE_STARTERS"):
+        threading.Thread(target=_end_after, args=([int(pid) for pid in starters.split()],), daemon=True).start()
 
 
-def _end_after(pid: int) -> None:
-    wait_for_end(pid)
+def _end_after(starters: list[int]) -> None:
+    wait_for_end(starters)
     os._exit(1)
 
 
-def wait_for_end(pid: int) -> None:
-    """Return when there is no process `pid` any more."""
+def wait_for_end(processes: list[int]) -> None:
+    """Return when one of `processes` is no more."""
     try:
-        handle = os.pidfd_open(pid)
+        handles = [os.pidfd_open(pid) for pid in processes]
     except ProcessLookupError:
         return
     except (AttributeError, OSError):  # not Linux, or one that does not let us: look again and again
-        while _is_there(pid):
+        while all(map(_is_there, processes)):
             time.sleep(SECONDS_BETWEEN_LOOKS)
         return
     ended = select.poll()
-    ended.register(handle, select.POLLIN)
+    for handle in handles:
+        ended.register(handle, select.POLLIN)
     ended.poll()
 
 
@@ -53,7 +54,7 @@ def _is_there(pid: int) -> bool:
 if __name__ == "__main__":
     import runpy
 
-    end_with_starter()
+    end_with_starters()
     del sys.argv[0]
     sys.path[0] = os.path.dirname(sys.argv[0])
     runpy.run_path(sys.argv[0], run_name="__main__")
