@@ -1,9 +1,15 @@
 """Writing files so that a half-written one never bears the name of a finished one."""
 
 import contextlib
+import glob
 import os
+import platform
+import time
 from collections.abc import Iterator
 from pathlib import Path
+
+HOST = platform.node().split(".")[0] or "localhost"
+ABANDONED = 3600  # seconds without a write after which another machine's temporary file counts as left behind
 
 
 @contextlib.contextmanager
@@ -11,12 +17,37 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; on success it takes that name in one step, on failure it is removed."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial{path.suffix}")
+    _sweep(path)
+    partial = path.with_name(f".{path.name}.{HOST}-{os.getpid()}.partial{path.suffix}")
     try:
         yield partial
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _sweep(path: Path) -> None:
+    """Remove temporary files of `path` whose writers were killed."""
+    for partial in path.parent.glob(f".{glob.escape(path.name)}.*.partial{glob.escape(path.suffix)}"):
+        writer = partial.name.removesuffix(f".partial{path.suffix}").rpartition(".")[2]
+        host, _, process = writer.rpartition("-")
+        with contextlib.suppress(FileNotFoundError):  # somebody else sweeps here
+            if host == HOST and process.isdigit():
+                ended = not _runs(int(process))
+            else:
+                ended = time.time() - partial.stat().st_mtime > ABANDONED
+            if ended:
+                partial.unlink()
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # another user's
+        pass
+    return True
 
 
 def write_text(path: str | Path, text: str) -> None:

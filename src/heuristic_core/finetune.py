@@ -1,9 +1,8 @@
 """Fine-tuning of a Hugging Face sequence classifier, with checkpoints, evaluation in passing, and resumption."""
 
-import json
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,11 +12,11 @@ from torch import Tensor
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.errors import Diverged, InputError
 from heuristic_core.evaluate import all_logits
-from heuristic_core.files import replacing
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import view_of
 from heuristic_core.progress import Progress
 from heuristic_core.random import generator, global_state, seed_for, set_global_state
+from heuristic_core.saved import digests, load_state, save_state
 from heuristic_core.stepper import Stepper
 from heuristic_core.tasks.encoded import Encoded
 
@@ -29,13 +28,14 @@ DIVERGED = 2.0  # times the mean loss of a uniform guess, or of the run's first 
 class Run:
     """What a run has recorded so far. losses: since the last row of the trace.
 
-    scaler: state of float16's loss scale; empty for other precisions.
+    scaler: state of float16's loss scale; empty for other precisions. files: digests of those that are finished.
     """
 
     step: int = 0
     losses: list[float] = field(default_factory=list)
     trace: list[dict] = field(default_factory=list)
     scaler: dict = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
 
 
 def finetune(
@@ -44,8 +44,8 @@ def finetune(
     evaluation: Encoded,
     settings: Finetune,
     ft_seed: int,
-    keep: Callable[[int], None],
-    evaluated: Callable[[int, Tensor], None],
+    keep: Callable[[int], Iterable[Path] | None],
+    evaluated: Callable[[int, Tensor], Iterable[Path] | None],
     state: Path,
     precision: str = "float32",
 ) -> Run:
@@ -55,7 +55,8 @@ def finetune(
     evaluated: called with the step and the logits on all evaluation pairs, float32 [n, classes], at step 0, every
     ``settings.evaluate_every`` steps and at the end; after a resumption again for what came after the saved state.
     state: file in which the run's state is saved every ``settings.save_every`` steps; where it exists, the run goes on
-    from there and ends with the weights of an uninterrupted one. It is removed at the end by the caller.
+    from there and ends with the weights of an uninterrupted one. It is removed at the end by the caller. Files that
+    `keep` and `evaluated` wrote beside it and return must be whole for that; else the run begins anew.
     precision: of the evaluations.
     Batches follow a permutation per epoch that depends on `ft_seed` and the epoch alone.
     Raises Diverged, naming the step and the last good checkpoint, where loss or gradient are no longer finite (such a
@@ -66,13 +67,10 @@ def finetune(
     batches = Batches(len(pairs), settings.batch_size, ft_seed)
     stepper = Stepper(model, pairs, settings)
     torch.manual_seed(seed_for("dropout", ft_seed))
-    run = Run()
-    if state.is_file():
-        run = load_state(state, model, stepper)
-        LOGGER.info("resuming after step %d", run.step)
+    run = resumed(state, model, stepper)
     progress = Progress("finetune", settings.steps, run.step)
     if run.step == 0:
-        evaluated(0, all_logits(view_of(model, precision), held_out))
+        run.files |= digests(state.parent, evaluated(0, all_logits(view_of(model, precision), held_out)))
     model.train()
     while run.step < settings.steps:
         rate = settings.learning_rate * _rate(run.step, settings)
@@ -86,11 +84,12 @@ def finetune(
         except Diverged as fault:
             raise Diverged(_what_is_left(fault, run, settings)) from None
         if evaluates:
-            evaluated(run.step, all_logits(view_of(model, precision), held_out))
+            written = evaluated(run.step, all_logits(view_of(model, precision), held_out))
+            run.files |= digests(state.parent, written)
         if run.step in settings.checkpoints:
-            keep(run.step)
+            run.files |= digests(state.parent, keep(run.step))
         if run.step % settings.save_every == 0 and run.step < settings.steps:
-            save_state(state, run, model, stepper)
+            save(state, run, model, stepper)
         progress.at(run.step, loss=loss, lr=rate)
     return run
 
@@ -143,27 +142,27 @@ def _rate(step: int, settings: Finetune) -> float:
     return warm * (1 - step / settings.steps)
 
 
-def save_state(path: Path, run: Run, model, stepper: Stepper) -> None:
-    """All that a run needs to go on, in one safetensors file: weights, Adam's moments, dropout's generator, records."""
-    from safetensors.torch import save_file
-
+def save(path: Path, run: Run, model, stepper: Stepper) -> None:
+    """All that a run needs to go on, in one file: weights, Adam's moments, dropout's generator, records."""
     run.scaler = stepper.scaler.state_dict()
     tensors = {f"model.{k}": v for k, v in model.state_dict().items()}
     moments = stepper.optimizer.state_dict()["state"]
     for (name, _), of_one in zip(model.named_parameters(), moments.values(), strict=True):
         tensors |= {f"adam.{name}.{k}": v for k, v in of_one.items()}
     tensors["generator"] = global_state(model.device)
-    with replacing(path) as partial:
-        save_file({k: v.cpu().contiguous() for k, v in tensors.items()}, partial, {"run": json.dumps(vars(run))})
+    save_state(path, tensors, vars(run))
 
 
-def load_state(path: Path, model, stepper: Stepper) -> Run:
-    """Restore what :func:`save_state` wrote into `model`, `stepper` and torch's generator."""
-    from safetensors import safe_open
+def resumed(path: Path, model, stepper: Stepper) -> Run:
+    """A run that goes on from what :func:`save` wrote, restored into `model`, `stepper` and torch's generator.
 
-    with safe_open(path, "pt") as file:
-        tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
-        run = Run(**json.loads(file.metadata()["run"]))
+    A new one where nothing was saved or it is damaged.
+    """
+    if (found := load_state(path)) is None:
+        return Run()
+    tensors, records = found
+    run = Run(**records)
+    LOGGER.info("resuming after step %d", run.step)
     model.load_state_dict({k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")})
     moments = {
         position: {k: tensors[f"adam.{name}.{k}"] for k in ("step", "exp_avg", "exp_avg_sq")}

@@ -4,6 +4,7 @@ Everything has a leading axis over runs; no run touches another's part. Dropout 
 generator, so a run with dropout goes alone.
 """
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -13,10 +14,11 @@ from torch import Tensor
 
 from heuristic_core.config.pruning import Prune
 from heuristic_core.errors import Diverged
-from heuristic_core.files import replacing
 from heuristic_core.gates import target_at
 from heuristic_core.random import generator, global_state, seed_for, set_global_state
+from heuristic_core.saved import load_state, save_state
 
+LOGGER = logging.getLogger("heuristic_core")
 COLUMNS = ("kl", "sampled_sparsity", "target_sparsity", "lambda_1", "lambda_2", "log_alpha")
 
 
@@ -127,9 +129,7 @@ class Learner:
         return int(self._values[:, run].isfinite().all(-1).long().cumprod(0).sum())
 
     def save(self, path: Path) -> None:
-        """All that the runs need to go on, in one safetensors file: some kilobytes, and 24 bytes per recorded step."""
-        from safetensors.torch import save_file
-
+        """All that the runs need to go on, in one file: some kilobytes, and 24 bytes per recorded step."""
         tensors = {"log_alpha": self.log_alpha.detach(), "lambdas": self.lambdas.detach()}
         tensors |= {"dropout": global_state(self._device), "trace": self._values}
         tensors["recorded"] = torch.tensor(self._recorded)
@@ -137,16 +137,15 @@ class Learner:
             tensors |= {f"adam.{name}.{key}": value for key, value in moments.items()}
         for number, pair in enumerate(self._generators):
             tensors |= {f"generator.{number}.{k}": g.get_state() for k, g in enumerate(pair)}
-        with replacing(path) as partial:
-            save_file({k: v.cpu() for k, v in tensors.items()}, partial, {"step": str(self.step)})
+        save_state(path, tensors, {"step": self.step})
 
-    def load(self, path: Path) -> None:
-        """Go on from what :meth:`save` wrote."""
-        from safetensors import safe_open
-
-        with safe_open(path, "pt") as file:
-            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
-            self.step = int(file.metadata()["step"])
+    def resume(self, path: Path | None) -> None:
+        """Go on from what :meth:`save` wrote, if it did and that is whole."""
+        if (found := load_state(path)) is None:
+            return
+        tensors, records = found
+        self.step = records["step"]
+        LOGGER.info("resuming after step %d", self.step)
         self._recorded, self._values = tensors["recorded"].tolist(), tensors["trace"]
         with torch.no_grad():
             self.log_alpha.copy_(tensors["log_alpha"])

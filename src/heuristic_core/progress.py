@@ -11,6 +11,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from heuristic_core.errors import InputError
+from heuristic_core.faults import remedy
 
 LOGGER = logging.getLogger("heuristic_core")
 SECONDS_BETWEEN_LINES = 5.0
@@ -18,6 +19,8 @@ SECONDS_BETWEEN_LINES = 5.0
 
 def start_log(path: str | Path | None) -> None:
     """Send log lines to `path` (if given) and to the terminal (if standard error is one, or if there is no file)."""
+    sys.excepthook = log_failure
+    logging.raiseExceptions = False  # a log that can no longer be written (full disk) neither ends a job nor hides why
     handlers: list[logging.Handler] = []
     if path:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -32,7 +35,6 @@ def start_log(path: str | Path | None) -> None:
         force=True,
     )
     LOGGER.setLevel(logging.INFO)
-    sys.excepthook = log_failure
     LOGGER.info("started %s after %.1f s of imports", os.path.basename(sys.argv[0]), time.process_time())
     started = time.monotonic()
     atexit.register(
@@ -41,11 +43,24 @@ def start_log(path: str | Path | None) -> None:
 
 
 def log_failure(kind: type[BaseException], error: BaseException, trace) -> None:
-    """Write why the job failed into its log and to standard error; a user's own error without a traceback."""
-    details = None if issubclass(kind, InputError) else (kind, error, trace)
-    LOGGER.error("failed: %s", error, exc_info=details)
-    if not any(type(handler) is logging.StreamHandler for handler in logging.getLogger().handlers):
-        print("".join(traceback.format_exception(*details)) if details else f"error: {error}", file=sys.stderr)
+    """Write why the job failed into its log and to standard error; without a traceback where a user can mend it."""
+    details = None if mendable(error) else (kind, error, trace)
+    message = explained(error)
+    LOGGER.error("failed: %s", message, exc_info=details)
+    handlers = logging.getLogger().handlers
+    if handlers and not any(type(handler) is logging.StreamHandler for handler in handlers):
+        print("".join(traceback.format_exception(*details)) if details else f"error: {message}", file=sys.stderr)
+
+
+def mendable(error: BaseException) -> bool:
+    """Whether the message of `error` says all that a user needs."""
+    return isinstance(error, InputError) or remedy(error) is not None
+
+
+def explained(error: BaseException) -> str:
+    """The message of `error`; in one line with what to do about it where the machine is at fault."""
+    advice = None if isinstance(error, InputError) else remedy(error)
+    return f"{(str(error) or type(error).__name__).splitlines()[0]}: {advice}" if advice else str(error)
 
 
 class Progress:

@@ -8,7 +8,6 @@ the means are given, pairs are sorted by length inside a step, and each keeps it
 share a pass: their pairs stand in one batch, and nothing else is shared between them.
 """
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,8 +27,6 @@ from heuristic_core.models.batches import PASS_TOKENS, PairTensors
 from heuristic_core.models.model import Model
 from heuristic_core.progress import Progress
 from heuristic_core.tasks.encoded import Encoded
-
-LOGGER = logging.getLogger("heuristic_core")
 
 
 @dataclass(frozen=True)
@@ -91,9 +88,7 @@ def prune(
     Diverged where no run is finite from the first step on.
     """
     learner = Learner(runs, settings, len(inputs.model.grid), inputs.model.device)
-    if state and state.is_file():
-        learner.load(state)
-        LOGGER.info("resuming after step %d", learner.step)
+    learner.resume(state)
     objective = Objective(inputs, runs, settings)
     progress = Progress("prune", learner.steps, learner.step)
     while learner.step < learner.steps:

@@ -15,6 +15,7 @@ from heuristic_core.crate.members import members
 from heuristic_core.crate.reading import open_crate
 from heuristic_core.download import downloads
 from heuristic_core.errors import InputError
+from heuristic_core.faults import MEMORY
 from heuristic_core.figures.targets import TARGETS, module, outputs, shown, unmet
 from heuristic_core.hub import sources
 from heuristic_core.layout import Layout
@@ -57,15 +58,19 @@ PAGE = sorted(glob.glob(f"{workflow.basedir}/src/heuristic_core/report/templates
 
 # In shell commands, `step NAME ...` runs a script, and `fork NAME ...` runs it in a fork of a process with its imports
 # done, for small jobs that run hundreds of times (on other machines there is no such process: the same as `step`).
-FORK = ""
+FORK = f"{shlex.quote(workflow.basedir)}/workflow/warm/watch.py"
 if not workflow.remote_exec and os.environ.get("HEURISTIC_CORE_WARM", "1") == "1":
     version = code_digest(*(f"{workflow.basedir}/workflow/scripts/{name}.py" for name in SCRIPTS), lock=LOCK)
     here = hashlib.sha256(f"{sys.executable} {sys.version} {workflow.basedir}".encode()).hexdigest()[:8]
     FORK = f"-IS {shlex.quote(workflow.basedir)}/workflow/warm/run.py {version}-{here}"
+# A job ends with the Snakemake that started it, and says so if it was killed itself.
 shell.prefix(
     "set -euo pipefail; "
-    f'step() {{{{ {shlex.quote(sys.executable)} {shlex.quote(workflow.basedir)}/workflow/scripts/"$1".py "${{{{@:2}}}}"; }}}}; '
-    f'fork() {{{{ {shlex.quote(sys.executable)} {FORK} {shlex.quote(workflow.basedir)}/workflow/scripts/"$1".py "${{{{@:2}}}}"; }}}}; '
+    f"export HEURISTIC_CORE_STARTERS='{os.getpid()} '$$; "
+    f"PYTHON={shlex.quote(sys.executable)} WORKFLOW={shlex.quote(workflow.basedir)}/workflow; "
+    f'ended() {{{{ [ $2 != 137 ] || echo "$1: killed by signal 9. If nobody did that, "{shlex.quote(MEMORY)} >&2; return $2; }}}}; '
+    'step() {{ "$PYTHON" "$WORKFLOW/warm/watch.py" "$WORKFLOW/scripts/$1.py" "${{@:2}}" || ended "$1" $?; }}; '
+    f'fork() {{{{ "$PYTHON" {FORK} "$WORKFLOW/scripts/$1.py" "${{{{@:2}}}}" || ended "$1" $?; }}}}; '
 )
 
 

@@ -56,17 +56,21 @@ def main(arguments=None):
     inputs += [code_digest(__file__), torch.__version__, transformers.__version__]
     unfinished = scratch(Path(args.folder) / ".unfinished", "\n".join(inputs))
 
-    def keep(step: int) -> None:
-        model.save_pretrained(unfinished / f"step{step}")
-        tokenizer.save_pretrained(unfinished / f"step{step}")
+    def keep(step: int) -> list[Path]:
+        folder = unfinished / f"step{step}"
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        return [path for path in folder.rglob("*") if path.is_file()]
 
     train, evaluation = Encoded.load(args.train), Encoded.load(args.evaluation)
 
-    def evaluated(step: int, logits: torch.Tensor) -> None:
+    def evaluated(step: int, logits: torch.Tensor) -> list[Path]:
         columns = predictions(logits.numpy(), evaluation)
         log_accuracies(step, columns)
         columns |= run._replace(step=step).columns(len(evaluation), "step")
-        write_table("finetune_predictions", columns, unfinished / f"evaluation{step}.parquet")
+        path = unfinished / f"evaluation{step}.parquet"
+        write_table("finetune_predictions", columns, path)
+        return [path]
 
     state = unfinished / "state.safetensors"
     try:

@@ -13,21 +13,24 @@ import socket
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # this runs isolated, without its folder
+
+from watch import end_with_starters
+
+KILLED = 128 + 9
 FOLDER = os.path.join(tempfile.gettempdir(), f"heuristic-core-{os.getuid()}")
 
 
 def main(key: str, script: str, *arguments: str) -> int:
-    """Hand the job to the server, wait, and return the job's exit status."""
+    """Hand the job to the server, wait, and return the job's exit status, a shell's if the job was killed."""
+    end_with_starters()
     with connect(os.path.join(private(FOLDER), key)) as connection:
         request = {"script": script, "arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}
         message = json.dumps(request).encode()
         socket.send_fds(connection, [len(message).to_bytes(8, "big")], [1, 2])
         connection.sendall(message)
         status = connection.recv(1)  # the job holds the other end: it closes when the job ends, however it ends
-    if not status:
-        print(f"{script}: the job was killed before it could end (out of memory?)", file=sys.stderr)
-        return 1
-    return status[0]
+    return status[0] if status else KILLED
 
 
 def private(folder: str) -> str:

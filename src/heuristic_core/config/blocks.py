@@ -49,7 +49,8 @@ Sparsity = Annotated[Real, Field(gt=0, lt=1), AfterValidator(_four_decimals)]
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
 Seeds = Annotated[list[Seed], AfterValidator(unique)]
 Steps = Annotated[list[PositiveInt], Field(min_length=1), AfterValidator(ascending)]
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=60)]
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
+Name = Annotated[str, Field(pattern=NAME, max_length=60)]
 Precision = Literal["float32", "bfloat16", "float16"]
 # On the Hugging Face hub. A branch or a tag can come to name something else; a commit cannot.
 Repository = Annotated[str, Field(pattern=r"^[\w.-]+(/[\w.-]+)?$")]

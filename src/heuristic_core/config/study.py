@@ -129,8 +129,8 @@ def read_values(path: str | Path) -> dict:
         ) from None
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error}") from None
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: no text, or an impossible date
-        raise ConfigError(f"{path} is not valid YAML: {error}") from None
+    except Exception as error:  # no text, an impossible date, `!!bool x`, lists in lists without end: each its own
+        raise ConfigError(f"{path} is not valid YAML: {str(error) or type(error).__name__}") from None
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: expected `key: value` lines, found {type(values).__name__}")
     return values

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from heuristic_core.config.blocks import NAME
 from heuristic_core.config.context import Context
 from heuristic_core.errors import InputError
 from heuristic_core.report.settings import read_study
@@ -43,7 +44,10 @@ class Side(NamedTuple):
 
 def parse_sides(text: str) -> tuple[Side, Side]:
     """Two studies as "results/a results/b:1". Raises InputError where these are not two folders of finished studies."""
-    words = shlex.split(text) if isinstance(text, str) else []
+    try:
+        words = shlex.split(text) if isinstance(text, str) else []
+    except ValueError:  # a quotation that does not end
+        words = []
     if len(words) != 2:
         raise InputError(f"compare = {text!r}: expected two studies; give {USAGE}")
     a, b = (_side(word) for word in words)
@@ -53,12 +57,13 @@ def parse_sides(text: str) -> tuple[Side, Side]:
 
 
 def _side(word: str) -> Side:
-    path, ft_seed = re.fullmatch(r"(.*?)(?::(\d+))?", word).groups()
-    root = (
-        Path(path).resolve().relative_to(Path.cwd()) if Path(path).resolve().is_relative_to(Path.cwd()) else Path(path)
-    )
-    if not root.is_dir():
-        raise InputError(f"compare: {path} is no folder; give {USAGE}")
+    path, ft_seed = re.fullmatch(r"(.*?)(?::(\d{1,10}))?", word, re.DOTALL).groups()
+    if "\0" in path or not Path(path).is_dir():
+        raise InputError(f"compare: {path!r} is no folder; give {USAGE}")
+    root = Path(path).resolve()
+    if not re.fullmatch(NAME, root.name):  # it becomes part of a path, and of a command
+        raise InputError(f"compare: {path!r}: a study's folder must have a name of letters, digits, `_`, `.` and `-`")
+    root = root.relative_to(Path.cwd()) if root.is_relative_to(Path.cwd()) else Path(path)
     side = Side(root, None if ft_seed is None else int(ft_seed))
     if not (root / "study.json").is_file():
         raise InputError(f"compare: {root} has no study.json, so no study has finished there; give {USAGE}")

@@ -17,7 +17,6 @@ import gzip
 import json
 import logging
 import re
-import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -28,6 +27,7 @@ from heuristic_core.errors import InputError
 LOGGER = logging.getLogger("heuristic_core")
 ENDINGS = {".parquet": "parquet", ".csv": "csv", ".tsv": "tsv", ".txt": "tsv", ".jsonl": "jsonl"}
 BYTES = re.compile(r"""b'(?:[^'\\]|\\.)*'|b"(?:[^"\\]|\\.)*\"""")
+HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a character beyond the first 65,536; alone it is no text
 # GLUE's train.tsv of QQP holds a few questions with a line break inside, which nothing quotes: their halves have too
 # few fields (GLUE-baselines, issue 5). So many lines may be dropped; more of them mean another format.
 TORN_SHARE = 0.001
@@ -60,8 +60,8 @@ def read_columns(path: Path, format: Format | None, needed: Sequence[str], optio
         raise DataError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from None
     except InputError:
         raise
-    except (OSError, EOFError, ValueError, zlib.error, csv.Error) as error:  # pyarrow's are ValueErrors
-        raise DataError(f"{path} cannot be read as {format}: {error}") from None
+    except Exception as error:  # of damaged bytes every parser says something else
+        raise DataError(f"{path} cannot be read as {format}: {str(error) or type(error).__name__}") from None
     return found._replace(values={name: _unwrapped(path, name, column) for name, column in found.values.items()})
 
 
@@ -119,6 +119,8 @@ def _jsonl(path, needed, optional) -> Columns:
                 raise DataError(f"{path}: line {line} is not JSON: {error.msg}") from None
             if not isinstance(row, dict):
                 raise DataError(f"{path}: line {line} is not a JSON object of columns and values")
+            if HALF.search(text):
+                json.dumps(row, ensure_ascii=False).encode()
             names |= dict.fromkeys(row)
             rows.append([row.get(column) for column in wanted])
     chosen = _chosen(path, names, needed, optional)
