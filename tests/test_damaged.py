@@ -1,0 +1,81 @@
+"""Results damaged on the disk: the job that reads one says so and how to mend it, and mended the study is as it was."""
+
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from reduced import RUNS, snakemake
+
+pytestmark = pytest.mark.workflow
+
+STEP = f"{RUNS}/ft1/step60"
+CELL = f"{STEP}/s0.4/seed42"
+TABLES = "results/reduced/tables"
+
+
+def flipped(path: Path) -> None:
+    """One bit in the middle."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 4
+    path.write_bytes(data)
+
+
+def truncated(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+# What is damaged, how, and a result whose job reads it.
+DAMAGES = [
+    (f"{STEP}/checkpoint/model.safetensors", flipped, f"{CELL}/predictions.parquet"),
+    (f"{STEP}/checkpoint/config.json", truncated, f"{CELL}/predictions.parquet"),
+    (f"{CELL}/subnetwork.json", flipped, f"{CELL}/predictions.parquet"),
+    (f"{CELL}/subnetwork.json", emptied, f"{RUNS}/ft1/core.parquet"),
+    (f"{CELL}/predictions.parquet", truncated, f"{STEP}/accuracy.parquet"),
+    (f"{STEP}/means.safetensors", flipped, f"{CELL}/subnetwork.json"),
+    (f"{STEP}/logits.safetensors", truncated, f"{CELL}/subnetwork.json"),
+    (f"{RUNS}/data/encoded/evaluation.safetensors", flipped, f"{CELL}/predictions.parquet"),
+    (f"{TABLES}/accuracy.parquet", flipped, f"{TABLES}/effective_size.parquet"),
+    (f"{TABLES}/core.parquet", emptied, f"{TABLES}/table_core.md"),
+]
+
+
+def test_damage_is_named_and_mended_by_what_the_message_says(finished, tmp_path):
+    folder = tmp_path / "study"
+    shutil.copytree(finished, folder, symlinks=True)
+    for name, damage, reader in DAMAGES:
+        whole = (folder / name).read_bytes()
+        times = (folder / name).stat()
+        damage(folder / name)
+        subprocess.run(["touch", "-r", finished / name, folder / name], check=True)  # no time stamp betrays it
+        (folder / reader).unlink()
+        done = snakemake(folder, "--", reader, check=False)
+        text = done.stdout + done.stderr
+        assert done.returncode == 1, name
+        message = re.search(r"error: (\S+) has changed since .* To have it made anew: (rm -r \S+), and run again", text)
+        assert message and message[1] == name, text[-3000:]
+        assert "Traceback" not in text
+        assert times.st_mtime == (folder / name).stat().st_mtime
+        mend, result = shlex.split(message[2]), (folder / name)
+        if name.startswith((f"{STEP}/checkpoint", f"{RUNS}/data")):
+            result.write_bytes(whole)  # all that descends from these would run: once is enough, below
+        else:
+            subprocess.run(mend, cwd=folder, check=True)
+        snakemake(folder, "--", reader)
+        assert (folder / reader).read_bytes() == (finished / reader).read_bytes(), name
+        assert (folder / name).read_bytes() == whole, name
+
+    flipped(folder / STEP / "checkpoint/model.safetensors")
+    subprocess.run(["rm", "-r", f"{STEP}/checkpoint"], cwd=folder, check=True)
+    snakemake(folder)
+    for path in sorted((finished / "results/reduced").rglob("*")):
+        inside = path.relative_to(finished)
+        own = {"logs", "provenance", "report.html"} & set(inside.parts) or path.name.startswith((".", "provenance"))
+        if path.is_file() and not own:
+            assert path.read_bytes() == (folder / inside).read_bytes(), inside
