@@ -5,8 +5,7 @@ import os
 import shutil
 
 import pytest
-from conftest import ROOT
-from reduced import OWN, REDUCED, STUDY, planned, snakemake
+from reduced import CODE, OWN, REDUCED, STUDY, clone, planned
 
 from heuristic_core.config.grid import cells
 from heuristic_core.figures.targets import TARGETS
@@ -98,38 +97,6 @@ def test_other_subsets_score_anew_and_choose_anew_what_to_ablate(finished, chang
 
 
 # ---- code: in a copy of the checkout, with the results of the study
-
-CODE = ("Snakefile", "config.yaml", "claims.yaml", "workflow", "src", "envs", "profiles", "tests/studies")
-
-
-def clone(folder, copy=shutil.copy2):
-    """The code of this checkout in another folder."""
-    for name in CODE:
-        target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, target, copy_function=copy, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            copy(ROOT / name, target)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def settled(finished, tmp_path_factory):
-    """A checkout with the finished study in it."""
-    folder = clone(tmp_path_factory.mktemp("settled") / "checkout")
-    for name in ("results", ".snakemake"):
-        shutil.copytree(finished / name, folder / name)
-    before = planned(folder, checkout=folder)
-    assert set(before) == {"claims", "report"}  # whose inputs claims.yaml and captions lie elsewhere now
-    snakemake(folder, checkout=folder)
-    return folder
-
-
-@pytest.fixture
-def checkout(settled, tmp_path):
-    """A copy of that checkout, in a folder of another name."""
-    return shutil.copytree(settled, tmp_path / "moved", symlinks=True)
 
 
 def edit(path, old, new):

@@ -43,7 +43,10 @@ def _sources(checkout: Path, script: Path, words: Sequence[str]) -> list[Path]:
         files.append(checkout / f"src/heuristic_core/figures/{module(words[words.index('--name') + 1])}.py")
     files = code_files(*files)
     folders = {file.parent for file in files}
-    return [*files, *(path for folder in folders for pattern in ("*.yaml", "templates/*") for path in folder.glob(pattern))]
+    return [
+        *files,
+        *(path for folder in folders for pattern in ("*.yaml", "templates/*") for path in folder.glob(pattern)),
+    ]
 
 
 def _commit(checkout: Path, output: str) -> tuple[str, bool]:
@@ -60,7 +63,9 @@ def _commit(checkout: Path, output: str) -> tuple[str, bool]:
 @cache
 def _touched(checkout: Path, commit: str) -> list[Path]:
     """Files that differ from the commit, new ones too."""
-    names = _git(checkout, "diff", "--name-only", "--relative", commit) + _git(checkout, "ls-files", "--others", "--exclude-standard")
+    names = _git(checkout, "diff", "--name-only", "--relative", commit) + _git(
+        checkout, "ls-files", "--others", "--exclude-standard"
+    )
     return [Path(name) for name in names.splitlines()]
 
 

@@ -8,7 +8,9 @@ from typing import NamedTuple
 from heuristic_core.plan.jobs import family
 
 JOB = re.compile(r"^(?:local)?rule (\w+):\n((?:    .*\n)+)(?:Shell command: (.*))?", re.MULTILINE)
-PARAMS = "Params have changed since last execution: Union of exclusive params before and now across all output: before: "
+PARAMS = (
+    "Params have changed since last execution: Union of exclusive params before and now across all output: before: "
+)
 FILES = {"missing": "Missing output files", "cut off": "Incomplete output files", "updated": "Updated input files"}
 NOTHING = "<nothing exclusive>"
 
