@@ -50,6 +50,9 @@ localrule all_figures:
     assert describe.reason == NONE._replace(command=True)
 
 
+AND_SOFTWARE = " ; Software environment definition has changed since last execution"
+
+
 @pytest.mark.parametrize(
     ("text", "meaning"),
     [
@@ -57,13 +60,13 @@ localrule all_figures:
         ("Updated input files: a, b", {"files": {"updated": ["a", "b"]}}),
         ("Forced execution", {"forced": True}),
         ("Set of input files has changed since last execution", {"inputs": True}),
-        (PARAMS + "'a','{\"k\": \"; now: \"}' now: ['x', 'y'],None ", {"before": ["a", '{"k": "; now: "}'], "now": [["x", "y"], None]}),
-        (PARAMS + "<nothing exclusive> now: 'b' ", {"now": ["b"]}),
-        (PARAMS + "'a' now: <nothing exclusive> ; Software environment definition has changed since last execution", {"before": ["a"]}),
-        ("Code has changed since last execution; " + PARAMS + "1 now: 2 ", {"command": True, "before": [1], "now": [2]}),
-        (PARAMS + "<odd> now: <odder> ", {"now": ["<odd> now: <odder>"]}),
+        (f"{PARAMS}'a','{{; now: }}' now: ['x', 'y'],None ", {"before": ["a", "{; now: }"], "now": [["x", "y"], None]}),
+        (f"{PARAMS}<nothing exclusive> now: 'b' ", {"now": ["b"]}),
+        (f"{PARAMS}'a' now: <nothing exclusive>{AND_SOFTWARE}", {"before": ["a"]}),
+        (f"Code has changed since last execution; {PARAMS}1 now: 2 ", {"command": True, "before": [1], "now": [2]}),
+        (f"{PARAMS}<odd> now: <odder> ", {"now": ["<odd> now: <odder>"]}),
     ],
-)  # fmt: skip
+)
 def test_reasons_are_understood(text, meaning):
     assert reason_of(text) == NONE._replace(**meaning)
 
@@ -139,7 +142,9 @@ def test_causes_come_first_and_upstream_first_then_what_follows():
     ]
     text = explain(jobs, lambda words, output: [f"of {words[1]} for {output}"])
     assert text == (
-        "8 jobs would run.\n\nencode: 1 job\n    input changed: data.csv\n\nfigure06: 1 job\n    code changed: of figure06 for f\n\n"
+        "8 jobs would run.\n\n"
+        "encode: 1 job\n    input changed: data.csv\n\n"
+        "figure06: 1 job\n    code changed: of figure06 for f\n\n"
         "prune: 2 jobs\n    no result yet (1 job)\n    setting changed: cpu -> cuda (1 job)\n\n"
         "Because of these: evaluate (2), table, report."
     )

@@ -18,8 +18,8 @@ NOTHING = "<nothing exclusive>"
 class Reason(NamedTuple):
     """Why a job would run, of its own.
 
-    files: what of `FILES` holds -> the paths. before, now: values of parameters that only the last run had, or only this
-    one. inputs, command: whether the list of inputs or the rule's command is another. forced: on demand.
+    files: what of `FILES` holds -> the paths. before, now: values of parameters that only the last run had, or only
+    this one. inputs, command: whether the list of inputs or the rule's command is another. forced: on demand.
     """
 
     files: dict[str, list[str]]
