@@ -1,6 +1,7 @@
 """What many tests share: a tiny fine-tuned-like BERT, saved as an ordinary checkpoint, and encoded pairs."""
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -115,6 +116,26 @@ def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
     snakemake(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def settled(finished, tmp_path_factory):
+    """A checkout with the finished study in it."""
+    from reduced import clone, planned, snakemake
+
+    folder = clone(tmp_path_factory.mktemp("settled") / "checkout")
+    for name in ("results", ".snakemake"):
+        shutil.copytree(finished / name, folder / name)
+    # claims.yaml and the captions, which these read, lie elsewhere now.
+    assert set(planned(folder, checkout=folder)) == {"claims", "report"}
+    snakemake(folder, checkout=folder)
+    return folder
+
+
+@pytest.fixture
+def checkout(settled, tmp_path):
+    """A copy of that checkout, in a folder of another name."""
+    return shutil.copytree(settled, tmp_path / "moved", symlinks=True)
 
 
 @pytest.fixture

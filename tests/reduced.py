@@ -1,5 +1,7 @@
 """The reduced study: its configuration, and Snakemake's command line on it."""
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,18 +18,51 @@ RUNS = "results/reduced/mini-bert/pairs"
 OWN = [name for name in TARGETS if unmet(name, Context.of(STUDY)) is None]
 
 
-def snakemake(folder: Path, *arguments: str, config: Path | list[Path] = REDUCED, check: bool = True, **options):
-    """Run Snakemake in `folder`. config: one file, or several laid over each other."""
+def snakemake(
+    folder: Path,
+    *arguments: str,
+    config: Path | list[Path] = REDUCED,
+    checkout: Path = ROOT,
+    check: bool = True,
+    **options,
+):
+    """Run Snakemake in `folder`. config: one file, or several laid over each other. checkout: whose code is used."""
     files = config if isinstance(config, list) else [config]
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--snakefile",
+        str(checkout / "Snakefile"),
+        "--directory",
+        str(folder),
+    ]
     command += ["--configfile", *map(str, files), "--cores", "2", "--scheduler", "greedy", *arguments]
+    if checkout != ROOT:
+        options = {"cwd": checkout, "env": os.environ | {"PYTHONPATH": str(checkout / "src")}} | options
     done = subprocess.run(command, capture_output=True, text=True, **options)
     if check:
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
     return done
 
 
-def planned(folder: Path, config: Path | list[Path]) -> dict[str, int]:
+def planned(folder: Path, config: Path | list[Path] = REDUCED, checkout: Path = ROOT) -> dict[str, int]:
     """Jobs by rule that a dry run lists, but for the target itself."""
-    done = snakemake(folder, "--dry-run", "--quiet", "rules", config=config)
+    done = snakemake(folder, "--dry-run", "--quiet", "rules", config=config, checkout=checkout)
     return dict(counted(done.stdout + done.stderr))
+
+
+# What makes a checkout that runs the reduced study.
+CODE = ("Snakefile", "config.yaml", "claims.yaml", "workflow", "src", "envs", "profiles", "tests/studies")
+
+
+def clone(folder: Path, copy=shutil.copy2) -> Path:
+    """The code of this checkout in another folder, every file of it by `copy`."""
+    for name in CODE:
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, target, copy_function=copy, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            copy(ROOT / name, target)
+    return folder

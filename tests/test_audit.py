@@ -14,7 +14,6 @@ from conftest import ROOT
 from reduced import REDUCED, RUNS
 from safetensors.numpy import save_file
 
-from heuristic_core.audit.audit import audit
 from heuristic_core.audit.check import check, differences
 from heuristic_core.audit.jobs import expected_jobs
 from heuristic_core.audit.recompute import again, sample

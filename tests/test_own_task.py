@@ -15,6 +15,7 @@ from heuristic_core.config import ConfigError, parse_study
 from heuristic_core.tables import read_rows, read_table
 from heuristic_core.tasks.files import DataError, read_task
 
+UNLABELLED = 12
 PAGE = (ROOT / "docs" / "own-task.md").read_text()
 
 
@@ -48,15 +49,26 @@ def model_folder(folder, texts):
     tokenizer.save_pretrained(folder)
 
 
-@pytest.mark.workflow
-def test_the_page_goes_from_its_files_to_the_report(folder):
+@pytest.fixture(scope="module")
+def studied(folder):
+    """The page's study on a tiny model, run to its end: its configuration. Training pairs stand in two files, of which one
+    has nothing but rows without a label, more than 1 MB of them."""
     texts = [path.read_text() for path in (folder / "reviews").iterdir()]
     model_folder(folder / "model", texts)
+    (folder / "reviews/train-more.csv").write_text(
+        "review,question,answer\n" + UNLABELLED * ("word " * 20_000 + ",Is it?,-\n")
+    )
     values = yaml.safe_load(block("yaml"))
     values["model"] = {"name": "tiny", "source": "pretrained", "folder": "model"}
+    values["task"]["train"][0]["file"] = "train*.csv"
     config = folder / "tiny.yaml"
     config.write_text(yaml.safe_dump(values, sort_keys=False))
     snakemake(folder, "--", "all_figures", config=config)
+    return config
+
+
+@pytest.mark.workflow
+def test_the_page_goes_from_its_files_to_the_report(folder, studied):
     root = folder / "results/reviews"
     counts = read_rows(root / "tables/splits.parquet")
     assert [row["subset"] for row in counts] == ["train", "dev", "direct", "hearsay", "hope", "negated"]
@@ -64,21 +76,68 @@ def test_the_page_goes_from_its_files_to_the_report(folder):
     assert [row["used"] for row in counts[1:]] == [300, 60, 60, 60, 60]
     assert {row["in_training"] for row in counts[1:]} == {0}  # drop_overlap
     left_out = [counts[0][key] for key in ("unlabelled", "empty", "overlapping")]
-    assert left_out == [1, 1, 99] and counts[0]["used"] == counts[0]["rows"] - sum(left_out)
+    assert left_out == [1 + UNLABELLED, 1, 99] and counts[0]["used"] == counts[0]["rows"] - sum(left_out)
     logged = (root / "logs/sentences.log").read_text()
     for line in block("log").splitlines():
         assert line in logged
     accuracy = read_table(root / "tables/accuracy.parquet")
     assert set(accuracy["subset"]) == {"dev", "direct", "hearsay", "hope", "negated"}
     assert "tricky.csv" in (root / "report.html").read_text()
-    assert planned(folder, config) == {}
-    # Another row in a file makes its pairs anew, and what descends from them.
-    dev = folder / "reviews/dev.csv"
-    before = dev.read_bytes()
-    dev.write_bytes(before + b"The lamp is old.,Is the lamp old?,agrees\r\n")
-    jobs = planned(folder, config)
-    dev.write_bytes(before)  # other tests count its lines
-    assert {"sentences", "encode"} <= jobs.keys()
+
+
+# ---- what reruns, as docs/reruns.md says it; each leaves the files as they were
+
+DESCENDANTS = {"sentences", "encode", "finetune", "full_model", "prune", "evaluate", "attention", "report"}
+
+
+@pytest.fixture
+def files(folder, studied, tmp_path):
+    """The folder of the files of pairs; what a test does to it is undone."""
+    kept = shutil.copytree(folder / "reviews", tmp_path / "kept")
+    yield folder / "reviews"
+    shutil.rmtree(folder / "reviews")
+    shutil.copytree(kept, folder / "reviews")
+
+
+@pytest.mark.workflow
+def test_another_row_makes_the_pairs_anew(folder, studied, files):
+    with open(files / "dev.csv", "a", newline="") as file:
+        file.write("The lamp is old.,Is the lamp old?,agrees\r\n")
+    assert planned(folder, studied).keys() >= DESCENDANTS
+
+
+@pytest.mark.workflow
+def test_new_timestamps_of_files_of_pairs_run_nothing(folder, studied, files):
+    assert max(path.stat().st_size for path in files.iterdir()) > 1_000_000
+    for path in files.iterdir():
+        path.touch()
+    assert planned(folder, studied) == {}
+
+
+@pytest.mark.workflow
+@pytest.mark.parametrize("more", [True, False])
+def test_another_file_that_a_pattern_matches_makes_the_pairs_anew(folder, studied, files, more):
+    if more:
+        shutil.copy(files / "train-more.csv", files / "train-most.csv")
+    else:
+        (files / "train-more.csv").unlink()
+    assert planned(folder, studied).keys() >= DESCENDANTS
+
+
+@pytest.mark.workflow
+def test_files_of_pairs_that_are_gone_leave_their_results(folder, studied, files):
+    for path in files.iterdir():
+        path.unlink()
+    assert planned(folder, studied) == {}
+
+
+@pytest.mark.workflow
+def test_another_test_set_runs_everything(folder, studied, tmp_path):
+    values = yaml.safe_load(studied.read_text())
+    values["task"]["evaluation"]["more"] = values["task"]["evaluation"]["dev"]
+    more = tmp_path / "more.yaml"
+    more.write_text(yaml.safe_dump(values))
+    assert planned(folder, more).keys() - {"describe"} == planned(tmp_path, studied).keys() - {"describe"}
 
 
 def faulty(values, *keys, value):

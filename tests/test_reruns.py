@@ -1,7 +1,11 @@
-"""What runs again when a setting of the reduced study changes, and what does not: dry runs."""
+"""What runs again when something changes, and what does not: dry runs of the finished reduced study. The table in
+docs/reruns.md says the same; tests of studies on files stand in test_own_task.py."""
+
+import os
+import shutil
 
 import pytest
-from reduced import OWN, REDUCED, STUDY, planned
+from reduced import CODE, OWN, REDUCED, STUDY, clone, planned
 
 from heuristic_core.config.grid import cells
 from heuristic_core.figures.targets import TARGETS
@@ -11,6 +15,9 @@ pytestmark = pytest.mark.workflow
 
 def test_an_unchanged_study_plans_no_job(finished):
     assert planned(finished, REDUCED) == {}
+
+
+# ---- settings
 
 
 ANALYSED = {"concatenate", "effective_size", "head_frequency", "spread", "describe", "claims", "report", *TARGETS}
@@ -81,3 +88,109 @@ def test_a_repeated_seed_runs_by_itself(finished, changed):
     assert jobs["prune_again"] == jobs["evaluate_again"] == 2 * 2  # fine-tuning seeds x mid and high
     assert jobs["gather"] == 2
     assert not {"prune", "evaluate", "core", "ablate"} & set(jobs)
+
+
+def test_other_subsets_score_anew_and_choose_anew_what_to_ablate(finished, changed):
+    jobs = planned(finished, changed(analysis__subsets=["id", "ln_so_swap", "le_around_prepositional_phrase"]))
+    assert {"gather", "finetune_accuracy", "ablate", "controls", "effective_size", "figure02"} <= set(jobs)
+    assert not {"finetune", "full_model", "prune", "evaluate", "controls_predictions", "attention", "core"} & set(jobs)
+
+
+# ---- code: in a copy of the checkout, with the results of the study
+
+
+def edit(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def append(path, text):
+    path.write_text(path.read_text() + text)
+
+
+def test_a_moved_checkout_runs_nothing(checkout):
+    assert planned(checkout, checkout=checkout) == {}
+
+
+def test_new_timestamps_of_the_code_run_nothing(checkout):
+    for name in CODE:
+        for path in (checkout / name, *(checkout / name).rglob("*")):
+            os.utime(path)
+    assert planned(checkout, checkout=checkout) == {}
+
+
+def test_a_fresh_clone_over_the_same_results_runs_nothing(checkout, tmp_path):
+    fresh = clone(tmp_path / "fresh", copy=shutil.copyfile)
+    for name in ("results", ".snakemake"):
+        (checkout / name).rename(fresh / name)
+    assert planned(fresh, checkout=fresh) == {}
+
+
+def test_results_apart_from_the_checkout_judge_and_report_anew_when_it_moves(settled, checkout):
+    assert planned(settled, checkout=checkout) == {"claims": 1, "report": 1}
+
+
+def test_a_script_runs_its_steps_and_what_follows(checkout):
+    append(checkout / "workflow/scripts/evaluate.py", "\nADDED = 1\n")
+    jobs = planned(checkout, checkout=checkout)
+    assert jobs["evaluate"] == 2 * len(cells(STUDY))
+    assert {"gather", "figure02", "report"} <= set(jobs)
+    assert not {"finetune", "full_model", "prune", "core", "ablate", "attention", "describe"} & set(jobs)
+
+
+def test_a_library_module_runs_the_steps_that_import_it(checkout):
+    append(checkout / "src/heuristic_core/discretise.py", "\nADDED = 1\n")
+    jobs = planned(checkout, checkout=checkout)
+    assert jobs["prune"] == 2 * len(cells(STUDY))
+    assert jobs["controls_predictions"] == 2
+    assert not {"sentences", "finetune", "full_model", "attention", "figure10", "describe"} & set(jobs)
+
+
+def test_a_figures_module_redraws_that_figure(checkout):
+    append(checkout / "src/heuristic_core/figures/figure06.py", "\nADDED = 1\n")
+    assert planned(checkout, checkout=checkout) == {"figure06": 1, "report": 1}
+
+
+def test_comments_and_docstrings_run_nothing(checkout):
+    append(checkout / "src/heuristic_core/files.py", "# files are small tools\n")
+    edit(checkout / "src/heuristic_core/prune.py", '"""', '"""In other words: ')
+    edit(checkout / "workflow/scripts/finetune.py", '"""', '"""In other words: ')
+    assert planned(checkout, checkout=checkout) == {}
+
+
+def pinned(checkout, package, version="0.0.1"):
+    """Pin another version of a package in the lock."""
+    lock = checkout / "envs/requirements.txt"
+    lines = lock.read_text().splitlines()
+    assert any(line.startswith(f"{package}==") for line in lines)
+    lock.write_text("\n".join(f"{package}=={version}" if line.startswith(f"{package}==") else line for line in lines))
+
+
+def test_a_package_that_computes_runs_everything(checkout, tmp_path):
+    pinned(checkout, "numpy")
+    assert planned(checkout, checkout=checkout) == planned(tmp_path / "empty", checkout=checkout)
+
+
+def test_a_package_that_draws_redraws(checkout):
+    pinned(checkout, "matplotlib")
+    assert set(planned(checkout, checkout=checkout)) == {*OWN, "report"}
+
+
+def test_tools_run_nothing(checkout):
+    for tool in ("snakemake", "ruff", "pytest", "pillow"):
+        pinned(checkout, tool)
+    append(checkout / "envs/requirements.txt", "\nsnakemake-executor-plugin-cluster==1.0\n")
+    assert planned(checkout, checkout=checkout) == {}
+
+
+def test_claims_are_judged_anew(checkout):
+    append(checkout / "claims.yaml", "\n# another word\n")
+    assert planned(checkout, checkout=checkout) == {"claims": 1, "report": 1}
+
+
+@pytest.mark.parametrize("file", ["workflow/report/figure06.rst", "src/heuristic_core/report/templates/*.css"])
+def test_captions_and_style_make_the_report_anew(checkout, file):
+    (path,) = checkout.glob(file)
+    append(path, "\n")
+    assert planned(checkout, checkout=checkout) == {"report": 1}

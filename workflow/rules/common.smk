@@ -23,7 +23,7 @@ from heuristic_core.models.location import local_files
 from heuristic_core.provenance import code_digest, commit
 from heuristic_core.published.study import paper, studies
 from heuristic_core.record import COMMIT
-from heuristic_core.tasks.rows import local_paths
+from heuristic_core.tasks.rows import local_paths, missing_paths
 
 # Keys of --config that name what to do beside the study; they are no part of it.
 COMMANDS = ("published", "published_groups", "compare", "crate")
@@ -98,6 +98,13 @@ def folders_of(w):
     first = [L.cell.format(**w, sparsity=f"{c.sparsity:g}", seed=c.seed) for c in CELLS if c.step == int(w.step)]
     again = [L.again.format(**w, sparsity=f"{c.sparsity:g}", seed=c.seed) for c in AGAIN if c.step == int(w.step)]
     return first + again
+
+
+def pair_files():
+    """The task's own files. Once they were read, also those that are gone: Snakemake then takes what was made of them
+    for given, where a shorter list of inputs would make it anew."""
+    read = os.path.exists(f"{L.data}/sentences/train.parquet")
+    return local_paths(STUDY.task) + (sorted(missing_paths(STUDY.task).values()) if read else [])
 
 
 def fetched(block):

@@ -29,7 +29,7 @@ else:
 
 rule sentences:
     input:
-        files=local_paths(STUDY.task),
+        files=pair_files(),
         fetched=fetched("task"),
     output:
         train=f"{L.data}/sentences/train.parquet",

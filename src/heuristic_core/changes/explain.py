@@ -8,6 +8,7 @@ from heuristic_core.changes.dryrun import Planned
 from heuristic_core.changes.settings import differences, is_digest
 
 NOTHING = "Nothing would run: every result is up to date."
+MOST = 5  # causes of one rule's jobs that are shown
 # What changed of a job's code, from the words of its command and one of its results.
 Code = Callable[[Sequence[str], str], list[str]]
 
@@ -54,8 +55,10 @@ def _causes(job: Planned, code: Code) -> Iterator[str]:
 
 
 def _cause(rule: str, causes: Counter, total: int) -> str:
-    lines = [f"    {cause}" + (f" ({_number(count)})" if count < total else "") for cause, count in causes.items()]
-    return "\n".join([f"{rule}: {_number(total)}", *lines])
+    lines = [cause if count == total else f"{cause} ({_number(count)})" for cause, count in causes.items()]
+    if len(lines) > MOST:
+        lines[MOST:] = [f"and {len(lines) - MOST} causes more"]
+    return "\n    ".join([f"{rule}: {_number(total)}", *lines])
 
 
 def _number(count: int) -> str:

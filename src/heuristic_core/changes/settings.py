@@ -21,8 +21,8 @@ def differences(before: Sequence, now: Sequence, words: Sequence[str]) -> list[s
     lines: dict[str, list[str]] = {}
     for value in list(new):
         block = _block(value)
-        former = max((one for one in old if _block(one)), key=lambda one: len(_block(one).keys() & block), default=None)
-        if block and former is not None:
+        former = max(old, key=lambda one: len(_block(one).keys() & block.keys()), default=None)
+        if _block(former).keys() & block.keys():
             old.remove(former)
             new.remove(value)
             name = option(value, words)
@@ -32,9 +32,8 @@ def differences(before: Sequence, now: Sequence, words: Sequence[str]) -> list[s
     found = [line for group in lines.values() for line in group]
     if old or new:
         name = option(new[0], words) if len(new) == 1 else ""
-        found.append(
-            f"{name} {', '.join(map(_shown, old)) or 'none'} -> {', '.join(map(_shown, new)) or 'none'}".strip()
-        )
+        former, present = (", ".join(map(_shown, values)) or "none" for values in (old, new))
+        found.append(f"{name} {former} -> {present}".strip())
     return found
 
 

@@ -50,7 +50,8 @@ def split_paths(task: FilesTask, split: Split) -> list[Path]:
 def local_paths(task: GeneratedTask | FilesTask) -> list[str]:
     """The local files of a task that are there: those whose change changes its pairs. Others are pinned by a hash."""
     paths = [path for split in _own(task).values() for path in _local(task, split)]
-    return sorted({path.as_posix() for path in paths})
+    files = [file for path in paths for file in (path.rglob("[!.]*") if path.is_dir() else [path]) if file.is_file()]
+    return sorted({file.as_posix() for file in files})
 
 
 def missing_paths(task: GeneratedTask | FilesTask) -> dict[str, str]:
