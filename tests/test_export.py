@@ -1,0 +1,254 @@
+"""One archive per study: an RO-Crate that a validator accepts, complete, true, the same again, and without secrets."""
+
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from archives import METADATA, described, export, members, script, write
+from conftest import ROOT
+from reduced import REDUCED, STUDY, snakemake
+
+from heuristic_core.config.claims import load_claims
+from heuristic_core.crate.members import TABLES, records
+from heuristic_core.crate.members import members as members_of
+from heuristic_core.crate.public import public, public_page
+from heuristic_core.figures.targets import TARGETS
+
+SETTINGS = yaml.safe_load(REDUCED.read_text())
+SECRET = "hf_QwErTyUiOpAsDfGhJkLzXcVbNm"
+CONTEXT = "https://w3id.org/ro/crate/1.3/context"
+# What the specification recommends and nobody can know before it is published, or CITATION.cff does not say.
+NOT_KNOWN = re.compile("publisher|author|organization|contactPoint", re.IGNORECASE)
+
+
+@pytest.fixture(scope="module")
+def study(finished, tmp_path_factory):
+    """A folder with the finished study, which may be changed, and its archive."""
+    folder = tmp_path_factory.mktemp("exported")
+    shutil.copytree(finished, folder, dirs_exist_ok=True)
+    snakemake(folder, "--", "export", env=os.environ | {"HF_TOKEN": SECRET})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def archive(study):
+    return study / "results" / "reduced" / "reduced.crate.zip"
+
+
+@pytest.fixture(scope="module")
+def found(archive):
+    return members(archive)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """A cache of the validator's that holds the context of RO-Crate 1.3, as the library rocrate brings it."""
+    import requests
+    import rocrate
+    import urllib3
+    from requests_cache import CachedSession
+
+    class Bundled(requests.adapters.BaseAdapter):
+        def send(self, request, **_):
+            response = requests.Response()
+            response.status_code, response.url, response.request = 200, request.url, request
+            response.headers["Content-Type"] = "application/ld+json"
+            body = (Path(rocrate.__file__).parent / "data" / "ro-crate.jsonld").read_bytes()
+            assert json.loads(body)["@id"] == CONTEXT
+            response.raw = urllib3.HTTPResponse(io.BytesIO(body), response.headers, 200, preload_content=False)
+            return response
+
+        def close(self):
+            pass
+
+    path = tmp_path_factory.mktemp("cache") / "validator"
+    with CachedSession(str(path), backend="sqlite", expire_after=-1) as session:
+        session.mount("https://w3id.org", Bundled())
+        session.get(CONTEXT)
+    return path
+
+
+def issues(archive, cache):
+    """What the validator finds, by severity."""
+    from rocrate_validator import services
+    from rocrate_validator.models import ValidationSettings
+
+    result = services.validate(
+        ValidationSettings(
+            rocrate_uri=str(archive),
+            profile_identifier="ro-crate-1.3",
+            requirement_severity="RECOMMENDED",
+            offline=True,
+            cache_path=cache,
+        )
+    )
+    found = {"REQUIRED": set(), "RECOMMENDED": set()}
+    for issue in result.get_issues():
+        found[issue.severity.name].add(issue.message)
+    return found
+
+
+@pytest.mark.workflow
+def test_the_validator_accepts_it(archive, cache):
+    found = issues(archive, cache)
+    assert found["REQUIRED"] == set()
+    assert {message for message in found["RECOMMENDED"] if not NOT_KNOWN.search(message)} == set()
+
+
+@pytest.mark.workflow
+def test_the_validator_would_find_a_fault(found, cache, tmp_path):
+    """Without this, the test above might pass because nothing is looked at."""
+    whole = json.loads(found[METADATA])
+    whole["@graph"] = [{key: v for key, v in entity.items() if key != "license"} for entity in whole["@graph"]]
+    faulty = write(tmp_path / "without-licence.zip", found | {METADATA: json.dumps(whole).encode()})
+    assert any("license" in message for message in issues(faulty, cache)["REQUIRED"])
+
+
+@pytest.mark.workflow
+def test_it_holds_what_was_promised_and_says_the_truth_of_it(study, found):
+    assert found.keys() >= {
+        *("report.html", "study.json", "config.yaml", "claims.yaml", "CITATION.cff", "Snakefile"),
+        *("envs/requirements.txt", "tables/accuracy.parquet", "tables/splits.parquet", "tables/prune_trace.parquet"),
+        *("figures/figure02.pdf", "figures/figure06.csv", "tables/table3.tex", "tables/table3.md"),
+        *("mini-bert/pairs/ft2/step60/s0.4/seed44/subnetwork.json",),
+        *("mini-bert/pairs/ft1/step60/s0.2/seed42/repeat1/subnetwork.json",),
+    }
+    assert [name for name in found if "predictions" in name or name.endswith((".log", ".safetensors"))] == []
+    assert found["Snakefile"] == (ROOT / "Snakefile").read_bytes()
+    for name in members_of(STUDY):
+        assert found[name] == (study / "results/reduced" / name).read_bytes(), name
+    entities = described(found)
+    files = {name for name, entity in entities.items() if "File" in entity["@type"]}
+    assert files == found.keys() - {METADATA} == {part["@id"] for part in entities["./"]["hasPart"]}
+    for name in files:
+        assert entities[name]["sha256"] == hashlib.sha256(found[name]).hexdigest()
+        assert entities[name]["contentSize"] == str(len(found[name]))
+    run = entities["#run"]
+    assert run["instrument"] == {"@id": "Snakefile"}
+    assert {"@id": "config.yaml"} in run["object"] and {"@id": "tables/core.parquet"} in run["result"]
+    assert yaml.safe_load(found["config.yaml"]) == SETTINGS
+
+
+@pytest.mark.workflow
+def test_exporting_again_gives_the_same_bytes(study, archive, tmp_path):
+    copied = tmp_path / "elsewhere" / "reduced"
+    shutil.copytree(study / "results/reduced", copied, copy_function=shutil.copyfile)  # with other times
+    export(copied, SETTINGS, tmp_path / "again.zip")
+    assert (tmp_path / "again.zip").read_bytes() == archive.read_bytes()
+
+
+@pytest.mark.workflow
+def test_no_path_user_or_secret_enters_it(study, tmp_path):
+    private = ("/home/ada", "lovelace", "s3cret", SECRET, str(Path.home()), str(tmp_path), str(study), str(ROOT))
+    split = {"sentences": ["a", "b"], "url": "https://ada:s3cret@example.org/x.csv?key=s3cret", "sha256": "0" * 64}
+    task = {
+        **{"name": "pairs", "source": "files", "folder": '/home/ada "lovelace"/data', "labels": ["no", "yes"]},
+        **{"train": [split | {"file": "x.csv"}], "evaluation": {"id": split | {"file": "x.csv", "group": "id"}}},
+    }
+    model = {"name": "mini-bert", "source": "pretrained", "folder": "/home/ada.lovelace/models/tiny"}
+    settings = {**SETTINGS, "task": task, "model": model, "results": "/home/ada.lovelace/results", "figures": {}}
+    root = tmp_path / "reduced"
+    shutil.copytree(study / "results/reduced", root)
+    rewrite_settings(root, settings)
+    assert all(word in (root / "report.html").read_text() for word in ("/home/ada", "s3cret"))
+    found = export(root, settings, tmp_path / "out.zip")
+    told = yaml.safe_load(found["config.yaml"])
+    assert (told["task"]["folder"], told["model"]["folder"], told["results"]) == ("data", "tiny", "results")
+    assert told["task"]["train"][0]["url"] == "https://example.org/x.csv"
+    assert json.loads(found["study.json"])["settings"]["model"]["folder"] == "tiny"
+    assert '<td class="text">tiny</td>' in found["report.html"].decode()
+    for name, content in found.items():
+        assert [word for word in private if word in texts(name, content)] == [], name
+
+
+def rewrite_settings(root, settings):
+    """What a study of `settings` has in study.json and in its report, in a finished study of others."""
+    from heuristic_core.config import parse_study
+
+    described = json.loads((root / "study.json").read_text())
+    described["settings"] = json.loads(parse_study(settings).model_dump_json())
+    (root / "study.json").write_text(json.dumps(described))
+    names = sorted({path.stem for path in (root / "figures").glob("*.png")})
+    captions = sorted(map(str, (ROOT / "workflow/report").glob("*.rst")))
+    given = ["--root", root, "--context", json.dumps(described["context"]), "--settings", root / "study.json"]
+    given += ["--claims", root / "tables/claims.parquet", "--report", root / "report.html"]
+    given += ["--captions", *captions, "--targets", *names, "--metadata", root / "none", "--log", root / "page.log"]
+    script("report").main([*map(str, given)])
+
+
+def texts(name, content):
+    """All that a member says: of a Parquet file its text columns and metadata."""
+    if not name.endswith(".parquet"):
+        return content.decode(errors="replace")
+    table = pq.read_table(io.BytesIO(content))
+    columns = [
+        str(set(table[c].to_pylist())) for c in table.column_names if str(table.schema.field(c).type) == "string"
+    ]
+    return " ".join([*columns, str(table.schema.metadata), str([field.metadata for field in table.schema])])
+
+
+def test_settings_keep_what_is_not_private():
+    assert public({"a": ["data/x", "nyu-mll/glue", 1, None], "b": "../../ada/x"}) == {
+        "a": ["data/x", "nyu-mll/glue", 1, None],
+        "b": "x",
+    }
+    assert public("https://example.org/a/b.csv") == "https://example.org/a/b.csv"
+
+
+def test_a_short_path_does_not_break_the_page():
+    page = "<div><td>/d</td></div>"
+    assert public_page(page, {"folder": "/d"}) == "<div><td>d</td></div>"
+
+
+def test_every_table_that_something_reads_is_exported():
+    read = {table for target in TARGETS.values() for table in target.tables}
+    read |= {table for claim in load_claims(ROOT / "claims.yaml") for table in claim.tables}
+    assert read <= set(TABLES)
+
+
+def record(folder, name, inputs, started, commit="c" * 40):
+    path = folder / "provenance" / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made = {"inputs": dict.fromkeys(inputs, "0" * 64), "started": started, "seconds": 90.5, "commit": commit}
+    path.write_text(json.dumps(made))
+
+
+def test_records_are_those_of_what_led_here(tmp_path):
+    record(tmp_path, "tables/core.parquet", ["m/subnetwork.json"], "2026-01-01T10:00:00Z")
+    record(tmp_path, "m/subnetwork.json", ["m/checkpoint/model.safetensors"], "2026-01-01T09:00:00Z")
+    record(tmp_path, "m/checkpoint", [], "2026-01-01T08:00:00Z")
+    record(tmp_path, "of-a-seed-that-is-gone/subnetwork.json", [], "2026-01-01T11:00:00Z")
+    assert records(tmp_path, ["tables/core.parquet", "without-record.csv"]) == [
+        "provenance/m/checkpoint.json",
+        "provenance/m/subnetwork.json",
+        "provenance/tables/core.parquet.json",
+    ]
+
+
+@pytest.mark.workflow
+def test_dates_and_commit_are_those_of_the_records(study, found, tmp_path):
+    assert described(found)["./"]["datePublished"]
+    root = tmp_path / "reduced"
+    shutil.copytree(study / "results/reduced", root)
+    shutil.rmtree(root / "provenance", ignore_errors=True)
+    record(root, "tables/core.parquet", ["tables/components.parquet"], "2026-01-01T23:59:00Z", commit="a" * 40)
+    record(root, "tables/components.parquet", [], "2026-01-01T10:00:00Z", commit="b" * 40)
+    record(root, "reduced.crate.zip", ["tables/core.parquet"], "2026-03-01T10:00:00Z")
+    entities = described(with_records := export(root, SETTINGS, tmp_path / "dated.zip"))
+    assert [name for name in with_records if name.startswith("provenance")] == [
+        "provenance/tables/components.parquet.json",
+        "provenance/tables/core.parquet.json",
+    ]
+    assert entities["./"]["datePublished"] == "2026-01-02"
+    assert (entities["#run"]["startTime"], entities["#run"]["endTime"]) == (
+        "2026-01-01T10:00:00+00:00",
+        "2026-01-02T00:00:30+00:00",
+    )
+    assert entities["Snakefile"]["identifier"] == f"swh:1:rev:{'a' * 40}"

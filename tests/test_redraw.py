@@ -1,0 +1,152 @@
+"""Everything drawn anew from an archive, and archives from which nothing can be drawn."""
+
+import json
+import shutil
+import zipfile
+
+import pytest
+from archives import METADATA, export, forged, members, script, write
+from conftest import ROOT
+from reduced import OWN, snakemake
+from test_export import SETTINGS
+
+from heuristic_core.crate.environment import differences
+from heuristic_core.crate.reading import open_crate
+from heuristic_core.errors import InputError
+
+pytestmark = pytest.mark.workflow
+TABLE = "tables/core.parquet"
+
+
+@pytest.fixture(scope="module")
+def archive(finished, tmp_path_factory):
+    path = tmp_path_factory.mktemp("archive") / "reduced.crate.zip"
+    export(finished / "results/reduced", SETTINGS, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def found(archive):
+    return members(archive)
+
+
+def test_all_that_is_drawn_is_drawn_anew_to_the_same_bytes(archive, found, tmp_path):
+    """From the archive alone, with its own settings: those of the configuration beside it are another study's."""
+    shutil.copy(archive, tmp_path / "given.zip")
+    snakemake(tmp_path, "redraw", "--config", "crate=given.zip", config=ROOT / "config.yaml")
+    root = tmp_path / "results/from-crate/reduced"
+    assert [path.name for path in (tmp_path / "results").iterdir()] == ["from-crate"]
+    drawn = [name for name in found if name.startswith("figures/") or name.startswith("tables/table")]
+    assert len(drawn) == 4 * len(OWN)
+    for name in (*drawn, "tables/claims.parquet", "study.json"):
+        assert (root / name).read_bytes() == found[name], name
+    assert (root / "report.html").stat().st_size > 1e6
+    assert not list(root.glob("mini-bert")) and not list(root.rglob("*.safetensors"))
+
+
+def test_a_finished_study_is_left_alone(archive, finished):
+    """In the folder of the study itself the archive is drawn beside it."""
+    planned = snakemake(finished, "redraw", "--dry-run", "--config", f"crate={archive}")
+    outputs = [word for line in planned.stdout.splitlines() if "output: " in line for word in line.split()[1:]]
+    assert outputs and all(path.startswith("results/from-crate/reduced/") for path in outputs)
+
+
+def flipped(archive, name):
+    """The archive's bytes with one of those of the member `name` changed."""
+    with zipfile.ZipFile(archive) as file:
+        info = file.getinfo(name)
+    content = bytearray(archive.read_bytes())
+    content[info.header_offset + 30 + len(name) + info.compress_size // 2] ^= 1
+    return content
+
+
+def fails_with(path, *words):
+    with pytest.raises(InputError) as raised:
+        open_crate(path)
+    assert all(word in str(raised.value) for word in (str(path), *words)), raised.value
+
+
+def test_no_file(tmp_path):
+    fails_with(tmp_path / "x.zip", "no such file", "make export")
+
+
+def test_not_a_zip(tmp_path):
+    (tmp_path / "x.zip").write_text("a text")
+    fails_with(tmp_path / "x.zip", "not a whole zip file", "make export")
+
+
+def test_half_an_archive(archive, tmp_path):
+    (tmp_path / "x.zip").write_bytes(archive.read_bytes()[:-5000])
+    fails_with(tmp_path / "x.zip", "not a whole zip file")
+
+
+@pytest.mark.parametrize("name", ("../x", "/etc/x", "a/../../x", "C:x", "..\\x"))
+def test_a_member_outside_the_folder(found, tmp_path, name):
+    fails_with(write(tmp_path / "x.zip", found | {name: b""}), repr(name), "outside", "do not unpack")
+
+
+def test_a_zip_of_another_kind(tmp_path):
+    fails_with(write(tmp_path / "x.zip", {"a.txt": b""}), f"without {METADATA}", "make export")
+
+
+def test_a_crate_of_another_kind(tmp_path):
+    graph = [{"@id": "./", "@type": "Dataset"}, {"@id": "a.txt", "@type": "File"}]
+    other = {METADATA: json.dumps({"@graph": graph}).encode(), "a.txt": b""}
+    fails_with(write(tmp_path / "x.zip", other), "not of a study", "study.json", "make export")
+
+
+@pytest.mark.parametrize("text", ("{", "[]", '{"@graph": [3]}', '{"@graph": [{"@id": "x"}]}'))
+def test_metadata_that_are_none(found, tmp_path, text):
+    fails_with(write(tmp_path / "x.zip", found | {METADATA: text.encode()}), METADATA, "cannot be read")
+
+
+def test_a_table_that_is_missing(found, tmp_path):
+    rest = {name: content for name, content in found.items() if name != TABLE}
+    fails_with(write(tmp_path / "x.zip", rest), f"{TABLE} is there 0 times", "another copy")
+
+
+def test_a_member_that_was_added(found, tmp_path):
+    fails_with(write(tmp_path / "x.zip", found | {"run.sh": b"rm"}), "run.sh is not in the metadata", "another copy")
+
+
+def test_settings_that_were_changed(found, tmp_path):
+    fails_with(write(tmp_path / "x.zip", found | {"study.json": b"{}"}), "study.json is damaged", "another copy")
+
+
+@pytest.mark.parametrize("study", ("../../x", "a/b", "", 3))
+def test_a_study_whose_name_is_a_way_out(found, tmp_path, study):
+    values = json.loads(found["study.json"])
+    values["settings"]["study"] = study
+    changed = {"study.json": json.dumps(values).encode()}
+    fails_with(forged(tmp_path / "x.zip", found, **changed), "study.json is not what a study writes", "make export")
+
+
+def test_a_flipped_bit_in_a_table_ends_the_redrawing(archive, tmp_path):
+    (tmp_path / "x.zip").write_bytes(flipped(archive, TABLE))
+    done = snakemake(tmp_path, "redraw", "--config", "crate=x.zip", check=False)
+    told = done.stdout + done.stderr
+    assert done.returncode == 1 and "Traceback" not in told
+    assert f"error: x.zip: {TABLE} is damaged" in told and "take another copy" in told
+    assert not (tmp_path / "results/from-crate/reduced/tables").exists()
+
+
+def test_an_impossible_archive_is_told_before_anything_runs(tmp_path):
+    (tmp_path / "x.zip").write_text("a text")
+    done = snakemake(tmp_path, "redraw", "--config", "crate=x.zip", check=False)
+    assert done.returncode == 1 and "x.zip: not a whole zip file" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_without_an_archive_the_command_is_told(tmp_path):
+    done = snakemake(tmp_path, "redraw", check=False)
+    assert done.returncode == 1 and "redraw --config crate=" in done.stdout + done.stderr
+
+
+def test_another_environment_is_told(finished, tmp_path):
+    lock = tmp_path / "requirements.txt"
+    lock.write_text("matplotlib==1.0\nno-such-package==2.0\nnumpy==" + __import__("numpy").__version__)
+    export(finished / "results/reduced", SETTINGS, tmp_path / "x.zip", lock=lock)
+    script("unpack").main([*f"--crate {tmp_path}/x.zip --folder {tmp_path}/out --log {tmp_path}/log".split()])
+    told = (tmp_path / "log").read_text()
+    assert "matplotlib" in told and ", not 1.0" in told and "no-such-package is not installed, not 2.0" in told
+    assert "numpy" not in told
+    assert differences((ROOT / "envs" / "requirements.txt").read_text()) == []
