@@ -51,8 +51,8 @@ def model_folder(folder, texts):
 
 @pytest.fixture(scope="module")
 def studied(folder):
-    """The page's study on a tiny model, run to its end: its configuration. Training pairs stand in two files, of which one
-    has nothing but rows without a label, more than 1 MB of them."""
+    """The page's study on a tiny model, run to its end: its configuration. Training pairs stand in two files, of which
+    one has nothing but rows without a label, more than 1 MB of them."""
     texts = [path.read_text() for path in (folder / "reviews").iterdir()]
     model_folder(folder / "model", texts)
     (folder / "reviews/train-more.csv").write_text(

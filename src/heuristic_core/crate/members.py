@@ -15,7 +15,7 @@ TABLES = (
     *("accuracy", "group_accuracy", "finetune_accuracy", "summary", "variance", "effective_size"),
     *("components", "head_frequency", "rank_correlation", "core", "core_null", "core_seeds"),
     *("ablations", "ablation_sets", "controls", "attention", "attention_maps"),
-    *("claims", "splits", "runs", "prune_trace", "finetune_trace"),
+    *("claims", "splits", "runs", "prune_trace", "finetune_trace", "provenance"),
 )
 RECORDS = "provenance"
 
