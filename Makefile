@@ -6,7 +6,7 @@ CONFIG ?= config.yaml
 BIN := $(VENV)/bin
 READY := $(VENV)/installed
 
-.PHONY: figures fetch report plan test lint format lock minilm clean
+.PHONY: figures fetch report plan changes test lint format lock minilm clean
 
 figures: $(READY)
 	$(BIN)/snakemake --cores $(CORES) all_figures
@@ -23,6 +23,10 @@ report: $(READY)
 # What a run of CONFIG (one file, or several laid over each other) would need; DEVICE: see src/heuristic_core/plan.
 plan: $(READY)
 	$(BIN)/python workflow/scripts/plan.py --configfile $(CONFIG) $(if $(DEVICE),--device $(DEVICE))
+
+# Why jobs of CONFIG (one file, or several laid over each other) would run.
+changes: $(READY)
+	@$(BIN)/python workflow/scripts/changes.py --configfile $(CONFIG)
 
 test: $(READY) lint
 	$(BIN)/python -m pytest
