@@ -33,6 +33,10 @@ plan: $(READY)
 audit: $(READY)
 	$(BIN)/python workflow/scripts/audit.py --configfile $(CONFIG) --sample $(or $(SAMPLE),5) --seed $(or $(SEED),0)
 
+# Why jobs of CONFIG (one file, or several laid over each other) would run.
+changes: $(READY)
+	@$(BIN)/python workflow/scripts/changes.py --configfile $(CONFIG)
+
 test: $(READY) lint
 	$(BIN)/python -m pytest
 

@@ -51,8 +51,8 @@ def model_folder(folder, texts):
 
 @pytest.fixture(scope="module")
 def studied(folder):
-    """The page's study on a tiny model, run to its end: its configuration. Training pairs stand in two files, of which
-    one has nothing but rows without a label, more than 1 MB of them."""
+    """The page's study on a tiny model, run to its end: its configuration. Its training pairs stand in two files; one
+    has nothing but rows without a label, more than 1 MB of them."""
     texts = [path.read_text() for path in (folder / "reviews").iterdir()]
     model_folder(folder / "model", texts)
     (folder / "reviews/train-more.csv").write_text(
@@ -125,9 +125,14 @@ def test_another_file_that_a_pattern_matches_makes_the_pairs_anew(folder, studie
 
 
 @pytest.mark.workflow
-def test_files_of_pairs_that_are_gone_leave_their_results(folder, studied, files):
-    for path in files.iterdir():
-        path.unlink()
+@pytest.mark.parametrize("dry", [["--dry-run"], []])
+def test_a_file_that_is_gone_is_named_before_anything_made_from_it_is_removed(folder, studied, files, dry):
+    (files / "dev.csv").rename(files.parent / "dev.csv")
+    done = snakemake(folder, *dry, config=studied, check=False)
+    assert done.returncode
+    assert "task.evaluation.dev.file: reviews/dev.csv is not there, but " in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    (files.parent / "dev.csv").rename(files / "dev.csv")
     assert planned(folder, studied) == {}
 
 

@@ -100,11 +100,17 @@ def folders_of(w):
     return first + again
 
 
-def pair_files():
-    """The task's own files. Once they were read, also those that are gone: Snakemake then takes what was made of them
-    for given, where a shorter list of inputs would make it anew."""
-    read = os.path.exists(f"{L.data}/sentences/train.parquet")
-    return local_paths(STUDY.task) + (sorted(missing_paths(STUDY.task).values()) if read else [])
+def pair_files(w):
+    """The task's own files. Where one is gone since they were read, a job that would miss it must not begin: what was
+    read is removed before, and then everything would be made anew."""
+    read = f"{L.data}/sentences/train.parquet"
+    missing = missing_paths(STUDY.task)
+    if missing and os.path.exists(read):
+        key, path = next(iter(missing.items()))
+        raise WorkflowError(
+            f"{key}: {path} is not there, but {read} was made from files: put it back, or remove {read}"
+        )
+    return local_paths(STUDY.task)
 
 
 def fetched(block):

@@ -29,7 +29,7 @@ else:
 
 rule sentences:
     input:
-        files=pair_files(),
+        files=pair_files,
         fetched=fetched("task"),
     output:
         train=f"{L.data}/sentences/train.parquet",
