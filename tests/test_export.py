@@ -25,7 +25,7 @@ SETTINGS = yaml.safe_load(REDUCED.read_text())
 SECRET = "hf_QwErTyUiOpAsDfGhJkLzXcVbNm"
 CONTEXT = "https://w3id.org/ro/crate/1.3/context"
 # What the specification recommends and nobody can know before it is published, or CITATION.cff does not say.
-NOT_KNOWN = re.compile("publisher|author|organization|contactPoint", re.IGNORECASE)
+NOT_KNOWN = re.compile("publisher|author|organization|contactPoint|Bioschemas", re.IGNORECASE)
 
 
 @pytest.fixture(scope="module")
@@ -105,9 +105,11 @@ def test_the_validator_accepts_it(archive, cache):
 @pytest.mark.workflow
 def test_the_validator_would_find_a_fault(found, cache, tmp_path):
     """Without this, the test above might pass because nothing is looked at."""
-    whole = json.loads(found[METADATA])
-    whole["@graph"] = [{key: v for key, v in entity.items() if key != "license"} for entity in whole["@graph"]]
-    faulty = write(tmp_path / "without-licence.zip", found | {METADATA: json.dumps(whole).encode()})
+    entities = described(found)
+    few = [entities[name] for name in ("./", METADATA, "claims.yaml", "#author-1")]
+    few[0] = few[0] | {"hasPart": {"@id": "claims.yaml"}, "license": None}
+    whole = json.loads(found[METADATA]) | {"@graph": few}
+    faulty = write(tmp_path / "faulty.zip", {METADATA: json.dumps(whole).encode(), "claims.yaml": b""})
     assert any("license" in message for message in issues(faulty, cache)["REQUIRED"])
 
 
@@ -227,7 +229,7 @@ def test_records_are_those_of_what_led_here(tmp_path):
     record(tmp_path, "of-a-seed-that-is-gone/subnetwork.json", [], "2026-01-01T11:00:00Z")
     assert records(tmp_path, ["tables/core.parquet", "without-record.csv"]) == [
         "provenance/m/checkpoint.json",
-        "provenance/m/subnetwork.json",
+        "provenance/m/subnetwork.json.json",
         "provenance/tables/core.parquet.json",
     ]
 

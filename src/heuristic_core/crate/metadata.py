@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocrate.model import ComputationalWorkflow, ContextEntity, File
-from rocrate.model.computerlanguage import snakemake
 from rocrate.rocrate import ROCrate
 
 from heuristic_core.crate.archive import content
@@ -79,9 +78,8 @@ def metadata(study: str, subject: str, members: Mapping[str, Path | bytes], cita
     files = {name: _file(crate, name, content(member)) for name, member in sorted(members.items())}
     licence, authors, paper = _licence(crate, citation), _authors(crate, citation), _paper(crate, citation)
     workflow = files[WORKFLOW]
-    language = crate.add(snakemake(crate, packages.version("snakemake")))
-    _set(workflow, author=authors, programmingLanguage=language, softwareRequirements=files[LOCK])
-    _set(workflow, version=packages.version("heuristic-core"))
+    _set(workflow, author=authors, programmingLanguage=_snakemake(crate), softwareRequirements=files[LOCK])
+    _set(workflow, version=citation["version"])
     if run.commit:
         _set(workflow, identifier=f"swh:1:rev:{run.commit}")  # of Software Heritage, which is the git commit's own
     action = crate.add(ContextEntity(crate, "#run", {"@type": "CreateAction"}))
@@ -141,16 +139,11 @@ def _licence(crate: ROCrate, citation: Mapping) -> ContextEntity:
     return crate.add(ContextEntity(crate, f"https://spdx.org/licenses/{name}", about))
 
 
-def _authors(crate: ROCrate, citation: Mapping) -> list[ContextEntity]:
-    """Those of the software: whole names of organisations or groups, others of persons."""
-    return [
-        crate.add(
-            ContextEntity(
-                crate, f"#author-{number}", {"@type": "Organization" if "name" in one else "Person", "name": _name(one)}
-            )
-        )
-        for number, one in enumerate(citation["authors"], start=1)
-    ]
+def _authors(crate: ROCrate, citation: Mapping) -> list[ContextEntity] | ContextEntity:
+    """Those of the software, or the only one: whole names are of organisations or groups, others of persons."""
+    abouts = [{"@type": "Organization" if "name" in one else "Person", "name": _name(one)} for one in citation["authors"]]
+    authors = [crate.add(ContextEntity(crate, f"#author-{i}", about)) for i, about in enumerate(abouts, start=1)]
+    return authors if len(authors) > 1 else authors[0]
 
 
 def _paper(crate: ROCrate, citation: Mapping) -> ContextEntity:
@@ -163,6 +156,16 @@ def _paper(crate: ROCrate, citation: Mapping) -> ContextEntity:
         "description": f"{', '.join(map(_name, paper['authors']))}. {paper['collection-title']}, {paper['year']}",
     }
     return crate.add(ContextEntity(crate, f"https://arxiv.org/abs/{arxiv}", about))
+
+
+def _snakemake(crate: ROCrate) -> ContextEntity:
+    about = {
+        "@type": "ComputerLanguage",
+        "name": "Snakemake",
+        "url": "https://snakemake.readthedocs.io",
+        "version": packages.version("snakemake"),
+    }
+    return crate.add(ContextEntity(crate, "https://w3id.org/workflowhub/workflow-ro-crate#snakemake", about))
 
 
 def _name(author: Mapping) -> str:
