@@ -122,7 +122,7 @@ def test_an_option_is_the_last_before_its_value():
 
 
 def job(rule, inputs=(), outputs=(), **reason):
-    return Planned(rule, list(inputs), list(outputs), ["fork", rule], NONE._replace(**reason))
+    return Planned(rule, list(inputs), list(outputs), f"fork {rule}", NONE._replace(**reason))
 
 
 def test_nothing_to_do_is_said():

@@ -1,5 +1,6 @@
 """Results damaged on the disk: the job that reads one says so and how to mend it, and mended the study is as it was."""
 
+import os
 import re
 import shlex
 import shutil
@@ -53,7 +54,7 @@ def test_damage_is_named_and_mended_by_what_the_message_says(finished, tmp_path)
         whole = (folder / name).read_bytes()
         times = (folder / name).stat()
         damage(folder / name)
-        subprocess.run(["touch", "-r", finished / name, folder / name], check=True)  # no time stamp betrays it
+        os.utime(folder / name, ns=(times.st_atime_ns, times.st_mtime_ns))  # no time stamp betrays it
         (folder / reader).unlink()
         done = snakemake(folder, "--", reader, check=False)
         text = done.stdout + done.stderr
@@ -61,7 +62,6 @@ def test_damage_is_named_and_mended_by_what_the_message_says(finished, tmp_path)
         message = re.search(r"error: (\S+) has changed since .* To have it made anew: (rm -r \S+), and run again", text)
         assert message and message[1] == name, text[-3000:]
         assert "Traceback" not in text
-        assert times.st_mtime == (folder / name).stat().st_mtime
         mend, result = shlex.split(message[2]), (folder / name)
         if name.startswith((f"{STEP}/checkpoint", f"{RUNS}/data")):
             result.write_bytes(whole)  # all that descends from these would run: once is enough, below

@@ -15,7 +15,6 @@ from heuristic_core.config import ConfigError, parse_study
 from heuristic_core.tables import read_rows, read_table
 from heuristic_core.tasks.files import DataError, read_task
 
-UNLABELLED = 12
 PAGE = (ROOT / "docs" / "own-task.md").read_text()
 
 
@@ -51,16 +50,15 @@ def model_folder(folder, texts):
 
 @pytest.fixture(scope="module")
 def studied(folder):
-    """The page's study on a tiny model, run to its end: its configuration. Its training pairs stand in two files; one
-    has nothing but rows without a label, more than 1 MB of them."""
+    """The page's study on a tiny model, run to its end: its configuration. Its tricky pairs stand in two files; one has
+    nothing but rows without a label, more than 1 MB of them."""
     texts = [path.read_text() for path in (folder / "reviews").iterdir()]
     model_folder(folder / "model", texts)
-    (folder / "reviews/train-more.csv").write_text(
-        "review,question,answer\n" + UNLABELLED * ("word " * 20_000 + ",Is it?,-\n")
-    )
+    rows = 12 * f"{'word ' * 20_000},Is it?,-\n"
+    (folder / "reviews/tricky-more.csv").write_text(f"review,question,label\n{rows}")
     values = yaml.safe_load(block("yaml"))
     values["model"] = {"name": "tiny", "source": "pretrained", "folder": "model"}
-    values["task"]["train"][0]["file"] = "train*.csv"
+    values["task"]["evaluation"]["tricky"]["file"] = "tricky*.csv"
     config = folder / "tiny.yaml"
     config.write_text(yaml.safe_dump(values, sort_keys=False))
     snakemake(folder, "--", "all_figures", config=config)
@@ -76,13 +74,13 @@ def test_the_page_goes_from_its_files_to_the_report(folder, studied):
     assert [row["used"] for row in counts[1:]] == [300, 60, 60, 60, 60]
     assert {row["in_training"] for row in counts[1:]} == {0}  # drop_overlap
     left_out = [counts[0][key] for key in ("unlabelled", "empty", "overlapping")]
-    assert left_out == [1 + UNLABELLED, 1, 99] and counts[0]["used"] == counts[0]["rows"] - sum(left_out)
+    assert left_out == [1, 1, 99] and counts[0]["used"] == counts[0]["rows"] - sum(left_out)
     logged = (root / "logs/sentences.log").read_text()
     for line in block("log").splitlines():
         assert line in logged
     accuracy = read_table(root / "tables/accuracy.parquet")
     assert set(accuracy["subset"]) == {"dev", "direct", "hearsay", "hope", "negated"}
-    assert "tricky.csv" in (root / "report.html").read_text()
+    assert "tricky*.csv" in (root / "report.html").read_text()
 
 
 # ---- what reruns, as docs/reruns.md says it; each leaves the files as they were
@@ -118,9 +116,9 @@ def test_new_timestamps_of_files_of_pairs_run_nothing(folder, studied, files):
 @pytest.mark.parametrize("more", [True, False])
 def test_another_file_that_a_pattern_matches_makes_the_pairs_anew(folder, studied, files, more):
     if more:
-        shutil.copy(files / "train-more.csv", files / "train-most.csv")
+        shutil.copy(files / "tricky-more.csv", files / "tricky-most.csv")
     else:
-        (files / "train-more.csv").unlink()
+        (files / "tricky-more.csv").unlink()
     assert planned(folder, studied).keys() >= DESCENDANTS
 
 

@@ -91,7 +91,7 @@ def test_a_repeated_seed_runs_by_itself(finished, changed):
 
 
 def test_other_subsets_score_anew_and_choose_anew_what_to_ablate(finished, changed):
-    jobs = planned(finished, changed(analysis__subsets=["id", "ln_so_swap", "le_around_prepositional_phrase"]))
+    jobs = planned(finished, changed(analysis__subsets=["in_domain", "ln_so_swap", "cn_if"]))
     assert {"gather", "finetune_accuracy", "ablate", "controls", "effective_size", "figure02"} <= set(jobs)
     assert not {"finetune", "full_model", "prune", "evaluate", "controls_predictions", "attention", "core"} & set(jobs)
 

@@ -8,7 +8,7 @@ from conftest import ROOT
 ROWS = re.findall(r"^\|(?! *you change|---)(.*)\|$", (ROOT / "docs" / "reruns.md").read_text(), re.MULTILINE)
 
 
-def tests_of(file):
+def defined_in(file):
     tree = ast.parse((ROOT / "tests" / file).read_text())
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}
 
@@ -18,5 +18,5 @@ def test_lines_and_tests_correspond():
     assert named and all(named)
     assert len({match[0] for match in named}) == len(named), "a test stands behind one line"
     for match in named:
-        assert match[2] in tests_of(match[1]), f"{match[0]} does not exist"
-    assert tests_of("test_reruns.py") == {match[2] for match in named if match[1] == "test_reruns.py"}
+        assert match[2] in defined_in(match[1]), f"{match[0]} does not exist"
+    assert defined_in("test_reruns.py") == {match[2] for match in named if match[1] == "test_reruns.py"}

@@ -100,19 +100,6 @@ def folders_of(w):
     return first + again
 
 
-def pair_files(w):
-    """The task's own files. Where one is gone since they were read, a job that would miss it must not begin: what was
-    read is removed before, and then everything would be made anew."""
-    read = f"{L.data}/sentences/train.parquet"
-    missing = missing_paths(STUDY.task)
-    if missing and os.path.exists(read):
-        key, path = next(iter(missing.items()))
-        raise WorkflowError(
-            f"{key}: {path} is not there, but {read} was made from files: put it back, or remove {read}"
-        )
-    return local_paths(STUDY.task)
-
-
 def fetched(block):
     """What to wait for before what `block` names can be read. When it was downloaded says nothing: it is pinned."""
     return ancient(rules.fetch.output[0]) if block in TO_FETCH else []

@@ -27,12 +27,20 @@ else:
             "echo 'This study takes nothing from the Hugging Face hub or an address: there is nothing to fetch.' | tee {log}"
 
 
+SENTENCES = f"{L.data}/sentences/train.parquet"
+# A file that is gone since it was read stops here: its job would remove what was read and then fail, and everything would
+# be made anew once the file is back.
+if os.path.exists(SENTENCES):
+    for key, path in missing_paths(STUDY.task).items():
+        raise WorkflowError(f"{key}: {path} is not there, but {SENTENCES} was made from it: put it back")
+
+
 rule sentences:
     input:
-        files=pair_files,
+        files=local_paths(STUDY.task),
         fetched=fetched("task"),
     output:
-        train=f"{L.data}/sentences/train.parquet",
+        train=SENTENCES,
         evaluation=f"{L.data}/sentences/evaluation.parquet",
         subsets=f"{L.data}/subsets.json",
         splits=L.table("splits"),

@@ -31,13 +31,18 @@ class Reason(NamedTuple):
 
 
 class Planned(NamedTuple):
-    """A job that would run. rule: its family. inputs, outputs: paths. words: of its command."""
+    """A job that would run. rule: its family. inputs, outputs: paths."""
 
     rule: str
     inputs: list[str]
     outputs: list[str]
-    words: list[str]
+    command: str
     reason: Reason
+
+    @property
+    def words(self) -> list[str]:
+        """The words of its command."""
+        return shlex.split(self.command)
 
 
 def planned_jobs(text: str) -> list[Planned]:
@@ -47,7 +52,7 @@ def planned_jobs(text: str) -> list[Planned]:
         fields = dict(re.findall(r"^    (\w+): (.*)$", block, re.MULTILINE))
         if "output" in fields:
             paths = [fields.get(name, "").split(", ") for name in ("input", "output")]
-            found.append(Planned(family(rule), *paths, shlex.split(command), reason_of(fields["reason"])))
+            found.append(Planned(family(rule), *paths, command, reason_of(fields["reason"])))
     return found
 
 

@@ -47,11 +47,11 @@ def _causes(job: Planned, code: Code) -> Iterator[str]:
         yield "other input files than before"
     if reason.command:
         yield "command changed: its rule under workflow/rules"
-    for line in differences(reason.before, reason.now, job.words):
-        yield f"setting changed: {line}"
-    if any(map(is_digest, reason.now)):
-        for line in code(job.words, job.outputs[0]):
-            yield f"code changed: {line}"
+    if reason.before or reason.now:
+        words = job.words
+        yield from (f"setting changed: {line}" for line in differences(reason.before, reason.now, words))
+        if any(map(is_digest, reason.now)):
+            yield from (f"code changed: {line}" for line in code(words, job.outputs[0]))
 
 
 def _cause(rule: str, causes: Counter, total: int) -> str:
