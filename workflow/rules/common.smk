@@ -2,9 +2,11 @@
 import glob
 import hashlib
 import json
+import logging
 import os
 import shlex
 import sys
+import tempfile
 
 from snakemake.exceptions import WorkflowError
 
@@ -15,7 +17,6 @@ from heuristic_core.crate.members import members
 from heuristic_core.crate.reading import open_crate
 from heuristic_core.download import downloads
 from heuristic_core.errors import InputError
-from heuristic_core.faults import MEMORY
 from heuristic_core.figures.targets import TARGETS, module, outputs, shown, unmet
 from heuristic_core.hub import sources
 from heuristic_core.layout import Layout
@@ -24,6 +25,17 @@ from heuristic_core.provenance import code_digest, commit
 from heuristic_core.published.study import paper, studies
 from heuristic_core.record import COMMIT
 from heuristic_core.tasks.rows import local_paths, missing_paths
+
+# Of this Snakemake itself would say no more than a traceback.
+RECORDS = os.path.abspath(".snakemake" if os.path.isdir(".snakemake") else ".")
+try:
+    with tempfile.TemporaryFile(dir=RECORDS) as file:
+        file.write(bytes(1 << 20))
+except OSError as error:
+    raise WorkflowError(
+        f"{RECORDS} cannot be written ({error.strerror}), and Snakemake keeps its records there, also in a dry run; make "
+        "room or make it writable, then run the same command, or let --directory name another folder to work in"
+    ) from None
 
 # Keys of --config that name what to do beside the study; they are no part of it.
 COMMANDS = ("published", "published_groups", "compare", "crate")
@@ -58,20 +70,18 @@ PAGE = sorted(glob.glob(f"{workflow.basedir}/src/heuristic_core/report/templates
 
 # In shell commands, `step NAME ...` runs a script, and `fork NAME ...` runs it in a fork of a process with its imports
 # done, for small jobs that run hundreds of times (on other machines there is no such process: the same as `step`).
-FORK = f"{shlex.quote(workflow.basedir)}/workflow/warm/watch.py"
+FORK = ""
 if not workflow.remote_exec and os.environ.get("HEURISTIC_CORE_WARM", "1") == "1":
     version = code_digest(*(f"{workflow.basedir}/workflow/scripts/{name}.py" for name in SCRIPTS), lock=LOCK)
     here = hashlib.sha256(f"{sys.executable} {sys.version} {workflow.basedir}".encode()).hexdigest()[:8]
-    FORK = f"-IS {shlex.quote(workflow.basedir)}/workflow/warm/run.py {version}-{here}"
-# A job ends with the Snakemake that started it, and says so if it was killed itself.
+    FORK = f"{version}-{here}"
+# A job ends with the processes that started it, this one and its shell.
 shell.prefix(
-    "set -euo pipefail; "
-    f"export HEURISTIC_CORE_STARTERS='{os.getpid()} '$$; "
-    f"PYTHON={shlex.quote(sys.executable)} WORKFLOW={shlex.quote(workflow.basedir)}/workflow; "
-    f'ended() {{{{ [ $2 != 137 ] || echo "$1: killed by signal 9. If nobody did that, "{shlex.quote(MEMORY)} >&2; return $2; }}}}; '
-    'step() {{ "$PYTHON" "$WORKFLOW/warm/watch.py" "$WORKFLOW/scripts/$1.py" "${{@:2}}" || ended "$1" $?; }}; '
-    f'fork() {{{{ "$PYTHON" {FORK} "$WORKFLOW/scripts/$1.py" "${{{{@:2}}}}" || ended "$1" $?; }}}}; '
+    f"export HEURISTIC_CORE_STARTERS='{os.getpid()} '$$; PYTHON={shlex.quote(sys.executable)} FORK={FORK} "
+    f'WORKFLOW={shlex.quote(workflow.basedir)}/workflow; source "$WORKFLOW/jobs.sh"; '
 )
+# Snakemake's own log lies in .snakemake. Where the disk is full, the terminal still tells what happened, without tracebacks.
+logging.raiseExceptions = False
 
 
 def recorded(command, layout=L):

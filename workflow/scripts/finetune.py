@@ -6,7 +6,6 @@ from pathlib import Path
 
 import torch
 import transformers
-from transformers import AutoTokenizer
 from transformers.utils import logging as hugging_face_logging
 
 from heuristic_core.arguments import Arguments, identity
@@ -16,6 +15,7 @@ from heuristic_core.errors import Diverged
 from heuristic_core.evaluate import log_accuracies, predictions
 from heuristic_core.finetune import finetune
 from heuristic_core.models.load import usable_device
+from heuristic_core.models.loading import load_tokenizer
 from heuristic_core.models.pretrained import starting_model
 from heuristic_core.provenance import code_digest, file_digest
 from heuristic_core.record import recorded
@@ -45,7 +45,7 @@ def main(arguments=None):
     use_threads(args.threads)
     hugging_face_logging.disable_progress_bar()
     run = identity(args)
-    tokenizer = AutoTokenizer.from_pretrained(args.tokenizer)
+    tokenizer = load_tokenizer(args.tokenizer)
     labels = json.loads(Path(args.subsets).read_text())["labels"]
     pad = tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id
     model = starting_model(args.model, labels, len(tokenizer), pad, run.ft_seed, args.finetune.dropout)

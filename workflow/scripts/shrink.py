@@ -5,12 +5,11 @@ multiplied by zero there, and its mean (with --zero: nothing) stands in a bias. 
 refused.
 """
 
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
-
 from heuristic_core.ablation import ComponentMeans, zeros
 from heuristic_core.arguments import Arguments
 from heuristic_core.components import Subnetwork
 from heuristic_core.models.load import view_of
+from heuristic_core.models.loading import load_classifier, load_tokenizer
 from heuristic_core.models.shrink import ordinary
 from heuristic_core.record import recorded
 
@@ -25,11 +24,11 @@ def main(arguments=None):
     )
     parser.add_argument("--zero", action="store_true", help="removed components put out zero instead of their mean")
     args = parser.read(arguments)
-    model = AutoModelForSequenceClassification.from_pretrained(args.checkpoint).eval()
+    model = load_classifier(args.checkpoint).eval()
     reference = zeros(view_of(model)) if args.zero else ComponentMeans.load(args.means)
     removed = Subnetwork.load(args.subnetwork).removed_from(view_of(model).grid)
     ordinary(model, removed, reference.heads, reference.mlps).save_pretrained(args.folder)
-    AutoTokenizer.from_pretrained(args.checkpoint).save_pretrained(args.folder)
+    load_tokenizer(args.checkpoint).save_pretrained(args.folder)
 
 
 if __name__ == "__main__":

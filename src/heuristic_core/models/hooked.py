@@ -16,6 +16,7 @@ from heuristic_core.components import ComponentGrid
 from heuristic_core.models.batches import Batch
 from heuristic_core.models.families import family_of
 from heuristic_core.models.fused import label_names, padding_token
+from heuristic_core.models.loading import load_classifier
 from heuristic_core.models.model import AttentionObserver, Edit
 
 
@@ -41,9 +42,7 @@ class HookedModel:
         cls, folder: str | Path, device: str | torch.device = "cpu", dtype: torch.dtype = torch.float32
     ) -> "HookedModel":
         """Read a checkpoint folder through ``AutoModelForSequenceClassification``."""
-        from transformers import AutoModelForSequenceClassification
-
-        model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=dtype)
+        model = load_classifier(folder, dtype=dtype)
         return cls(model.to(device).eval().requires_grad_(False))
 
     def without(self, removed: Sequence[int], heads: Tensor, mlps: Tensor) -> "HookedModel":

@@ -10,6 +10,7 @@ import torch
 from heuristic_core.config.models import Initialisation, NewModel, PretrainedModel
 from heuristic_core.errors import InputError
 from heuristic_core.models.families import family_of
+from heuristic_core.models.loading import load_classifier, load_config
 from heuristic_core.models.location import location
 from heuristic_core.random import generator
 
@@ -36,16 +37,14 @@ def starting_model(
     }
     if isinstance(model, NewModel):
         return _new(model, vocabulary, ft_seed, options | _rates("bert", dropout))
-    from transformers import AutoConfig, AutoModelForSequenceClassification
-
     folder = location(model)
+    config = load_config(folder, **options)
     check_labels(folder, labels)
-    config = AutoConfig.from_pretrained(folder, **options)
     if config.pad_token_id is None:
         options["pad_token_id"] = pad  # decoders classify the last token that is not this one
     options |= _rates(config.model_type, dropout)
     torch.manual_seed(ft_seed)  # draws the classifier
-    return AutoModelForSequenceClassification.from_pretrained(folder, **options)
+    return load_classifier(folder, **options)
 
 
 def check_labels(folder: str | Path, labels: Sequence[str]) -> None:

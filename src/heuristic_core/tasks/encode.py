@@ -11,11 +11,10 @@ from heuristic_core.tasks.sentences import SubsetRule
 def make_tokenizer(model: NewModel | PretrainedModel, task: GeneratedTask | FilesTask):
     """The pretrained model's tokenizer; for a new model, one whose vocabulary is the generated language's words."""
     if isinstance(model, PretrainedModel):
-        from transformers import AutoTokenizer
-
+        from heuristic_core.models.loading import load_tokenizer
         from heuristic_core.models.location import location
 
-        return AutoTokenizer.from_pretrained(location(model))
+        return load_tokenizer(location(model))
     if not isinstance(task, GeneratedTask):
         raise ValueError(
             f"model {model.name} is new and has no vocabulary for task {task.name}; use a pretrained model"
