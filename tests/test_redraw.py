@@ -109,6 +109,13 @@ def test_a_member_that_was_added(found, tmp_path):
     fails_with(write(tmp_path / "x.zip", found | {"run.sh": b"rm"}), "run.sh is not in the metadata", "another copy")
 
 
+def test_a_member_that_is_there_twice(archive, tmp_path):
+    shutil.copy(archive, tmp_path / "x.zip")
+    with zipfile.ZipFile(tmp_path / "x.zip", "a") as file, pytest.warns(UserWarning, match="Duplicate"):
+        file.writestr(TABLE, b"")
+    fails_with(tmp_path / "x.zip", f"{TABLE} is there 2 times", "another copy")
+
+
 def test_settings_that_were_changed(found, tmp_path):
     fails_with(write(tmp_path / "x.zip", found | {"study.json": b"{}"}), "study.json is damaged", "another copy")
 
