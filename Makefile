@@ -10,7 +10,7 @@ READY := $(VENV)/installed
 
 # With CRATE, an archive that `export` wrote: everything drawn anew from that, and nothing computed.
 figures: $(READY)
-	$(BIN)/snakemake --cores $(CORES) $(if $(CRATE),redraw --config crate=$(CRATE),all_figures)
+	$(BIN)/snakemake --cores $(CORES) $(if $(CRATE),redraw --config crate="$(CRATE)",all_figures)
 	@echo "Figures, tables and report.html stand under results/$(if $(CRATE),from-crate,miniature)."
 
 # One archive of CONFIG, a study or several: results/<study>/<study>.crate.zip.

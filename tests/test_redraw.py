@@ -1,17 +1,20 @@
 """Everything drawn anew from an archive, and archives from which nothing can be drawn."""
 
+import io
 import json
 import shutil
+import subprocess
 import zipfile
 
+import pyarrow.parquet as pq
 import pytest
 from archives import METADATA, export, forged, members, script, write
 from conftest import ROOT
 from reduced import OWN, snakemake
 from test_export import SETTINGS
 
-from heuristic_core.crate.environment import differences
 from heuristic_core.crate.reading import open_crate
+from heuristic_core.crate.unpack import unpack
 from heuristic_core.errors import InputError
 
 pytestmark = pytest.mark.workflow
@@ -109,6 +112,13 @@ def test_a_member_that_was_added(found, tmp_path):
     fails_with(write(tmp_path / "x.zip", found | {"run.sh": b"rm"}), "run.sh is not in the metadata", "another copy")
 
 
+def test_a_member_that_is_there_twice(archive, tmp_path):
+    shutil.copy(archive, tmp_path / "x.zip")
+    with zipfile.ZipFile(tmp_path / "x.zip", "a") as file, pytest.warns(UserWarning, match="Duplicate"):
+        file.writestr(TABLE, b"")
+    fails_with(tmp_path / "x.zip", f"{TABLE} is there 2 times", "another copy")
+
+
 def test_settings_that_were_changed(found, tmp_path):
     fails_with(write(tmp_path / "x.zip", found | {"study.json": b"{}"}), "study.json is damaged", "another copy")
 
@@ -130,6 +140,15 @@ def test_a_flipped_bit_in_a_table_ends_the_redrawing(archive, tmp_path):
     assert not (tmp_path / "results/from-crate/reduced/tables").exists()
 
 
+def test_an_archive_of_another_version_is_told(found, tmp_path):
+    table = pq.read_table(io.BytesIO(found[TABLE])).drop_columns("n_early")
+    pq.write_table(table, older := io.BytesIO())
+    crate = open_crate(forged(tmp_path / "x.zip", found, **{TABLE: older.getvalue()}))
+    with pytest.raises(InputError, match=f"{TABLE} has no column n_early: another version") as raised:
+        unpack(crate, tmp_path)
+    assert str(tmp_path / "x.zip") in str(raised.value)
+
+
 def test_an_impossible_archive_is_told_before_anything_runs(tmp_path):
     (tmp_path / "x.zip").write_text("a text")
     done = snakemake(tmp_path, "redraw", "--config", "crate=x.zip", check=False)
@@ -149,4 +168,16 @@ def test_another_environment_is_told(finished, tmp_path):
     told = (tmp_path / "log").read_text()
     assert "matplotlib" in told and ", not 1.0" in told and "no-such-package is not installed, not 2.0" in told
     assert "numpy" not in told
-    assert differences((ROOT / "envs" / "requirements.txt").read_text()) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "command"),
+    [
+        (["figures", "CRATE=a b.zip"], 'redraw --config crate="a b.zip"'),
+        (["figures"], "--cores all all_figures"),
+        (["export", "CONFIG=x.yaml"], "--configfile x.yaml -- export"),
+    ],
+)
+def test_make_gives_the_commands_that_the_documents_name(asked, command):
+    done = subprocess.run(["make", "--dry-run", *asked], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert command in done.stdout

@@ -195,6 +195,8 @@ def test_what_the_dag_reads_imports_nothing_heavy():
         "provenance",
         "config.grid",
         "config.context",
+        "crate.members",
+        "crate.reading",
     )
     code = "import " + ", ".join(f"heuristic_core.{module}" for module in modules)
     assert loaded(code, "torch", "transformers", "pandas", "matplotlib", "heuristic_core.tables") == [

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from heuristic_core.arguments import Arguments
 from heuristic_core.crate.environment import differences
-from heuristic_core.crate.reading import CLAIMS, LOCK, SETTINGS, open_crate, read
-from heuristic_core.files import replacing
+from heuristic_core.crate.reading import LOCK, open_crate, read
+from heuristic_core.crate.unpack import unpack
 from heuristic_core.record import recorded
 
 LOGGER = logging.getLogger("heuristic_core")
@@ -19,9 +19,7 @@ def main(arguments=None):
     crate = open_crate(args.crate)
     for difference in differences(read(crate.path, crate.files, LOCK).decode()):
         LOGGER.warning("not as in the archive's environment: %s", difference)
-    for name in (*(f"tables/{table}.parquet" for table in crate.tables), SETTINGS, CLAIMS):
-        with replacing(Path(args.folder) / name) as partial:
-            partial.write_bytes(read(crate.path, crate.files, name))
+    unpack(crate, Path(args.folder))
 
 
 if __name__ == "__main__":

@@ -141,10 +141,10 @@ def _licence(crate: ROCrate, citation: Mapping) -> ContextEntity:
 
 def _authors(crate: ROCrate, citation: Mapping) -> list[ContextEntity] | ContextEntity:
     """Those of the software, or the only one: whole names are of organisations or groups, others of persons."""
-    abouts = [
-        {"@type": "Organization" if "name" in one else "Person", "name": _name(one)} for one in citation["authors"]
-    ]
-    authors = [crate.add(ContextEntity(crate, f"#author-{i}", about)) for i, about in enumerate(abouts, start=1)]
+    authors = []
+    for number, one in enumerate(citation["authors"], start=1):
+        about = {"@type": "Organization" if "name" in one else "Person", "name": _name(one)}
+        authors.append(crate.add(ContextEntity(crate, f"#author-{number}", about)))
     return authors if len(authors) > 1 else authors[0]
 
 

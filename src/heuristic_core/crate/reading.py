@@ -4,6 +4,7 @@ import hashlib
 import json
 import zipfile
 import zlib
+from collections import Counter
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -79,21 +80,22 @@ def _files(path: Path) -> dict[str, dict]:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
-            graph = json.loads(archive.read(NAME))["@graph"] if NAME in names else None
+            graph = json.loads(archive.read(NAME))["@graph"] if NAME in names else []
+            listed = {unquote(one["@id"]): one for one in graph if "File" in one["@type"]}
     except zipfile.BadZipFile as error:
         raise InputError(f"{path}: not a whole zip file ({error}); {GIVE}") from None
     except (*DAMAGE, TypeError) as error:
         raise InputError(f"{path}: {NAME} cannot be read ({type(error).__name__}: {error}); {GIVE}") from None
     if outside := [name for name in names if not _inside(name)]:
         raise InputError(f"{path}: {outside[0]!r} would lie outside the archive's folder: do not unpack it; {GIVE}")
-    if graph is None:
+    if NAME not in names:
         raise InputError(f"{path}: a zip file without {NAME}, so no RO-Crate; {GIVE}")
-    listed = {unquote(one["@id"]): one for one in graph if "File" in one["@type"]}
-    held = [name for name in names if name != NAME]
-    for name in sorted({*listed, *held}):
-        if held.count(name) != 1 or name not in listed:
-            state = "not in the metadata" if name not in listed else f"there {held.count(name)} times, not once"
-            raise InputError(f"{path}: {name} is {state}; take another copy of it")
+    counts = Counter(names)
+    for name in sorted({*listed, *names}):
+        if counts[name] != 1:
+            raise InputError(f"{path}: {name} is there {counts[name]} times, not once; take another copy of it")
+        if name not in listed and name != NAME:
+            raise InputError(f"{path}: {name} is not in the metadata; take another copy of it")
     return listed
 
 
