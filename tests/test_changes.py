@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -137,15 +138,16 @@ def test_causes_come_first_and_upstream_first_then_what_follows():
         job("prune", ["c"], ["p1"], before=["cpu"], now=["cuda"]),
         job("encode", [], ["c"], files={"updated": ["data.csv"]}),
         job("figure06", [], ["f"], before=["0" * 16], now=["1" * 16]),
+        job("figure07", [], ["g"], before=["0" * 16], now=["1" * 16]),
         job("evaluate", ["p1"], ["e1"]),
         job("evaluate", ["p2"], ["e2"]),
     ]
-    text = explain(jobs, lambda words, output: [f"of {words[1]} for {output}"])
+    text = explain(jobs, lambda words, output: [f"{words[0]}.py"])
     assert text == (
-        "8 jobs would run.\n\n"
-        "encode: 1 job\n    input changed: data.csv\n\n"
-        "figure06: 1 job\n    code changed: of figure06 for f\n\n"
-        "prune: 2 jobs\n    no result yet (1 job)\n    setting changed: cpu -> cuda (1 job)\n\n"
+        "9 jobs would run. In brackets: how many of one rule.\n\n"
+        "encode:\n    input changed: data.csv\n\n"
+        "figure06, figure07:\n    code changed: fork.py\n\n"
+        "prune (2):\n    no result yet (1 job)\n    setting changed: cpu -> cuda (1 job)\n\n"
         "Because of these: evaluate (2), table, report."
     )
 
@@ -240,18 +242,17 @@ def changes(folder, *configs, checkout=ROOT):
 def test_a_changed_setting_is_named_where_it_matters(finished, changed):
     config = changed(prune__learning_rate=0.3, analysis__margin=2.0, figures__figure10__width=5.0)
     first, *causes, following = changes(finished, config).split("\n\n")
-    assert first.endswith(" jobs would run.")
+    assert re.match(r"\d+ jobs would run\. ", first)
     named = {cause.splitlines()[0]: cause.splitlines()[1:] for cause in causes}
     setting = "    setting changed: "
     assert named == {
-        "describe: 1 job": [
+        "describe:": [
             f"{setting}prune.learning_rate 0.2 -> 0.3",
             f"{setting}analysis.margin 3.0 -> 2.0",
             f"{setting}figures.figure10.width 7.0 -> 5.0",
         ],
-        "figure10: 1 job": [f"{setting}figures.figure10.width 7.0 -> 5.0"],
-        "prune: 20 jobs": [f"{setting}prune.learning_rate 0.2 -> 0.3"],
-        "prune_again: 4 jobs": [f"{setting}prune.learning_rate 0.2 -> 0.3"],
+        "figure10:": [f"{setting}figures.figure10.width 7.0 -> 5.0"],
+        "prune (20), prune_again (4):": [f"{setting}prune.learning_rate 0.2 -> 0.3"],
     }
     assert following.startswith("Because of these: ")
     assert following.index("evaluate (20)") < following.index("gather (4)") < following.index("figure02")
@@ -261,7 +262,7 @@ def test_a_changed_setting_is_named_where_it_matters(finished, changed):
 @pytest.mark.workflow
 def test_new_cells_have_no_result_yet(finished, changed):
     text = changes(finished, changed(grid__sparsities=[0.2, 0.4, 0.6]))
-    assert "prune: 8 jobs\n    no result yet\n" in text
+    assert "prune (8), evaluate (8):\n    no result yet\n" in text
     assert "    setting changed: grid.sparsities [0.2, 0.4] -> [0.2, 0.4, 0.6]\n" in text
 
 
@@ -272,8 +273,8 @@ def test_changed_code_and_files_of_a_checkout_are_named(checkout):
     append(checkout / "src/heuristic_core/figures/figure06.py", "\nADDED = 1\n")
     append(checkout / "claims.yaml", "\n")
     text = changes(checkout, config, checkout=checkout)
-    assert "claims: 1 job\n    input changed: claims.yaml\n" in text
-    assert "figure06: 1 job\n    code changed: " in text
+    assert "claims:\n    input changed: claims.yaml\n" in text
+    assert "figure06:\n    code changed: " in text
     assert text.endswith("Because of these: report.")
 
 
@@ -283,4 +284,4 @@ def test_studies_of_one_file_are_told_apart(finished, changed, tmp_path):
     several = tmp_path / "several.yaml"
     several.write_text(json.dumps({"studies": [str(one)]}))
     text = changes(finished, several)
-    assert "reduced_effective_size: 1 job\n    setting changed: analysis.margin 3.0 -> 2.0" in text
+    assert "reduced_effective_size:\n    setting changed: analysis.margin 3.0 -> 2.0" in text

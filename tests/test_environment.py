@@ -10,6 +10,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from heuristic_core.lock import COMPUTING, DRAWING
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 REQUIRED = [*PROJECT["dependencies"], *EXTRAS["dev"]]
@@ -32,6 +34,12 @@ def test_the_lock_satisfies_every_requirement(pins, text):
     name = canonicalize_name(requirement.name)
     assert name in pins, f"envs/requirements.txt does not pin {name}: run `make lock`"
     assert requirement.specifier.contains(pins[name]), f"the lock has {name} {pins[name]}, pyproject.toml wants {text}"
+
+
+def test_results_depend_on_what_the_project_requires_but_for_what_runs_jobs_and_shows_their_progress():
+    required = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]}
+    assert {name for name in required if not name.startswith("snakemake")} - {"tqdm"} == COMPUTING | DRAWING
+    assert not COMPUTING & DRAWING
 
 
 def test_the_lock_names_no_build_of_one_machine(pins):

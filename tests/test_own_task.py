@@ -54,8 +54,8 @@ def studied(folder):
     nothing but rows without a label, more than 1 MB of them."""
     texts = [path.read_text() for path in (folder / "reviews").iterdir()]
     model_folder(folder / "model", texts)
-    rows = 12 * f"{'word ' * 20_000},Is it?,-\n"
-    (folder / "reviews/tricky-more.csv").write_text(f"review,question,label\n{rows}")
+    rows = 12 * f"{'word ' * 20_000},Is it?,-,hope\n"
+    (folder / "reviews/tricky-more.csv").write_text(f"review,question,label,kind\n{rows}")
     values = yaml.safe_load(block("yaml"))
     values["model"] = {"name": "tiny", "source": "pretrained", "folder": "model"}
     values["task"]["evaluation"]["tricky"]["file"] = "tricky*.csv"
@@ -128,7 +128,7 @@ def test_a_file_that_is_gone_is_named_before_anything_made_from_it_is_removed(fo
     (files / "dev.csv").rename(files.parent / "dev.csv")
     done = snakemake(folder, *dry, config=studied, check=False)
     assert done.returncode
-    assert "task.evaluation.dev.file: reviews/dev.csv is not there, but " in done.stdout + done.stderr
+    assert "task.evaluation.dev.file: reviews/dev.csv is not there. Put it there: " in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     (files.parent / "dev.csv").rename(files / "dev.csv")
     assert planned(folder, studied) == {}

@@ -158,6 +158,40 @@ def test_file_digests_are_sha256(tmp_path):
 # ---- our own package
 
 
+@pytest.mark.parametrize(
+    ("pin", "counts"),
+    [
+        ("numpy==2.1", True),  # also where it is not imported
+        ("PyYAML==7", True),  # names of packages are written in several ways
+        ("matplotlib==4", False),
+        ("ruff==2", False),
+        ("snakemake==10", False),
+        ("new==1", False),
+    ],
+)
+def test_of_a_lock_only_what_results_depend_on_counts(package, pin, counts):
+    lock = package.parent / "lock.txt"
+    lock.write_text("numpy==2.0\nPyYAML==6\nmatplotlib==3\nruff==1\nsnakemake==9\n")
+    script = package.parent / "script.py"
+    before = code_digest(script, lock=lock)
+    assert before != code_digest(script)
+    name = pin.partition("==")[0]
+    lines = [line for line in lock.read_text().splitlines() if not line.startswith(name)]
+    lock.write_text("\n".join([*lines, pin]))
+    assert (code_digest(script, lock=lock) != before) == counts
+
+
+def test_a_package_that_draws_counts_where_it_is_imported(package):
+    edit(package / "base.py", "LIMIT = 3", "import matplotlib.pyplot\nLIMIT = 3")
+    forget()
+    lock = package.parent / "lock.txt"
+    digests = set()
+    for version in (3, 4):
+        lock.write_text(f"matplotlib=={version}\n")
+        digests.add(code_digest(package.parent / "script.py", lock=lock))
+    assert len(digests) == 2
+
+
 @pytest.fixture
 def copy(tmp_path, monkeypatch):
     """A copy of this package that the digests are taken of."""

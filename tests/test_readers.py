@@ -214,6 +214,15 @@ def test_several_files_alike_are_read_in_the_order_of_their_names(tmp_path):
     assert local_paths(task) == [str(tmp_path / f"part-{name}.csv") for name in "abc"]
 
 
+def test_a_saved_data_set_is_its_files(tmp_path):
+    for name in ("b.arrow", "inner/a.json", ".hidden"):
+        (tmp_path / "saved" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "saved" / name).touch()
+    assert local_paths(task_of(tmp_path, "saved")) == [
+        f"{tmp_path}/saved/{name}" for name in ("b.arrow", "inner/a.json")
+    ]
+
+
 def test_brackets_in_a_files_name_stand_for_themselves(tmp_path):
     plain_csv(tmp_path / "part[1].csv", MADE_UP, NLI)
     assert read(tmp_path, "part[1].csv") == read(tmp_path, "*[1].csv") == MADE_UP

@@ -1,4 +1,5 @@
 # The checked study, where its results lie, and what each rule's results are made from.
+import base64
 import glob
 import hashlib
 import json

@@ -28,11 +28,14 @@ else:
 
 
 SENTENCES = f"{L.data}/sentences/train.parquet"
-# A file that is gone since it was read stops here: its job would remove what was read and then fail, and everything would
-# be made anew once the file is back.
-if os.path.exists(SENTENCES):
+# A file that is gone since Snakemake saw it read stops the workflow here: the job would remove what was read before it
+# fails, and everything would be made anew once the file is back.
+if os.path.exists(f".snakemake/metadata/{base64.urlsafe_b64encode(SENTENCES.encode()).decode()}"):
     for key, path in missing_paths(STUDY.task).items():
-        raise WorkflowError(f"{key}: {path} is not there, but {SENTENCES} was made from it: put it back")
+        raise WorkflowError(
+            f"{key}: {path} is not there. Put it there: without it the pairs in {os.path.dirname(SENTENCES)} would be "
+            "removed and not made anew"
+        )
 
 
 rule sentences:

@@ -25,10 +25,14 @@ def explain(jobs: Sequence[Planned], code: Code) -> str:
         following[job.rule] += not found
     order = _upstream_first(jobs)
     total = Counter(job.rule for job in jobs)
-    parts = [_number(len(jobs)) + " would run."]
-    parts += [_cause(rule, causes[rule], total[rule]) for rule in order if causes[rule]]
-    if rest := [f"{rule} ({following[rule]})" if following[rule] > 1 else rule for rule in order if following[rule]]:
-        parts.append(textwrap.fill(f"Because of these: {', '.join(rest)}.", 100, break_long_words=False))
+    alike: dict[str, list[str]] = defaultdict(list)  # rules that the same causes let run
+    for rule in order:
+        if causes[rule]:
+            alike[_lines(causes[rule], total[rule])].append(_named(rule, total[rule]))
+    parts = [_number(len(jobs)) + " would run. In brackets: how many of one rule."]
+    parts += [f"{_filled(', '.join(rules))}:\n{lines}" for lines, rules in alike.items()]
+    if rest := [_named(rule, following[rule]) for rule in order if following[rule]]:
+        parts.append(_filled(f"Because of these: {', '.join(rest)}."))
     return "\n\n".join(parts)
 
 
@@ -54,11 +58,19 @@ def _causes(job: Planned, code: Code) -> Iterator[str]:
             yield from (f"code changed: {line}" for line in code(words, job.outputs[0]))
 
 
-def _cause(rule: str, causes: Counter, total: int) -> str:
+def _lines(causes: Counter, total: int) -> str:
     lines = [cause if count == total else f"{cause} ({_number(count)})" for cause, count in causes.items()]
     if len(lines) > MOST:
         lines[MOST:] = [f"and {len(lines) - MOST} causes more"]
-    return "\n    ".join([f"{rule}: {_number(total)}", *lines])
+    return "\n".join(f"    {line}" for line in lines)
+
+
+def _named(rule: str, count: int) -> str:
+    return f"{rule} ({count})" if count > 1 else rule
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(text, 100, break_long_words=False)
 
 
 def _number(count: int) -> str:
