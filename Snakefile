@@ -11,6 +11,7 @@ if "studies" in config:
 else:
 
     include: "workflow/rules/common.smk"
+    include: "workflow/rules/state.smk"
     include: "workflow/rules/data.smk"
     include: "workflow/rules/finetune.smk"
     include: "workflow/rules/prune.smk"

@@ -3,11 +3,9 @@ import base64
 import glob
 import hashlib
 import json
-import logging
 import os
 import shlex
 import sys
-import tempfile
 
 from snakemake.exceptions import WorkflowError
 
@@ -26,17 +24,6 @@ from heuristic_core.provenance import code_digest, commit
 from heuristic_core.published.study import paper, studies
 from heuristic_core.record import COMMIT
 from heuristic_core.tasks.rows import local_paths, missing_paths
-
-# Of this Snakemake itself would say no more than a traceback.
-RECORDS = os.path.abspath(".snakemake" if os.path.isdir(".snakemake") else ".")
-try:
-    with tempfile.TemporaryFile(dir=RECORDS) as file:
-        file.write(bytes(1 << 20))
-except OSError as error:
-    raise WorkflowError(
-        f"{RECORDS} cannot be written ({error.strerror}), and Snakemake keeps its records there, also in a dry run; make "
-        "room or make it writable, then run the same command, or let --directory name another folder to work in"
-    ) from None
 
 # Keys of --config that name what to do beside the study; they are no part of it.
 COMMANDS = ("published", "published_groups", "compare", "crate")
@@ -81,8 +68,6 @@ shell.prefix(
     f"export HEURISTIC_CORE_STARTERS='{os.getpid()} '$$; PYTHON={shlex.quote(sys.executable)} FORK={FORK} "
     f'WORKFLOW={shlex.quote(workflow.basedir)}/workflow; source "$WORKFLOW/jobs.sh"; '
 )
-# Snakemake's own log lies in .snakemake. Where the disk is full, the terminal still tells what happened, without tracebacks.
-logging.raiseExceptions = False
 
 
 def recorded(command, layout=L):

@@ -59,7 +59,7 @@ def parse_sides(text: str) -> tuple[Side, Side]:
 def _side(word: str) -> Side:
     path, ft_seed = re.fullmatch(r"(.*?)(?::(\d{1,10}))?", word, re.DOTALL).groups()
     if "\0" in path or not Path(path).is_dir():
-        raise InputError(f"compare: {path!r} is no folder; give {USAGE}")
+        raise InputError(f"compare: {path} is no folder; give {USAGE}")
     root = Path(path).resolve()
     if not re.fullmatch(NAME, root.name):  # it becomes part of a path, and of a command
         raise InputError(f"compare: {path!r}: a study's folder must have a name of letters, digits, `_`, `.` and `-`")

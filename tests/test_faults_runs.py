@@ -1,0 +1,291 @@
+"""Faults of whole runs: full and read-only disks, two Snakemakes, killed jobs, no memory, no GPU, others' results.
+
+Each ends with a message and without a traceback; then the same command makes what an undisturbed run made.
+"""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from conftest import ROOT
+from reduced import RUNS, snakemake
+from test_faults_kills import MARK, check_that_nothing_runs, is_server, private, processes  # noqa: F401 (a fixture)
+
+from heuristic_core import faults
+
+pytestmark = pytest.mark.workflow
+CELL = f"{RUNS}/ft1/step60/s0.4/seed44"
+GIGABYTE = 1 << 30
+
+
+@pytest.fixture
+def copy(finished, tmp_path):
+    """The finished study in a folder of its own."""
+    folder = tmp_path / "copy"
+    shutil.copytree(finished, folder, symlinks=True)
+    return folder
+
+
+def said(done) -> str:
+    return done.stdout + done.stderr
+
+
+def fails(folder: Path, *arguments: str, **options) -> str:
+    """What a run says that ends with an error; no traceback is among it."""
+    done = snakemake(folder, *arguments, check=False, **options)
+    assert done.returncode == 1, said(done)
+    assert "Traceback" not in said(done), said(done)
+    return said(done)
+
+
+def same(one: Path, other: Path, *names: str) -> bool:
+    return all((one / name).read_bytes() == (other / name).read_bytes() for name in names)
+
+
+# ---- the disk
+
+
+@pytest.fixture
+def small(copy):
+    """The study with its results on a disk of their own; a function that mounts that again with other options."""
+    results, aside = copy / "results", copy.with_name("aside")
+    results.rename(aside)
+    results.mkdir()
+
+    def mount(options: str) -> int:
+        return subprocess.run(["mount", "-o", options, "-t", "tmpfs", "tmpfs", results], check=False).returncode
+
+    if os.geteuid() or not sys.platform.startswith("linux") or mount("size=40m"):
+        pytest.skip("only root can mount a small disk")
+    shutil.copytree(aside, results, symlinks=True, dirs_exist_ok=True)
+    yield copy, lambda options: mount(f"remount,{options}")
+    subprocess.run(["umount", "--lazy", results], check=True)
+
+
+def fill(folder: Path) -> Path:
+    """A file that leaves no room on the disk of `folder`."""
+    path = folder / "filler"
+    with open(path, "wb", buffering=0) as file:
+        for size in (1 << 20, 1 << 12, 1):
+            while True:
+                try:
+                    file.write(bytes(size))
+                except OSError:
+                    break
+    return path
+
+
+TARGETS = [f"{CELL}/subnetwork.json", f"{CELL}/trace.parquet", "results/reduced/figures/figure10.pdf"]
+
+
+def test_full_and_read_only_disks_are_told_and_left(small, finished):
+    folder, remount = small
+    shutil.rmtree(folder / CELL)
+    (folder / TARGETS[-1]).unlink()
+    filler = fill(folder / "results")
+    text = fails(folder, "--keep-going", "--", *TARGETS)
+    assert text.count(faults.SPACE) == 2
+    assert not any((folder / target).exists() for target in TARGETS)
+    filler.unlink()
+
+    assert remount("ro") == 0
+    text = fails(folder, "--keep-going", "--", *TARGETS)
+    assert "Read-only file system" in text
+    assert snakemake(folder, "--dry-run", "--", *TARGETS).returncode == 0
+
+    assert remount("rw") == 0
+    snakemake(folder, "--", *TARGETS)
+    assert same(folder, finished, *TARGETS)
+    assert not [path for path in (folder / "results").rglob("*") if ".partial" in path.name]
+
+
+def test_fine_tuning_on_a_full_disk_goes_on_when_there_is_room(small, finished):
+    folder, _ = small
+    run = folder / RUNS / "ft1"
+    names = [f"{RUNS}/ft1/{name}" for name in ("trace.parquet", "evaluations.parquet")]
+    names += [f"{RUNS}/ft1/step{step}/checkpoint/model.safetensors" for step in (30, 60)]
+    for name in names:
+        (folder / name).unlink()
+    filler = fill(folder / "results")
+    with open(filler, "rb+") as file:
+        file.truncate(filler.stat().st_size - 300_000)  # room for a beginning
+    assert faults.SPACE in fails(folder, "--", names[0])
+    assert (run / ".unfinished").is_dir() and not (folder / names[0]).exists()
+    filler.unlink()
+    snakemake(folder, "--", names[0])
+    assert same(folder, finished, *names)
+    assert not (run / ".unfinished").exists()
+
+
+def test_a_working_folder_that_is_full_or_read_only_is_told(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "tmpfs", disk]
+    if os.geteuid() or subprocess.run([*mount, "-o", "size=100k"], check=False).returncode:
+        pytest.skip("only root can mount a small disk")
+    try:
+        fill(disk)
+        assert f"{disk} cannot be written (No space left on device)" in fails(disk, "--dry-run")
+        subprocess.run([*mount, "-o", "remount,ro"], check=True)
+        assert f"{disk} cannot be written (Read-only file system)" in fails(disk)
+    finally:
+        subprocess.run(["umount", "--lazy", disk], check=True)
+
+
+# ---- processes
+
+
+def start(folder: Path, config: Path, environment: dict[str, str], *arguments: str) -> subprocess.Popen:
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder)]
+    command += ["--configfile", str(config), "--cores", "2", "--scheduler", "greedy", *arguments]
+    options = {"text": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, env=environment, start_new_session=True, **options)
+
+
+def wait_for(condition, seconds=120):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "waited in vain"
+        time.sleep(0.05)
+
+
+def log_of_pruning(folder: Path) -> Path:
+    path = folder / "results/reduced/logs/prune/ft1-step60-s0.4-seed44.log"
+    path.unlink(missing_ok=True)
+    return path
+
+
+def jobs(mark: str) -> list[psutil.Process]:
+    """The processes that compute: forks of the server, and scripts."""
+    found = processes(mark)
+    servers = {process.pid for process in found if is_server(process)}
+    return [one for one in found if one.ppid() in servers or any("watch.py" in word for word in one.cmdline())]
+
+
+@pytest.fixture
+def endless(changed):
+    return changed(prune__hold=1_000_000)
+
+
+@pytest.mark.parametrize("warm", ["1", "0"])
+def test_a_killed_job_says_so_and_nothing_of_it_is_left_running(copy, finished, endless, private, warm):  # noqa: F811
+    """As the kernel kills where memory runs out. Of two Snakemakes in the folder the second is refused."""
+    log = log_of_pruning(copy)
+    environment = private | {"HEURISTIC_CORE_WARM": warm}
+    running = start(copy, endless, environment, "--", TARGETS[0])
+    wait_for(lambda: log.is_file() and "prune" in log.read_text())
+    if warm == "1":
+        assert "lock" in fails(copy, "--", TARGETS[0]).lower()
+        assert running.poll() is None
+    for job in jobs(private[MARK]):
+        job.kill()
+    _, text = running.communicate(timeout=60)
+    assert running.returncode == 1
+    assert "prune: killed by signal 9" in text and "Traceback" not in text
+    check_that_nothing_runs(private[MARK])
+    snakemake(copy, "--", TARGETS[0])
+    assert same(copy, finished, *TARGETS[:2])
+
+
+def test_two_runs_on_the_same_results_do_not_destroy_each_other(copy, endless, private, tmp_path):  # noqa: F811
+    """From different working folders, where Snakemake's own lock does not help."""
+    log = log_of_pruning(copy)
+    running = start(copy, endless, private, "--", TARGETS[0])
+    wait_for(lambda: log.is_file() and "prune" in log.read_text())
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "results").symlink_to(copy / "results")
+    state = copy / CELL / ".unfinished" / "state.safetensors"
+    wait_for(state.is_file)
+    text = fails(other, "--", TARGETS[0], config=endless)
+    assert "works on the same results" in text and str(running.pid) not in text
+    assert running.poll() is None and state.is_file()
+    os.killpg(running.pid, signal.SIGKILL)
+    running.communicate()
+
+
+def test_jobs_end_with_a_killed_snakemake(copy, endless, private):  # noqa: F811
+    """Within seconds, those of both kinds, so that nothing writes beside the next run."""
+    log = log_of_pruning(copy)
+    shutil.rmtree(copy / RUNS / "ft2")
+    running = start(copy, endless, private, "--", TARGETS[0], f"{RUNS}/ft2/trace.parquet")
+    wait_for(lambda: log.is_file() and "prune" in log.read_text())
+    assert len(processes(private[MARK])) > 3
+    running.kill()
+    running.communicate()
+    check_that_nothing_runs(private[MARK], seconds=3)
+
+
+# ---- what a machine lacks
+
+
+def test_a_job_without_memory_says_what_to_lower(tmp_path, changed, finished):
+    """The first matrix of the model would take 17 GB, and a process may have 8."""
+    huge = changed(model__architecture={"layers": 2, "heads": 4, "hidden": 65536, "feed_forward": 32, "positions": 24})
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (8 * GIGABYTE, 8 * GIGABYTE))
+
+    target = f"{RUNS}/ft1/trace.parquet"
+    text = fails(tmp_path, "--", target, config=huge, preexec_fn=limit)
+    assert faults.MEMORY in text
+    assert faults.MEMORY in (tmp_path / "results/reduced/logs/finetune/ft1.log").read_text()
+    snakemake(tmp_path, "--", target)
+    assert same(tmp_path, finished, target, f"{RUNS}/ft1/step60/checkpoint/model.safetensors")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+def test_a_configuration_for_a_gpu_says_that_there_is_none(copy):
+    text = fails(copy, "--config", "device=cuda", "--", f"{CELL}/subnetwork.json")
+    assert "device = 'cuda': no NVIDIA GPU is usable here; set device = 'cpu'" in text
+    assert not [path for path in (copy / "results").rglob("*") if ".partial" in path.name or path.name == ".unfinished"]
+    assert "Nothing to be done" in said(snakemake(copy)) or "Finished" in said(snakemake(copy))
+
+
+# ---- results and records from elsewhere
+
+
+def test_results_without_records_are_told(copy):
+    shutil.rmtree(copy / ".snakemake")
+    text = said(snakemake(copy, "--dry-run"))
+    assert "results/reduced was not made in this working folder" in text and "make audit" in text
+    assert "Nothing to be done" in text
+
+
+def test_results_of_an_older_version_are_made_anew(copy):
+    """Their records name other code. Of one rule: what follows from it is planned, too, and nothing before it."""
+    changed = 0
+    for path in (copy / ".snakemake" / "metadata").rglob("*"):
+        record = json.loads(path.read_text()) if path.is_file() else {}
+        if record.get("rule") == "core":
+            record["params"] = [param.replace("0", "1") for param in record["params"]]
+            path.write_text(json.dumps(record))
+            changed += 1
+    assert changed
+    text = said(snakemake(copy, "--dry-run", "--quiet", "rules"))
+    assert "was not made in this working folder" not in text
+    planned = {line.split()[0] for line in text.splitlines() if len(line.split()) == 2}
+    assert {"core", "ablate", "table_core"} <= planned and not {"prune_42", "finetune", "gather"} & planned
+
+
+def test_damaged_records_are_told(copy):
+    records = [path for path in (copy / ".snakemake" / "metadata").rglob("*") if path.is_file()]
+    whole = {path: path.read_bytes() for path in records}
+    for path in records:
+        path.write_bytes(whole[path][: len(whole[path]) // 2])
+    text = said(snakemake(copy, "--dry-run"))
+    assert "Ignore corrupted" in text and "Traceback" not in text
+    for path in records:
+        path.write_bytes(whole[path])
+    records[0].write_bytes(whole[records[0]][:50] + b"\xf0" + whole[records[0]][51:])
+    assert f"{records[0]}, Snakemake's record of results/reduced/" in fails(copy, "--dry-run")
+    records[0].unlink()
+    assert snakemake(copy, "--dry-run").returncode == 0

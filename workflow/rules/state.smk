@@ -1,0 +1,55 @@
+# What earlier runs left, looked at before anything runs: of what stands here Snakemake would say nothing, or no more than
+# a traceback.
+import base64
+import logging
+import tempfile
+
+from snakemake.logging import logger
+
+RECORDS = os.path.abspath(".snakemake" if os.path.isdir(".snakemake") else ".")
+METADATA = f"{RECORDS}/metadata"
+# Snakemake's own log lies there, too. Where the disk is full, the terminal still tells what happened, without tracebacks.
+logging.raiseExceptions = False
+
+
+def check_writable():
+    """Snakemake needs this also for a dry run."""
+    try:
+        with tempfile.TemporaryFile(dir=RECORDS) as file:
+            file.write(bytes(1 << 20))
+    except OSError as error:
+        raise WorkflowError(
+            f"{RECORDS} cannot be written ({error.strerror}), and Snakemake keeps its records there, also in a dry run; "
+            "make room or make it writable, then run the same command, or let --directory name another folder"
+        ) from None
+
+
+def check_records():
+    """Snakemake skips a record that was cut off, as its job runs again anyway, but not one with other bytes."""
+    for path in glob.glob(f"{METADATA}/**/*", recursive=True):
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                if not file.read().isascii():
+                    made = base64.urlsafe_b64decode(os.path.relpath(path, METADATA).replace("/", "").replace("@", ""))
+                    raise WorkflowError(
+                        f"{path}, Snakemake's record of {made.decode(errors='replace')}, is damaged; delete both, then "
+                        "run the same command"
+                    )
+
+
+def warn_of_strangers():
+    """Results without records count as finished, whatever they were made from."""
+    description = f"{L.root}/study.json"
+    record = base64.urlsafe_b64encode(description.encode()).decode()
+    if len(record) < 255 and os.path.exists(description) and not os.path.exists(f"{METADATA}/{record}"):
+        logger.warning(
+            f"{L.root} was not made in this working folder (there is no record of it in {METADATA}). What lies there "
+            "counts as finished, whatever configuration and code it was made with; `make audit` compares it with both, "
+            f"and what is to be made anew must be deleted, or {L.root} with all."
+        )
+
+
+if workflow.is_main_process:
+    check_writable()
+    check_records()
+    warn_of_strangers()
