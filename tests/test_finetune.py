@@ -18,7 +18,8 @@ from heuristic_core.evaluate import all_logits
 from heuristic_core.finetune import Batches, Run, finetune, record
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import view_of
-from heuristic_core.models.pretrained import location, starting_model
+from heuristic_core.models.location import location
+from heuristic_core.models.pretrained import starting_model
 from heuristic_core.stepper import Stepper
 
 MODEL = NewModel(

@@ -16,6 +16,7 @@ if "compare" in config:
             multiext(f"{COMPARED}/", "compare.html", "differences.parquet", "differences.csv"),
         log:
             f"{COMPARED}/compare.log",
+        localrule: True
         conda:
             "../../envs/environment.yaml"
         params:
@@ -32,6 +33,7 @@ else:
     rule compare:
         log:
             L.log("compare"),
+        localrule: True
         conda:
             "../../envs/environment.yaml"
         params:

@@ -51,7 +51,7 @@ def shape_of(model: AnyModel) -> Shape:
     if isinstance(model, NewModel):
         return Shape(vocabulary=GENERATED_VOCABULARY, **model.architecture.model_dump())
     if model.hub is None:
-        from heuristic_core.models.pretrained import location
+        from heuristic_core.models.location import location
 
         return _read(Path(location(model)) / "config.json")
     from huggingface_hub import try_to_load_from_cache

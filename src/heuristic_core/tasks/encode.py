@@ -13,7 +13,7 @@ def make_tokenizer(model: NewModel | PretrainedModel, task: GeneratedTask | File
     if isinstance(model, PretrainedModel):
         from transformers import AutoTokenizer
 
-        from heuristic_core.models.pretrained import location
+        from heuristic_core.models.location import location
 
         return AutoTokenizer.from_pretrained(location(model))
     if not isinstance(task, GeneratedTask):

@@ -1,0 +1,31 @@
+"""Where a pretrained model's files are."""
+
+import importlib.util
+from pathlib import Path
+
+from heuristic_core.config.models import PretrainedModel
+from heuristic_core.errors import InputError
+from heuristic_core.hub import cached_model
+
+
+def location(model: PretrainedModel) -> str:
+    """The folder of `model`. Raises InputError where its package, its folder or its files of the hub are not there."""
+    if model.hub is not None:
+        return str(cached_model(model.hub, model.revision))
+    folder = Path(model.folder)
+    if model.package is not None:
+        folder = _package_folder(model.package) / folder
+    if not folder.is_dir():
+        of = f"package {model.package}" if model.package else "the working directory"
+        raise InputError(f"model.folder = {model.folder!r}: there is no such folder in {of}")
+    return str(folder)
+
+
+def _package_folder(package: str) -> Path:
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise InputError(
+            f"model.package = {package!r} is not installed; install the extra that carries it (see README), or give "
+            "model.folder without a package, or model.hub"
+        )
+    return Path(spec.submodule_search_locations[0])
