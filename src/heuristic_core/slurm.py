@@ -1,4 +1,4 @@
-"""What slurm/profile.yaml needs to know when Snakemake reads it: how to follow jobs, and what a user's own profile says."""
+"""What slurm/profile.yaml asks when Snakemake reads it: how to follow jobs, and what a user's own profile changes."""
 
 import shutil
 import subprocess
@@ -37,7 +37,7 @@ def laid_over(ours: Mapping, others: Iterable[Mapping]) -> dict:
     changed: dict = {}
     for other in others:
         for key, value in other.items():
-            under = changed[key] if key in changed else ours[key] if key in ours else None
+            under = changed.get(key, ours.get(key))
             if isinstance(under, Mapping) and isinstance(value, Mapping):
                 value = {name: item for name, item in {**under, **value}.items() if item is not None}
             changed[key] = value

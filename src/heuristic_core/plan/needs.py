@@ -20,7 +20,7 @@ from heuristic_core.plan.work import ablation_count, work_of
 UNKNOWN = Shape(layers=24, heads=16, hidden=1024, feed_forward=4096, vocabulary=50_000, positions=512)
 MARGIN = 2  # of everything that is asked for over what is estimated: other processors, other disks
 SNAKEMAKE = 0.7e9  # bytes of the processes that start a job
-START = 2  # minutes that any job may take: on a cold shared disk imports alone take one
+START = 3  # minutes that any job may take: on a cold shared disk imports alone take one
 DRAWS = 1e9  # bootstrapped rows a minute: a tenth of what one core of a server did
 
 
