@@ -258,9 +258,10 @@ class Faults:
 
     def requeued(self, process: int, job: str) -> None:
         subprocess.run(["scontrol", "requeue", job], check=True)
-        again = ["scontrol", "update", f"JobId={job}", "StartTime=now"]  # by itself it would wait for two minutes
-        while subprocess.run(again, capture_output=True).returncode:
+        queued = ["squeue", "--noheader", "--format=%r", f"--jobs={job}"]
+        while "BeginTime" not in subprocess.run(queued, capture_output=True, text=True).stdout:
             time.sleep(0.2)
+        subprocess.run(["scontrol", "update", f"JobId={job}", "StartTime=now"], check=True)  # not in two minutes
 
     def stopped(self, process: int, job: str) -> None:
         """A step that hangs, in a job whose time is up after a minute."""

@@ -117,6 +117,6 @@ def asks(rule):
     }
 
 
-def asks_gpu(rule):
-    """The same of a job that runs a model, with a GPU where the study wants one."""
-    return asks(rule) | {"gpu": 0 if "gres" in AT_GPU else GPUS} | AT_GPU
+def asks_model(rule):
+    """The same of a job that runs a model: with a GPU where the study wants one, and in turn within a group."""
+    return asks(rule) | {"gpu": 0 if "gres" in AT_GPU else GPUS, "turn": 1} | AT_GPU

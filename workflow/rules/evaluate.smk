@@ -13,7 +13,7 @@ rule evaluate:
     conda:
         "../../envs/environment.yaml"
     resources:
-        **asks_gpu("evaluate"),
+        **asks_model("evaluate"),
     params:
         device=STUDY.device,
         precision=STUDY.precision,
@@ -51,7 +51,7 @@ rule ablate:
     conda:
         "../../envs/environment.yaml"
     resources:
-        **asks_gpu("ablate"),
+        **asks_model("ablate"),
     params:
         analysis=STUDY.analysis.model_dump_json(
             include={
@@ -93,7 +93,7 @@ rule controls_predictions:
     conda:
         "../../envs/environment.yaml"
     resources:
-        **asks_gpu("controls_predictions"),
+        **asks_model("controls_predictions"),
     params:
         analysis=STUDY.analysis.model_dump_json(include={"control_pairs", "importance_pairs", "seed"}),
         step=STUDY.last_checkpoint,
@@ -123,7 +123,7 @@ rule attention:
     conda:
         "../../envs/environment.yaml"
     resources:
-        **asks_gpu("attention"),
+        **asks_model("attention"),
     params:
         analysis=STUDY.analysis.model_dump_json(include={"attention_pairs", "example_pairs"}),
         step=STUDY.last_checkpoint,

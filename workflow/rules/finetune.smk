@@ -15,7 +15,7 @@ rule finetune:
         "../../envs/environment.yaml"
     threads: STUDY.finetune.threads
     resources:
-        **asks_gpu("finetune"),
+        **asks_model("finetune"),
     params:
         model=STUDY.model.model_dump_json(),
         # The other fine-tuning seeds are no part of a run: adding one reruns no other.
@@ -67,7 +67,7 @@ rule full_model:
     conda:
         "../../envs/environment.yaml"
     resources:
-        **asks_gpu("full_model"),
+        **asks_model("full_model"),
     params:
         examples=given("examples", STUDY.prune.pairs_needed),
         mean_examples=given("mean-examples", STUDY.prune.mean_examples),

@@ -24,7 +24,7 @@ for name, seeds, folders, repeat in BLOCKS:
         conda:
             "../../envs/environment.yaml"
         resources:
-            **asks_gpu("prune"),
+            **asks_model("prune"),
         params:
             prune=STUDY.prune.model_dump_json(),
             identity=IDENTITY,

@@ -90,7 +90,7 @@ rule concatenate:
     conda:
         "../../envs/environment.yaml"
     resources:
-        **asks("concatenate"),
+        mem_mb=lambda w, attempt: attempt * NEEDS["ablations" if w.table == "ablation_predictions" else "core"].mem_mb,
     params:
         code=SCRIPTS["concatenate"],
     shell:

@@ -65,7 +65,6 @@ def _bytes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
         "controls_predictions": max(peak["pruning"], evaluation),
         "finetune_accuracy": peak["finetune_accuracy"],
         "gather": peak["gather"],
-        "concatenate": ANALYSES + len(study.finetune.seeds) * ablated,
         "ablations": ANALYSES + len(study.finetune.seeds) * ablated,
     }
 
@@ -94,7 +93,6 @@ def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
         "controls_predictions": took["controls"] / runs + whole,
         "finetune_accuracy": rows * len(study.finetune.checkpoints) / DRAWS,
         "gather": rows * len(grid) / len(study.grid.checkpoints) / DRAWS,
-        "concatenate": 0,
         "ablations": runs * _ablated_rows(study, shape, data) * study.analysis.bootstrap / DRAWS,
     }
 
