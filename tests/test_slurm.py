@@ -19,6 +19,7 @@ from reduced import REDUCED, STUDY, snakemake
 
 from heuristic_core import slurm
 from heuristic_core.config import load_study
+from heuristic_core.config.grid import cells, repeats
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.plan import needs as needs_of
 from heuristic_core.plan.jobs import counted
@@ -192,6 +193,19 @@ def test_without_slurm_a_dry_run_works_and_a_run_says_what_is_missing(tmp_path, 
 # ---- what the profile does not change
 
 
+def test_few_submissions_carry_all_jobs_and_each_subnetwork_travels_with_its_evaluation(tmp_path):
+    command = [sys.executable, str(ROOT / "benchmarks" / "submissions.py"), "--directory", str(tmp_path)]
+    done = subprocess.run([*command, str(REDUCED)], capture_output=True, text=True, check=True)
+    rows = re.findall(r"^(\w+) +([\d,]+) jobs +([\d,]+) submissions$", done.stdout, re.M)
+    counts = {name: (int(jobs), int(submissions)) for name, jobs, submissions in rows}
+    runs = 2 * len(cells(STUDY) + repeats(STUDY))
+    assert counts["small_subnetworks"][0] == 2 * runs
+    assert counts["small_subnetworks"][1] < runs / 2
+    assert counts["tables"][1] == 2, "the report's, and the trace that it does not show"
+    plan = snakemake(tmp_path, "--dry-run", "--quiet", "rules")
+    assert counts["total"][0] == counted(plan.stdout + plan.stderr).total()
+
+
 def test_the_profile_plans_the_same_jobs(tmp_path):
     plans = [snakemake(tmp_path, "--dry-run", "--quiet", "rules", *extra) for extra in ((), PROFILE)]
     here, there = (counted(done.stdout + done.stderr) for done in plans)
@@ -241,18 +255,19 @@ def step_running(*words: str) -> tuple[int, str] | None:
 
 
 class Faults:
-    """Things that go wrong while a run goes on, each once, when its step is seen running."""
+    """Things that go wrong while a run goes on, each once, when its step is seen running and has begun its log."""
 
     def __init__(self, folder: Path):
+        logs = folder / "results" / "reduced" / "logs"
         self.left = {
-            "requeued": (str(folder), "/finetune.py"),
-            "stopped": (str(folder), "/concatenate.py", "finetune_trace"),
-            "killed": (str(folder), "/prune.py", "/step60/"),
+            "requeued": (logs, "finetune/*.log", "/finetune.py"),
+            "stopped": (logs, "tables/finetune_trace.log", "/concatenate.py", "finetune_trace"),
+            "killed": (logs, "prune/ft1-step60-*.log", "/prune.py", "/step60/"),
         }
 
     def look(self) -> None:
-        for name, words in list(self.left.items()):
-            if found := step_running(*words[1:]):
+        for name, (logs, log, *words) in list(self.left.items()):
+            if any(logs.glob(log)) and (found := step_running(*words)):
                 getattr(self, name)(*found)
                 del self.left[name]
 
@@ -316,15 +331,15 @@ def test_a_study_through_slurm_is_the_same_in_every_byte(submitted, tmp_path):
 
 @real
 @pytest.mark.workflow
-def test_each_fault_was_noticed_and_names_logs_that_exist(submitted):
+def test_each_fault_was_noticed_and_the_message_names_logs_that_say_why(submitted):
     folder, _, text = submitted
-    assert "TIMEOUT" in text and "FAILED" in text
-    failed = re.findall(r"SLURM-job '(\d+)' failed", text)
-    assert len(failed) == 2, "a requeued job has not failed"
-    for block in re.findall(r"^Error in .*?(?=^\[|^Trying|\Z)", text, re.M | re.S):
-        logs = [Path(path.split(" ")[0]) for path in re.findall(r"^\s+log: (.*)$", block, re.M)]
-        print(block)
-        assert logs and all((folder / log).exists() for log in logs)
+    messages = re.findall(r"message: Error in group (\w+)\n +log: (\S+) (.*?)\n\S", text, re.S)
+    assert {name for name, *_ in messages} == {"tables", "small_subnetworks_ft1_step60"}, "a requeued job did not fail"
+    why = {"tables": "DUE TO TIME LIMIT", "small_subnetworks_ft1_step60": "Killed"}
+    for name, slurm_log, members in messages:
+        assert why[name] in Path(slurm_log).read_text()
+        logs = re.findall(r"^ +log: (\S+)", members, re.M)
+        assert any((folder / log).exists() for log in logs)
 
 
 @real
