@@ -1,4 +1,8 @@
 # heuristic-core: subnetworks of fine-tuned language models. Targets stand here, rules under workflow/rules.
+import shutil
+
+from snakemake.exceptions import WorkflowError
+
 if not workflow.overwrite_configfiles:  # --configfile replaces the default study, it does not extend it
 
     configfile: "config.yaml"
@@ -37,3 +41,11 @@ rule all:
     input:
         rules.all_figures.input,
     localrule: True
+
+
+onstart:
+    if workflow.executor_plugin.name == "slurm" and shutil.which("sbatch") is None:
+        raise WorkflowError(
+            "There is no sbatch on this machine, so jobs cannot be submitted from it. Run this where SLURM is installed, "
+            "or leave out --profile slurm to run here; a dry run (-n) works anywhere."
+        )

@@ -52,8 +52,9 @@ from heuristic_core.config.blocks import Precision
 from heuristic_core.config.pruning import Prune
 from heuristic_core.evaluate import all_logits
 from heuristic_core.learner import Draws, Learner, Run
-from heuristic_core.models.batches import PASS_TOKENS, PairTensors
+from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import view_of
+from heuristic_core.passes import PASS_TOKENS
 from heuristic_core.prune import Objective, PruningInputs
 from heuristic_core.random import generator
 from heuristic_core.threads import use_threads

@@ -11,12 +11,11 @@ from heuristic_core.ablation import ComponentMeans, Mask, Resampled, gates_witho
 from heuristic_core.errors import InputError
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.model import Model
+from heuristic_core.passes import BATCH_TOKENS
 from heuristic_core.progress import Progress
 from heuristic_core.tasks.encoded import Encoded
 
 LOGGER = logging.getLogger("heuristic_core")
-# Padded tokens per evaluation batch: on a CPU few enough that activations stay in its cache, and pairs are alike.
-BATCH_TOKENS = {"cpu": 512, "cuda": 65536}
 
 
 @torch.no_grad()

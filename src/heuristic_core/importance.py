@@ -10,8 +10,9 @@ from torch import Tensor
 
 from heuristic_core.ablation import Ablation, ComponentMeans
 from heuristic_core.components import ComponentGrid
-from heuristic_core.models.batches import PASS_TOKENS, PairTensors
+from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.model import Model
+from heuristic_core.passes import PASS_TOKENS
 
 
 def gate_gradients(model: Model, pairs: PairTensors, means: ComponentMeans) -> Tensor:

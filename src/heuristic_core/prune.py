@@ -23,8 +23,9 @@ from heuristic_core.errors import InputError
 from heuristic_core.evaluate import finite
 from heuristic_core.gating import GatedModel
 from heuristic_core.learner import Draws, Learner, Run
-from heuristic_core.models.batches import PASS_TOKENS, PairTensors
+from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.model import Model
+from heuristic_core.passes import PASS_TOKENS
 from heuristic_core.progress import Progress
 from heuristic_core.tasks.encoded import Encoded
 

@@ -20,6 +20,7 @@ from heuristic_core.figures.targets import TARGETS, module, outputs, shown, unme
 from heuristic_core.hub import sources
 from heuristic_core.layout import Layout
 from heuristic_core.models.location import local_files
+from heuristic_core.plan.needs import needs
 from heuristic_core.provenance import code_digest, commit
 from heuristic_core.published.study import paper, studies
 from heuristic_core.record import COMMIT
@@ -41,6 +42,24 @@ CONTEXT = Context.of(STUDY)
 TO_FETCH = {file.key.split(".")[0] for file in sources(STUDY.model, STUDY.task) + downloads(STUDY.task)}
 # GPUs of a job that runs models. `--resources gpu=N` says how many there are, and so how many such jobs run at once.
 GPUS = 1 if STUDY.device == "cuda" else 0
+# On a cluster: what jobs ask for, and what the profile's default-resources say of jobs with a GPU alone.
+NEEDS = needs(STUDY)
+SITE = workflow.resource_settings.default_resources or {}
+AT_GPU = {
+    resource: SITE[name].raw
+    for name, resource in {
+        "gpu_partition": "slurm_partition",
+        "gpu_constraint": "constraint",
+        "gpu_type": "gpu_model",
+        "gpu_gres": "gres",
+    }.items()
+    if GPUS and name in SITE
+}
+# Groups travel to a cluster together; on this machine they change nothing. Those of small studies are bundled besides.
+SMALL = "small_" if max(NEEDS["prune"].runtime, NEEDS["evaluate"].runtime) <= 10 else ""
+MODELS = f"{SMALL}models_ft{{ft_seed}}"
+SUBNETWORKS = f"{SMALL}subnetworks_ft{{ft_seed}}_step{{step}}"
+ABLATIONS = f"{SMALL}ablations_ft{{ft_seed}}"
 # How predictions are scored, everywhere.
 SCORING = STUDY.analysis.model_dump_json(include={"subsets", "class_rule", "bootstrap", "seed"})
 IDENTITY = f"--study {STUDY.study} --model-name {STUDY.model.name} --task-name {STUDY.task.name}"
@@ -104,3 +123,17 @@ def fetched(block):
 def given(option, value):
     """A command line's option, or nothing where there is no value."""
     return "" if value is None else f"--{option} {value}"
+
+
+def asks(rule):
+    """The memory and time that a job of `rule` asks of a cluster; twice as much when it is tried a second time."""
+    need = NEEDS[rule]
+    return {
+        "mem_mb": lambda w, attempt: attempt * need.mem_mb,
+        "runtime": lambda w, attempt: attempt * need.runtime,
+    }
+
+
+def asks_model(rule):
+    """The same of a job that runs a model: with a GPU where the study wants one, and in turn within a group."""
+    return asks(rule) | {"gpu": 0 if "gres" in AT_GPU else GPUS, "turn": 1} | AT_GPU

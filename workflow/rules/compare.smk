@@ -16,6 +16,7 @@ if "compare" in config:
             multiext(f"{COMPARED.root}/", "compare.html", "differences.parquet", "differences.csv"),
         log:
             COMPARED.log("compare"),
+        localrule: True
         conda:
             "../../envs/environment.yaml"
         params:
@@ -31,6 +32,7 @@ else:
     rule compare:
         log:
             L.log("compare"),
+        localrule: True
         conda:
             "../../envs/environment.yaml"
         params:

@@ -49,8 +49,12 @@ rule sentences:
         splits=L.table("splits"),
     log:
         L.log("sentences"),
+    group:
+        "data"
     conda:
         "../../envs/environment.yaml"
+    resources:
+        **asks("sentences"),
     params:
         task=STUDY.task.model_dump_json(),
         code=SCRIPTS["sentences"],
@@ -74,8 +78,12 @@ rule encode:
         tokenizer=directory(f"{L.data}/tokenizer"),
     log:
         L.log("encode"),
+    group:
+        "data"
     conda:
         "../../envs/environment.yaml"
+    resources:
+        **asks("encode"),
     params:
         model=STUDY.model.model_dump_json(),
         task=STUDY.task.model_dump_json(),

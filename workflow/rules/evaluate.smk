@@ -8,10 +8,12 @@ rule evaluate:
         predictions=f"{L.cell}/predictions.parquet",
     log:
         L.log("evaluate/ft{ft_seed}-step{step}-s{sparsity}-seed{seed}"),
+    group:
+        SUBNETWORKS
     conda:
         "../../envs/environment.yaml"
     resources:
-        gpu=GPUS,
+        **asks_model("evaluate"),
     params:
         device=STUDY.device,
         precision=STUDY.precision,
@@ -46,10 +48,12 @@ rule ablate:
         sets=f"{L.run}/ablation_sets.parquet",
     log:
         L.log("ablate/ft{ft_seed}"),
+    group:
+        ABLATIONS
     conda:
         "../../envs/environment.yaml"
     resources:
-        gpu=GPUS,
+        **asks_model("ablate"),
     params:
         analysis=STUDY.analysis.model_dump_json(
             include={
@@ -88,10 +92,12 @@ rule controls_predictions:
         predictions=f"{L.run}/control_predictions.parquet",
     log:
         L.log("controls/ft{ft_seed}"),
+    group:
+        ABLATIONS
     conda:
         "../../envs/environment.yaml"
     resources:
-        gpu=GPUS,
+        **asks_model("controls_predictions"),
     params:
         analysis=STUDY.analysis.model_dump_json(include={"control_pairs", "importance_pairs", "seed"}),
         step=STUDY.last_checkpoint,
@@ -118,10 +124,12 @@ rule attention:
         maps=f"{L.run}/attention_maps.parquet",
     log:
         L.log("attention/ft{ft_seed}"),
+    group:
+        MODELS
     conda:
         "../../envs/environment.yaml"
     resources:
-        gpu=GPUS,
+        **asks_model("attention"),
     params:
         analysis=STUDY.analysis.model_dump_json(include={"attention_pairs", "example_pairs"}),
         step=STUDY.last_checkpoint,

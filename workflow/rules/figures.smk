@@ -18,6 +18,8 @@ for prefix, layout, context, figures, names, _ in DRAWN:
                 ],
             log:
                 layout.log(f"figures/{name}"),
+            group:
+                "tables"
             conda:
                 "../../envs/environment.yaml"
             params:

@@ -16,7 +16,7 @@ rule finetune:
         "../../envs/environment.yaml"
     threads: STUDY.finetune.threads
     resources:
-        gpu=GPUS,
+        **asks_model("finetune"),
     params:
         model=STUDY.model.model_dump_json(),
         # The other fine-tuning seeds are no part of a run: adding one reruns no other.
@@ -41,8 +41,12 @@ rule finetune_accuracy:
         f"{L.run}/accuracy.parquet",
     log:
         L.log("finetune_accuracy/ft{ft_seed}"),
+    group:
+        "tables"
     conda:
         "../../envs/environment.yaml"
+    resources:
+        **asks("finetune_accuracy"),
     params:
         analysis=SCORING,
         code=SCRIPTS["finetune_accuracy"],
@@ -63,10 +67,12 @@ rule full_model:
         predictions=f"{L.step}/predictions.parquet",
     log:
         L.log("full_model/ft{ft_seed}-step{step}"),
+    group:
+        MODELS
     conda:
         "../../envs/environment.yaml"
     resources:
-        gpu=GPUS,
+        **asks_model("full_model"),
     params:
         examples=given("examples", STUDY.prune.pairs_needed),
         mean_examples=given("mean-examples", STUDY.prune.mean_examples),

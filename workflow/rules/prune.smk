@@ -19,10 +19,12 @@ for name, seeds, folders, repeat in BLOCKS:
             traces=[f"{folder}/trace.parquet" for folder in folders],
         log:
             L.log(f"prune/ft{{ft_seed}}-step{{step}}-s{{sparsity}}-seed{'-'.join(map(str, seeds))}" + "-again" * repeat),
+        group:
+            SUBNETWORKS
         conda:
             "../../envs/environment.yaml"
         resources:
-            gpu=GPUS,
+            **asks_model("prune"),
         params:
             prune=STUDY.prune.model_dump_json(),
             identity=IDENTITY,

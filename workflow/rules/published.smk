@@ -34,6 +34,8 @@ for study in PUBLISHED:
             study=f"{layout.root}/study.json",
         log:
             layout.log("import"),
+        group:
+            "tables"
         conda:
             "../../envs/environment.yaml"
         params:
@@ -64,6 +66,8 @@ for study in PUBLISHED:
             layout.table("group_accuracy"),
         log:
             layout.log("tables/group_accuracy"),
+        group:
+            "tables"
         conda:
             "../../envs/environment.yaml"
         params:
@@ -84,6 +88,8 @@ for study in PUBLISHED:
             layout.table("effective_size"),
         log:
             layout.log("tables/effective_size"),
+        group:
+            "tables"
         conda:
             "../../envs/environment.yaml"
         params:
@@ -108,6 +114,8 @@ for study in PUBLISHED:
             variance=layout.table("variance"),
         log:
             layout.log("tables/spread"),
+        group:
+            "tables"
         conda:
             "../../envs/environment.yaml"
         params:
@@ -133,6 +141,8 @@ else:
     rule published:
         log:
             L.log("published"),
+        group:
+            "tables"
         localrule: True
         conda:
             "../../envs/environment.yaml"

@@ -11,6 +11,8 @@ for prefix, layout, context, _, names, tables in DRAWN:
             layout.table("claims"),
         log:
             layout.log("tables/claims"),
+        group:
+            "tables"
         conda:
             "../../envs/environment.yaml"
         params:
@@ -36,6 +38,8 @@ for prefix, layout, context, _, names, tables in DRAWN:
             f"{layout.root}/report.html",
         log:
             layout.log("report"),
+        group:
+            "tables"
         conda:
             "../../envs/environment.yaml"
         params:

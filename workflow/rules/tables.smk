@@ -13,8 +13,12 @@ rule gather:
         runs=f"{L.step}/runs.parquet",
     log:
         L.log("gather/ft{ft_seed}-step{step}"),
+    group:
+        "tables"
     conda:
         "../../envs/environment.yaml"
+    resources:
+        **asks("gather"),
     params:
         cells=lambda w, input: [os.path.dirname(path) for path in input.subnetworks],
         analysis=SCORING,
@@ -40,8 +44,12 @@ rule core:
         core_null=f"{L.run}/core_null.parquet",
     log:
         L.log("core/ft{ft_seed}"),
+    group:
+        ABLATIONS
     conda:
         "../../envs/environment.yaml"
+    resources:
+        **(asks("core") | AT_GPU),  # goes where `ablate` goes
     params:
         analysis=STUDY.analysis.model_dump_json(include={"permutations", "seed"}),
         context=CONTEXT.model_dump_json(include={"mid", "high", "last", "seeds", "early", "early_seeds"}),
@@ -81,8 +89,12 @@ rule concatenate:
         L.log("tables/{table}"),
     wildcard_constraints:
         table="|".join(PARTS),
+    group:
+        "tables"
     conda:
         "../../envs/environment.yaml"
+    resources:
+        mem_mb=lambda w, attempt: attempt * NEEDS["ablations" if w.table == "ablation_predictions" else "core"].mem_mb,
     params:
         code=SCRIPTS["concatenate"],
     shell:
@@ -99,6 +111,8 @@ rule effective_size:
         L.table("effective_size"),
     log:
         L.log("tables/effective_size"),
+    group:
+        "tables"
     conda:
         "../../envs/environment.yaml"
     params:
@@ -121,6 +135,8 @@ rule head_frequency:
         core_seeds=L.table("core_seeds"),
     log:
         L.log("tables/head_frequency"),
+    group:
+        "tables"
     conda:
         "../../envs/environment.yaml"
     params:
@@ -145,6 +161,8 @@ rule spread:
         variance=L.table("variance"),
     log:
         L.log("tables/spread"),
+    group:
+        "tables"
     conda:
         "../../envs/environment.yaml"
     params:
@@ -162,6 +180,8 @@ rule describe:
         f"{L.root}/study.json",
     log:
         L.log("tables/describe"),
+    group:
+        "tables"
     conda:
         "../../envs/environment.yaml"
     params:
@@ -180,8 +200,12 @@ rule ablations:
         L.table("ablations"),
     log:
         L.log("tables/ablations"),
+    group:
+        "tables"
     conda:
         "../../envs/environment.yaml"
+    resources:
+        **asks("ablations"),
     params:
         analysis=STUDY.analysis.model_dump_json(include={"bootstrap", "class_rule", "seed", "subsets"}),
         code=SCRIPTS["ablations"],
@@ -204,6 +228,8 @@ rule controls:
         L.table("controls"),
     log:
         L.log("tables/controls"),
+    group:
+        "tables"
     conda:
         "../../envs/environment.yaml"
     params:

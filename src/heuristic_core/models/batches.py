@@ -7,10 +7,6 @@ import torch
 
 from heuristic_core.tasks.encoded import Encoded
 
-# Padded tokens per forward and backward: on a CPU few enough that activations stay in its cache (measured in
-# docs/performance.md); the number for a GPU is an estimate that weighs padding against kernel launches.
-PASS_TOKENS = {"cpu": 512, "cuda": 4096}
-
 
 class Batch(NamedTuple):
     """ids: int64 [B, T]. types: int64 [B, T]. real: bool [B, T], False on padding; None when nothing is padded.

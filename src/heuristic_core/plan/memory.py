@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from heuristic_core.config import Study
 from heuristic_core.config.grid import cells, repeats
+from heuristic_core.passes import BATCH_TOKENS, PASS_TOKENS
 from heuristic_core.plan.pairs import StudyPairs
 from heuristic_core.plan.shapes import Shape
 from heuristic_core.plan.work import evaluations_in_passing
@@ -54,9 +55,6 @@ def _of_tables(study: Study, data: StudyPairs) -> list[Memory]:
 
 def _of_models(study: Study, shape: Shape, data: StudyPairs) -> list[Memory]:
     """Jobs that run models: on a GPU, its memory is what counts."""
-    from heuristic_core.evaluate import BATCH_TOKENS
-    from heuristic_core.models.batches import PASS_TOKENS
-
     longest, weights = study.task.max_length, 4 * shape.parameters
     train, evaluation = 5 * longest * data.train.pairs, 5 * longest * data.evaluation.pairs
     sample = 5 * longest * (study.prune.pairs_needed or data.train.pairs)

@@ -58,15 +58,20 @@ class _Found(NamedTuple):
         return self._replace(sizes=[min(size, limit or size) for size in self.sizes])
 
 
-def pairs_of(study: Study) -> StudyPairs:
-    """The pairs of a study. Raises InputError where nothing is known of a file, or it is there but cannot be read."""
+def pairs_of(study: Study, read: bool = True) -> StudyPairs:
+    """The pairs of a study. Raises InputError where nothing is known of a file, or it is there but cannot be read.
+
+    read: count files that are there. Otherwise no file is opened but the encoded pairs', and none need be known.
+    """
     folder = Path(Layout.of(study).data) / "encoded"
     files = [folder / f"{name}.safetensors" for name in ("train", "evaluation")]
     if all(file.is_file() for file in files):
         (train, _), (evaluation, sizes) = map(_count, files)
         return StudyPairs(train, evaluation, len(sizes), max(sizes), counted=True)
     known = yaml.safe_load(resources.files("heuristic_core.plan").joinpath("pairs.yaml").read_text())
-    return (_generated if isinstance(study.task, GeneratedTask) else _files)(study.task, known)
+    if isinstance(study.task, GeneratedTask):
+        return _generated(study.task, known)
+    return _files(study.task, known, read)
 
 
 def _count(file: Path) -> tuple[Pairs, list[int]]:
@@ -89,14 +94,14 @@ def _generated(task: GeneratedTask, known: dict) -> StudyPairs:
     return StudyPairs(train, evaluation, len(SUBSETS), max(sizes), counted=False)
 
 
-def _files(task: FilesTask, known: dict) -> StudyPairs:
+def _files(task: FilesTask, known: dict, read: bool) -> StudyPairs:
     assumed: dict[str, None] = {}
 
     def found(key: str, split: Split, limit: int | None) -> _Found:
-        one = _in_files(task, split)
+        one = _in_files(task, split) if read else None
         if one is None:
             assumed[split.source] = None
-            one = _assumed(key, split, limit, known)
+            one = _assumed(key, split, limit if read else limit or known["pairs"][key.split(".")[1]], known)
         return one._replace(tokens=min(one.tokens, task.max_length))
 
     train = _together([found(f"task.train.{k}", split, task.train_pairs) for k, split in enumerate(task.train)])

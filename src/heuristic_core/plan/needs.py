@@ -1,0 +1,103 @@
+"""What a job of each rule asks of a cluster, from the plan's own estimates.
+
+Every process that reads the Snakefile computes it, so nothing is read but the head of the encoded pairs and, where a
+pretrained model is there, its config.json.
+"""
+
+import math
+from typing import NamedTuple
+
+from heuristic_core.config import Study
+from heuristic_core.config.grid import cells, repeats
+from heuristic_core.errors import InputError
+from heuristic_core.plan.devices import DEFAULTS, device, hours
+from heuristic_core.plan.memory import ANALYSES, PASSING_ROW, memory
+from heuristic_core.plan.pairs import StudyPairs, pairs_of
+from heuristic_core.plan.shapes import Shape, shape_of
+from heuristic_core.plan.work import ablation_count, work_of
+
+# A pretrained model of which nothing is known before it is fetched is taken for one like BERT-large.
+UNKNOWN = Shape(layers=24, heads=16, hidden=1024, feed_forward=4096, vocabulary=50_000, positions=512)
+MARGIN = 2  # of everything that is asked for over what is estimated: other processors, other disks
+SNAKEMAKE = 0.7e9  # bytes of the processes that start a job
+START = 3  # minutes that any job may take: on a cold shared disk imports alone take one
+DRAWS = 1e9  # bootstrapped rows a minute: a tenth of what one core of a server did
+
+
+class Need(NamedTuple):
+    """mem_mb: MB of the host's memory, a GPU's not counted. runtime: minutes. As Snakemake names these resources."""
+
+    mem_mb: int
+    runtime: int
+
+
+def needs(study: Study) -> dict[str, Need]:
+    """By rule, one job of each that takes more than a small table does. `prune`: with as many seeds as share a job."""
+    shape, data = _shape(study), pairs_of(study, read=False)
+    bytes_ = _bytes(study, shape, data)
+    return {rule: _need(bytes_[rule], minutes) for rule, minutes in _minutes(study, shape, data).items()}
+
+
+def _shape(study: Study) -> Shape:
+    try:
+        return shape_of(study.model)
+    except InputError:
+        return UNKNOWN
+
+
+def _need(bytes_: float, minutes: float) -> Need:
+    return Need(math.ceil((SNAKEMAKE + MARGIN * bytes_) / 1e8) * 100, math.ceil(START + MARGIN * minutes))
+
+
+def _bytes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
+    peak = {part.name: part.host for part in memory(study, shape, data)}
+    evaluation, ablated = peak["evaluation"], PASSING_ROW * _ablated_rows(study, shape, data)
+    return {
+        "sentences": peak["sentences"],
+        "encode": peak["encode"],
+        "finetune": peak["fine-tuning"],
+        "full_model": evaluation,
+        "prune": peak["pruning"],
+        "evaluate": evaluation,
+        "attention": evaluation,
+        "core": ANALYSES,
+        "ablate": evaluation + ablated,
+        "controls_predictions": max(peak["pruning"], evaluation),
+        "finetune_accuracy": peak["finetune_accuracy"],
+        "gather": peak["gather"],
+        "ablations": ANALYSES + len(study.finetune.seeds) * ablated,
+    }
+
+
+def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
+    precisions = {"finetune": study.finetune.precision, "prune": study.prune.precision, "evaluate": study.precision}
+    on = device(DEFAULTS[study.device])
+    took = {
+        part.name: 60 * hours(part, shape, on, precisions[part.engine]).hours for part in work_of(study, shape, data)
+    }
+    runs, models = len(study.finetune.seeds), len(study.finetune.seeds) * len(study.finetune.checkpoints)
+    grid = cells(study) + repeats(study)
+    steps = [study.prune.steps_at(cell.sparsity) for cell in grid]
+    whole = took["full models"] / models
+    rows = data.evaluation.pairs * study.analysis.bootstrap
+    return {
+        "sentences": data.train.pairs / 1e5,
+        "encode": data.train.pairs / 1e5,
+        "finetune": (took["fine-tuning"] + took["evaluation in passing"]) / runs,
+        "full_model": took["means and logits"] / models + whole,
+        "prune": study.prune.together * took["pruning"] / runs * max(steps) / sum(steps),
+        "evaluate": whole,
+        "attention": whole,
+        "core": 0,
+        "ablate": took["ablations"] / runs,
+        "controls_predictions": took["controls"] / runs + whole,
+        "finetune_accuracy": rows * len(study.finetune.checkpoints) / DRAWS,
+        "gather": rows * len(grid) / len(study.grid.checkpoints) / DRAWS,
+        "ablations": runs * _ablated_rows(study, shape, data) * study.analysis.bootstrap / DRAWS,
+    }
+
+
+def _ablated_rows(study: Study, shape: Shape, data: StudyPairs) -> int:
+    """Pairs of all ablated models of one fine-tuning seed."""
+    pairs = data.evaluation.pairs
+    return ablation_count(study, shape) * min(pairs, (study.analysis.ablation_pairs or pairs) * data.subsets)

@@ -1,0 +1,350 @@
+"""The profile for SLURM: what it asks for, how it follows jobs, and a study that goes through a real SLURM with faults.
+
+The last part submits jobs, so it runs only where HEURISTIC_CORE_TEST_SLURM=1 is set and SLURM answers.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import ROOT
+from reduced import REDUCED, STUDY, snakemake
+
+from heuristic_core import slurm
+from heuristic_core.config import load_study
+from heuristic_core.config.grid import cells, repeats
+from heuristic_core.config.models import PretrainedModel
+from heuristic_core.plan import needs as needs_of
+from heuristic_core.plan.jobs import counted
+
+PAPER = load_study(ROOT / "config" / "paper-mnli-bert.yaml")
+PROFILE = ("--profile", str(ROOT / "slurm"))
+
+
+# ---- how jobs are followed
+
+
+@pytest.fixture
+def commands(tmp_path, monkeypatch):
+    """A function that puts commands, shell scripts by name, on an otherwise empty PATH."""
+
+    def put(**scripts):
+        for name, script in scripts.items():
+            (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+            (tmp_path / name).chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path))
+
+    return put
+
+
+@pytest.mark.parametrize(
+    ("scripts", "command", "reason"),
+    [
+        ({}, None, "no sbatch"),
+        ({"sbatch": ""}, "squeue", "no sacct here"),
+        ({"sbatch": "", "sacct": ""}, "sacct", "accounting is on"),
+        ({"sbatch": "", "sacct": "echo 'storage is disabled' >&2; exit 1"}, "squeue", "'storage is disabled'"),
+        ({"sbatch": "", "sacct": "exec /bin/sleep 60"}, "squeue", "no answer within 0.5 s"),
+    ],
+)
+def test_accounting_is_asked_only_where_it_answers(commands, monkeypatch, capsys, scripts, command, reason):
+    monkeypatch.setattr(slurm, "SECONDS", 0.5)
+    commands(**scripts)
+    assert slurm.status_command() == command
+    (line,) = capsys.readouterr().err.splitlines()
+    assert reason in line and (command or "dry run") in line
+
+
+# ---- what users change
+
+
+def test_profiles_are_laid_over_key_by_key():
+    ours = {"jobs": 100, "retries": 2, "default-resources": {"mem_mb": 1, "runtime": 2}}
+    site = {"default-resources": {"slurm_account": "a", "runtime": 3}, "retries": None}
+    own = {"default-resources": {"slurm_account": "b", "mem_mb": None}, "cores": 8}
+    assert slurm.laid_over(ours, []) == {}
+    assert slurm.laid_over(ours, [site, own]) == {
+        "default-resources": {"runtime": 3, "slurm_account": "b"},
+        "retries": None,
+        "cores": 8,
+    }
+
+
+def own_profile(folder: Path, **values) -> dict[str, str]:
+    """The environment of a user who has such a profile of the name slurm."""
+    file = folder / "snakemake" / "slurm" / "profile.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(yaml.safe_dump(values))
+    return os.environ | {"XDG_CONFIG_HOME": str(folder)}
+
+
+def asked(text: str) -> dict[str, dict[str, str]]:
+    """The resources of the last job of every rule that a dry run prints."""
+    rule, found = None, {}
+    for line in text.splitlines():
+        if match := re.match(r"\s*(?:local)?(?:rule|checkpoint) (\w+):$", line):
+            rule = match[1]
+        elif match := re.match(r"\s*resources: (.*)$", line):
+            found[rule] = dict(item.split("=", 1) for item in match[1].split(", "))
+    return found
+
+
+def dry(folder: Path, *arguments: str, **options):
+    done = snakemake(folder, *PROFILE, "--dry-run", *arguments, **options)
+    return asked(done.stdout + done.stderr)
+
+
+def test_a_users_own_profile_and_its_place_for_gpus_are_laid_over(tmp_path, changed):
+    own = {"slurm_account": "mine", "slurm_partition": "cpu", "gpu_partition": "gpu", "gpu_type": "a100"}
+    environment = own_profile(tmp_path, **{"default-resources": own})
+    cuda, cpu = (
+        dry(tmp_path, "figure02", config=changed(**settings), env=environment)
+        for settings in ({"finetune__seeds": [1], "device": "cuda"}, {"finetune__seeds": [1]})
+    )
+    models = {"finetune", "full_model", "evaluate", "prune_42", "prune_43", "prune_44", "prune_again", "evaluate_again"}
+    for rule, resources in cuda.items():
+        at_gpu = rule in models
+        assert resources["slurm_account"] == "mine"
+        assert (resources["slurm_partition"], resources.get("gpu")) == (("gpu", "1") if at_gpu else ("cpu", None))
+        assert resources.get("gpu_model") == ("a100" if at_gpu else None)
+        assert int(resources["mem_mb"]) > 0, "ours is still there"
+    assert models <= set(cuda)
+    assert {(r["slurm_partition"], r.get("gpu_model"), r.get("gpu", "0")) for r in cpu.values()} == {("cpu", None, "0")}
+
+
+# ---- what jobs ask for
+
+
+def test_every_job_of_the_paper_asks_for_sane_memory_and_time_and_for_more_the_second_time(tmp_path):
+    first = dry(tmp_path, "all_figures", config=ROOT / "config" / "paper.yaml")
+    again = dry(tmp_path, "--attempt", "2", config=ROOT / "config" / "paper-qqp-bert.yaml")
+    assert len(first) > 150 and len(again) > 50
+    for rule, resources in first.items():
+        if rule.endswith(("all_figures", "fetch")):
+            continue
+        memory, minutes = int(resources["mem_mb"]), int(resources["runtime"])
+        assert 1000 <= memory <= 32_000, (rule, memory)
+        assert 2 <= minutes <= 3 * 24 * 60, (rule, minutes)
+        if second := again.get(rule.removeprefix("paper_qqp_bert_")):
+            assert (int(second["mem_mb"]), int(second["runtime"])) == (2 * memory, 2 * minutes)
+    gpus = {rule for rule, resources in first.items() if resources.get("gpu") == "1"}
+    assert {re.sub(r"^paper_(qqp|mnli)_(bert|roberta|gpt2)_|(?<=prune)_\d+$", "", rule) for rule in gpus} == {
+        "finetune", "full_model", "prune", "prune_again", "evaluate", "evaluate_again", "ablate", "attention",
+        "controls_predictions",
+    }  # fmt: skip
+
+
+def test_needs_grow_with_the_model_and_with_the_study():
+    small, paper = needs_of.needs(STUDY), needs_of.needs(PAPER)
+    for rule in ("encode", "finetune", "prune", "evaluate", "gather"):
+        assert paper[rule].mem_mb > small[rule].mem_mb and paper[rule].runtime > small[rule].runtime
+    longer = PAPER.model_copy(
+        update={"finetune": PAPER.finetune.model_copy(update={"steps": 2 * PAPER.finetune.steps})}
+    )
+    assert needs_of.needs(longer)["finetune"].runtime > 1.8 * paper["finetune"].runtime
+    assert needs_of.needs(longer)["prune"] == paper["prune"]
+
+
+def test_a_model_of_which_nothing_is_known_is_taken_for_a_large_one():
+    unknown = PretrainedModel(name="x", source="pretrained", hub="someone/else", revision="0" * 40)
+    guessed = needs_of.needs(PAPER.model_copy(update={"model": unknown}))
+    assert guessed["prune"].runtime > needs_of.needs(PAPER)["prune"].runtime
+
+
+def test_reading_the_snakefile_imports_no_torch_and_no_transformers():
+    code = (
+        "import sys; from heuristic_core.config import load_study; from heuristic_core.plan.needs import needs;"
+        "[needs(load_study(f)) for f in sys.argv[1:]]; print({'torch', 'transformers'} & set(sys.modules))"
+    )
+    files = [ROOT / "config.yaml", *ROOT.glob("config/paper-*.yaml"), *ROOT.glob("config/minilm-*.yaml")]
+    done = subprocess.run([sys.executable, "-c", code, *map(str, files)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+# ---- where there is no SLURM
+
+
+@pytest.fixture
+def no_slurm(tmp_path):
+    """An environment whose PATH has a shell and little else."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("sh", "bash", "which"):
+        (folder / name).symlink_to(shutil.which(name))
+    return os.environ | {"PATH": str(folder)}
+
+
+def test_without_slurm_a_dry_run_works_and_a_run_says_what_is_missing(tmp_path, no_slurm):
+    done = snakemake(tmp_path, *PROFILE, "--dry-run", "--quiet", "rules", env=no_slurm)
+    assert counted(done.stdout + done.stderr)["finetune"] == 2
+    done = snakemake(tmp_path, *PROFILE, env=no_slurm, check=False)
+    assert done.returncode == 1
+    assert "There is no sbatch on this machine" in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+# ---- what the profile does not change
+
+
+def test_few_submissions_carry_all_jobs_and_each_subnetwork_travels_with_its_evaluation(tmp_path):
+    command = [sys.executable, str(ROOT / "benchmarks" / "submissions.py"), "--directory", str(tmp_path)]
+    done = subprocess.run([*command, str(REDUCED)], capture_output=True, text=True, check=True)
+    rows = re.findall(r"^(\w+) +([\d,]+) jobs +([\d,]+) submissions$", done.stdout, re.M)
+    counts = {name: (int(jobs), int(submissions)) for name, jobs, submissions in rows}
+    runs = 2 * len(cells(STUDY) + repeats(STUDY))
+    assert counts["small_subnetworks"][0] == 2 * runs
+    assert counts["small_subnetworks"][1] < runs / 2
+    assert counts["tables"][1] == 2, "the report's, and the trace that it does not show"
+    plan = snakemake(tmp_path, "--dry-run", "--quiet", "rules")
+    assert counts["total"][0] == counted(plan.stdout + plan.stderr).total()
+
+
+def test_the_profile_plans_the_same_jobs(tmp_path):
+    plans = [snakemake(tmp_path, "--dry-run", "--quiet", "rules", *extra) for extra in ((), PROFILE)]
+    here, there = (counted(done.stdout + done.stderr) for done in plans)
+    assert here == there and here.total() > 100
+
+
+@pytest.mark.workflow
+def test_a_study_finished_here_has_nothing_to_do_there(finished):
+    done = snakemake(finished, *PROFILE, "--dry-run", "--quiet", "rules")
+    assert counted(done.stdout + done.stderr).total() == 0
+
+
+# ---- a real SLURM
+
+
+def reachable() -> bool:
+    return shutil.which("sinfo") is not None and subprocess.run(["sinfo"], capture_output=True).returncode == 0
+
+
+real = pytest.mark.skipif(
+    os.environ.get("HEURISTIC_CORE_TEST_SLURM") != "1" or not reachable(),
+    reason="submits jobs: set HEURISTIC_CORE_TEST_SLURM=1 where a SLURM for tests answers",
+)
+# Fake GPUs: the study's models run on the CPU, but SLURM is asked for a GPU.
+ON_GPU = {rule: {"gpu": 1} for rule in ("finetune", "full_model", "attention", "prune_42", "prune_43", "evaluate")}
+OWN = {
+    "cores": 2,
+    "set-resources": ON_GPU,
+    "slurm-init-seconds-before-status-checks": 2,
+    "seconds-between-status-checks": 2,
+    "latency-wait": 10,
+}
+
+
+def step_running(*words: str) -> tuple[int, str] | None:
+    """Process and SLURM job of a workflow step whose command line has all these words."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (folder / "cmdline").read_bytes().decode().replace("\0", " ")
+            if sys.executable in line and "/workflow/scripts/" in line and all(word in line for word in words):
+                job = re.search(rb"SLURM_JOB_ID=(\d+)", (folder / "environ").read_bytes())
+                if job and not line.startswith(("/bin/sh", "/bin/bash")):
+                    return int(folder.name), job[1].decode()
+        except OSError:
+            continue  # it has just ended
+    return None
+
+
+class Faults:
+    """Things that go wrong while a run goes on, each once, when its step is seen running and has begun its log."""
+
+    def __init__(self, folder: Path):
+        logs = folder / "results" / "reduced" / "logs"
+        self.left = {
+            "requeued": (logs, "finetune/*.log", "/finetune.py"),
+            "stopped": (logs, "tables/finetune_trace.log", "/concatenate.py", "finetune_trace"),
+            "killed": (logs, "prune/ft1-step60-*.log", "/prune.py", "/step60/"),
+        }
+
+    def look(self) -> None:
+        for name, (logs, log, *words) in list(self.left.items()):
+            if any(logs.glob(log)) and (found := step_running(*words)):
+                getattr(self, name)(*found)
+                del self.left[name]
+
+    def requeued(self, process: int, job: str) -> None:
+        subprocess.run(["scontrol", "requeue", job], check=True)
+        queued = ["squeue", "--noheader", "--format=%r", f"--jobs={job}"]
+        while "BeginTime" not in subprocess.run(queued, capture_output=True, text=True).stdout:
+            time.sleep(0.2)
+        subprocess.run(["scontrol", "update", f"JobId={job}", "StartTime=now"], check=True)  # not in two minutes
+
+    def stopped(self, process: int, job: str) -> None:
+        """A step that hangs, in a job whose time is up after a minute."""
+        os.kill(process, signal.SIGSTOP)
+        subprocess.run(["scontrol", "update", f"JobId={job}", "TimeLimit=1"], check=True)
+
+    def killed(self, process: int, job: str) -> None:
+        os.kill(process, signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def submitted(tmp_path_factory):
+    """A small study through SLURM with every fault: its folder, its configuration, and what Snakemake said."""
+    folder = tmp_path_factory.mktemp("slurm")
+    values = yaml.safe_load(REDUCED.read_text())
+    values["finetune"]["seeds"] = [1]
+    values["grid"] = {key: values["grid"][key] for key in ("sparsities", "mid", "high", "checkpoints")}
+    values["grid"] |= {"seeds": [42, 43], "curve_seeds": [42]}
+    config = folder / "study.yaml"
+    config.write_text(yaml.safe_dump(values))
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder)]
+    command += ["--configfile", str(config), *PROFILE]
+    faults = Faults(folder)
+    with open(folder / "said.txt", "w") as said:
+        environment = own_profile(folder / "own", **OWN)
+        run = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT, env=environment)
+        while run.poll() is None:
+            faults.look()
+            time.sleep(0.05)
+    text = (folder / "said.txt").read_text()
+    assert run.returncode == 0, text[-5000:]
+    assert faults.left == {}
+    return folder, config, text
+
+
+@real
+@pytest.mark.workflow
+def test_a_study_through_slurm_is_the_same_in_every_byte(submitted, tmp_path):
+    folder, config, _ = submitted
+    snakemake(tmp_path, config=config)
+    here, there = (
+        {
+            path.relative_to(root): path.read_bytes()
+            for path in (root / "results").rglob("*")
+            if path.is_file() and not {"logs", "provenance"} & set(path.parts) and path.name != "report.html"
+        }
+        for root in (tmp_path, folder)
+    )
+    assert len(here) > 100 and sorted(here) == sorted(there)
+    assert [str(path) for path in here if here[path] != there[path]] == []
+
+
+@real
+@pytest.mark.workflow
+def test_each_fault_was_noticed_and_the_message_names_logs_that_say_why(submitted):
+    folder, _, text = submitted
+    messages = re.findall(r"message: Error in group (\w+)\n +log: (\S+) (.*?)\n\S", text, re.S)
+    assert {name for name, *_ in messages} == {"tables", "small_subnetworks_ft1_step60"}, "a requeued job did not fail"
+    why = {"tables": "DUE TO TIME LIMIT", "small_subnetworks_ft1_step60": "Killed"}
+    for name, slurm_log, members in messages:
+        assert why[name] in Path(slurm_log).read_text()
+        logs = re.findall(r"^ +log: (\S+)", members, re.M)
+        assert any((folder / log).exists() for log in logs)
+
+
+@real
+@pytest.mark.workflow
+def test_what_ran_through_slurm_has_nothing_to_do_here(submitted):
+    folder, config, _ = submitted
+    done = snakemake(folder, "--dry-run", "--quiet", "rules", config=config)
+    assert counted(done.stdout + done.stderr).total() == 0
