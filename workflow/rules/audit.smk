@@ -12,6 +12,8 @@ for prefix, layout, _, _, names, _ in DRAWN[: len(DRAWN) - len(REDRAWN)]:
             layout.table("provenance"),
         log:
             layout.log("tables/provenance"),
+        group:
+            "tables"
         conda:
             "../../envs/environment.yaml"
         params:
