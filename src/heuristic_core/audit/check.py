@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from heuristic_core.audit.finding import Finding
 from heuristic_core.audit.jobs import Job
+from heuristic_core.changes.settings import compared
 from heuristic_core.errors import InputError
 from heuristic_core.provenance import file_digest
 from heuristic_core.record import files_of, name_of, read_record, record_of
@@ -75,8 +76,8 @@ def _result(root: Path, path: str, record: dict, sha) -> Iterator[Finding]:
 def _stale(root: Path, job: Job, record: dict, sha) -> Iterator[Finding]:
     """A record against what the configuration asks for now, and against the files that there are now."""
     where = job.outputs[0]
-    for key, (before, now) in sorted(differences(record["settings"], job.settings).items()):
-        yield Finding("stale", where, f"setting {key}: made with {before}, configured {now}")
+    for line in compared("", record["settings"], job.settings):
+        yield Finding("stale", where, f"setting changed: {line}")
     if record["code"] != job.code:
         yield Finding("stale", where, f"code or locked packages changed since commit {record['commit']}")
     named = {name: sha(file) for path in job.inputs for file in files_of(path) for name in [name_of(file, root)]}
@@ -85,18 +86,6 @@ def _stale(root: Path, job: Job, record: dict, sha) -> Iterator[Finding]:
         if named.get(name) != read.get(name):
             how = "is no longer read" if name not in named else "was not read" if name not in read else "has changed"
             yield Finding("stale", where, f"{name} {how}")
-
-
-def differences(before: dict, now: dict, above: str = "") -> dict[str, tuple]:
-    """Values that differ between two nested settings, by the path of their keys."""
-    found = {}
-    for key in before.keys() | now.keys():
-        old, new = before.get(key), now.get(key)
-        if isinstance(old, dict) and isinstance(new, dict):
-            found |= differences(old, new, f"{above}{key}.")
-        elif old != new:
-            found[f"{above}{key}"] = (old, new)
-    return found
 
 
 def _orphans(root: Path, jobs: Sequence[Job]) -> Iterator[Finding]:

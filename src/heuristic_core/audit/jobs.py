@@ -2,13 +2,11 @@
 
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heuristic_core.errors import InputError
+from heuristic_core.plan.jobs import dry_run
 from heuristic_core.record import settings
 
 
@@ -45,12 +43,7 @@ class Job:
 
 def expected_jobs(snakefile: Path, configfiles: Sequence[str]) -> list[Job]:
     """All jobs of a configuration that leave a record. Raises InputError with Snakemake's words where it refuses."""
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile), "--configfile", *configfiles]
-    command += ["--dry-run", "--printshellcmds", "--forceall", "--cores", "1", "--nolock"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise InputError(f"the dry run of {' '.join(configfiles)} failed:\n{(done.stdout + done.stderr)[-2000:]}")
-    return parsed(done.stdout)
+    return parsed(dry_run(snakefile, configfiles, "--printshellcmds", "--forceall"))
 
 
 def parsed(text: str) -> list[Job]:

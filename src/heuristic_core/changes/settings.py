@@ -26,7 +26,7 @@ def differences(before: Sequence, now: Sequence, words: Sequence[str]) -> list[s
             old.remove(former)
             new.remove(value)
             name = option(value, words)
-            lines.setdefault(name, []).extend(_compared(name, _block(former), block))
+            lines.setdefault(name, []).extend(compared(name, _block(former), block))
     if len(lines) > 1:  # it is made from the settings: where these are named they say more
         lines.pop("context", None)
     found = [line for group in lines.values() for line in group]
@@ -54,7 +54,8 @@ def _block(value) -> dict:
     return block if isinstance(block, dict) else {}
 
 
-def _compared(name: str, old: dict, new: dict) -> Iterator[str]:
+def compared(name: str, old: dict, new: dict) -> Iterator[str]:
+    """What differs between two nested settings called `name`, a line for each."""
     for key in [*new, *(key for key in old if key not in new)]:
         path = f"{name}.{key}" if name not in ("", "settings") else key  # `settings` is the configuration itself
         if key not in new:
@@ -62,7 +63,7 @@ def _compared(name: str, old: dict, new: dict) -> Iterator[str]:
         elif key not in old:
             yield f"{path} added"
         elif isinstance(old[key], dict) and isinstance(new[key], dict):
-            yield from _compared(path, old[key], new[key])
+            yield from compared(path, old[key], new[key])
         elif old[key] != new[key]:
             yield f"{path} {_shown(old[key])} -> {_shown(new[key])}"
 
