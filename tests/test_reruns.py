@@ -3,9 +3,10 @@ docs/reruns.md says the same; tests of studies on files stand in test_own_task.p
 
 import os
 import shutil
+import subprocess
 
 import pytest
-from reduced import CODE, OWN, REDUCED, STUDY, clone, planned
+from reduced import CODE, OWN, REDUCED, STUDY, clone, planned, snakemake
 
 from heuristic_core.config.grid import cells
 from heuristic_core.figures.targets import TARGETS
@@ -125,6 +126,13 @@ def test_a_fresh_clone_over_the_same_results_runs_nothing(checkout, tmp_path):
     for name in ("results", ".snakemake"):
         (checkout / name).rename(fresh / name)
     assert planned(fresh, checkout=fresh) == {}
+
+
+def test_a_copy_without_timestamps_is_set_right_by_touching_it(settled, tmp_path):
+    copied = tmp_path / "copied"
+    subprocess.run(["cp", "-r", settled, copied], check=True)
+    snakemake(copied, "--touch", checkout=copied)
+    assert planned(copied, checkout=copied) == {}
 
 
 def test_results_apart_from_the_checkout_judge_and_report_anew_when_it_moves(settled, checkout):
