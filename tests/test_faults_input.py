@@ -13,6 +13,7 @@ import yaml
 from conftest import ROOT, STUDY_FILES
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from reduced import REDUCED, snakemake
 from test_readers import task_of
 
 from heuristic_core.config import ConfigError, load_study, parse_study
@@ -341,3 +342,32 @@ def test_a_saved_data_set_that_is_damaged_is_read_or_refused(tmp_path):
         check_data(tmp_path, "data")
 
     run()
+
+
+# ---- the same by Snakemake's own command
+
+RIGHT = REDUCED.read_text()
+BAD_FILES = {
+    "empty": b"",
+    "no mapping": b"- a\n- b\n",
+    "broken": b"study: [a\n",
+    "cut": RIGHT[: len(RIGHT) // 2].encode(),
+    "names": RIGHT.replace("study: reduced", "study: ../../escaped").encode(),
+    "infinite": RIGHT.replace("learning_rate: 0.2", "learning_rate: .inf").encode(),
+    "code": b"study: !!python/object/apply:os.mkdir [ran]\n",
+    "studies": b"studies: [none.yaml]\n",
+}
+
+
+@pytest.mark.workflow
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_bad_configurations_end_snakemake_with_a_message_and_nothing_done(tmp_path, name):
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (tmp_path / "mine.yaml").write_bytes(BAD_FILES[name])
+    done = snakemake(folder, config=tmp_path / "mine.yaml", check=False)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "mine.yaml" in done.stderr or "none.yaml" in done.stderr or "onfig file" in done.stderr
+    assert [path.name for path in folder.iterdir() if path.name != ".snakemake"] == []
+    assert not (tmp_path / "escaped").exists()

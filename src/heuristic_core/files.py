@@ -4,6 +4,7 @@ import contextlib
 import glob
 import os
 import platform
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,18 @@ def replacing(path: str | Path) -> Iterator[Path]:
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def obstacle(folder: str | Path, size: int) -> str | None:
+    """Why `size` bytes cannot be written in `folder`, in the system's words; None where they can."""
+    folder = Path(folder).absolute()
+    there = next(path for path in (folder, *folder.parents) if path.is_dir())
+    try:
+        with tempfile.TemporaryFile(dir=there) as file:
+            file.write(bytes(size))
+    except OSError as error:
+        return error.strerror
+    return None
 
 
 def _sweep(path: Path) -> None:

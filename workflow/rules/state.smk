@@ -2,9 +2,10 @@
 # a traceback.
 import base64
 import logging
-import tempfile
 
 from snakemake.logging import logger
+
+from heuristic_core.files import obstacle
 
 RECORDS = os.path.abspath(".snakemake" if os.path.isdir(".snakemake") else ".")
 METADATA = f"{RECORDS}/metadata"
@@ -14,14 +15,11 @@ logging.raiseExceptions = False
 
 def check_writable():
     """Snakemake needs this also for a dry run."""
-    try:
-        with tempfile.TemporaryFile(dir=RECORDS) as file:
-            file.write(bytes(1 << 20))
-    except OSError as error:
+    if reason := obstacle(RECORDS, 1 << 20):
         raise WorkflowError(
-            f"{RECORDS} cannot be written ({error.strerror}), and Snakemake keeps its records there, also in a dry run; "
-            "make room or make it writable, then run the same command, or let --directory name another folder"
-        ) from None
+            f"{RECORDS} cannot be written ({reason}), and Snakemake keeps its records there, also in a dry run; make "
+            "room or make it writable, then run the same command, or let --directory name another folder"
+        )
 
 
 def check_records():
@@ -53,3 +51,11 @@ if workflow.is_main_process:
     check_writable()
     check_records()
     warn_of_strangers()
+
+
+onstart:
+    if reason := obstacle(L.root, 1 << 12):
+        raise WorkflowError(
+            f"{L.root} cannot be written ({reason}); make room or make it writable, or let `results` name another "
+            "folder, then run the same command: what is finished stays"
+        )
