@@ -52,6 +52,19 @@ def planned(folder: Path, config: Path | list[Path] = REDUCED, checkout: Path = 
     return dict(counted(done.stdout + done.stderr))
 
 
+def results(folder: Path) -> dict[str, bytes]:
+    """Every file of the reduced study's results in `folder` that tells no times, by its path below them."""
+    root = folder / "results" / "reduced"
+    names = (path.relative_to(root) for path in root.rglob("*") if path.is_file())
+    return {
+        str(name): (root / name).read_bytes()
+        for name in names
+        if name.parts[0] not in ("logs", "provenance")
+        and name.name not in ("report.html", "provenance.parquet")
+        and not name.name.startswith(".snakemake")
+    }
+
+
 # What makes a checkout that runs the reduced study.
 CODE = ("Snakefile", "config.yaml", "claims.yaml", "workflow", "src", "envs", "profiles", "tests/studies")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 from conftest import ROOT
-from reduced import REDUCED, snakemake
+from reduced import REDUCED, results, snakemake
 
 pytestmark = pytest.mark.workflow
 KILLS = int(os.environ.get("HEURISTIC_CORE_KILLS", "50"))
@@ -40,19 +40,6 @@ def is_server(process: psutil.Process) -> bool:
         return "server.py" in " ".join(process.cmdline()) and "server.py" not in " ".join(process.parent().cmdline())
     except (psutil.Error, AttributeError):
         return False
-
-
-def results(folder: Path) -> dict[str, bytes]:
-    """Every file of the results that tells no times."""
-    root = folder / "results" / "reduced"
-    paths = {path.relative_to(root): path for path in root.rglob("*") if path.is_file()}
-    return {
-        str(name): path.read_bytes()
-        for name, path in paths.items()
-        if name.parts[0] not in ("logs", "provenance")
-        and name.name not in ("report.html", "provenance.parquet")
-        and not name.name.startswith(".snakemake")
-    }
 
 
 class Life:
