@@ -18,6 +18,7 @@ from reduced import REDUCED, STUDY, snakemake
 from heuristic_core.config.claims import load_claims
 from heuristic_core.crate.members import TABLES, records
 from heuristic_core.crate.members import members as members_of
+from heuristic_core.crate.metadata import run_of
 from heuristic_core.crate.public import public, public_page
 from heuristic_core.figures.targets import TARGETS
 
@@ -122,7 +123,8 @@ def test_it_holds_what_was_promised_and_says_the_truth_of_it(study, found):
         *("mini-bert/pairs/ft2/step60/s0.4/seed44/subnetwork.json",),
         *("mini-bert/pairs/ft1/step60/s0.2/seed42/repeat1/subnetwork.json",),
     }
-    assert [name for name in found if "predictions" in name or name.endswith((".log", ".safetensors"))] == []
+    results = [name for name in found if not name.startswith("provenance/")]  # these have records of all that led here
+    assert [name for name in results if "predictions" in name or name.endswith((".log", ".safetensors"))] == []
     assert found["Snakefile"] == (ROOT / "Snakefile").read_bytes()
     for name in members_of(STUDY):
         assert found[name] == (study / "results/reduced" / name).read_bytes(), name
@@ -232,6 +234,12 @@ def test_records_are_those_of_what_led_here(tmp_path):
         "provenance/m/subnetwork.json.json",
         "provenance/tables/core.parquet.json",
     ]
+
+
+@pytest.mark.parametrize(("dirty", "commit"), [(False, "a" * 40), (True, None), (None, "a" * 40)])
+def test_code_that_differed_from_its_commit_names_none(dirty, commit):
+    made = {"started": "2026-01-01T10:00:00Z", "seconds": 1.0, "commit": "a" * 40, "dirty": dirty}
+    assert run_of([made]).commit == commit
 
 
 @pytest.mark.workflow

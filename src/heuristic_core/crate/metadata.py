@@ -57,11 +57,15 @@ class Run(NamedTuple):
 
 
 def run_of(records: Iterable[Mapping]) -> Run:
-    """When a study ran, and the commit of the job that ended last, from its provenance records."""
+    """When a study ran, and the commit of the job that ended last, from its provenance records.
+
+    A job whose code differed from its commit has none.
+    """
     jobs = []
     for record in records:
         started = datetime.fromisoformat(record["started"])
-        jobs.append((started + timedelta(seconds=record["seconds"]), started, record.get("commit") or ""))
+        commit = "" if record.get("dirty") else record.get("commit") or ""
+        jobs.append((started + timedelta(seconds=record["seconds"]), started, commit))
     if not jobs:
         return Run(None, None, None)
     ended, _, commit = max(jobs)
