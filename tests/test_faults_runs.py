@@ -204,7 +204,7 @@ def test_two_runs_on_the_same_results_do_not_destroy_each_other(copy, endless, p
     state = copy / CELL / ".unfinished" / "state.safetensors"
     wait_for(state.is_file)
     text = fails(other, "--", TARGETS[0], config=endless)
-    assert "works on the same results" in text and str(running.pid) not in text
+    assert "works on the same results" in text
     assert running.poll() is None and state.is_file()
     os.killpg(running.pid, signal.SIGKILL)
     running.communicate()
