@@ -28,7 +28,9 @@ def check_records():
         if os.path.isfile(path):
             with open(path, "rb") as file:
                 if not file.read().isascii():
-                    made = base64.urlsafe_b64decode(os.path.relpath(path, METADATA).replace("/", "").replace("@", ""))
+                    made = base64.urlsafe_b64decode(
+                        os.path.relpath(path, METADATA).replace(os.sep, "").replace("@", "")
+                    )
                     raise WorkflowError(
                         f"{path}, Snakemake's record of {made.decode(errors='replace')}, is damaged; delete both, then "
                         "run the same command"
