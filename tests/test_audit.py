@@ -53,7 +53,7 @@ def found(jobs):
 
 
 def record_file(path):
-    return record_of(path, STUDY, STUDY / "provenance")
+    return record_of(path, STUDY)
 
 
 def change_record(path, change):

@@ -72,7 +72,7 @@ def test_pruning_killed_at_random_moments_ends_with_the_same_bytes(fused, pairs,
 def command_of(folder, target):
     """What the workflow runs to make `target`: the script and its arguments, as `snakemake -n -p` prints them."""
     text = snakemake(folder, "--dry-run", "--printshellcmds", "--force", target).stdout
-    name, rest = re.search(r"^Shell command: (?:step|fork) (\w+) (.+) --records", text, re.MULTILINE).groups()
+    name, rest = re.search(r"^Shell command: (?:step|fork) (\w+) (.+) --code", text, re.MULTILINE).groups()
     return [sys.executable, str(ROOT / "workflow" / "scripts" / f"{name}.py"), *shlex.split(rest)]
 
 

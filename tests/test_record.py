@@ -27,7 +27,7 @@ def make(root, job, inputs, outputs, *options):
     """Let a job of that name write its outputs."""
     inputs, outputs = ([str(path) for path in paths] for paths in (inputs, outputs))
     command = [*options, "--inputs", *inputs, "--outputs", *outputs]
-    record = Record("c0de", inputs, outputs, f"{root}/provenance", f"{root}/logs/{job}.log", command)
+    record = Record("c0de", inputs, outputs, f"{root}/logs/{job}.log", command)
     for path in outputs:
         if not path.endswith("checkpoint"):
             Path(path).write_text(job)
@@ -62,7 +62,7 @@ def test_the_table_has_one_row_for_each_job(study):
 )
 def test_a_job_refuses_what_is_not_as_recorded(study, change, message):
     checkpoint = study / "checkpoint"
-    check(str(checkpoint), digests(checkpoint), study, study / "provenance")
+    check(str(checkpoint), digests(checkpoint), study)
     change(checkpoint / "model")
     with pytest.raises(InputError, match=message) as error:
         make(study, "tables/core", [checkpoint], [study / "core"])

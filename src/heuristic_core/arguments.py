@@ -33,10 +33,15 @@ class Arguments(argparse.ArgumentParser):
         self._lists: list[tuple[str, str]] = []
         self.add_argument("--log", metavar="FILE", help="write the log there; default: the terminal")
         record = self.add_argument_group("provenance record, as the workflow asks for it")
-        record.add_argument("--records", metavar="FOLDER", help="where to write it, named as the results it is of")
         record.add_argument("--code", metavar="DIGEST", help="of the modules that the job depends on")
         record.add_argument("--inputs", nargs="*", default=[], metavar="PATH", help="what is read, and checked first")
-        record.add_argument("--outputs", nargs="*", default=[], metavar="PATH", help="what is written")
+        record.add_argument(
+            "--outputs",
+            nargs="*",
+            default=[],
+            metavar="PATH",
+            help="what is written; each has the record at its own path below <study>/provenance",
+        )
 
     def settings(self, name: str, block) -> None:
         """Add `--name`: a block of the configuration."""
@@ -96,7 +101,7 @@ class Arguments(argparse.ArgumentParser):
             if len(getattr(values, key)) != len(getattr(values, name)):
                 self.error(f"--{name}: give one path for each of the {len(getattr(values, key))} values of --{key}")
         start_log(values.log)
-        if values.records:
+        if values.outputs:
             begin(values, sys.argv[1:] if arguments is None else arguments)
         return values
 

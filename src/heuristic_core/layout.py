@@ -45,10 +45,5 @@ class Layout:
     def table(self, name: str) -> str:
         return f"{self.root}/tables/{name}.parquet"
 
-    @property
-    def records(self) -> str:
-        """Folder of the provenance records."""
-        return f"{self.root}/provenance"
-
     def log(self, job: str) -> str:
         return f"{self.root}/logs/{job}.log"

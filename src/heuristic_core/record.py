@@ -25,21 +25,22 @@ from heuristic_core.progress import LOGGER
 from heuristic_core.provenance import file_digest, versions
 
 COMMIT = "HEURISTIC_CORE_COMMIT"  # set by the workflow: the commit it stands at, with a + where files differ from it
-OWN = ("--code", "--inputs", "--outputs", "--records", "--log")  # options that are no settings of the work
+OWN = ("--code", "--inputs", "--outputs", "--log")  # options that are no settings of the work
 SEED = re.compile(r"(^|[-_])seeds?$")
 
 
 class Record:
     """The record of the job that this process is, from reading its arguments to its end.
 
-    inputs, outputs: paths of files or folders. records: the folder of the study's records. arguments: the command line.
+    inputs, outputs: paths of files or folders. log: of the job, below the study's logs. arguments: the command line.
     """
 
-    def __init__(self, code, inputs: Sequence[str], outputs: Sequence[str], records: str, log: str, arguments):
-        self.root, self.records, self.outputs = Path(records).parent, Path(records), outputs
+    def __init__(self, code, inputs: Sequence[str], outputs: Sequence[str], log: str, arguments):
+        self.root, job = study_and_job(log)
+        self.outputs = outputs
         self.started, self.clock = datetime.now(UTC), time.monotonic()
         self.text = {
-            "job": Path(log).relative_to(self.root / "logs").with_suffix("").as_posix(),
+            "job": job,
             "script": Path(sys.argv[0]).stem,
             "settings": settings(arguments, {*inputs, *outputs}),
             "inputs": {},
@@ -50,7 +51,7 @@ class Record:
             found = digests(path)
             inside = Path(path).is_relative_to(self.root)
             if inside:
-                check(path, found, self.root, self.records)
+                check(path, found, self.root)
             self.text["inputs" if inside else "sources"] |= {name_of(file, self.root): found[file] for file in found}
 
     def write(self) -> None:
@@ -68,7 +69,7 @@ class Record:
         } | environment()
         self.text["digest"] = digest(self.text)
         for path in self.outputs:
-            write_text(record_of(path, self.root, self.records), json.dumps(self.text, indent=1, sort_keys=True) + "\n")
+            write_text(record_of(path, self.root), json.dumps(self.text, indent=1, sort_keys=True) + "\n")
 
 
 _OF_THIS_PROCESS: list[Record] = []
@@ -76,7 +77,7 @@ _OF_THIS_PROCESS: list[Record] = []
 
 def begin(job: argparse.Namespace, arguments: Sequence[str]) -> None:
     """Begin the record of this process's job, once its arguments are read; its inputs are checked."""
-    _OF_THIS_PROCESS[:] = [Record(job.code, job.inputs, job.outputs, job.records, job.log, arguments)]
+    _OF_THIS_PROCESS[:] = [Record(job.code, job.inputs, job.outputs, job.log, arguments)]
 
 
 def recorded(main: Callable, *arguments) -> None:
@@ -86,9 +87,15 @@ def recorded(main: Callable, *arguments) -> None:
         record.write()
 
 
-def record_of(path: str | Path, root: Path, records: Path) -> Path:
+def study_and_job(log: str) -> tuple[Path, str]:
+    """The study's folder, and the job's name, of the log `<study>/logs/<job>.log`."""
+    root, _, job = log.rpartition("/logs/")
+    return Path(root), job.removesuffix(".log")
+
+
+def record_of(path: str | Path, root: Path) -> Path:
     """Where the record of the result `path` of the study `root` lies."""
-    return records / f"{os.path.relpath(path, root)}.json"
+    return root / "provenance" / f"{os.path.relpath(path, root)}.json"
 
 
 def files_of(path: str | Path) -> list[str]:
@@ -108,9 +115,9 @@ def name_of(path: str, root: Path) -> str:
     return os.path.relpath(path, root) if Path(path).is_relative_to(root) else public(path)
 
 
-def check(path: str, found: dict[str, str], root: Path, records: Path) -> None:
+def check(path: str, found: dict[str, str], root: Path) -> None:
     """Raise InputError unless the result `path`, whose files have the digests `found`, is what its record says."""
-    file = record_of(path, root, records)
+    file = record_of(path, root)
     if not file.exists():
         return LOGGER.info("%s has no record; not checked", path)
     made = read_record(file)

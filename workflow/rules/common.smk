@@ -89,12 +89,9 @@ shell.prefix(
 )
 
 
-def recorded(command, layout=L):
-    """A job's command, with its log and what its provenance record needs."""
-    return (
-        f"{command} --log {{log}} --records {layout.records} --code {{params.code}}"
-        " --inputs {input:q} --outputs {output:q}"
-    )
+def recorded(command):
+    """A job's command, with its log and what its provenance record needs. Snakemake calls this again in every job."""
+    return f"{command} --log {{log}} --code {{params.code}} --inputs {{input:q}} --outputs {{output:q}}"
 
 
 CODE = commit(workflow.basedir)

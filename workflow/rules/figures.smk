@@ -39,8 +39,7 @@ for prefix, layout, context, figures, names, _ in DRAWN:
             shell:
                 recorded(
                     "fork figure --name {params.target} --figures {params.figures:q} --context {params.context:q}"
-                    " --tables {input} --folder {params.folder}",
-                    layout,
+                    " --tables {input} --folder {params.folder}"
                 )
 
 

@@ -53,8 +53,7 @@ for study in PUBLISHED:
         shell:
             recorded(
                 "fork published --folder {params.folder:q} --task {params.task} --groups {params.groups:q}"
-                " {params.tables}",
-                layout,
+                " {params.tables}"
             )
 
     rule:
@@ -74,10 +73,7 @@ for study in PUBLISHED:
             analysis=study.analysis.model_dump_json(include={"subsets"}),
             code=SCRIPTS["group_accuracy"],
         shell:
-            recorded(
-                "fork group_accuracy --analysis {params.analysis:q} --accuracy {input.accuracy} --table {output}",
-                layout,
-            )
+            recorded("fork group_accuracy --analysis {params.analysis:q} --accuracy {input.accuracy} --table {output}")
 
     rule:
         name:
@@ -99,8 +95,7 @@ for study in PUBLISHED:
         shell:
             recorded(
                 "fork effective_size --analysis {params.analysis:q} --context {params.context:q}"
-                " --accuracy {input.accuracy} --table {output}",
-                layout,
+                " --accuracy {input.accuracy} --table {output}"
             )
 
     rule:
@@ -124,8 +119,7 @@ for study in PUBLISHED:
         shell:
             recorded(
                 "fork spread --context {params.context:q} --accuracy {input.accuracy}"
-                " --group-accuracy {input.group_accuracy} --summary {output.summary} --variance {output.variance}",
-                layout,
+                " --group-accuracy {input.group_accuracy} --summary {output.summary} --variance {output.variance}"
             )
 
 

@@ -20,8 +20,7 @@ for prefix, layout, context, _, names, tables in DRAWN:
             code=SCRIPTS["claims"],
         shell:
             recorded(
-                "fork claims --context {params.context:q} --tables {input.tables} --claims {input.claims} --table {output}",
-                layout,
+                "fork claims --context {params.context:q} --tables {input.tables} --claims {input.claims} --table {output}"
             )
 
     rule:
@@ -51,8 +50,7 @@ for prefix, layout, context, _, names, tables in DRAWN:
             recorded(
                 "fork report --root {params.root} --context {params.context:q} --settings {input.settings}"
                 " --claims {input.claims} --captions {input.captions} --targets {params.targets}"
-                " --report {output}",
-                layout,
+                " --report {output}"
             )
 
 

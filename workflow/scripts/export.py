@@ -11,7 +11,7 @@ from heuristic_core.crate.archive import write_archive
 from heuristic_core.crate.members import members, records
 from heuristic_core.crate.metadata import CITATION, CLAIMS, CONFIGURATION, LOCK, NAME, WORKFLOW, metadata, run_of
 from heuristic_core.crate.public import public_page
-from heuristic_core.record import public, recorded
+from heuristic_core.record import check, digests, public, recorded
 from heuristic_core.report.settings import read_study
 
 
@@ -29,6 +29,8 @@ def main(arguments=None):
     args = parser.read(arguments)
     study, root = parse_study(args.settings), Path(args.root)
     names = members(study)
+    for name in names:
+        check(str(root / name), digests(root / name), root)
     made = records(root, names)
     given = {WORKFLOW: args.workflow, CLAIMS: args.claims, LOCK: args.lock, CITATION: args.citation}
     contents = {name: root / name for name in (*names, *made)} | {name: Path(path) for name, path in given.items()}

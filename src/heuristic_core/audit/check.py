@@ -33,14 +33,14 @@ def check(root: Path, jobs: Sequence[Job]) -> list[Finding]:
 
 def made(root: Path, job: Job) -> bool:
     """Whether all results of a job and their records are there."""
-    return all(Path(path).exists() and record_of(path, root, root / "provenance").exists() for path in job.outputs)
+    return all(Path(path).exists() and record_of(path, root).exists() for path in job.outputs)
 
 
 def _job(root: Path, job: Job, sha) -> Iterator[Finding]:
     """Findings on the results of one job."""
     records = {}
     for path in job.outputs:
-        file = record_of(path, root, root / "provenance")
+        file = record_of(path, root)
         if not file.exists():
             if Path(path).exists():
                 yield Finding("unrecorded", path, f"there is no {file}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heuristic_core.plan.jobs import dry_run
-from heuristic_core.record import settings
+from heuristic_core.record import settings, study_and_job
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,12 @@ class Job:
     @property
     def name(self) -> str:
         """Of its log below the study's logs."""
-        return Path(self._of("--log")).relative_to(self.root / "logs").with_suffix("").as_posix()
+        return study_and_job(self._of("--log"))[1]
 
     @property
     def root(self) -> Path:
         """The study's folder."""
-        return Path(self._of("--records")).parent
+        return study_and_job(self._of("--log"))[0]
 
     @property
     def code(self) -> str:
@@ -48,7 +48,7 @@ def expected_jobs(snakefile: Path, configfiles: Sequence[str]) -> list[Job]:
 
 def parsed(text: str) -> list[Job]:
     """The jobs with a record in the text of a dry run."""
-    commands = re.findall(r"^Shell command: (?:step|fork) (\w+) (.+ --records .+)$", text, re.MULTILINE)
+    commands = re.findall(r"^Shell command: (?:step|fork) (\w+) (.+ --code .+)$", text, re.MULTILINE)
     return [_job(script, shlex.split(arguments)) for script, arguments in commands]
 
 

@@ -37,7 +37,7 @@ def computable(jobs: Iterable[Job], findings: Iterable[Finding]) -> list[Job]:
     faulty = {one.path for one in findings}
 
     def sound(path: str, root: Path) -> bool:
-        return not faulty & {path, str(record_of(path, root, root / "provenance")), *files_of(path)}
+        return not faulty & {path, str(record_of(path, root)), *files_of(path)}
 
     return [
         job
@@ -55,7 +55,7 @@ def sample(jobs: Sequence[Job], count: int | None, share: float, seed: int) -> l
 
 def again(job: Job, scripts: Path) -> Again:
     """Compute a job again, on links to its inputs, and compare."""
-    record = read_record(record_of(job.outputs[0], job.root, job.root / "provenance"))
+    record = read_record(record_of(job.outputs[0], job.root))
     exact = comparable(record)
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="heuristic-core-audit-") as folder:
@@ -66,7 +66,7 @@ def again(job: Job, scripts: Path) -> Again:
             if link.is_relative_to(folder):
                 link.parent.mkdir(parents=True, exist_ok=True)
                 link.symlink_to(os.path.abspath(path))
-        arguments = [_moved(argument, job.root) for argument in job.arguments[: job.arguments.index("--records")]]
+        arguments = [_moved(argument, job.root) for argument in job.arguments[: job.arguments.index("--code")]]
         command = [sys.executable, str(scripts / f"{job.script}.py"), *arguments]
         done = subprocess.run(command, cwd=here, capture_output=True, text=True)
         if done.returncode:
