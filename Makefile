@@ -2,6 +2,7 @@
 PYTHON ?= python3.11
 VENV ?= .venv
 CORES ?= all
+WORKERS ?= 2
 CONFIG ?= config.yaml
 BIN := $(VENV)/bin
 READY := $(VENV)/installed
@@ -38,7 +39,7 @@ changes: $(READY)
 	@$(BIN)/python workflow/scripts/changes.py --configfile $(CONFIG)
 
 test: $(READY) lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -44,6 +44,8 @@ rule all:
 
 
 onstart:
+    for check in STARTING:
+        check()
     if workflow.executor_plugin.name == "slurm" and shutil.which("sbatch") is None:
         raise WorkflowError(
             "There is no sbatch on this machine, so jobs cannot be submitted from it. Run this where SLURM is installed, "

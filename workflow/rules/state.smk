@@ -55,9 +55,24 @@ if workflow.is_main_process:
     warn_of_strangers()
 
 
-onstart:
+def check_results():
+    """Snakemake would end with a traceback."""
     if reason := obstacle(L.root, 1 << 12):
         raise WorkflowError(
             f"{L.root} cannot be written ({reason}); make room or make it writable, or let `results` name another "
             "folder, then run the same command: what is finished stays"
         )
+
+
+def check_device():
+    """The first job without its GPU would fail, and Snakemake would delete the results that it was to replace."""
+    if GPUS and workflow.local_exec:
+        from heuristic_core.models.load import usable_device
+
+        try:
+            usable_device(STUDY.device)
+        except InputError as error:
+            raise WorkflowError(str(error)) from None
+
+
+STARTING = [check_results, check_device]

@@ -26,6 +26,9 @@ for prefix, settings in STUDIES.items():
 RESULTS = [getattr(rules, f"{prefix}all_figures").input for prefix in STUDIES]
 
 
+STARTING = []  # of single studies: modules keep theirs to themselves
+
+
 rule export:
     input:
         [getattr(rules, f"{prefix}export").output for prefix in STUDIES],
