@@ -16,13 +16,13 @@ from safetensors.numpy import save_file
 
 from heuristic_core.audit.check import check
 from heuristic_core.audit.jobs import expected_jobs
-from heuristic_core.audit.recompute import again, sample
+from heuristic_core.audit.recompute import again, computable, sample
 from heuristic_core.audit.same import difference
 from heuristic_core.errors import InputError
 from heuristic_core.provenance import file_digest
 from heuristic_core.record import digest, record_of
 from heuristic_core.record import rows as collected
-from heuristic_core.tables import write_table
+from heuristic_core.tables import read_rows, write_table
 
 STUDY = Path("results/reduced")
 CELL = f"{RUNS}/ft1/step60/s0.4/seed42"
@@ -171,6 +171,27 @@ def test_a_forged_result_with_a_forged_record_does_not_come_out_again(study, job
 
 
 @pytest.mark.workflow
+def test_the_table_of_records_is_held_against_every_field(study, jobs):
+    path = STUDY / "tables/provenance.parquet"
+    table = read_rows(path)
+    table[3]["commit"], table[4]["job"] = "f" * 40, "figures/figure99"
+    write_table("provenance", table, path)
+    details = [one.detail for one in check(STUDY, jobs)]
+    assert f"differs from its row in {path}: commit" in details
+    assert "tells of job figures/figure99, which left no record" in [one.replace(f"{path} ", "") for one in details]
+
+
+@pytest.mark.workflow
+def test_a_job_of_every_script_comes_out_again(study, jobs):
+    """Each finds all that it reads among its inputs."""
+    quick = {job.script: job for job in computable(jobs, []) if job.script not in ("finetune", "ablate", "figure")}
+    assert {"sentences", "encode", "full_model", "prune", "evaluate", "gather", "core", "claims"} <= set(quick)
+    for job in quick.values():
+        result = again(job, ROOT / "workflow/scripts")
+        assert result.exact and result.faults == {}, job.name
+
+
+@pytest.mark.workflow
 def test_the_command_computes_a_sample_again_and_says_what_it_found(study):
     command = [sys.executable, ROOT / "workflow/scripts/audit.py", "--configfile", REDUCED, "--sample", "4"]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -212,7 +233,7 @@ def test_text_is_the_same_by_bytes_or_within_tolerances(tmp_path, name, a, b, ex
 
 
 def test_tables_and_tensors_name_what_differs(tmp_path):
-    for name, value in (("a", 1.0), ("b", 1.0001), ("c", 1.5)):
+    for name, value in (("a", 1.0), ("b", 1.0001), ("c", 1.5), ("nan", float("nan"))):
         columns = {"x": pa.array([0.0, value]), "n": pa.array([1, 2]), "v": pa.array([[1.0], [value]])}
         pq.write_table(pa.table(columns), tmp_path / f"{name}.parquet")
         save_file({"w": np.array([1.0, value], "f4"), "n": np.array([3])}, tmp_path / f"{name}.safetensors")
@@ -224,7 +245,7 @@ def test_tables_and_tensors_name_what_differs(tmp_path):
 
     for kind in ("parquet", "safetensors"):
         assert told("b", kind, exact=True) and told("b", kind, exact=False) is None
-        assert told("c", kind, exact=False) and told("d", kind, exact=False)
+        assert told("c", kind, exact=False) and told("d", kind, exact=False) and told("nan", kind, exact=False)
     assert told("c", "parquet", exact=False) == "column x, row 1: 1.0, again 1.5"
     assert told("d", "parquet", exact=False) == "column n, row 1: 2, again 3"
     assert told("c", "safetensors", exact=False) == "w differs in 1 of 2 values"

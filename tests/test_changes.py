@@ -39,16 +39,32 @@ rule describe:
     reason: Code has changed since last execution
 Shell command: None
 
+Group job tables (jobs in lexicogr. order):
+
+    [Sat Nov 21 19:47:01 2026]
+    rule spread:
+        input: t
+        output: spread
+        reason: Missing output files: spread
+    Shell command: fork spread --table t
+
+    rule claims:
+        output: claims
+        reason: Code has changed since last execution
+    Shell command: None
+
 localrule all_figures:
     input: study.json
     reason: Input files updated by another job: study.json
 """
-    prune, describe = planned_jobs(text)
+    prune, describe, spread, claims = planned_jobs(text)
     assert prune.rule == "x_prune"
     assert (prune.inputs, prune.outputs) == (["a/means", "a/logits"], ["a/seed42/s.json", "a/seed43/s.json"])
     assert prune.words == ["fork", "prune", "--prune", '{"rise": 1}', "--seeds", "42", "43"]
     assert prune.reason == NONE._replace(files={"missing": prune.outputs})
-    assert describe.reason == NONE._replace(command=True)
+    assert describe.reason == claims.reason == NONE._replace(command=True)
+    assert (spread.rule, spread.inputs, spread.outputs) == ("spread", ["t"], ["spread"])
+    assert spread.words == ["fork", "spread", "--table", "t"]
 
 
 AND_SOFTWARE = " ; Software environment definition has changed since last execution"

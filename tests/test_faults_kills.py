@@ -145,3 +145,6 @@ def test_a_study_killed_again_and_again_ends_with_an_undisturbed_runs_bytes(fini
     print(f"{lives} lives, {rounds} rounds, killed: {dict(killed)}")
     snakemake(tmp_path, env=private)
     check_same(tmp_path, finished)
+    audit = [sys.executable, ROOT / "workflow/scripts/audit.py", "--configfile", REDUCED, "--sample", "0"]
+    done = subprocess.run(audit, cwd=tmp_path, capture_output=True, text=True)  # records of killed jobs are whole, too
+    assert done.returncode == 0, done.stdout

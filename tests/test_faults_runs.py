@@ -246,6 +246,7 @@ def test_a_configuration_for_a_gpu_says_that_there_is_none(copy):
     text = fails(copy, "--config", "device=cuda")
     assert "device = 'cuda': no NVIDIA GPU is usable here; set device = 'cpu'" in text
     assert results(copy) == whole and len(whole) > 100
+    snakemake(copy, "--config", "device=cuda", "--", "results/reduced/study.json")  # no model runs for that
 
 
 # ---- results and records from elsewhere

@@ -7,7 +7,23 @@ from pathlib import Path
 import pytest
 
 from heuristic_core.errors import InputError
-from heuristic_core.record import Record, check, digest, digests, public, read_record, recorded, rows, seeds, settings
+from heuristic_core.record import (
+    FIELDS,
+    Record,
+    check,
+    digest,
+    digests,
+    precision,
+    public,
+    read_record,
+    recorded,
+    rows,
+    seeds,
+    settings,
+)
+from heuristic_core.schemas import SCHEMAS
+
+BARE = json.dumps({"outputs": {}, "digest": digest({"outputs": {}})})  # a right digest, and nothing else
 
 
 @pytest.fixture
@@ -75,7 +91,7 @@ def test_what_has_no_record_is_taken_as_it_is(study):
     make(study, "tables/core", [study / "checkpoint"], [study / "core"])
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"digest": 3}', '{"digest": "0", "outputs": {}}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"digest": 3}', '{"digest": "0", "outputs": {}}', BARE])
 def test_a_damaged_record_is_named(study, text):
     (study / "provenance/checkpoint.json").write_text(text)
     with pytest.raises(InputError, match=r"provenance/checkpoint\.json is no sound provenance record"):
@@ -104,6 +120,7 @@ def test_settings_are_what_the_command_line_sets_but_for_files():
     [
         ("/home/alice/data/mnli.tsv", "mnli.tsv"),
         ("~/data/mnli", "mnli"),
+        ("file:///home/alice/mnli", "mnli"),
         ("../alice/mnli", "mnli"),
         ("data/mnli.tsv", "data/mnli.tsv"),
         ("https://alice:secret@host/a.tsv?token=s3", "https://host/a.tsv"),
@@ -121,6 +138,26 @@ def test_nothing_of_the_environment_enters_a_record(study, monkeypatch, tmp_path
     make(study, "tables/core", [study / "checkpoint"], [study / "core"], "--task", '{"folder": "/home/alice/mnli"}')
     text = (study / "provenance/core.json").read_text()
     assert "very-private" not in text and "alice" not in text and str(tmp_path) not in text
+
+
+def test_a_record_has_the_columns_of_its_table(study):
+    assert FIELDS == SCHEMAS["provenance"].keys() - {"study"} == read_record(study / "provenance/core.json").keys()
+
+
+def test_files_of_one_name_from_elsewhere_are_told_apart(study, tmp_path):
+    for folder in ("mnli", "hans"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "dev.tsv").write_text(folder)
+    files = [tmp_path / "mnli/dev.tsv", tmp_path / "hans/dev.tsv"]
+    make(study, "tables/core", files, [study / "core"])
+    sources = read_record(study / "provenance/core.json")["sources"]
+    assert list(sources) == ["dev.tsv", "dev.tsv (2)"] and len(set(sources.values())) == 2
+
+
+def test_the_precision_is_that_of_the_model_that_is_trained_or_run():
+    assert precision({"finetune": {"precision": "bfloat16"}, "precision": "float32"}) == "bfloat16"
+    assert precision({"precision": "float16"}) == "float16"
+    assert precision({"analysis": {"seed": 0}}) is None
 
 
 def test_a_job_that_fails_leaves_no_record(study, monkeypatch):

@@ -26,6 +26,10 @@ from heuristic_core.provenance import file_digest, versions
 
 COMMIT = "HEURISTIC_CORE_COMMIT"  # set by the workflow: the commit it stands at, with a + where files differ from it
 OWN = ("--code", "--inputs", "--outputs", "--log")  # options that are no settings of the work
+FIELDS = {
+    *("job", "script", "settings", "inputs", "sources", "outputs", "code", "commit", "dirty", "packages", "system"),
+    *("seeds", "device", "processor", "precision", "started", "seconds", "digest"),
+}
 SEED = re.compile(r"(^|[-_])seeds?$")
 
 
@@ -43,23 +47,21 @@ class Record:
             "job": job,
             "script": Path(sys.argv[0]).stem,
             "settings": settings(arguments, {*inputs, *outputs}),
-            "inputs": {},
-            "sources": {},
             "code": code,
         }
-        for path in inputs:
-            found = digests(path)
-            inside = Path(path).is_relative_to(self.root)
-            if inside:
+        read = {path: digests(path) for path in inputs}
+        for path, found in read.items():
+            if Path(path).is_relative_to(self.root):
                 check(path, found, self.root)
-            self.text["inputs" if inside else "sources"] |= {name_of(file, self.root): found[file] for file in found}
+        files = {file: sha for found in read.values() for file, sha in found.items()}
+        self.text["inputs"], self.text["sources"] = named(files, self.root)
 
     def write(self) -> None:
         """Write the record of the finished job, beside every result."""
         chosen = self.text["settings"]
         device = chosen.get("device", "cpu")
         self.text |= {
-            "outputs": {name_of(file, self.root): sha for path in self.outputs for file, sha in digests(path).items()},
+            "outputs": named({file: sha for path in self.outputs for file, sha in digests(path).items()}, self.root)[0],
             "seeds": seeds(chosen),
             "device": device,
             "processor": processor(device),
@@ -110,9 +112,22 @@ def digests(path: str | Path) -> dict[str, str]:
     return {file: file_digest(file) for file in files_of(path)}
 
 
-def name_of(path: str, root: Path) -> str:
-    """How records call a file: by its path below the study's folder `root`; others as given, or by their last part."""
-    return os.path.relpath(path, root) if Path(path).is_relative_to(root) else public(path)
+def named(files: dict[str, str], root: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """SHA-256 by path, as records have it: results by their path below the study's folder `root`, and other files.
+
+    Those outside the working directory are named by their last part, and numbered where several have the same.
+    """
+    results, sources = {}, {}
+    for path, sha in files.items():
+        if Path(path).is_relative_to(root):
+            results[os.path.relpath(path, root)] = sha
+            continue
+        name, count = public(path), 1
+        while name in sources:
+            count += 1
+            name = f"{public(path)} ({count})"
+        sources[name] = sha
+    return results, sources
 
 
 def check(path: str, found: dict[str, str], root: Path) -> None:
@@ -144,6 +159,8 @@ def read_record(file: str | Path) -> dict:
     try:
         made = json.loads(Path(file).read_text())
         fault = None if made["digest"] == digest(made) else "it was changed after it was written"
+        if lacking := sorted(FIELDS - made.keys()):
+            fault = f"it lacks {', '.join(lacking)}"
     except (OSError, KeyError, TypeError, ValueError) as error:
         fault = f"{type(error).__name__}: {error}"
     if fault:
@@ -182,10 +199,10 @@ def public(value):
         return [public(inner) for inner in value]
     if not isinstance(value, str):
         return value
-    if "://" in value:
+    if "://" in value and not value.startswith("file:"):
         parts = urlsplit(value)
         return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
-    outside = os.path.isabs(value) or value.startswith("~") or ".." in Path(value).parts
+    outside = os.path.isabs(value) or value.startswith(("~", "file:")) or ".." in Path(value).parts
     return Path(value).name if outside else value
 
 
@@ -201,9 +218,9 @@ def seeds(values: dict) -> dict:
 
 
 def precision(values: dict) -> str | None:
-    """The precision of the models that a job ran; null of a job that ran none."""
+    """The precision of the model that a job trained, or else ran; null of a job that ran none."""
     blocks = [value for value in values.values() if isinstance(value, dict)]
-    return next((block["precision"] for block in [values, *blocks] if block.get("precision")), None)
+    return next((block["precision"] for block in [*blocks, values] if block.get("precision")), None)
 
 
 def processor(device: str) -> str:
@@ -235,10 +252,10 @@ def rows(root: str | Path) -> list[dict]:
     """Rows of table `provenance` of the study `root`, one per job, by name."""
     files = Path(root).joinpath("provenance").rglob("*.json")
     jobs = {made["job"]: made for made in map(read_record, files)}
-    return [
-        {"study": Path(root).name, **{key: _cell(value) for key, value in jobs[job].items()}} for job in sorted(jobs)
-    ]
+    return [row_of(root, jobs[job]) for job in sorted(jobs)]
 
 
-def _cell(value):
-    return json.dumps(value, sort_keys=True) if isinstance(value, dict) else value
+def row_of(root: str | Path, record: dict) -> dict:
+    """The row of one record."""
+    cells = {key: json.dumps(cell, sort_keys=True) if isinstance(cell, dict) else cell for key, cell in record.items()}
+    return {"study": Path(root).name} | cells

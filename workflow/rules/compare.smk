@@ -23,9 +23,9 @@ if "compare" in config:
             compare=config["compare"],
             folder=lambda w, output: os.path.dirname(output[0]),
             files=[f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for side in SIDES for path in side.inputs],
-            code=code_digest(f"{workflow.basedir}/workflow/scripts/compare.py", *PAGE, LOCK),
+            code=code_digest(f"{workflow.basedir}/workflow/scripts/compare.py", *PAGE, lock=LOCK),
         shell:
-            recorded("fork compare --compare {params.compare:q} --folder {params.folder}", COMPARED)
+            recorded("fork compare --compare {params.compare:q} --folder {params.folder}")
 
 else:
 

@@ -18,5 +18,5 @@ rule export:
         settings=json.dumps(settings),
         code=SCRIPTS["export"],
     shell:
-        "step export --settings {params.settings:q} --root {params.root} --workflow {input.workflow} --claims {input.claims}"
-        " --lock {input.lock} --citation {input.citation} --archive {output} --log {log}"
+        "step export --settings {params.settings:q} --root {params.root} --workflow {input.workflow:q} --claims {input.claims:q}"
+        " --lock {input.lock:q} --citation {input.citation:q} --archive {output} --log {log}"

@@ -20,7 +20,7 @@ for prefix, layout, context, _, names, tables in DRAWN:
             code=SCRIPTS["claims"],
         shell:
             recorded(
-                "fork claims --context {params.context:q} --tables {input.tables} --claims {input.claims} --table {output}"
+                "fork claims --context {params.context:q} --tables {input.tables:q} --claims {input.claims:q} --table {output}"
             )
 
     rule:
@@ -45,11 +45,11 @@ for prefix, layout, context, _, names, tables in DRAWN:
             root=lambda w, output: os.path.dirname(output[0]),
             targets=names,
             context=context.model_dump_json(),
-            code=code_digest(f"{workflow.basedir}/workflow/scripts/report.py", *PAGE, LOCK),
+            code=code_digest(f"{workflow.basedir}/workflow/scripts/report.py", *PAGE, lock=LOCK),
         shell:
             recorded(
-                "fork report --root {params.root} --context {params.context:q} --settings {input.settings}"
-                " --claims {input.claims} --captions {input.captions} --targets {params.targets}"
+                "fork report --root {params.root} --context {params.context:q} --settings {input.settings:q}"
+                " --claims {input.claims:q} --captions {input.captions:q} --targets {params.targets}"
                 " --report {output}"
             )
 

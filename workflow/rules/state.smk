@@ -66,7 +66,8 @@ def check_results():
 
 def check_device():
     """The first job without its GPU would fail, and Snakemake would delete the results that it was to replace."""
-    if GPUS and workflow.local_exec:
+    jobs = workflow.persistence.dag.needrun_jobs() if GPUS and workflow.local_exec else []
+    if any(job.resources.get("gpu") for job in jobs):
         from heuristic_core.models.load import usable_device
 
         try:

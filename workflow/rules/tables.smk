@@ -4,6 +4,7 @@ rule gather:
         full=f"{L.step}/predictions.parquet",
         predictions=lambda w: [f"{folder}/predictions.parquet" for folder in folders_of(w)],
         subnetworks=lambda w: [f"{folder}/subnetwork.json" for folder in folders_of(w)],
+        traces=lambda w: [f"{folder}/trace.parquet" for folder in folders_of(w)],
     output:
         predictions=f"{L.root}/tables/predictions/ft{{ft_seed}}-step{{step}}.parquet",
         accuracy=f"{L.step}/accuracy.parquet",

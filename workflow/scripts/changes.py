@@ -7,7 +7,7 @@ from heuristic_core.arguments import Arguments
 from heuristic_core.changes.code import changed_code
 from heuristic_core.changes.dryrun import planned_jobs
 from heuristic_core.changes.explain import explain
-from heuristic_core.plan.jobs import dry_run
+from heuristic_core.plan.jobs import counted, dry_run
 from heuristic_core.record import recorded
 
 CHECKOUT = Path(__file__).parents[2]
@@ -18,7 +18,10 @@ def main(arguments=None):
     parser.add_argument("--configfile", nargs="+", required=True, metavar="FILE", help="as Snakemake's own")
     args = parser.read(arguments)
     text = dry_run(CHECKOUT / "Snakefile", args.configfile, "--printshellcmds")
-    print(explain(planned_jobs(text), partial(changed_code, CHECKOUT)))
+    jobs = planned_jobs(text)
+    if len(jobs) != counted(text).total():
+        raise RuntimeError(f"of {counted(text).total()} jobs that Snakemake would run only {len(jobs)} can be read")
+    print(explain(jobs, partial(changed_code, CHECKOUT)))
 
 
 if __name__ == "__main__":

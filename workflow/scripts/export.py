@@ -11,7 +11,7 @@ from heuristic_core.crate.archive import write_archive
 from heuristic_core.crate.members import members, records
 from heuristic_core.crate.metadata import CITATION, CLAIMS, CONFIGURATION, LOCK, NAME, WORKFLOW, metadata, run_of
 from heuristic_core.crate.public import public_page
-from heuristic_core.record import check, digests, public, recorded
+from heuristic_core.record import check, digests, public, read_record, recorded
 from heuristic_core.report.settings import read_study
 
 
@@ -40,7 +40,7 @@ def main(arguments=None):
         "study.json": (json.dumps(public(described), indent=1) + "\n").encode(),
         "report.html": public_page((root / "report.html").read_text(), described["settings"]).encode(),
     }
-    run = run_of(json.loads((root / name).read_text()) for name in made)
+    run = run_of(read_record(root / name) for name in made)
     subject = f"{study.model.name} on {study.task.name}"
     citation = yaml.safe_load(Path(args.citation).read_text())
     contents[NAME] = metadata(study.study, subject, contents, citation, run)

@@ -1,5 +1,6 @@
 """Results and their records against each other and against the jobs of the configuration. Nothing is computed again."""
 
+import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -12,7 +13,8 @@ from heuristic_core.audit.jobs import Job
 from heuristic_core.changes.settings import compared
 from heuristic_core.errors import InputError
 from heuristic_core.provenance import file_digest
-from heuristic_core.record import files_of, name_of, read_record, record_of
+from heuristic_core.record import files_of, named, read_record, record_of, row_of
+from heuristic_core.schemas import schema
 
 # Results that have no record: what is made from all records, and what an audit or Snakemake itself writes.
 UNRECORDED = {"tables/provenance.parquet", "audit.html", "audit.json"}
@@ -80,11 +82,11 @@ def _stale(root: Path, job: Job, record: dict, sha) -> Iterator[Finding]:
         yield Finding("stale", where, f"setting changed: {line}")
     if record["code"] != job.code:
         yield Finding("stale", where, f"code or locked packages changed since commit {record['commit']}")
-    named = {name: sha(file) for path in job.inputs for file in files_of(path) for name in [name_of(file, root)]}
-    read = record["inputs"] | record["sources"]
-    for name in sorted(named.keys() | read.keys()):
-        if named.get(name) != read.get(name):
-            how = "is no longer read" if name not in named else "was not read" if name not in read else "has changed"
+    inputs, sources = named({file: sha(file) for path in job.inputs for file in files_of(path)}, root)
+    there, read = inputs | sources, record["inputs"] | record["sources"]
+    for name in sorted(there.keys() | read.keys()):
+        if there.get(name) != read.get(name):
+            how = "is no longer read" if name not in there else "was not read" if name not in read else "has changed"
             yield Finding("stale", where, f"{name} {how}")
 
 
@@ -98,7 +100,7 @@ def _orphans(root: Path, jobs: Sequence[Job]) -> Iterator[Finding]:
 
     for folder, folders, files in os.walk(root):
         inside = os.path.relpath(folder, root)
-        folders[:] = [name for name in folders if not (name.startswith(".") or (inside == "." and name == "logs"))]
+        folders[:] = [name for name in folders if not name.startswith(".") and (inside, name) != (".", "logs")]
         for name in files:
             path = os.path.normpath(os.path.join(inside, name))
             result = os.path.relpath(path, "provenance").removesuffix(".json") if _below(path, "provenance") else path
@@ -116,17 +118,22 @@ def _collected(root: Path) -> Iterator[Finding]:
     if not table.exists():
         return
     try:
-        collected = {row["job"]: row for row in pq.read_table(table, columns=["job", "started", "digest"]).to_pylist()}
+        collected = {row["job"]: row for row in pq.read_table(table, schema=schema("provenance")).to_pylist()}
     except (OSError, ValueError, KeyError) as error:
         yield Finding("tampered", str(table), f"cannot be read: {error}")
         return
+    records = {}
     for file in sorted((root / "provenance").rglob("*.json")):
-        try:
-            record = read_record(file)
-        except InputError:
-            continue  # found with the job's other results
-        row = collected.get(record["job"])
-        if row is None or row["started"] != record["started"]:
-            yield Finding("stale", str(table), f"was made before job {record['job']} ran")
-        elif row["digest"] != record["digest"]:
-            yield Finding("tampered", str(file), f"differs from its row in {table}")
+        with contextlib.suppress(InputError):  # found with the job's other results
+            records[file] = read_record(file)
+    rows = {row["job"]: (file, row) for file, record in records.items() for row in [row_of(root, record)]}
+    for job in sorted(rows.keys() | collected.keys()):
+        file, row = rows.get(job, (None, None))
+        if job not in collected or (row and row["started"] != collected[job]["started"]):
+            if row["script"] != "fetch":  # it may run at any time, and nothing follows if it brings the same
+                yield Finding("stale", str(table), f"was made before job {job} ran")
+        elif row is None:
+            yield Finding("tampered", str(table), f"tells of job {job}, which left no record")
+        elif row != collected[job]:
+            other = ", ".join(key for key in row if row[key] != collected[job][key])
+            yield Finding("tampered", str(file), f"differs from its row in {table}: {other}")

@@ -19,6 +19,7 @@ from heuristic_core.record import files_of, processor, read_record, record_of
 
 # Scripts whose results tell of the run itself, or need a network.
 NEVER = ("report", "fetch")
+STUDY = ".audited"  # in the place of the study's folder
 DEPTH = 8  # folders between the scratch folder and a job's working directory: inputs at ../../x stay inside
 
 
@@ -61,9 +62,11 @@ def again(job: Job, scripts: Path) -> Again:
     with tempfile.TemporaryDirectory(prefix="heuristic-core-audit-") as folder:
         here = Path(folder, *["_"] * DEPTH)
         here.mkdir(parents=True)
+        for path in os.listdir():  # data that lie in the working directory, and that a job may find there by itself
+            here.joinpath(path).symlink_to(os.path.abspath(path))
         for path in job.inputs:
             link = Path(os.path.normpath(here / _moved(path, job.root)))
-            if link.is_relative_to(folder):
+            if link.is_relative_to(folder) and not link.exists():
                 link.parent.mkdir(parents=True, exist_ok=True)
                 link.symlink_to(os.path.abspath(path))
         arguments = [_moved(argument, job.root) for argument in job.arguments[: job.arguments.index("--code")]]
@@ -80,7 +83,7 @@ def again(job: Job, scripts: Path) -> Again:
 
 def _moved(path: str, root: Path) -> str:
     """A path of the study as one below the working directory, wherever the study's folder `root` is."""
-    return f"study/{os.path.relpath(path, root)}" if Path(path).is_relative_to(root) else path
+    return f"{STUDY}/{os.path.relpath(path, root)}" if Path(path).is_relative_to(root) else path
 
 
 def comparable(record: dict) -> bool:

@@ -54,7 +54,10 @@ def _commit(checkout: Path, output: str) -> tuple[str, bool]:
     for folder in Path(output).parents:
         record = folder / "provenance" / f"{Path(output).relative_to(folder)}.json"
         if record.exists():
-            made = json.loads(record.read_text())
+            try:
+                made = json.loads(record.read_text())
+            except ValueError:
+                raise Unknown from None
             if made.get("commit"):
                 return made["commit"], bool(made.get("dirty"))
     raise Unknown

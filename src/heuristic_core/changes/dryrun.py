@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from heuristic_core.plan.jobs import family
 
-JOB = re.compile(r"^(?:local)?rule (\w+):\n((?:    .*\n)+)(?:Shell command: (.*))?", re.MULTILINE)
+# Jobs that travel to a cluster as a group stand indented below its name.
+JOB = re.compile(r"^( *)(?:local)?rule (\w+):\n((?:\1    .*\n)+)(?: *Shell command: (.*))?", re.MULTILINE)
 PARAMS = (
     "Params have changed since last execution: Union of exclusive params before and now across all output: before: "
 )
@@ -48,8 +49,8 @@ class Planned(NamedTuple):
 def planned_jobs(text: str) -> list[Planned]:
     """The jobs in a dry run's text (with commands), but for targets, which make nothing."""
     found = []
-    for rule, block, command in JOB.findall(text):
-        fields = dict(re.findall(r"^    (\w+): (.*)$", block, re.MULTILINE))
+    for _, rule, block, command in JOB.findall(text):
+        fields = dict(re.findall(r"^ +(\w+): (.*)$", block, re.MULTILINE))
         if "output" in fields:
             paths = [fields.get(name, "").split(", ") for name in ("input", "output")]
             found.append(Planned(family(rule), *paths, command, reason_of(fields["reason"])))

@@ -1,6 +1,5 @@
 """What of a study goes into its archive."""
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from heuristic_core.config.grid import cells, repeats
 from heuristic_core.config.study import Study
 from heuristic_core.figures.targets import TARGETS, outputs, unmet
 from heuristic_core.layout import Layout
+from heuristic_core.record import read_record
 
 # All that are drawn, judged or reported, and the traces of training. Not those with a row for every pair and model.
 TABLES = (
@@ -47,5 +47,5 @@ def records(root: Path, names: Iterable[str]) -> list[str]:
         for path in (f"{RECORDS}/{part}.json" for part in (name, *name.parents)):
             if path not in found and (root / path).is_file():
                 found.add(path)
-                waiting += json.loads((root / path).read_text()).get("inputs", {})
+                waiting += read_record(root / path)["inputs"]
     return sorted(found)
