@@ -71,8 +71,9 @@ def test_damage_is_named_and_mended_by_what_the_message_says(finished, tmp_path)
         assert (folder / reader).read_bytes() == (finished / reader).read_bytes(), name
         assert (folder / name).read_bytes() == whole, name
 
-    flipped(folder / STEP / "checkpoint/model.safetensors")
-    subprocess.run(["rm", "-r", f"{STEP}/checkpoint"], cwd=folder, check=True)
+    # Also where all that was made from them is still there.
+    lost = [f"{STEP}/checkpoint", f"{CELL}/subnetwork.json", f"{CELL}/predictions.parquet", f"{TABLES}/core.parquet"]
+    subprocess.run(["rm", "-r", *lost], cwd=folder, check=True)
     snakemake(folder)
     whole, mended = results(finished), results(folder)
     assert sorted(whole) == sorted(mended)

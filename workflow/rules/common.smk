@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import sys
+from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
@@ -23,7 +24,7 @@ from heuristic_core.models.location import local_files
 from heuristic_core.plan.needs import needs
 from heuristic_core.provenance import code_digest, commit
 from heuristic_core.published.study import paper, studies
-from heuristic_core.record import COMMIT
+from heuristic_core.record import COMMIT, record_of
 from heuristic_core.tasks.rows import local_paths, missing_paths
 
 # Keys of --config that name what to do beside the study; they are no part of it.
@@ -107,8 +108,8 @@ wildcard_constraints:
 
 def folders_of(w):
     """Folders of the subnetworks of one checkpoint, second runs last."""
-    first = [L.cell.format(**w, sparsity=f"{c.sparsity:g}", seed=c.seed) for c in CELLS if c.step == int(w.step)]
-    again = [L.again.format(**w, sparsity=f"{c.sparsity:g}", seed=c.seed) for c in AGAIN if c.step == int(w.step)]
+    first = [L.cell.format(**w, sparsity=f"{c.sparsity:g}", seed=c.seed) for c in CELLS if c.step == int(w["step"])]
+    again = [L.again.format(**w, sparsity=f"{c.sparsity:g}", seed=c.seed) for c in AGAIN if c.step == int(w["step"])]
     return first + again
 
 

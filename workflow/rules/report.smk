@@ -60,3 +60,30 @@ RESULTS = [
     f"{L.root}/report.html",
     *(L.table(name) for name in ("prune_trace", "finetune_trace", "provenance")),
 ]
+# What is missing in the middle, Snakemake does not make as long as what was made from it is there. What has a record was
+# made once; it was damaged and removed, or lost with a job that failed, and is made again.
+PARTS_OF_RUNS = [
+    *rules.finetune.output,
+    *rules.finetune_accuracy.output,
+    *rules.core.output,
+    *rules.ablate.output,
+    *rules.controls_predictions.output,
+    *rules.attention.output,
+]
+PARTS_OF_STEPS = [*rules.full_model.output, *rules.gather.output]
+PARTS_OF_CELLS = [f"{{folder}}/{name}" for name in ("subnetwork.json", "trace.parquet", "predictions.parquet")]
+MADE = [
+    *rules.sentences.output,
+    *rules.encode.output,
+    *expand(PARTS_OF_RUNS, ft_seed=STUDY.finetune.seeds),
+    *expand(PARTS_OF_STEPS, ft_seed=STUDY.finetune.seeds, step=STUDY.finetune.checkpoints),
+    *(
+        path.format(folder=folder)
+        for ft_seed in STUDY.finetune.seeds
+        for step in STUDY.finetune.checkpoints
+        for folder in folders_of({"ft_seed": ft_seed, "step": step})
+        for path in PARTS_OF_CELLS
+    ),
+    *map(L.table, [*PARTS, *CLAIM_TABLES]),
+]
+RESULTS += [path for path in MADE if not os.path.exists(path) and record_of(path, Path(L.root)).exists()]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from heuristic_core.arguments import Arguments
 from heuristic_core.audit.audit import Audit, audit, write
+from heuristic_core.audit.finding import KINDS
 from heuristic_core.audit.jobs import expected_jobs
 from heuristic_core.errors import InputError
 from heuristic_core.record import recorded
@@ -57,6 +58,8 @@ def tell(found: Audit) -> None:
     """The outcome on the terminal."""
     for one in found.findings:
         print(f"{one.kind}: {one.path}: {one.detail}")
+    for kind in found.counts:
+        print(f"{kind}: {KINDS[kind]}")
     counts = ", ".join(f"{count} {kind}" for kind, count in found.counts.items())
     print(
         f"{found.root}: {found.made} of {found.jobs} jobs made, {found.files} files checked, {len(found.again)} jobs "

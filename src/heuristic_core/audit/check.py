@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from heuristic_core.audit.finding import Finding
+from heuristic_core.audit.finding import KINDS, Finding
 from heuristic_core.audit.jobs import Job
 from heuristic_core.changes.settings import compared
 from heuristic_core.errors import InputError
@@ -16,6 +16,7 @@ from heuristic_core.provenance import file_digest
 from heuristic_core.record import files_of, named, read_record, record_of, row_of
 from heuristic_core.schemas import schema
 
+ORDER = list(KINDS)  # causes before what follows from them
 # Results that have no record: what is made from all records, and what an audit or Snakemake itself writes.
 UNRECORDED = {"tables/provenance.parquet", "audit.html", "audit.json"}
 
@@ -30,7 +31,9 @@ def check(root: Path, jobs: Sequence[Job]) -> list[Finding]:
         return known.get(path)
 
     findings = [found for job in jobs for found in _job(root, job, sha)]
-    return sorted({*findings, *_orphans(root, jobs), *_collected(root)}, key=lambda one: (one.kind, one.path))
+    return sorted(
+        {*findings, *_orphans(root, jobs), *_collected(root)}, key=lambda one: (ORDER.index(one.kind), one.path)
+    )
 
 
 def made(root: Path, job: Job) -> bool:
@@ -86,7 +89,13 @@ def _stale(root: Path, job: Job, record: dict, sha) -> Iterator[Finding]:
     there, read = inputs | sources, record["inputs"] | record["sources"]
     for name in sorted(there.keys() | read.keys()):
         if there.get(name) != read.get(name):
-            how = "is no longer read" if name not in there else "was not read" if name not in read else "has changed"
+            how = (
+                "is missing, or no longer read"
+                if name not in there
+                else "was not read"
+                if name not in read
+                else "has changed"
+            )
             yield Finding("stale", where, f"{name} {how}")
 
 
