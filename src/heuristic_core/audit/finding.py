@@ -9,8 +9,8 @@ KINDS = {
     "unrecorded": "a result of the configuration has no record: remove it, and run the study again",
     "irreproducible": "computed again, it came out otherwise: remove it and its record, and run the study again; if it "
     "differs again, something that no setting names decides it",
-    "stale": "made by another configuration, by other code, or from other files than there are now: run the study again; "
-    "`make changes` says why what would run",
+    "stale": "made by another configuration, by other code, or from other files than there are now: run the study "
+    "again; `make changes` says why what would run",
     "orphaned": "no job of the configuration makes this: remove it, if nothing else needs it",
 }
 
