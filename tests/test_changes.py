@@ -272,7 +272,7 @@ def test_a_changed_setting_is_named_where_it_matters(finished, changed):
     }
     assert following.startswith("Because of these: ")
     assert following.index("evaluate (20)") < following.index("gather (4)") < following.index("figure02")
-    assert following.endswith("report.")
+    assert following.endswith("report, provenance.")
 
 
 @pytest.mark.workflow
@@ -291,7 +291,7 @@ def test_changed_code_and_files_of_a_checkout_are_named(checkout):
     text = changes(checkout, config, checkout=checkout)
     assert "claims:\n    input changed: claims.yaml\n" in text
     assert "figure06:\n    code changed: " in text
-    assert text.endswith("Because of these: report.")
+    assert text.endswith("Because of these: report, provenance.")
 
 
 @pytest.mark.workflow

@@ -255,7 +255,7 @@ def test_the_command(folder):
     assert done.returncode == 0, done.stderr[-3000:]
     out = folder / "results" / "compare-one-pair-ft2"
     assert sorted(path.name for path in out.iterdir()) == [
-        "compare.html", "compare.log", "differences.csv", "differences.parquet",
+        "compare.html", "differences.csv", "differences.parquet", "logs", "provenance",
     ]  # fmt: skip
     assert "Nothing to be done" in snakemake(folder, *asked).stderr
     path = folder / "results" / "one" / "tables" / "core.parquet"
