@@ -21,14 +21,14 @@ from heuristic_core.crate.members import members as members_of
 from heuristic_core.crate.metadata import run_of
 from heuristic_core.crate.public import public, public_page
 from heuristic_core.figures.targets import TARGETS
+from heuristic_core.provenance import file_digest
+from heuristic_core.record import FIELDS, digest
 
 SETTINGS = yaml.safe_load(REDUCED.read_text())
 SECRET = "hf_QwErTyUiOpAsDfGhJkLzXcVbNm"
 CONTEXT = "https://w3id.org/ro/crate/1.3/context"
 # What the specification recommends and nobody can know before it is published, or CITATION.cff does not say.
 NOT_KNOWN = re.compile("publisher|author|organization|contactPoint|Bioschemas", re.IGNORECASE)
-from heuristic_core.provenance import file_digest
-from heuristic_core.record import FIELDS, digest
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +225,7 @@ def record(folder, name, inputs, started, commit="c" * 40):
     path = folder / "provenance" / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     made = dict.fromkeys(FIELDS) | {"inputs": dict.fromkeys(inputs, "0" * 64), "started": started, "seconds": 90.5}
-    made |= {"commit": commit, "outputs": {name: file_digest(file) for file in [folder / name] if file.is_file()}}
+    made |= {"commit": commit, "outputs": {name: file_digest(folder / name)} if (folder / name).is_file() else {}}
     path.write_text(json.dumps(made | {"digest": digest(made)}))
 
 
