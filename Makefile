@@ -39,7 +39,7 @@ changes: $(READY)
 	@$(BIN)/python workflow/scripts/changes.py --configfile $(CONFIG)
 
 test: $(READY) lint
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 lint: $(READY)
 	$(BIN)/ruff check .

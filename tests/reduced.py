@@ -50,7 +50,7 @@ def planned(folder: Path, config: Path | list[Path] = REDUCED, checkout: Path = 
     """Jobs by rule that a dry run lists, but for the target itself, and the table of records that follows any other."""
     done = snakemake(folder, "--dry-run", "--quiet", "rules", config=config, checkout=checkout)
     jobs = dict(counted(done.stdout + done.stderr))
-    return {rule: count for rule, count in jobs.items() if rule != "provenance" or len(jobs) == 1}
+    return {rule: count for rule, count in jobs.items() if not rule.endswith("provenance") or len(jobs) == 1}
 
 
 def results(folder: Path) -> dict[str, bytes]:
