@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 VENV ?= .venv
 CORES ?= all
-WORKERS ?= 2
+WORKERS ?= 3
 CONFIG ?= config.yaml
 BIN := $(VENV)/bin
 READY := $(VENV)/installed

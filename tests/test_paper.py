@@ -234,6 +234,6 @@ def test_faulty_studies_are_named(both, values, message):
 def test_a_job_that_runs_models_takes_a_gpu_and_no_other_does(tmp_path):
     folder = "results/paper-mnli-bert/bert-base-cased/mnli/ft1"
     text = snakemake(tmp_path, "--dry-run", "--", f"{folder}/accuracy.parquet", config=file("mnli-bert")).stdout
-    jobs = {part.split(":")[0]: part for part in re.split(r"^(?:local)?rule ", text, flags=re.MULTILINE)[1:]}
+    jobs = {part.split(":")[0]: part for part in re.split(r"^ *(?:local)?rule ", text, flags=re.MULTILINE)[1:]}
     assert {name for name, part in jobs.items() if "gpu=1" in part} == {"finetune"}
     assert {"encode", "sentences", "finetune_accuracy"} <= jobs.keys()
