@@ -63,10 +63,22 @@ EXAMPLE = {
     "template": (STRING, "the rule or template that made the pair, or null"),
     "label": (INT, "true label, in the label space of the subset"),
 }
+ATTENTION = {
+    "category": (STRING, "repeated, previous, next, separator, first, self or other"),
+    "share": (REAL, "mean share of the head's attention over query words and pairs, 0-1"),
+    "n": (INT, "pairs"),
+}
+PRETRAINING = {name: RUN[name] for name in ("study", "model", "task")} | {"pretraining_step": (INT, "step")}
 REMOVED = {"actual_sparsity": (REAL, "share of components removed")}
 WHY = {"reason": (STRING, "why values are null; else null")}
 
 SCHEMAS = {
+    "pretraining_trace": PRETRAINING | {
+        "loss": (REAL, "mean loss over restored words, nats, since the row before; null at step 0"),
+        "copied": (REAL, "percent of held-out masked words restored, of those that stand in the other sentence, too"),
+        "other": (REAL, "percent restored of the others"),
+    },
+    "pretraining_attention": PRETRAINING | COMPONENT | ATTENTION,
     "sentences": {
         "subset": (STRING, "evaluation subset, or train"),
         "group": (STRING, "id, ood or ood-entailment; null in training sets"),
@@ -139,11 +151,7 @@ SCHEMAS = {
     "control_predictions": RUN | STEP | CELL | {
         "control": (STRING, "random (heads permuted within layers of the same seed's subnetwork) or importance"),
     } | SUBSET | EXAMPLE | SCORES,
-    "attention": RUN | STEP | COMPONENT | {
-        "category": (STRING, "repeated, previous, next, separator, first, self or other"),
-        "share": (REAL, "mean share of the head's attention over query words and pairs, 0-1"),
-        "n": (INT, "pairs"),
-    },
+    "attention": RUN | STEP | COMPONENT | ATTENTION,
     "attention_maps": RUN | STEP | COMPONENT | {
         "pair": (INT, "example pair, from 0"),
         "query": (INT, "position of the asking token"),

@@ -77,22 +77,37 @@ def _rates(model_type: str, dropout: float | None) -> dict[str, float]:
     return {} if dropout is None else dict.fromkeys(family_of(model_type).dropout, dropout)
 
 
+def masked_language_model(model: NewModel, vocabulary: int):
+    """The ``BertForMaskedLM`` that pre-training starts from, without dropout: its text does not repeat."""
+    from transformers import BertForMaskedLM
+
+    bert = BertForMaskedLM(_configuration(model, vocabulary, _rates("bert", 0.0)))
+    initialise(bert, model.initialisation, generator("weights", model.pretraining.seed))
+    return bert
+
+
 def _new(model: NewModel, vocabulary: int, ft_seed: int, options: dict):
-    from transformers import BertConfig, BertForSequenceClassification
+    from transformers import BertForSequenceClassification
+
+    bert = BertForSequenceClassification(_configuration(model, vocabulary, options))
+    initialise(bert, model.initialisation, generator("weights", ft_seed))
+    return bert
+
+
+def _configuration(model: NewModel, vocabulary: int, options: dict):
+    from transformers import BertConfig
 
     shape = model.architecture
-    config = BertConfig(
+    return BertConfig(
         vocab_size=vocabulary,
         num_hidden_layers=shape.layers,
         num_attention_heads=shape.heads,
         hidden_size=shape.hidden,
         intermediate_size=shape.feed_forward,
         max_position_embeddings=shape.positions,
+        initializer_range=model.initialisation.std,  # of what fine-tuning adds to a pre-trained encoder
         **options,
     )
-    bert = BertForSequenceClassification(config)
-    initialise(bert, model.initialisation, generator("weights", ft_seed))
-    return bert
 
 
 @torch.no_grad()
