@@ -10,9 +10,28 @@ import torch
 from heuristic_core.config.models import Initialisation, NewModel, PretrainedModel
 from heuristic_core.errors import InputError
 from heuristic_core.models.families import family_of
-from heuristic_core.models.loading import load_classifier, load_config
+from heuristic_core.models.load import usable_device
+from heuristic_core.models.loading import load_classifier, load_config, load_tokenizer
 from heuristic_core.models.location import location
 from heuristic_core.random import generator
+
+
+def start(
+    model: NewModel | PretrainedModel,
+    tokenizer: str | Path,
+    subsets: str | Path,
+    ft_seed: int,
+    dropout: float | None,
+    device: str = "cpu",
+):
+    """What fine-tuning starts from: the model, on `device`, and its tokenizer.
+
+    tokenizer: its folder. subsets: the file of subsets and labels (JSON). The rest: see :func:`starting_model`.
+    """
+    words = load_tokenizer(tokenizer)
+    labels = json.loads(Path(subsets).read_text())["labels"]
+    pad = words.eos_token_id if words.pad_token_id is None else words.pad_token_id
+    return starting_model(model, labels, len(words), pad, ft_seed, dropout).to(usable_device(device)), words
 
 
 def starting_model(
