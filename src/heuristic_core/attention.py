@@ -4,7 +4,7 @@ METHOD, "Attention pattern"; paper, figures 7 to 9. The unit is the word: what h
 subword tokens. Special tokens are attended to but do not ask.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -94,8 +94,13 @@ def _padded(rows: Sequence[Sequence[int]]) -> Tensor:
 
 
 @torch.no_grad()
-def attention_shares(model: Model, pairs: Sequence[WordPair]) -> Tensor:
-    """Mean shares [layers, H, kinds] over the words of all `pairs`; a word's share is the mean over its tokens."""
+def attention_shares(
+    model: Model, pairs: Sequence[WordPair], instead: Callable[[Tensor], Tensor] | None = None
+) -> Tensor:
+    """Mean shares [layers, H, kinds] over the words of all `pairs`; a word's share is the mean over its tokens.
+
+    instead: gives what is measured in the place of a layer's probabilities, both [B, H, T, T].
+    """
     tensors = PairTensors(as_encoded(pairs), model.pad, model.device)
     shares = torch.zeros(model.grid.layers, model.grid.heads, len(KINDS), dtype=torch.float64, device=model.device)
     words = 0.0
@@ -106,10 +111,21 @@ def attention_shares(model: Model, pairs: Sequence[WordPair]) -> Tensor:
         words += float(weights.sum())
 
         def add(layer: int, probabilities: Tensor, kinds=kinds, weights=weights) -> None:
-            shares[layer] += torch.einsum("bhqk,nbqk,bq->hn", probabilities.double(), kinds, weights)
+            measured = instead(probabilities) if instead else probabilities
+            shares[layer] += torch.einsum("bhqk,nbqk,bq->hn", measured.double(), kinds, weights)
 
         model.observe_attention(batch, add)
     return (shares / words).cpu()
+
+
+def uniform(probabilities: Tensor) -> Tensor:
+    """Attention [B, H, T, T] that is even over the tokens that the layer lets a query see, as its own shows.
+
+    That is all of a pair in an encoder; a decoder sees nothing that comes later, some families a window alone. A token
+    to which no head of the layer gives anything, as padding, counts as unseen.
+    """
+    seen = (probabilities > 0).any(1, keepdim=True).expand_as(probabilities)
+    return seen / seen.sum(-1, keepdim=True).clamp(min=1)
 
 
 def word_weights(kinds: Tensor) -> Tensor:
@@ -138,6 +154,21 @@ def share_rows(run: Identity, model: Model, pairs: Sequence[WordPair]) -> list[d
         for head in _heads(model)
         for kind, share in zip(KINDS, shares[head.layer, head.head].tolist(), strict=True)
     ]
+
+
+def overlap_rows(run: Identity, model: Model, pairs: Sequence[WordPair], times_uniform: float) -> list[dict]:
+    """Table `overlap_heads` of the model that a run starts from.
+
+    times_uniform: setting `analysis.overlap_times_uniform`.
+    """
+    repeated = KINDS.index("repeated")
+    own, even = (attention_shares(model, pairs, instead)[..., repeated].tolist() for instead in (None, uniform))
+    identity, rows = _first(run.columns(1, last="ft_seed")), []
+    for head in _heads(model):
+        share, by_chance = (shares[head.layer][head.head] for shares in (own, even))
+        found = {"share": share, "uniform": by_chance, "overlap": share >= times_uniform * by_chance > 0}
+        rows.append(identity | _first(_columns([head])) | found | {"n": len(pairs)})
+    return rows
 
 
 def map_table(run: Identity, model: Model, pairs: Sequence[WordPair]) -> pa.Table:

@@ -34,6 +34,11 @@ class Layout:
         return f"{self.run}/step{{step}}"
 
     @property
+    def lesion(self) -> str:
+        """A fine-tuning run without some heads."""
+        return f"{self.run}/lesion-{{lesion}}"
+
+    @property
     def cell(self) -> str:
         return f"{self.step}/s{{sparsity}}/seed{{seed}}"
 

@@ -152,6 +152,12 @@ SCHEMAS = {
         "control": (STRING, "random (heads permuted within layers of the same seed's subnetwork) or importance"),
     } | SUBSET | EXAMPLE | SCORES,
     "attention": RUN | STEP | COMPONENT | ATTENTION,
+    "overlap_heads": RUN | COMPONENT | {
+        "share": (REAL, "mean share of the head's attention to the repeated word before fine-tuning, as in attention"),
+        "uniform": (REAL, "what uniform attention of its layer would give on the same pairs"),
+        "overlap": (BOOL, "share is at least analysis.overlap_times_uniform times uniform"),
+        "n": (INT, "pairs"),
+    },
     "attention_maps": RUN | STEP | COMPONENT | {
         "pair": (INT, "example pair, from 0"),
         "query": (INT, "position of the asking token"),

@@ -1,13 +1,10 @@
 """Accuracies of the full model over fine-tuning, with intervals, from its predictions."""
 
-from heuristic_core.analysis.scores import finetune_accuracy
+from heuristic_core.analysis.scores import PASSING, finetune_accuracy
 from heuristic_core.arguments import Arguments
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.record import recorded
-from heuristic_core.schemas import RUN, STEP, SUBSET
 from heuristic_core.tables import read_coded, write_table
-
-COLUMNS = [*RUN, *STEP, *SUBSET, "template", "example", "correct", "correct_merged"]
 
 
 def main(arguments=None):
@@ -15,7 +12,7 @@ def main(arguments=None):
     parser.settings("analysis", Analysis)
     parser.files(predictions="predictions of every evaluation", table="where to write accuracies")
     args = parser.read(arguments)
-    rows, a = read_coded(args.predictions, COLUMNS), args.analysis
+    rows, a = read_coded(args.predictions, PASSING), args.analysis
     write_table("finetune_accuracy", finetune_accuracy(rows, a.class_rule, a.bootstrap, a.seed), args.table)
 
 

@@ -16,6 +16,9 @@ from heuristic_core.analysis.frames import frame, generator
 from heuristic_core.components import FailedRun
 from heuristic_core.schemas import RUN, STEP, SUBSET
 
+# What of table "finetune_predictions" its accuracies need.
+PASSING = [*RUN, *STEP, *SUBSET, "template", "example", "correct", "correct_merged"]
+
 
 @dataclass(frozen=True)
 class Scores:

@@ -67,6 +67,11 @@ class Analysis(Block):
         1000, description="training pairs over which gradient importance (Michel et al. 2019) is averaged"
     )
     attention_pairs: PositiveInt = Field(500, description="evaluation pairs over which attention shares are averaged")
+    overlap_times_uniform: Positive = Field(
+        2.0,
+        description="a head is an overlap head if, before fine-tuning, its share of attention to the repeated word is at "
+        "least so many times that of uniform attention on the same pairs",
+    )
     example_pairs: list[tuple[Sentence, Sentence]] | None = Field(
         None,
         strict=False,
@@ -103,6 +108,7 @@ class Figures(Block):
     figure15: Figure = Figure()
     figure16: Figure = Figure()
     figure_core_seeds: Figure = Figure()
+    figure_lesion: Figure = Figure()
     table3: Figure = Figure()
     table4: Figure = Figure()
     table5: Figure = Figure()
@@ -110,6 +116,7 @@ class Figures(Block):
     table7: Figure = Figure()
     table8: Figure = Figure()
     table_core: Figure = Figure()
+    table_overlap: Figure = Figure()
     table_interactions: Figure = Figure()
     table_effective_size: Figure = Figure()
     table_controls: Figure = Figure()

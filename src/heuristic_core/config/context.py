@@ -12,6 +12,7 @@ class Context(Block):
     for published results, whose curves are runs of their own). checkpoints: steps of effective size.
     repeats: pruning seeds that ran twice. early, early_seeds: the early checkpoint
     and its pruning seeds, if the study has them. margin: points. subsets: those that enter group means; None for all.
+    lesions: names of the lesioned fine-tuning runs, if the study has them.
     counterpart: the paper's experiment that it stands for.
     """
 
@@ -27,6 +28,7 @@ class Context(Block):
     early: int | None = None
     early_seeds: tuple[int, ...] = ()
     subsets: tuple[str, ...] | None = None
+    lesions: tuple[str, ...] = ()
     counterpart: Counterpart = Counterpart()
 
     @classmethod
@@ -44,5 +46,6 @@ class Context(Block):
             early=grid.early.checkpoint if grid.early else None,
             early_seeds=tuple(grid.early.seeds) if grid.early else (),
             subsets=tuple(analysis.subsets) if analysis.subsets else None,
+            lesions=study.lesion.names if study.lesion else (),
             counterpart=study.counterpart,
         )

@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from heuristic_core.config.analysis import Analysis, Counterpart, Figures
 from heuristic_core.config.blocks import Block, Finetune, Grid, Name, Precision
+from heuristic_core.config.lesion import Lesion
 from heuristic_core.config.models import AnyModel, NewModel
 from heuristic_core.config.pruning import Prune
 from heuristic_core.config.tasks import AnyTask, GeneratedTask
@@ -35,6 +36,7 @@ class Study(Block):
     finetune: Finetune
     prune: Prune
     grid: Grid
+    lesion: Lesion | None = Field(None, description="default: nothing is fine-tuned without heads")
     counterpart: Counterpart = Counterpart()
     analysis: Analysis = Analysis()
     figures: Figures = Figures()

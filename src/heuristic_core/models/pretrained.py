@@ -10,9 +10,30 @@ import torch
 from heuristic_core.config.models import Initialisation, NewModel, PretrainedModel
 from heuristic_core.errors import InputError
 from heuristic_core.models.families import family_of
-from heuristic_core.models.loading import load_classifier, load_config
+from heuristic_core.models.load import usable_device
+from heuristic_core.models.loading import load_classifier, load_config, load_tokenizer
 from heuristic_core.models.location import location
 from heuristic_core.random import generator
+
+
+def start(
+    model: NewModel | PretrainedModel,
+    tokenizer: str | Path,
+    subsets: str | Path,
+    ft_seed: int,
+    dropout: float | None,
+    device: str = "cpu",
+    pretrained: str | Path | None = None,
+):
+    """What fine-tuning starts from: the model, on `device`, and its tokenizer.
+
+    tokenizer: its folder. subsets: the file of subsets and labels (JSON). The rest: see :func:`starting_model`.
+    """
+    words = load_tokenizer(tokenizer)
+    labels = json.loads(Path(subsets).read_text())["labels"]
+    pad = words.eos_token_id if words.pad_token_id is None else words.pad_token_id
+    begun = starting_model(model, labels, len(words), pad, ft_seed, dropout, pretrained)
+    return begun.to(usable_device(device)), words
 
 
 def starting_model(
@@ -22,12 +43,14 @@ def starting_model(
     pad: int,
     ft_seed: int,
     dropout: float | None,
+    pretrained: str | Path | None = None,
 ):
     """A ``PreTrainedModel`` for sequence classification into `labels` (in that order).
 
     The classifier of a pretrained model, and every weight of a new one, is drawn from a generator of `ft_seed`.
     pad: the tokenizer's padding token, for models whose configuration names none. dropout: replaces the model's own
-    rates; None keeps them.
+    rates; None keeps them. pretrained: the folder that :mod:`heuristic_core.pretrain` wrote, for a new model that is
+    pre-trained first.
     """
     names = dict(enumerate(labels))
     options = {
@@ -35,9 +58,11 @@ def starting_model(
         "id2label": names,
         "label2id": {n: i for i, n in names.items()},
     }
-    if isinstance(model, NewModel):
+    if isinstance(model, NewModel) and model.pretraining is None:
         return _new(model, vocabulary, ft_seed, options | _rates("bert", dropout))
-    folder = location(model)
+    folder = location(model) if isinstance(model, PretrainedModel) else pretrained
+    if folder is None:
+        raise InputError("model.pretraining is given, but not where the pre-trained model is; give --pretrained")
     config = load_config(folder, **options)
     check_labels(folder, labels)
     if config.pad_token_id is None:

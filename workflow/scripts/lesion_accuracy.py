@@ -1,0 +1,26 @@
+"""Accuracies of a lesioned model over fine-tuning, with intervals, from its predictions."""
+
+from heuristic_core.analysis.lesions import lesion_accuracy
+from heuristic_core.analysis.scores import PASSING
+from heuristic_core.arguments import Arguments
+from heuristic_core.config.analysis import Analysis
+from heuristic_core.record import recorded
+from heuristic_core.tables import read_coded, read_rows, write_table
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.settings("analysis", Analysis)
+    parser.files(
+        predictions="predictions of every evaluation",
+        heads="which heads were taken out",
+        table="where to write accuracies",
+    )
+    args = parser.read(arguments)
+    (lesion,), a = read_rows(args.heads), args.analysis
+    rows = read_coded(args.predictions, PASSING)
+    write_table("lesion_accuracy", lesion_accuracy(rows, lesion, a.class_rule, a.bootstrap, a.seed), args.table)
+
+
+if __name__ == "__main__":
+    recorded(main)
