@@ -26,7 +26,7 @@ ABLATION = {
     "ablation": (STRING, "name of the ablated set; none: the full model"),
 }
 LESION = {
-    "lesion": (STRING, "heads that were taken out before fine-tuning: overlap, or random1, random2, ... (as many others)"),
+    "lesion": (STRING, "which heads were taken out before fine-tuning: overlap, or random1, random2, ..."),
     "heads": (pa.list_(pa.int32()), "their component indices; none where there is no such set"),
     "size": (INT, "their number"),
 }

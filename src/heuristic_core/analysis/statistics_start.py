@@ -38,8 +38,8 @@ def lesion_cost(evidence: Evidence) -> Estimate:
     others = ", ".join(f"{value:.1f}" for value in controls)
     in_domain = "/".join(f"{curve['id'].iloc[-1]:.1f}" if "id" in curve else "unknown" for curve in curves.values())
     detail = (
-        f"OOD {lesion:.1f} % without {_heads(evidence, curves)}, {others} % without random heads, {whole:.1f} % with all; "
-        f"ID in the order with all/without overlap/random: {in_domain} %"
+        f"OOD {lesion:.1f} % without {_heads(evidence, curves)}, {others} % without random heads, {whole:.1f} % with "
+        f"all; ID with all/without overlap/without random: {in_domain} %"
     )
     return Estimate(*_against(lesion, controls), len(controls), CONTROLS, detail)
 
@@ -67,14 +67,14 @@ def lesion_delay(evidence: Evidence, share: float) -> Estimate:
     said = [f"never (counted as {last}: a lower bound)" if step is None else str(step) for step in (own, *others)]
     first = "never" if reached["none"] is None else reached["none"]
     detail = (
-        f"half is {half:.1f} %; reached at step {said[0]} without {_heads(evidence, curves)}, {', '.join(said[1:])} without "
-        f"random heads, {first} with all"
+        f"half is {half:.1f} %; reached at step {said[0]} without {_heads(evidence, curves)}, {', '.join(said[1:])} "
+        f"without random heads, {first} with all"
     )
     return Estimate(*_against(counted[0], counted[1:]), len(others), CONTROLS, detail)
 
 
 def _curves(evidence: Evidence) -> dict[str, pd.DataFrame]:
-    """Mean accuracy by evaluation and group: of the unlesioned model, "none", of lesion "overlap" and of each control."""
+    """Mean accuracy by evaluation and group: of the unlesioned model ("none"), without overlap heads, of controls."""
     made, rows = evidence.table("lesions").set_index("lesion"), evidence.table("lesion_accuracy")
     trained = [name for name in made.index if name in set(rows["lesion"])]
     if OVERLAP not in trained or len(trained) < 2:
@@ -106,7 +106,7 @@ def _reached(curve: pd.DataFrame, level: float, share: float) -> int | None:
 
 
 def _against(value: float, controls: Sequence[float]) -> tuple[float, float | None, float | None]:
-    """`value` minus the mean of `controls`, with the t interval in which one more control would lie around their mean."""
+    """`value` minus the mean of `controls`; its ends are those of the t interval in which one more control lies."""
     difference, n = float(value - np.mean(controls)), len(controls)
     if n < 2:
         return difference, None, None

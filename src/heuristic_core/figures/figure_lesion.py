@@ -32,7 +32,7 @@ GROUPS = ("id", "ood")
 
 
 def draw(tables, settings, context):
-    """Rows: fine-tuning seeds; left ID, right OOD. Marks: one row per point, the unweighted mean over a group's subsets.
+    """Rows: fine-tuning seeds; left ID, right OOD. Marks: one row per point, the unweighted mean over subsets.
 
     lesion: "none" for the model with all heads. size: heads taken out. The interval of a mean follows from those of its
     subsets.
@@ -69,7 +69,7 @@ def _means(rows: pd.DataFrame) -> pd.DataFrame:
 def _taken(points: pd.DataFrame) -> str:
     """How many heads were taken out, for a title."""
     sizes = points.loc[points["lesion"] == OVERLAP, "size"]
-    return f", {sizes.iloc[0]} heads" if len(sizes) else ", no such set of heads"
+    return f", {sizes.iloc[0]} heads out" if len(sizes) else ", no such set of heads"
 
 
 def _panel(ax: Axes, points: pd.DataFrame) -> None:
