@@ -54,7 +54,7 @@ def begun(args: Namespace):
 
 
 def tune(args: Namespace, model, about: Sequence[str], save: Callable[[Path], None] | None = None) -> None:
-    """Fine-tune `model` as `args` say, and write checkpoints and the tables `finetune_trace` and `finetune_predictions`.
+    """Fine-tune `model` as `args` say; write checkpoints and the tables `finetune_trace` and `finetune_predictions`.
 
     about: what else the run depends on, such as the digest of its code; unfinished work of another is not gone on with.
     save: writes a checkpoint into a folder; without it none are kept.

@@ -13,7 +13,7 @@ from snakemake.exceptions import WorkflowError
 from heuristic_core.config import ConfigError, parse_study
 from heuristic_core.config.context import Context
 from heuristic_core.config.grid import cells, early, repeats, seed_blocks, spread
-from heuristic_core.crate.members import members
+from heuristic_core.crate.members import LESIONED, members
 from heuristic_core.crate.reading import open_crate
 from heuristic_core.download import downloads
 from heuristic_core.errors import InputError
@@ -101,6 +101,7 @@ os.environ[COMMIT] = f"{CODE.sha or ''}{'+' * bool(CODE.dirty)}"
 
 wildcard_constraints:
     ft_seed=r"\d+",
+    lesion=r"overlap|random\d+",
     step=r"\d+",
     sparsity=r"0\.\d+",
     seed=r"\d+",

@@ -1,7 +1,7 @@
 # One rule per figure and table of the paper, for this study (named as it) and for published ones; each reads its tables
 # and its own settings only.
 FEEDABLE = [name for name in TARGETS if unmet(name, CONTEXT) is None]
-DRAWN = [("", L, CONTEXT, STUDY.figures, FEEDABLE, CLAIM_TABLES), *PUBLISHED_STUDIES, *REDRAWN]
+DRAWN = [("", L, CONTEXT, STUDY.figures, FEEDABLE, OWN_CLAIM_TABLES), *PUBLISHED_STUDIES, *REDRAWN]
 
 for prefix, layout, context, figures, names, _ in DRAWN:
     for name in names:
@@ -28,7 +28,7 @@ for prefix, layout, context, figures, names, _ in DRAWN:
                 figures=figures.model_dump_json(include={name}),
                 # Another margin redraws what shows sizes at that margin alone.
                 context=context.model_dump_json(
-                    exclude={"early", "early_seeds", "checkpoints", "repeats"}
+                    exclude={"early", "early_seeds", "checkpoints", "repeats", "lesions"}
                     | (set() if "effective_size" in TARGETS[name].tables else {"margin"})
                 ),
                 code=code_digest(

@@ -1,3 +1,36 @@
+# What pre-training, or what stands in for it, has made: measured before fine-tuning.
+rule start:
+    input:
+        tokenizer=rules.encode.output.tokenizer,
+        subsets=rules.sentences.output.subsets,
+        sentences=rules.sentences.output.evaluation,
+        fetched=fetched("model"),
+        model=local_files(STUDY.model),
+    output:
+        f"{L.run}/overlap_heads.parquet",
+    log:
+        L.log("start/ft{ft_seed}"),
+    group:
+        "start"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        **asks_model("start"),
+    params:
+        model=STUDY.model.model_dump_json(),
+        analysis=STUDY.analysis.model_dump_json(include={"attention_pairs", "overlap_times_uniform"}),
+        max_length=STUDY.task.max_length,
+        identity=IDENTITY,
+        device=STUDY.device,
+        code=SCRIPTS["start"],
+    shell:
+        recorded(
+            "step start --model {params.model:q} --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed}"
+            " --max-length {params.max_length} --tokenizer {input.tokenizer} --subsets {input.subsets}"
+            " --sentences {input.sentences} --table {output} --device {params.device}"
+        )
+
+
 rule finetune:
     input:
         train=rules.encode.output.train,
@@ -54,6 +87,73 @@ rule finetune_accuracy:
         recorded(
             "fork finetune_accuracy --analysis {params.analysis:q} --predictions {input.predictions} --table {output}"
         )
+
+
+if STUDY.lesion:
+
+    rule lesion:
+        input:
+            overlap_heads=rules.start.output,
+            train=rules.encode.output.train,
+            evaluation=rules.encode.output.evaluation,
+            subsets=rules.sentences.output.subsets,
+            tokenizer=rules.encode.output.tokenizer,
+            fetched=fetched("model"),
+            model=local_files(STUDY.model),
+        output:
+            heads=f"{L.lesion}/heads.parquet",
+            trace=f"{L.lesion}/trace.parquet",
+            predictions=f"{L.lesion}/evaluations.parquet",
+        log:
+            L.log("lesion/ft{ft_seed}-{lesion}"),
+        conda:
+            "../../envs/environment.yaml"
+        threads: STUDY.finetune.threads
+        resources:
+            **asks_model("lesion"),
+        params:
+            model=STUDY.model.model_dump_json(),
+            # None of its checkpoints is kept: others than before rerun nothing.
+            finetune=lambda w: STUDY.finetune.model_copy(
+                update={"seeds": [int(w.ft_seed)], "checkpoints": [STUDY.finetune.steps]}
+            ).model_dump_json(),
+            analysis=STUDY.analysis.model_dump_json(include={"seed"}),
+            folder=L.lesion,
+            identity=IDENTITY,
+            device=STUDY.device,
+            precision=STUDY.precision,
+            code=SCRIPTS["lesion"],
+        shell:
+            recorded(
+                "step lesion --model {params.model:q} --finetune {params.finetune:q} --analysis {params.analysis:q} {params.identity}"
+                " --ft-seed {wildcards.ft_seed} --lesion {wildcards.lesion} --overlap-heads {input.overlap_heads} --train {input.train}"
+                " --evaluation {input.evaluation} --subsets {input.subsets} --tokenizer {input.tokenizer} --folder {params.folder}"
+                " --heads {output.heads} --trace {output.trace} --predictions {output.predictions} --threads {threads}"
+                " --device {params.device} --precision {params.precision}"
+            )
+
+    rule lesion_accuracy:
+        input:
+            predictions=rules.lesion.output.predictions,
+            heads=rules.lesion.output.heads,
+        output:
+            f"{L.lesion}/accuracy.parquet",
+        log:
+            L.log("lesion_accuracy/ft{ft_seed}-{lesion}"),
+        group:
+            "tables"
+        conda:
+            "../../envs/environment.yaml"
+        resources:
+            **asks("lesion_accuracy"),
+        params:
+            analysis=SCORING,
+            code=SCRIPTS["lesion_accuracy"],
+        shell:
+            recorded(
+                "fork lesion_accuracy --analysis {params.analysis:q} --predictions {input.predictions} --heads {input.heads}"
+                " --table {output}"
+            )
 
 
 rule full_model:

@@ -69,13 +69,16 @@ PARTS_OF_RUNS = [
     *rules.ablate.output,
     *rules.controls_predictions.output,
     *rules.attention.output,
+    *rules.start.output,
 ]
+PARTS_OF_LESIONS = [*rules.lesion.output, *rules.lesion_accuracy.output] if STUDY.lesion else []
 PARTS_OF_STEPS = [*rules.full_model.output, *rules.gather.output]
 PARTS_OF_CELLS = [f"{{folder}}/{name}" for name in ("subnetwork.json", "trace.parquet", "predictions.parquet")]
 MADE = [
     *rules.sentences.output,
     *rules.encode.output,
     *expand(PARTS_OF_RUNS, ft_seed=STUDY.finetune.seeds),
+    *expand(PARTS_OF_LESIONS, ft_seed=STUDY.finetune.seeds, lesion=CONTEXT.lesions),
     *expand(PARTS_OF_STEPS, ft_seed=STUDY.finetune.seeds, step=STUDY.finetune.checkpoints),
     *(
         path.format(folder=folder)
@@ -84,6 +87,6 @@ MADE = [
         for folder in folders_of({"ft_seed": ft_seed, "step": step})
         for path in PARTS_OF_CELLS
     ),
-    *map(L.table, [*PARTS, *CLAIM_TABLES]),
+    *map(L.table, [*PARTS, *OWN_CLAIM_TABLES]),
 ]
 RESULTS += [path for path in MADE if not os.path.exists(path) and record_of(path, Path(L.root)).exists()]

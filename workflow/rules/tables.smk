@@ -70,6 +70,7 @@ PARTS = {
     for name, file in {
         "finetune_trace": "trace",
         "finetune_accuracy": "accuracy",
+        "overlap_heads": "overlap_heads",
         "core": "core",
         "core_null": "core_null",
         "attention": "attention",
@@ -79,6 +80,11 @@ PARTS = {
         "control_predictions": "control_predictions",
     }.items()
 }
+if STUDY.lesion:
+    PARTS |= {
+        name: expand(f"{L.lesion}/{file}.parquet", ft_seed=STUDY.finetune.seeds, lesion=CONTEXT.lesions)
+        for name, file in {"lesions": "heads", "lesion_accuracy": "accuracy"}.items()
+    }
 
 
 rule concatenate:
@@ -118,7 +124,7 @@ rule effective_size:
         "../../envs/environment.yaml"
     params:
         analysis=STUDY.analysis.model_dump_json(include=CRITERIA),
-        context=CONTEXT.model_dump_json(exclude={"margin", "subsets", "repeats", "early", "early_seeds"}),
+        context=CONTEXT.model_dump_json(exclude={"margin", "subsets", "repeats", "early", "early_seeds", "lesions"}),
         code=SCRIPTS["effective_size"],
     shell:
         recorded(
@@ -141,7 +147,7 @@ rule head_frequency:
     conda:
         "../../envs/environment.yaml"
     params:
-        context=CONTEXT.model_dump_json(exclude={"margin", "subsets"}),
+        context=CONTEXT.model_dump_json(exclude={"margin", "subsets", "lesions"}),
         analysis=STUDY.analysis.model_dump_json(include={"bootstrap", "seed"}),
         code=SCRIPTS["head_frequency"],
     shell:
@@ -167,7 +173,7 @@ rule spread:
     conda:
         "../../envs/environment.yaml"
     params:
-        context=CONTEXT.model_dump_json(exclude={"margin", "subsets"}),
+        context=CONTEXT.model_dump_json(exclude={"margin", "subsets", "lesions"}),
         code=SCRIPTS["spread"],
     shell:
         recorded(
@@ -243,7 +249,7 @@ rule controls:
         )
 
 
-# Every table that a claim may read; Snakemake makes those that no figure wanted.
+# Every table that a claim may read; Snakemake makes those that no figure wanted. An archive may have more than this study.
 CLAIM_TABLES = [
     "accuracy",
     "group_accuracy",
@@ -257,4 +263,8 @@ CLAIM_TABLES = [
     "effective_size",
     "ablations",
     "attention",
+    "overlap_heads",
+    "lesions",
+    "lesion_accuracy",
 ]
+OWN_CLAIM_TABLES = [name for name in CLAIM_TABLES if STUDY.lesion or name not in LESIONED]

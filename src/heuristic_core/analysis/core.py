@@ -6,6 +6,7 @@ whose numbers of kept heads differ much.
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from heuristic_core.analysis.frames import frame, generator
 from heuristic_core.config.context import Context
@@ -156,3 +157,16 @@ def shared_by_chance(masks: np.ndarray, permutations: int, rng: np.random.Genera
     for kept_per_layer in masks.sum(axis=2):
         shared = rng.hypergeometric(shared, heads - shared, kept_per_layer)
     return shared.sum(axis=1)
+
+
+def common_heads(layers: pd.Series, one: pd.Series, other: pd.Series) -> tuple[int, float, float]:
+    """How many heads are in both sets, how many would be if `one` were drawn at random within each layer, and p, the
+    probability of at least as many then (hypergeometric, convolved over layers).
+
+    layers: of all heads. one, other: bool, whether a head is in the set. All three have one index.
+    """
+    both, chances = int((one & other).sum()), np.ones(1)
+    for _, layer in layers.groupby(layers):
+        own, marked = int(one[layer.index].sum()), int(other[layer.index].sum())
+        chances = np.convolve(chances, stats.hypergeom.pmf(np.arange(own + 1), len(layer), marked, own))
+    return both, float((chances * np.arange(len(chances))).sum()), min(1.0, float(chances[both:].sum()))

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from heuristic_core.analysis.core import common_heads
 from heuristic_core.analysis.effective_size import state
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
 from heuristic_core.analysis.frames import generator
@@ -36,13 +37,7 @@ def early_core(evidence: Evidence) -> Estimate:
     core = some(heads[heads["in_core"]], "early subnetworks, or no core head")
     runs = int(heads["n_early"].max())
     early = heads["early"] == runs
-    observed = int((core["early"] == runs).sum())
-    overlap = np.ones(1)
-    for _, layer in heads.groupby("layer"):
-        size, kept, own = len(layer), int(early[layer.index].sum()), int(layer["in_core"].sum())
-        overlap = np.convolve(overlap, stats.hypergeom.pmf(np.arange(own + 1), size, kept, own))
-    p = min(1.0, overlap[observed:].sum())
-    expected = (overlap * np.arange(len(overlap))).sum()
+    observed, expected, p = common_heads(heads["layer"], heads["in_core"], early)
     detail = (
         f"{observed} of {len(core)} core heads in all {runs} early subnetworks, {expected:.2g} expected, p = {p:.2g}"
     )

@@ -69,8 +69,8 @@ class Analysis(Block):
     attention_pairs: PositiveInt = Field(500, description="evaluation pairs over which attention shares are averaged")
     overlap_times_uniform: Positive = Field(
         2.0,
-        description="a head is an overlap head if, before fine-tuning, its share of attention to the repeated word is at "
-        "least so many times that of uniform attention on the same pairs",
+        description="a head is an overlap head if, before fine-tuning, its share of attention to the repeated word is "
+        "at least so many times that of uniform attention on the same pairs",
     )
     example_pairs: list[tuple[Sentence, Sentence]] | None = Field(
         None,

@@ -46,6 +46,11 @@ TARGETS = {
     "figure15": Target(SIZES, "Effective size over fine-tuning", "figure06", model="roberta", needs=OVER_STEPS),
     "figure16": Target(SIZES, "Effective size over fine-tuning", "figure06", model="gpt2", needs=OVER_STEPS),
     "figure_core_seeds": Target(("core_seeds",), "Heads that all subnetworks share, by their number"),
+    "figure_lesion": Target(
+        ("finetune_accuracy", "lesion_accuracy"),
+        "Fine-tuning without the heads that attend to the repeated word before it",
+        needs=(("lesions", 1, "lesion.control_draws"),),
+    ),
     "table3": Target(("ablations",), "Ablating core heads from the full model", model="bert", task="mnli"),
     "table4": Target(("ablations",), "Ablating core heads from the full model", "table3", model="bert", task="qqp"),
     "table5": Target(("accuracy", "summary"), "Subnetworks of the mid sparsity, subset by subset"),
@@ -53,6 +58,9 @@ TARGETS = {
     "table7": Target(("group_accuracy", "summary"), "Subnetworks of both sparsities, group by group"),
     "table8": Target(("ablations",), "Ablating core heads from the full model", "table3", model="gpt2"),
     "table_core": Target(("core_null",), "Heads that all subnetworks share, against chance"),
+    "table_overlap": Target(
+        ("overlap_heads", "core"), "Heads that attend to the repeated word before fine-tuning, and which are kept"
+    ),
     "table_interactions": Target(("ablations",), "Pairs and sets of core heads, together and one by one"),
     "table_effective_size": Target(("effective_size",), "Effective size by checkpoint, group, order and criterion"),
     "table_controls": Target(("controls",), "Learned subnetworks against random and gradient-importance ones"),

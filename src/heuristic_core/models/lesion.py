@@ -23,8 +23,8 @@ def close_heads(model, heads: Iterable[tuple[int, int]]) -> None:
     outputs = [layer.get_submodule(family.output) for layer in family.layers(model)]
     if len({id(output.weight) for output in outputs}) < len(outputs):
         raise InputError(
-            f"lesion: model_type = {model.config.model_type!r} applies the same weights in several layers, so that a head "
-            "of one of them cannot be taken out before fine-tuning; leave out the block `lesion`"
+            f"lesion: model_type = {model.config.model_type!r} applies the same weights in several layers, so that a "
+            "head of one of them cannot be taken out before fine-tuning; leave out the block `lesion`"
         )
     size = inputs_of(outputs[0]) // model.config.num_attention_heads
     for number, output in enumerate(outputs):

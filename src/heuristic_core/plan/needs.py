@@ -14,7 +14,7 @@ from heuristic_core.plan.devices import DEFAULTS, device, hours
 from heuristic_core.plan.memory import ANALYSES, PASSING_ROW, memory
 from heuristic_core.plan.pairs import StudyPairs, pairs_of
 from heuristic_core.plan.shapes import Shape, shape_of
-from heuristic_core.plan.work import ablation_count, work_of
+from heuristic_core.plan.work import IN_PASSING, ablation_count, work_of
 
 # A pretrained model of which nothing is known before it is fetched is taken for one like BERT-large.
 UNKNOWN = Shape(layers=24, heads=16, hidden=1024, feed_forward=4096, vocabulary=50_000, positions=512)
@@ -55,7 +55,9 @@ def _bytes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
     return {
         "sentences": peak["sentences"],
         "encode": peak["encode"],
+        "start": evaluation,
         "finetune": peak["fine-tuning"],
+        "lesion": peak["fine-tuning"],
         "full_model": evaluation,
         "prune": peak["pruning"],
         "evaluate": evaluation,
@@ -64,6 +66,7 @@ def _bytes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
         "ablate": evaluation + ablated,
         "controls_predictions": max(peak["pruning"], evaluation),
         "finetune_accuracy": peak["finetune_accuracy"],
+        "lesion_accuracy": peak["finetune_accuracy"],
         "gather": peak["gather"],
         "ablations": ANALYSES + len(study.finetune.seeds) * ablated,
     }
@@ -80,10 +83,14 @@ def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
     steps = [study.prune.steps_at(cell.sparsity) for cell in grid]
     whole = took["full models"] / models
     rows = data.evaluation.pairs * study.analysis.bootstrap
+    tuning = (took["fine-tuning"] + took[IN_PASSING]) / runs
+    scoring = rows * len(study.finetune.checkpoints) / DRAWS
     return {
         "sentences": data.train.pairs / 1e5,
         "encode": data.train.pairs / 1e5,
-        "finetune": (took["fine-tuning"] + took["evaluation in passing"]) / runs,
+        "start": whole,
+        "finetune": tuning,
+        "lesion": tuning,
         "full_model": took["means and logits"] / models + whole,
         "prune": study.prune.together * took["pruning"] / runs * max(steps) / sum(steps),
         "evaluate": whole,
@@ -91,7 +98,8 @@ def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
         "core": 0,
         "ablate": took["ablations"] / runs,
         "controls_predictions": took["controls"] / runs + whole,
-        "finetune_accuracy": rows * len(study.finetune.checkpoints) / DRAWS,
+        "finetune_accuracy": scoring,
+        "lesion_accuracy": scoring,
         "gather": rows * len(grid) / len(study.grid.checkpoints) / DRAWS,
         "ablations": runs * _ablated_rows(study, shape, data) * study.analysis.bootstrap / DRAWS,
     }

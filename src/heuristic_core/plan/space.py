@@ -5,7 +5,7 @@ from heuristic_core.config.grid import cells, repeats
 from heuristic_core.config.tasks import GeneratedTask
 from heuristic_core.plan.pairs import StudyPairs
 from heuristic_core.plan.shapes import Shape
-from heuristic_core.plan.work import Work
+from heuristic_core.plan.work import IN_PASSING, Work
 
 # Bytes that the miniature's files have.
 PREDICTION = 28  # per evaluated pair; most predictions stand in a file of their job and in a joined one
@@ -23,7 +23,7 @@ def disk(study: Study, shape: Shape, data: StudyPairs, work: list[Work]) -> dict
     classes = 3 if isinstance(study.task, GeneratedTask) else len(study.task.labels)
     steps = sum(study.prune.steps_at(cell.sparsity) for cell in grid)
     evaluated = [part for part in work if part.engine == "evaluate" and part.name != "means and logits"]
-    rows = sum(part.pairs * (1 if part.name == "evaluation in passing" else 2) for part in evaluated)
+    rows = sum(part.pairs * (1 if part.name.endswith(IN_PASSING) else 2) for part in evaluated)
     return {
         "checkpoints": runs * kept * 4 * shape.parameters,
         "sentences and encoded pairs": tokens * (SENTENCE + 6) + pairs * 20,

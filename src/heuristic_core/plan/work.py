@@ -15,6 +15,7 @@ from heuristic_core.plan.pairs import StudyPairs
 from heuristic_core.plan.shapes import Shape
 
 PASSES = {"finetune": 3, "prune": 2, "evaluate": 1}  # forward passes that one with its backward pass costs
+IN_PASSING = "evaluation in passing"  # whose predictions stand in one file alone
 CORE_SHARE = 1 / 16  # of all heads: nine of BERT's 144. How large a study's core is shows only at its end
 
 
@@ -52,10 +53,17 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
     def evaluation(name, rules, models: int, kept: float = 1.0, pairs: int = evaluated) -> Work:
         return work(name, rules, "evaluate", models, models * pairs, data.evaluation.mean, kept)
 
+    def tuning(prefix, rules, models: int) -> list[Work]:
+        steps = models * tune.steps
+        return [
+            work(f"{prefix}fine-tuning", rules, "finetune", steps, steps * tune.batch_size, length),
+            evaluation(f"{prefix}{IN_PASSING}", rules, models * passing),
+        ]
+
     checkpoints = len(tune.checkpoints)
     return [
-        work("fine-tuning", ("finetune",), "finetune", tune.steps, tune.steps * tune.batch_size, length),
-        evaluation("evaluation in passing", ("finetune",), passing),
+        *tuning("", ("finetune",), 1),
+        *(tuning("lesioned ", ("lesion",), len(study.lesion.names)) if study.lesion else []),
         work("means and logits", ("full_model",), "evaluate", checkpoints, checkpoints * samples, length),
         evaluation("full models", ("full_model",), checkpoints),
         work("pruning", ("prune", "prune_again"), "prune", steps, steps * prune.batch_size, length),

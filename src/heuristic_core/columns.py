@@ -1,0 +1,75 @@
+"""Groups of columns that the schemas of many tables share: name -> type, and meaning with its unit."""
+
+import pyarrow as pa
+
+STRING, INT, REAL, BOOL = pa.string(), pa.int32(), pa.float64(), pa.bool_()
+
+RUN = {
+    "study": (STRING, "name of the study"),
+    "model": (STRING, "name of the model"),
+    "task": (STRING, "name of the task"),
+    "ft_seed": (INT, "fine-tuning seed"),
+}
+STEP = {"step": (INT, "fine-tuning step of the checkpoint")}
+CELL = {
+    "sparsity": (REAL, "target share of components removed; 0 for the full model"),
+    "seed": (INT, "pruning seed; null for the full model"),
+    "repeat": (INT, "0; runs of the same seed and sparsity again count from 1"),
+}
+SUBSET = {
+    "subset": (STRING, "evaluation subset"),
+    "group": (STRING, "id, ood (the overlap heuristic is wrong) or ood-entailment (it is right)"),
+    "family": (STRING, "lexical_overlap, subsequence, constituent, or null"),
+}
+ABLATION = {
+    "kind": (STRING, "what takes the heads' place: mean, zero or resample"),
+    "ablation": (STRING, "name of the ablated set; none: the full model"),
+}
+LESION = {
+    "lesion": (STRING, "which heads were taken out before fine-tuning: overlap, or random1, random2, ..."),
+    "heads": (pa.list_(pa.int32()), "their component indices; none where there is no such set"),
+    "size": (INT, "their number"),
+}
+COMPONENT = {
+    "component": (INT, "index: heads layer by layer, then MLPs"),
+    "name": (STRING, "layer.head, or mlp layer"),
+    "kind": (STRING, "head or mlp"),
+    "layer": (INT, "from 0"),
+    "head": (INT, "from 0; null for an MLP"),
+}
+ACCURACY = {"n": (INT, "pairs; null where unknown"), "accuracy": (REAL, "percent correct, 0-100")}
+INTERVAL = {
+    "low": (REAL, "2.5th percentile of accuracy, bootstrap over units; null without predictions"),
+    "high": (REAL, "97.5th percentile of accuracy"),
+    "unit": (STRING, "what the bootstrap draws: template, where a subset has several, else pair; null without"),
+    "units": (INT, "how many of them"),
+}
+AGAINST_FULL = {
+    "change": (REAL, "points, this model minus the full model of the same checkpoint"),
+    "change_low": (REAL, "2.5th percentile of change, paired bootstrap: the same draws for both models"),
+    "change_high": (REAL, "97.5th percentile of change"),
+    "agreement": (REAL, "percent of pairs with the full model's class"),
+    "kl": (REAL, "mean KL(full model || this model), nats"),
+}
+SCORES = {
+    "prediction": (INT, "the model's class: argmax of the logits"),
+    "correct": (BOOL, "the predicted class, merged into the subset's labels, is the true label"),
+    "correct_merged": (BOOL, "the label with most probability, its classes' probabilities added up, is the true one"),
+    "log_odds": (pa.float32(), "log p / (1 - p) of the true label, p its classes' probabilities added up"),
+    "logits": (pa.list_(pa.float32()), "one per class of the model"),
+}
+EXAMPLE = {
+    "example": (INT, "index of the pair within the pairs evaluated"),
+    "template": (STRING, "the rule or template that made the pair, or null"),
+    "label": (INT, "true label, in the label space of the subset"),
+}
+ATTENTION = {
+    "category": (STRING, "repeated, previous, next, separator, first, self or other"),
+    "share": (REAL, "mean share of the head's attention over query words and pairs, 0-1"),
+    "n": (INT, "pairs"),
+}
+PRETRAINING = {name: RUN[name] for name in ("study", "model", "task")} | {
+    "pretraining_step": (INT, "step of pre-training"),
+}
+REMOVED = {"actual_sparsity": (REAL, "share of components removed")}
+WHY = {"reason": (STRING, "why values are null; else null")}
