@@ -18,7 +18,7 @@ from heuristic_core.layout import Layout
 
 FILES = STUDY_FILES
 VALUES = {file: yaml.safe_load((ROOT / file).read_text()) for file in FILES}
-GENERATED, REAL = "config.yaml", "config/minilm-mnli.yaml"
+GENERATED, REAL = "config/miniature-tied.yaml", "config/minilm-mnli.yaml"
 SET = {"file": "a.parquet", "sentences": ["a", "b"], "group": "id"}
 REMOVED = object()
 
