@@ -82,6 +82,10 @@ class Arguments(argparse.ArgumentParser):
                 "--precision", choices=get_args(Precision), default="float32", help="of the model; default: float32"
             )
 
+    def pretrained(self) -> None:
+        """Add `--pretrained`: where a new model starts from that was pre-trained."""
+        self.add_argument("--pretrained", metavar="PATH", help="folder of the model, where its block has `pretraining`")
+
     def identity(self, *more: str) -> None:
         """Add what names a run: study, model, task, and of ft_seed, step, sparsity and seed those in `more`."""
         kinds = {"ft_seed": int, "step": int, "sparsity": float, "seed": int}

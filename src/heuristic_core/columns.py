@@ -63,5 +63,11 @@ EXAMPLE = {
     "template": (STRING, "the rule or template that made the pair, or null"),
     "label": (INT, "true label, in the label space of the subset"),
 }
+ATTENTION = {
+    "category": (STRING, "repeated, previous, next, separator, first, self or other"),
+    "share": (REAL, "mean share of the head's attention over query words and pairs, 0-1"),
+    "n": (INT, "pairs"),
+}
+PRETRAINING = {name: RUN[name] for name in ("study", "model", "task")} | {"pretraining_step": (INT, "step")}
 REMOVED = {"actual_sparsity": (REAL, "share of components removed")}
 WHY = {"reason": (STRING, "why values are null; else null")}

@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from heuristic_core.config.blocks import Finetune
+from heuristic_core.config.blocks import Finetune, Training
 from heuristic_core.errors import Diverged, InputError
 from heuristic_core.evaluate import all_logits
 from heuristic_core.models.batches import PairTensors
@@ -17,7 +17,7 @@ from heuristic_core.models.load import view_of
 from heuristic_core.progress import Progress
 from heuristic_core.random import generator, global_state, seed_for, set_global_state
 from heuristic_core.saved import digests, load_state, save_state
-from heuristic_core.stepper import Stepper
+from heuristic_core.stepper import AdamWStepper, Stepper
 from heuristic_core.tasks.encoded import Encoded
 
 LOGGER = logging.getLogger("heuristic_core")
@@ -73,7 +73,7 @@ def finetune(
         run.files |= digests(state.parent, evaluated(0, all_logits(view_of(model, precision), held_out)))
     model.train()
     while run.step < settings.steps:
-        rate = settings.learning_rate * _rate(run.step, settings)
+        rate = learning_rate(run.step, settings)
         run.step += 1
         evaluates = run.step % settings.evaluate_every == 0 or run.step == settings.steps
         try:
@@ -136,16 +136,16 @@ class Batches:
         return self._order[part * self.size : (part + 1) * self.size]
 
 
-def _rate(step: int, settings: Finetune) -> float:
-    """Learning-rate factor: linear warm-up, then linear decay to zero at the last step."""
+def learning_rate(step: int, settings: Training) -> float:
+    """The rate of step `step` (from 0): linear warm-up, then linear decay to zero at the last step."""
     warm = min(1.0, (step + 1) / settings.warmup_steps) if settings.warmup_steps else 1.0
-    return warm * (1 - step / settings.steps)
+    return settings.learning_rate * warm * (1 - step / settings.steps)
 
 
-def save(path: Path, run: Run, model, stepper: Stepper) -> None:
+def save(path: Path, run: Run, model, stepper: AdamWStepper) -> None:
     """All that a run needs to go on, in one file: weights, Adam's moments, dropout's generator, records."""
     run.scaler = stepper.scaler.state_dict()
-    tensors = {f"model.{k}": v for k, v in model.state_dict().items()}
+    tensors = {f"model.{name}": weight for name, weight in model.named_parameters()}
     moments = stepper.optimizer.state_dict()["state"]
     for (name, _), of_one in zip(model.named_parameters(), moments.values(), strict=True):
         tensors |= {f"adam.{name}.{k}": v for k, v in of_one.items()}
@@ -153,7 +153,7 @@ def save(path: Path, run: Run, model, stepper: Stepper) -> None:
     save_state(path, tensors, vars(run))
 
 
-def resumed(path: Path, model, stepper: Stepper) -> Run:
+def resumed(path: Path, model, stepper: AdamWStepper) -> Run:
     """A run that goes on from what :func:`save` wrote, restored into `model`, `stepper` and torch's generator.
 
     A new one where nothing was saved or it is damaged.
@@ -163,7 +163,9 @@ def resumed(path: Path, model, stepper: Stepper) -> Run:
     tensors, records = found
     run = Run(**records)
     LOGGER.info("resuming after step %d", run.step)
-    model.load_state_dict({k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")})
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            weight.copy_(tensors[f"model.{name}"])
     moments = {
         position: {k: tensors[f"adam.{name}.{k}"] for k in ("step", "exp_avg", "exp_avg_sq")}
         for position, (name, _) in enumerate(model.named_parameters())

@@ -11,6 +11,7 @@ from heuristic_core.columns import (
     ABLATION,
     ACCURACY,
     AGAINST_FULL,
+    ATTENTION,
     BOOL,
     CELL,
     COMPONENT,
@@ -18,6 +19,7 @@ from heuristic_core.columns import (
     INT,
     INTERVAL,
     LESION,
+    PRETRAINING,
     REAL,
     REMOVED,
     RUN,
@@ -29,6 +31,12 @@ from heuristic_core.columns import (
 )
 
 SCHEMAS = {
+    "pretraining_trace": PRETRAINING | {
+        "loss": (REAL, "mean loss over restored words, nats, since the row before; null at step 0"),
+        "copied": (REAL, "percent of held-out masked words restored, of those that stand in the other sentence, too"),
+        "other": (REAL, "percent restored of the others"),
+    },
+    "pretraining_attention": PRETRAINING | COMPONENT | ATTENTION,
     "sentences": {
         "subset": (STRING, "evaluation subset, or train"),
         "group": (STRING, "id, ood or ood-entailment; null in training sets"),
@@ -103,11 +111,7 @@ SCHEMAS = {
     "control_predictions": RUN | STEP | CELL | {
         "control": (STRING, "random (heads permuted within layers of the same seed's subnetwork) or importance"),
     } | SUBSET | EXAMPLE | SCORES,
-    "attention": RUN | STEP | COMPONENT | {
-        "category": (STRING, "repeated, previous, next, separator, first, self or other"),
-        "share": (REAL, "mean share of the head's attention over query words and pairs, 0-1"),
-        "n": (INT, "pairs"),
-    },
+    "attention": RUN | STEP | COMPONENT | ATTENTION,
     "overlap_heads": RUN | COMPONENT | {
         "share": (REAL, "mean share of the head's attention to the repeated word before fine-tuning, as in attention"),
         "uniform": (REAL, "what uniform attention of its layer would give on the same pairs"),

@@ -1,4 +1,4 @@
-"""What fine-tuning does in one step, in whatever precision and in however many passes."""
+"""What training does in one step, in whatever precision and in however many passes."""
 
 import math
 from collections.abc import Iterable
@@ -7,18 +7,18 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from heuristic_core.config.blocks import Finetune
+from heuristic_core.config.blocks import Finetune, Training
 from heuristic_core.errors import Diverged
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.hooked import inputs_for
 from heuristic_core.models.load import dtype_on
 
 
-class Stepper:
-    """One step of AdamW on `model`: forward and backward in passes over pairs of like length, in the set precision."""
+class AdamWStepper:
+    """One step of AdamW on `model`; what is learned from, and in which passes, a subclass says."""
 
-    def __init__(self, model, pairs: PairTensors, settings: Finetune):
-        self.model, self._pairs, self._settings = model, pairs, settings
+    def __init__(self, model, settings: Training, precision: str = "float32"):
+        self.model, self._largest_norm = model, settings.clip_norm
         self.optimizer = torch.optim.AdamW(
             model.parameters(),
             lr=settings.learning_rate,
@@ -26,12 +26,12 @@ class Stepper:
             eps=settings.adam_epsilon,
             weight_decay=settings.weight_decay,
         )
-        kind, self._dtype = model.device.type, dtype_on(model.device, settings.precision)
-        self._cast = torch.autocast(kind, self._dtype, enabled=self._dtype != torch.float32)
-        self.scaler = torch.amp.GradScaler(kind, enabled=self._dtype == torch.float16)
+        kind, dtype = model.device.type, dtype_on(model.device, precision)
+        self._cast = torch.autocast(kind, dtype, enabled=dtype != torch.float32)
+        self.scaler = torch.amp.GradScaler(kind, enabled=dtype == torch.float16)
 
-    def step(self, index: Tensor, rate: float) -> float:
-        """Learn from the pairs at `index` (int64 [batch]) at learning rate `rate`; their mean loss, nats.
+    def step(self, batch, rate: float) -> float:
+        """Learn from `batch` at learning rate `rate`; its mean loss, nats.
 
         Raises Diverged, and leaves the weights as they were, where loss or gradient is not finite. In float16 one
         that is not halves the loss scale, and the step is left out; the scale must not vanish.
@@ -39,11 +39,11 @@ class Stepper:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad()
-        loss = sum(self._backward(index, part) for part in self._passes(index))
+        loss = sum(self._backward(batch, part) for part in self._passes(batch))
         self.scaler.unscale_(self.optimizer)
-        weights, largest = self.model.parameters(), self._settings.clip_norm
-        if largest:
-            norm = torch.nn.utils.clip_grad_norm_(weights, largest)
+        weights = self.model.parameters()
+        if self._largest_norm:
+            norm = torch.nn.utils.clip_grad_norm_(weights, self._largest_norm)
         else:
             norm = torch.nn.utils.get_total_norm([w.grad for w in weights if w.grad is not None])
         loss, norm = float(loss), float(norm)
@@ -58,17 +58,36 @@ class Stepper:
         self.scaler.update()
         return loss
 
+    def _backward(self, batch, part) -> Tensor:
+        """Add a pass's share of the batch's gradient; its share of the loss."""
+        with self._cast:
+            loss = self._loss(batch, part)
+        self.scaler.scale(loss).backward()
+        return loss.detach()
+
+    def _passes(self, batch) -> Iterable:
+        """The parts of `batch` that go through the model one after another."""
+        raise NotImplementedError
+
+    def _loss(self, batch, part) -> Tensor:
+        """The share of the batch's mean loss that `part` has."""
+        raise NotImplementedError
+
+
+class Stepper(AdamWStepper):
+    """Steps of fine-tuning: a batch is positions in `pairs` (int64 [batch]), a pass pairs of like length among them."""
+
+    def __init__(self, model, pairs: PairTensors, settings: Finetune):
+        super().__init__(model, settings, settings.precision)
+        self._pairs, self._settings = pairs, settings
+
     def _passes(self, index: Tensor) -> Iterable[Tensor]:
         """Positions in `index`, cut into what goes through the model at once."""
         tokens = self._settings.pass_tokens
         return [torch.arange(len(index))] if tokens is None else self._pairs.by_length(tokens, index)
 
-    def _backward(self, index: Tensor, part: Tensor) -> Tensor:
-        """Add a pass's share of the batch's gradient; its share of the loss."""
+    def _loss(self, index: Tensor, part: Tensor) -> Tensor:
         batch, labels = self._pairs.batch(index[part]), self._pairs.labels[self._pairs.on_device(index[part])]
-        with self._cast:
-            logits = self.model(**inputs_for(self.model, batch)).logits
+        logits = self.model(**inputs_for(self.model, batch)).logits
         loss = F.cross_entropy(logits.float(), labels, label_smoothing=self._settings.label_smoothing)
-        loss = loss * (len(part) / len(index))
-        self.scaler.scale(loss).backward()
-        return loss.detach()
+        return loss * (len(part) / len(index))

@@ -39,6 +39,7 @@ def parser_of(description: str) -> Arguments:
         trace="where to write losses (Parquet)",
         predictions="where to write predictions of every evaluation (Parquet)",
     )
+    parser.pretrained()
     parser.add_argument("--threads", type=int, default=1, help="CPU threads")
     parser.device()
     return parser
@@ -48,7 +49,8 @@ def begun(args: Namespace):
     """The model that the run of `args` starts from, and its tokenizer, in a process made ready for it."""
     use_threads(args.threads)
     hugging_face_logging.disable_progress_bar()
-    return start(args.model, args.tokenizer, args.subsets, args.ft_seed, args.finetune.dropout, args.device)
+    dropout = args.finetune.dropout
+    return start(args.model, args.tokenizer, args.subsets, args.ft_seed, dropout, args.device, args.pretrained)
 
 
 def tune(args: Namespace, model, about: Sequence[str], save: Callable[[Path], None] | None = None) -> None:
@@ -98,5 +100,7 @@ def tune(args: Namespace, model, about: Sequence[str], save: Callable[[Path], No
 def _about(args: Namespace) -> list[str]:
     """What any run depends on."""
     settings = [args.model.model_dump_json(), args.finetune.model_dump_json(), str(identity(args)), str(args.threads)]
-    files = [file_digest(path) for path in (args.train, args.evaluation, args.subsets)]
+    read = [args.train, args.evaluation, args.subsets]
+    read += [Path(args.pretrained) / "model.safetensors"] if args.pretrained else []
+    files = [file_digest(path) for path in read]
     return [*settings, args.device, args.precision, *files, torch.__version__, transformers.__version__]

@@ -24,10 +24,11 @@ def main(arguments=None):
         sentences="evaluation pairs (Parquet)",
         table="where to write shares (Parquet)",
     )
+    parser.pretrained()
     parser.device(precision=False)
     args = parser.read(arguments)
     use_threads(1)
-    model, _ = start(args.model, args.tokenizer, args.subsets, args.ft_seed, None, args.device)
+    model, _ = start(args.model, args.tokenizer, args.subsets, args.ft_seed, None, args.device, args.pretrained)
     measured = in_domain_pairs(read_rows(args.sentences), args.analysis.attention_pairs)
     pairs = word_pairs(args.tokenizer, measured, args.max_length)
     times = args.analysis.overlap_times_uniform

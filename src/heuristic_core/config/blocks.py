@@ -61,10 +61,9 @@ class Block(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class Finetune(Block):
-    """Fine-tuning of the whole model (paper, section 3)."""
+class Training(Block):
+    """What pre-training and fine-tuning have in common: AdamW with linear warm-up, then linear decay to zero."""
 
-    seeds: Annotated[Seeds, Field(min_length=1)]
     steps: PositiveInt
     batch_size: PositiveInt = Field(description="pairs")
     learning_rate: Positive
@@ -72,9 +71,25 @@ class Finetune(Block):
     weight_decay: NonNegative = 0.0
     adam_betas: tuple[Share, Share] = Field((0.9, 0.999), strict=False)
     adam_epsilon: Positive = 1e-8
+    clip_norm: Positive | None = Field(None, description="largest gradient norm")
+    save_every: PositiveInt = Field(
+        500, description="steps between saved states, from which an interrupted run resumes"
+    )
+    threads: PositiveInt = Field(1, description="CPU threads of one job")
+
+    @model_validator(mode="after")
+    def _warms_up_inside(self):
+        if self.warmup_steps > self.steps:
+            raise ValueError(f"warmup_steps = {self.warmup_steps} exceeds steps = {self.steps}")
+        return self
+
+
+class Finetune(Training):
+    """Fine-tuning of the whole model (paper, section 3)."""
+
+    seeds: Annotated[Seeds, Field(min_length=1)]
     dropout: Annotated[Share, Field(lt=1)] | None = Field(None, description="default: what the model's config says")
     label_smoothing: Annotated[Share, Field(lt=1)] = 0.0
-    clip_norm: Positive | None = Field(None, description="largest gradient norm")
     pass_tokens: PositiveInt | None = Field(
         None,
         description="a batch is cut into passes of pairs of like length, of at most so many padded tokens each, whose "
@@ -85,10 +100,6 @@ class Finetune(Block):
     )
     checkpoints: Steps = Field(description="steps whose weights are kept; those that the grid prunes suffice")
     evaluate_every: PositiveInt = Field(description="steps between evaluations in passing, which keep no weights")
-    save_every: PositiveInt = Field(
-        500, description="steps between saved states, from which an interrupted run resumes"
-    )
-    threads: PositiveInt = Field(1, description="CPU threads of one fine-tuning job")
 
     @model_validator(mode="after")
     def _inside_the_run(self):
@@ -97,8 +108,6 @@ class Finetune(Block):
                 f"checkpoints: {self.checkpoints[-1]} lies beyond the last step; "
                 f"list steps from 1 to steps = {self.steps}, or raise steps"
             )
-        if self.warmup_steps > self.steps:
-            raise ValueError(f"warmup_steps = {self.warmup_steps} exceeds steps = {self.steps}")
         return self
 
 

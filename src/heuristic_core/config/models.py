@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
-from heuristic_core.config.blocks import Block, Commit, Name, Positive, Repository
+from heuristic_core.config.blocks import Block, Commit, Name, Positive, Repository, Seed, Share, Training
 
 
 class Architecture(Block):
@@ -32,6 +32,28 @@ class Initialisation(Block):
     tie_query_key: bool = Field(False, description="key weights start equal to query weights: soft same-word attention")
 
 
+class Pretraining(Training):
+    """Masked-language modelling of a new model on unlabelled pairs of the generated language, before fine-tuning.
+
+    No pair is seen twice: `steps` times `batch_size` of them are generated.
+    """
+
+    seed: Seed = Field(description="of the weights, the pairs and what is masked in them")
+    related: Share = Field(0.5, description="share of pairs whose sentences have words in common by a rule")
+    chosen: Share = Field(0.15, description="share of words to restore; of these are")
+    replaced: Share = Field(0.1, description="... so many replaced by any word,")
+    kept: Share = Field(0.1, description="... and so many left as they are; the others are masked")
+    measure_every: PositiveInt = Field(250, description="steps between measurements of attention and accuracy")
+
+    @model_validator(mode="after")
+    def _shares_add_up(self):
+        if self.replaced + self.kept > 1:
+            raise ValueError(
+                f"replaced = {self.replaced} and kept = {self.kept} are shares of the chosen words: together at most 1"
+            )
+        return self
+
+
 class NewModel(Block):
     """A model built from a configuration: no weights are loaded."""
 
@@ -39,6 +61,7 @@ class NewModel(Block):
     source: Literal["new"]
     architecture: Architecture
     initialisation: Initialisation = Initialisation()
+    pretraining: Pretraining | None = Field(None, description="default: fine-tuning starts from the initialisation")
 
 
 class PretrainedModel(Block):

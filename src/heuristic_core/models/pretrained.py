@@ -23,6 +23,7 @@ def start(
     ft_seed: int,
     dropout: float | None,
     device: str = "cpu",
+    pretrained: str | Path | None = None,
 ):
     """What fine-tuning starts from: the model, on `device`, and its tokenizer.
 
@@ -31,7 +32,8 @@ def start(
     words = load_tokenizer(tokenizer)
     labels = json.loads(Path(subsets).read_text())["labels"]
     pad = words.eos_token_id if words.pad_token_id is None else words.pad_token_id
-    return starting_model(model, labels, len(words), pad, ft_seed, dropout).to(usable_device(device)), words
+    begun = starting_model(model, labels, len(words), pad, ft_seed, dropout, pretrained)
+    return begun.to(usable_device(device)), words
 
 
 def starting_model(
@@ -41,12 +43,14 @@ def starting_model(
     pad: int,
     ft_seed: int,
     dropout: float | None,
+    pretrained: str | Path | None = None,
 ):
     """A ``PreTrainedModel`` for sequence classification into `labels` (in that order).
 
     The classifier of a pretrained model, and every weight of a new one, is drawn from a generator of `ft_seed`.
     pad: the tokenizer's padding token, for models whose configuration names none. dropout: replaces the model's own
-    rates; None keeps them.
+    rates; None keeps them. pretrained: the folder that :mod:`heuristic_core.pretrain` wrote, for a new model that is
+    pre-trained first.
     """
     names = dict(enumerate(labels))
     options = {
@@ -54,9 +58,11 @@ def starting_model(
         "id2label": names,
         "label2id": {n: i for i, n in names.items()},
     }
-    if isinstance(model, NewModel):
+    if isinstance(model, NewModel) and model.pretraining is None:
         return _new(model, vocabulary, ft_seed, options | _rates("bert", dropout))
-    folder = location(model)
+    folder = location(model) if isinstance(model, PretrainedModel) else pretrained
+    if folder is None:
+        raise InputError("model.pretraining is given, but not where the pre-trained model is; give --pretrained")
     config = load_config(folder, **options)
     check_labels(folder, labels)
     if config.pad_token_id is None:
@@ -96,22 +102,37 @@ def _rates(model_type: str, dropout: float | None) -> dict[str, float]:
     return {} if dropout is None else dict.fromkeys(family_of(model_type).dropout, dropout)
 
 
+def masked_language_model(model: NewModel, vocabulary: int):
+    """The ``BertForMaskedLM`` that pre-training starts from, without dropout: its text does not repeat."""
+    from transformers import BertForMaskedLM
+
+    bert = BertForMaskedLM(_configuration(model, vocabulary, _rates("bert", 0.0)))
+    initialise(bert, model.initialisation, generator("weights", model.pretraining.seed))
+    return bert
+
+
 def _new(model: NewModel, vocabulary: int, ft_seed: int, options: dict):
-    from transformers import BertConfig, BertForSequenceClassification
+    from transformers import BertForSequenceClassification
+
+    bert = BertForSequenceClassification(_configuration(model, vocabulary, options))
+    initialise(bert, model.initialisation, generator("weights", ft_seed))
+    return bert
+
+
+def _configuration(model: NewModel, vocabulary: int, options: dict):
+    from transformers import BertConfig
 
     shape = model.architecture
-    config = BertConfig(
+    return BertConfig(
         vocab_size=vocabulary,
         num_hidden_layers=shape.layers,
         num_attention_heads=shape.heads,
         hidden_size=shape.hidden,
         intermediate_size=shape.feed_forward,
         max_position_embeddings=shape.positions,
+        initializer_range=model.initialisation.std,  # of what fine-tuning adds to a pre-trained encoder
         **options,
     )
-    bert = BertForSequenceClassification(config)
-    initialise(bert, model.initialisation, generator("weights", ft_seed))
-    return bert
 
 
 @torch.no_grad()

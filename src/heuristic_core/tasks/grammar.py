@@ -99,6 +99,12 @@ class Draw:
                 return subject, verb, *objects
 
 
+def negated(clause: Words) -> Words:
+    """judges never saw kings; kings were never saw by judges"""
+    position = clause.index("were") + 1 if "were" in clause else 1
+    return (*clause[:position], "never", *clause[position:])
+
+
 Rule = Callable[[Draw], Pair]
 
 

@@ -140,16 +140,10 @@ def _contradiction(draw: g.Draw) -> tuple[str, g.Pair]:
     """An entailment with its hypothesis negated, or a bare clause with its premise negated."""
     if draw.chance(_NEGATED_HYPOTHESIS):
         template, (premise, hypothesis) = _entailment(draw)
-        return f"{template}, negated hypothesis", (premise, _negated(hypothesis))
+        return f"{template}, negated hypothesis", (premise, g.negated(hypothesis))
     clause = draw.transitive()
     place = ("in", draw.choice(g.PLACES)) if draw.chance(0.5) else ()
-    return "negated premise", ((*_negated(clause), *place), clause)
-
-
-def _negated(clause: g.Words) -> g.Words:
-    """judges never saw kings; kings were never saw by judges"""
-    position = clause.index("were") + 1 if "were" in clause else 1
-    return (*clause[:position], "never", *clause[position:])
+    return "negated premise", ((*g.negated(clause), *place), clause)
 
 
 _MAKERS = (_entailment, _neutral, _contradiction)

@@ -1,0 +1,174 @@
+"""Pre-training: what is masked, what is learned from, and that it repeats itself and resumes."""
+
+import math
+
+import pytest
+import torch
+from transformers import BertTokenizer
+
+from heuristic_core.config.models import Architecture, Initialisation, NewModel, Pretraining
+from heuristic_core.errors import Diverged
+from heuristic_core.models.pretrained import masked_language_model, starting_model
+from heuristic_core.pretrain import Corpus, MaskedStepper, accuracies, pretrain, restored
+from heuristic_core.tasks import grammar as g
+from heuristic_core.tasks.language import VOCABULARY
+from heuristic_core.tasks.masking import in_both_sentences, masked
+from heuristic_core.tasks.unlabelled import unlabelled_pairs
+
+SETTINGS = Pretraining(
+    seed=3, steps=24, batch_size=8, learning_rate=1e-2, warmup_steps=2, clip_norm=1.0, measure_every=6, save_every=5
+)
+MODEL = NewModel(
+    name="tiny",
+    source="new",
+    architecture=Architecture(layers=2, heads=2, hidden=16, feed_forward=16, positions=24),
+    initialisation=Initialisation(std=0.05),
+    pretraining=SETTINGS,
+)
+TOKENIZER = BertTokenizer(vocab={word: index for index, word in enumerate(VOCABULARY)}, do_lower_case=False)
+PAD, CLS, SEP, MASK = (TOKENIZER.convert_tokens_to_ids(f"[{name}]") for name in ("PAD", "CLS", "SEP", "MASK"))
+
+
+class Cut(Exception):
+    pass
+
+
+def corpus(settings=SETTINGS):
+    return Corpus(settings, TOKENIZER, 24)
+
+
+def run(state, settings=SETTINGS, cut_at=None):
+    """Pre-train a tiny model; at the measured step `cut_at` the run is cut off."""
+    model = masked_language_model(MODEL, len(TOKENIZER))
+
+    def measured(step):
+        if step == cut_at:
+            raise Cut
+        return []
+
+    record = pretrain(model, corpus(settings), settings, measured, state)
+    return model.state_dict(), record.trace
+
+
+# ---- what is masked
+
+
+def shares(**changes):
+    """Of many words, all ids 5 to 9 of a vocabulary of ten: what became of them, with all shares from `changes`."""
+    torch.manual_seed(0)
+    ids = torch.randint(5, 10, (200, 50))
+    settings = SETTINGS.model_copy(update=changes)
+    seen, chosen = masked(ids, range(5), MASK, 10, settings, torch.Generator().manual_seed(1))
+    return ids, seen, chosen
+
+
+def test_the_stated_shares_of_words_are_masked_replaced_and_kept():
+    ids, seen, chosen = shares(chosen=0.3, replaced=0.2, kept=0.1)
+    assert chosen.double().mean().item() == pytest.approx(0.3, abs=0.02)
+    assert torch.equal(seen[~chosen], ids[~chosen])
+    became = seen[chosen]
+    assert (became == MASK).double().mean().item() == pytest.approx(0.7, abs=0.03)
+    same = (became == ids[chosen]).double().mean().item()  # kept, or by chance replaced by itself, one in five
+    assert same == pytest.approx(0.1 + 0.2 / 5, abs=0.03)
+    assert set(became.tolist()) == {MASK, 5, 6, 7, 8, 9}
+
+
+def test_special_tokens_are_neither_chosen_nor_put_in_a_words_place():
+    ids = torch.tensor([[CLS, 7, SEP, 8, SEP, PAD]]).repeat(200, 1)
+    settings = SETTINGS.model_copy(update={"chosen": 1.0, "replaced": 1.0, "kept": 0.0})
+    seen, chosen = masked(ids, TOKENIZER.all_special_ids, MASK, len(TOKENIZER), settings, torch.Generator())
+    assert chosen[0].tolist() == [False, True, False, True, False, False]
+    assert not set(seen[:, [1, 3]].flatten().tolist()) & set(TOKENIZER.all_special_ids)
+    assert torch.equal(seen[:, [0, 2, 4, 5]], ids[:, [0, 2, 4, 5]])
+
+
+def test_a_word_is_in_both_sentences_if_its_token_stands_in_the_other_one():
+    ids = torch.tensor([[CLS, 7, 8, 7, SEP, 9, 8, SEP, PAD]])
+    types = torch.tensor([[0, 0, 0, 0, 0, 1, 1, 1, 0]])
+    words = (ids > MASK) & (ids != PAD)
+    assert in_both_sentences(ids, types, words)[0].tolist() == [False, False, True] + [False] * 3 + [True, False, False]
+
+
+# ---- what is learned from
+
+
+def words_of(row):
+    return [row[side].split() for side in ("sentence1", "sentence2")]
+
+
+def content(words):
+    return set(words) & set(g.CONTENT)
+
+
+def test_related_sentences_share_their_words_and_unrelated_ones_do_so_by_chance():
+    def shared(related):
+        rows = [words_of(row) for row in unlabelled_pairs(500, related, "a")]
+        return sum(content(a) <= content(b) or content(b) <= content(a) for a, b in rows) / len(rows)
+
+    assert shared(1.0) == 1.0
+    assert shared(0.0) < 0.05
+    assert shared(0.5) == pytest.approx(0.5, abs=0.08)
+
+
+def test_no_pair_is_in_the_order_of_premise_and_hypothesis_more_often_than_in_the_other():
+    rows = [words_of(row) for row in unlabelled_pairs(1000, 1.0, "b")]
+    longer = [len(a) > len(b) for a, b in rows if len(a) != len(b)]
+    assert sum(longer) / len(longer) == pytest.approx(0.5, abs=0.06)
+
+
+def test_a_batch_depends_on_the_seed_and_its_step_alone():
+    one, again, other = corpus().batch(3), corpus().batch(3), corpus().batch(4)
+    assert all(map(torch.equal, one, again))
+    assert one.original.shape != other.original.shape or not torch.equal(one.original, other.original)
+    reseeded = corpus(SETTINGS.model_copy(update={"seed": 4})).batch(3)
+    assert one.original.shape != reseeded.original.shape or not torch.equal(one.original, reseeded.original)
+
+
+def test_the_loss_is_hugging_faces_own():
+    model, text = masked_language_model(MODEL, len(TOKENIZER)), corpus().batch(0)
+    labels = torch.where(text.chosen, text.original, -100)
+    whole = model(text.seen, attention_mask=text.real.long(), token_type_ids=text.types, labels=labels)
+    assert torch.allclose(MaskedStepper(model, SETTINGS)._loss(text, None), whole.loss, atol=1e-6)
+    assert torch.allclose(restored(model, text), whole.logits[text.chosen], atol=1e-6)
+
+
+# ---- the run
+
+
+def test_it_learns_words_from_their_sentences(tmp_path):
+    settings = SETTINGS.model_copy(update={"steps": 400, "batch_size": 16, "measure_every": 200})
+    _, trace = run(tmp_path / "state.safetensors", settings)
+    model = masked_language_model(MODEL, len(TOKENIZER))
+    assert trace[0] == {"step": 0, "loss": None, **accuracies(model.eval(), corpus().held_out())}
+    assert trace[-1]["loss"] < 0.9 * math.log(len(TOKENIZER))
+    assert trace[-1]["other"] > trace[0]["other"] + 5
+
+
+def test_an_interrupted_run_resumes_to_the_same_weights_and_records(tmp_path):
+    weights, trace = run(tmp_path / "whole.safetensors")
+    with pytest.raises(Cut):
+        run(tmp_path / "cut.safetensors", cut_at=12)
+    resumed_weights, resumed_trace = run(tmp_path / "cut.safetensors")
+    assert all(torch.equal(weights[name], resumed_weights[name]) for name in weights)
+    assert trace == resumed_trace
+    assert [row["step"] for row in trace] == [0, 6, 12, 18, 24]
+
+
+def test_a_rate_that_is_too_high_names_the_step_and_the_setting(tmp_path):
+    settings = SETTINGS.model_copy(update={"learning_rate": 1e30, "warmup_steps": 0, "clip_norm": None})
+    with pytest.raises(Diverged, match=r"pre-training diverged at step \d+.*model\.pretraining\.learning_rate"):
+        run(tmp_path / "state.safetensors", settings)
+
+
+def test_shares_that_exceed_all_chosen_words_are_refused():
+    with pytest.raises(ValueError, match=r"replaced = 0\.8 and kept = 0\.3 .*at most 1"):
+        Pretraining(seed=0, steps=1, batch_size=1, learning_rate=1e-3, replaced=0.8, kept=0.3)
+
+
+def test_fine_tuning_starts_from_the_pre_trained_encoder(tmp_path):
+    model = masked_language_model(MODEL, len(TOKENIZER))
+    model.save_pretrained(tmp_path)
+    started = [starting_model(MODEL, ["a", "b", "c"], len(TOKENIZER), PAD, seed, None, tmp_path) for seed in (1, 2)]
+    for name, weight in model.bert.state_dict().items():
+        assert all(torch.equal(weight, one.bert.state_dict()[name]) for one in started), name
+    assert not torch.equal(started[0].classifier.weight, started[1].classifier.weight)

@@ -1,0 +1,45 @@
+# A new model's pre-training. A study whose model is pretrained, such as the default one, starts from what another made.
+if STUDY.model.source == "new" and STUDY.model.pretraining:
+
+    rule pretrain:
+        input:
+            tokenizer=rules.encode.output.tokenizer,
+            sentences=rules.sentences.output.evaluation,
+        output:
+            checkpoint=directory(f"{L.runs}/pretraining/checkpoint"),
+            trace=L.table("pretraining_trace"),
+            attention=L.table("pretraining_attention"),
+        log:
+            L.log("pretrain"),
+        conda:
+            "../../envs/environment.yaml"
+        threads: STUDY.model.pretraining.threads
+        resources:
+            **asks("pretrain"),
+        params:
+            model=STUDY.model.model_dump_json(),
+            max_length=STUDY.task.max_length,
+            attention_pairs=STUDY.analysis.attention_pairs,
+            identity=IDENTITY,
+            code=SCRIPTS["pretrain"],
+        shell:
+            recorded(
+                "step pretrain --model {params.model:q} {params.identity} --max-length {params.max_length}"
+                " --attention-pairs {params.attention_pairs} --tokenizer {input.tokenizer} --sentences {input.sentences}"
+                " --checkpoint {output.checkpoint} --trace {output.trace} --attention {output.attention}"
+            )
+
+    PRETRAINED = rules.pretrain.output.checkpoint
+
+else:
+
+    PRETRAINED = []
+
+    rule pretrain:
+        log:
+            L.log("pretrain"),
+        localrule: True
+        conda:
+            "../../envs/environment.yaml"
+        shell:
+            "echo 'This study pre-trains nothing: its model block has no `pretraining`.' | tee {log}"

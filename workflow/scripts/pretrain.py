@@ -1,0 +1,78 @@
+"""Pre-train a new model on unlabelled pairs. Interrupted, it resumes from its last saved state."""
+
+import shutil
+from pathlib import Path
+
+import torch
+import transformers
+from transformers.utils import logging as hugging_face_logging
+
+from heuristic_core.arguments import Arguments
+from heuristic_core.attention import in_domain_pairs, share_rows
+from heuristic_core.components import Identity
+from heuristic_core.config.models import NewModel
+from heuristic_core.models.load import view_of
+from heuristic_core.models.loading import load_tokenizer
+from heuristic_core.models.pretrained import masked_language_model
+from heuristic_core.pretrain import Corpus, pretrain
+from heuristic_core.provenance import code_digest, file_digest
+from heuristic_core.record import recorded
+from heuristic_core.schemas import SCHEMAS
+from heuristic_core.scratch import scratch
+from heuristic_core.tables import concatenate, read_rows, write_table
+from heuristic_core.tasks.words import word_pairs
+from heuristic_core.threads import use_threads
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.settings("model", NewModel)
+    parser.identity()
+    parser.add_argument("--max-length", type=int, required=True, metavar="N", help="tokens beyond which a pair is cut")
+    parser.add_argument(
+        "--attention-pairs", type=int, required=True, metavar="N", help="over which shares are averaged"
+    )
+    parser.files(
+        tokenizer="folder of the tokenizer",
+        sentences="evaluation pairs (Parquet), on which attention is measured",
+        checkpoint="folder in which to save the model",
+        trace="where to write losses and accuracies (Parquet)",
+        attention="where to write attention shares (Parquet)",
+    )
+    args = parser.read(arguments)
+    settings = args.model.pretraining
+    use_threads(settings.threads)
+    hugging_face_logging.disable_progress_bar()
+    tokenizer = load_tokenizer(args.tokenizer)
+    pairs = in_domain_pairs(read_rows(args.sentences), args.attention_pairs)
+    words = word_pairs(args.tokenizer, pairs, args.max_length)
+    inputs = [args.model.model_dump_json(), str(args.max_length), str(args.attention_pairs)]
+    inputs += [file_digest(args.sentences), file_digest(Path(args.tokenizer) / "tokenizer.json")]
+    inputs += [code_digest(__file__), torch.__version__, transformers.__version__]
+    unfinished = scratch(Path(args.checkpoint).parent / ".unfinished", "\n".join(inputs))
+    model = masked_language_model(args.model, len(tokenizer))
+    known = {"study": args.study, "model": args.model_name, "task": args.task_name}
+
+    def measured(step: int) -> list[Path]:
+        path = unfinished / f"attention{step}.parquet"
+        shares = share_rows(Identity(**known, ft_seed=0), view_of(model), words)
+        rows = [{**row, "pretraining_step": step} for row in shares]
+        rows = [{name: row[name] for name in SCHEMAS["pretraining_attention"]} for row in rows]
+        write_table("pretraining_attention", rows, path)
+        return [path]
+
+    record = pretrain(
+        model, Corpus(settings, tokenizer, args.max_length), settings, measured, unfinished / "state.safetensors"
+    )
+    shutil.rmtree(args.checkpoint, ignore_errors=True)
+    model.save_pretrained(args.checkpoint)
+    tokenizer.save_pretrained(args.checkpoint)
+    trace = [known | {"pretraining_step": row.pop("step")} | row for row in map(dict, record.trace)]
+    write_table("pretraining_trace", trace, args.trace)
+    parts = [unfinished / f"attention{row['step']}.parquet" for row in record.trace]
+    write_table("pretraining_attention", concatenate("pretraining_attention", parts), args.attention)
+    shutil.rmtree(unfinished)
+
+
+if __name__ == "__main__":
+    recorded(main)
