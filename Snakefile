@@ -17,6 +17,7 @@ else:
     include: "workflow/rules/common.smk"
     include: "workflow/rules/state.smk"
     include: "workflow/rules/data.smk"
+    include: "workflow/rules/pretrain.smk"
     include: "workflow/rules/finetune.smk"
     include: "workflow/rules/prune.smk"
     include: "workflow/rules/evaluate.smk"

@@ -2,8 +2,12 @@
 
 import math
 
+import pyarrow.parquet as pq
 import pytest
 import torch
+import yaml
+from reduced import REDUCED, snakemake
+from safetensors.torch import load_file
 from transformers import BertTokenizer
 
 from heuristic_core.config.models import Architecture, Initialisation, NewModel, Pretraining
@@ -172,3 +176,35 @@ def test_fine_tuning_starts_from_the_pre_trained_encoder(tmp_path):
     for name, weight in model.bert.state_dict().items():
         assert all(torch.equal(weight, one.bert.state_dict()[name]) for one in started), name
     assert not torch.equal(started[0].classifier.weight, started[1].classifier.weight)
+
+
+# ---- in the workflow
+
+
+@pytest.mark.workflow
+def test_a_study_pre_trains_its_model_once_and_fine_tunes_from_it(tmp_path):
+    study = yaml.safe_load(REDUCED.read_text())
+    study["model"]["pretraining"] = {
+        "seed": 0, "steps": 20, "batch_size": 8, "learning_rate": 1e-3, "warmup_steps": 2, "measure_every": 10
+    }  # fmt: skip
+    config = tmp_path / "study.yaml"
+    config.write_text(yaml.safe_dump(study))
+    runs = "results/reduced/mini-bert/pairs"
+    wanted = [f"{runs}/ft{seed}/{name}.parquet" for seed in (1, 2) for name in ("trace", "overlap_heads")]
+    done = snakemake(tmp_path, "--", "figure_pretraining", *wanted, config=config)
+    assert (done.stdout + done.stderr).count("rule pretrain:") == 1
+    assert (tmp_path / "results/reduced/figures/figure_pretraining.png").is_file()
+    trace = pq.read_table(tmp_path / "results/reduced/tables/pretraining_trace.parquet").to_pydict()
+    assert trace["pretraining_step"] == [0, 10, 20]
+    shares = [pq.read_table(tmp_path / f"{runs}/ft{s}/overlap_heads.parquet")["share"].to_pylist() for s in (1, 2)]
+    assert shares[0] == shares[1]  # both start from the same encoder, whose attention was measured at its last step
+    attention = pq.read_table(tmp_path / "results/reduced/tables/pretraining_attention.parquet").to_pylist()
+    last = [row["share"] for row in attention if (row["pretraining_step"], row["category"]) == (20, "repeated")]
+    assert last == pytest.approx(shares[0], abs=1e-6)
+    weights = load_file(tmp_path / f"{runs}/pretraining/checkpoint/model.safetensors")
+    assert "bert.embeddings.word_embeddings.weight" in weights
+    assert snakemake(tmp_path, "--dry-run", "pretrain", config=config).stdout.count("rule pretrain:") == 0
+    study["model"]["pretraining"]["seed"] = 1
+    config.write_text(yaml.safe_dump(study))
+    planned = snakemake(tmp_path, "--dry-run", "--", *wanted, config=config)
+    assert (planned.stdout + planned.stderr).count("rule finetune:") == 2

@@ -68,6 +68,8 @@ ATTENTION = {
     "share": (REAL, "mean share of the head's attention over query words and pairs, 0-1"),
     "n": (INT, "pairs"),
 }
-PRETRAINING = {name: RUN[name] for name in ("study", "model", "task")} | {"pretraining_step": (INT, "step")}
+PRETRAINING = {name: RUN[name] for name in ("study", "model", "task")} | {
+    "pretraining_step": (INT, "step of pre-training"),
+}
 REMOVED = {"actual_sparsity": (REAL, "share of components removed")}
 WHY = {"reason": (STRING, "why values are null; else null")}

@@ -31,12 +31,6 @@ from heuristic_core.columns import (
 )
 
 SCHEMAS = {
-    "pretraining_trace": PRETRAINING | {
-        "loss": (REAL, "mean loss over restored words, nats, since the row before; null at step 0"),
-        "copied": (REAL, "percent of held-out masked words restored, of those that stand in the other sentence, too"),
-        "other": (REAL, "percent restored of the others"),
-    },
-    "pretraining_attention": PRETRAINING | COMPONENT | ATTENTION,
     "sentences": {
         "subset": (STRING, "evaluation subset, or train"),
         "group": (STRING, "id, ood or ood-entailment; null in training sets"),
@@ -62,6 +56,12 @@ SCHEMAS = {
         "in_training_swapped": (INT, "pairs used whose two sentences stand in training in the other order"),
     },
     # ---- what jobs write, and what is gathered from them
+    "pretraining_trace": PRETRAINING | {
+        "loss": (REAL, "mean loss over restored words, nats, since the row before; null at step 0"),
+        "copied": (REAL, "percent of held-out masked words restored, of those that stand in the other sentence, too"),
+        "other": (REAL, "percent restored of the others"),
+    },
+    "pretraining_attention": PRETRAINING | COMPONENT | ATTENTION,
     "predictions": RUN | STEP | CELL | SUBSET | EXAMPLE | SCORES,
     "finetune_predictions": RUN | STEP | SUBSET | EXAMPLE | SCORES,
     "accuracy": RUN | STEP | CELL | SUBSET | ACCURACY | INTERVAL | AGAINST_FULL | WHY,

@@ -28,7 +28,7 @@ for prefix, layout, context, figures, names, _ in DRAWN:
                 figures=figures.model_dump_json(include={name}),
                 # Another margin redraws what shows sizes at that margin alone.
                 context=context.model_dump_json(
-                    exclude={"early", "early_seeds", "checkpoints", "repeats", "lesions"}
+                    exclude={"early", "early_seeds", "checkpoints", "repeats", "lesions", "pretraining"}
                     | (set() if "effective_size" in TARGETS[name].tables else {"margin"})
                 ),
                 code=code_digest(

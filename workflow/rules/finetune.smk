@@ -6,6 +6,7 @@ rule start:
         sentences=rules.sentences.output.evaluation,
         fetched=fetched("model"),
         model=local_files(STUDY.model),
+        pretrained=PRETRAINED,
     output:
         f"{L.run}/overlap_heads.parquet",
     log:
@@ -18,6 +19,7 @@ rule start:
         **asks_model("start"),
     params:
         model=STUDY.model.model_dump_json(),
+        pretrained=FROM,
         analysis=STUDY.analysis.model_dump_json(include={"attention_pairs", "overlap_times_uniform"}),
         max_length=STUDY.task.max_length,
         identity=IDENTITY,
@@ -25,7 +27,7 @@ rule start:
         code=SCRIPTS["start"],
     shell:
         recorded(
-            "step start --model {params.model:q} --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed}"
+            "step start --model {params.model:q} {params.pretrained} --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed}"
             " --max-length {params.max_length} --tokenizer {input.tokenizer} --subsets {input.subsets}"
             " --sentences {input.sentences} --table {output} --device {params.device}"
         )
@@ -39,6 +41,7 @@ rule finetune:
         tokenizer=rules.encode.output.tokenizer,
         fetched=fetched("model"),
         model=local_files(STUDY.model),
+        pretrained=PRETRAINED,
     output:
         checkpoints=[directory(f"{L.run}/step{step}/checkpoint") for step in STUDY.finetune.checkpoints],
         trace=f"{L.run}/trace.parquet",
@@ -52,6 +55,7 @@ rule finetune:
         **asks_model("finetune"),
     params:
         model=STUDY.model.model_dump_json(),
+        pretrained=FROM,
         # The other fine-tuning seeds are no part of a run: adding one reruns no other.
         finetune=lambda w: STUDY.finetune.model_copy(update={"seeds": [int(w.ft_seed)]}).model_dump_json(),
         folder=L.run,
@@ -61,7 +65,7 @@ rule finetune:
         code=SCRIPTS["finetune"],
     shell:
         recorded(
-            "step finetune --model {params.model:q} --finetune {params.finetune:q} {params.identity} --ft-seed {wildcards.ft_seed}"
+            "step finetune --model {params.model:q} {params.pretrained} --finetune {params.finetune:q} {params.identity} --ft-seed {wildcards.ft_seed}"
             " --train {input.train} --evaluation {input.evaluation} --subsets {input.subsets} --tokenizer {input.tokenizer}"
             " --folder {params.folder} --trace {output.trace} --predictions {output.predictions} --threads {threads} --device {params.device} --precision {params.precision}"
         )
@@ -100,6 +104,7 @@ if STUDY.lesion:
             tokenizer=rules.encode.output.tokenizer,
             fetched=fetched("model"),
             model=local_files(STUDY.model),
+            pretrained=PRETRAINED,
         output:
             heads=f"{L.lesion}/heads.parquet",
             trace=f"{L.lesion}/trace.parquet",
@@ -113,6 +118,7 @@ if STUDY.lesion:
             **asks_model("lesion"),
         params:
             model=STUDY.model.model_dump_json(),
+            pretrained=FROM,
             # None of its checkpoints is kept: others than before rerun nothing.
             finetune=lambda w: STUDY.finetune.model_copy(
                 update={"seeds": [int(w.ft_seed)], "checkpoints": [STUDY.finetune.steps]}
@@ -125,7 +131,7 @@ if STUDY.lesion:
             code=SCRIPTS["lesion"],
         shell:
             recorded(
-                "step lesion --model {params.model:q} --finetune {params.finetune:q} --analysis {params.analysis:q} {params.identity}"
+                "step lesion --model {params.model:q} {params.pretrained} --finetune {params.finetune:q} --analysis {params.analysis:q} {params.identity}"
                 " --ft-seed {wildcards.ft_seed} --lesion {wildcards.lesion} --overlap-heads {input.overlap_heads} --train {input.train}"
                 " --evaluation {input.evaluation} --subsets {input.subsets} --tokenizer {input.tokenizer} --folder {params.folder}"
                 " --heads {output.heads} --trace {output.trace} --predictions {output.predictions} --threads {threads}"

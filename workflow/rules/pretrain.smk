@@ -1,5 +1,5 @@
 # A new model's pre-training. A study whose model is pretrained, such as the default one, starts from what another made.
-if STUDY.model.source == "new" and STUDY.model.pretraining:
+if STUDY.pretraining:
 
     rule pretrain:
         input:
@@ -29,7 +29,7 @@ if STUDY.model.source == "new" and STUDY.model.pretraining:
                 " --checkpoint {output.checkpoint} --trace {output.trace} --attention {output.attention}"
             )
 
-    PRETRAINED = rules.pretrain.output.checkpoint
+    PRETRAINED = [rules.pretrain.output.checkpoint]
 
 else:
 
@@ -43,3 +43,7 @@ else:
             "../../envs/environment.yaml"
         shell:
             "echo 'This study pre-trains nothing: its model block has no `pretraining`.' | tee {log}"
+
+
+# The option that tells a script where a model starts that was pre-trained here.
+FROM = given("pretrained", *(PRETRAINED or [None]))

@@ -77,6 +77,7 @@ PARTS_OF_CELLS = [f"{{folder}}/{name}" for name in ("subnetwork.json", "trace.pa
 MADE = [
     *rules.sentences.output,
     *rules.encode.output,
+    *rules.pretrain.output,
     *expand(PARTS_OF_RUNS, ft_seed=STUDY.finetune.seeds),
     *expand(PARTS_OF_LESIONS, ft_seed=STUDY.finetune.seeds, lesion=CONTEXT.lesions),
     *expand(PARTS_OF_STEPS, ft_seed=STUDY.finetune.seeds, step=STUDY.finetune.checkpoints),

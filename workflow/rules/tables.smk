@@ -124,7 +124,9 @@ rule effective_size:
         "../../envs/environment.yaml"
     params:
         analysis=STUDY.analysis.model_dump_json(include=CRITERIA),
-        context=CONTEXT.model_dump_json(exclude={"margin", "subsets", "repeats", "early", "early_seeds", "lesions"}),
+        context=CONTEXT.model_dump_json(
+            exclude={"margin", "subsets", "repeats", "early", "early_seeds", "lesions", "pretraining"}
+        ),
         code=SCRIPTS["effective_size"],
     shell:
         recorded(
@@ -147,7 +149,7 @@ rule head_frequency:
     conda:
         "../../envs/environment.yaml"
     params:
-        context=CONTEXT.model_dump_json(exclude={"margin", "subsets", "lesions"}),
+        context=CONTEXT.model_dump_json(exclude={"margin", "subsets", "lesions", "pretraining"}),
         analysis=STUDY.analysis.model_dump_json(include={"bootstrap", "seed"}),
         code=SCRIPTS["head_frequency"],
     shell:
@@ -173,7 +175,7 @@ rule spread:
     conda:
         "../../envs/environment.yaml"
     params:
-        context=CONTEXT.model_dump_json(exclude={"margin", "subsets", "lesions"}),
+        context=CONTEXT.model_dump_json(exclude={"margin", "subsets", "lesions", "pretraining"}),
         code=SCRIPTS["spread"],
     shell:
         recorded(

@@ -107,6 +107,7 @@ class Figures(Block):
     figure14: Figure = Figure()
     figure15: Figure = Figure()
     figure16: Figure = Figure()
+    figure_pretraining: Figure = Figure()
     figure_core_seeds: Figure = Figure()
     figure_lesion: Figure = Figure()
     table3: Figure = Figure()

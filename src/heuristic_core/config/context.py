@@ -12,7 +12,8 @@ class Context(Block):
     for published results, whose curves are runs of their own). checkpoints: steps of effective size.
     repeats: pruning seeds that ran twice. early, early_seeds: the early checkpoint
     and its pruning seeds, if the study has them. margin: points. subsets: those that enter group means; None for all.
-    lesions: names of the lesioned fine-tuning runs, if the study has them.
+    lesions: names of the lesioned fine-tuning runs, if the study has them. pretraining: steps of pre-training at which
+    it is measured, if the study has one.
     counterpart: the paper's experiment that it stands for.
     """
 
@@ -29,6 +30,7 @@ class Context(Block):
     early_seeds: tuple[int, ...] = ()
     subsets: tuple[str, ...] | None = None
     lesions: tuple[str, ...] = ()
+    pretraining: tuple[int, ...] = ()
     counterpart: Counterpart = Counterpart()
 
     @classmethod
@@ -47,5 +49,6 @@ class Context(Block):
             early_seeds=tuple(grid.early.seeds) if grid.early else (),
             subsets=tuple(analysis.subsets) if analysis.subsets else None,
             lesions=study.lesion.names if study.lesion else (),
+            pretraining=study.pretraining.measured if study.pretraining else (),
             counterpart=study.counterpart,
         )

@@ -53,6 +53,11 @@ class Pretraining(Training):
             )
         return self
 
+    @property
+    def measured(self) -> tuple[int, ...]:
+        """The steps after which attention and accuracy are measured."""
+        return (*range(0, self.steps, self.measure_every), self.steps)
+
 
 class NewModel(Block):
     """A model built from a configuration: no weights are loaded."""

@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError, model_validator
 from heuristic_core.config.analysis import Analysis, Counterpart, Figures
 from heuristic_core.config.blocks import Block, Finetune, Grid, Name, Precision
 from heuristic_core.config.lesion import Lesion
-from heuristic_core.config.models import AnyModel, NewModel
+from heuristic_core.config.models import AnyModel, NewModel, Pretraining
 from heuristic_core.config.pruning import Prune
 from heuristic_core.config.tasks import AnyTask, GeneratedTask
 from heuristic_core.errors import InputError
@@ -99,6 +99,11 @@ class Study(Block):
             for key, names in lists.items():
                 if unknown := [name for name in names or [] if name not in SUBSETS]:
                     raise ValueError(f"{key}.subsets: no subset {unknown[0]!r}; there are {', '.join(SUBSETS)}")
+
+    @property
+    def pretraining(self) -> Pretraining | None:
+        """What the study's own model is pre-trained by, if it is."""
+        return self.model.pretraining if isinstance(self.model, NewModel) else None
 
     @property
     def last_checkpoint(self) -> int:

@@ -45,6 +45,11 @@ TARGETS = {
     "figure14": Target(FREQUENCIES, "How often each head is kept, at both sparsities", "figure13", task="qqp"),
     "figure15": Target(SIZES, "Effective size over fine-tuning", "figure06", model="roberta", needs=OVER_STEPS),
     "figure16": Target(SIZES, "Effective size over fine-tuning", "figure06", model="gpt2", needs=OVER_STEPS),
+    "figure_pretraining": Target(
+        ("pretraining_attention", "pretraining_trace"),
+        "When heads come to attend to the repeated word in pre-training",
+        needs=(("pretraining", 1, "model.pretraining"),),
+    ),
     "figure_core_seeds": Target(("core_seeds",), "Heads that all subnetworks share, by their number"),
     "figure_lesion": Target(
         ("finetune_accuracy", "lesion_accuracy"),

@@ -55,6 +55,7 @@ def _bytes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
     return {
         "sentences": peak["sentences"],
         "encode": peak["encode"],
+        "pretrain": peak["fine-tuning"],
         "start": evaluation,
         "finetune": peak["fine-tuning"],
         "lesion": peak["fine-tuning"],
@@ -88,6 +89,7 @@ def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
     return {
         "sentences": data.train.pairs / 1e5,
         "encode": data.train.pairs / 1e5,
+        "pretrain": took.get("pre-training", 0),
         "start": whole,
         "finetune": tuning,
         "lesion": tuning,

@@ -20,7 +20,7 @@ CORE_SHARE = 1 / 16  # of all heads: nine of BERT's 144. How large a study's cor
 
 
 class Work(NamedTuple):
-    """What all jobs of one kind compute, over all fine-tuning seeds.
+    """What all jobs of one kind compute, over all fine-tuning seeds; pre-training once for all of them.
 
     rules: those whose jobs do it. engine: key of `PASSES`. times: training steps, or evaluated models. pairs, tokens:
     that pass through, each time they do. flops: floating-point operations.
@@ -60,8 +60,16 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
             evaluation(f"{prefix}{IN_PASSING}", rules, models * passing),
         ]
 
+    def pretraining() -> Work:
+        """Of the model itself, whose pairs are about as long as those of the task."""
+        settings = study.pretraining
+        pairs = settings.steps * settings.batch_size
+        flops = pairs * length * shape.forward(length) * PASSES["finetune"]
+        return Work("pre-training", ("pretrain",), "finetune", settings.steps, pairs, pairs * length, flops)
+
     checkpoints = len(tune.checkpoints)
     return [
+        *([pretraining()] if study.pretraining else []),
         *tuning("", ("finetune",), 1),
         *(tuning("lesioned ", ("lesion",), len(study.lesion.names)) if study.lesion else []),
         work("means and logits", ("full_model",), "evaluate", checkpoints, checkpoints * samples, length),
