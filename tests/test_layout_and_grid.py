@@ -167,7 +167,8 @@ def test_a_target_that_a_study_cannot_have_says_which_setting_is_missing(name, r
 def test_every_target_of_the_paper_has_a_name_and_every_study_its_own():
     wanted = {f"figure{n:02}" for n in range(2, 17)} | {f"table{n}" for n in range(3, 9)}
     assert wanted <= set(TARGETS)
-    base = Context.of(study()).model_copy(update={"checkpoints": (1, 2), "repeats": (1,), "lesions": ("overlap",)})
+    more = {"checkpoints": (1, 2), "repeats": (1,), "lesions": ("overlap",), "pretraining": (0,)}
+    base = Context.of(study()).model_copy(update=more)
     reachable = set()
     for model, task in product(("bert", "roberta", "gpt2"), ("mnli", "qqp")):
         counterpart = Counterpart(model=model, task=task)

@@ -7,7 +7,7 @@ from conftest import make_encoded
 from families import CASES, make_model
 from scipy import stats
 from test_attention import Given, make_pair
-from test_finetune import SETTINGS
+from test_finetune import LABELS, MODEL, SETTINGS
 
 from heuristic_core.analysis import statistics_heads
 from heuristic_core.analysis import statistics_start as start
@@ -24,12 +24,14 @@ from heuristic_core.errors import InputError
 from heuristic_core.evaluate import all_logits, subnetwork_logits
 from heuristic_core.figures import draw
 from heuristic_core.figures.table_overlap import sheets
+from heuristic_core.finetune import finetune
 from heuristic_core.lesions import NoLesion, lesioned
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.families import family_of
 from heuristic_core.models.hooked import HookedModel
 from heuristic_core.models.lesion import close_heads
 from heuristic_core.models.load import view_of
+from heuristic_core.models.pretrained import starting_model
 from heuristic_core.schemas import schema
 from heuristic_core.stepper import Stepper
 from heuristic_core.tables import as_frame, as_table
@@ -105,6 +107,30 @@ def test_closed_heads_stay_zero_over_steps_of_adamw_with_weight_decay(case):
         stepper.step(torch.arange(16)[step : step + 8], 1e-2)
     assert all((read_of(model, *head) == 0).all() for head in HEADS)
     assert (read_of(model, 0, 0) != before).all()  # the head beside a closed one learns
+
+
+def test_a_lesioned_run_that_was_cut_off_resumes_to_the_same_weights(tmp_path):
+    class Cut(Exception):
+        pass
+
+    def trained(state, cut=None):
+        model = starting_model(MODEL, LABELS, 50, 0, 1, SETTINGS.dropout)
+        close_heads(model, [(0, 1), (1, 0)])
+
+        def keep(step):
+            if step == cut:
+                raise Cut
+
+        finetune(model, make_encoded(50), make_encoded(30, seed=1), SETTINGS, 1, keep, lambda *_: None, state)
+        return model
+
+    whole = trained(tmp_path / "whole.safetensors")
+    with pytest.raises(Cut):
+        trained(tmp_path / "cut.safetensors", cut=12)
+    resumed = trained(tmp_path / "cut.safetensors")
+    assert all(torch.equal(one, other) for one, other in zip(whole.parameters(), resumed.parameters(), strict=True))
+    assert all((read_of(resumed, *head) == 0).all() for head in ((0, 1), (1, 0)))
+    assert not (read_of(resumed, 0, 0) == 0).any()
 
 
 @pytest.mark.parametrize("case", sorted(set(CASES) - {"albert", "albert-groups"}))
@@ -370,7 +396,7 @@ def test_the_table_has_overlap_heads_and_core_heads_the_keenest_first():
     _, marks = draw("table_overlap", drawn, Figure(), CONTEXT)
     assert len(marks) == 12 and marks["component"].tolist() == list(range(11, -1, -1))
     (sheet,) = sheets(marks)
-    assert sheet.title == "Fine-tuning seed 1: 2 of 12 heads, 1 of them among 2 in the core"
+    assert sheet.title == "Fine-tuning seed 1: 2 of 12 heads attend to the repeated word, 1 of 2 core heads do"
     assert sheet.columns[4:] == ["mid (of 3)", "high (of 3)", "core"]  # this study has no early subnetworks
     assert [row[0] for row in sheet.rows] == ["2.1", "1.1", "0.0"]
     assert sheet.rows[1] == ["1.1", "5.0", "1.0", "yes", "3", "2", "yes"]
