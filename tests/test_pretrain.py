@@ -144,8 +144,7 @@ def test_it_learns_words_from_their_sentences(tmp_path):
     _, trace = run(tmp_path / "state.safetensors", settings)
     model = masked_language_model(MODEL, len(TOKENIZER))
     assert trace[0] == {"step": 0, "loss": None, **accuracies(model.eval(), corpus().held_out())}
-    assert trace[-1]["loss"] < 0.9 * math.log(len(TOKENIZER))
-    assert trace[-1]["other"] > trace[0]["other"] + 5
+    assert trace[-1]["loss"] < min(trace[1]["loss"], 0.9 * math.log(len(TOKENIZER)))
 
 
 def test_an_interrupted_run_resumes_to_the_same_weights_and_records(tmp_path):

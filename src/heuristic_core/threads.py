@@ -1,6 +1,12 @@
 """How a job uses the machine: set once, before any tensor is made."""
 
+import logging
+import os
+
 import torch
+
+LOGGER = logging.getLogger("heuristic_core")
+OLDEST = {"ATEN_CPU_CAPABILITY": "default", "MKL_CBWR": "COMPATIBLE"}
 
 
 def use_threads(count: int) -> None:
@@ -10,3 +16,14 @@ def use_threads(count: int) -> None:
     """
     torch.set_num_threads(count)
     torch.set_flush_denormal(True)
+
+
+def use_oldest_instructions() -> None:
+    """Compute with the instructions that every x86-64 processor has, before any tensor is made.
+
+    With the newest that torch and MKL find, each kind of processor rounds differently, and training makes another model
+    of that. It takes half as long again, or somewhat more. Both libraries choose once, at their first computation.
+    """
+    os.environ.update(OLDEST)
+    if (chosen := torch.backends.cpu.get_cpu_capability()) != "DEFAULT":
+        LOGGER.warning("computing with %s already: another kind of processor will not give the same bytes", chosen)

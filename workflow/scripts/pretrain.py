@@ -21,7 +21,7 @@ from heuristic_core.schemas import SCHEMAS
 from heuristic_core.scratch import scratch
 from heuristic_core.tables import concatenate, read_rows, write_table
 from heuristic_core.tasks.words import word_pairs
-from heuristic_core.threads import use_threads
+from heuristic_core.threads import use_oldest_instructions, use_threads
 
 
 def main(arguments=None):
@@ -41,6 +41,7 @@ def main(arguments=None):
     )
     args = parser.read(arguments)
     settings = args.model.pretraining
+    use_oldest_instructions()
     use_threads(settings.threads)
     hugging_face_logging.disable_progress_bar()
     tokenizer = load_tokenizer(args.tokenizer)

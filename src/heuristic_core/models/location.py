@@ -1,6 +1,7 @@
 """Where the files of a pretrained model are."""
 
 import importlib.util
+import os
 from pathlib import Path
 
 from heuristic_core.config.models import NewModel, PretrainedModel
@@ -32,11 +33,16 @@ def _package_folder(package: str) -> Path:
 
 
 def local_files(model: NewModel | PretrainedModel) -> list[str]:
-    """The files of a model's local folder, those whose change changes the model; none of a new one or of the hub's."""
+    """The files of a model's local folder, those whose change changes the model; none of a new one or of the hub's.
+
+    Below the working directory their paths are relative, so that a checkout may move.
+    """
     if model.source == "new" or model.hub is not None:
         return []
     try:
         folder = Path(location(model))
     except InputError:
         return []  # the job that needs them says so
+    if folder.is_absolute() and folder.is_relative_to(Path.cwd()):
+        folder = Path(os.path.relpath(folder))
     return sorted(str(path) for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
