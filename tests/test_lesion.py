@@ -396,7 +396,7 @@ def test_the_table_has_overlap_heads_and_core_heads_the_keenest_first():
     _, marks = draw("table_overlap", drawn, Figure(), CONTEXT)
     assert len(marks) == 12 and marks["component"].tolist() == list(range(11, -1, -1))
     (sheet,) = sheets(marks)
-    assert sheet.title == "Fine-tuning seed 1: 2 of 12 heads attend to the repeated word, 1 of 2 core heads do"
+    assert sheet.title == "Fine-tuning seed 1: 2 of 12 heads attend to the repeated word, 1 of 2 in the core"
     assert sheet.columns[4:] == ["mid (of 3)", "high (of 3)", "core"]  # this study has no early subnetworks
     assert [row[0] for row in sheet.rows] == ["2.1", "1.1", "0.0"]
     assert sheet.rows[1] == ["1.1", "5.0", "1.0", "yes", "3", "2", "yes"]
