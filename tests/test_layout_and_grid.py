@@ -33,7 +33,7 @@ GRID = {
 
 
 def study(**grid):
-    values = copy.deepcopy(VALUES) | {"study": "s", "results": "out", "grid": GRID | grid}
+    values = copy.deepcopy(VALUES) | {"study": "s", "results": "out", "grid": GRID | grid, "lesion": None}
     values["finetune"] |= {"steps": 50, "warmup_steps": 0, "checkpoints": [10, 20, 40]}
     values["model"]["name"], values["task"]["name"] = "m", "t"
     return parse_study(values)
@@ -156,6 +156,7 @@ def test_outputs_of_a_figure_and_of_a_table():
         ("figure11", "figure11 stands for qqp, this study for mnli; set counterpart.task: qqp, or ask for figure05"),
         ("figure16", "figure16 stands for gpt2, this study for bert; set counterpart.model: gpt2, or ask for figure06"),
         ("table_variance", "table_variance needs at least 1 of grid.repeats, this study has 0"),
+        ("figure_lesion", "figure_lesion needs at least 1 of lesion.control_draws, this study has 0"),
         ("figure09", None),
     ],
 )
@@ -166,7 +167,8 @@ def test_a_target_that_a_study_cannot_have_says_which_setting_is_missing(name, r
 def test_every_target_of_the_paper_has_a_name_and_every_study_its_own():
     wanted = {f"figure{n:02}" for n in range(2, 17)} | {f"table{n}" for n in range(3, 9)}
     assert wanted <= set(TARGETS)
-    base = Context.of(study()).model_copy(update={"checkpoints": (1, 2), "repeats": (1,)})
+    more = {"checkpoints": (1, 2), "repeats": (1,), "lesions": ("overlap",), "pretraining": (0,)}
+    base = Context.of(study()).model_copy(update=more)
     reachable = set()
     for model, task in product(("bert", "roberta", "gpt2"), ("mnli", "qqp")):
         counterpart = Counterpart(model=model, task=task)

@@ -9,16 +9,18 @@ from conftest import ROOT, SHARED
 from reduced import REDUCED, STUDY, planned
 
 from heuristic_core.config import load_study
+from heuristic_core.config.lesion import Lesion
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.config.tasks import EvaluationSplit, Split
 from heuristic_core.errors import InputError
 from heuristic_core.plan.devices import device, hours
 from heuristic_core.plan.jobs import counted, jobs
 from heuristic_core.plan.memory import memory
+from heuristic_core.plan.needs import needs
 from heuristic_core.plan.pairs import Pairs, StudyPairs, pairs_of
 from heuristic_core.plan.report import plan
 from heuristic_core.plan.shapes import Shape, shape_of
-from heuristic_core.plan.space import disk
+from heuristic_core.plan.space import PREDICTION, disk
 from heuristic_core.plan.work import work_of
 
 PAPER = load_study(ROOT / "config" / "paper-mnli-bert.yaml")
@@ -84,6 +86,20 @@ def test_every_fine_tuning_seed_does_the_same_work():
     more = PAPER.model_copy(update={"finetune": PAPER.finetune.model_copy(update={"seeds": [1, 2, 3]})})
     for one, three in zip(work_of(PAPER, BERT, HUNDRED), work_of(more, BERT, HUNDRED), strict=True):
         assert (three.times, three.pairs, three.flops) == (3 * one.times, 3 * one.pairs, pytest.approx(3 * one.flops))
+
+
+def test_a_lesioned_run_does_the_work_of_fine_tuning():
+    lesioned = PAPER.model_copy(update={"lesion": Lesion(control_draws=2)})
+    before, after = (by_name(study, BERT, HUNDRED) for study in (PAPER, lesioned))
+    assert not any("lesioned" in name for name in before)
+    for name in ("fine-tuning", "evaluation in passing"):
+        assert after[name] == before[name]
+        assert after[f"lesioned {name}"].rules == ("lesion",)
+        assert after[f"lesioned {name}"].flops == pytest.approx(3 * before[name].flops)
+    assert needs(lesioned)["lesion"] == needs(PAPER)["finetune"] == needs(lesioned)["finetune"]
+    disks = [disk(study, BERT, HUNDRED, work_of(study, BERT, HUNDRED)) for study in (PAPER, lesioned)]
+    passing = after["lesioned evaluation in passing"].pairs
+    assert disks[1]["predictions"] - disks[0]["predictions"] == pytest.approx(passing * PREDICTION)
 
 
 # ---- hours

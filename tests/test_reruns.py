@@ -97,6 +97,19 @@ def test_other_subsets_score_anew_and_choose_anew_what_to_ablate(finished, chang
     assert not {"finetune", "full_model", "prune", "evaluate", "controls_predictions", "attention", "core"} & set(jobs)
 
 
+def test_one_more_random_lesion_is_fine_tuned_by_itself(finished, changed):
+    jobs = planned(finished, changed(lesion__control_draws=2))
+    assert jobs["lesion"] == jobs["lesion_accuracy"] == 2
+    assert set(jobs) == {"lesion", "lesion_accuracy", "concatenate", "figure_lesion", "claims", "report", "describe"}
+
+
+def test_another_bound_of_overlap_heads_fine_tunes_without_others(finished, changed):
+    jobs = planned(finished, changed(analysis__overlap_times_uniform=1.7))
+    assert jobs["start"] == 2
+    assert jobs["lesion"] == 2 * 2  # fine-tuning seeds x overlap and random1
+    assert not {"sentences", "finetune", "full_model", "prune", "core", "attention"} & set(jobs)
+
+
 # ---- code: in a copy of the checkout, with the results of the study
 
 

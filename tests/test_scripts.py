@@ -20,8 +20,9 @@ from heuristic_core.config.models import AnyModel
 from heuristic_core.config.pruning import Prune
 from heuristic_core.config.tasks import AnyTask
 
+PACKAGE = ROOT / "src" / "heuristic_core"
 SCRIPTS = sorted((ROOT / "workflow" / "scripts").glob("*.py"))
-LIBRARY = sorted((ROOT / "src" / "heuristic_core").rglob("*.py"))
+LIBRARY = sorted(PACKAGE.rglob("*.py"))
 CONFIG = ROOT / "config.yaml"
 STUDY = load_study(CONFIG)
 
@@ -62,8 +63,10 @@ def test_missing_arguments_are_named(path, capsys):
 
 
 def declared(path):
-    """The blocks that a script reads: (script, block)."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    """The blocks that a script reads, itself or as every run of fine-tuning does: (script, block)."""
+    text = path.read_text()
+    text += (PACKAGE / "tuning.py").read_text() if "heuristic_core.tuning" in text else ""
+    for node in ast.walk(ast.parse(text)):
         match node:
             case ast.Call(func=ast.Attribute(attr="settings"), args=[ast.Constant(value=name), _]):
                 yield path.stem, name

@@ -75,7 +75,7 @@ def lesion_delay(evidence: Evidence, share: float) -> Estimate:
 
 def _curves(evidence: Evidence) -> dict[str, pd.DataFrame]:
     """Mean accuracy by evaluation and group: of the unlesioned model ("none"), without overlap heads, of controls."""
-    made, rows = evidence.table("lesions").set_index("lesion"), evidence.table("lesion_accuracy")
+    made, rows = evidence.table("lesions").set_index("lesion"), evidence.tables["lesion_accuracy"]
     trained = [name for name in made.index if name in set(rows["lesion"])]
     if OVERLAP not in trained or len(trained) < 2:
         lacking = OVERLAP if OVERLAP not in trained else made.index[made.index != OVERLAP][0]

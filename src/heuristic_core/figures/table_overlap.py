@@ -34,7 +34,7 @@ def _sheet(heads: pd.DataFrame, title: str) -> Sheet:
     known = [f"{cell} (of {heads[f'n_{cell}'].max()})" for cell in cells]
     overlap, core = heads["overlap"].astype(bool), heads["in_core"].astype(bool)
     both, shown = int((overlap & core).sum()), heads[overlap | core]
-    title = f"{title}: {overlap.sum()} of {len(heads)} heads, {both} of them among {core.sum()} in the core"
+    title += f": {overlap.sum()} of {len(heads)} heads attend to the repeated word, {both} of {core.sum()} in the core"
     columns = ["head", "share (%)", "times uniform", "attends to the repeated word", *known, "core"]
     return Sheet(title, columns, [_row(row, cells) for row in shown.itertuples()])
 

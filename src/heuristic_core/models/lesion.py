@@ -1,6 +1,6 @@
 """Heads taken out of a Hugging Face model in place, so that no training brings them back."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 import torch
 
@@ -10,7 +10,7 @@ from heuristic_core.models.hooked import inputs_of
 
 
 @torch.no_grad()
-def close_heads(model, heads: Iterable[tuple[int, int]]) -> None:
+def close_heads(model, heads: Collection[tuple[int, int]]) -> None:
     """Close `heads`, each (layer, head), of `model`, a ``PreTrainedModel`` for sequence classification.
 
     What the attention's output projection reads of them is multiplied by zero, and these weights get no gradient. So an

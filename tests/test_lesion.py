@@ -1,0 +1,402 @@
+"""Overlap heads before fine-tuning, lesioned fine-tuning, and what is said of it, on models and tables by hand."""
+
+import numpy as np
+import pytest
+import torch
+from conftest import make_encoded
+from families import CASES, make_model
+from scipy import stats
+from test_attention import Given, make_pair
+from test_finetune import LABELS, MODEL, SETTINGS
+
+from heuristic_core.analysis import statistics_heads
+from heuristic_core.analysis import statistics_start as start
+from heuristic_core.analysis.core import common_heads
+from heuristic_core.analysis.estimates import CannotSay, Evidence, of_run
+from heuristic_core.analysis.lesions import lesion_accuracy
+from heuristic_core.attention import overlap_rows, uniform
+from heuristic_core.components import ComponentGrid, Identity
+from heuristic_core.config import ConfigError, parse_study
+from heuristic_core.config.analysis import Figure
+from heuristic_core.config.context import Context
+from heuristic_core.config.lesion import Lesion
+from heuristic_core.errors import InputError
+from heuristic_core.evaluate import all_logits, subnetwork_logits
+from heuristic_core.figures import draw
+from heuristic_core.figures.table_overlap import sheets
+from heuristic_core.finetune import finetune
+from heuristic_core.lesions import NoLesion, lesioned
+from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.families import family_of
+from heuristic_core.models.hooked import HookedModel
+from heuristic_core.models.lesion import close_heads
+from heuristic_core.models.load import view_of
+from heuristic_core.models.pretrained import starting_model
+from heuristic_core.schemas import schema
+from heuristic_core.stepper import Stepper
+from heuristic_core.tables import as_frame, as_table
+
+IDENTITY = Identity("s", "m", "t", 1)
+RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1}
+CONTEXT = Context(mid=0.3, high=0.5, last=30, seeds=(1, 2))
+
+
+# ---- shares before fine-tuning
+
+
+def test_a_head_is_an_overlap_head_by_its_share_against_uniform_attention():
+    # [S] a b [S] b [S]: "a" repeats nothing, either "b" has one repeated token among six.
+    pair = make_pair("a b", "b")
+    keen, dull = torch.full((6, 6), 0.1), torch.full((6, 6), 1 / 6)
+    keen[2, 4] = keen[4, 2] = 0.5
+    given = Given(torch.stack([keen, dull]))
+    first, second = overlap_rows(IDENTITY, given, [pair], 2.0)
+    assert first["uniform"] == second["uniform"] == pytest.approx(2 * (1 / 6) / 3)
+    assert (first["share"], second["share"]) == pytest.approx((2 * 0.5 / 3, 2 * (1 / 6) / 3))
+    assert (first["overlap"], second["overlap"]) == (True, False)
+    assert [first[name] for name in ("component", "name", "layer", "head", "n")] == [0, "0.0", 0, 0, 1]
+    assert as_table("overlap_heads", [first, second]).num_rows == 2
+    assert all(row["overlap"] for row in overlap_rows(IDENTITY, given, [pair], 0.9))
+
+
+def test_no_head_is_an_overlap_head_where_no_word_is_repeated():
+    rows = overlap_rows(IDENTITY, Given(torch.full((2, 5, 5), 0.2)), [make_pair("a", "b")], 2.0)
+    assert [(row["uniform"], row["overlap"]) for row in rows] == [(0, False)] * 2
+
+
+def test_uniform_attention_is_over_what_the_layer_lets_a_query_see():
+    own = torch.zeros(1, 2, 3, 3)
+    own[0, 0, 1, 0], own[0, 1, 1, 1] = 1.0, 1.0  # one head gives all to what the other does not look at
+    own[0, :, 0, 0] = 1.0
+    even = uniform(own)
+    assert even[0, 0].tolist() == even[0, 1].tolist() == [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize(("case", "seen"), [("bert", "all"), ("gpt2", "earlier")])
+def test_a_decoder_sees_what_came_before(case, seen):
+    model, found = view_of(make_model(case)), []
+    model.observe_attention(
+        PairTensors(make_encoded(1), model.pad).batch(torch.arange(1)), lambda _, p: found.append(p)
+    )
+    size = found[0].shape[-1]
+    ones = torch.ones(size, size) if seen == "all" else torch.ones(size, size).tril()
+    torch.testing.assert_close(uniform(found[0])[0, 0], ones / ones.sum(-1, keepdim=True))
+
+
+# ---- heads taken out
+
+HEADS = [(0, 1), (2, 0), (2, 3)]
+
+
+def read_of(model, layer, head):
+    """What the layer's output projection reads of a head's context, [8, out], a copy."""
+    family = family_of(model.config.model_type)
+    output = family.layers(model)[layer].get_submodule(family.output)
+    inputs = output.weight.T if isinstance(output, torch.nn.Linear) else output.weight
+    return inputs.detach()[head * 8 : (head + 1) * 8].clone()
+
+
+@pytest.mark.parametrize("case", ["bert", "gpt2"])
+def test_closed_heads_stay_zero_over_steps_of_adamw_with_weight_decay(case):
+    model, pairs = make_model(case).requires_grad_(True).train(), PairTensors(make_encoded(16))
+    close_heads(model, HEADS)
+    before = read_of(model, 0, 0)
+    settings = SETTINGS.model_copy(update={"weight_decay": 0.1, "dropout": 0.0})
+    stepper = Stepper(model, pairs, settings)
+    for step in range(5):
+        stepper.step(torch.arange(16)[step : step + 8], 1e-2)
+    assert all((read_of(model, *head) == 0).all() for head in HEADS)
+    assert (read_of(model, 0, 0) != before).all()  # the head beside a closed one learns
+
+
+def test_a_lesioned_run_that_was_cut_off_resumes_to_the_same_weights(tmp_path):
+    class Cut(Exception):
+        pass
+
+    def trained(state, cut=None):
+        model = starting_model(MODEL, LABELS, 50, 0, 1, SETTINGS.dropout)
+        close_heads(model, [(0, 1), (1, 0)])
+
+        def keep(step):
+            if step == cut:
+                raise Cut
+
+        finetune(model, make_encoded(50), make_encoded(30, seed=1), SETTINGS, 1, keep, lambda *_: None, state)
+        return model
+
+    whole = trained(tmp_path / "whole.safetensors")
+    with pytest.raises(Cut):
+        trained(tmp_path / "cut.safetensors", cut=12)
+    resumed = trained(tmp_path / "cut.safetensors")
+    assert all(torch.equal(one, other) for one, other in zip(whole.parameters(), resumed.parameters(), strict=True))
+    assert all((read_of(resumed, *head) == 0).all() for head in ((0, 1), (1, 0)))
+    assert not (read_of(resumed, 0, 0) == 0).any()
+
+
+@pytest.mark.parametrize("case", sorted(set(CASES) - {"albert", "albert-groups"}))
+def test_a_model_with_closed_heads_computes_what_zero_ablation_of_them_does(case):
+    model = make_model(case).requires_grad_(True)
+    hooked = HookedModel(model)
+    pairs = PairTensors(make_encoded(24, seed=3), hooked.pad)
+    removed = [layer * hooked.grid.heads + head for layer, head in HEADS]
+    expected = subnetwork_logits(hooked, pairs, removed, None, "zero")
+    whole = all_logits(hooked, pairs)
+    close_heads(model, HEADS)
+    torch.testing.assert_close(all_logits(view_of(model), pairs), expected, atol=1e-5, rtol=0)
+    assert not torch.allclose(whole, expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("case", ["albert", "albert-groups"])
+def test_weights_of_several_layers_cannot_be_closed_in_one(case):
+    with pytest.raises(InputError, match="'albert' applies the same weights in several layers"):
+        close_heads(make_model(case), HEADS)
+
+
+def test_an_unknown_family_is_named(bert):
+    other = type(bert)(bert.config)
+    other.config = type("Config", (), {"model_type": "mamba"})()
+    with pytest.raises(InputError, match="'mamba' is no known family"):
+        close_heads(other, HEADS)
+
+
+# ---- which heads
+
+
+def head_rows(*overlap, layers=3, heads=4):
+    grid = ComponentGrid(layers, heads)
+    return [
+        {"component": c.index, "name": c.name, "layer": c.layer, "head": c.head, "overlap": c.index in overlap}
+        for c in grid
+        if c.kind == "head"
+    ]
+
+
+def per_layer(components, heads=4):
+    return [sum(component // heads == layer for component in components) for layer in range(3)]
+
+
+def test_random_sets_are_others_of_the_same_layers_and_differ():
+    overlap = [0, 5, 6]
+    rows = head_rows(*overlap)
+    assert lesioned("overlap", rows, 0, 1) == overlap
+    sets = [lesioned(f"random{k}", rows, 0, 1) for k in range(1, 4)]
+    for one in sets:
+        assert per_layer(one) == per_layer(overlap) == [1, 2, 0] and not set(one) & set(overlap)
+        assert one == sorted(one)
+    assert len({*map(tuple, sets)}) == 3
+    assert lesioned("random3", rows, 0, 1) == sets[-1]
+    others = [[lesioned(f"random{k}", rows, *seeds) for k in range(1, 4)] for seeds in ((1, 1), (0, 2))]
+    assert sets not in others
+
+
+def test_a_layer_with_too_few_others_gives_all_that_it_has():
+    rows = head_rows(0, 1, 2, 4)
+    assert {tuple(lesioned(f"random{k}", rows, 0, 1)) for k in (1, 2, 3)} == {(3, 5), (3, 6), (3, 7)}
+    with pytest.raises(NoLesion, match="there are 3 random sets"):
+        lesioned("random4", rows, 0, 1)
+    assert lesioned("random1", head_rows(0, 1, 2, 3, 4), 0, 1)[0] > 4  # layer 0 has no other at all
+
+
+@pytest.mark.parametrize(
+    ("overlap", "name", "message"),
+    [
+        ([], "overlap", "no head is an overlap head"),
+        ([], "random1", "no head is an overlap head"),
+        (range(12), "overlap", "every head is an overlap head"),
+        (range(4), "random1", "every head in the layers of the overlap heads is one of them"),
+    ],
+)
+def test_where_no_lesion_makes_sense_it_says_why(overlap, name, message):
+    with pytest.raises(NoLesion, match=message):
+        lesioned(name, head_rows(*overlap), 0, 1)
+
+
+def test_lesions_have_names_and_numbers():
+    assert Lesion(control_draws=2).names == ("overlap", "random1", "random2")
+    with pytest.raises(ConfigError, match=r"lesion\.control_draws = 0: input should be greater than 0"):
+        parse_study({"lesion": {"control_draws": 0}})
+
+
+# ---- statistics
+
+
+def table(name, rows):
+    """Rows of a table, columns they lack null."""
+    empty = dict.fromkeys(schema(name).names)
+    return as_frame(as_table(name, [empty | RUN | row for row in rows]))
+
+
+def evidence(**tables):
+    return Evidence(CONTEXT, of_run({name: table(name, rows) for name, rows in tables.items()}, RUN))
+
+
+def heads_tables(overlap, core):
+    before = [{**row, "kind": "head"} for row in head_rows(*overlap)]
+    after = [{**row, "in_core": row["component"] in core} for row in before]
+    mlp = {"component": 12, "name": "mlp 0", "kind": "mlp", "layer": 0, "in_core": False}
+    drop = [{name: value for name, value in row.items() if name != "overlap"} for row in after]
+    return {"overlap_heads": before, "core": [*drop, mlp]}
+
+
+def test_core_heads_among_overlap_heads_against_chance_within_layers():
+    found = start.overlap_core(evidence(**heads_tables(overlap=[0, 1, 4], core=[0, 1, 8])))
+    assert found.value == pytest.approx(1 / 6) and found.exact and found.n == 3  # of 4 over 2 pairs in layer 0
+    assert found.detail.startswith("2 of 3 core heads") and "3 of all 12 heads do; 1 expected" in found.detail
+    by_hand = stats.hypergeom.pmf(2, 4, 2, 2)
+    assert found.value == pytest.approx(by_hand)
+    for overlap, core, message in (
+        ([0], [], "no core head"), ([], [0], "no head attends"), (range(12), [0], "every head attends"),
+    ):  # fmt: skip
+        with pytest.raises(CannotSay, match=message):
+            start.overlap_core(evidence(**heads_tables(overlap, core)))
+    with pytest.raises(CannotSay, match="no table overlap_heads"):
+        start.overlap_core(evidence(core=heads_tables([0], [0])["core"]))
+
+
+def test_layers_are_convolved():
+    import pandas as pd
+
+    layers, one = pd.Series([0, 0, 1, 1]), pd.Series([True, False, True, False])
+    assert common_heads(layers, one, one) == (2, 1.0, 0.25)
+    assert common_heads(layers, one, ~one) == (0, 1.0, 1.0)
+    assert statistics_heads.common_heads is common_heads
+
+
+STEPS = (0, 10, 20, 30)
+# Every model rejects all at first, which is right out-of-domain.
+ID, OOD = (30, 95, 99, 100), {
+    "none": (100, 2, 40, 60), "overlap": (100, 0, 3, 20), "random1": (100, 4, 30, 50), "random2": (90, 31, 44, 58)
+}  # fmt: skip
+
+
+def curve(ood, id_=ID, **more):
+    return [
+        {"step": step, "subset": subset, "group": group, "accuracy": float(value), **more}
+        for step, own, other in zip(STEPS, id_, ood, strict=True)
+        for subset, group, value in (("in", "id", own), ("a", "ood", other - 2), ("b", "ood", other + 2))
+    ]
+
+
+def lesions(names=("overlap", "random1", "random2"), ood=OOD, sizes=(3, 3, 3), reasons=(None, None, None)):
+    return {
+        "finetune_accuracy": curve(ood["none"]),
+        "lesions": [
+            {"lesion": name, "heads": [0] * size, "size": size, "reason": reason}
+            for name, size, reason in zip(names, sizes, reasons, strict=False)
+        ],
+        "lesion_accuracy": [
+            row
+            for name, size in zip(names, sizes, strict=False)
+            if size
+            for row in curve(ood[name], lesion=name, heads=[0] * size, size=size)
+        ],
+    }
+
+
+def test_what_a_lesion_costs_is_judged_against_one_more_random_set():
+    found = start.lesion_cost(evidence(**lesions()))
+    assert found.value == 20 - 54 and found.n == 2 and found.unit == "random lesions"
+    half = stats.t.ppf(0.975, 1) * np.std([50, 58], ddof=1) * np.sqrt(1 + 1 / 2)
+    assert (found.low, found.high) == pytest.approx((found.value - half, found.value + half))
+    assert "OOD 20.0 % without the 3 overlap heads, 50.0, 58.0 % without random heads, 60.0 % with all" in found.detail
+    assert "100.0/100.0/100.0/100.0 %" in found.detail
+    one = start.lesion_cost(evidence(**lesions(names=("overlap", "random1"))))
+    assert (one.value, one.low, one.high, one.n) == (-30, None, None, 1)
+    fewer = start.lesion_cost(evidence(**lesions(sizes=(3, 2, 3))))
+    assert "the 3 overlap heads (too few others: random1 2)" in fewer.detail
+
+
+def test_a_delay_starts_where_the_task_is_learned_and_ends_at_half_of_the_whole_model():
+    """Half is 30 %: with all heads at step 20, random heads at 20 and 10, without overlap heads never."""
+    found = start.lesion_delay(evidence(**lesions()), share=0.95)
+    assert found.value == 30 - 15 and found.n == 2
+    half = stats.t.ppf(0.975, 1) * np.std([20, 10], ddof=1) * np.sqrt(1 + 1 / 2)
+    assert (found.low, found.high) == pytest.approx((15 - half, 15 + half))
+    assert found.detail == (
+        "half is 30.0 %; reached at step never (counted as 30: a lower bound) without the 3 overlap heads, 20, 10 "
+        "without random heads, 20 with all"
+    )
+    other = OOD | {"overlap": (100, 0, 3, 30), "random1": (0, 0, 0, 0)}
+    late = start.lesion_delay(evidence(**lesions(ood=other)), share=0.95)
+    assert late.value == 30 - (30 + 10) / 2 and "30 without the 3 overlap heads, never (counted as 30" in late.detail
+
+
+@pytest.mark.parametrize(
+    ("ood", "message"),
+    [
+        ({name: (100, 5, 5, 5) for name in OOD if name != "none"}, r"no lesioned model reaches 30\.0 %"),
+        ({"none": (100, 0, 0, 0)}, "the unlesioned model ends with 0 %"),
+    ],
+)
+def test_a_delay_needs_a_goal_that_something_reaches(ood, message):
+    with pytest.raises(CannotSay, match=message):
+        start.lesion_delay(evidence(**lesions(ood=OOD | ood)), share=0.95)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "reasons", "message"),
+    [
+        ((0, 0, 0), ("none is", "none is", "none is"), "without overlap heads: none is"),
+        ((3, 0, 0), (None, "too few", "too few"), "without random1 heads: too few"),
+    ],
+)
+def test_lesions_that_there_are_not_are_named_with_their_reason(sizes, reasons, message):
+    with pytest.raises(CannotSay, match=message):
+        start.lesion_cost(evidence(**lesions(sizes=sizes, reasons=reasons)))
+
+
+def test_a_study_without_lesions_cannot_say():
+    with pytest.raises(CannotSay, match="no table lesions"):
+        start.lesion_cost(evidence(finetune_accuracy=curve(OOD["none"])))
+
+
+def test_groups_that_are_not_evaluated_decide_nothing():
+    def without(group):
+        tables = lesions().items()
+        return evidence(**{name: [row for row in rows if row.get("group") != group] for name, rows in tables})
+
+    with pytest.raises(CannotSay, match="no out-of-domain subset"):
+        start.lesion_cost(without("ood"))
+    with pytest.raises(CannotSay, match="no in-domain subset"):
+        start.lesion_delay(without("id"), share=0.95)
+    assert "unknown/unknown" in start.lesion_cost(without("id")).detail
+
+
+def test_a_run_without_a_lesion_has_an_empty_table():
+    empty = as_frame(as_table("finetune_predictions", []))
+    found = lesion_accuracy(empty, {"lesion": "overlap", "heads": [], "size": 0}, "argmax-first", 10, 0)
+    assert found.empty and list(found.columns) == schema("lesion_accuracy").names
+
+
+# ---- what is drawn
+
+
+def test_the_figure_has_a_line_for_every_model_and_says_how_many_heads_are_out():
+    drawn = {name: table(name, lesions()[name]) for name in ("finetune_accuracy", "lesion_accuracy")}
+    drawn = {name: rows.assign(low=rows["accuracy"] - 4, high=rows["accuracy"] + 4) for name, rows in drawn.items()}
+    figure, marks = draw("figure_lesion", drawn, Figure(), CONTEXT)
+    titles = [ax.get_title(loc="left") for ax in figure.axes]
+    assert titles == [f"fine-tuning seed 1, 3 heads out: {group}" for group in ("ID", "OOD")]
+    assert [len(ax.get_lines()) for ax in figure.axes] == [4, 4]
+    ood = marks[(marks["group"] == "ood") & (marks["lesion"] == "overlap")]
+    assert ood["accuracy"].tolist() == list(OOD["overlap"])
+    assert (ood["accuracy"] - ood["low"]).tolist() == pytest.approx([np.sqrt(32) / 2] * 4)
+    drawn["lesion_accuracy"] = drawn["lesion_accuracy"][:0]
+    figure, marks = draw("figure_lesion", drawn, Figure(), CONTEXT)
+    assert set(marks["lesion"]) == {"none"}
+    assert figure.axes[0].get_title(loc="left") == "fine-tuning seed 1, no such set of heads: ID"
+
+
+def test_the_table_has_overlap_heads_and_core_heads_the_keenest_first():
+    tables = heads_tables(overlap=[0, 5], core=[5, 9])
+    shares = {row["component"]: 0.01 * row["component"] for row in tables["overlap_heads"]}
+    before = [row | {"share": shares[row["component"]], "uniform": 0.05, "n": 9} for row in tables["overlap_heads"]]
+    core = [row | {"mid": 3, "high": 2, "n_mid": 3, "n_high": 3} for row in tables["core"]]
+    drawn = {"overlap_heads": table("overlap_heads", before), "core": table("core", core)}
+    _, marks = draw("table_overlap", drawn, Figure(), CONTEXT)
+    assert len(marks) == 12 and marks["component"].tolist() == list(range(11, -1, -1))
+    (sheet,) = sheets(marks)
+    assert sheet.title == "Fine-tuning seed 1: 2 of 12 heads attend to the repeated word, 1 of 2 in the core"
+    assert sheet.columns[4:] == ["mid (of 3)", "high (of 3)", "core"]  # this study has no early subnetworks
+    assert [row[0] for row in sheet.rows] == ["2.1", "1.1", "0.0"]
+    assert sheet.rows[1] == ["1.1", "5.0", "1.0", "yes", "3", "2", "yes"]
