@@ -212,7 +212,7 @@ def digests():
     ("module", "users"),
     [
         ("gates.py", {"prune", "controls_predictions"}),  # both keep the components with the largest values
-        ("tasks/grammar.py", {"sentences", "encode", "plan"}),  # which counts the generated pairs
+        ("tasks/grammar.py", {"sentences", "encode", "pretrain", "plan"}),  # which counts the generated pairs
         # Every script writes files but the one that tells of changes.
         ("files.py", {path.stem for path in (ROOT / "workflow" / "scripts").glob("*.py")} - {"changes"}),
         # Values of settings stand in a rule's params; a new setting of one figure reruns no other job.

@@ -24,6 +24,7 @@ from heuristic_core.tasks.encode import make_tokenizer
 pytestmark = pytest.mark.workflow
 # Schemas of files that are no table of a study of ours.
 NO_TABLE_OF_A_STUDY = {"sentences", "predictions", "finetune_predictions", "actual_sparsity", "differences"}
+NO_TABLE_OF_A_STUDY |= {"pretraining_trace", "pretraining_attention"}  # this one pre-trains nothing
 
 
 def test_every_figure_and_table_stands_there(finished):

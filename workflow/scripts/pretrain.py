@@ -10,7 +10,8 @@ from transformers.utils import logging as hugging_face_logging
 from heuristic_core.arguments import Arguments
 from heuristic_core.attention import in_domain_pairs, share_rows
 from heuristic_core.components import Identity
-from heuristic_core.config.models import NewModel
+from heuristic_core.config.models import AnyModel
+from heuristic_core.errors import InputError
 from heuristic_core.models.load import view_of
 from heuristic_core.models.loading import load_tokenizer
 from heuristic_core.models.pretrained import masked_language_model
@@ -26,7 +27,7 @@ from heuristic_core.threads import use_oldest_instructions, use_threads
 
 def main(arguments=None):
     parser = Arguments(__doc__)
-    parser.settings("model", NewModel)
+    parser.settings("model", AnyModel)
     parser.identity()
     parser.add_argument("--max-length", type=int, required=True, metavar="N", help="tokens beyond which a pair is cut")
     parser.add_argument(
@@ -40,7 +41,11 @@ def main(arguments=None):
         attention="where to write attention shares (Parquet)",
     )
     args = parser.read(arguments)
-    settings = args.model.pretraining
+    settings = getattr(args.model, "pretraining", None)
+    if settings is None:
+        raise InputError(
+            f"model {args.model.name}: its block has no `pretraining`; only what is new is pre-trained here"
+        )
     use_oldest_instructions()
     use_threads(settings.threads)
     hugging_face_logging.disable_progress_bar()

@@ -13,12 +13,13 @@ from heuristic_core.record import read_record
 # All that are drawn, judged or reported, and the traces of training. Not those with a row for every pair and model.
 TABLES = (
     *("accuracy", "group_accuracy", "finetune_accuracy", "summary", "variance", "effective_size"),
-    *("overlap_heads", "lesions", "lesion_accuracy"),
+    *("pretraining_trace", "pretraining_attention", "overlap_heads", "lesions", "lesion_accuracy"),
     *("components", "head_frequency", "rank_correlation", "core", "core_null", "core_seeds"),
     *("ablations", "ablation_sets", "controls", "attention", "attention_maps"),
     *("claims", "splits", "runs", "prune_trace", "finetune_trace", "provenance"),
 )
 LESIONED = ("lesions", "lesion_accuracy")  # of studies that fine-tune without heads
+PRETRAINED = ("pretraining_trace", "pretraining_attention")  # of studies that pre-train their model
 RECORDS = "provenance"
 
 
@@ -32,8 +33,12 @@ def members(study: Study) -> list[str]:
         for ft_seed in study.finetune.seeds
         for cell in wanted
     ]
-    tables = [name for name in TABLES if study.lesion or name not in LESIONED]
-    paths = [*map(layout.table, tables), *drawn, *(f"{folder}/subnetwork.json" for folder in folders)]
+    absent = {*(() if study.lesion else LESIONED), *(() if study.pretraining else PRETRAINED)}
+    paths = [
+        *(layout.table(name) for name in TABLES if name not in absent),
+        *drawn,
+        *(f"{folder}/subnetwork.json" for folder in folders),
+    ]
     paths += [f"{layout.root}/report.html", f"{layout.root}/study.json"]
     return sorted(path.removeprefix(f"{layout.root}/") for path in paths)
 
