@@ -271,10 +271,13 @@ ID, OOD = (30, 95, 99, 100), {
 
 def curve(ood, id_=ID, **more):
     return [
-        {"step": step, "subset": subset, "group": group, "accuracy": float(value), **more}
+        {
+            "step": step, "subset": subset, "group": group, "accuracy": float(value), **more,
+            "low": value - 4.0, "high": value + 3.0, "unit": "pair", "units": 50,
+        }
         for step, own, other in zip(STEPS, id_, ood, strict=True)
         for subset, group, value in (("in", "id", own), ("a", "ood", other - 2), ("b", "ood", other + 2))
-    ]
+    ]  # fmt: skip
 
 
 def lesions(names=("overlap", "random1", "random2"), ood=OOD, sizes=(3, 3, 3), reasons=(None, None, None)):
@@ -301,7 +304,10 @@ def test_what_a_lesion_costs_is_judged_against_one_more_random_set():
     assert "OOD 20.0 % without the 3 overlap heads, 50.0, 58.0 % without random heads, 60.0 % with all" in found.detail
     assert "100.0/100.0/100.0/100.0 %" in found.detail
     one = start.lesion_cost(evidence(**lesions(names=("overlap", "random1"))))
-    assert (one.value, one.low, one.high, one.n) == (-30, None, None, 1)
+    # The mean of two subsets reaches sqrt(32) / 2 below and sqrt(18) / 2 above, so that a difference reaches:
+    reach = np.hypot(np.sqrt(32) / 2, np.sqrt(18) / 2)
+    assert (one.value, one.low, one.high) == pytest.approx((-30, -30 - reach, -30 + reach))
+    assert (one.n, one.unit) == (100, "pairs")
     fewer = start.lesion_cost(evidence(**lesions(sizes=(3, 2, 3))))
     assert "the 3 overlap heads (too few others: random1 2)" in fewer.detail
 

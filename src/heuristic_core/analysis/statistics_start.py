@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis.accuracy import group_means
+from heuristic_core.analysis.accuracy import group_means, interval_of_mean
 from heuristic_core.analysis.core import common_heads
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
 from heuristic_core.analysis.seeds import LEVEL
@@ -32,7 +32,10 @@ def overlap_core(evidence: Evidence) -> Estimate:
 
 
 def lesion_cost(evidence: Evidence) -> Estimate:
-    """OOD accuracy after the last step, fine-tuned without the overlap heads minus without random ones, points."""
+    """OOD accuracy after the last step, fine-tuned without the overlap heads minus without random ones, points.
+
+    With one random set alone the interval is over pairs, and says nothing of other random sets.
+    """
     curves = _curves(evidence)
     whole, lesion, *controls = (curve["ood"].iloc[-1] for curve in curves.values())
     others = ", ".join(f"{value:.1f}" for value in controls)
@@ -41,7 +44,12 @@ def lesion_cost(evidence: Evidence) -> Estimate:
         f"OOD {lesion:.1f} % without {_heads(evidence, curves)}, {others} % without random heads, {whole:.1f} % with "
         f"all; ID with all/without overlap/without random: {in_domain} %"
     )
-    return Estimate(*_against(lesion, controls), len(controls), CONTROLS, detail)
+    if len(controls) > 1:
+        return Estimate(*_against(lesion, controls), len(controls), CONTROLS, detail)
+    (below, above, n, unit), (control_below, control_above, *_) = (_last(evidence, name) for name in list(curves)[1:])
+    value = lesion - controls[0]
+    low, high = value - np.hypot(below, control_above), value + np.hypot(above, control_below)
+    return Estimate(value, low, high, n, unit, detail)
 
 
 def lesion_delay(evidence: Evidence, share: float) -> Estimate:
@@ -89,6 +97,15 @@ def _curves(evidence: Evidence) -> dict[str, pd.DataFrame]:
     if any("ood" not in curve for curve in curves.values()):
         raise CannotSay("no out-of-domain subset was evaluated over fine-tuning")
     return curves
+
+
+def _last(evidence: Evidence, lesion: str) -> tuple[float, float, int, str]:
+    """How far the interval of a lesioned model's last OOD accuracy reaches below and above it, points; over what."""
+    rows = evidence.analysed(evidence.tables["lesion_accuracy"])
+    rows = rows[(rows["lesion"] == lesion) & (rows["group"] == "ood") & (rows["step"] == rows["step"].max())]
+    low, high = interval_of_mean(rows)
+    mean = rows["accuracy"].mean()
+    return mean - low, high - mean, int(rows["units"].sum()), " or ".join(sorted({f"{u}s" for u in rows["unit"]}))
 
 
 def _heads(evidence: Evidence, curves: dict[str, pd.DataFrame]) -> str:
