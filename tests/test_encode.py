@@ -107,8 +107,9 @@ def test_a_pair_beyond_the_length_loses_the_end_of_its_longer_sentence(tokenizer
 
 def test_a_new_model_has_no_words_for_a_task_of_files():
     task = load_study(ROOT / "config" / "minilm-mnli.yaml").task
-    with pytest.raises(ValueError, match=f"model {STUDY.model.name} is new .* task {task.name}; use a pretrained"):
-        make_tokenizer(STUDY.model, task)
+    new = load_study(ROOT / "config" / "miniature-tied.yaml").model
+    with pytest.raises(ValueError, match=f"model {new.name} is new .* task {task.name}; use a pretrained"):
+        make_tokenizer(new, task)
 
 
 # ---- subsets

@@ -297,18 +297,17 @@ def lesions(names=("overlap", "random1", "random2"), ood=OOD, sizes=(3, 3, 3), r
 
 
 def test_what_a_lesion_costs_is_judged_against_one_more_random_set():
-    found = start.lesion_cost(evidence(**lesions()))
+    found = start.lesion_cost(evidence(**lesions()), "ood", 0.95)
     assert found.value == 20 - 54 and found.n == 2 and found.unit == "random lesions"
     half = stats.t.ppf(0.975, 1) * np.std([50, 58], ddof=1) * np.sqrt(1 + 1 / 2)
     assert (found.low, found.high) == pytest.approx((found.value - half, found.value + half))
-    assert "OOD 20.0 % without the 3 overlap heads, 50.0, 58.0 % without random heads, 60.0 % with all" in found.detail
-    assert "100.0/100.0/100.0/100.0 %" in found.detail
-    one = start.lesion_cost(evidence(**lesions(names=("overlap", "random1"))))
-    # The mean of two subsets reaches sqrt(32) / 2 below and sqrt(18) / 2 above, so that a difference reaches:
-    reach = np.hypot(np.sqrt(32) / 2, np.sqrt(18) / 2)
-    assert (one.value, one.low, one.high) == pytest.approx((-30, -30 - reach, -30 + reach))
-    assert (one.n, one.unit) == (100, "pairs")
-    fewer = start.lesion_cost(evidence(**lesions(sizes=(3, 2, 3))))
+    assert found.detail == (
+        "with all heads/without the 3 overlap heads/without random heads: ID 100.0/100.0/100.0/100.0; "
+        "OOD 60.0/20.0/50.0/58.0; entailment unknown/unknown/unknown/unknown %"
+    )
+    one = start.lesion_cost(evidence(**lesions(names=("overlap", "random1"))), "ood", 0.95)
+    assert (one.value, one.low, one.high, one.n) == (-30, None, None, 1)
+    fewer = start.lesion_cost(evidence(**lesions(sizes=(3, 2, 3))), "ood", 0.95)
     assert "the 3 overlap heads (too few others: random1 2)" in fewer.detail
 
 
@@ -319,12 +318,13 @@ def test_a_delay_starts_where_the_task_is_learned_and_ends_at_half_of_the_whole_
     half = stats.t.ppf(0.975, 1) * np.std([20, 10], ddof=1) * np.sqrt(1 + 1 / 2)
     assert (found.low, found.high) == pytest.approx((15 - half, 15 + half))
     assert found.detail == (
-        "half is 30.0 %; reached at step never (counted as 30: a lower bound) without the 3 overlap heads, 20, 10 "
+        "half is 30.0 %; reached at step never (counted as 30) without the 3 overlap heads, 20, 10 "
         "without random heads, 20 with all"
     )
     other = OOD | {"overlap": (100, 0, 3, 30), "random1": (0, 0, 0, 0)}
     late = start.lesion_delay(evidence(**lesions(ood=other)), share=0.95)
     assert late.value == 30 - (30 + 10) / 2 and "30 without the 3 overlap heads, never (counted as 30" in late.detail
+    assert late.low is None  # the control would take longer: the difference is none to bound
 
 
 @pytest.mark.parametrize(
@@ -348,12 +348,12 @@ def test_a_delay_needs_a_goal_that_something_reaches(ood, message):
 )
 def test_lesions_that_there_are_not_are_named_with_their_reason(sizes, reasons, message):
     with pytest.raises(CannotSay, match=message):
-        start.lesion_cost(evidence(**lesions(sizes=sizes, reasons=reasons)))
+        start.lesion_cost(evidence(**lesions(sizes=sizes, reasons=reasons)), "ood", 0.95)
 
 
 def test_a_study_without_lesions_cannot_say():
     with pytest.raises(CannotSay, match="no table lesions"):
-        start.lesion_cost(evidence(finetune_accuracy=curve(OOD["none"])))
+        start.lesion_cost(evidence(finetune_accuracy=curve(OOD["none"])), "ood", 0.95)
 
 
 def test_groups_that_are_not_evaluated_decide_nothing():
@@ -362,10 +362,45 @@ def test_groups_that_are_not_evaluated_decide_nothing():
         return evidence(**{name: [row for row in rows if row.get("group") != group] for name, rows in tables})
 
     with pytest.raises(CannotSay, match="no out-of-domain subset"):
-        start.lesion_cost(without("ood"))
+        start.lesion_cost(without("ood"), "ood", 0.95)
     with pytest.raises(CannotSay, match="no in-domain subset"):
         start.lesion_delay(without("id"), share=0.95)
-    assert "unknown/unknown" in start.lesion_cost(without("id")).detail
+    with pytest.raises(CannotSay, match="no in-domain subset"):
+        start.lesion_cost(without("id"), "ood", 0.95)
+    with pytest.raises(CannotSay, match="no id subset"):
+        start.lesion_cost(without("id"), "id", 0.95)
+
+
+def test_a_model_that_never_learns_the_task_generalises_neither():
+    """It rejects every pair, which is right out-of-domain; without random heads the task is learned."""
+    stuck = lesions(ood=OOD | {"overlap": (100, 100, 100, 100)})
+    for row in stuck["lesion_accuracy"]:
+        if row["lesion"] == "overlap" and row["group"] == "id":
+            row["accuracy"] = 34.0
+    with pytest.raises(CannotSay, match=r"the task is not learned in run overlap; .*ID 100\.0/34\.0/100\.0"):
+        start.lesion_cost(evidence(**stuck), "ood", 0.95)
+    task = start.lesion_cost(evidence(**stuck), "id", 0.95)
+    assert (task.value, task.low, task.high) == (-66, -66, -66)
+    delay = start.lesion_delay(evidence(**stuck), share=0.95)
+    assert delay.value == 30 - 15 and delay.detail.startswith("half is 30.0 %; reached at step never (counted as 30)")
+
+
+def test_tables_of_another_origin_may_lack_accuracies():
+    tables = lesions()
+    del tables["lesion_accuracy"]
+    with pytest.raises(CannotSay, match="no table lesion_accuracy"):
+        start.lesion_cost(evidence(**tables), "ood", 0.95)
+
+
+@pytest.mark.parametrize("name", ["banana", "random0", "random-1"])
+def test_an_unknown_lesion_is_named(name):
+    with pytest.raises(InputError, match=f"lesion = '{name}'; there are overlap, random1"):
+        lesioned(name, [], 0, 1)
+
+
+def test_heads_that_are_not_there_are_named():
+    with pytest.raises(InputError, match=r"no head 7\.0 in a model of"):
+        close_heads(make_model(next(iter(CASES))), [(7, 0)])
 
 
 def test_a_run_without_a_lesion_has_an_empty_table():
@@ -382,8 +417,8 @@ def test_the_figure_has_a_line_for_every_model_and_says_how_many_heads_are_out()
     drawn = {name: rows.assign(low=rows["accuracy"] - 4, high=rows["accuracy"] + 4) for name, rows in drawn.items()}
     figure, marks = draw("figure_lesion", drawn, Figure(), CONTEXT)
     titles = [ax.get_title(loc="left") for ax in figure.axes]
-    assert titles == [f"fine-tuning seed 1, 3 heads out: {group}" for group in ("ID", "OOD")]
-    assert [len(ax.get_lines()) for ax in figure.axes] == [4, 4]
+    assert titles == ["fine-tuning seed 1, 3 heads out: ID", "OOD", "OOD-entailment"]
+    assert [len(ax.get_lines()) for ax in figure.axes] == [4, 4, 0]  # of the last group there is no subset here
     ood = marks[(marks["group"] == "ood") & (marks["lesion"] == "overlap")]
     assert ood["accuracy"].tolist() == list(OOD["overlap"])
     assert (ood["accuracy"] - ood["low"]).tolist() == pytest.approx([np.sqrt(32) / 2] * 4)

@@ -86,6 +86,20 @@ def test_special_tokens_are_neither_chosen_nor_put_in_a_words_place():
     assert torch.equal(seen[:, [0, 2, 4, 5]], ids[:, [0, 2, 4, 5]])
 
 
+def test_at_least_one_word_is_to_be_restored():
+    ids, settings = torch.tensor([[CLS, 7, SEP, 8, SEP]]), SETTINGS.model_copy(update={"chosen": 1e-9})
+    _, chosen = masked(ids, TOKENIZER.all_special_ids, MASK, len(TOKENIZER), settings, torch.Generator())
+    assert chosen[0].tolist() == [False, True, False, False, False]
+    with pytest.raises(ValueError, match="chosen"):
+        Pretraining(seed=0, steps=1, batch_size=1, learning_rate=1e-3, chosen=0.0)
+
+
+def test_a_share_of_no_words_is_undefined():
+    unrelated = corpus(SETTINGS.model_copy(update={"chosen": 1e-9}))
+    found = accuracies(masked_language_model(MODEL, len(TOKENIZER)).eval(), unrelated.held_out())
+    assert None in found.values() and set(found) == {"copied", "other"}
+
+
 def test_a_word_is_in_both_sentences_if_its_token_stands_in_the_other_one():
     ids = torch.tensor([[CLS, 7, 8, 7, SEP, 9, 8, SEP, PAD]])
     types = torch.tensor([[0, 0, 0, 0, 0, 1, 1, 1, 0]])
@@ -196,13 +210,21 @@ def test_a_study_pre_trains_its_model_once_and_fine_tunes_from_it(tmp_path):
     trace = pq.read_table(tmp_path / "results/reduced/tables/pretraining_trace.parquet").to_pydict()
     assert trace["pretraining_step"] == [0, 10, 20]
     shares = [pq.read_table(tmp_path / f"{runs}/ft{s}/overlap_heads.parquet")["share"].to_pylist() for s in (1, 2)]
-    assert shares[0] == shares[1]  # both start from the same encoder, whose attention was measured at its last step
+    assert shares[0] == shares[1]  # both start from the same encoder
     attention = pq.read_table(tmp_path / "results/reduced/tables/pretraining_attention.parquet").to_pylist()
-    last = [row["share"] for row in attention if (row["pretraining_step"], row["category"]) == (20, "repeated")]
-    assert last == pytest.approx(shares[0], abs=1e-6)
+    assert {row["pretraining_step"] for row in attention} == {0, 10, 20}
+    last = [row["share"] for row in attention if (row["pretraining_step"], row["name"]) == (20, "1.0")]
+    assert sum(last) == pytest.approx(1)  # of one head over all categories
     weights = load_file(tmp_path / f"{runs}/pretraining/checkpoint/model.safetensors")
     assert "bert.embeddings.word_embeddings.weight" in weights
     assert snakemake(tmp_path, "--dry-run", "pretrain", config=config).stdout.count("rule pretrain:") == 0
+    study["analysis"]["attention_pairs"] = 10
+    study["task"]["id_pairs"] = 60
+    study["task"]["train_pairs"] = 2100
+    config.write_text(yaml.safe_dump(study))
+    planned = snakemake(tmp_path, "--dry-run", "--", *wanted, config=config)
+    assert (planned.stdout + planned.stderr).count("rule finetune:") == 2  # on other pairs, from the same model
+    assert (planned.stdout + planned.stderr).count("rule pretrain:") == 0
     study["model"]["pretraining"]["seed"] = 1
     config.write_text(yaml.safe_dump(study))
     planned = snakemake(tmp_path, "--dry-run", "--", *wanted, config=config)

@@ -1,12 +1,16 @@
 """Which heads a lesioned run is fine-tuned without: the overlap heads, or as many random others of the same layers."""
 
+import re
 from collections.abc import Mapping, Sequence
 from math import comb, prod
 
 import torch
 
 from heuristic_core.config.lesion import OVERLAP
+from heuristic_core.errors import InputError
 from heuristic_core.random import generator
+
+NAMES = rf"{OVERLAP}|random[1-9]\d*"
 
 
 class NoLesion(Exception):
@@ -21,6 +25,8 @@ def lesioned(name: str, heads: Sequence[Mapping], seed: int, ft_seed: int) -> li
     are fewer. Random sets differ, and the k-th is the same however many are drawn.
     Raises NoLesion where no head or every one is an overlap head, or where there are fewer than k random sets.
     """
+    if not re.fullmatch(NAMES, name):
+        raise InputError(f"lesion = {name!r}; there are {OVERLAP}, random1, random2 and so on")
     overlap = [row["component"] for row in heads if row["overlap"]]
     if len(overlap) in (0, len(heads)):
         raise NoLesion(f"{'every' if overlap else 'no'} head is an overlap head (see analysis.overlap_times_uniform)")

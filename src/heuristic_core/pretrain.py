@@ -22,7 +22,7 @@ from heuristic_core.tasks.masking import in_both_sentences, masked
 from heuristic_core.tasks.unlabelled import unlabelled_pairs
 
 LOGGER = logging.getLogger("heuristic_core")
-HELD_OUT = 2000  # pairs on which restoring is measured
+HELD_OUT, ATTENDED = 2000, 500  # pairs on which restoring, and attention, are measured
 
 
 class Text(NamedTuple):
@@ -50,7 +50,13 @@ class Corpus:
         return self._text("step", step, self._settings.batch_size)
 
     def held_out(self) -> Text:
+        """Pairs to measure restoring on. Short ones may have been learned from, too."""
         return self._text("held out", 0, HELD_OUT)
+
+    def related(self) -> list[tuple[str, str]]:
+        """Related pairs to measure attention on, unmasked."""
+        rows = unlabelled_pairs(ATTENDED, 1.0, f"pre-training attention {self._settings.seed}")
+        return [(row["sentence1"], row["sentence2"]) for row in rows]
 
     def _text(self, purpose: str, number: int, count: int) -> Text:
         settings, tokenizer = self._settings, self._tokenizer
@@ -86,11 +92,12 @@ def restored(model, text: Text) -> Tensor:
 
 
 @torch.no_grad()
-def accuracies(model, text: Text) -> dict[str, float]:
-    """Percent of chosen words restored: those that stand in the other sentence, too, and the others."""
+def accuracies(model, text: Text) -> dict[str, float | None]:
+    """Percent of chosen words restored: those that stand in the other sentence, too, and the others; None of none."""
     right = restored(model, text).argmax(-1) == text.original[text.chosen]
     copied = text.copied[text.chosen]
-    return {"copied": 100 * right[copied].double().mean().item(), "other": 100 * right[~copied].double().mean().item()}
+    kinds = {"copied": right[copied], "other": right[~copied]}
+    return {name: 100 * of.double().mean().item() if len(of) else None for name, of in kinds.items()}
 
 
 def pretrain(

@@ -16,6 +16,7 @@ from heuristic_core.config.models import AnyModel
 from heuristic_core.errors import Diverged
 from heuristic_core.evaluate import log_accuracies, predictions
 from heuristic_core.finetune import finetune
+from heuristic_core.models.location import local_files
 from heuristic_core.models.pretrained import start
 from heuristic_core.provenance import file_digest
 from heuristic_core.scratch import scratch, set_aside
@@ -101,6 +102,6 @@ def _about(args: Namespace) -> list[str]:
     """What any run depends on."""
     settings = [args.model.model_dump_json(), args.finetune.model_dump_json(), str(identity(args)), str(args.threads)]
     read = [args.train, args.evaluation, args.subsets]
-    read += [Path(args.pretrained) / "model.safetensors"] if args.pretrained else []
+    read += [Path(args.pretrained) / "model.safetensors"] if args.pretrained else local_files(args.model)
     files = [file_digest(path) for path in read]
     return [*settings, args.device, args.precision, *files, torch.__version__, transformers.__version__]

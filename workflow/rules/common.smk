@@ -101,7 +101,7 @@ os.environ[COMMIT] = f"{CODE.sha or ''}{'+' * bool(CODE.dirty)}"
 
 wildcard_constraints:
     ft_seed=r"\d+",
-    lesion=r"overlap|random\d+",
+    lesion=r"overlap|random[1-9]\d*",
     step=r"\d+",
     sparsity=r"0\.\d+",
     seed=r"\d+",

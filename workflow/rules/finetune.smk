@@ -6,7 +6,7 @@ rule start:
         sentences=rules.sentences.output.evaluation,
         fetched=fetched("model"),
         model=local_files(STUDY.model),
-        pretrained=PRETRAINED,
+        pretrained=START,
     output:
         f"{L.run}/overlap_heads.parquet",
     log:
@@ -19,7 +19,7 @@ rule start:
         **asks_model("start"),
     params:
         model=STUDY.model.model_dump_json(),
-        pretrained=FROM,
+        pretrained=STARTING_FROM,
         analysis=STUDY.analysis.model_dump_json(include={"attention_pairs", "overlap_times_uniform"}),
         max_length=STUDY.task.max_length,
         identity=IDENTITY,
@@ -41,7 +41,7 @@ rule finetune:
         tokenizer=rules.encode.output.tokenizer,
         fetched=fetched("model"),
         model=local_files(STUDY.model),
-        pretrained=PRETRAINED,
+        pretrained=START,
     output:
         checkpoints=[directory(f"{L.run}/step{step}/checkpoint") for step in STUDY.finetune.checkpoints],
         trace=f"{L.run}/trace.parquet",
@@ -55,7 +55,7 @@ rule finetune:
         **asks_model("finetune"),
     params:
         model=STUDY.model.model_dump_json(),
-        pretrained=FROM,
+        pretrained=STARTING_FROM,
         # The other fine-tuning seeds are no part of a run: adding one reruns no other.
         finetune=lambda w: STUDY.finetune.model_copy(update={"seeds": [int(w.ft_seed)]}).model_dump_json(),
         folder=L.run,
@@ -104,7 +104,7 @@ if STUDY.lesion:
             tokenizer=rules.encode.output.tokenizer,
             fetched=fetched("model"),
             model=local_files(STUDY.model),
-            pretrained=PRETRAINED,
+            pretrained=START,
         output:
             heads=f"{L.lesion}/heads.parquet",
             trace=f"{L.lesion}/trace.parquet",
@@ -118,7 +118,7 @@ if STUDY.lesion:
             **asks_model("lesion"),
         params:
             model=STUDY.model.model_dump_json(),
-            pretrained=FROM,
+            pretrained=STARTING_FROM,
             # None of its checkpoints is kept: others than before rerun nothing.
             finetune=lambda w: STUDY.finetune.model_copy(
                 update={"seeds": [int(w.ft_seed)], "checkpoints": [STUDY.finetune.steps]}

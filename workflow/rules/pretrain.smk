@@ -3,8 +3,7 @@ if STUDY.pretraining:
 
     rule pretrain:
         input:
-            tokenizer=rules.encode.output.tokenizer,
-            sentences=rules.sentences.output.evaluation,
+            tokenizer=ancient(rules.encode.output.tokenizer),  # the same whatever is encoded with it
         output:
             checkpoint=directory(f"{L.runs}/pretraining/checkpoint"),
             trace=L.table("pretraining_trace"),
@@ -19,21 +18,19 @@ if STUDY.pretraining:
         params:
             model=STUDY.model.model_dump_json(),
             max_length=STUDY.task.max_length,
-            attention_pairs=STUDY.analysis.attention_pairs,
             identity=IDENTITY,
             code=SCRIPTS["pretrain"],
         shell:
             recorded(
                 "step pretrain --model {params.model:q} {params.identity} --max-length {params.max_length}"
-                " --attention-pairs {params.attention_pairs} --tokenizer {input.tokenizer} --sentences {input.sentences}"
-                " --checkpoint {output.checkpoint} --trace {output.trace} --attention {output.attention}"
+                " --tokenizer {input.tokenizer} --checkpoint {output.checkpoint} --trace {output.trace} --attention {output.attention}"
             )
 
-    PRETRAINED = [rules.pretrain.output.checkpoint]
+    START = [rules.pretrain.output.checkpoint]
 
 else:
 
-    PRETRAINED = []
+    START = []
 
     rule pretrain:
         log:
@@ -46,4 +43,4 @@ else:
 
 
 # The option that tells a script where a model starts that was pre-trained here.
-FROM = given("pretrained", *(PRETRAINED or [None]))
+STARTING_FROM = given("pretrained", *(START or [None]))

@@ -8,10 +8,10 @@ import transformers
 from transformers.utils import logging as hugging_face_logging
 
 from heuristic_core.arguments import Arguments
-from heuristic_core.attention import in_domain_pairs, share_rows
+from heuristic_core.attention import share_rows
 from heuristic_core.components import Identity
 from heuristic_core.config.models import AnyModel
-from heuristic_core.errors import InputError
+from heuristic_core.errors import Diverged, InputError
 from heuristic_core.models.load import view_of
 from heuristic_core.models.loading import load_tokenizer
 from heuristic_core.models.pretrained import masked_language_model
@@ -19,8 +19,8 @@ from heuristic_core.pretrain import Corpus, pretrain
 from heuristic_core.provenance import code_digest, file_digest
 from heuristic_core.record import recorded
 from heuristic_core.schemas import SCHEMAS
-from heuristic_core.scratch import scratch
-from heuristic_core.tables import concatenate, read_rows, write_table
+from heuristic_core.scratch import scratch, set_aside
+from heuristic_core.tables import concatenate, write_table
 from heuristic_core.tasks.words import word_pairs
 from heuristic_core.threads import use_oldest_instructions, use_threads
 
@@ -35,7 +35,6 @@ def main(arguments=None):
     )
     parser.files(
         tokenizer="folder of the tokenizer",
-        sentences="evaluation pairs (Parquet), on which attention is measured",
         checkpoint="folder in which to save the model",
         trace="where to write losses and accuracies (Parquet)",
         attention="where to write attention shares (Parquet)",
@@ -50,14 +49,14 @@ def main(arguments=None):
     use_threads(settings.threads)
     hugging_face_logging.disable_progress_bar()
     tokenizer = load_tokenizer(args.tokenizer)
-    pairs = in_domain_pairs(read_rows(args.sentences), args.attention_pairs)
-    words = word_pairs(args.tokenizer, pairs, args.max_length)
-    inputs = [args.model.model_dump_json(), str(args.max_length), str(args.attention_pairs)]
-    inputs += [file_digest(args.sentences), file_digest(Path(args.tokenizer) / "tokenizer.json")]
+    corpus = Corpus(settings, tokenizer, args.max_length)
+    words = word_pairs(args.tokenizer, corpus.related(), args.max_length)
+    known = {"study": args.study, "model": args.model_name, "task": args.task_name}
+    inputs = [args.model.model_dump_json(), str(args.max_length), str(known)]
+    inputs += [file_digest(Path(args.tokenizer) / "tokenizer.json")]
     inputs += [code_digest(__file__), torch.__version__, transformers.__version__]
     unfinished = scratch(Path(args.checkpoint).parent / ".unfinished", "\n".join(inputs))
     model = masked_language_model(args.model, len(tokenizer))
-    known = {"study": args.study, "model": args.model_name, "task": args.task_name}
 
     def measured(step: int) -> list[Path]:
         path = unfinished / f"attention{step}.parquet"
@@ -67,9 +66,10 @@ def main(arguments=None):
         write_table("pretraining_attention", rows, path)
         return [path]
 
-    record = pretrain(
-        model, Corpus(settings, tokenizer, args.max_length), settings, measured, unfinished / "state.safetensors"
-    )
+    try:
+        record = pretrain(model, corpus, settings, measured, unfinished / "state.safetensors")
+    except Diverged as fault:
+        raise Diverged(f"{fault}. What it left: {set_aside(unfinished, 'diverged')}") from None
     shutil.rmtree(args.checkpoint, ignore_errors=True)
     model.save_pretrained(args.checkpoint)
     tokenizer.save_pretrained(args.checkpoint)

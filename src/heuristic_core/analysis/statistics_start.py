@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis.accuracy import group_means, interval_of_mean
+from heuristic_core.analysis.accuracy import group_means
 from heuristic_core.analysis.core import common_heads
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
 from heuristic_core.analysis.seeds import LEVEL
@@ -31,34 +31,34 @@ def overlap_core(evidence: Evidence) -> Estimate:
     return Estimate(p, None, None, int(in_core.sum()), "core heads", detail, exact=True)
 
 
-def lesion_cost(evidence: Evidence) -> Estimate:
-    """OOD accuracy after the last step, fine-tuned without the overlap heads minus without random ones, points.
+def lesion_cost(evidence: Evidence, group: str, share: float) -> Estimate:
+    """Accuracy on a group after the last step, fine-tuned without the overlap heads minus without random ones, points.
 
-    With one random set alone the interval is over pairs, and says nothing of other random sets.
+    OOD accuracy is compared only of models that learned the task, with ID accuracy of at least `share` of the
+    unlesioned model's best: one that rejects every pair has all OOD pairs right.
     """
     curves = _curves(evidence)
-    whole, lesion, *controls = (curve["ood"].iloc[-1] for curve in curves.values())
-    others = ", ".join(f"{value:.1f}" for value in controls)
-    in_domain = "/".join(f"{curve['id'].iloc[-1]:.1f}" if "id" in curve else "unknown" for curve in curves.values())
-    detail = (
-        f"OOD {lesion:.1f} % without {_heads(evidence, curves)}, {others} % without random heads, {whole:.1f} % with "
-        f"all; ID with all/without overlap/without random: {in_domain} %"
+    last = {name: curve.iloc[-1] for name, curve in curves.items()}
+    ends = "; ".join(
+        f"{label} " + "/".join(f"{row[column]:.1f}" if column in row else "unknown" for row in last.values())
+        for label, column in (("ID", "id"), ("OOD", "ood"), ("entailment", "ood-entailment"))
     )
-    if len(controls) > 1:
-        return Estimate(*_against(lesion, controls), len(controls), CONTROLS, detail)
-    (below, above, n, unit), (control_below, control_above, *_) = (_last(evidence, name) for name in list(curves)[1:])
-    value = lesion - controls[0]
-    low, high = value - np.hypot(below, control_above), value + np.hypot(above, control_below)
-    return Estimate(value, low, high, n, unit, detail)
+    detail = f"with all heads/without {_heads(evidence, curves)}/without random heads: {ends} %"
+    if any(group not in curve for curve in curves.values()):
+        raise CannotSay(f"no {group} subset was evaluated over fine-tuning")
+    if group != "id" and (failed := [name for name, at in _learned(curves, share).items() if at is None]):
+        raise CannotSay(f"the task is not learned in run {', '.join(failed)}; {detail}")
+    _, own, *controls = (row[group] for row in last.values())
+    return Estimate(*_against(own, controls), len(controls), CONTROLS, detail)
 
 
 def lesion_delay(evidence: Evidence, share: float) -> Estimate:
     """When OOD accuracy reaches half of what the unlesioned model ends with, fine-tuned without the overlap heads minus
     without random ones, steps.
 
-    It is looked for from the evaluation on at which the same model's ID accuracy is at least `share` of its best:
+    It is looked for from the evaluation on at which ID accuracy is at least `share` of the unlesioned model's best:
     before that a model that rejects every pair has all OOD pairs right. One that never gets there counts as if it did
-    at the last step: a lower bound of its own delay.
+    at the last step: a lower bound of its own delay. Where a random lesion never does, there is no interval.
     """
     curves = _curves(evidence)
     if any("id" not in curve for curve in curves.values()):
@@ -66,24 +66,29 @@ def lesion_delay(evidence: Evidence, share: float) -> Estimate:
     whole = curves["none"]
     if not (half := whole["ood"].iloc[-1] / 2) > 0:
         raise CannotSay("the unlesioned model ends with 0 % out-of-domain")
-    reached = {name: _reached(curve, half, share) for name, curve in curves.items()}
+    learned = _learned(curves, share)
+    reached = {name: _reached(curve, half, learned[name]) for name, curve in curves.items()}
     own, *others = (reached[name] for name in curves if name != "none")
     if own is None and all(step is None for step in others):
         raise CannotSay(f"no lesioned model reaches {half:.1f} % out-of-domain, half of the unlesioned model's")
     last = int(whole.index[-1])
     counted = [last if step is None else step for step in (own, *others)]
-    said = [f"never (counted as {last}: a lower bound)" if step is None else str(step) for step in (own, *others)]
-    first = "never" if reached["none"] is None else reached["none"]
+    said = [f"never (counted as {last})" if step is None else str(step) for step in (own, *others)]
     detail = (
         f"half is {half:.1f} %; reached at step {said[0]} without {_heads(evidence, curves)}, {', '.join(said[1:])} "
-        f"without random heads, {first} with all"
+        f"without random heads, {reached['none']} with all"
     )
-    return Estimate(*_against(counted[0], counted[1:]), len(others), CONTROLS, detail)
+    value, low, high = _against(counted[0], counted[1:])
+    if None in others:
+        low = high = None
+    return Estimate(value, low, high, len(others), CONTROLS, detail)
 
 
 def _curves(evidence: Evidence) -> dict[str, pd.DataFrame]:
     """Mean accuracy by evaluation and group: of the unlesioned model ("none"), without overlap heads, of controls."""
-    made, rows = evidence.table("lesions").set_index("lesion"), evidence.tables["lesion_accuracy"]
+    made, rows = evidence.table("lesions").set_index("lesion"), evidence.tables.get("lesion_accuracy")
+    if rows is None:
+        raise CannotSay("the study has no table lesion_accuracy")
     trained = [name for name in made.index if name in set(rows["lesion"])]
     if OVERLAP not in trained or len(trained) < 2:
         lacking = OVERLAP if OVERLAP not in trained else made.index[made.index != OVERLAP][0]
@@ -99,15 +104,6 @@ def _curves(evidence: Evidence) -> dict[str, pd.DataFrame]:
     return curves
 
 
-def _last(evidence: Evidence, lesion: str) -> tuple[float, float, int, str]:
-    """How far the interval of a lesioned model's last OOD accuracy reaches below and above it, points; over what."""
-    rows = evidence.analysed(evidence.tables["lesion_accuracy"])
-    rows = rows[(rows["lesion"] == lesion) & (rows["group"] == "ood") & (rows["step"] == rows["step"].max())]
-    low, high = interval_of_mean(rows)
-    mean = rows["accuracy"].mean()
-    return mean - low, high - mean, int(rows["units"].sum()), " or ".join(sorted({f"{u}s" for u in rows["unit"]}))
-
-
 def _heads(evidence: Evidence, curves: dict[str, pd.DataFrame]) -> str:
     """For instance "the 5 overlap heads", and how many heads the controls lack where they lack fewer."""
     sizes = evidence.table("lesions").set_index("lesion")["size"]
@@ -115,9 +111,19 @@ def _heads(evidence: Evidence, curves: dict[str, pd.DataFrame]) -> str:
     return f"the {sizes[OVERLAP]} overlap heads" + (f" (too few others: {', '.join(fewer)})" if fewer else "")
 
 
-def _reached(curve: pd.DataFrame, level: float, share: float) -> int | None:
-    """The first step at which OOD accuracy is at least `level`, from when ID accuracy is at `share` of its best."""
-    learned = curve.index[curve["id"] >= share * curve["id"].max()][0]
+def _learned(curves: dict[str, pd.DataFrame], share: float) -> dict[str, int | None]:
+    """The first step at which each model's ID accuracy is at least `share` of the unlesioned model's best."""
+    if any("id" not in curve for curve in curves.values()):
+        raise CannotSay("no in-domain subset was evaluated over fine-tuning")
+    bound = share * curves["none"]["id"].max()
+    steps = {name: curve.index[curve["id"] >= bound] for name, curve in curves.items()}
+    return {name: int(there[0]) if len(there) else None for name, there in steps.items()}
+
+
+def _reached(curve: pd.DataFrame, level: float, learned: int | None) -> int | None:
+    """The first step from `learned` on at which OOD accuracy is at least `level`."""
+    if learned is None:
+        return None
     there = curve.index[(curve.index >= learned) & (curve["ood"] >= level)]
     return int(there[0]) if len(there) else None
 

@@ -35,12 +35,12 @@ class Initialisation(Block):
 class Pretraining(Training):
     """Masked-language modelling of a new model on unlabelled pairs of the generated language, before fine-tuning.
 
-    No pair is seen twice: `steps` times `batch_size` of them are generated.
+    Every step draws pairs anew; short ones come again by chance.
     """
 
     seed: Seed = Field(description="of the weights, the pairs and what is masked in them")
     related: Share = Field(0.5, description="share of pairs whose sentences have words in common by a rule")
-    chosen: Share = Field(0.15, description="share of words to restore; of these are")
+    chosen: Annotated[Share, Field(gt=0)] = Field(0.15, description="share of words to restore; of these are")
     replaced: Share = Field(0.1, description="... so many replaced by any word,")
     kept: Share = Field(0.1, description="... and so many left as they are; the others are masked")
     measure_every: PositiveInt = Field(250, description="steps between measurements of attention and accuracy")

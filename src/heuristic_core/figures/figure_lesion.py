@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from heuristic_core.analysis.accuracy import chosen, interval_of_mean
 from heuristic_core.config.lesion import OVERLAP
 from heuristic_core.figures.panels import panels, percent_axis, seed_label
-from heuristic_core.figures.rows import ft_seeds, shown, some
+from heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some
 from heuristic_core.figures.style import ROLES
 
 
@@ -24,15 +24,14 @@ class Line(NamedTuple):
 
 WHOLE, RANDOM = "none", "random"
 LINES = {  # Okabe and Ito's palette, without the colours of groups of subsets; the first is drawn lowest
-    RANDOM: Line("without as many random heads (one line for each set)", "#999999", "-", 0.9, False),
+    RANDOM: Line("without random heads (a line for each set)", "#999999", "-", 0.9, False),
     WHOLE: Line("all heads", "black", "-", 1.8, True),
     OVERLAP: Line("without overlap heads", "#CC79A7", "--", 1.8, True),
 }
-GROUPS = ("id", "ood")
 
 
 def draw(tables, settings, context):
-    """Rows: fine-tuning seeds; left ID, right OOD. Marks: one row per point, the unweighted mean over subsets.
+    """Rows: fine-tuning seeds; columns: groups of subsets. Marks: one row per point, the unweighted mean over subsets.
 
     lesion: "none" for the model with all heads. size: heads taken out. The interval of a mean follows from those of its
     subsets.
@@ -41,12 +40,13 @@ def draw(tables, settings, context):
     rows = chosen(pd.concat([whole, tables["lesion_accuracy"]]), shown(settings, context))
     points = _means(rows[rows["group"].isin(GROUPS)])
     seeds = ft_seeds(points)
-    figure, axes = panels(settings, len(seeds), 2, 1.9 * len(seeds) + 0.5, sharex=True, sharey=True)
+    figure, axes = panels(settings, len(seeds), len(GROUPS), 1.9 * len(seeds) + 0.5, sharex=True, sharey=True)
     for row, ft_seed in zip(axes, seeds, strict=True):
         of_seed = points[points["ft_seed"] == ft_seed]
         for ax, group in zip(row, GROUPS, strict=True):
             _panel(ax, of_seed[of_seed["group"] == group])
-            ax.set_title(f"{seed_label(ft_seed)}{_taken(of_seed)}: {ROLES[group].label}", loc="left")
+            ax.set_title(ROLES[group].label, loc="left")
+        row[0].set_title(f"{seed_label(ft_seed)}{_taken(of_seed)}: {ROLES[GROUPS[0]].label}", loc="left")
         row[0].set_ylabel("accuracy (%)")
     for ax in axes[-1]:
         ax.set_xlabel("fine-tuning step")

@@ -26,7 +26,10 @@ def close_heads(model, heads: Collection[tuple[int, int]]) -> None:
             f"lesion: model_type = {model.config.model_type!r} applies the same weights in several layers, so that a "
             "head of one of them cannot be taken out before fine-tuning; leave out the block `lesion`"
         )
-    size = inputs_of(outputs[0]) // model.config.num_attention_heads
+    count = model.config.num_attention_heads
+    if unknown := [f"{layer}.{head}" for layer, head in heads if not (0 <= layer < len(outputs) and 0 <= head < count)]:
+        raise InputError(f"no head {unknown[0]} in a model of {len(outputs)} layers with {count} heads")
+    size = inputs_of(outputs[0]) // count
     for number, output in enumerate(outputs):
         closed = torch.zeros_like(output.weight, dtype=torch.bool)
         inputs = closed if isinstance(output, torch.nn.Linear) else closed.T  # GPT-2's Conv1D stores [in, out]

@@ -137,10 +137,10 @@ def _configuration(model: NewModel, vocabulary: int, options: dict):
 
 @torch.no_grad()
 def initialise(bert, settings: Initialisation, draws: torch.Generator) -> None:
-    """The miniature's start: all matrices normal, then embeddings and query/key scaled, and keys set to queries.
+    """How a new model starts: all matrices normal, then embeddings and query/key scaled as `settings` say.
 
-    With keys equal to queries a head attends to tokens like the one that asks: soft same-word attention, which stands
-    in for what pre-training gives. No head is treated differently from another.
+    `tie_query_key` sets keys to queries, too: a head then attends to tokens like the one that asks, which is soft
+    same-word attention and stands in for what pre-training gives. No head is treated differently from another.
     """
     for weight in bert.parameters():
         if weight.dim() == 2:

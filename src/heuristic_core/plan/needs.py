@@ -14,12 +14,13 @@ from heuristic_core.plan.devices import DEFAULTS, device, hours
 from heuristic_core.plan.memory import ANALYSES, PASSING_ROW, memory
 from heuristic_core.plan.pairs import StudyPairs, pairs_of
 from heuristic_core.plan.shapes import Shape, shape_of
-from heuristic_core.plan.work import IN_PASSING, ablation_count, work_of
+from heuristic_core.plan.work import IN_PASSING, PRETRAINING, ablation_count, work_of
 
 # A pretrained model of which nothing is known before it is fetched is taken for one like BERT-large.
 UNKNOWN = Shape(layers=24, heads=16, hidden=1024, feed_forward=4096, vocabulary=50_000, positions=512)
 MARGIN = 2  # of everything that is asked for over what is estimated: other processors, other disks
 SNAKEMAKE = 0.7e9  # bytes of the processes that start a job
+OLDEST = 2  # times longer pre-training takes, as it keeps to old instructions
 START = 3  # minutes that any job may take: on a cold shared disk imports alone take one
 DRAWS = 1e9  # bootstrapped rows a minute: a tenth of what one core of a server did
 
@@ -55,7 +56,7 @@ def _bytes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
     return {
         "sentences": peak["sentences"],
         "encode": peak["encode"],
-        "pretrain": peak["fine-tuning"],
+        "pretrain": _pretraining_bytes(study, shape, data),
         "start": evaluation,
         "finetune": peak["fine-tuning"],
         "lesion": peak["fine-tuning"],
@@ -73,12 +74,21 @@ def _bytes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
     }
 
 
+def _pretraining_bytes(study: Study, shape: Shape, data: StudyPairs) -> float:
+    """As of fine-tuning with its batches, in one pass and float32, on the processor, where it always is."""
+    if study.pretraining is None:
+        return 0
+    likewise = {"batch_size": study.pretraining.batch_size, "pass_tokens": None, "precision": "float32"}
+    study = study.model_copy(update={"device": "cpu", "finetune": study.finetune.model_copy(update=likewise)})
+    return next(part.host for part in memory(study, shape, data) if part.name == "fine-tuning")
+
+
 def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
     precisions = {"finetune": study.finetune.precision, "prune": study.prune.precision, "evaluate": study.precision}
     on = device(DEFAULTS[study.device])
-    took = {
-        part.name: 60 * hours(part, shape, on, precisions[part.engine]).hours for part in work_of(study, shape, data)
-    }
+    work = work_of(study, shape, data)
+    pretraining = [part for part in work if part.name == PRETRAINING]
+    took = {part.name: 60 * hours(part, shape, on, precisions[part.engine]).hours for part in work}
     runs, models = len(study.finetune.seeds), len(study.finetune.seeds) * len(study.finetune.checkpoints)
     grid = cells(study) + repeats(study)
     steps = [study.prune.steps_at(cell.sparsity) for cell in grid]
@@ -89,7 +99,8 @@ def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
     return {
         "sentences": data.train.pairs / 1e5,
         "encode": data.train.pairs / 1e5,
-        "pretrain": took.get("pre-training", 0),
+        "pretrain": OLDEST
+        * sum(60 * hours(part, shape, device(DEFAULTS["cpu"]), "float32").hours for part in pretraining),
         "start": whole,
         "finetune": tuning,
         "lesion": tuning,

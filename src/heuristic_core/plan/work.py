@@ -16,6 +16,7 @@ from heuristic_core.plan.shapes import Shape
 
 PASSES = {"finetune": 3, "prune": 2, "evaluate": 1}  # forward passes that one with its backward pass costs
 IN_PASSING = "evaluation in passing"  # whose predictions stand in one file alone
+PRETRAINING = "pre-training"
 CORE_SHARE = 1 / 16  # of all heads: nine of BERT's 144. How large a study's core is shows only at its end
 
 
@@ -65,7 +66,7 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         settings = study.pretraining
         pairs = settings.steps * settings.batch_size
         flops = pairs * length * shape.forward(length) * PASSES["finetune"]
-        return Work("pre-training", ("pretrain",), "finetune", settings.steps, pairs, pairs * length, flops)
+        return Work(PRETRAINING, ("pretrain",), "finetune", settings.steps, pairs, pairs * length, flops)
 
     checkpoints = len(tune.checkpoints)
     return [

@@ -14,10 +14,14 @@ def masked(
     """What the model sees, int64 [B, T], and which tokens it must restore, bool [B, T].
 
     ids: int64 [B, T]. special: tokens that are no words, never chosen nor put in a word's place. mask: the mask token.
-    Of the chosen words a share is replaced by any word of the vocabulary, a share is kept, the others are masked.
+    Of the chosen words a share is replaced by any word of the vocabulary, a share is kept, the others are masked. At
+    least one word is chosen, so that there is something to learn.
     """
     words = torch.tensor([token for token in range(vocabulary) if token not in special])
-    chosen = (torch.rand(ids.shape, generator=draws) < settings.chosen) & torch.isin(ids, words)
+    ordinary = torch.isin(ids, words)
+    chosen = (torch.rand(ids.shape, generator=draws) < settings.chosen) & ordinary
+    if not chosen.any():
+        chosen[tuple(ordinary.nonzero()[0])] = True
     fate = torch.rand(ids.shape, generator=draws)
     others = words[torch.randint(len(words), ids.shape, generator=draws)]
     replaced = torch.where(fate < settings.replaced, others, mask)
