@@ -2,7 +2,9 @@
 
 A share of the pairs are related: two sentences that a rule makes of the same words, in either order, whether or not the
 one follows from the other. The rest are unrelated. Only in the former can a masked word be found in the other sentence.
-Rules and held-out combinations of words are those of the task; nothing says which sentence follows from which.
+The rules are those of the task, each as often as the others, so that nearly half of the related pairs are built as
+its counter-examples are. Nothing says which sentence follows from which. No clause is drawn from the held-out
+combinations of words, though wrong hypotheses may make one.
 """
 
 from random import Random
