@@ -30,9 +30,6 @@ def main(arguments=None):
     parser.settings("model", AnyModel)
     parser.identity()
     parser.add_argument("--max-length", type=int, required=True, metavar="N", help="tokens beyond which a pair is cut")
-    parser.add_argument(
-        "--attention-pairs", type=int, required=True, metavar="N", help="over which shares are averaged"
-    )
     parser.files(
         tokenizer="folder of the tokenizer",
         checkpoint="folder in which to save the model",
