@@ -307,6 +307,13 @@ def test_few_or_no_random_sets_decide_nothing():
         heads.against_controls(evidence(ablations=JOINT[:4]))
 
 
+def test_a_set_that_gains_out_of_domain_accuracy_has_no_cost_to_compare():
+    """A model that comes to reject every pair does."""
+    gain = [row | ({"change": 3.0} if row["group"] == "ood" and row["subset"] is None else {}) for row in JOINT]
+    with pytest.raises(CannotSay, match=r"ablating 0\.0\+1\.1 gains 3\.0 points out-of-domain"):
+        heads.interaction(evidence(ablations=gain), of="accuracy")
+
+
 def test_printed_interactions_are_taken_as_they_are():
     printed = [row | {"interaction_low": None, "interaction_high": None} for row in JOINT[:4]]
     assert heads.lowest_interaction(evidence(ablations=printed)).exact

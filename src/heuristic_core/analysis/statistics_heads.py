@@ -129,10 +129,17 @@ def against_controls(evidence: Evidence) -> Estimate:
 
 
 def interaction(evidence: Evidence, of: str) -> Estimate:
-    """Drop of the joint set minus its single drops on OOD: points, or nats of log odds."""
-    row = _group(_joint(evidence), "ood")
+    """Drop of the joint set minus its single drops on OOD: points, or nats of log odds.
+
+    Where ablating the set costs nothing out-of-domain there is no cost to compare: a model that comes to reject every
+    pair gains OOD accuracy, up to a ceiling.
+    """
+    rows = _joint(evidence)
+    row = _group(rows, "ood")
     if row["size"] < 2:
         raise CannotSay(f"the core has one head only, {row['ablation']}")
+    if row["change"] > 0:
+        raise CannotSay(f"ablating {row['ablation']} gains {row['change']:.1f} points out-of-domain{_entailment(rows)}")
     column = "interaction" if of == "accuracy" else "log_odds_interaction"
     if pd.isna(row[column]):
         raise CannotSay(f"no interaction in {of} of {row['ablation']}")
