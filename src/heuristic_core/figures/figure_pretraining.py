@@ -38,14 +38,14 @@ def _heads(ax: Axes, repeated: pd.DataFrame) -> None:
         ax.plot(head["pretraining_step"].astype(float), 100 * head["share"], color=colours[layer], linewidth=1)
         ends.append((100 * head["share"].iloc[-1], name, colours[layer]))
     named = sorted(ends, reverse=True, key=lambda end: end[0])[:NAMED]
-    top = 1.05 * 100 * repeated["share"].max()
+    top = 1.4 * 100 * repeated["share"].max()  # room for the legend
     ax.set_ylim(0, top)
-    for (_, name, colour), height in zip(named, spread_out([end[0] for end in named], top / 22, top), strict=True):
+    for (_, name, colour), height in zip(named, spread_out([end[0] for end in named], top / 28, top), strict=True):
         where = {"textcoords": ax.get_yaxis_transform(), "va": "center", "fontsize": SMALL, "annotation_clip": False}
         ax.annotate(name, (0, 0), (1.01, height), color=colour, **where)
     for layer in layers:
         ax.plot([], [], color=colours[layer], label=f"layer {layer}")
-    ax.legend(loc="upper left")
+    ax.legend(loc="upper left", ncols=2)
     ax.set_ylabel("attention to the repeated word (%)")
     ax.set_title("every head", loc="left")
 
