@@ -156,7 +156,11 @@ def test_outputs_of_a_figure_and_of_a_table():
         ("figure11", "figure11 stands for qqp, this study for mnli; set counterpart.task: qqp, or ask for figure05"),
         ("figure16", "figure16 stands for gpt2, this study for bert; set counterpart.model: gpt2, or ask for figure06"),
         ("table_variance", "table_variance needs at least 1 of grid.repeats, this study has 0"),
-        ("figure_lesion", "figure_lesion needs at least 1 of lesion.control_draws, this study has 0"),
+        (
+            "figure_lesion",
+            "figure_lesion needs at least 1 of lesion.control_draws (as in config/lesion/overlap.yaml), "
+            "this study has 0",
+        ),
         ("figure09", None),
     ],
 )

@@ -352,7 +352,7 @@ def test_lesions_that_there_are_not_are_named_with_their_reason(sizes, reasons, 
 
 
 def test_a_study_without_lesions_cannot_say():
-    with pytest.raises(CannotSay, match="no table lesions"):
+    with pytest.raises(CannotSay, match="nothing was fine-tuned without heads; set lesion"):
         start.lesion_cost(evidence(finetune_accuracy=curve(OOD["none"])), "ood", 0.95)
 
 

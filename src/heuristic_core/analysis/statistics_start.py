@@ -86,6 +86,8 @@ def lesion_delay(evidence: Evidence, share: float) -> Estimate:
 
 def _curves(evidence: Evidence) -> dict[str, pd.DataFrame]:
     """Mean accuracy by evaluation and group: of the unlesioned model ("none"), without overlap heads, of controls."""
+    if evidence.tables.get("lesions") is None:
+        raise CannotSay("nothing was fine-tuned without heads; set lesion, as config/lesion/overlap.yaml does")
     made, rows = evidence.table("lesions").set_index("lesion"), evidence.tables.get("lesion_accuracy")
     if rows is None:
         raise CannotSay("the study has no table lesion_accuracy")

@@ -48,13 +48,13 @@ TARGETS = {
     "figure_pretraining": Target(
         ("pretraining_attention", "pretraining_trace"),
         "When heads come to attend to the repeated word in pre-training",
-        needs=(("pretraining", 1, "model.pretraining"),),
+        needs=(("pretraining", 1, "model.pretraining (as in config/miniature-pretrain.yaml)"),),
     ),
     "figure_core_seeds": Target(("core_seeds",), "Heads that all subnetworks share, by their number"),
     "figure_lesion": Target(
         ("finetune_accuracy", "lesion_accuracy"),
         "Fine-tuning without the heads that attend to the repeated word before it",
-        needs=(("lesions", 1, "lesion.control_draws"),),
+        needs=(("lesions", 1, "lesion.control_draws (as in config/lesion/overlap.yaml)"),),
     ),
     "table3": Target(("ablations",), "Ablating core heads from the full model", model="bert", task="mnli"),
     "table4": Target(("ablations",), "Ablating core heads from the full model", "table3", model="bert", task="qqp"),
