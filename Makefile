@@ -18,7 +18,7 @@ figures: $(READY)
 MADE := results/miniature-pretrain/mini-bert/pairs/pretraining/checkpoint
 pretrain: $(READY)
 	$(BIN)/snakemake --cores $(CORES) --configfile config/miniature-pretrain.yaml -- pretrain figure_pretraining
-	diff --recursive $(MADE) src/heuristic_core/checkpoints/mini-bert && echo "Byte for byte the checkpoint that stands here."
+	diff --recursive --exclude='.*' $(MADE) src/heuristic_core/checkpoints/mini-bert && echo "Byte for byte the checkpoint that stands here."
 
 # One archive of CONFIG, a study or several: results/<study>/<study>.crate.zip.
 export: $(READY)
