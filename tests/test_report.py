@@ -78,7 +78,7 @@ def test_missing_values_settings_and_versions_are_listed(report):
     assert "10 accuracies and effective sizes are missing or undefined" in text
     assert "accuracy 1 1000 full model cn_if 1 the run failed" in text
     assert "full model at 0.7 %, below the margin of 3 points" in text
-    assert "architecture.layers 4" in text
+    assert "folder checkpoints/mini-bert" in text and "early.checkpoint 200" in text
     assert "python" in text and "commit" in text
     assert "Not recorded: there are no records of Snakemake" in text
 

@@ -17,7 +17,7 @@ from heuristic_core.components import Identity
 from heuristic_core.config import load_study
 from heuristic_core.models.load import view_of
 from heuristic_core.models.location import local_files, location
-from heuristic_core.models.pretrained import starting_model
+from heuristic_core.models.pretrained import masked_language_model, starting_model
 from heuristic_core.pretrain import Corpus, accuracies
 from heuristic_core.provenance import file_digest
 from heuristic_core.tasks.encode import make_tokenizer
@@ -75,15 +75,12 @@ def test_it_has_the_stated_shape_and_the_generated_languages_words():
 
 
 def test_no_head_starts_with_tied_queries_and_keys():
-    weights = load_file(FOLDER / "model.safetensors")
+    """What pre-training makes of them is another matter: in head 0.1 they come to be alike, cosine 0.56."""
     shape = MADE.model.architecture
-    for layer in range(shape.layers):
-        by_head = [
-            weights[f"bert.encoder.layer.{layer}.attention.self.{part}.weight"].reshape(shape.heads, -1)
-            for part in ("query", "key")
-        ]
-        assert torch.cosine_similarity(*by_head).abs().max() < 0.5, layer
-    assert not MADE.model.initialisation.tie_query_key
+    for layer in masked_language_model(MADE.model, len(VOCABULARY)).bert.encoder.layer:
+        parts = layer.attention.self.query, layer.attention.self.key
+        by_head = [part.weight.reshape(shape.heads, -1) for part in parts]
+        assert torch.cosine_similarity(*by_head).abs().max() < 0.3
 
 
 def test_some_heads_attend_to_the_repeated_word_and_most_do_not():
