@@ -1,6 +1,7 @@
 """What training does in one step, in whatever precision and in however many passes."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 
 import torch
@@ -14,7 +15,7 @@ from heuristic_core.models.hooked import inputs_for
 from heuristic_core.models.load import dtype_on
 
 
-class AdamWStepper:
+class AdamWStepper(ABC):
     """One step of AdamW on `model`; what is learned from, and in which passes, a subclass says."""
 
     def __init__(self, model, settings: Training, precision: str = "float32"):
@@ -65,13 +66,13 @@ class AdamWStepper:
         self.scaler.scale(loss).backward()
         return loss.detach()
 
+    @abstractmethod
     def _passes(self, batch) -> Iterable:
         """The parts of `batch` that go through the model one after another."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _loss(self, batch, part) -> Tensor:
         """The share of the batch's mean loss that `part` has."""
-        raise NotImplementedError
 
 
 class Stepper(AdamWStepper):
