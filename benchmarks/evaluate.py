@@ -28,7 +28,7 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import view_of
 from heuristic_core.passes import BATCH_TOKENS
 from heuristic_core.tasks.encoded import Encoded
-from heuristic_core.threads import use_threads
+from heuristic_core.arithmetic import use_threads
 
 SPARSITY = 0.5
 BATCH = 32

@@ -24,7 +24,7 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import load_model
 from heuristic_core.prune import prune, pruning_inputs
 from heuristic_core.tasks.encoded import Encoded
-from heuristic_core.threads import use_threads
+from heuristic_core.arithmetic import use_threads
 
 SEEDS = (42, 43, 44)
 

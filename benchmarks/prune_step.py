@@ -57,7 +57,7 @@ from heuristic_core.models.load import view_of
 from heuristic_core.passes import PASS_TOKENS
 from heuristic_core.prune import Objective, PruningInputs
 from heuristic_core.random import generator
-from heuristic_core.threads import use_threads
+from heuristic_core.arithmetic import use_threads
 
 SPARSITY = 0.5
 SHARED = (2, 4, 8)

@@ -7,6 +7,7 @@ from typing import get_args
 
 from pydantic import TypeAdapter, ValidationError
 
+from heuristic_core.arithmetic import NATIVE, OPTION, PORTABLE, settle
 from heuristic_core.components import Identity
 from heuristic_core.config import ConfigError, load_study
 from heuristic_core.config.blocks import Precision
@@ -32,6 +33,12 @@ class Arguments(argparse.ArgumentParser):
         super().__init__(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
         self._lists: list[tuple[str, str]] = []
         self.add_argument("--log", metavar="FILE", help="write the log there; default: the terminal")
+        self.add_argument(
+            OPTION,
+            choices=(PORTABLE, NATIVE),
+            default=NATIVE,
+            help="portable: the same bytes on every x86-64 processor with AVX2; native: the fastest here, the default",
+        )
         record = self.add_argument_group("provenance record, as the workflow asks for it")
         record.add_argument("--code", metavar="DIGEST", help="of the modules that the job depends on")
         record.add_argument("--inputs", nargs="*", default=[], metavar="PATH", help="what is read, and checked first")
@@ -104,6 +111,7 @@ class Arguments(argparse.ArgumentParser):
         for key, name in self._lists:
             if len(getattr(values, key)) != len(getattr(values, name)):
                 self.error(f"--{name}: give one path for each of the {len(getattr(values, key))} values of --{key}")
+        values.arithmetic = settle(values.arithmetic, by_hand=arguments is None)
         start_log(values.log)
         if values.outputs:
             begin(values, sys.argv[1:] if arguments is None else arguments)

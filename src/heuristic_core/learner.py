@@ -64,7 +64,8 @@ class Learner:
                     "weight_decay": settings.controller_weight_decay,
                     "maximize": True,
                 },
-            ]
+            ],
+            fused=True,  # as in AdamWStepper
         )
         self._rates = [group["lr"] for group in self._optimizer.param_groups]
 

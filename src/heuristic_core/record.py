@@ -28,7 +28,7 @@ COMMIT = "HEURISTIC_CORE_COMMIT"  # set by the workflow: the commit it stands at
 OWN = ("--code", "--inputs", "--outputs", "--log")  # options that are no settings of the work
 FIELDS = {
     *("job", "script", "settings", "inputs", "sources", "outputs", "code", "commit", "dirty", "packages", "system"),
-    *("seeds", "device", "processor", "precision", "started", "seconds", "digest"),
+    *("seeds", "device", "processor", "precision", "arithmetic", "started", "seconds", "digest"),
 }
 SEED = re.compile(r"(^|[-_])seeds?$")
 
@@ -37,11 +37,12 @@ class Record:
     """The record of the job that this process is, from reading its arguments to its end.
 
     inputs, outputs: paths of files or folders. log: of the job, below the study's logs. arguments: the command line.
+    arithmetic: what the job computes in, which is native where a processor cannot do what the study asks for.
     """
 
-    def __init__(self, code, inputs: Sequence[str], outputs: Sequence[str], log: str, arguments):
+    def __init__(self, code, inputs: Sequence[str], outputs: Sequence[str], log: str, arguments, arithmetic: str):
         self.root, job = study_and_job(log)
-        self.outputs = outputs
+        self.outputs, self.arithmetic = outputs, arithmetic
         self.started, self.clock = datetime.now(UTC), time.monotonic()
         self.text = {
             "job": job,
@@ -66,6 +67,7 @@ class Record:
             "device": device,
             "processor": processor(device),
             "precision": precision(chosen),
+            "arithmetic": self.arithmetic,
             "started": self.started.isoformat(timespec="seconds").replace("+00:00", "Z"),
             "seconds": round(time.monotonic() - self.clock, 3),
         } | environment()
@@ -79,7 +81,7 @@ _OF_THIS_PROCESS: list[Record] = []
 
 def begin(job: argparse.Namespace, arguments: Sequence[str]) -> None:
     """Begin the record of this process's job, once its arguments are read; its inputs are checked."""
-    _OF_THIS_PROCESS[:] = [Record(job.code, job.inputs, job.outputs, job.log, arguments)]
+    _OF_THIS_PROCESS[:] = [Record(job.code, job.inputs, job.outputs, job.log, arguments, job.arithmetic)]
 
 
 def recorded(main: Callable, *arguments) -> None:

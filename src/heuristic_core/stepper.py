@@ -26,6 +26,7 @@ class AdamWStepper(ABC):
             betas=settings.adam_betas,
             eps=settings.adam_epsilon,
             weight_decay=settings.weight_decay,
+            fused=True,  # torch's own square root: MKL's, which the other form takes, differs between processors
         )
         kind, dtype = model.device.type, dtype_on(model.device, precision)
         self._cast = torch.autocast(kind, dtype, enabled=dtype != torch.float32)

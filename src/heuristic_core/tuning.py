@@ -22,7 +22,7 @@ from heuristic_core.provenance import file_digest
 from heuristic_core.scratch import scratch, set_aside
 from heuristic_core.tables import concatenate, write_table
 from heuristic_core.tasks.encoded import Encoded
-from heuristic_core.threads import use_threads
+from heuristic_core.arithmetic import use_threads
 
 
 def parser_of(description: str) -> Arguments:

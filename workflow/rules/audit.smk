@@ -18,6 +18,6 @@ for prefix, layout, _, _, names, _ in DRAWN[: len(DRAWN) - len(REDRAWN)]:
             "../../envs/environment.yaml"
         params:
             root=lambda w, input: os.path.dirname(input.report),
-            code=SCRIPTS["provenance"],
+            **job("provenance"),
         shell:
-            "fork provenance --root {params.root} --table {output} --log {log}"  # itself without a record
+            "fork provenance --root {params.root} --table {output} --arithmetic {params.arithmetic} --log {log}"  # itself without a record

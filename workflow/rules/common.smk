@@ -65,11 +65,7 @@ ABLATIONS = f"{SMALL}ablations_ft{{ft_seed}}"
 SCORING = STUDY.analysis.model_dump_json(include={"subsets", "class_rule", "bootstrap", "seed"})
 IDENTITY = f"--study {STUDY.study} --model-name {STUDY.model.name} --task-name {STUDY.task.name}"
 LOCK = f"{workflow.basedir}/envs/requirements.txt"
-SCRIPTS = {
-    name.removesuffix(".py"): code_digest(f"{workflow.basedir}/workflow/scripts/{name}", lock=LOCK)
-    for name in sorted(os.listdir(f"{workflow.basedir}/workflow/scripts"))
-    if name.endswith(".py")
-}
+SCRIPTS = sorted(glob.glob(f"{workflow.basedir}/workflow/scripts/*.py"))
 # A target without a caption of its own has that of the target which draws the same.
 WORDS = f"{workflow.basedir}/workflow/report"
 CAPTIONS = {name: f"{WORDS}/{name if os.path.exists(f'{WORDS}/{name}.rst') else module(name)}.rst" for name in TARGETS}
@@ -80,7 +76,7 @@ PAGE = sorted(glob.glob(f"{workflow.basedir}/src/heuristic_core/report/templates
 # done, for small jobs that run hundreds of times (on other machines there is no such process: the same as `step`).
 FORK = ""
 if not workflow.remote_exec and os.environ.get("HEURISTIC_CORE_WARM", "1") == "1":
-    version = code_digest(*(f"{workflow.basedir}/workflow/scripts/{name}.py" for name in SCRIPTS), lock=LOCK)
+    version = code_digest(*SCRIPTS, lock=LOCK)
     here = hashlib.sha256(f"{sys.executable} {sys.version} {workflow.basedir}".encode()).hexdigest()[:8]
     FORK = f"{version}-{here}"
 # A job ends with the processes that started it, this one and its shell.
@@ -90,9 +86,15 @@ shell.prefix(
 )
 
 
+def job(script, *more):
+    """The params of every rule that runs `script`: its arithmetic, and its code, which the files `more` belong to."""
+    code = code_digest(f"{workflow.basedir}/workflow/scripts/{script}.py", *more, lock=LOCK)
+    return {"arithmetic": STUDY.arithmetic, "code": code}
+
+
 def recorded(command):
     """A job's command, with its log and what its provenance record needs. Snakemake calls this again in every job."""
-    return f"{command} --log {{log}} --code {{params.code}} --inputs {{input:q}} --outputs {{output:q}}"
+    return f"{command} --arithmetic {{params.arithmetic}} --log {{log}} --code {{params.code}} --inputs {{input:q}} --outputs {{output:q}}"
 
 
 CODE = commit(workflow.basedir)

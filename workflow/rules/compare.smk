@@ -23,7 +23,7 @@ if "compare" in config:
             compare=config["compare"],
             folder=lambda w, output: os.path.dirname(output[0]),
             files=[f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for side in SIDES for path in side.inputs],
-            code=code_digest(f"{workflow.basedir}/workflow/scripts/compare.py", *PAGE, lock=LOCK),
+            **job("compare", *PAGE),
         shell:
             recorded("fork compare --compare {params.compare:q} --folder {params.folder}")
 

@@ -11,7 +11,7 @@ if TO_FETCH:
         params:
             model=STUDY.model.model_dump_json(),
             task=STUDY.task.model_dump_json(),
-            code=SCRIPTS["fetch"],
+            **job("fetch"),
         shell:
             recorded("step fetch --model {params.model:q} --task {params.task:q} --fetched {output}")
 
@@ -57,7 +57,7 @@ rule sentences:
         **asks("sentences"),
     params:
         task=STUDY.task.model_dump_json(),
-        code=SCRIPTS["sentences"],
+        **job("sentences"),
     shell:
         recorded(
             "step sentences --task {params.task:q} --train {output.train} --evaluation {output.evaluation}"
@@ -87,7 +87,7 @@ rule encode:
     params:
         model=STUDY.model.model_dump_json(),
         task=STUDY.task.model_dump_json(),
-        code=SCRIPTS["encode"],
+        **job("encode"),
     shell:
         recorded(
             "step encode --model {params.model:q} --task {params.task:q} --train-sentences {input.train}"

@@ -17,7 +17,7 @@ rule evaluate:
     params:
         device=STUDY.device,
         precision=STUDY.precision,
-        code=SCRIPTS["evaluate"],
+        **job("evaluate"),
     shell:
         recorded(
             "fork evaluate --checkpoint {input.checkpoint} --means {input.means} --subnetwork {input.subnetwork}"
@@ -70,7 +70,7 @@ rule ablate:
         identity=IDENTITY,
         device=STUDY.device,
         precision=STUDY.precision,
-        code=SCRIPTS["ablate"],
+        **job("ablate"),
     shell:
         recorded(
             "fork ablate --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {params.step}"
@@ -104,7 +104,7 @@ rule controls_predictions:
         identity=IDENTITY,
         device=STUDY.device,
         precision=STUDY.precision,
-        code=SCRIPTS["controls_predictions"],
+        **job("controls_predictions"),
     shell:
         recorded(
             "fork controls_predictions --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed}"
@@ -136,7 +136,7 @@ rule attention:
         max_length=STUDY.task.max_length,
         identity=IDENTITY,
         device=STUDY.device,
-        code=SCRIPTS["attention"],
+        **job("attention"),
     shell:
         recorded(
             "fork attention --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {params.step}"

@@ -16,7 +16,7 @@ rule export:
     params:
         root=lambda w, output: os.path.dirname(output[0]),
         settings=json.dumps(settings),
-        code=SCRIPTS["export"],
+        **job("export"),
     shell:
         "step export --settings {params.settings:q} --root {params.root} --workflow {input.workflow:q} --claims {input.claims:q}"
         " --lock {input.lock:q} --citation {input.citation:q} --archive {output} --log {log}"

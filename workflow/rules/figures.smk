@@ -31,11 +31,7 @@ for prefix, layout, context, figures, names, _ in DRAWN:
                     exclude={"early", "early_seeds", "checkpoints", "repeats", "lesions", "pretraining"}
                     | (set() if "effective_size" in TARGETS[name].tables else {"margin"})
                 ),
-                code=code_digest(
-                    f"{workflow.basedir}/workflow/scripts/figure.py",
-                    f"{workflow.basedir}/src/heuristic_core/figures/{module(name)}.py",
-                    lock=LOCK,
-                ),
+                **job("figure", f"{workflow.basedir}/src/heuristic_core/figures/{module(name)}.py"),
             shell:
                 recorded(
                     "fork figure --name {params.target} --figures {params.figures:q} --context {params.context:q}"

@@ -24,7 +24,7 @@ rule start:
         max_length=STUDY.task.max_length,
         identity=IDENTITY,
         device=STUDY.device,
-        code=SCRIPTS["start"],
+        **job("start"),
     shell:
         recorded(
             "step start --model {params.model:q} {params.pretrained} --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed}"
@@ -62,7 +62,7 @@ rule finetune:
         identity=IDENTITY,
         device=STUDY.device,
         precision=STUDY.precision,
-        code=SCRIPTS["finetune"],
+        **job("finetune"),
     shell:
         recorded(
             "step finetune --model {params.model:q} {params.pretrained} --finetune {params.finetune:q} {params.identity} --ft-seed {wildcards.ft_seed}"
@@ -86,7 +86,7 @@ rule finetune_accuracy:
         **asks("finetune_accuracy"),
     params:
         analysis=SCORING,
-        code=SCRIPTS["finetune_accuracy"],
+        **job("finetune_accuracy"),
     shell:
         recorded(
             "fork finetune_accuracy --analysis {params.analysis:q} --predictions {input.predictions} --table {output}"
@@ -128,7 +128,7 @@ if STUDY.lesion:
             identity=IDENTITY,
             device=STUDY.device,
             precision=STUDY.precision,
-            code=SCRIPTS["lesion"],
+            **job("lesion"),
         shell:
             recorded(
                 "step lesion --model {params.model:q} {params.pretrained} --finetune {params.finetune:q} --analysis {params.analysis:q} {params.identity}"
@@ -154,7 +154,7 @@ if STUDY.lesion:
             **asks("lesion_accuracy"),
         params:
             analysis=SCORING,
-            code=SCRIPTS["lesion_accuracy"],
+            **job("lesion_accuracy"),
         shell:
             recorded(
                 "fork lesion_accuracy --analysis {params.analysis:q} --predictions {input.predictions} --heads {input.heads}"
@@ -185,7 +185,7 @@ rule full_model:
         identity=IDENTITY,
         device=STUDY.device,
         precision=STUDY.precision,
-        code=SCRIPTS["full_model"],
+        **job("full_model"),
     shell:
         recorded(
             "fork full_model {params.examples} {params.mean_examples} {params.identity} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"

@@ -19,7 +19,7 @@ if STUDY.pretraining:
             model=STUDY.model.model_dump_json(),
             max_length=STUDY.task.max_length,
             identity=IDENTITY,
-            code=SCRIPTS["pretrain"],
+            **job("pretrain"),
         shell:
             recorded(
                 "step pretrain --model {params.model:q} {params.identity} --max-length {params.max_length}"

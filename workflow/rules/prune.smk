@@ -31,7 +31,7 @@ for name, seeds, folders, repeat in BLOCKS:
             seeds=lambda w, seeds=seeds: [str(seed).format(**w) for seed in seeds],
             repeat=repeat,
             device=STUDY.device,
-            code=SCRIPTS["prune"],
+            **job("prune"),
         shell:
             recorded(
                 "fork prune --prune {params.prune:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"

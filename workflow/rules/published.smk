@@ -45,11 +45,7 @@ for study in PUBLISHED:
             tables=lambda w, output: [
                 f"--{name.replace('_', '-')} {shlex.quote(path)}" for name, path in output.items()
             ],
-            code=code_digest(
-                f"{workflow.basedir}/workflow/scripts/published.py",
-                f"{workflow.basedir}/src/heuristic_core/published/paper.yaml",
-                lock=LOCK,
-            ),
+            **job("published", f"{workflow.basedir}/src/heuristic_core/published/paper.yaml"),
         shell:
             recorded(
                 "fork published --folder {params.folder:q} --task {params.task} --groups {params.groups:q}"
@@ -71,7 +67,7 @@ for study in PUBLISHED:
             "../../envs/environment.yaml"
         params:
             analysis=study.analysis.model_dump_json(include={"subsets"}),
-            code=SCRIPTS["group_accuracy"],
+            **job("group_accuracy"),
         shell:
             recorded("fork group_accuracy --analysis {params.analysis:q} --accuracy {input.accuracy} --table {output}")
 
@@ -91,7 +87,7 @@ for study in PUBLISHED:
         params:
             analysis=study.analysis.model_dump_json(include=CRITERIA),
             context=study.context.model_dump_json(),
-            code=SCRIPTS["effective_size"],
+            **job("effective_size"),
         shell:
             recorded(
                 "fork effective_size --analysis {params.analysis:q} --context {params.context:q}"
@@ -115,7 +111,7 @@ for study in PUBLISHED:
             "../../envs/environment.yaml"
         params:
             context=study.context.model_dump_json(),
-            code=SCRIPTS["spread"],
+            **job("spread"),
         shell:
             recorded(
                 "fork spread --context {params.context:q} --accuracy {input.accuracy}"

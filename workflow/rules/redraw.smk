@@ -27,7 +27,7 @@ if "crate" in config:
             "../../envs/environment.yaml"
         params:
             folder=lambda w, output: os.path.dirname(output.study),
-            code=SCRIPTS["unpack"],
+            **job("unpack"),
         shell:
             "step unpack --crate {input:q} --folder {params.folder} --log {log}"
 

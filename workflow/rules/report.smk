@@ -17,7 +17,7 @@ for prefix, layout, context, _, names, tables in DRAWN:
             "../../envs/environment.yaml"
         params:
             context=context.model_dump_json(),
-            code=SCRIPTS["claims"],
+            **job("claims"),
         shell:
             recorded(
                 "fork claims --context {params.context:q} --tables {input.tables:q} --claims {input.claims:q} --table {output}"
@@ -45,7 +45,7 @@ for prefix, layout, context, _, names, tables in DRAWN:
             root=lambda w, output: os.path.dirname(output[0]),
             targets=names,
             context=context.model_dump_json(),
-            code=code_digest(f"{workflow.basedir}/workflow/scripts/report.py", *PAGE, lock=LOCK),
+            **job("report", *PAGE),
         shell:
             recorded(
                 "fork report --root {params.root} --context {params.context:q} --settings {input.settings:q}"

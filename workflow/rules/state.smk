@@ -5,6 +5,7 @@ import logging
 
 from snakemake.logging import logger
 
+from heuristic_core.arithmetic import PORTABLE, available
 from heuristic_core.files import obstacle
 
 RECORDS = os.path.abspath(".snakemake" if os.path.isdir(".snakemake") else ".")
@@ -49,8 +50,17 @@ def warn_of_strangers():
         )
 
 
+def warn_of_arithmetic():
+    if STUDY.arithmetic == PORTABLE and not available():
+        logger.warning(
+            "arithmetic = 'portable' needs an x86-64 processor with AVX2, and this one is none: jobs here compute with what "
+            "it has. The study is as good, but its bytes are others; each result's record says 'native'."
+        )
+
+
 if workflow.is_main_process:
     check_writable()
+    warn_of_arithmetic()
     check_records()
     warn_of_strangers()
 

@@ -24,7 +24,7 @@ rule gather:
         cells=lambda w, input: [os.path.dirname(path) for path in input.subnetworks],
         analysis=SCORING,
         controller=STUDY.prune.controller,
-        code=SCRIPTS["gather"],
+        **job("gather"),
     shell:
         recorded(
             "fork gather --analysis {params.analysis:q} --full {input.full} --cells {params.cells} --predictions {output.predictions}"
@@ -54,7 +54,7 @@ rule core:
     params:
         analysis=STUDY.analysis.model_dump_json(include={"permutations", "seed"}),
         context=CONTEXT.model_dump_json(include={"mid", "high", "last", "seeds", "early", "early_seeds"}),
-        code=SCRIPTS["core"],
+        **job("core"),
     shell:
         recorded(
             "fork core --analysis {params.analysis:q} --context {params.context:q} --subnetworks {input}"
@@ -103,7 +103,7 @@ rule concatenate:
     resources:
         mem_mb=lambda w, attempt: attempt * NEEDS["ablations" if w.table == "ablation_predictions" else "core"].mem_mb,
     params:
-        code=SCRIPTS["concatenate"],
+        **job("concatenate"),
     shell:
         recorded("fork concatenate --name {wildcards.table} --parts {input} --table {output}")
 
@@ -127,7 +127,7 @@ rule effective_size:
         context=CONTEXT.model_dump_json(
             exclude={"margin", "subsets", "repeats", "early", "early_seeds", "lesions", "pretraining"}
         ),
-        code=SCRIPTS["effective_size"],
+        **job("effective_size"),
     shell:
         recorded(
             "fork effective_size --analysis {params.analysis:q} --context {params.context:q}"
@@ -151,7 +151,7 @@ rule head_frequency:
     params:
         context=CONTEXT.model_dump_json(exclude={"margin", "subsets", "lesions", "pretraining"}),
         analysis=STUDY.analysis.model_dump_json(include={"bootstrap", "seed"}),
-        code=SCRIPTS["head_frequency"],
+        **job("head_frequency"),
     shell:
         recorded(
             "fork head_frequency --context {params.context:q} --analysis {params.analysis:q} --components {input.components}"
@@ -176,7 +176,7 @@ rule spread:
         "../../envs/environment.yaml"
     params:
         context=CONTEXT.model_dump_json(exclude={"margin", "subsets", "lesions", "pretraining"}),
-        code=SCRIPTS["spread"],
+        **job("spread"),
     shell:
         recorded(
             "fork spread --context {params.context:q} --accuracy {input.accuracy} --group-accuracy {input.group_accuracy}"
@@ -196,7 +196,7 @@ rule describe:
     params:
         context=CONTEXT.model_dump_json(),
         settings=STUDY.model_dump_json(),
-        code=SCRIPTS["describe"],
+        **job("describe"),
     shell:
         recorded("fork describe --context {params.context:q} --settings {params.settings:q} --description {output}")
 
@@ -217,7 +217,7 @@ rule ablations:
         **asks("ablations"),
     params:
         analysis=STUDY.analysis.model_dump_json(include={"bootstrap", "class_rule", "seed", "subsets"}),
-        code=SCRIPTS["ablations"],
+        **job("ablations"),
     shell:
         recorded(
             "fork ablations --analysis {params.analysis:q} --predictions {input.predictions} --sets {input.sets}"
@@ -243,7 +243,7 @@ rule controls:
         "../../envs/environment.yaml"
     params:
         analysis=STUDY.analysis.model_dump_json(include={"class_rule", "control_pairs", "subsets"}),
-        code=SCRIPTS["controls"],
+        **job("controls"),
     shell:
         recorded(
             "fork controls --analysis {params.analysis:q} --learned {input.learned} --predictions {input.predictions}"

@@ -7,7 +7,7 @@ from heuristic_core.models.load import load_model
 from heuristic_core.record import recorded
 from heuristic_core.tables import read_rows, write_table
 from heuristic_core.tasks.words import word_pairs
-from heuristic_core.threads import use_threads
+from heuristic_core.arithmetic import use_threads
 
 
 def main(arguments=None):

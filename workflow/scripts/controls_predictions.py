@@ -19,7 +19,7 @@ from heuristic_core.record import recorded
 from heuristic_core.schemas import schema
 from heuristic_core.tables import as_table
 from heuristic_core.tasks.encoded import Encoded
-from heuristic_core.threads import use_threads
+from heuristic_core.arithmetic import use_threads
 
 TABLE = "control_predictions"
 

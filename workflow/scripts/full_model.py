@@ -12,7 +12,7 @@ from heuristic_core.passes import BATCH_TOKENS
 from heuristic_core.record import recorded
 from heuristic_core.tables import write_table
 from heuristic_core.tasks.encoded import Encoded
-from heuristic_core.threads import use_threads
+from heuristic_core.arithmetic import use_threads
 
 
 def main(arguments=None):

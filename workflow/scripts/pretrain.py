@@ -22,7 +22,7 @@ from heuristic_core.schemas import SCHEMAS
 from heuristic_core.scratch import scratch, set_aside
 from heuristic_core.tables import concatenate, write_table
 from heuristic_core.tasks.words import word_pairs
-from heuristic_core.threads import use_oldest_instructions, use_threads
+from heuristic_core.arithmetic import use_threads
 
 
 def main(arguments=None):
@@ -42,7 +42,6 @@ def main(arguments=None):
         raise InputError(
             f"model {args.model.name}: its block has no `pretraining`; only what is new is pre-trained here"
         )
-    use_oldest_instructions()
     use_threads(settings.threads)
     hugging_face_logging.disable_progress_bar()
     tokenizer = load_tokenizer(args.tokenizer)

@@ -2,7 +2,8 @@
 
 Importing torch and its optimizers takes a small pruning job as long as its work. The first job starts a server that
 imports once (see server.py); every job is then a fork of it, with its own memory, arguments, log and exit status, and
-the same results as `python SCRIPT ...`. KEY names code and environment: another version of either gets its own server.
+the same results as `python SCRIPT ...`. KEY names code and environment: another version of either gets its own server,
+and so does another arithmetic, which is chosen for good when a process imports what computes.
 This file imports little, since it starts once per job.
 """
 
@@ -24,7 +25,8 @@ FOLDER = os.path.join(tempfile.gettempdir(), f"heuristic-core-{os.getuid()}")
 def main(key: str, script: str, *arguments: str) -> int:
     """Hand the job to the server, wait, and return the job's exit status, a shell's if the job was killed."""
     end_with_starters()
-    with connect(os.path.join(private(FOLDER), key)) as connection:
+    arithmetic = arguments[arguments.index("--arithmetic") + 1]
+    with connect(os.path.join(private(FOLDER), f"{key}-{arithmetic}"), arithmetic) as connection:
         request = {"script": script, "arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}
         message = json.dumps(request).encode()
         socket.send_fds(connection, [len(message).to_bytes(8, "big")], [1, 2])
@@ -42,15 +44,15 @@ def private(folder: str) -> str:
     return folder
 
 
-def connect(base: str) -> socket.socket:
-    """A connection to the server of `base`, which is started if there is none."""
+def connect(base: str, arithmetic: str) -> socket.socket:
+    """A connection to the server of `base`, which is started if there is none, to compute in `arithmetic`."""
     path = f"{base}.socket"
     with open(f"{base}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # jobs that begin together start one server; it cannot stop in between
         try:
             return _reach(path)
         except (FileNotFoundError, ConnectionRefusedError):
-            _start(base)
+            _start(base, arithmetic)
             return _reach(path)
 
 
@@ -64,14 +66,14 @@ def _reach(path: str) -> socket.socket:
     return connection
 
 
-def _start(base: str) -> None:
+def _start(base: str, arithmetic: str) -> None:
     """Start a server, and return once it listens."""
     import subprocess
 
     server = os.path.join(os.path.dirname(os.path.abspath(__file__)), "server.py")
     with open(f"{base}.log", "w") as log:
         process = subprocess.Popen(
-            [sys.executable, server, base],
+            [sys.executable, server, base, arithmetic],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,

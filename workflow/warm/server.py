@@ -16,12 +16,15 @@ import sys
 import threading
 from pathlib import Path
 
+from heuristic_core.arithmetic import asked, prepare
+
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
 IDLE_SECONDS = 30
 
 
-def main(base: str) -> None:
-    """Listen at `<base>.socket` until idle."""
+def main(base: str, arithmetic: str) -> None:
+    """Listen at `<base>.socket` until idle. arithmetic: of all jobs."""
+    prepare(arithmetic)
     preload()
     path = f"{base}.socket"
     with contextlib.suppress(FileNotFoundError):
@@ -62,7 +65,7 @@ def preload() -> None:
 
     for name in ("prune", "evaluate", "full_model", "gather", "figure"):
         load(SCRIPTS / f"{name}.py")
-    torch.optim.AdamW([torch.zeros(1, requires_grad=True)])
+    torch.optim.AdamW([torch.zeros(1, requires_grad=True)], fused=True)
 
 
 def load(script: Path):
@@ -86,6 +89,7 @@ def run_job(connection: socket.socket) -> None:
         os.chdir(request["folder"])
         os.environ.clear()
         os.environ.update(request["environment"])
+        prepare(asked(request["arguments"]))
         sys.argv = [request["script"], *request["arguments"]]
         threading.Thread(target=end_with_client, args=(connection,), daemon=True).start()
         status = run_script(Path(request["script"]), request["arguments"])
@@ -121,4 +125,4 @@ def end_with_client(connection: socket.socket) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -1,4 +1,4 @@
-"""Run a workflow script that ends when what started it is gone: watch.py SCRIPT [ARGUMENT ...]
+"""Run a workflow script in the arithmetic that it asks for, until what started it is gone: watch.py SCRIPT [ARGUMENT ...]
 
 A Snakemake that is killed (SIGKILL, out of memory) cannot end its jobs, nor can a job's shell. They would go on beside
 those of the next run. The environment variable HEURISTIC_CORE_STARTERS names these processes; without it nothing is
@@ -54,7 +54,10 @@ def _is_there(pid: int) -> bool:
 if __name__ == "__main__":
     import runpy
 
+    from heuristic_core.arithmetic import asked, prepare
+
     end_with_starters()
     del sys.argv[0]
+    prepare(asked(sys.argv))  # before the script imports what computes
     sys.path[0] = os.path.dirname(sys.argv[0])
     runpy.run_path(sys.argv[0], run_name="__main__")

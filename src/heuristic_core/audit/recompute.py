@@ -70,7 +70,7 @@ def again(job: Job, scripts: Path) -> Again:
                 link.parent.mkdir(parents=True, exist_ok=True)
                 link.symlink_to(os.path.abspath(path))
         arguments = [_moved(argument, job.root) for argument in job.arguments[: job.arguments.index("--code")]]
-        command = [sys.executable, str(scripts / f"{job.script}.py"), *arguments]
+        command = [sys.executable, str(scripts.parent / "warm" / "watch.py"), str(scripts / f"{job.script}.py"), *arguments]
         done = subprocess.run(command, cwd=here, capture_output=True, text=True)
         if done.returncode:
             faults = {job.outputs[0]: f"could not be computed again: {done.stderr.strip()[-500:]}"}

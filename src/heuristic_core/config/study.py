@@ -31,6 +31,11 @@ class Study(Block):
     precision: Precision = Field(
         "float32", description="of models that are evaluated; `finetune` and `prune` have their own"
     )
+    arithmetic: Literal["portable", "native"] = Field(
+        "native",
+        description="with which instructions jobs compute. portable: those that round the same on every x86-64 processor "
+        "with AVX2, on one thread, in float32: the same bytes everywhere. native: the fastest that the processor has",
+    )
     model: AnyModel
     task: AnyTask
     finetune: Finetune
@@ -74,9 +79,29 @@ class Study(Block):
                 )
         if pairs is not None and self.finetune.batch_size > pairs:
             raise ValueError(f"finetune.batch_size = {self.finetune.batch_size} exceeds task.train_pairs = {pairs}")
+        self._is_portable()
         self._model_fits_task()
         self._ablated_heads_exist()
         return self
+
+    def _is_portable(self) -> None:
+        """Nothing that would round otherwise elsewhere is asked for together with portable arithmetic."""
+        if self.arithmetic == "native":
+            return
+        blocks = {"finetune": self.finetune, "model.pretraining": self.pretraining, "prune": self.prune}
+        asked = [("device", self.device, "cpu"), ("precision", self.precision, "float32")]
+        for name, block in blocks.items():
+            asked += [
+                (f"{name}.{key}", getattr(block, key), right)
+                for key, right in (("precision", "float32"), ("threads", 1))
+                if hasattr(block, key)
+            ]
+        for key, value, right in asked:
+            if value != right:
+                raise ValueError(
+                    f"{key} = {value!r} does not give the same bytes on every processor, as arithmetic = 'portable' "
+                    f"asks; set {key} = {right!r}, or arithmetic = 'native'"
+                )
 
     def _ablated_heads_exist(self) -> None:
         shape = self.model.architecture if isinstance(self.model, NewModel) else None
