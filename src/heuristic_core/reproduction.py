@@ -103,7 +103,7 @@ def records(root: Path) -> list[dict]:
 
 
 def in_order(jobs: list[dict]) -> list[dict]:
-    """Records in the order of the work: a job after all whose results it reads; by name where neither reads the other."""
+    """Records in the order of the work: a job after those whose results it reads, then by name."""
     makers = {path: made["job"] for made in jobs for path in made["outputs"]}
     before = {made["job"]: {makers[path] for path in made["inputs"] if path in makers} for made in jobs}
 
