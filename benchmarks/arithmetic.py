@@ -1,4 +1,4 @@
-"""What portable arithmetic costs: one job of each kind of a finished study, in portable and in native arithmetic, in turn.
+"""What portable arithmetic costs: one job of each kind of a finished study, computed in both arithmetics in turn.
 
     python benchmarks/arithmetic.py --config config.yaml
 
@@ -12,7 +12,9 @@ import resource
 import statistics
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from heuristic_core.arithmetic import NATIVE, OPTION, PORTABLE
@@ -42,8 +44,8 @@ def measure(job: Job, repeats: int) -> dict:
     seconds: dict[str, list[float]] = {PORTABLE: [], NATIVE: []}
     for _ in range(repeats):
         for arithmetic, found in seconds.items():
-            start = used(lambda: subprocess.run(command(job, "--help"), capture_output=True, check=True))
-            found.append(used(lambda one=in_arithmetic(job, arithmetic): again(one, SCRIPTS)) - start)
+            start = used(partial(subprocess.run, command(job, "--help"), capture_output=True, check=True))
+            found.append(used(partial(again, in_arithmetic(job, arithmetic), SCRIPTS)) - start)
     ratios = [portable / native for portable, native in zip(*seconds.values(), strict=True)]
     medians = {name: round(statistics.median(found), 2) for name, found in seconds.items()}
     return medians | {"ratio": round(statistics.median(ratios), 2)}
@@ -60,14 +62,17 @@ def command(job: Job, *arguments: str) -> list[str]:
     return [sys.executable, str(SCRIPTS / f"{job.script}.py"), *arguments]
 
 
-def used(run) -> float:
+def used(run: Callable) -> float:
     """CPU seconds of the processes that `run` starts and waits for."""
-    before, _, after = (
-        resource.getrusage(resource.RUSAGE_CHILDREN),
-        run(),
-        resource.getrusage(resource.RUSAGE_CHILDREN),
-    )
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    before = children()
+    run()
+    return children() - before
+
+
+def children() -> float:
+    """CPU seconds of all processes that this one has waited for."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
 
 
 if __name__ == "__main__":
