@@ -76,7 +76,7 @@ def test_it_has_the_stated_shape_and_the_generated_languages_words():
 
 
 def test_no_head_starts_with_tied_queries_and_keys():
-    """What pre-training makes of them is another matter: in head 0.1 they come to be alike, cosine 0.56, and in head 1.1, 0.52."""
+    """Pre-training makes some alike: queries and keys of heads 0.1 and 1.1, with cosines of 0.56 and 0.52."""
     shape = MADE.model.architecture
     for layer in masked_language_model(MADE.model, len(VOCABULARY)).bert.encoder.layer:
         parts = layer.attention.self.query, layer.attention.self.key
