@@ -12,7 +12,7 @@ from torch import Tensor
 from heuristic_core import pretrain as pretraining
 from heuristic_core.ablation import component_means
 from heuristic_core.attention import map_table, overlap_rows, share_rows
-from heuristic_core.components import Identity, Subnetwork
+from heuristic_core.components import Identity
 from heuristic_core.config import load_study
 from heuristic_core.discretise import discretise, keep_largest
 from heuristic_core.evaluate import all_logits, predictions, subnetwork_logits
@@ -44,7 +44,10 @@ RUN = Identity("s", "m", "t", 1)
 
 
 class Steps:
-    """The jobs in the order in which they need each other; each gives its results by name. folder: for saved states."""
+    """The jobs in the order in which they need each other; each gives its results by name. folder: for saved states.
+
+    predictions: on the evaluation pairs, by what takes the place of removed components, and the full model's.
+    """
 
     def __init__(self, folder: Path):
         self._folder, self._checkpoint = folder, location(STUDY.model)
@@ -113,12 +116,13 @@ class Steps:
     def evaluation(self) -> dict[str, Tensor]:
         """Logits of a subnetwork with each kind of ablation, and what the table of predictions says of them."""
         removed = sorted(set(range(len(self._model.grid))) - set(self._kept))
-        pairs, found = PairTensors(self._evaluation, self._model.pad), {}
-        for kind in ("mean", "zero", "resample"):
-            found[kind] = subnetwork_logits(self._model, pairs, removed, self._means, kind)
-            self.predictions = predictions(found[kind].numpy(), self._evaluation)
-            found[f"{kind} log_odds"] = torch.from_numpy(self.predictions["log_odds"])
-        return found
+        pairs = PairTensors(self._evaluation, self._model.pad)
+        kinds = ("mean", "zero", "resample")
+        logits = {kind: subnetwork_logits(self._model, pairs, removed, self._means, kind) for kind in kinds}
+        logits["full"] = all_logits(self._model, pairs)
+        self.predictions = {kind: predictions(one.numpy(), self._evaluation) for kind, one in logits.items()}
+        odds = {f"{kind} log_odds": torch.from_numpy(of["log_odds"]) for kind, of in self.predictions.items()}
+        return logits | odds
 
     def attention(self) -> dict[str, Tensor]:
         """Shares and maps of the fine-tuned model's attention."""
