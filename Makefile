@@ -17,7 +17,7 @@ export PYTHONPATH := $(CURDIR)/src
 figures: ready
 	$(BIN)/snakemake --cores $(CORES) $(if $(CRATE),redraw --config crate="$(CRATE)",all_figures)
 	@echo "Figures, tables and report.html are under results/$(if $(CRATE),from-crate,miniature)."
-	@$(if $(CRATE),,$(MAKE) --no-print-directory reproduce CONFIG=config.yaml || true)
+	@$(if $(CRATE),,$(BIN)/python workflow/scripts/reproduce.py --configfile config.yaml || true)
 
 # Whether the results of CONFIG are byte for byte those that were published with this code, and if not, where and why.
 reproduce: ready
