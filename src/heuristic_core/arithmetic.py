@@ -28,6 +28,8 @@ SETTINGS = {
     "OPENBLAS_CORETYPE": "Haswell",  # products of numpy and scipy
     "OPENBLAS_NUM_THREADS": "1",
 }
+# The same, and what numpy before 2.4 calls X86_V4: there it cannot be switched off so, and is named as a departure.
+NEWER = (*SETTINGS["NPY_DISABLE_CPU_FEATURES"].split(","), "AVX512_SKX")
 MKL_COMPATIBLE = 3  # mkl_cbwr_get's code of that branch
 NEEDED = {"avx2", "fma"}  # what torch's AVX2 kernels are compiled for
 
@@ -103,7 +105,7 @@ def departures() -> list[str]:
             found.append("torch computes with oneDNN")
     if numpy := sys.modules.get("numpy"):
         features = numpy._core._multiarray_umath.__cpu_features__
-        if with_newer := [name for name in SETTINGS["NPY_DISABLE_CPU_FEATURES"].split(",") if features.get(name)]:
+        if with_newer := [name for name in NEWER if features.get(name)]:
             found.append(f"numpy computes with {', '.join(with_newer)}")
         found += [
             f"{name} computes with OpenBLAS's kernels for {core}" for name, core in _openblas() if core != "Haswell"
