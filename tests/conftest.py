@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from once import once
 
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"
@@ -110,26 +111,34 @@ def pairs(encoded):
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory):
-    """A folder in which the reduced study has run to its end."""
+    """A folder in which the reduced study has run to its end; all tests share it, so copy what you change.
+
+    `again.txt` is what a second run said there.
+    """
     from reduced import snakemake
 
-    folder = tmp_path_factory.mktemp("study")
-    snakemake(folder)
-    return folder
+    def make(folder):
+        snakemake(folder)
+        again = snakemake(folder)
+        (folder / "again.txt").write_text(again.stdout + again.stderr)
+
+    return once(tmp_path_factory, "study", make)
 
 
 @pytest.fixture(scope="session")
 def settled(finished, tmp_path_factory):
-    """A checkout with the finished study in it."""
+    """A checkout with the finished study in it, shared like that."""
     from reduced import clone, planned, snakemake
 
-    folder = clone(tmp_path_factory.mktemp("settled") / "checkout")
-    for name in ("results", ".snakemake"):
-        shutil.copytree(finished / name, folder / name)
-    # claims.yaml and the captions, which these read, lie elsewhere now.
-    assert set(planned(folder, checkout=folder)) == {"claims", "report"}
-    snakemake(folder, checkout=folder)
-    return folder
+    def make(folder):
+        clone(folder)
+        for name in ("results", ".snakemake"):
+            shutil.copytree(finished / name, folder / name)
+        # claims.yaml and the captions, which these read, lie elsewhere now.
+        assert set(planned(folder, checkout=folder)) == {"claims", "report"}
+        snakemake(folder, checkout=folder)
+
+    return once(tmp_path_factory, "settled", make)
 
 
 @pytest.fixture
