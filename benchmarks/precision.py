@@ -15,6 +15,7 @@ import pandas as pd
 from safetensors.torch import load_file
 
 from heuristic_core.ablation import ComponentMeans
+from heuristic_core.arithmetic import use_threads
 from heuristic_core.components import kept_count
 from heuristic_core.config import load_study
 from heuristic_core.discretise import keep_largest
@@ -24,7 +25,6 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import load_model
 from heuristic_core.prune import prune, pruning_inputs
 from heuristic_core.tasks.encoded import Encoded
-from heuristic_core.arithmetic import use_threads
 
 SEEDS = (42, 43, 44)
 

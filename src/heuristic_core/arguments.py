@@ -111,8 +111,8 @@ class Arguments(argparse.ArgumentParser):
         for key, name in self._lists:
             if len(getattr(values, key)) != len(getattr(values, name)):
                 self.error(f"--{name}: give one path for each of the {len(getattr(values, key))} values of --{key}")
-        values.arithmetic = settle(values.arithmetic, by_hand=arguments is None)
         start_log(values.log)
+        values.arithmetic = settle(values.arithmetic, by_hand=arguments is None)
         if values.outputs:
             begin(values, sys.argv[1:] if arguments is None else arguments)
         return values

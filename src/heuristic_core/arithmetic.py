@@ -1,7 +1,8 @@
 """With which instructions a job computes.
 
-`portable`: every operation rounds the same on every x86-64 processor with AVX2, so that the same configuration gives the
-same bytes there. `native`: with the fastest that the libraries find, which rounds differently on each kind of processor.
+`portable`: every operation rounds the same on every x86-64 processor with AVX2, so that the same configuration gives
+the same bytes there. `native`: with the fastest that the libraries find, which round differently on each kind of
+processor.
 
 Libraries choose their instructions once, when they are loaded or first compute. So the environment is prepared before
 numpy or torch is imported (:func:`prepare`), and the job then checks what they really chose (:func:`settle`).
@@ -71,9 +72,10 @@ def settle(arithmetic: str, by_hand: bool) -> str:
     if torch := sys.modules.get("torch"):
         torch.backends.mkldnn.enabled = False  # it compiles for the processor that it runs on
     if others := departures():
+        assignments = " ".join(f"{name}={value}" for name, value in SETTINGS.items())
         raise InputError(
-            f"arithmetic = 'portable', but {'; '.join(others)}. Set {' '.join(f'{k}={v}' for k, v in SETTINGS.items())} "
-            "before Python starts, or arithmetic = 'native'"
+            f"arithmetic = 'portable', but {'; '.join(others)}. Set {assignments} before Python starts, or "
+            "arithmetic = 'native'"
         )
     return PORTABLE
 

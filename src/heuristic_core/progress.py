@@ -35,6 +35,8 @@ def start_log(path: str | Path | None) -> None:
         force=True,
     )
     LOGGER.setLevel(logging.INFO)
+    if not path:  # a person waits for what the command says, not for when it began
+        return
     LOGGER.info("started %s after %.1f s of imports", os.path.basename(sys.argv[0]), time.process_time())
     started = time.monotonic()
     atexit.register(

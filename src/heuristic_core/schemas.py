@@ -255,6 +255,7 @@ SCHEMAS = {
         "processor": (STRING, "model of the processor or GPU"),
         "system": (STRING, "operating system and architecture"),
         "precision": (STRING, "of the models that ran; null where none did"),
+        "arithmetic": (STRING, "what the job computed in: portable or native"),
         "commit": (STRING, "of the code; null where it lay in no repository"),
         "dirty": (BOOL, "files differed from the commit"),
         "code": (STRING, "digest of the modules and locked packages that the job depends on"),

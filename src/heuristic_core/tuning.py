@@ -11,6 +11,7 @@ from torch import Tensor
 from transformers.utils import logging as hugging_face_logging
 
 from heuristic_core.arguments import Arguments, identity
+from heuristic_core.arithmetic import use_threads
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.models import AnyModel
 from heuristic_core.errors import Diverged
@@ -22,7 +23,6 @@ from heuristic_core.provenance import file_digest
 from heuristic_core.scratch import scratch, set_aside
 from heuristic_core.tables import concatenate, write_table
 from heuristic_core.tasks.encoded import Encoded
-from heuristic_core.arithmetic import use_threads
 
 
 def parser_of(description: str) -> Arguments:

@@ -17,7 +17,7 @@ for prefix, layout, _, _, names, _ in DRAWN[: len(DRAWN) - len(REDRAWN)]:
         conda:
             "../../envs/environment.yaml"
         params:
-            root=lambda w, input: os.path.dirname(input.report),
             **job("provenance"),
+            root=lambda w, input: os.path.dirname(input.report),
         shell:
             "fork provenance --root {params.root} --table {output} --arithmetic {params.arithmetic} --log {log}"  # itself without a record

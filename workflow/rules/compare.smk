@@ -20,10 +20,10 @@ if "compare" in config:
         conda:
             "../../envs/environment.yaml"
         params:
+            **job("compare", *PAGE),
             compare=config["compare"],
             folder=lambda w, output: os.path.dirname(output[0]),
             files=[f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for side in SIDES for path in side.inputs],
-            **job("compare", *PAGE),
         shell:
             recorded("fork compare --compare {params.compare:q} --folder {params.folder}")
 

@@ -9,9 +9,9 @@ if TO_FETCH:
         conda:
             "../../envs/environment.yaml"
         params:
+            **job("fetch"),
             model=STUDY.model.model_dump_json(),
             task=STUDY.task.model_dump_json(),
-            **job("fetch"),
         shell:
             recorded("step fetch --model {params.model:q} --task {params.task:q} --fetched {output}")
 
@@ -56,8 +56,8 @@ rule sentences:
     resources:
         **asks("sentences"),
     params:
-        task=STUDY.task.model_dump_json(),
         **job("sentences"),
+        task=STUDY.task.model_dump_json(),
     shell:
         recorded(
             "step sentences --task {params.task:q} --train {output.train} --evaluation {output.evaluation}"
@@ -85,9 +85,9 @@ rule encode:
     resources:
         **asks("encode"),
     params:
+        **job("encode"),
         model=STUDY.model.model_dump_json(),
         task=STUDY.task.model_dump_json(),
-        **job("encode"),
     shell:
         recorded(
             "step encode --model {params.model:q} --task {params.task:q} --train-sentences {input.train}"

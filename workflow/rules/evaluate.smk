@@ -15,9 +15,9 @@ rule evaluate:
     resources:
         **asks_model("evaluate"),
     params:
+        **job("evaluate"),
         device=STUDY.device,
         precision=STUDY.precision,
-        **job("evaluate"),
     shell:
         recorded(
             "fork evaluate --checkpoint {input.checkpoint} --means {input.means} --subnetwork {input.subnetwork}"
@@ -55,6 +55,7 @@ rule ablate:
     resources:
         **asks_model("ablate"),
     params:
+        **job("ablate"),
         analysis=STUDY.analysis.model_dump_json(
             include={
                 "ablation_kinds",
@@ -70,7 +71,6 @@ rule ablate:
         identity=IDENTITY,
         device=STUDY.device,
         precision=STUDY.precision,
-        **job("ablate"),
     shell:
         recorded(
             "fork ablate --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {params.step}"
@@ -99,12 +99,12 @@ rule controls_predictions:
     resources:
         **asks_model("controls_predictions"),
     params:
+        **job("controls_predictions"),
         analysis=STUDY.analysis.model_dump_json(include={"control_pairs", "importance_pairs", "seed"}),
         step=STUDY.last_checkpoint,
         identity=IDENTITY,
         device=STUDY.device,
         precision=STUDY.precision,
-        **job("controls_predictions"),
     shell:
         recorded(
             "fork controls_predictions --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed}"
@@ -131,12 +131,12 @@ rule attention:
     resources:
         **asks_model("attention"),
     params:
+        **job("attention"),
         analysis=STUDY.analysis.model_dump_json(include={"attention_pairs", "example_pairs"}),
         step=STUDY.last_checkpoint,
         max_length=STUDY.task.max_length,
         identity=IDENTITY,
         device=STUDY.device,
-        **job("attention"),
     shell:
         recorded(
             "fork attention --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {params.step}"

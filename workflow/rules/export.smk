@@ -14,9 +14,9 @@ rule export:
     conda:
         "../../envs/environment.yaml"
     params:
+        **job("export"),
         root=lambda w, output: os.path.dirname(output[0]),
         settings=json.dumps(settings),
-        **job("export"),
     shell:
         "step export --settings {params.settings:q} --root {params.root} --workflow {input.workflow:q} --claims {input.claims:q}"
         " --lock {input.lock:q} --citation {input.citation:q} --archive {output} --log {log}"

@@ -23,6 +23,7 @@ for prefix, layout, context, figures, names, _ in DRAWN:
             conda:
                 "../../envs/environment.yaml"
             params:
+                **job("figure", f"{workflow.basedir}/src/heuristic_core/figures/{module(name)}.py"),
                 target=name,
                 folder=lambda w, output: os.path.dirname(os.path.dirname(output[0])),
                 figures=figures.model_dump_json(include={name}),
@@ -31,7 +32,6 @@ for prefix, layout, context, figures, names, _ in DRAWN:
                     exclude={"early", "early_seeds", "checkpoints", "repeats", "lesions", "pretraining"}
                     | (set() if "effective_size" in TARGETS[name].tables else {"margin"})
                 ),
-                **job("figure", f"{workflow.basedir}/src/heuristic_core/figures/{module(name)}.py"),
             shell:
                 recorded(
                     "fork figure --name {params.target} --figures {params.figures:q} --context {params.context:q}"

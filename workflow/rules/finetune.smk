@@ -18,13 +18,13 @@ rule start:
     resources:
         **asks_model("start"),
     params:
+        **job("start"),
         model=STUDY.model.model_dump_json(),
         pretrained=STARTING_FROM,
         analysis=STUDY.analysis.model_dump_json(include={"attention_pairs", "overlap_times_uniform"}),
         max_length=STUDY.task.max_length,
         identity=IDENTITY,
         device=STUDY.device,
-        **job("start"),
     shell:
         recorded(
             "step start --model {params.model:q} {params.pretrained} --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed}"
@@ -54,6 +54,7 @@ rule finetune:
     resources:
         **asks_model("finetune"),
     params:
+        **job("finetune"),
         model=STUDY.model.model_dump_json(),
         pretrained=STARTING_FROM,
         # The other fine-tuning seeds are no part of a run: adding one reruns no other.
@@ -62,7 +63,6 @@ rule finetune:
         identity=IDENTITY,
         device=STUDY.device,
         precision=STUDY.precision,
-        **job("finetune"),
     shell:
         recorded(
             "step finetune --model {params.model:q} {params.pretrained} --finetune {params.finetune:q} {params.identity} --ft-seed {wildcards.ft_seed}"
@@ -85,8 +85,8 @@ rule finetune_accuracy:
     resources:
         **asks("finetune_accuracy"),
     params:
-        analysis=SCORING,
         **job("finetune_accuracy"),
+        analysis=SCORING,
     shell:
         recorded(
             "fork finetune_accuracy --analysis {params.analysis:q} --predictions {input.predictions} --table {output}"
@@ -117,6 +117,7 @@ if STUDY.lesion:
         resources:
             **asks_model("lesion"),
         params:
+            **job("lesion"),
             model=STUDY.model.model_dump_json(),
             pretrained=STARTING_FROM,
             # None of its checkpoints is kept: others than before rerun nothing.
@@ -128,7 +129,6 @@ if STUDY.lesion:
             identity=IDENTITY,
             device=STUDY.device,
             precision=STUDY.precision,
-            **job("lesion"),
         shell:
             recorded(
                 "step lesion --model {params.model:q} {params.pretrained} --finetune {params.finetune:q} --analysis {params.analysis:q} {params.identity}"
@@ -153,8 +153,8 @@ if STUDY.lesion:
         resources:
             **asks("lesion_accuracy"),
         params:
-            analysis=SCORING,
             **job("lesion_accuracy"),
+            analysis=SCORING,
         shell:
             recorded(
                 "fork lesion_accuracy --analysis {params.analysis:q} --predictions {input.predictions} --heads {input.heads}"
@@ -180,12 +180,12 @@ rule full_model:
     resources:
         **asks_model("full_model"),
     params:
+        **job("full_model"),
         examples=given("examples", STUDY.prune.pairs_needed),
         mean_examples=given("mean-examples", STUDY.prune.mean_examples),
         identity=IDENTITY,
         device=STUDY.device,
         precision=STUDY.precision,
-        **job("full_model"),
     shell:
         recorded(
             "fork full_model {params.examples} {params.mean_examples} {params.identity} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"

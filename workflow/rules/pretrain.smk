@@ -16,10 +16,10 @@ if STUDY.pretraining:
         resources:
             **asks("pretrain"),
         params:
+            **job("pretrain"),
             model=STUDY.model.model_dump_json(),
             max_length=STUDY.task.max_length,
             identity=IDENTITY,
-            **job("pretrain"),
         shell:
             recorded(
                 "step pretrain --model {params.model:q} {params.identity} --max-length {params.max_length}"

@@ -26,12 +26,12 @@ for name, seeds, folders, repeat in BLOCKS:
         resources:
             **asks_model("prune"),
         params:
+            **job("prune"),
             prune=STUDY.prune.model_dump_json(),
             identity=IDENTITY,
             seeds=lambda w, seeds=seeds: [str(seed).format(**w) for seed in seeds],
             repeat=repeat,
             device=STUDY.device,
-            **job("prune"),
         shell:
             recorded(
                 "fork prune --prune {params.prune:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"

@@ -39,13 +39,13 @@ for study in PUBLISHED:
         conda:
             "../../envs/environment.yaml"
         params:
+            **job("published", f"{workflow.basedir}/src/heuristic_core/published/paper.yaml"),
             folder=lambda w, input: os.path.dirname(input[0]),
             task=study.task,
             groups=json.dumps(groups, sort_keys=True),
             tables=lambda w, output: [
                 f"--{name.replace('_', '-')} {shlex.quote(path)}" for name, path in output.items()
             ],
-            **job("published", f"{workflow.basedir}/src/heuristic_core/published/paper.yaml"),
         shell:
             recorded(
                 "fork published --folder {params.folder:q} --task {params.task} --groups {params.groups:q}"
@@ -66,8 +66,8 @@ for study in PUBLISHED:
         conda:
             "../../envs/environment.yaml"
         params:
-            analysis=study.analysis.model_dump_json(include={"subsets"}),
             **job("group_accuracy"),
+            analysis=study.analysis.model_dump_json(include={"subsets"}),
         shell:
             recorded("fork group_accuracy --analysis {params.analysis:q} --accuracy {input.accuracy} --table {output}")
 
@@ -85,9 +85,9 @@ for study in PUBLISHED:
         conda:
             "../../envs/environment.yaml"
         params:
+            **job("effective_size"),
             analysis=study.analysis.model_dump_json(include=CRITERIA),
             context=study.context.model_dump_json(),
-            **job("effective_size"),
         shell:
             recorded(
                 "fork effective_size --analysis {params.analysis:q} --context {params.context:q}"
@@ -110,8 +110,8 @@ for study in PUBLISHED:
         conda:
             "../../envs/environment.yaml"
         params:
-            context=study.context.model_dump_json(),
             **job("spread"),
+            context=study.context.model_dump_json(),
         shell:
             recorded(
                 "fork spread --context {params.context:q} --accuracy {input.accuracy}"

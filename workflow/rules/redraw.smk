@@ -26,8 +26,8 @@ if "crate" in config:
         conda:
             "../../envs/environment.yaml"
         params:
-            folder=lambda w, output: os.path.dirname(output.study),
             **job("unpack"),
+            folder=lambda w, output: os.path.dirname(output.study),
         shell:
             "step unpack --crate {input:q} --folder {params.folder} --log {log}"
 

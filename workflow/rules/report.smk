@@ -16,8 +16,8 @@ for prefix, layout, context, _, names, tables in DRAWN:
         conda:
             "../../envs/environment.yaml"
         params:
-            context=context.model_dump_json(),
             **job("claims"),
+            context=context.model_dump_json(),
         shell:
             recorded(
                 "fork claims --context {params.context:q} --tables {input.tables:q} --claims {input.claims:q} --table {output}"
@@ -42,10 +42,10 @@ for prefix, layout, context, _, names, tables in DRAWN:
         conda:
             "../../envs/environment.yaml"
         params:
+            **job("report", *PAGE),
             root=lambda w, output: os.path.dirname(output[0]),
             targets=names,
             context=context.model_dump_json(),
-            **job("report", *PAGE),
         shell:
             recorded(
                 "fork report --root {params.root} --context {params.context:q} --settings {input.settings:q}"

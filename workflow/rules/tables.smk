@@ -21,10 +21,10 @@ rule gather:
     resources:
         **asks("gather"),
     params:
+        **job("gather"),
         cells=lambda w, input: [os.path.dirname(path) for path in input.subnetworks],
         analysis=SCORING,
         controller=STUDY.prune.controller,
-        **job("gather"),
     shell:
         recorded(
             "fork gather --analysis {params.analysis:q} --full {input.full} --cells {params.cells} --predictions {output.predictions}"
@@ -52,9 +52,9 @@ rule core:
     resources:
         **(asks("core") | AT_GPU),  # goes where `ablate` goes
     params:
+        **job("core"),
         analysis=STUDY.analysis.model_dump_json(include={"permutations", "seed"}),
         context=CONTEXT.model_dump_json(include={"mid", "high", "last", "seeds", "early", "early_seeds"}),
-        **job("core"),
     shell:
         recorded(
             "fork core --analysis {params.analysis:q} --context {params.context:q} --subnetworks {input}"
@@ -123,11 +123,11 @@ rule effective_size:
     conda:
         "../../envs/environment.yaml"
     params:
+        **job("effective_size"),
         analysis=STUDY.analysis.model_dump_json(include=CRITERIA),
         context=CONTEXT.model_dump_json(
             exclude={"margin", "subsets", "repeats", "early", "early_seeds", "lesions", "pretraining"}
         ),
-        **job("effective_size"),
     shell:
         recorded(
             "fork effective_size --analysis {params.analysis:q} --context {params.context:q}"
@@ -149,9 +149,9 @@ rule head_frequency:
     conda:
         "../../envs/environment.yaml"
     params:
+        **job("head_frequency"),
         context=CONTEXT.model_dump_json(exclude={"margin", "subsets", "lesions", "pretraining"}),
         analysis=STUDY.analysis.model_dump_json(include={"bootstrap", "seed"}),
-        **job("head_frequency"),
     shell:
         recorded(
             "fork head_frequency --context {params.context:q} --analysis {params.analysis:q} --components {input.components}"
@@ -175,8 +175,8 @@ rule spread:
     conda:
         "../../envs/environment.yaml"
     params:
-        context=CONTEXT.model_dump_json(exclude={"margin", "subsets", "lesions", "pretraining"}),
         **job("spread"),
+        context=CONTEXT.model_dump_json(exclude={"margin", "subsets", "lesions", "pretraining"}),
     shell:
         recorded(
             "fork spread --context {params.context:q} --accuracy {input.accuracy} --group-accuracy {input.group_accuracy}"
@@ -194,9 +194,9 @@ rule describe:
     conda:
         "../../envs/environment.yaml"
     params:
+        **job("describe"),
         context=CONTEXT.model_dump_json(),
         settings=STUDY.model_dump_json(),
-        **job("describe"),
     shell:
         recorded("fork describe --context {params.context:q} --settings {params.settings:q} --description {output}")
 
@@ -216,8 +216,8 @@ rule ablations:
     resources:
         **asks("ablations"),
     params:
-        analysis=STUDY.analysis.model_dump_json(include={"bootstrap", "class_rule", "seed", "subsets"}),
         **job("ablations"),
+        analysis=STUDY.analysis.model_dump_json(include={"bootstrap", "class_rule", "seed", "subsets"}),
     shell:
         recorded(
             "fork ablations --analysis {params.analysis:q} --predictions {input.predictions} --sets {input.sets}"
@@ -242,8 +242,8 @@ rule controls:
     conda:
         "../../envs/environment.yaml"
     params:
-        analysis=STUDY.analysis.model_dump_json(include={"class_rule", "control_pairs", "subsets"}),
         **job("controls"),
+        analysis=STUDY.analysis.model_dump_json(include={"class_rule", "control_pairs", "subsets"}),
     shell:
         recorded(
             "fork controls --analysis {params.analysis:q} --learned {input.learned} --predictions {input.predictions}"

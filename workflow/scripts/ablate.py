@@ -7,6 +7,7 @@ from heuristic_core.ablation import ComponentMeans
 from heuristic_core.analysis.ablation_sets import ablated, chosen_heads, joint_sets, set_table, single_sets
 from heuristic_core.analysis.ablations import single_ood_drops
 from heuristic_core.arguments import Arguments, identity
+from heuristic_core.arithmetic import use_threads
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.evaluate import predictions, subnetwork_logits
 from heuristic_core.files import replacing
@@ -17,7 +18,6 @@ from heuristic_core.record import recorded
 from heuristic_core.schemas import schema
 from heuristic_core.tables import as_frame, as_table, read_table, write_table
 from heuristic_core.tasks.encoded import Encoded
-from heuristic_core.arithmetic import use_threads
 
 TABLE = "ablation_predictions"
 

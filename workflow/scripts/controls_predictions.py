@@ -6,6 +6,7 @@ from heuristic_core.ablation import ComponentMeans
 from heuristic_core.analysis.controls import permuted
 from heuristic_core.analysis.frames import generator
 from heuristic_core.arguments import Arguments, identity
+from heuristic_core.arithmetic import use_threads
 from heuristic_core.components import Subnetwork, kept_count, load_run
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.discretise import keep_largest
@@ -19,7 +20,6 @@ from heuristic_core.record import recorded
 from heuristic_core.schemas import schema
 from heuristic_core.tables import as_table
 from heuristic_core.tasks.encoded import Encoded
-from heuristic_core.arithmetic import use_threads
 
 TABLE = "control_predictions"
 

@@ -4,6 +4,7 @@ import logging
 
 from heuristic_core.ablation import ComponentMeans
 from heuristic_core.arguments import Arguments
+from heuristic_core.arithmetic import use_threads
 from heuristic_core.components import FailedRun, load_run
 from heuristic_core.evaluate import predictions, subnetwork_logits
 from heuristic_core.models.batches import PairTensors
@@ -11,7 +12,6 @@ from heuristic_core.models.load import load_model
 from heuristic_core.record import recorded
 from heuristic_core.tables import write_table
 from heuristic_core.tasks.encoded import Encoded
-from heuristic_core.arithmetic import use_threads
 
 LOGGER = logging.getLogger("heuristic_core")
 

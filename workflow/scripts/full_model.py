@@ -4,6 +4,7 @@ from safetensors.torch import save_file
 
 from heuristic_core.ablation import component_means
 from heuristic_core.arguments import Arguments, identity
+from heuristic_core.arithmetic import use_threads
 from heuristic_core.evaluate import all_logits, predictions
 from heuristic_core.files import replacing
 from heuristic_core.models.batches import PairTensors
@@ -12,7 +13,6 @@ from heuristic_core.passes import BATCH_TOKENS
 from heuristic_core.record import recorded
 from heuristic_core.tables import write_table
 from heuristic_core.tasks.encoded import Encoded
-from heuristic_core.arithmetic import use_threads
 
 
 def main(arguments=None):

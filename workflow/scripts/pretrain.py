@@ -8,6 +8,7 @@ import transformers
 from transformers.utils import logging as hugging_face_logging
 
 from heuristic_core.arguments import Arguments
+from heuristic_core.arithmetic import use_threads
 from heuristic_core.attention import share_rows
 from heuristic_core.components import Identity
 from heuristic_core.config.models import AnyModel
@@ -22,7 +23,6 @@ from heuristic_core.schemas import SCHEMAS
 from heuristic_core.scratch import scratch, set_aside
 from heuristic_core.tables import concatenate, write_table
 from heuristic_core.tasks.words import word_pairs
-from heuristic_core.arithmetic import use_threads
 
 
 def main(arguments=None):

@@ -12,6 +12,7 @@ from safetensors.torch import load_file
 
 from heuristic_core.ablation import ComponentMeans
 from heuristic_core.arguments import Arguments, identity
+from heuristic_core.arithmetic import use_threads
 from heuristic_core.components import FailedRun, Subnetwork
 from heuristic_core.config.pruning import Prune
 from heuristic_core.discretise import discretise
@@ -23,7 +24,6 @@ from heuristic_core.record import recorded
 from heuristic_core.scratch import scratch
 from heuristic_core.tables import write_table
 from heuristic_core.tasks.encoded import Encoded
-from heuristic_core.arithmetic import use_threads
 
 LOGGER = logging.getLogger("heuristic_core")
 

@@ -1,6 +1,7 @@
 """Which heads of the model that fine-tuning starts from attend to the same word in the other sentence."""
 
 from heuristic_core.arguments import Arguments, identity
+from heuristic_core.arithmetic import use_threads
 from heuristic_core.attention import in_domain_pairs, overlap_rows
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.config.models import AnyModel
@@ -9,7 +10,6 @@ from heuristic_core.models.pretrained import start
 from heuristic_core.record import recorded
 from heuristic_core.tables import read_rows, write_table
 from heuristic_core.tasks.words import word_pairs
-from heuristic_core.arithmetic import use_threads
 
 
 def main(arguments=None):

@@ -25,7 +25,8 @@ FOLDER = os.path.join(tempfile.gettempdir(), f"heuristic-core-{os.getuid()}")
 def main(key: str, script: str, *arguments: str) -> int:
     """Hand the job to the server, wait, and return the job's exit status, a shell's if the job was killed."""
     end_with_starters()
-    arithmetic = arguments[arguments.index("--arithmetic") + 1]
+    option = "--arithmetic"
+    arithmetic = arguments[arguments.index(option) + 1] if option in arguments else "native"
     with connect(os.path.join(private(FOLDER), f"{key}-{arithmetic}"), arithmetic) as connection:
         request = {"script": script, "arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}
         message = json.dumps(request).encode()

@@ -1,4 +1,4 @@
-"""Run a workflow script in the arithmetic that it asks for, until what started it is gone: watch.py SCRIPT [ARGUMENT ...]
+"""Run a workflow script in its arithmetic, until what started it is gone: watch.py SCRIPT [ARGUMENT ...]
 
 A Snakemake that is killed (SIGKILL, out of memory) cannot end its jobs, nor can a job's shell. They would go on beside
 those of the next run. The environment variable HEURISTIC_CORE_STARTERS names these processes; without it nothing is

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from heuristic_core.arithmetic import PORTABLE, available
 from heuristic_core.audit.finding import Finding
 from heuristic_core.audit.jobs import Job
 from heuristic_core.audit.same import difference
@@ -70,7 +71,12 @@ def again(job: Job, scripts: Path) -> Again:
                 link.parent.mkdir(parents=True, exist_ok=True)
                 link.symlink_to(os.path.abspath(path))
         arguments = [_moved(argument, job.root) for argument in job.arguments[: job.arguments.index("--code")]]
-        command = [sys.executable, str(scripts.parent / "warm" / "watch.py"), str(scripts / f"{job.script}.py"), *arguments]
+        command = [
+            sys.executable,
+            str(scripts.parent / "warm" / "watch.py"),
+            str(scripts / f"{job.script}.py"),
+            *arguments,
+        ]
         done = subprocess.run(command, cwd=here, capture_output=True, text=True)
         if done.returncode:
             faults = {job.outputs[0]: f"could not be computed again: {done.stderr.strip()[-500:]}"}
@@ -87,6 +93,8 @@ def _moved(path: str, root: Path) -> str:
 
 
 def comparable(record: dict) -> bool:
-    """Whether a job must give every byte again here: on a CPU of the same model, with the same packages."""
-    here = {"system": record["system"], "processor": processor("cpu"), "packages": versions()}
-    return record["device"] == "cpu" and all(record[key] == value for key, value in here.items())
+    """Whether a job must give every byte again here: with the same packages, on a CPU of the same model or in portable
+    arithmetic."""
+    anywhere = record["arithmetic"] == PORTABLE and available()
+    alike = record["device"] == "cpu" and record["processor"] == processor("cpu")
+    return record["packages"] == versions() and (anywhere or alike)

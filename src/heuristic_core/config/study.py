@@ -33,8 +33,8 @@ class Study(Block):
     )
     arithmetic: Literal["portable", "native"] = Field(
         "native",
-        description="with which instructions jobs compute. portable: those that round the same on every x86-64 processor "
-        "with AVX2, on one thread, in float32: the same bytes everywhere. native: the fastest that the processor has",
+        description="with which instructions jobs compute. portable: those that round the same on every x86-64 "
+        "processor with AVX2, on one thread, in float32. native: the fastest that the processor has",
     )
     model: AnyModel
     task: AnyTask

@@ -32,6 +32,7 @@ RC = {
     "patch.linewidth": 0.5,
     "hatch.linewidth": 0.5,
     "pdf.fonttype": 42,  # TrueType, so that text can be selected
+    "pdf.compression": 0,  # what it compresses to depends on the system's zlib
     "svg.hashsalt": "heuristic-core",  # identifiers in an SVG are random without it
 }
 

@@ -1,0 +1,34 @@
+"""Compare a study's results with those that were published with the code, byte for byte.
+
+Ends with exit code 1 where any differs. With --write, the results that are there become the published ones.
+"""
+
+import sys
+from pathlib import Path
+
+from heuristic_core.arguments import Arguments
+from heuristic_core.config import load_study
+from heuristic_core.layout import Layout
+from heuristic_core.reproduction import compare, publish, told
+
+EXPECTED = Path("docs/expected")
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.add_argument("--configfile", required=True, metavar="FILE", help="of the study")
+    parser.add_argument("--write", action="store_true", help="publish the results that are there")
+    args = parser.read(arguments)
+    study = load_study(args.configfile)
+    root, file = Path(Layout.of(study).root), EXPECTED / f"{study.study}.json"
+    if args.write:
+        print(f"{file}: {publish(root, file)} results of {root}")
+        return
+    found = compare(root, file)
+    print(told(root, file, found))
+    if found.first:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
