@@ -1,4 +1,4 @@
-"""Snakemake's own command line in a fork of a process with its imports done: what a test asks of it, at a third of the cost.
+"""Snakemake's own command line in a fork of a process with its imports done: the same words at a third of the cost.
 
 A start of Snakemake that runs nothing spends its time on imports, and on reading this project's sources for their
 digests. Both are the same for every dry run of one checkout. As a script this is the process that forks: it takes
@@ -66,7 +66,9 @@ def _become(request: dict) -> None:
         os.chdir(request["folder"])
         os.environ.clear()
         os.environ.update(request["environment"])
-        sys.path[:0] = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", *sys.path)]
+        sys.path[:0] = [
+            path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", *sys.path)
+        ]
         sys.argv = ["snakemake", *request["arguments"]]
         from snakemake.cli import main
 

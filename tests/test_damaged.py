@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from reduced import RUNS, results, snakemake
 
-pytestmark = pytest.mark.workflow
+pytestmark = pytest.mark.slow
 
 STEP = f"{RUNS}/ft1/step60"
 CELL = f"{STEP}/s0.4/seed42"

@@ -18,7 +18,7 @@ LABELS = ["entailment", "neutral", "contradiction"]
 NAME = "tiny/bert"
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_make_fetch_checks_again_in_every_study_of_several(hub, tmp_path):
     values = yaml.safe_load(REDUCED.read_text())
     model = {"name": "tiny", "source": "pretrained", "hub": NAME, "revision": "0" * 40}
@@ -61,7 +61,7 @@ def pretrained(tmp_path_factory):
     return folder
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_a_study_is_fetched_once_and_then_runs_from_the_cache(hub, environment, pretrained, tmp_path):
     data = {}
     for name, count in {"train-0": 200, "train-1": 100, "dev-0": 40}.items():
@@ -106,7 +106,7 @@ def test_a_study_is_fetched_once_and_then_runs_from_the_cache(hub, environment, 
     assert left["finetune"] == 1 and not {"fetch", "sentences", "encode"} & set(left)
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_a_study_without_the_hub_has_nothing_to_fetch(tmp_path):
     done = snakemake(tmp_path, "fetch")
     assert "nothing to fetch" in done.stdout + done.stderr and not (tmp_path / "results/reduced/mini-bert").exists()

@@ -194,7 +194,7 @@ def test_fine_tuning_starts_from_the_pre_trained_encoder(tmp_path):
 # ---- in the workflow
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_a_study_pre_trains_its_model_once_and_fine_tunes_from_it(tmp_path):
     study = yaml.safe_load(REDUCED.read_text())
     study["model"]["pretraining"] = {
