@@ -19,12 +19,21 @@ STUDY_FILES = [
 ]
 
 
+# Of the files with tests of the finished study, those whose tests take longest.
+LONGEST = ("test_faults_kills.py", "test_damaged.py", "test_faults_runs.py", "test_killed.py", "test_workflow.py")
+
+
 def pytest_collection_modifyitems(items):
-    """What needs the finished study is marked as such, and begins first: the rest fills the gaps that are left."""
-    for item in items:
-        if "finished" in item.fixturenames:
-            item.add_marker("workflow")
-    items.sort(key=lambda item: "finished" not in item.fixturenames)
+    """What needs the finished study is marked as such. One such test begins, and makes it; the others end the run.
+
+    So that no processor idles: what runs meanwhile needs no study, and among the last are the shortest.
+    """
+    waiting = [item for item in items if "finished" in item.fixturenames]
+    for item in waiting:
+        item.add_marker("workflow")
+    waiting.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
+    first, rest = waiting[:1], waiting[1:]
+    items[:] = [*first, *(item for item in items if item not in waiting), *rest]
 
 
 @pytest.fixture(autouse=True, scope="session")

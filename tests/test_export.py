@@ -13,6 +13,7 @@ import pytest
 import yaml
 from archives import METADATA, described, export, members, script, write
 from conftest import ROOT
+from once import once
 from reduced import REDUCED, STUDY, snakemake
 
 from heuristic_core.config.claims import load_claims
@@ -33,11 +34,13 @@ NOT_KNOWN = re.compile("publisher|author|organization|contactPoint|Bioschemas", 
 
 @pytest.fixture(scope="module")
 def study(finished, tmp_path_factory):
-    """A folder with the finished study, which may be changed, and its archive."""
-    folder = tmp_path_factory.mktemp("exported")
-    shutil.copytree(finished, folder, dirs_exist_ok=True)
-    snakemake(folder, "--", "export", env=os.environ | {"HF_TOKEN": SECRET})
-    return folder
+    """A folder with the finished study and its archive; all tests share it."""
+
+    def make(folder):
+        shutil.copytree(finished, folder, dirs_exist_ok=True)
+        snakemake(folder, "--", "export", env=os.environ | {"HF_TOKEN": SECRET})
+
+    return once(tmp_path_factory, "exported", make)
 
 
 @pytest.fixture(scope="module")

@@ -232,6 +232,7 @@ real = pytest.mark.skipif(
     os.environ.get("HEURISTIC_CORE_TEST_SLURM") != "1" or not reachable(),
     reason="submits jobs: set HEURISTIC_CORE_TEST_SLURM=1 where a SLURM for tests answers",
 )
+together = pytest.mark.xdist_group("slurm")  # they share a run
 # Fake GPUs: the study's models run on the CPU, but SLURM is asked for a GPU.
 ON_GPU = {rule: {"gpu": 1} for rule in ("finetune", "full_model", "attention", "prune_42", "prune_43", "evaluate")}
 OWN = {
@@ -317,6 +318,7 @@ def submitted(tmp_path_factory):
 
 @pytest.mark.slow
 @real
+@together
 def test_a_study_through_slurm_is_the_same_in_every_byte(submitted, tmp_path):
     folder, config, _ = submitted
     snakemake(tmp_path, config=config)
@@ -328,6 +330,7 @@ def test_a_study_through_slurm_is_the_same_in_every_byte(submitted, tmp_path):
 
 @pytest.mark.slow
 @real
+@together
 def test_each_fault_was_noticed_and_the_message_names_logs_that_say_why(submitted):
     folder, _, text = submitted
     messages = re.findall(r"message: Error in group (\w+)\n +log: (\S+) (.*?)\n\S", text, re.S)
@@ -341,6 +344,7 @@ def test_each_fault_was_noticed_and_the_message_names_logs_that_say_why(submitte
 
 @pytest.mark.slow
 @real
+@together
 def test_what_ran_through_slurm_has_nothing_to_do_here(submitted):
     folder, config, _ = submitted
     done = snakemake(folder, "--dry-run", "--quiet", "rules", config=config)
