@@ -2,7 +2,6 @@
 
 import json
 import os
-import platform
 import subprocess
 import sys
 
@@ -12,6 +11,7 @@ from reduced import ROOT, snakemake
 from safetensors.torch import load_file
 from transformers import BertForMaskedLM
 
+from heuristic_core.arithmetic import available
 from heuristic_core.attention import overlap_rows
 from heuristic_core.components import Identity
 from heuristic_core.config import load_study
@@ -29,18 +29,19 @@ FOLDER = ROOT / "src" / "heuristic_core" / "checkpoints" / "mini-bert"
 STEPS = 40
 # Of all weights after so many steps. Where code or settings of pre-training change this, the checkpoint has to be made
 # anew: `make pretrain`, then copy the folder that it names to FOLDER, and the digests from the failing tests.
-BEGUN = "b01ec6f4e22bd7efbd098816195e390f52b4e424fd096975b1dee4257b681012"
-WEIGHTS = "708ee6cca68c4954390b7c93723198f50fc321cb2829d42a7a5dd2b041725072"  # of model.safetensors
+BEGUN = "ad495d9c4d87849cc89f3af4a1abeab23c1c225696f19e0f87838b24f895e4fe"
+WEIGHTS = "1f93beafe271fef4808c3274b51422f8128e3748502a83e55a2ed85383d7bf09"  # of model.safetensors
 BEGIN = f"""
+from heuristic_core.arithmetic import prepare, settle, use_threads
+prepare("portable")
 import hashlib, sys
 from pathlib import Path
-from heuristic_core.threads import use_oldest_instructions, use_threads
-use_oldest_instructions()
-use_threads(1)
 from heuristic_core.config import load_study
 from heuristic_core.models.loading import load_tokenizer
 from heuristic_core.models.pretrained import masked_language_model
 from heuristic_core.pretrain import Corpus, pretrain
+settle("portable", by_hand=False)
+use_threads(1)
 study, tokenizer = load_study(sys.argv[1]), load_tokenizer(sys.argv[2])
 settings = study.pretraining.model_copy(update={{"measure_every": {STEPS}}})
 model, corpus = masked_language_model(study.model, len(tokenizer)), Corpus(settings, tokenizer, study.task.max_length)
@@ -75,7 +76,7 @@ def test_it_has_the_stated_shape_and_the_generated_languages_words():
 
 
 def test_no_head_starts_with_tied_queries_and_keys():
-    """What pre-training makes of them is another matter: in head 0.1 they come to be alike, cosine 0.56."""
+    """Pre-training makes some alike: queries and keys of heads 0.1 and 1.1, with cosines of 0.56 and 0.52."""
     shape = MADE.model.architecture
     for layer in masked_language_model(MADE.model, len(VOCABULARY)).bert.encoder.layer:
         parts = layer.attention.self.query, layer.attention.self.key
@@ -109,14 +110,10 @@ def test_the_weights_are_those_that_were_made_from_this_beginning():
     assert file_digest(FOLDER / "model.safetensors") == WEIGHTS
 
 
-@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="instructions of x86-64 processors")
-@pytest.mark.parametrize("isa", [None, "SSE41"])
-def test_pre_training_begins_with_the_same_bytes_whatever_the_processor_can_do(isa, tmp_path):
-    """isa: what oneDNN, which compiles for the processor that it runs on, may use."""
+@pytest.mark.skipif(not available(), reason="portable arithmetic needs an x86-64 processor with AVX2")
+def test_pre_training_begins_with_the_same_bytes_on_every_processor(tmp_path):
     command = [sys.executable, "-c", BEGIN, ROOT / "config/miniature-pretrain.yaml", FOLDER, tmp_path / "state"]
-    allowed = {name: value for name, value in os.environ.items() if name not in ("ATEN_CPU_CAPABILITY", "MKL_CBWR")}
-    allowed |= {"ONEDNN_MAX_CPU_ISA": isa} if isa else {}
-    done = subprocess.run(command, capture_output=True, text=True, env=allowed)
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == BEGUN
 

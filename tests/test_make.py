@@ -1,0 +1,65 @@
+"""`make` installs when what is to be installed changed, and says what; time stamps say nothing."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+from conftest import ROOT
+
+LOCKED = ("envs/requirements.txt", "pyproject.toml")
+
+
+@pytest.fixture
+def make(tmp_path):
+    """A function that runs `make ready` in a checkout; it gives what was printed, and pip's command lines."""
+    for name in ("Makefile", *LOCKED):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    pip = tmp_path / ".venv/bin/pip"
+    pip.parent.mkdir(parents=True)
+    pip.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/pip.log; exit ${{PIP_FAILS:-0}}\n')
+    pip.chmod(0o755)
+
+    def run(**environment):
+        log = tmp_path / "pip.log"
+        log.write_text("")
+        command = ["make", "--no-print-directory", "ready", "PYTHON=sh"]
+        outside = {
+            key: value for key, value in os.environ.items() if "MAKE" not in key
+        }  # of the `make test` around this
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=outside | environment)
+        return done.stdout, log.read_text().splitlines()
+
+    return run
+
+
+def test_an_environment_is_installed_once(make):
+    said, installed = make()
+    assert "Installing the locked environment" in said
+    assert installed == [
+        "install --quiet --requirement envs/requirements.txt",
+        "install --quiet --no-deps --editable .",
+    ]
+    assert make() == ("", [])
+
+
+def test_time_stamps_install_nothing(make, tmp_path):
+    make()
+    for name in LOCKED:
+        os.utime(tmp_path / name)
+    assert make() == ("", [])
+
+
+def test_another_version_is_installed_and_named(make, tmp_path):
+    make()
+    lock = tmp_path / LOCKED[0]
+    lock.write_text(lock.read_text().replace("torch==2.13.0", "torch==2.14.0"))
+    said, installed = make()
+    assert "< torch==2.13.0\n> torch==2.14.0\n" in said and len(installed) == 2
+    assert make() == ("", [])
+
+
+def test_an_installation_that_failed_is_tried_again(make):
+    assert len(make(PIP_FAILS="1")[1]) == 1
+    assert len(make()[1]) == 2

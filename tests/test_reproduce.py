@@ -1,0 +1,135 @@
+"""Whether results are the published ones: each reason is told apart, and the first difference in the order of work."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+
+from heuristic_core.errors import InputError
+from heuristic_core.provenance import file_digest
+from heuristic_core.record import FIELDS, digest, record_of
+from heuristic_core.reproduction import compare, publish, told
+
+# Job -> script, the result it reads, the result it writes. Names are in another order than the work.
+JOBS = {
+    "z/data": ("sentences", None, "data.json"),
+    "m/model": ("finetune", "data.json", "model/weights"),
+    "a/table": ("gather", "model/weights", "table.csv"),
+    "report": ("report", "table.csv", "report.html"),
+}
+
+
+def make(root, **changes):
+    """A study of four jobs; `changes` are fields of all records but those of the first job."""
+    for job, (script, read, written) in JOBS.items():
+        path = root / written
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"what {script} made")
+        fields = {"code": "c0de", "settings": {"steps": 3}, "arithmetic": "portable", "packages": {"torch": "2"}}
+        fields |= changes if read else {}
+        made = dict.fromkeys(FIELDS) | fields | {"job": job, "script": script}
+        made["inputs"] = {read: file_digest(root / read)} if read else {}
+        made["outputs"] = {written: file_digest(path)}
+        write(root, written, made)
+    return root
+
+
+def write(root, result, made):
+    folder = result.rpartition("/")[0] or result  # of a folder there is one record
+    file = record_of(root / folder, root)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(made | {"digest": digest(made)}))
+
+
+@pytest.fixture
+def published(tmp_path):
+    file = tmp_path / "expected" / "study.json"
+    assert publish(make(tmp_path / "there" / "study"), file) == 3  # the report tells of its run
+    return file
+
+
+def test_results_are_listed_in_the_order_of_the_work(published):
+    said = json.loads(published.read_text())
+    assert [job["rule"] for job in said["jobs"]] == ["sentences", "finetune", "gather"]
+    assert said["arithmetic"] == "portable" and said["packages"] == {"torch": "2"}
+
+
+def test_the_same_results_are_the_published_ones(published, tmp_path):
+    root = make(tmp_path / "study")
+    assert told(root, published, compare(root, published)) == (
+        f"{root}: all 3 results are byte for byte those of {published}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"arithmetic": "native"}, "arithmetic: it was computed in native"),
+        ({"settings": {"steps": 4}}, "the configuration"),
+        ({"packages": {"torch": "3"}}, "versions of packages: torch 2 -> 3"),
+        ({"code": "other"}, "the code of finetune"),
+        ({}, "the processor"),
+    ],
+)
+def test_the_first_difference_is_named_with_its_likely_reason(changes, reason, published, tmp_path):
+    root = make(tmp_path / "study", **changes)
+    for result in ("model/weights", "table.csv"):  # both jobs gave something else, which their records say
+        (root / result).write_text("something else")
+        job = next(name for name, (_, _, written) in JOBS.items() if written == result)
+        made = json.loads(record_of(root / (result.rpartition("/")[0] or result), root).read_text())
+        write(root, result, made | {"outputs": {result: file_digest(root / result)}, "job": job, "digest": None})
+    found = compare(root, published)
+    assert (found.results, found.differing, found.missing) == (3, 2, 0)
+    assert (found.first.rule, found.first.result) == ("finetune", "model/weights")
+    assert found.first.reason.startswith(reason)
+
+
+def test_a_result_that_changed_after_it_was_made_is_told_from_one_that_was_made_otherwise(published, tmp_path):
+    root = make(tmp_path / "study")
+    (root / "table.csv").write_text("edited")
+    assert compare(root, published).first.reason.startswith("it has changed since gather made it")
+
+
+def test_a_result_that_is_not_there_is_missing(published, tmp_path):
+    root = make(tmp_path / "study")
+    (root / "model/weights").unlink()
+    found = compare(root, published)
+    assert (found.differing, found.missing) == (0, 1) and found.first.reason.startswith("it is not there")
+    assert "and 1 are missing" in told(root, published, found)
+
+
+def test_results_of_two_arithmetics_are_not_published(tmp_path):
+    with pytest.raises(InputError, match="another arithmetic"):
+        publish(make(tmp_path / "study", arithmetic="native"), tmp_path / "file.json")
+
+
+def test_a_study_of_which_nothing_was_published_says_how_to_begin(tmp_path):
+    with pytest.raises(InputError, match="make expected CONFIG="):
+        compare(make(tmp_path / "study"), tmp_path / "none.json")
+
+
+@pytest.mark.workflow
+def test_one_damaged_table_of_a_finished_study_is_named(finished, tmp_path):
+    """The whole command, on the study that the workflow made. The figure is made from the table, which comes first."""
+    import shutil
+
+    from reduced import REDUCED
+
+    shutil.copytree(finished / "results", tmp_path / "results", symlinks=True)
+
+    def reproduce(*more):
+        command = [sys.executable, str(ROOT / "workflow/scripts/reproduce.py"), "--configfile", str(REDUCED), *more]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+
+    assert reproduce("--write").returncode == 0
+    whole = reproduce()
+    assert whole.returncode == 0 and "results are byte for byte those of docs/expected/reduced.json" in whole.stdout
+    for name in ("tables/core.parquet", "figures/figure05.png"):
+        with open(tmp_path / "results/reduced" / name, "r+b") as file:
+            file.seek(60)
+            file.write(b"?!")
+    damaged = reproduce()
+    assert damaged.returncode == 1 and damaged.stderr == ""
+    assert "2 of " in damaged.stdout and "rule concatenate, job tables/core: tables/core.parquet" in damaged.stdout
