@@ -23,6 +23,7 @@ STUDY_FILES = [
 LONGEST = ("test_faults_kills.py", "test_damaged.py", "test_faults_runs.py", "test_killed.py", "test_workflow.py")
 
 
+@pytest.hookimpl(trylast=True)  # of the tests that were chosen
 def pytest_collection_modifyitems(items):
     """What needs the finished study is marked as such. One such test begins, and makes it; the others end the run.
 

@@ -123,6 +123,7 @@ def test_a_record_changed_with_its_digest_is_found_by_what_else_tells_of_it(stud
     assert [one.detail for one in check(STUDY, jobs) if "was not read" in one.detail]
 
 
+@pytest.mark.slow
 def test_another_configuration_makes_results_stale_and_orphaned(study, changed):
     other = jobs_of(changed(prune__learning_rate=0.3, grid__seeds=[42, 43]))
     findings = check(STUDY, other)

@@ -21,7 +21,6 @@ from heuristic_core.tasks.files import read_task
 
 CONFIG = ROOT / "config"
 STUDIES = ("mnli-bert", "qqp-bert", "mnli-roberta", "mnli-gpt2")
-ONE_AND_OTHERS = (STUDIES[0], *(pytest.param(name, marks=pytest.mark.slow) for name in STUDIES[1:]))
 # METHOD, "The grid": sparsities of the curve, and checkpoints of effective size.
 SPARSITIES = {name: range(5, 70 if name == "qqp-bert" else 75, 5) for name in STUDIES}
 CHECKPOINTS = dict.fromkeys(STUDIES, range(500, 54501, 6000)) | {
@@ -156,7 +155,8 @@ def expected(name, jobs):
     return {rule: jobs.get(rule) for rule in counts}, counts
 
 
-@pytest.mark.parametrize("name", ONE_AND_OTHERS)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STUDIES)
 def test_a_dry_run_has_a_job_for_every_run_of_the_grid(name, tmp_path):
     found, counts = expected(name, planned(tmp_path, file(name)))
     assert found == counts

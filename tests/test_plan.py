@@ -243,6 +243,7 @@ def results_of(folder):
     return sum(path.stat().st_size for path in (folder / "results").rglob("*") if path.is_file())
 
 
+@pytest.mark.slow
 def test_the_plan_of_a_finished_study_is_what_it_made(finished, tmp_path, monkeypatch):
     """Jobs exactly; pairs exactly, tokens to a tenth; disk within a factor of two."""
     monkeypatch.chdir(finished)

@@ -153,6 +153,7 @@ def test_the_loss_is_hugging_faces_own():
 # ---- the run
 
 
+@pytest.mark.slow
 def test_it_learns_words_from_their_sentences(tmp_path):
     settings = SETTINGS.model_copy(update={"steps": 400, "batch_size": 16, "measure_every": 200})
     _, trace = run(tmp_path / "state.safetensors", settings)

@@ -163,6 +163,7 @@ def finetune_command(finished: Path, folder: Path, config: Path) -> list[str]:
         "--folder": folder,
         "--trace": folder / "trace.parquet",
         "--predictions": folder / "predictions.parquet",
+        "--arithmetic": STUDY.arithmetic,
         "--log": folder / "log",
     }
     arguments = [str(part) for pair in given.items() for part in pair]
@@ -212,6 +213,7 @@ def prune_arguments(finished: Path, out: Path, config: Path, sparsity: str = "0.
         "--train": finished / RUNS / "data/encoded/train.safetensors",
         "--subnetworks": out / "subnetwork.json",
         "--traces": out / "trace.parquet",
+        "--arithmetic": STUDY.arithmetic,
         "--log": out / "log",
     }
     return [str(ROOT / "workflow/scripts/prune.py"), *(str(part) for pair in given.items() for part in pair)]
@@ -299,6 +301,7 @@ def test_a_model_of_another_family_goes_the_whole_way(changed, tmp_path, case):
 
 def script(name: str, **options) -> None:
     """Run a script by hand; an underscore in an option stands for a dash, True for an option without a value."""
+    options |= {"arithmetic": STUDY.arithmetic}
     given = [
         part
         for key, value in options.items()
@@ -353,7 +356,8 @@ def test_a_script_by_hand_gives_what_its_fork_in_the_workflow_gave(finished, tmp
 
 @pytest.mark.slow
 def test_a_fork_passes_on_its_exit_status_and_messages(finished, tmp_path):
-    done = subprocess.run([*warm_command(), str(ROOT / "workflow/scripts/prune.py")], capture_output=True, text=True)
+    nothing_else = [str(ROOT / "workflow/scripts/prune.py"), "--arithmetic", STUDY.arithmetic]
+    done = subprocess.run([*warm_command(), *nothing_else], capture_output=True, text=True)
     assert done.returncode == 2
     assert "the following arguments are required" in done.stderr
     broken = prune_arguments(finished, tmp_path, REDUCED)
