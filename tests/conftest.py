@@ -23,15 +23,18 @@ STUDY_FILES = [
 LONGEST = ("test_faults_kills.py", "test_damaged.py", "test_faults_runs.py", "test_killed.py", "test_workflow.py")
 
 
+def pytest_itemcollected(item):
+    if "finished" in item.fixturenames:
+        item.add_marker("workflow")
+
+
 @pytest.hookimpl(trylast=True)  # of the tests that were chosen
 def pytest_collection_modifyitems(items):
-    """What needs the finished study is marked as such. One such test begins, and makes it; the others end the run.
+    """One test that needs the finished study begins, and makes it; the other such tests end the run.
 
-    So that no processor idles: what runs meanwhile needs no study, and among the last are the shortest.
+    So no processor idles: what runs meanwhile needs no study, and the shortest are among the last.
     """
-    waiting = [item for item in items if "finished" in item.fixturenames]
-    for item in waiting:
-        item.add_marker("workflow")
+    waiting = [item for item in items if item.get_closest_marker("workflow")]
     waiting.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
     first, rest = waiting[:1], waiting[1:]
     items[:] = [*first, *(item for item in items if item not in waiting), *rest]
