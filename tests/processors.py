@@ -1,0 +1,114 @@
+"""All that is compared between processors, made once in one process: digests of it, as JSON, into a file.
+
+    python tests/processors.py RESULTS.json
+
+Operations one by one, real steps of every job that runs a model, tables with their intervals, and a figure. It is run
+here, and under emulated processors (test_processors.py): importing everything once is most of the work there.
+"""
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from heuristic_core import arithmetic
+
+if __name__ == "__main__":
+    arithmetic.prepare(arithmetic.PORTABLE)  # before numpy and torch are imported
+
+import pyarrow.parquet as pq
+import torch
+from operations import digest, digests
+from steps import JOBS, RUN, STUDY, Steps
+from transformers.utils import logging as hugging_face_logging
+
+from heuristic_core.analysis.core import core, core_null
+from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.rank_correlation import rank_correlation
+from heuristic_core.analysis.scores import accuracies
+from heuristic_core.analysis.seeds import mean_interval
+from heuristic_core.components import ComponentGrid, Subnetwork, kept_count
+from heuristic_core.config.context import Context
+from heuristic_core.figures import draw
+from heuristic_core.figures.save import save
+from heuristic_core.figures.targets import outputs
+from heuristic_core.tables import concatenate, matrix, read_table, write_table
+
+CONTEXT = Context.of(STUDY).model_copy(update={"early": None})
+GRID = ComponentGrid(4, 8)
+CELL = RUN._replace(step=CONTEXT.last, sparsity=CONTEXT.mid)
+FIGURE = "figure03"
+DRAWS = 200
+
+
+def tables(predictions: dict, folder: Path) -> Iterator[tuple[str, object]]:
+    """Predictions of some models, their accuracies, and what random subnetworks share; name and rows of each table."""
+    identities = {"full": CELL._replace(sparsity=0.0)}
+    identities |= {kind: CELL._replace(seed=seed) for kind, seed in zip(("mean", "zero"), CONTEXT.seeds, strict=False)}
+    parts = [folder / f"predictions of {kind}.parquet" for kind in identities]
+    for (kind, identity), path in zip(identities.items(), parts, strict=True):
+        columns = predictions[kind]
+        write_table("predictions", identity.columns(len(columns["label"])) | columns, path)
+    yield "predictions", concatenate("predictions", parts)
+    rows = read_table(folder / "predictions.parquet")
+    logits = matrix(pq.read_table(folder / "predictions.parquet")["logits"])
+    settings = STUDY.analysis
+    scored = accuracies(rows, logits, settings.subsets, settings.class_rule, DRAWS, settings.seed)
+    yield from zip(("accuracy", "group_accuracy"), scored, strict=True)
+    kept = frame("components", [row for one in subnetworks() for row in one.rows()])
+    yield "components", kept
+    yield "core", core(kept, CONTEXT)
+    yield "core_null", core_null(kept, CONTEXT, DRAWS, settings.seed)
+    yield "rank_correlation", rank_correlation(kept, CONTEXT, DRAWS, settings.seed)
+
+
+def subnetworks() -> Iterator[Subnetwork]:
+    """One of every cell of the spread, whose components are drawn."""
+    for sparsity in (CONTEXT.mid, CONTEXT.high):
+        for seed in CONTEXT.seeds:
+            order = torch.randperm(len(GRID), generator=torch.Generator().manual_seed(seed)).tolist()
+            kept = tuple(sorted(order[: kept_count(len(GRID), sparsity)]))
+            identity = CELL._replace(sparsity=sparsity, seed=seed)
+            yield Subnetwork(identity, GRID.layers, GRID.heads, kept, (0.0,) * len(GRID), None)
+
+
+def everything(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Name of a part, and digests of its results by name."""
+    yield "operation", digests()
+    steps = Steps(folder)
+    for job in JOBS:
+        yield job, {name: digest(value) for name, value in getattr(steps, job)().items()}
+    found, made = {}, {}
+    for name, rows in tables(steps.predictions, folder):
+        path = folder / f"{name}.parquet"
+        write_table(name, rows, path)
+        found[name], made[name] = digest(path.read_bytes()), read_table(path)
+    yield "table", found
+    values = made["group_accuracy"]["accuracy"]
+    yield "interval", {"accuracy": digest(list(mean_interval(values))), "sd": digest(values.std())}
+    figure, marks = draw(FIGURE, made, getattr(STUDY.figures, FIGURE), CONTEXT)
+    save(folder, FIGURE, figure, marks, getattr(STUDY.figures, FIGURE))
+    yield "figure", {Path(path).suffix[1:]: digest(Path(path).read_bytes()) for path in outputs(str(folder), FIGURE)}
+
+
+def main(results: str) -> None:
+    arithmetic.use_threads(1)
+    arithmetic.settle(arithmetic.PORTABLE, by_hand=False)
+    hugging_face_logging.set_verbosity_error()
+    hugging_face_logging.disable_progress_bar()
+    found, seconds = {}, {"imports": time.process_time()}
+    with tempfile.TemporaryDirectory() as folder:
+        before = time.process_time()
+        for part, values in everything(Path(folder)):
+            seconds[part], before = time.process_time() - before, time.process_time()
+            found |= {f"{part} {name}": value for name, value in values.items()}
+            print(f"{part}: {seconds[part]:.1f} s", file=sys.stderr, flush=True)
+    if departures := arithmetic.departures():  # of what was imported meanwhile
+        sys.exit("; ".join(departures))
+    Path(results).write_text(json.dumps({"digests": found, "seconds": seconds}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,159 @@
+"""A few real steps of every job that runs a model, on the miniature and through the project's own functions.
+
+What they give is compared between processors, and which operations they use with the list of those that are verified.
+"""
+
+from pathlib import Path
+from unittest.mock import patch
+
+import torch
+from torch import Tensor
+
+from heuristic_core import pretrain as pretraining
+from heuristic_core.ablation import component_means
+from heuristic_core.attention import map_table, overlap_rows, share_rows
+from heuristic_core.components import Identity
+from heuristic_core.config import load_study
+from heuristic_core.discretise import discretise, keep_largest
+from heuristic_core.evaluate import all_logits, predictions, subnetwork_logits
+from heuristic_core.finetune import finetune
+from heuristic_core.importance import gate_gradients, normalised
+from heuristic_core.learner import Run
+from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.lesion import close_heads
+from heuristic_core.models.load import view_of
+from heuristic_core.models.loading import load_tokenizer
+from heuristic_core.models.location import location
+from heuristic_core.models.pretrained import masked_language_model, starting_model
+from heuristic_core.passes import BATCH_TOKENS
+from heuristic_core.prune import prune, pruning_inputs
+from heuristic_core.tasks.encode import encode
+from heuristic_core.tasks.language import LABELS
+from heuristic_core.tasks.sentences import sentences
+from heuristic_core.tasks.words import word_pairs
+
+ROOT = Path(__file__).parent.parent
+STUDY, MADE = load_study(ROOT / "config.yaml"), load_study(ROOT / "config" / "miniature-pretrain.yaml")
+TASK = STUDY.task.model_copy(update={"train_pairs": 200, "id_pairs": 6, "pairs_per_subcase": 1})
+FINETUNE = STUDY.finetune.model_copy(update={"steps": 3, "warmup_steps": 1, "checkpoints": [3], "evaluate_every": 3})
+PRUNE = STUDY.prune.model_copy(update={"rise": 6, "hold": 4, "warmup_steps": 2, "examples": 60, "held_out": 20})
+PRETRAINING = MADE.pretraining.model_copy(update={"steps": 2, "warmup_steps": 1, "measure_every": 2})
+HELD_OUT = 20  # pairs on which pre-training is measured
+LESION = [(0, 1), (2, 5)]
+RUN = Identity("s", "m", "t", 1)
+
+
+class Steps:
+    """The jobs in the order in which they need each other; each gives its results by name. folder: for saved states.
+
+    predictions: on the evaluation pairs, by what takes the place of removed components, and the full model's.
+    """
+
+    def __init__(self, folder: Path):
+        self._folder, self._checkpoint = folder, location(STUDY.model)
+        made, self._tokenizer = sentences(TASK), load_tokenizer(self._checkpoint)
+        self._train = encode(made.train, self._tokenizer, TASK.max_length)
+        self._evaluation = encode(made.evaluation, self._tokenizer, TASK.max_length, made.subsets)
+        texts = [(row["sentence1"], row["sentence2"]) for row in made.evaluation]
+        self._words = word_pairs(self._checkpoint, texts[:6], TASK.max_length)
+
+    def pretraining(self) -> dict[str, Tensor]:
+        """Two steps from the first weights, measured before and after."""
+        model = masked_language_model(MADE.model, len(self._tokenizer))
+        corpus = pretraining.Corpus(PRETRAINING, self._tokenizer, TASK.max_length)
+        shares = []
+
+        def measured(step: int) -> list[Path]:
+            shares.extend(row["share"] for row in share_rows(RUN, view_of(model), self._words))
+            return []
+
+        with patch.object(pretraining, "HELD_OUT", HELD_OUT):
+            run = pretraining.pretrain(model, corpus, PRETRAINING, measured, self._folder / "pretraining")
+        return _weights(model) | {"attention": _numbers(shares), "loss": _numbers([run.trace[-1]["loss"]])}
+
+    def finetuning(self) -> dict[str, Tensor]:
+        """Three steps from the shipped checkpoint, evaluated before and after; its heads' overlap before."""
+        model = self._start()
+        overlap = overlap_rows(RUN, view_of(model.eval()), self._words, STUDY.analysis.overlap_times_uniform)
+        logits = self._finetune(model, "finetuning")
+        model.eval()
+        self._model = view_of(model)
+        overlap = {name: _numbers([row[name] for row in overlap]) for name in ("share", "uniform")}
+        return _weights(model) | {f"logits {step}": one for step, one in logits.items()} | overlap
+
+    def lesion(self) -> dict[str, Tensor]:
+        """The same with two heads closed."""
+        model = self._start()
+        close_heads(model, LESION)
+        self._finetune(model, "lesion")
+        return _weights(model)
+
+    def full_model(self) -> dict[str, Tensor]:
+        """Component means and logits of the fine-tuned model, as every pruning run of it needs them."""
+        model = self._model
+        sample = PairTensors(self._train, model.pad)
+        self._means = component_means(model, sample, sample.by_length(BATCH_TOKENS["cpu"]))
+        self._logits = all_logits(model, PairTensors(self._train.first(PRUNE.examples + PRUNE.held_out), model.pad))
+        return {"heads": self._means.heads, "mlps": self._means.mlps, "logits": self._logits}
+
+    def pruning(self) -> dict[str, Tensor]:
+        """A pass of two seeds, discretised in both ways."""
+        settings = PRUNE.model_copy(update={"discretise": "threshold"})
+        inputs, held_out = pruning_inputs(self._model, self._means, self._train, self._logits, settings)
+        runs, found = [Run(STUDY.grid.mid, seed) for seed in STUDY.grid.seeds[:2]], {}
+        for one in prune(inputs, runs, settings, self._folder / "pruning", record_every=1):
+            assert one.failed is None
+            seed = f"seed {one.run.seed}"
+            found[f"{seed} log_alpha"] = one.log_alpha
+            found[f"{seed} trace"] = _numbers(value for row in one.trace for value in row.values())
+            for rule in ("exact", "threshold"):
+                chosen = settings.model_copy(update={"discretise": rule})
+                kept = discretise(one.log_alpha, self._model.grid, one.run.sparsity, chosen, held_out)
+                found[f"{seed} {rule}"] = torch.tensor(kept.components)
+            self._kept = kept.components
+        return found
+
+    def evaluation(self) -> dict[str, Tensor]:
+        """Logits of a subnetwork with each kind of ablation, and what the table of predictions says of them."""
+        removed = sorted(set(range(len(self._model.grid))) - set(self._kept))
+        pairs = PairTensors(self._evaluation, self._model.pad)
+        kinds = ("mean", "zero", "resample")
+        logits = {kind: subnetwork_logits(self._model, pairs, removed, self._means, kind) for kind in kinds}
+        logits["full"] = all_logits(self._model, pairs)
+        self.predictions = {kind: predictions(one.numpy(), self._evaluation) for kind, one in logits.items()}
+        odds = {f"{kind} log_odds": torch.from_numpy(of["log_odds"]) for kind, of in self.predictions.items()}
+        return logits | odds
+
+    def attention(self) -> dict[str, Tensor]:
+        """Shares and maps of the fine-tuned model's attention."""
+        shares = _numbers(row["share"] for row in share_rows(RUN, self._model, self._words))
+        drawn = map_table(RUN, self._model, self._words[:2])["probability"].to_numpy()
+        return {"shares": shares, "maps": torch.from_numpy(drawn.copy())}
+
+    def importance(self) -> dict[str, Tensor]:
+        """The control of pruning: importance by gradients."""
+        gradients = gate_gradients(self._model, PairTensors(self._train.first(40), self._model.pad), self._means)
+        importance = normalised(gradients, self._model.grid)
+        return {"importance": importance, "largest": torch.tensor(keep_largest(importance, 18))}
+
+    def _start(self):
+        labels = list(LABELS)
+        return starting_model(STUDY.model, labels, len(self._tokenizer), 0, 1, FINETUNE.dropout)
+
+    def _finetune(self, model, name: str) -> dict[int, Tensor]:
+        """The logits of every evaluation, by step."""
+        found: dict[int, Tensor] = {}
+        state = self._folder / name
+        finetune(model, self._train, self._evaluation, FINETUNE, 1, lambda step: None, found.__setitem__, state)
+        return found
+
+
+JOBS = ("pretraining", "finetuning", "lesion", "full_model", "pruning", "evaluation", "attention", "importance")
+
+
+def _weights(model) -> dict[str, Tensor]:
+    return {f"weight {name}": weight.detach() for name, weight in model.named_parameters()}
+
+
+def _numbers(values) -> Tensor:
+    return torch.tensor(list(values), dtype=torch.float64)

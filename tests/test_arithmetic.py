@@ -1,0 +1,255 @@
+"""Portable arithmetic: no job uses an operation that is not verified, and what a process computes with is checked."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import operations
+import pytest
+import torch
+import yaml
+from reduced import ROOT
+from steps import JOBS, Steps
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from heuristic_core import arithmetic
+from heuristic_core.arithmetic import NATIVE, PORTABLE, SETTINGS
+from heuristic_core.config.study import ConfigError, parse_study
+
+# Whose every number is one of their inputs or a constant, an exact comparison, or a correctly rounded conversion.
+EXACT = {
+    *("view", "_unsafe_view", "t", "transpose", "permute", "expand", "select", "slice", "squeeze", "unsqueeze"),
+    *("unbind", "split_with_sizes", "detach", "clone", "copy_", "lift_fresh", "cat", "stack", "constant_pad_nd"),
+    *("index", "index_select", "embedding", "select_backward", "slice_backward", "where"),
+    *("masked_fill", "masked_fill_", "empty", "empty_like", "zeros", "zeros_like", "new_zeros", "zero_", "ones"),
+    *("ones_like", "fill_"),
+    *("scalar_tensor", "_local_scalar_dense", "_to_copy", "eq", "ne", "ge", "gt", "le", "lt"),
+    *("argmax", "sort", "clamp", "clamp_min", "abs", "neg", "round"),
+}
+portable = pytest.mark.skipif(not arithmetic.available(), reason="this processor is no x86-64 with AVX2")
+
+
+class Used(TorchDispatchMode):
+    """Notes the operations that have to do with floating-point numbers and can round, with their numbers' types."""
+
+    def __init__(self):
+        super().__init__()
+        self.operations: set[str] = set()
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        tensors = [one for one in tree_leaves((args, kwargs, result)) if isinstance(one, torch.Tensor)]
+        kinds = {str(one.dtype).removeprefix("torch.") for one in tensors if one.is_floating_point()}
+        name = function._schema.name.removeprefix("aten::")
+        if kinds and name not in EXACT:
+            self.operations.add(f"{function} {' and '.join(sorted(kinds))}")
+        return result
+
+
+@pytest.fixture(scope="module")
+def verified():
+    """What the list of digests covers."""
+    with Used() as used:
+        for operation in operations.TORCH.values():
+            operation()
+    return used.operations
+
+
+@pytest.fixture(scope="module")
+def steps(tmp_path_factory):
+    return Steps(tmp_path_factory.mktemp("steps"))
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_jobs_use_verified_operations_alone(job, steps, verified):
+    with Used() as used:
+        getattr(steps, job)()
+    assert used.operations
+    unknown = sorted(used.operations - verified)
+    assert not unknown, f"add to tests/operations.py, and check under `make test-processors`: {', '.join(unknown)}"
+
+
+def test_the_square_root_that_differs_between_processors_is_not_verified(verified):
+    """MKL's, in the branch that is taken everywhere: torch.sqrt of a tensor, and AdamW that is not fused."""
+    with Used() as used:
+        torch.ones(3).sqrt()
+        weight = torch.nn.Parameter(torch.ones(3))
+        weight.grad = torch.ones(3)
+        torch.optim.AdamW([weight], fused=False, foreach=False).step()
+    assert "aten.sqrt.default float32" in used.operations - verified
+
+
+# ---- the recorded digests
+
+
+def differences(recorded: dict, found: dict) -> str:
+    """Which operations do not give what is recorded, in words; empty where all do."""
+    here, expected = found["digests"], recorded["digests"]
+    names = [name for name in expected.keys() | here.keys() if expected.get(name) != here.get(name)]
+    if not names:
+        return ""
+    versions = ((name, found["versions"][name], version) for name, version in recorded["versions"].items())
+    others = [f"{name} {here}, not {version}" for name, here, version in versions if here != version]
+    why = f"; recorded for other versions: here {', '.join(others)}" if others else ""
+    return f"not as recorded: {', '.join(sorted(names))}{why}"
+
+
+@portable
+def test_every_operation_gives_the_recorded_bytes():
+    program = [sys.executable, ROOT / "tests" / "operations.py"]
+    done = subprocess.run(program, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = differences(json.loads(operations.RECORDED.read_text()), json.loads(done.stdout))
+    assert not found, f"{found}. If they shall differ: python tests/operations.py --record, and `make test-processors`"
+
+
+def test_an_operation_that_differs_is_named_and_so_are_other_versions():
+    recorded = {"versions": {"torch": "1", "numpy": "2"}, "digests": {"exp": "a", "mm": "b"}}
+    assert differences(recorded, recorded) == ""
+    found = recorded | {"digests": {"exp": "a", "mm": "c", "new": "d"}}
+    assert differences(recorded, found) == "not as recorded: mm, new"
+    found |= {"versions": {"torch": "1", "numpy": "3"}}
+    assert differences(recorded, found).endswith("here numpy 3, not 2")
+
+
+# ---- what a process computes with
+
+CHECK = """
+import numpy, scipy.linalg, torch
+from heuristic_core import arithmetic
+from heuristic_core.errors import InputError
+print(arithmetic.departures())
+try:
+    print(arithmetic.settle("portable", by_hand=False))
+except InputError as error:
+    print(error)
+"""
+
+
+def checked(**settings) -> str:
+    """What CHECK prints in a process with these environment variables and none of SETTINGS otherwise."""
+    kept = {name: value for name, value in os.environ.items() if name not in SETTINGS}
+    done = subprocess.run([sys.executable, "-c", CHECK], capture_output=True, text=True, env=kept | settings)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@portable
+def test_libraries_that_compute_otherwise_are_named():
+    other = {"ATEN_CPU_CAPABILITY": "default", "MKL_CBWR": "AUTO", "OPENBLAS_CORETYPE": "Nehalem"}
+    found, error = checked(**other).splitlines()
+    for text in (found, error):
+        assert "torch computes with DEFAULT" in text
+        assert "MKL computes with its branch 2, not 3" in text
+        assert "numpy computes with OpenBLAS's kernels for Nehalem" in text
+        assert "scipy computes with OpenBLAS's kernels for Nehalem" in text
+        assert ("numpy computes with X86_V4" in text) == (" avx512bw " in Path("/proc/cpuinfo").read_text())
+    assert "torch computes with oneDNN" in found and "oneDNN" not in error  # settle switches it off itself
+    assert all(f"{name}={value}" in error for name, value in SETTINGS.items())
+    assert "or arithmetic = 'native'" in error
+
+
+@portable
+def test_what_was_prepared_is_no_departure():
+    found, chosen = checked(**SETTINGS).splitlines()
+    assert (found, chosen) == ("['torch computes with oneDNN']", PORTABLE)
+
+
+@portable
+def test_a_script_started_by_hand_starts_itself_again_and_records_what_it_computes_in(checkpoint, encoded, tmp_path):
+    pairs, study = tmp_path / "pairs", tmp_path / "s"
+    encoded.save(pairs)
+    written = {name: study / name for name in ("means", "logits", "predictions")}
+    study.mkdir()
+    identity = {"study": "s", "model-name": "m", "task-name": "t", "ft-seed": 1, "step": 1}
+    options = identity | {"checkpoint": checkpoint, "train": pairs, "evaluation": pairs} | written
+    options |= {"arithmetic": PORTABLE, "code": "c", "log": study / "logs" / "job.log"}
+    command = [sys.executable, ROOT / "workflow" / "scripts" / "full_model.py", "--outputs", written["means"]]
+    command += [part for name, value in options.items() for part in (f"--{name}", value)]
+    kept = {name: value for name, value in os.environ.items() if name not in SETTINGS}
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=kept)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((study / "provenance" / "means.json").read_text())["arithmetic"] == PORTABLE
+
+
+@pytest.fixture
+def processor(monkeypatch, tmp_path):
+    """A function that makes the processor one with these flags, or of this machine."""
+
+    def made(flags="", machine="x86_64"):
+        (tmp_path / "cpuinfo").write_text(f"processor\t: 0\nflags\t\t: {flags}\n" if flags else "processor\t: 0\n")
+        monkeypatch.setattr(arithmetic, "Path", lambda path: tmp_path / "cpuinfo")
+        monkeypatch.setattr(platform, "machine", lambda: machine)
+        arithmetic.available.cache_clear()
+
+    yield made
+    arithmetic.available.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("of", "able"),
+    [
+        ({"flags": "fpu sse4_2 avx f16c fma avx2"}, True),
+        ({"flags": "fpu sse4_2 avx f16c"}, False),
+        ({"flags": "fpu avx2"}, False),
+        ({"flags": "fma avx2", "machine": "aarch64"}, False),
+        ({}, False),
+    ],
+)
+def test_where_portable_arithmetic_is_available(of, able, processor):
+    processor(**of)
+    assert arithmetic.available() is able
+
+
+def test_a_processor_that_cannot_computes_natively_and_its_environment_is_left_alone(processor, monkeypatch):
+    for name in SETTINGS:
+        monkeypatch.delenv(name, raising=False)
+    processor("fpu sse4_2 avx")
+    before = dict(os.environ)
+    arithmetic.prepare(PORTABLE)
+    assert dict(os.environ) == before == arithmetic.environment(PORTABLE)
+    assert arithmetic.settle(PORTABLE, by_hand=True) == NATIVE
+    assert dict(os.environ) == before
+
+
+def test_native_arithmetic_asks_for_nothing(processor):
+    processor("fma avx2")
+    assert arithmetic.environment(NATIVE, {"HOME": "a"}) == {"HOME": "a"}
+    assert arithmetic.environment(PORTABLE, {"HOME": "a"}) == {"HOME": "a"} | SETTINGS
+    assert arithmetic.settle(NATIVE, by_hand=True) == NATIVE
+    assert arithmetic.asked(["--log", "a"]) == NATIVE
+    assert arithmetic.asked(["--arithmetic", "portable", "--log", "a"]) == PORTABLE
+
+
+# ---- configurations
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("arithmetic", "fast", "arithmetic = 'fast': input should be 'portable' or 'native'"),
+        ("finetune.threads", 2, "finetune.threads = 2 does not give the same bytes on every processor"),
+        ("finetune.precision", "bfloat16", "set finetune.precision = 'float32', or arithmetic = 'native'"),
+        ("prune.precision", "bfloat16", "set prune.precision = 'float32', or arithmetic = 'native'"),
+        ("model.pretraining.threads", 2, "set model.pretraining.threads = 1, or arithmetic = 'native'"),
+        ("precision", "float16", "set precision = 'float32', or arithmetic = 'native'"),
+        ("device", "cuda", "set device = 'cpu', or arithmetic = 'native'"),
+    ],
+)
+def test_a_configuration_that_cannot_be_portable_is_one_message(key, value, message):
+    values = yaml.safe_load((ROOT / "config" / "miniature-pretrain.yaml").read_text())
+    *blocks, name = key.split(".")
+    block = values
+    for part in blocks:
+        block = block[part]
+    block[name] = value
+    with pytest.raises(ConfigError) as caught:
+        parse_study(values)
+    assert message in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 2  # what cannot be run, and why
+    if key != "arithmetic":
+        assert parse_study(values | {"arithmetic": "native"})
