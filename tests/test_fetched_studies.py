@@ -27,15 +27,13 @@ def test_make_fetch_checks_again_in_every_study_of_several(hub, tmp_path):
         listed = tmp_path / f"results/{name}/tiny/pairs/data/fetched.json"
         listed.parent.mkdir(parents=True)
         listed.write_text("[]")
-    both, ready = tmp_path / "both.yaml", tmp_path / "venv/installed"
+    both, environment = tmp_path / "both.yaml", tmp_path / "venv"
     both.write_text("studies: [a.yaml, b.yaml]\n")
-    ready.parent.mkdir()
-    ready.touch()
     snakemake(tmp_path, "--touch", "--", "fetch", config=both)
-    make = ["make", "--no-print-directory", "--dry-run", "fetch", f"CONFIG={both}", f"VENV={ready.parent}"]
-    line = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    program, *arguments = shlex.split(line)
-    assert program == str(ready.parent / "bin/snakemake") and "--configfile" in arguments
+    make = ["make", "--no-print-directory", "--dry-run", "fetch", f"CONFIG={both}", f"VENV={environment}"]
+    lines = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    program, *arguments = shlex.split(lines[-1])  # after what sets up the environment
+    assert program == str(environment / "bin/snakemake") and "--configfile" in arguments
     for options, jobs in ((arguments[:2] + arguments[-2:], {}), (arguments, {"a_fetch": 1, "b_fetch": 1})):
         done = snakemake(tmp_path, "--dry-run", "--quiet", "rules", *options, config=both)
         assert {rule: n for rule, n in counted(done.stdout + done.stderr).items() if rule != "fetch"} == jobs
