@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 VENV ?= .venv
 CORES ?= all
-WORKERS ?= 3
+WORKERS ?= 2
 CONFIG ?= config.yaml
 BIN := $(VENV)/bin
 # What is installed in VENV, as text: the lock and what pip reads of this project.
@@ -11,7 +11,7 @@ LOCKED := envs/requirements.txt pyproject.toml
 # An environment that several checkouts share knows one of them; each runs its own code.
 export PYTHONPATH := $(CURDIR)/src
 
-.PHONY: ready install reproduce expected figures pretrain export fetch report plan changes audit test test-processors lint format lock minilm clean
+.PHONY: ready install reproduce expected figures pretrain export fetch report plan changes audit test test-slow test-all test-processors lint format lock minilm clean
 
 # With CRATE, an archive that `export` wrote: everything drawn again from that, and nothing computed.
 figures: ready
@@ -57,8 +57,19 @@ audit: ready
 changes: ready
 	@$(BIN)/python workflow/scripts/changes.py --configfile $(CONFIG)
 
+# Tests are handed out one by one, those of a group together, in the order of tests/conftest.py.
+PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder
+
+# Style, and every test that is not slow: at most five minutes of two cores.
 test: ready lint
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "not slow"
+
+# What `test` leaves out, and all cases of what tries a share there: some ten minutes of two cores.
+test-slow: ready
+	HEURISTIC_CORE_TEST_FULL=1 $(PYTEST) -m "slow or sampled"
+
+test-all: test
+	$(MAKE) test-slow
 
 # The same bytes on an emulated AMD EPYC and Intel Haswell: minutes of two cores. Without Debian's qemu-user it says so.
 test-processors: ready

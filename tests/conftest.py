@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from once import once
 
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"
@@ -16,6 +17,27 @@ STUDY_FILES = [
     for path in (ROOT / "config.yaml", *sorted(ROOT.glob("config/*.yaml")))
     if not path.read_text().partition("studies:")[1]
 ]
+
+
+# Of the files with tests of the finished study, those whose tests take longest.
+LONGEST = ("test_faults_kills.py", "test_damaged.py", "test_faults_runs.py", "test_killed.py", "test_workflow.py")
+
+
+def pytest_itemcollected(item):
+    if "finished" in item.fixturenames:
+        item.add_marker("workflow")
+
+
+@pytest.hookimpl(trylast=True)  # of the tests that were chosen
+def pytest_collection_modifyitems(items):
+    """One test that needs the finished study begins, and makes it; the other such tests end the run.
+
+    So no processor idles: what runs meanwhile needs no study, and the shortest are among the last.
+    """
+    waiting = [item for item in items if item.get_closest_marker("workflow")]
+    waiting.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
+    first, rest = waiting[:1], waiting[1:]
+    items[:] = [*first, *(item for item in items if item not in waiting), *rest]
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -110,26 +132,34 @@ def pairs(encoded):
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory):
-    """A folder in which the reduced study has run to its end."""
+    """A folder in which the reduced study has run to its end; all tests share it, so copy what you change.
+
+    `again.txt` is what a second run said there.
+    """
     from reduced import snakemake
 
-    folder = tmp_path_factory.mktemp("study")
-    snakemake(folder)
-    return folder
+    def make(folder):
+        snakemake(folder)
+        again = snakemake(folder)
+        (folder / "again.txt").write_text(again.stdout + again.stderr)
+
+    return once(tmp_path_factory, "study", make)
 
 
 @pytest.fixture(scope="session")
 def settled(finished, tmp_path_factory):
-    """A checkout with the finished study in it."""
+    """A checkout with the finished study in it, shared like that."""
     from reduced import clone, planned, snakemake
 
-    folder = clone(tmp_path_factory.mktemp("settled") / "checkout")
-    for name in ("results", ".snakemake"):
-        shutil.copytree(finished / name, folder / name)
-    # claims.yaml and the captions, which these read, lie elsewhere now.
-    assert set(planned(folder, checkout=folder)) == {"claims", "report"}
-    snakemake(folder, checkout=folder)
-    return folder
+    def make(folder):
+        clone(folder)
+        for name in ("results", ".snakemake"):
+            shutil.copytree(finished / name, folder / name)
+        # claims.yaml and the captions, which these read, lie elsewhere now.
+        assert set(planned(folder, checkout=folder)) == {"claims", "report"}
+        snakemake(folder, checkout=folder)
+
+    return once(tmp_path_factory, "settled", make)
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import forked
+
 from heuristic_core.config import load_study
 from heuristic_core.config.context import Context
 from heuristic_core.figures.targets import TARGETS, unmet
@@ -24,23 +26,23 @@ def snakemake(
     config: Path | list[Path] = REDUCED,
     checkout: Path = ROOT,
     check: bool = True,
+    fork: bool | None = None,
     **options,
 ):
-    """Run Snakemake in `folder`. config: one file, or several laid over each other. checkout: whose code is used."""
+    """Run Snakemake in `folder`. config: one file, or several laid over each other. checkout: whose code is used.
+
+    fork: in a fork of a process with its imports done, for what runs no job; a dry run without `options` is one.
+    """
     files = config if isinstance(config, list) else [config]
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--snakefile",
-        str(checkout / "Snakefile"),
-        "--directory",
-        str(folder),
-    ]
-    command += ["--configfile", *map(str, files), "--cores", "2", "--scheduler", "greedy", *arguments]
-    if checkout != ROOT:
-        options = {"cwd": checkout, "env": os.environ | {"PYTHONPATH": str(checkout / "src")}} | options
-    done = subprocess.run(command, capture_output=True, text=True, **options)
+    given = ["--snakefile", str(checkout / "Snakefile"), "--directory", str(folder)]
+    given += ["--configfile", *map(str, files), "--cores", "2", "--scheduler", "greedy", *map(str, arguments)]
+    other = checkout != ROOT
+    if fork or (fork is None and "--dry-run" in arguments and not options):
+        done = forked.run(given, checkout if other else Path.cwd(), checkout / "src" if other else None)
+    else:
+        if other:
+            options = {"cwd": checkout, "env": os.environ | {"PYTHONPATH": str(checkout / "src")}} | options
+        done = subprocess.run([sys.executable, "-m", "snakemake", *given], capture_output=True, text=True, **options)
     if check:
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
     return done

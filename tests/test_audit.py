@@ -78,12 +78,10 @@ def edit_cell(path, column):
     pq.write_table(table.set_column(index, table.schema.field(column), pa.array(values)), path)
 
 
-@pytest.mark.workflow
 def test_a_study_as_it_was_made_has_no_finding(study, jobs):
     assert found(jobs) == set()
 
 
-@pytest.mark.workflow
 @pytest.mark.parametrize(
     ("path", "tamper"),
     [
@@ -98,7 +96,6 @@ def test_a_changed_result_is_found(study, jobs, path, tamper):
     assert {one for kind, one in found(jobs) if kind == "tampered"} == {path}  # what was made from it is stale
 
 
-@pytest.mark.workflow
 def test_a_mask_changed_in_one_component_is_found_and_named(study, jobs):
     path = Path(CELL, "subnetwork.json")
     mask = json.loads(path.read_text())
@@ -110,14 +107,12 @@ def test_a_mask_changed_in_one_component_is_found_and_named(study, jobs):
     assert f"{CELL}/predictions.parquet" in {one.path for one in findings if one.kind == "stale"}
 
 
-@pytest.mark.workflow
 def test_a_changed_record_is_found(study, jobs):
     path = f"{CELL}/subnetwork.json"
     record_file(path).write_text(record_file(path).read_text().replace('"rise": 14', '"rise": 15'))
     assert ("tampered", str(record_file(path))) in found(jobs)
 
 
-@pytest.mark.workflow
 def test_a_record_changed_with_its_digest_is_found_by_what_else_tells_of_it(study, jobs):
     path = f"{CELL}/predictions.parquet"
     change_record(path, lambda text: text.update(seconds=0.01))  # nothing but the collected table knows
@@ -128,7 +123,7 @@ def test_a_record_changed_with_its_digest_is_found_by_what_else_tells_of_it(stud
     assert [one.detail for one in check(STUDY, jobs) if "was not read" in one.detail]
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_another_configuration_makes_results_stale_and_orphaned(study, changed):
     other = jobs_of(changed(prune__learning_rate=0.3, grid__seeds=[42, 43]))
     findings = check(STUDY, other)
@@ -139,7 +134,6 @@ def test_another_configuration_makes_results_stale_and_orphaned(study, changed):
     assert f"{lost}/subnetwork.json" in orphans and str(record_file(f"{lost}/subnetwork.json")) in orphans
 
 
-@pytest.mark.workflow
 def test_what_is_lost_added_or_unrecorded_is_found(study, jobs):
     lost, added, bare = f"{CELL}/trace.parquet", f"{RUNS}/ft1/notes.txt", f"{STUDY}/figures/figure06.pdf"
     Path(lost).unlink()
@@ -150,14 +144,12 @@ def test_what_is_lost_added_or_unrecorded_is_found(study, jobs):
     assert {("missing", lost), ("orphaned", added), ("unrecorded", bare), ("tampered", extra)} <= found(jobs)
 
 
-@pytest.mark.workflow
 def test_code_of_another_version_makes_results_stale(study, jobs):
     path = f"{CELL}/predictions.parquet"
     change_record(path, lambda text: text.update(code="0123456789abcdef"))
     assert ("stale", path) in found(jobs)
 
 
-@pytest.mark.workflow
 def test_a_forged_result_with_a_forged_record_does_not_come_out_again(study, jobs):
     """Result, record and the collected table agree: only computing again can tell."""
     path = f"{STUDY}/tables/effective_size.parquet"
@@ -170,7 +162,6 @@ def test_a_forged_result_with_a_forged_record_does_not_come_out_again(study, job
     assert "column floor, row 0" in result.faults[path]
 
 
-@pytest.mark.workflow
 def test_the_table_of_records_is_held_against_every_field(study, jobs):
     path = STUDY / "tables/provenance.parquet"
     table = read_rows(path)
@@ -181,7 +172,7 @@ def test_the_table_of_records_is_held_against_every_field(study, jobs):
     assert "tells of job figures/figure99, which left no record" in [one.replace(f"{path} ", "") for one in details]
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_a_job_of_every_script_comes_out_again(study, jobs):
     """Each finds all that it reads among its inputs."""
     quick = {job.script: job for job in computable(jobs, []) if job.script not in ("finetune", "ablate", "figure")}
@@ -191,7 +182,7 @@ def test_a_job_of_every_script_comes_out_again(study, jobs):
         assert result.exact and result.faults == {}, job.name
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_the_command_computes_a_sample_again_and_says_what_it_found(study):
     command = [sys.executable, ROOT / "workflow/scripts/audit.py", "--configfile", REDUCED, "--sample", "4"]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -251,7 +242,6 @@ def test_tables_and_tensors_name_what_differs(tmp_path):
     assert told("c", "safetensors", exact=False) == "w differs in 1 of 2 values"
 
 
-@pytest.mark.workflow
 def test_the_sample_is_drawn_by_its_seed(jobs):
     assert sample(jobs, 5, 0.0, 1) == sample(jobs[::-1], 5, 0.0, 1) != sample(jobs, 5, 0.0, 2)
     assert len(sample(jobs, None, 0.1, 0)) == -(-len(jobs) // 10)

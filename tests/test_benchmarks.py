@@ -10,6 +10,7 @@ from conftest import ROOT
 RESULTS = {"prune_step": "ratio", "evaluate": "ratio", "finetune_step": "plain over it"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_benchmark_runs_at_the_smallest_size(name, tmp_path):
     command = [sys.executable, str(ROOT / "benchmarks" / f"{name}.py"), "--size", "miniature", "--turns", "1"]
@@ -18,7 +19,7 @@ def test_a_benchmark_runs_at_the_smallest_size(name, tmp_path):
     assert results and all(RESULTS[name] in str(result) for result in results)
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["startup", "precision"])
 def test_a_benchmark_runs_on_a_finished_study(name, finished):
     from reduced import REDUCED, RUNS, STUDY

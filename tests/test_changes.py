@@ -254,7 +254,6 @@ def changes(folder, *configs, checkout=ROOT):
     ).stdout.strip()
 
 
-@pytest.mark.workflow
 def test_a_changed_setting_is_named_where_it_matters(finished, changed):
     config = changed(prune__learning_rate=0.3, analysis__margin=2.0, figures__figure10__width=5.0)
     first, *causes, following = changes(finished, config).split("\n\n")
@@ -275,14 +274,14 @@ def test_a_changed_setting_is_named_where_it_matters(finished, changed):
     assert following.endswith("report, provenance.")
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_new_cells_have_no_result_yet(finished, changed):
     text = changes(finished, changed(grid__sparsities=[0.2, 0.4, 0.6]))
     assert "prune (8), evaluate (8):\n    no result yet\n" in text
     assert "    setting changed: grid.sparsities [0.2, 0.4] -> [0.2, 0.4, 0.6]\n" in text
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_changed_code_and_files_of_a_checkout_are_named(checkout):
     config = "tests/studies/reduced.yaml"
     assert changes(checkout, config, checkout=checkout) == NOTHING
@@ -294,7 +293,7 @@ def test_changed_code_and_files_of_a_checkout_are_named(checkout):
     assert text.endswith("Because of these: report, provenance.")
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_studies_of_one_file_are_told_apart(finished, changed, tmp_path):
     one = changed(analysis__margin=2.0)
     several = tmp_path / "several.yaml"

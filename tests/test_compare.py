@@ -204,6 +204,7 @@ def test_figures_of_one_study_are_shown_once(folder, monkeypatch):
     assert "pair, fine-tuning seed 1 and pair, fine-tuning seed 2" in page.text
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_the_page_fits_a_narrow_window_and_sorts(folder, monkeypatch, tmp_path):
     out = write_comparison(folder, monkeypatch, "results/one results/other", "narrow")
@@ -248,7 +249,7 @@ def snakemake(folder, *arguments):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_the_command(folder):
     asked = ["compare", "--config", "compare=results/one results/pair:2"]
     done = snakemake(folder, *asked)

@@ -6,6 +6,7 @@ import re
 
 import pytest
 import yaml
+from amounts import amount
 from conftest import ROOT, STUDY_FILES
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -359,7 +360,8 @@ def mutated(draw):
     return values
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@pytest.mark.sampled
+@settings(max_examples=amount(400), deadline=None, derandomize=True)
 @given(mutated())
 def test_any_change_ends_in_a_study_or_in_a_named_error(values):
     try:

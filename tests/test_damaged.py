@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from reduced import RUNS, results, snakemake
 
-pytestmark = pytest.mark.workflow
+pytestmark = pytest.mark.slow
 
 STEP = f"{RUNS}/ft1/step60"
 CELL = f"{STEP}/s0.4/seed42"
@@ -31,39 +31,55 @@ def emptied(path: Path) -> None:
     path.write_bytes(b"")
 
 
-# What is damaged, how, and a result whose job reads it.
-DAMAGES = [
-    (f"{STEP}/checkpoint/model.safetensors", flipped, f"{CELL}/predictions.parquet"),
-    (f"{STEP}/checkpoint/config.json", truncated, f"{CELL}/predictions.parquet"),
-    (f"{CELL}/subnetwork.json", flipped, f"{CELL}/predictions.parquet"),
-    (f"{CELL}/subnetwork.json", emptied, f"{RUNS}/ft1/core.parquet"),
-    (f"{CELL}/predictions.parquet", truncated, f"{STEP}/accuracy.parquet"),
-    (f"{STEP}/means.safetensors", flipped, f"{CELL}/subnetwork.json"),
-    (f"{STEP}/logits.safetensors", truncated, f"{CELL}/subnetwork.json"),
-    (f"{RUNS}/data/encoded/evaluation.safetensors", flipped, f"{CELL}/predictions.parquet"),
-    (f"{TABLES}/accuracy.parquet", flipped, f"{TABLES}/effective_size.parquet"),
-    (f"{TABLES}/core.parquet", emptied, f"{TABLES}/claims.parquet"),
+def keep_times(path: Path, times: os.stat_result) -> None:
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+# Runs of Snakemake; of each: what is damaged, how, and a result whose job reads it and nothing else that is damaged.
+FT1, FT2 = (f"{RUNS}/ft{seed}" for seed in (1, 2))
+ROUNDS = [
+    [
+        (f"{STEP}/checkpoint/model.safetensors", flipped, f"{CELL}/predictions.parquet"),
+        (f"{FT1}/step30/checkpoint/config.json", truncated, f"{FT1}/step30/s0.4/seed42/predictions.parquet"),
+        (f"{FT2}/step60/s0.4/seed42/subnetwork.json", flipped, f"{FT2}/step60/s0.4/seed42/predictions.parquet"),
+        (f"{FT2}/step30/means.safetensors", flipped, f"{FT2}/step30/s0.4/seed42/subnetwork.json"),
+    ],
+    [
+        (f"{RUNS}/data/encoded/evaluation.safetensors", flipped, f"{CELL}/predictions.parquet"),
+        (f"{STEP}/logits.safetensors", truncated, f"{STEP}/s0.2/seed42/subnetwork.json"),
+    ],
+    [
+        (f"{CELL}/subnetwork.json", emptied, f"{FT1}/core.parquet"),
+        (f"{FT2}/step60/s0.4/seed42/predictions.parquet", truncated, f"{FT2}/step60/accuracy.parquet"),
+    ],
+    [(f"{TABLES}/accuracy.parquet", flipped, f"{TABLES}/effective_size.parquet")],
+    [(f"{TABLES}/core.parquet", emptied, f"{TABLES}/claims.parquet")],
 ]
 
 
 def test_damage_is_named_and_mended_by_what_the_message_says(finished, tmp_path):
     folder = tmp_path / "study"
     shutil.copytree(finished, folder, symlinks=True)
-    for name, damage, reader in DAMAGES:
-        whole = (folder / name).read_bytes()
-        times = (folder / name).stat()
-        damage(folder / name)
-        os.utime(folder / name, ns=(times.st_atime_ns, times.st_mtime_ns))  # no time stamp betrays it
-        (folder / reader).unlink()
-        done = snakemake(folder, "--", reader, check=False)
+    for damages in ROUNDS:
+        whole = {name: ((folder / name).read_bytes(), (folder / name).stat()) for name, *_ in damages}
+        for name, damage, reader in damages:
+            damage(folder / name)
+            keep_times(folder / name, whole[name][1])  # no time stamp betrays it
+            (folder / reader).unlink()
+        readers = [reader for *_, reader in damages]
+        done = snakemake(folder, "--keep-going", "--", *readers, check=False)
         text = done.stdout + done.stderr
-        assert done.returncode == 1, name
-        message = re.search(r"error: (\S+) has changed since .* To have it made anew: rm -r (\S+), and run again", text)
-        assert message and message[1] == name and name.startswith(message[2]), text[-3000:]
+        assert done.returncode == 1, damages
+        assert not any((folder / reader).exists() for reader in readers)
+        told = re.findall(r"error: (\S+) has changed since .* To have it made anew: rm -r (\S+), and run again", text)
+        assert {name for name, _ in told} == set(whole), text[-3000:]
+        assert all(name.startswith(removed) for name, removed in told)
         assert "Traceback" not in text
-        (folder / name).write_bytes(whole)
-        os.utime(folder / name, ns=(times.st_atime_ns, times.st_mtime_ns))
-        shutil.copy2(finished / reader, folder / reader)
+        for name, (content, times) in whole.items():
+            (folder / name).write_bytes(content)
+            keep_times(folder / name, times)
+        for reader in readers:
+            shutil.copy2(finished / reader, folder / reader)
 
     # By the message's words, also where all that was made from a file is there; with what the failed jobs lost.
     lost = [f"{STEP}/checkpoint", f"{CELL}/subnetwork.json", f"{CELL}/predictions.parquet", f"{TABLES}/core.parquet"]

@@ -13,6 +13,7 @@ import pytest
 import yaml
 from archives import METADATA, described, export, members, script, write
 from conftest import ROOT
+from once import once
 from reduced import REDUCED, STUDY, snakemake
 
 from heuristic_core.config.claims import load_claims
@@ -33,11 +34,13 @@ NOT_KNOWN = re.compile("publisher|author|organization|contactPoint|Bioschemas", 
 
 @pytest.fixture(scope="module")
 def study(finished, tmp_path_factory):
-    """A folder with the finished study, which may be changed, and its archive."""
-    folder = tmp_path_factory.mktemp("exported")
-    shutil.copytree(finished, folder, dirs_exist_ok=True)
-    snakemake(folder, "--", "export", env=os.environ | {"HF_TOKEN": SECRET})
-    return folder
+    """A folder with the finished study and its archive; all tests share it."""
+
+    def make(folder):
+        shutil.copytree(finished, folder, dirs_exist_ok=True)
+        snakemake(folder, "--", "export", env=os.environ | {"HF_TOKEN": SECRET})
+
+    return once(tmp_path_factory, "exported", make)
 
 
 @pytest.fixture(scope="module")
@@ -98,14 +101,14 @@ def issues(archive, cache):
     return found
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_the_validator_accepts_it(archive, cache):
     found = issues(archive, cache)
     assert found["REQUIRED"] == set()
     assert {message for message in found["RECOMMENDED"] if not NOT_KNOWN.search(message)} == set()
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_the_validator_would_find_a_fault(found, cache, tmp_path):
     """Without this, the test above might pass because nothing is looked at."""
     entities = described(found)
@@ -116,7 +119,6 @@ def test_the_validator_would_find_a_fault(found, cache, tmp_path):
     assert any("license" in message for message in issues(faulty, cache)["REQUIRED"])
 
 
-@pytest.mark.workflow
 def test_it_holds_what_was_promised_and_says_the_truth_of_it(study, found):
     assert found.keys() >= {
         *("report.html", "study.json", "config.yaml", "claims.yaml", "CITATION.cff", "Snakefile"),
@@ -142,7 +144,6 @@ def test_it_holds_what_was_promised_and_says_the_truth_of_it(study, found):
     assert yaml.safe_load(found["config.yaml"]) == SETTINGS
 
 
-@pytest.mark.workflow
 def test_exporting_again_gives_the_same_bytes(study, archive, tmp_path):
     copied = tmp_path / "elsewhere" / "reduced"
     shutil.copytree(study / "results/reduced", copied, copy_function=shutil.copyfile)  # with other times
@@ -150,7 +151,6 @@ def test_exporting_again_gives_the_same_bytes(study, archive, tmp_path):
     assert (tmp_path / "again.zip").read_bytes() == archive.read_bytes()
 
 
-@pytest.mark.workflow
 def test_no_path_user_or_secret_enters_it(study, tmp_path):
     private = ("/home/ada", "lovelace", "s3cret", SECRET, str(Path.home()), str(tmp_path), str(study), str(ROOT))
     split = {"sentences": ["a", "b"], "url": "https://ada:s3cret@example.org/x.csv?key=s3cret", "sha256": "0" * 64}
@@ -247,7 +247,6 @@ def test_code_that_differed_from_its_commit_names_none(dirty, commit):
     assert run_of([made]).commit == commit
 
 
-@pytest.mark.workflow
 def test_dates_and_commit_are_those_of_the_records(study, found, tmp_path):
     assert described(found)["./"]["datePublished"]
     root = tmp_path / "reduced"

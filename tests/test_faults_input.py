@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from amounts import amount
 from conftest import ROOT, STUDY_FILES
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -33,7 +34,7 @@ from heuristic_core.tasks.sentences import sentences
 
 BYTES = {file: (ROOT / file).read_bytes() for file in STUDY_FILES}
 VALUES = {file: yaml.safe_load(content) for file, content in BYTES.items()}
-MANY = settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=amount(300), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 # ---- configurations
 
@@ -117,6 +118,7 @@ def bad_values(draw):
     return values
 
 
+@pytest.mark.sampled
 @MANY
 @given(bad_values())
 def test_any_changed_configuration_is_a_study_or_one_message(values):
@@ -154,6 +156,7 @@ def damaged(draw, contents):
     return bytes(content)
 
 
+@pytest.mark.sampled
 @MANY
 @given(content=damaged(list(BYTES.values())))
 @example(content=b"a: &a [*a]")
@@ -242,9 +245,10 @@ def test_whole_files_are_read(tmp_path, kind):
     assert check_data(tmp_path, f"data.{kind}")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", CONTENTS)
 def test_any_damaged_data_file_is_read_or_refused(tmp_path, kind):
-    @settings(max_examples=100, deadline=None, derandomize=True)
+    @settings(max_examples=amount(100), deadline=None, derandomize=True)
     @given(content=damaged([CONTENTS[kind]]))
     def run(content):
         (tmp_path / f"data.{kind}").write_bytes(content)
@@ -278,7 +282,8 @@ VALUE = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@pytest.mark.sampled
+@settings(max_examples=amount(150), deadline=None, derandomize=True)
 @given(st.lists(st.dictionaries(st.sampled_from(["sentence1", "sentence2", "label", "template"]), VALUE), max_size=6))
 @example([{"sentence1": "\ud800", "sentence2": "b", "label": 0}])
 @example([{"sentence1": "a", "sentence2": "b", "label": 0, "template": "\ud800"}])
@@ -310,7 +315,8 @@ FEATURES = [{}, [], None, 3, {"info": []}, {"info": {"features": []}}, {"info": 
 FEATURES += [{"info": {"features": {"label": {"_type": "ClassLabel"}}}}, {"info": {"features": None}}]
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@pytest.mark.sampled
+@settings(max_examples=amount(150), deadline=None, derandomize=True)
 @given(
     st.lists(st.tuples(st.sampled_from(["sentence1", "sentence2", "label", "template"]), st.sampled_from([*COLUMN]))),
     st.sampled_from([None, b"\xff", b"{", *(json.dumps(value).encode() for value in FEATURES)]),
@@ -326,6 +332,7 @@ def test_any_columns_of_a_parquet_file_are_read_or_refused(tmp_path_factory, col
     check_data(folder, "data.parquet")
 
 
+@pytest.mark.sampled
 def test_a_saved_data_set_that_is_damaged_is_read_or_refused(tmp_path):
     from datasets import Dataset
 
@@ -333,7 +340,7 @@ def test_a_saved_data_set_that_is_damaged_is_read_or_refused(tmp_path):
     assert check_data(tmp_path, "data")
     whole = {path: path.read_bytes() for path in (tmp_path / "data").iterdir()}
 
-    @settings(max_examples=60, deadline=None, derandomize=True)
+    @settings(max_examples=amount(60), deadline=None, derandomize=True)
     @given(st.sampled_from(sorted(whole)), st.data())
     def run(path, data):
         for each, content in whole.items():
@@ -359,13 +366,12 @@ BAD_FILES = {
 }
 
 
-@pytest.mark.workflow
 @pytest.mark.parametrize("name", BAD_FILES)
 def test_bad_configurations_end_snakemake_with_a_message_and_nothing_done(tmp_path, name):
     folder = tmp_path / "work"
     folder.mkdir()
     (tmp_path / "mine.yaml").write_bytes(BAD_FILES[name])
-    done = snakemake(folder, config=tmp_path / "mine.yaml", check=False)
+    done = snakemake(folder, config=tmp_path / "mine.yaml", check=False, fork=True)
     assert done.returncode == 1
     assert "Traceback" not in done.stdout + done.stderr
     assert "mine.yaml" in done.stderr or "none.yaml" in done.stderr or "onfig file" in done.stderr

@@ -16,7 +16,7 @@ import pytest
 from conftest import ROOT
 from reduced import REDUCED, results, snakemake
 
-pytestmark = pytest.mark.workflow
+pytestmark = pytest.mark.slow
 KILLS = int(os.environ.get("HEURISTIC_CORE_KILLS", "50"))
 SEED = int(os.environ.get("HEURISTIC_CORE_KILLS_SEED", "0"))
 MARK = "HEURISTIC_CORE_TEST_OF_KILLS"

@@ -22,7 +22,6 @@ from test_faults_kills import MARK, check_that_nothing_runs, is_server, private,
 
 from heuristic_core import faults
 
-pytestmark = pytest.mark.workflow
 CELL = f"{RUNS}/ft1/step60/s0.4/seed44"
 GIGABYTE = 1 << 30
 
@@ -87,6 +86,7 @@ def fill(folder: Path) -> Path:
 TARGETS = [f"{CELL}/subnetwork.json", f"{CELL}/trace.parquet"]
 
 
+@pytest.mark.slow
 def test_full_and_read_only_disks_are_told_and_left(small, finished):
     folder, remount = small
     shutil.rmtree(folder / CELL)
@@ -105,6 +105,7 @@ def test_full_and_read_only_disks_are_told_and_left(small, finished):
     assert not [path for path in (folder / "results").rglob("*") if ".partial" in path.name]
 
 
+@pytest.mark.slow
 def test_fine_tuning_on_a_full_disk_goes_on_when_there_is_room(small, finished):
     folder, _ = small
     run = folder / RUNS / "ft1"
@@ -123,6 +124,7 @@ def test_fine_tuning_on_a_full_disk_goes_on_when_there_is_room(small, finished):
     assert not (run / ".unfinished").exists()
 
 
+@pytest.mark.slow
 def test_a_working_folder_that_is_full_or_read_only_is_told(tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
@@ -173,6 +175,7 @@ def endless(changed):
     return changed(prune__hold=1_000_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("warm", ["1", "0"])
 def test_a_killed_job_says_so_and_nothing_of_it_is_left_running(copy, finished, endless, private, warm):  # noqa: F811
     """As the kernel kills where memory runs out. Of two Snakemakes in the folder the second is refused."""
@@ -193,6 +196,7 @@ def test_a_killed_job_says_so_and_nothing_of_it_is_left_running(copy, finished, 
     assert same(copy, finished, *TARGETS)
 
 
+@pytest.mark.slow
 def test_two_runs_on_the_same_results_do_not_destroy_each_other(copy, endless, private, tmp_path):  # noqa: F811
     """From different working folders, where Snakemake's own lock does not help."""
     log = log_of_pruning(copy)
@@ -210,6 +214,7 @@ def test_two_runs_on_the_same_results_do_not_destroy_each_other(copy, endless, p
     running.communicate()
 
 
+@pytest.mark.slow
 def test_jobs_end_with_a_killed_snakemake(copy, endless, private):  # noqa: F811
     """Within seconds, those of both kinds, so that nothing writes beside the next run."""
     log = log_of_pruning(copy)
@@ -225,6 +230,7 @@ def test_jobs_end_with_a_killed_snakemake(copy, endless, private):  # noqa: F811
 # ---- what a machine lacks
 
 
+@pytest.mark.slow
 def test_a_job_without_memory_says_what_to_lower(tmp_path, changed, finished):
     """The first matrix of the model would take 17 GB, and a process may have 8."""
     huge = changed(model__architecture={"layers": 2, "heads": 4, "hidden": 65536, "feed_forward": 32, "positions": 24})
@@ -240,6 +246,7 @@ def test_a_job_without_memory_says_what_to_lower(tmp_path, changed, finished):
     assert same(tmp_path, finished, target, f"{RUNS}/ft1/step60/checkpoint/model.safetensors")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
 def test_a_configuration_for_a_gpu_says_that_there_is_none(copy):
     whole = results(copy)

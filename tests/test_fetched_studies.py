@@ -18,7 +18,7 @@ LABELS = ["entailment", "neutral", "contradiction"]
 NAME = "tiny/bert"
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_make_fetch_checks_again_in_every_study_of_several(hub, tmp_path):
     values = yaml.safe_load(REDUCED.read_text())
     model = {"name": "tiny", "source": "pretrained", "hub": NAME, "revision": "0" * 40}
@@ -27,15 +27,13 @@ def test_make_fetch_checks_again_in_every_study_of_several(hub, tmp_path):
         listed = tmp_path / f"results/{name}/tiny/pairs/data/fetched.json"
         listed.parent.mkdir(parents=True)
         listed.write_text("[]")
-    both, ready = tmp_path / "both.yaml", tmp_path / "venv/installed"
+    both, environment = tmp_path / "both.yaml", tmp_path / "venv"
     both.write_text("studies: [a.yaml, b.yaml]\n")
-    ready.parent.mkdir()
-    ready.touch()
     snakemake(tmp_path, "--touch", "--", "fetch", config=both)
-    make = ["make", "--no-print-directory", "--dry-run", "fetch", f"CONFIG={both}", f"VENV={ready.parent}"]
-    line = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    program, *arguments = shlex.split(line)
-    assert program == str(ready.parent / "bin/snakemake") and "--configfile" in arguments
+    make = ["make", "--no-print-directory", "--dry-run", "fetch", f"CONFIG={both}", f"VENV={environment}"]
+    lines = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    program, *arguments = shlex.split(lines[-1])  # after what sets up the environment
+    assert program == str(environment / "bin/snakemake") and "--configfile" in arguments
     for options, jobs in ((arguments[:2] + arguments[-2:], {}), (arguments, {"a_fetch": 1, "b_fetch": 1})):
         done = snakemake(tmp_path, "--dry-run", "--quiet", "rules", *options, config=both)
         assert {rule: n for rule, n in counted(done.stdout + done.stderr).items() if rule != "fetch"} == jobs
@@ -61,7 +59,7 @@ def pretrained(tmp_path_factory):
     return folder
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_a_study_is_fetched_once_and_then_runs_from_the_cache(hub, environment, pretrained, tmp_path):
     data = {}
     for name, count in {"train-0": 200, "train-1": 100, "dev-0": 40}.items():
@@ -106,7 +104,7 @@ def test_a_study_is_fetched_once_and_then_runs_from_the_cache(hub, environment, 
     assert left["finetune"] == 1 and not {"fetch", "sentences", "encode"} & set(left)
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_a_study_without_the_hub_has_nothing_to_fetch(tmp_path):
     done = snakemake(tmp_path, "fetch")
     assert "nothing to fetch" in done.stdout + done.stderr and not (tmp_path / "results/reduced/mini-bert").exists()

@@ -104,6 +104,7 @@ def test_the_share_in_the_title_is_a_mean_over_words_and_repeated_words_stand_ou
     assert labels == ["[CLS]", "the", "doc", "·tor", "[SEP]", "Doctor", "[SEP]"]
 
 
+@pytest.mark.slow
 def test_the_same_tables_give_the_same_bytes_and_nothing_is_cut_off(tables, tmp_path, recwarn):
     for folder in ("one", "two"):
         figure, marks = draw("figure07", tables, Figure(), CONTEXT)

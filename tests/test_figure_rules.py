@@ -6,7 +6,7 @@ import sys
 import pytest
 from conftest import ROOT
 
-pytestmark = pytest.mark.workflow
+pytestmark = pytest.mark.slow
 REASONS = {
     "figure11": "figure11 stands for qqp, this study for mnli; set counterpart.task: qqp, or ask for figure05",
     "table8": "table8 stands for gpt2, this study for bert; set counterpart.model: gpt2, or ask for table3",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from amounts import amount
 from conftest import make_encoded
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -94,8 +95,9 @@ def test_evaluations_cover_step_0_and_every_interval(tmp_path):
     assert not torch.equal(logits[0], logits[6])
 
 
+@pytest.mark.sampled
 @given(st.lists(st.integers(1, 24), min_size=1, max_size=4))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=amount(15), deadline=None)
 def test_a_run_cut_at_any_steps_ends_with_the_weights_of_an_uninterrupted_one(cuts):
     with tempfile.TemporaryDirectory() as folder:
         whole, _, found, logits = run(Path(folder) / "whole.safetensors")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from amounts import first_fast
 from conftest import ROOT
 from filelock import FileLock
 from huggingface_hub import errors
@@ -98,6 +99,7 @@ def test_a_model_is_fetched_with_what_is_loaded_and_nothing_else(hub, fetch, sna
     assert blobs["model.safetensors"] == rows["model.safetensors"]["sha256"] and len(blobs["config.json"]) == 40
 
 
+@pytest.mark.slow
 def test_shards_and_patterns_of_files_are_fetched_whole(hub, fetch):
     shards = {f"model-0000{i}-of-00002.safetensors": bytes([i]) * 3000 for i in (1, 2)}
     model = {"config.json": b"{}", "model.safetensors.index.json": b"{}", **shards}
@@ -107,6 +109,7 @@ def test_shards_and_patterns_of_files_are_fetched_whole(hub, fetch):
     assert sorted(rows) == sorted([*model, *(f"mnli/train-{i}.parquet" for i in range(3))])
 
 
+@pytest.mark.slow
 def test_a_download_that_breaks_off_is_resumed_where_it_stopped(hub, fetch):
     chunk = 10 * 2**20  # the client writes as much at a time
     weights = os.urandom(1000) * 25_000
@@ -117,7 +120,7 @@ def test_a_download_that_breaks_off_is_resumed_where_it_stopped(hub, fetch):
     assert ranges == [None, f"bytes={chunk}-"]
 
 
-@pytest.mark.parametrize("path", ["model.safetensors", "config.json"], ids=["large", "small"])
+@pytest.mark.parametrize("path", first_fast("model.safetensors", "config.json"), ids=["large", "small"])
 def test_wrong_bytes_are_downloaded_again_and_kept_never(hub, fetch, snapshot, path):
     commit = hub.add("model", NAME, MODEL)
     hub.wrong[path] = 1
@@ -132,7 +135,7 @@ def test_wrong_bytes_are_downloaded_again_and_kept_never(hub, fetch, snapshot, p
     assert fetch(commit)[path]["bytes"] == len(MODEL[path])
 
 
-@pytest.mark.parametrize("links", [True, False], ids=["links", "no links"])
+@pytest.mark.parametrize("links", first_fast(True, False), ids=["links", "no links"])
 def test_a_file_damaged_in_the_cache_is_found_and_downloaded_again(hub, fetch, snapshot, links):
     variables = {} if links else {"HF_HUB_DISABLE_SYMLINKS": "1"}
     commit = hub.add("model", NAME, MODEL)
@@ -155,6 +158,7 @@ def waited_for(condition, seconds=60):
     return found
 
 
+@pytest.mark.slow
 def test_a_killed_download_leaves_nothing_behind_once_it_is_done_again(hub, fetch, command, environment, snapshot):
     weights = os.urandom(1000) * 25_000
     commit = hub.add("model", NAME, MODEL | {"model.safetensors": weights})
@@ -194,6 +198,7 @@ def test_a_cache_that_cannot_be_locked_is_checked_all_the_same(hub, fetch, tmp_p
     assert fetch(commit) == rows
 
 
+@pytest.mark.slow
 def test_what_the_hub_does_not_have_or_give_is_named(hub, fetch):
     commit, other = hub.add("model", NAME, MODEL), "0" * 40
     assert f"model.revision = '{other}': {NAME} has no such commit" in fetch(other)
@@ -202,6 +207,7 @@ def test_what_the_hub_does_not_have_or_give_is_named(hub, fetch):
     assert f"model.hub = '{NAME}'" in (error := fetch(commit)) and "HF_TOKEN" in error and "granted" in error
 
 
+@pytest.mark.slow
 def test_what_a_repository_lacks_is_named(hub, fetch):
     old = {"config.json": b"{}", "pytorch_model.bin": b"weights", "vocab.txt": b"a"}
     error = fetch(hub.add("model", NAME, old))
@@ -255,6 +261,7 @@ print(json.dumps([told(cached_model, "tiny/bert", model), ask("b-*", "a-*"), ask
 """
 
 
+@pytest.mark.slow
 def test_what_the_cache_has_is_found_and_what_it_lacks_is_named(hub, fetch, environment, snapshot):
     commit = hub.add("model", NAME, MODEL)
     data = hub.add("dataset", "tiny/nli", {f"{name}-{i}.csv": f"{name}{i}".encode() for name in "abc" for i in (0, 1)})
@@ -329,6 +336,7 @@ def test_a_file_of_an_address_is_downloaded_once_and_again_where_it_is_damaged(h
     assert kept.read_bytes() == WEIGHTS and len(hub.requests) == 1
 
 
+@pytest.mark.slow
 def test_an_address_that_does_not_give_the_file_is_named_and_nothing_is_kept(hub, fetch, pairs_at, tmp_path):
     commit, split = hub.add("model", NAME, MODEL), pairs_at()
     named = f"task.evaluation.set0.url = '{split['url']}'"

@@ -38,6 +38,7 @@ def command(inputs, out):
     return [sys.executable, str(ROOT / "workflow/scripts/prune.py"), *map(str, parts)]
 
 
+@pytest.mark.slow
 def test_pruning_killed_at_random_moments_ends_with_the_same_bytes(fused, pairs, encoded, checkpoint, tmp_path):
     component_means(fused, pairs, torch.arange(len(pairs)).split(16)).save(tmp_path / "means")
     save_file({"logits": all_logits(fused, pairs)}, tmp_path / "logits")
@@ -76,7 +77,7 @@ def command_of(folder, target):
     return [sys.executable, str(ROOT / "workflow" / "scripts" / f"{name}.py"), *shlex.split(rest)]
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_fine_tuning_killed_at_random_moments_ends_with_the_same_bytes(finished, tmp_path):
     folder = f"{RUNS}/ft1"
     command = command_of(finished, f"{folder}/trace.parquet")

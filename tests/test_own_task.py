@@ -15,6 +15,8 @@ from heuristic_core.config import ConfigError, parse_study
 from heuristic_core.tables import read_rows, read_table
 from heuristic_core.tasks.files import DataError, read_task
 
+# What they share they also change, and undo that.
+pytestmark = pytest.mark.xdist_group("own task")
 PAGE = (ROOT / "docs" / "own-task.md").read_text()
 
 
@@ -65,7 +67,7 @@ def studied(folder):
     return config
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_the_page_goes_from_its_files_to_the_report(folder, studied):
     root = folder / "results/reviews"
     counts = read_rows(root / "tables/splits.parquet")
@@ -97,14 +99,14 @@ def files(folder, studied, tmp_path):
     shutil.copytree(kept, folder / "reviews")
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_another_row_makes_the_pairs_anew(folder, studied, files):
     with open(files / "dev.csv", "a", newline="") as file:
         file.write("The lamp is old.,Is the lamp old?,agrees\r\n")
     assert planned(folder, studied).keys() >= DESCENDANTS
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_new_timestamps_of_files_of_pairs_run_nothing(folder, studied, files):
     assert max(path.stat().st_size for path in files.iterdir()) > 1_000_000
     for path in files.iterdir():
@@ -112,7 +114,7 @@ def test_new_timestamps_of_files_of_pairs_run_nothing(folder, studied, files):
     assert planned(folder, studied) == {}
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [True, False])
 def test_another_file_that_a_pattern_matches_makes_the_pairs_anew(folder, studied, files, more):
     if more:
@@ -122,7 +124,7 @@ def test_another_file_that_a_pattern_matches_makes_the_pairs_anew(folder, studie
     assert planned(folder, studied).keys() >= DESCENDANTS
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 @pytest.mark.parametrize("dry", [["--dry-run"], []])
 def test_a_file_that_is_gone_is_named_before_anything_made_from_it_is_removed(folder, studied, files, dry):
     (files / "dev.csv").rename(files.parent / "dev.csv")
@@ -134,7 +136,7 @@ def test_a_file_that_is_gone_is_named_before_anything_made_from_it_is_removed(fo
     assert planned(folder, studied) == {}
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_another_test_set_runs_everything(folder, studied, tmp_path):
     values = yaml.safe_load(studied.read_text())
     values["task"]["evaluation"]["more"] = values["task"]["evaluation"]["dev"]

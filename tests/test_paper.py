@@ -155,21 +155,21 @@ def expected(name, jobs):
     return {rule: jobs.get(rule) for rule in counts}, counts
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_dry_run_has_a_job_for_every_run_of_the_grid(name, tmp_path):
     found, counts = expected(name, planned(tmp_path, file(name)))
     assert found == counts
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_dry_run_of_a_study_as_published(name, tmp_path):
     found, counts = expected(name, planned(tmp_path, layers(name)))
     assert found == counts
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_one_dry_run_of_all_four_studies(tmp_path):
     jobs = Counter(planned(tmp_path, CONFIG / "paper.yaml"))
     prefixes = {f"paper_{name.replace('-', '_')}_": name for name in STUDIES}
@@ -195,7 +195,6 @@ def both(tmp_path):
     return path, paths
 
 
-@pytest.mark.workflow
 def test_each_study_of_several_has_the_jobs_that_it_has_alone(both, tmp_path):
     path, alone = both
     jobs, prefixes = Counter(planned(tmp_path / "x", path)), ("reduced_", "b_2_")
@@ -204,7 +203,7 @@ def test_each_study_of_several_has_the_jobs_that_it_has_alone(both, tmp_path):
     assert found[0] != found[1]
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_each_study_of_several_runs_with_its_own_settings(both, tmp_path):
     path, alone = both
     snakemake(tmp_path / "x", "--", "reduced_describe", "b_2_describe", config=path)
@@ -230,7 +229,6 @@ def test_faulty_studies_are_named(both, values, message):
     assert message in str(caught.value)
 
 
-@pytest.mark.workflow
 def test_a_job_that_runs_models_takes_a_gpu_and_no_other_does(tmp_path):
     folder = "results/paper-mnli-bert/bert-base-cased/mnli/ft1"
     text = snakemake(tmp_path, "--dry-run", "--", f"{folder}/accuracy.parquet", config=file("mnli-bert")).stdout

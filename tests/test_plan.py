@@ -243,7 +243,7 @@ def results_of(folder):
     return sum(path.stat().st_size for path in (folder / "results").rglob("*") if path.is_file())
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_the_plan_of_a_finished_study_is_what_it_made(finished, tmp_path, monkeypatch):
     """Jobs exactly; pairs exactly, tokens to a tenth; disk within a factor of two."""
     monkeypatch.chdir(finished)
@@ -261,7 +261,7 @@ def test_the_plan_of_a_finished_study_is_what_it_made(finished, tmp_path, monkey
     assert 0.5 < sum(kept) / results_of(finished) < 2
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_a_plan_on_the_terminal_counts_what_exists(finished, monkeypatch, changed):
     monkeypatch.chdir(finished)
     wider = str(changed(grid__seeds=[42, 43, 44, 45]))

@@ -153,6 +153,7 @@ def test_the_loss_is_hugging_faces_own():
 # ---- the run
 
 
+@pytest.mark.slow
 def test_it_learns_words_from_their_sentences(tmp_path):
     settings = SETTINGS.model_copy(update={"steps": 400, "batch_size": 16, "measure_every": 200})
     _, trace = run(tmp_path / "state.safetensors", settings)
@@ -194,7 +195,7 @@ def test_fine_tuning_starts_from_the_pre_trained_encoder(tmp_path):
 # ---- in the workflow
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_a_study_pre_trains_its_model_once_and_fine_tunes_from_it(tmp_path):
     study = yaml.safe_load(REDUCED.read_text())
     study["model"]["pretraining"] = {

@@ -35,7 +35,11 @@ def lacking() -> str | None:
     return None
 
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(lacking() is not None, reason=str(lacking()))]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("processors"),  # they share what is expensive
+    pytest.mark.skipif(lacking() is not None, reason=str(lacking())),
+]
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import ast
 import shutil
 
 import pytest
+from amounts import first_fast
 from conftest import ROOT
 
 from heuristic_core import provenance
@@ -210,7 +211,7 @@ def digests():
 
 @pytest.mark.parametrize(
     ("module", "users"),
-    [
+    first_fast(
         ("gates.py", {"prune", "controls_predictions"}),  # both keep the components with the largest values
         ("tasks/grammar.py", {"sentences", "encode", "pretrain", "plan"}),  # which counts the generated pairs
         # Every script writes files but the one that tells of changes.
@@ -218,7 +219,7 @@ def digests():
         # Values of settings stand in a rule's params; a new setting of one figure reruns no other job.
         ("config/blocks.py", set()),
         ("progress.py", set()),
-    ],
+    ),
 )
 def test_a_change_reaches_the_scripts_that_use_it_and_no_others(copy, module, users):
     before = digests()

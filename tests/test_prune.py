@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from amounts import first_fast
 from conftest import make_encoded
 
 from heuristic_core import gates
@@ -51,7 +52,7 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(inputs):
 
 
 @pytest.mark.parametrize("controller", ["sampled", "expected"])
-@pytest.mark.parametrize("sparsity", [0.3, 0.6])
+@pytest.mark.parametrize("sparsity", first_fast(0.3, 0.6))
 def test_the_controller_brings_the_sparsity_to_its_target(inputs, sparsity, controller):
     settings = SETTINGS.model_copy(update={"rise": 280, "hold": 120, "controller": controller})
     found = one(inputs, sparsity, 3, settings, record_every=1)
@@ -64,6 +65,7 @@ def test_the_controller_brings_the_sparsity_to_its_target(inputs, sparsity, cont
     assert found.trace[-1]["target_sparsity"] == pytest.approx(sparsity)
 
 
+@pytest.mark.slow
 def test_the_subnetwork_keeps_the_models_answers_better_than_most_random_ones(inputs):
     grid = inputs.model.grid
 

@@ -369,7 +369,7 @@ def test_the_known_oddities_of_the_published_results_surface(mnli):
         assert verdicts[name][0] == "supported", name
 
 
-@pytest.mark.workflow
+@pytest.mark.slow
 def test_published_goes_the_whole_way(qqp, tmp_path):
     """The user's command, on files of names that nothing here knows: tables, figures, claims and report."""
     done = snakemake(tmp_path, "--config", f"published={qqp}", "--", "published")

@@ -43,7 +43,7 @@ def make(root, job, inputs, outputs, *options):
     """Let a job of that name write its outputs."""
     inputs, outputs = ([str(path) for path in paths] for paths in (inputs, outputs))
     command = [*options, "--inputs", *inputs, "--outputs", *outputs]
-    record = Record("c0de", inputs, outputs, f"{root}/logs/{job}.log", command)
+    record = Record("c0de", inputs, outputs, f"{root}/logs/{job}.log", command, "native")
     for path in outputs:
         if not path.endswith("checkpoint"):
             Path(path).write_text(job)

@@ -17,7 +17,6 @@ from heuristic_core.crate.reading import open_crate
 from heuristic_core.crate.unpack import unpack
 from heuristic_core.errors import InputError
 
-pytestmark = pytest.mark.workflow
 TABLE = "tables/core.parquet"
 
 
@@ -33,6 +32,7 @@ def found(archive):
     return members(archive)
 
 
+@pytest.mark.slow
 def test_all_that_is_drawn_is_drawn_anew_to_the_same_bytes(archive, found, tmp_path):
     """From the archive alone, with its own settings: those of the configuration beside it are another study's."""
     shutil.copy(archive, tmp_path / "given.zip")
@@ -131,6 +131,7 @@ def test_a_study_whose_name_is_a_way_out(found, tmp_path, study):
     fails_with(forged(tmp_path / "x.zip", found, **changed), "study.json is not what a study writes", "make export")
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_in_a_table_ends_the_redrawing(archive, tmp_path):
     (tmp_path / "x.zip").write_bytes(flipped(archive, TABLE))
     done = snakemake(tmp_path, "redraw", "--config", "crate=x.zip", check=False)
@@ -151,12 +152,12 @@ def test_an_archive_of_another_version_is_told(found, tmp_path):
 
 def test_an_impossible_archive_is_told_before_anything_runs(tmp_path):
     (tmp_path / "x.zip").write_text("a text")
-    done = snakemake(tmp_path, "redraw", "--config", "crate=x.zip", check=False)
+    done = snakemake(tmp_path, "redraw", "--config", "crate=x.zip", check=False, fork=True)
     assert done.returncode == 1 and "x.zip: not a whole zip file" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_without_an_archive_the_command_is_told(tmp_path):
-    done = snakemake(tmp_path, "redraw", check=False)
+    done = snakemake(tmp_path, "redraw", check=False, fork=True)
     assert done.returncode == 1 and "redraw --config crate=" in done.stdout + done.stderr
 
 

@@ -118,6 +118,7 @@ def test_what_is_absent_is_named(study, more, message):
         write_report(study, *more)
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_in_a_narrow_window_nothing_hangs_over_and_tables_sort(report, tmp_path):
     found = probe(report, tmp_path, "#table3 table", 1)
@@ -133,12 +134,14 @@ def test_in_a_narrow_window_nothing_hangs_over_and_tables_sort(report, tmp_path)
     assert before == after > on_paper == 0
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_minus_signs_sort_below_and_empty_cells_last(report, tmp_path):
     orders = probe(report, tmp_path, "#table3 table", 2)["orders"]
     assert [cells for _, cells in orders[:2]] == [["−3.0", "+1.5", ""], ["+1.5", "−3.0", ""]]
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_on_paper_folds_are_open(report, tmp_path):
     unfolded = report.with_name("unfolded.html")

@@ -11,8 +11,6 @@ from reduced import CODE, OWN, REDUCED, STUDY, clone, planned, snakemake
 from heuristic_core.config.grid import cells
 from heuristic_core.figures.targets import TARGETS
 
-pytestmark = pytest.mark.workflow
-
 
 def test_an_unchanged_study_plans_no_job(finished):
     assert planned(finished, REDUCED) == {}
@@ -127,6 +125,7 @@ def test_a_moved_checkout_runs_nothing(checkout):
     assert planned(checkout, checkout=checkout) == {}
 
 
+@pytest.mark.slow
 def test_new_timestamps_of_the_code_run_nothing(checkout):
     for name in CODE:
         for path in (checkout / name, *(checkout / name).rglob("*")):
@@ -134,6 +133,7 @@ def test_new_timestamps_of_the_code_run_nothing(checkout):
     assert planned(checkout, checkout=checkout) == {}
 
 
+@pytest.mark.slow
 def test_a_fresh_clone_over_the_same_results_runs_nothing(checkout, tmp_path):
     fresh = clone(tmp_path / "fresh", copy=shutil.copyfile)
     for name in ("results", ".snakemake"):
@@ -141,6 +141,7 @@ def test_a_fresh_clone_over_the_same_results_runs_nothing(checkout, tmp_path):
     assert planned(fresh, checkout=fresh) == {}
 
 
+@pytest.mark.slow
 def test_a_copy_without_timestamps_is_set_right_by_touching_it(settled, tmp_path):
     copied = tmp_path / "copied"
     subprocess.run(["cp", "-r", settled, copied], check=True)
@@ -148,6 +149,7 @@ def test_a_copy_without_timestamps_is_set_right_by_touching_it(settled, tmp_path
     assert planned(copied, checkout=copied) == {}
 
 
+@pytest.mark.slow
 def test_results_apart_from_the_checkout_judge_and_report_anew_when_it_moves(settled, checkout):
     assert planned(settled, checkout=checkout) == {"claims": 1, "report": 1}
 
@@ -168,6 +170,7 @@ def test_a_library_module_runs_the_steps_that_import_it(checkout):
     assert not {"sentences", "finetune", "full_model", "attention", "figure10", "describe"} & set(jobs)
 
 
+@pytest.mark.slow
 def test_a_figures_module_redraws_that_figure(checkout):
     append(checkout / "src/heuristic_core/figures/figure06.py", "\nADDED = 1\n")
     assert planned(checkout, checkout=checkout) == {"figure06": 1, "report": 1}
@@ -188,16 +191,19 @@ def pinned(checkout, package, version="0.0.1"):
     lock.write_text("\n".join(f"{package}=={version}" if line.startswith(f"{package}==") else line for line in lines))
 
 
+@pytest.mark.slow
 def test_a_package_that_computes_runs_everything(checkout, tmp_path):
     pinned(checkout, "numpy")
     assert planned(checkout, checkout=checkout) == planned(tmp_path / "empty", checkout=checkout)
 
 
+@pytest.mark.slow
 def test_a_package_that_draws_redraws(checkout):
     pinned(checkout, "matplotlib")
     assert set(planned(checkout, checkout=checkout)) == {*OWN, "report"}
 
 
+@pytest.mark.slow
 def test_tools_run_nothing(checkout):
     for tool in ("snakemake", "ruff", "pytest", "pillow"):
         pinned(checkout, tool)
@@ -205,11 +211,13 @@ def test_tools_run_nothing(checkout):
     assert planned(checkout, checkout=checkout) == {}
 
 
+@pytest.mark.slow
 def test_claims_are_judged_anew(checkout):
     append(checkout / "claims.yaml", "\n# another word\n")
     assert planned(checkout, checkout=checkout) == {"claims": 1, "report": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["workflow/report/figure06.rst", "src/heuristic_core/report/templates/*.css"])
 def test_captions_and_style_make_the_report_anew(checkout, file):
     (path,) = checkout.glob(file)

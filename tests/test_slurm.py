@@ -101,6 +101,7 @@ def dry(folder: Path, *arguments: str, **options):
     return asked(done.stdout + done.stderr)
 
 
+@pytest.mark.slow
 def test_a_users_own_profile_and_its_place_for_gpus_are_laid_over(tmp_path, changed):
     own = {"slurm_account": "mine", "slurm_partition": "cpu", "gpu_partition": "gpu", "gpu_type": "a100"}
     environment = own_profile(tmp_path, **{"default-resources": own})
@@ -122,6 +123,7 @@ def test_a_users_own_profile_and_its_place_for_gpus_are_laid_over(tmp_path, chan
 # ---- what jobs ask for
 
 
+@pytest.mark.slow
 def test_every_job_of_the_paper_asks_for_sane_memory_and_time_and_for_more_the_second_time(tmp_path):
     first = dry(tmp_path, "all_figures", config=ROOT / "config" / "paper.yaml")
     again = dry(tmp_path, "--attempt", "2", config=ROOT / "config" / "paper-qqp-bert.yaml")
@@ -181,6 +183,7 @@ def no_slurm(tmp_path):
     return os.environ | {"PATH": str(folder)}
 
 
+@pytest.mark.slow
 def test_without_slurm_a_dry_run_works_and_a_run_says_what_is_missing(tmp_path, no_slurm):
     done = snakemake(tmp_path, *PROFILE, "--dry-run", "--quiet", "rules", env=no_slurm)
     assert counted(done.stdout + done.stderr)["finetune"] == 2
@@ -193,6 +196,7 @@ def test_without_slurm_a_dry_run_works_and_a_run_says_what_is_missing(tmp_path, 
 # ---- what the profile does not change
 
 
+@pytest.mark.slow
 def test_few_submissions_carry_all_jobs_and_each_subnetwork_travels_with_its_evaluation(tmp_path):
     command = [sys.executable, str(ROOT / "benchmarks" / "submissions.py"), "--directory", str(tmp_path)]
     done = subprocess.run([*command, str(REDUCED)], capture_output=True, text=True, check=True)
@@ -212,7 +216,6 @@ def test_the_profile_plans_the_same_jobs(tmp_path):
     assert here == there and here.total() > 100
 
 
-@pytest.mark.workflow
 def test_a_study_finished_here_has_nothing_to_do_there(finished):
     done = snakemake(finished, *PROFILE, "--dry-run", "--quiet", "rules")
     assert counted(done.stdout + done.stderr).total() == 0
@@ -229,6 +232,7 @@ real = pytest.mark.skipif(
     os.environ.get("HEURISTIC_CORE_TEST_SLURM") != "1" or not reachable(),
     reason="submits jobs: set HEURISTIC_CORE_TEST_SLURM=1 where a SLURM for tests answers",
 )
+together = pytest.mark.xdist_group("slurm")  # they share a run
 # Fake GPUs: the study's models run on the CPU, but SLURM is asked for a GPU.
 ON_GPU = {rule: {"gpu": 1} for rule in ("finetune", "full_model", "attention", "prune_42", "prune_43", "evaluate")}
 OWN = {
@@ -312,8 +316,9 @@ def submitted(tmp_path_factory):
     return folder, config, text
 
 
+@pytest.mark.slow
 @real
-@pytest.mark.workflow
+@together
 def test_a_study_through_slurm_is_the_same_in_every_byte(submitted, tmp_path):
     folder, config, _ = submitted
     snakemake(tmp_path, config=config)
@@ -323,8 +328,9 @@ def test_a_study_through_slurm_is_the_same_in_every_byte(submitted, tmp_path):
     assert [name for name in here if here[name] != there[name]] == []
 
 
+@pytest.mark.slow
 @real
-@pytest.mark.workflow
+@together
 def test_each_fault_was_noticed_and_the_message_names_logs_that_say_why(submitted):
     folder, _, text = submitted
     messages = re.findall(r"message: Error in group (\w+)\n +log: (\S+) (.*?)\n\S", text, re.S)
@@ -336,8 +342,9 @@ def test_each_fault_was_noticed_and_the_message_names_logs_that_say_why(submitte
         assert any((folder / log).exists() for log in logs)
 
 
+@pytest.mark.slow
 @real
-@pytest.mark.workflow
+@together
 def test_what_ran_through_slurm_has_nothing_to_do_here(submitted):
     folder, config, _ = submitted
     done = snakemake(folder, "--dry-run", "--quiet", "rules", config=config)

@@ -1,0 +1,19 @@
+"""How many of its cases a test tries: a share of them, or all that were meant, in the slow tier."""
+
+import os
+
+import pytest
+
+FULL = os.environ.get("HEURISTIC_CORE_TEST_FULL") == "1"
+SHARE = 8  # one of so many
+
+
+def amount(full: int) -> int:
+    """`full`, where HEURISTIC_CORE_TEST_FULL=1 asks for all. A test that calls this bears the marker `sampled`."""
+    return full if FULL else -(-full // SHARE)
+
+
+def first_fast(*values, fast: int = 1) -> list:
+    """The parameters `values` of a test, of which all but the first are for the slow tier."""
+    given = [value if isinstance(value, tuple) else (value,) for value in values]
+    return [pytest.param(*each, marks=[] if at < fast else pytest.mark.slow) for at, each in enumerate(given)]
