@@ -87,7 +87,7 @@ shell.prefix(
 
 
 def job(script, *more):
-    """The params of every rule that runs `script`: its arithmetic, and its code, which the files `more` belong to."""
+    """Params of what runs `script`. The files `more` belong to its code."""
     code = code_digest(f"{workflow.basedir}/workflow/scripts/{script}.py", *more, lock=LOCK)
     return {"arithmetic": STUDY.arithmetic, "code": code}
 
