@@ -62,6 +62,10 @@ def test_a_fine_tuning_setting_invalidates_what_descends_from_it(finished, chang
     assert "encode" not in jobs
 
 
+def test_another_arithmetic_runs_everything(finished, changed, tmp_path):
+    assert planned(finished, changed(arithmetic="native")) == planned(tmp_path / "empty")
+
+
 def test_a_pruning_setting_leaves_the_full_model_alone(finished, changed):
     jobs = planned(finished, changed(prune__learning_rate=0.3))
     assert jobs["prune"] == 2 * len(cells(STUDY))
