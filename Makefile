@@ -57,8 +57,8 @@ audit: ready
 changes: ready
 	@$(BIN)/python workflow/scripts/changes.py --configfile $(CONFIG)
 
-# Tests are handed out one by one, those of a group together, in the order of tests/conftest.py.
-PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder
+# Which test runs when, and in which process: tests/schedule.py.
+PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS)
 
 # Style, and every test that is not slow: at most five minutes of two cores.
 test: ready lint

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from once import once
+from schedule import pytest_collection_modifyitems, pytest_itemcollected, pytest_xdist_make_scheduler  # noqa: F401
 
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"
@@ -17,27 +18,6 @@ STUDY_FILES = [
     for path in (ROOT / "config.yaml", *sorted(ROOT.glob("config/*.yaml")))
     if not path.read_text().partition("studies:")[1]
 ]
-
-
-# Of the files with tests of the finished study, those whose tests take longest.
-LONGEST = ("test_faults_kills.py", "test_damaged.py", "test_faults_runs.py", "test_killed.py", "test_workflow.py")
-
-
-def pytest_itemcollected(item):
-    if "finished" in item.fixturenames:
-        item.add_marker("workflow")
-
-
-@pytest.hookimpl(trylast=True)  # of the tests that were chosen
-def pytest_collection_modifyitems(items):
-    """One test that needs the finished study begins, and makes it; the other such tests end the run.
-
-    So no processor idles: what runs meanwhile needs no study, and the shortest are among the last.
-    """
-    waiting = [item for item in items if item.get_closest_marker("workflow")]
-    waiting.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
-    first, rest = waiting[:1], waiting[1:]
-    items[:] = [*first, *(item for item in items if item not in waiting), *rest]
 
 
 @pytest.fixture(autouse=True, scope="session")

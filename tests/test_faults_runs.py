@@ -250,10 +250,12 @@ def test_a_job_without_memory_says_what_to_lower(tmp_path, changed, finished):
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
 def test_a_configuration_for_a_gpu_says_that_there_is_none(copy):
     whole = results(copy)
-    text = fails(copy, "--config", "device=cuda")
+    text = fails(copy, "--config", "device=cuda", "arithmetic=native")
     assert "device = 'cuda': no NVIDIA GPU is usable here; set device = 'cpu'" in text
     assert results(copy) == whole and len(whole) > 100
-    snakemake(copy, "--config", "device=cuda", "--", "results/reduced/study.json")  # no model runs for that
+    snakemake(
+        copy, "--config", "device=cuda", "arithmetic=native", "--", "results/reduced/study.json"
+    )  # no model runs for that
 
 
 # ---- results and records from elsewhere

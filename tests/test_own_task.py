@@ -15,8 +15,6 @@ from heuristic_core.config import ConfigError, parse_study
 from heuristic_core.tables import read_rows, read_table
 from heuristic_core.tasks.files import DataError, read_task
 
-# What they share they also change, and undo that.
-pytestmark = pytest.mark.xdist_group("own task")
 PAGE = (ROOT / "docs" / "own-task.md").read_text()
 
 

@@ -37,7 +37,6 @@ def lacking() -> str | None:
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.xdist_group("processors"),  # they share what is expensive
     pytest.mark.skipif(lacking() is not None, reason=str(lacking())),
 ]
 

@@ -107,7 +107,7 @@ def test_a_users_own_profile_and_its_place_for_gpus_are_laid_over(tmp_path, chan
     environment = own_profile(tmp_path, **{"default-resources": own})
     cuda, cpu = (
         dry(tmp_path, "figure02", config=changed(**settings), env=environment)
-        for settings in ({"finetune__seeds": [1], "device": "cuda"}, {"finetune__seeds": [1]})
+        for settings in ({"finetune__seeds": [1], "device": "cuda", "arithmetic": "native"}, {"finetune__seeds": [1]})
     )
     models = {"finetune", "full_model", "evaluate", "prune_42", "prune_43", "prune_44", "prune_again", "evaluate_again"}
     for rule, resources in cuda.items():
@@ -232,7 +232,6 @@ real = pytest.mark.skipif(
     os.environ.get("HEURISTIC_CORE_TEST_SLURM") != "1" or not reachable(),
     reason="submits jobs: set HEURISTIC_CORE_TEST_SLURM=1 where a SLURM for tests answers",
 )
-together = pytest.mark.xdist_group("slurm")  # they share a run
 # Fake GPUs: the study's models run on the CPU, but SLURM is asked for a GPU.
 ON_GPU = {rule: {"gpu": 1} for rule in ("finetune", "full_model", "attention", "prune_42", "prune_43", "evaluate")}
 OWN = {
@@ -318,7 +317,6 @@ def submitted(tmp_path_factory):
 
 @pytest.mark.slow
 @real
-@together
 def test_a_study_through_slurm_is_the_same_in_every_byte(submitted, tmp_path):
     folder, config, _ = submitted
     snakemake(tmp_path, config=config)
@@ -330,7 +328,6 @@ def test_a_study_through_slurm_is_the_same_in_every_byte(submitted, tmp_path):
 
 @pytest.mark.slow
 @real
-@together
 def test_each_fault_was_noticed_and_the_message_names_logs_that_say_why(submitted):
     folder, _, text = submitted
     messages = re.findall(r"message: Error in group (\w+)\n +log: (\S+) (.*?)\n\S", text, re.S)
@@ -344,7 +341,6 @@ def test_each_fault_was_noticed_and_the_message_names_logs_that_say_why(submitte
 
 @pytest.mark.slow
 @real
-@together
 def test_what_ran_through_slurm_has_nothing_to_do_here(submitted):
     folder, config, _ = submitted
     done = snakemake(folder, "--dry-run", "--quiet", "rules", config=config)

@@ -385,7 +385,12 @@ def test_a_fork_ends_with_the_process_that_asked_for_it(finished, changed, tmp_p
 
 @pytest.mark.slow
 def test_a_study_in_float16_has_the_same_tables(changed, tmp_path):
-    half = {"precision": "float16", "finetune__precision": "float16", "prune__precision": "float16"}
+    half = {
+        "arithmetic": "native",
+        "precision": "float16",
+        "finetune__precision": "float16",
+        "prune__precision": "float16",
+    }
     config = changed(**half, finetune__seeds=[1])
     names = ("accuracy", "controls", "ablations", "runs")
     snakemake(tmp_path, "--", *(f"results/reduced/tables/{name}.parquet" for name in names), config=config)
