@@ -4,7 +4,7 @@ import ast
 import hashlib
 import platform
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -117,7 +117,7 @@ def _packages(path: Path) -> set[str]:
 def _names(path: Path) -> tuple[str, ...]:
     """What a source file imports, or may: a name that comes from a module may be a module."""
     names = []
-    for node in ast.walk(_tree(path)):
+    for node in _statements(_tree(path)):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -125,6 +125,7 @@ def _names(path: Path) -> tuple[str, ...]:
     return tuple(names)
 
 
+@cache
 def _files(module: str) -> list[Path]:
     """The source of a module of this package, with the packages above it; nothing for other modules."""
     first, *rest = module.split(".")
@@ -151,7 +152,16 @@ def _meaning(path: Path) -> str:
 
 def meaning(tree: ast.Module) -> str:
     """What a source file says: its syntax tree without docstrings, which are removed from it."""
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:]
     return ast.dump(tree)
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """The tree and the statements in it, at any depth. Expressions, most of a tree, hold none and are passed over."""
+    waiting: list[ast.AST] = [tree]
+    for node in waiting:
+        yield node
+        for name in ("body", "orelse", "handlers", "finalbody", "cases"):
+            waiting += getattr(node, name, ())
