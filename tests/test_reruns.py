@@ -72,10 +72,6 @@ def test_a_pruning_setting_leaves_the_full_model_alone(finished, changed):
     assert not {"finetune", "full_model", "attention", "figure10"} & set(jobs)
 
 
-def test_another_arithmetic_runs_everything(finished, changed, tmp_path):
-    assert planned(finished, changed(arithmetic="native")) == planned(tmp_path / "empty")
-
-
 def test_an_analysis_setting_computes_no_model(finished, changed):
     jobs = planned(finished, changed(analysis__margin=2.0))
     assert {"effective_size", "figure06"} <= set(jobs)

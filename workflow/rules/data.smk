@@ -90,7 +90,7 @@ rule encode:
         task=STUDY.task.model_dump_json(),
     shell:
         recorded(
-            "step encode --model {params.model:q} --task {params.task:q} --train-sentences {input.train}"
+            "fork encode --model {params.model:q} --task {params.task:q} --train-sentences {input.train}"
             " --evaluation-sentences {input.evaluation} --subsets {input.subsets} --train {output.train}"
             " --evaluation {output.evaluation} --tokenizer {output.tokenizer}"
         )

@@ -27,7 +27,7 @@ rule start:
         device=STUDY.device,
     shell:
         recorded(
-            "step start --model {params.model:q} {params.pretrained} --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed}"
+            "fork start --model {params.model:q} {params.pretrained} --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed}"
             " --max-length {params.max_length} --tokenizer {input.tokenizer} --subsets {input.subsets}"
             " --sentences {input.sentences} --table {output} --device {params.device}"
         )
@@ -65,7 +65,7 @@ rule finetune:
         precision=STUDY.precision,
     shell:
         recorded(
-            "step finetune --model {params.model:q} {params.pretrained} --finetune {params.finetune:q} {params.identity} --ft-seed {wildcards.ft_seed}"
+            "fork finetune --model {params.model:q} {params.pretrained} --finetune {params.finetune:q} {params.identity} --ft-seed {wildcards.ft_seed}"
             " --train {input.train} --evaluation {input.evaluation} --subsets {input.subsets} --tokenizer {input.tokenizer}"
             " --folder {params.folder} --trace {output.trace} --predictions {output.predictions} --threads {threads} --device {params.device} --precision {params.precision}"
         )
@@ -131,7 +131,7 @@ if STUDY.lesion:
             precision=STUDY.precision,
         shell:
             recorded(
-                "step lesion --model {params.model:q} {params.pretrained} --finetune {params.finetune:q} --analysis {params.analysis:q} {params.identity}"
+                "fork lesion --model {params.model:q} {params.pretrained} --finetune {params.finetune:q} --analysis {params.analysis:q} {params.identity}"
                 " --ft-seed {wildcards.ft_seed} --lesion {wildcards.lesion} --overlap-heads {input.overlap_heads} --train {input.train}"
                 " --evaluation {input.evaluation} --subsets {input.subsets} --tokenizer {input.tokenizer} --folder {params.folder}"
                 " --heads {output.heads} --trace {output.trace} --predictions {output.predictions} --threads {threads}"

@@ -1,6 +1,6 @@
 """Run a workflow script in a fork of a process that has its imports done: run.py KEY SCRIPT [ARGUMENT ...]
 
-Importing torch and its optimizers takes a small pruning job as long as its work. The first job starts a server that
+Importing torch and transformers takes a small job as long as its work. The first job starts a server that
 imports once (see server.py); every job is then a fork of it, with its own memory, arguments, log and exit status, and
 the same results as `python SCRIPT ...`. KEY names code and environment: another version of either gets its own server,
 and so does another arithmetic, which is chosen for good when a process imports what computes.

@@ -60,11 +60,13 @@ def main(base: str, arithmetic: str) -> None:
 
 
 def preload() -> None:
-    """Import what the frequent jobs import, also what torch itself only imports when first used."""
+    """Import what the jobs import, also what torch and transformers themselves only import when first used."""
     import torch
 
-    for name in ("prune", "evaluate", "full_model", "gather", "figure"):
+    for name in ("prune", "evaluate", "full_model", "gather", "figure", "finetune", "encode"):
         load(SCRIPTS / f"{name}.py")
+    import transformers.models.bert.modeling_bert  # noqa: F401 (what the miniatures fine-tune)
+
     torch.optim.AdamW([torch.zeros(1, requires_grad=True)], fused=True)
 
 
