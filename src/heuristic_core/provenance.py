@@ -105,7 +105,7 @@ def _closure(script: Path) -> set[Path]:
 
 @cache
 def _imports(path: Path) -> tuple[Path, ...]:
-    return tuple(file for name in _names(path) for file in _files(name))
+    return tuple(file for name in _names(path) for file in _files(name, PACKAGE))
 
 
 @cache
@@ -126,16 +126,16 @@ def _names(path: Path) -> tuple[str, ...]:
 
 
 @cache
-def _files(module: str) -> list[Path]:
-    """The source of a module of this package, with the packages above it; nothing for other modules."""
+def _files(module: str, package: Path) -> list[Path]:
+    """The source of a module of `package`, with the packages above it; nothing for other modules."""
     first, *rest = module.split(".")
-    if first != PACKAGE.name:
+    if first != package.name:
         return []
     files = []
     for depth in range(len(rest) + 1):
-        folder = PACKAGE.joinpath(*rest[:depth])
+        folder = package.joinpath(*rest[:depth])
         files += [
-            f for f in (folder / "__init__.py", folder.with_suffix(".py")) if f.is_file() and f.parent != PACKAGE.parent
+            f for f in (folder / "__init__.py", folder.with_suffix(".py")) if f.is_file() and f.parent != package.parent
         ]
     return files
 
