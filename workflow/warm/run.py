@@ -27,7 +27,7 @@ def main(key: str, script: str, *arguments: str) -> int:
     end_with_starters()
     option = "--arithmetic"
     arithmetic = arguments[arguments.index(option) + 1] if option in arguments else "native"
-    with connect(os.path.join(private(FOLDER), f"{key}-{arithmetic}"), arithmetic) as connection:
+    with connect(os.path.join(private(FOLDER), key + arithmetic[0]), arithmetic) as connection:
         request = {"script": script, "arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}
         message = json.dumps(request).encode()
         socket.send_fds(connection, [len(message).to_bytes(8, "big")], [1, 2])
