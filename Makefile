@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 LOCKED := envs/requirements.txt pyproject.toml
 # An environment that several checkouts share knows one of them; each runs its own code.
-export PYTHONPATH := $(CURDIR)/src
+export PYTHONPATH := $(CURDIR)/src:$(PYTHONPATH)
 
 .PHONY: ready install reproduce expected figures pretrain export fetch report plan changes audit test test-slow test-all test-processors lint format lock minilm clean
 
@@ -17,9 +17,9 @@ export PYTHONPATH := $(CURDIR)/src
 figures: ready
 	$(BIN)/snakemake --cores $(CORES) $(if $(CRATE),redraw --config crate="$(CRATE)",all_figures)
 	@echo "Figures, tables and report.html are under results/$(if $(CRATE),from-crate,miniature)."
-	@$(if $(CRATE),,$(BIN)/python workflow/scripts/reproduce.py --configfile config.yaml || true)
+	@$(if $(CRATE),,$(BIN)/python workflow/scripts/reproduce.py --configfile config.yaml || test $$? = 1)
 
-# Whether the results of CONFIG are byte for byte those that were published with this code, and if not, where and why.
+# Whether the results of CONFIG (one study) are byte for byte those that were published with this code, and if not, where and why.
 reproduce: ready
 	@$(BIN)/python workflow/scripts/reproduce.py --configfile $(CONFIG)
 
@@ -27,11 +27,11 @@ reproduce: ready
 expected: ready
 	$(BIN)/python workflow/scripts/reproduce.py --configfile $(CONFIG) --write
 
-# What the default study starts from, made again, and compared with what stands here: some ten minutes of one core.
+# What the default study starts from, made again, and compared with the shipped one: some ten minutes of one core.
 MADE := results/miniature-pretrain/mini-bert/pairs/pretraining/checkpoint
 pretrain: ready
 	$(BIN)/snakemake --cores $(CORES) --configfile config/miniature-pretrain.yaml -- pretrain figure_pretraining
-	diff --recursive --exclude='.*' $(MADE) src/heuristic_core/checkpoints/mini-bert && echo "Byte for byte the checkpoint that stands here."
+	diff --recursive --exclude='.*' $(MADE) src/heuristic_core/checkpoints/mini-bert && echo "Byte for byte the shipped checkpoint."
 
 # One archive of CONFIG, a study or several: results/<study>/<study>.crate.zip.
 export: ready
@@ -97,7 +97,7 @@ ready:
 
 install:
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) not found; name a Python 3.11 or later: make PYTHON=python3 ..."; exit 1; }
-	@if test -e $(INSTALLED); \
+	@if test -s $(INSTALLED); \
 	then echo "Installing into $(VENV) what changed in $(LOCKED):"; cat $(LOCKED) | diff $(INSTALLED) - | grep '^[<>]'; true; \
 	else echo "Installing the locked environment into $(VENV): some minutes, 2 GB."; fi
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)

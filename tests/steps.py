@@ -3,6 +3,8 @@
 What they give is compared between processors, and which operations they use with the list of those that are verified.
 """
 
+from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from unittest.mock import patch
 
@@ -44,7 +46,7 @@ RUN = Identity("s", "m", "t", 1)
 
 
 class Steps:
-    """The jobs in the order in which they need each other; each gives its results by name. folder: for saved states.
+    """The jobs; each gives its results by name, and runs those before it whose results it reads. folder: for states.
 
     predictions: on the evaluation pairs, by what takes the place of removed components, and the full model's.
     """
@@ -76,8 +78,7 @@ class Steps:
         model = self._start()
         overlap = overlap_rows(RUN, view_of(model.eval()), self._words, STUDY.analysis.overlap_times_uniform)
         logits = self._finetune(model, "finetuning")
-        model.eval()
-        self._model = view_of(model)
+        self._model = view_of(model.eval())
         overlap = {name: _numbers([row[name] for row in overlap]) for name in ("share", "uniform")}
         return _weights(model) | {f"logits {step}": one for step, one in logits.items()} | overlap
 
@@ -88,12 +89,30 @@ class Steps:
         self._finetune(model, "lesion")
         return _weights(model)
 
+    @cached_property
+    def _model(self):
+        """The fine-tuned model, for the jobs that read it."""
+        self.finetuning()
+        return self.__dict__["_model"]
+
+    @cached_property
+    def _means(self):
+        sample = PairTensors(self._train, self._model.pad)
+        return component_means(self._model, sample, sample.by_length(BATCH_TOKENS["cpu"]))
+
+    @cached_property
+    def _logits(self) -> Tensor:
+        used = self._train.first(PRUNE.examples + PRUNE.held_out)
+        return all_logits(self._model, PairTensors(used, self._model.pad))
+
+    @cached_property
+    def _kept(self) -> Sequence[int]:
+        """The components of the last subnetwork that pruning finds."""
+        self.pruning()
+        return self.__dict__["_kept"]
+
     def full_model(self) -> dict[str, Tensor]:
         """Component means and logits of the fine-tuned model, as every pruning run of it needs them."""
-        model = self._model
-        sample = PairTensors(self._train, model.pad)
-        self._means = component_means(model, sample, sample.by_length(BATCH_TOKENS["cpu"]))
-        self._logits = all_logits(model, PairTensors(self._train.first(PRUNE.examples + PRUNE.held_out), model.pad))
         return {"heads": self._means.heads, "mlps": self._means.mlps, "logits": self._logits}
 
     def pruning(self) -> dict[str, Tensor]:

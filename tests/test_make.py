@@ -24,7 +24,7 @@ def make(tmp_path):
     def run(**environment):
         log = tmp_path / "pip.log"
         log.write_text("")
-        command = ["make", "--no-print-directory", "ready", "PYTHON=sh"]
+        command = ["make", "--no-print-directory", "ready", "PYTHON=sh", "VENV=.venv"]
         outside = {
             key: value for key, value in os.environ.items() if "MAKE" not in key
         }  # of the `make test` around this

@@ -28,6 +28,7 @@ def make(root, **changes):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"what {script} made")
         fields = {"code": "c0de", "settings": {"steps": 3}, "arithmetic": "portable", "packages": {"torch": "2"}}
+        fields |= {"sources": {"pairs.csv": "a"}}
         fields |= changes if read else {}
         made = dict.fromkeys(FIELDS) | fields | {"job": job, "script": script}
         made["inputs"] = {read: file_digest(root / read)} if read else {}
@@ -68,8 +69,10 @@ def test_the_same_results_are_the_published_ones(published, tmp_path):
     [
         ({"arithmetic": "native"}, "arithmetic: it was computed in native"),
         ({"settings": {"steps": 4}}, "the configuration"),
+        ({"sources": {"pairs.csv": "b"}}, "files that it reads: pairs.csv"),
         ({"packages": {"torch": "3"}}, "versions of packages: torch 2 -> 3"),
         ({"code": "other"}, "the code of finetune"),
+        ({"packages": {}, "code": "other"}, "versions of packages: torch 2 -> None; the code of finetune"),
         ({}, "the processor"),
     ],
 )
@@ -97,7 +100,31 @@ def test_a_result_that_is_not_there_is_missing(published, tmp_path):
     (root / "model/weights").unlink()
     found = compare(root, published)
     assert (found.differing, found.missing) == (0, 1) and found.first.reason.startswith("it is not there")
-    assert "and 1 are missing" in told(root, published, found)
+    assert "of 3 results" in told(root, published, found) and "0 differ, 1 are missing" in told(root, published, found)
+
+
+def test_another_configuration_is_told_first(tmp_path, monkeypatch):
+    """The job that writes the checked configuration reads no result, so it is among the first."""
+    monkeypatch.setitem(JOBS, "describe", ("describe", None, "study.json"))
+    file = tmp_path / "study.json"
+    publish(make(tmp_path / "there" / "study"), file)
+    root = make(tmp_path / "study")
+    (root / "model/weights").unlink()  # that of a seed which is no longer asked for
+    (root / "study.json").write_text("fewer seeds")
+    assert compare(root, file).first.result == "study.json"
+
+
+def test_what_is_not_as_it_was_made_is_not_published(tmp_path):
+    root = make(tmp_path / "study")
+    (root / "table.csv").write_text("edited")
+    with pytest.raises(InputError, match=r"table\.csv is not as its job made it"):
+        publish(root, tmp_path / "file.json")
+
+
+def test_a_damaged_file_of_digests_is_named(published, tmp_path):
+    published.write_text('{"jobs": []}')
+    with pytest.raises(InputError, match="it lacks arithmetic, packages, study"):
+        compare(tmp_path, published)
 
 
 def test_results_of_two_arithmetics_are_not_published(tmp_path):
@@ -110,7 +137,6 @@ def test_a_study_of_which_nothing_was_published_says_how_to_begin(tmp_path):
         compare(make(tmp_path / "study"), tmp_path / "none.json")
 
 
-@pytest.mark.workflow
 def test_one_damaged_table_of_a_finished_study_is_named(finished, tmp_path):
     """The whole command, on the study that the workflow made. The figure is made from the table, which comes first."""
     import shutil
@@ -132,4 +158,4 @@ def test_one_damaged_table_of_a_finished_study_is_named(finished, tmp_path):
             file.write(b"?!")
     damaged = reproduce()
     assert damaged.returncode == 1 and damaged.stderr == ""
-    assert "2 of " in damaged.stdout and "rule concatenate, job tables/core: tables/core.parquet" in damaged.stdout
+    assert "2 differ" in damaged.stdout and "rule concatenate, job tables/core: tables/core.parquet" in damaged.stdout

@@ -14,6 +14,7 @@ from conftest import ROOT
 from families import make_model
 from reduced import OWN, REDUCED, RUNS, STUDY, planned, results, snakemake
 
+from heuristic_core.arithmetic import NATIVE, PORTABLE, available
 from heuristic_core.components import FailedRun, Subnetwork
 from heuristic_core.config.grid import cells, repeats
 from heuristic_core.figures.targets import TARGETS, outputs
@@ -32,6 +33,11 @@ def test_every_figure_and_table_stands_there(finished):
             assert (finished / path).stat().st_size > 0, path
     report = (finished / "results/reduced/report.html").read_text()
     assert all(name in report for name in OWN)
+
+
+def test_every_job_computed_in_the_arithmetic_of_the_study(finished):
+    computed = read_table(finished / "results/reduced/tables/provenance.parquet")["arithmetic"]
+    assert set(computed) == {PORTABLE if available() else NATIVE}
 
 
 def test_tables_have_their_schemas_and_one_row_per_observation(finished):

@@ -35,7 +35,7 @@ NEEDED = {"avx2", "fma"}  # what torch's AVX2 kernels are compiled for
 
 
 def asked(arguments: Sequence[str]) -> str:
-    """The arithmetic that a job's command line names; native where it names none."""
+    """The arithmetic that a job's command line names; native where it names none. workflow/warm/run.py has a copy."""
     return arguments[list(arguments).index(OPTION) + 1] if OPTION in arguments else NATIVE
 
 
@@ -73,13 +73,21 @@ def settle(arithmetic: str, by_hand: bool) -> str:
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     if torch := sys.modules.get("torch"):
         torch.backends.mkldnn.enabled = False  # it compiles for the processor that it runs on
+        torch.set_num_threads(1)
+    check(arithmetic)
+    return PORTABLE
+
+
+def check(arithmetic: str) -> None:
+    """Raise InputError where a library that is loaded computes otherwise than `arithmetic` asks."""
+    if arithmetic == NATIVE:
+        return
     if others := departures():
         assignments = " ".join(f"{name}={value}" for name, value in SETTINGS.items())
         raise InputError(
             f"arithmetic = 'portable', but {'; '.join(others)}. Set {assignments} before Python starts, or "
             "arithmetic = 'native'"
         )
-    return PORTABLE
 
 
 def use_threads(count: int) -> None:
@@ -99,8 +107,14 @@ def departures() -> list[str]:
     if torch := sys.modules.get("torch"):
         if (chosen := torch.backends.cpu.get_cpu_capability()) != "AVX2":
             found.append(f"torch computes with {chosen}")
-        if (branch := _mkl_branch(torch)) not in (None, MKL_COMPATIBLE):
-            found.append(f"MKL computes with its branch {branch}, not {MKL_COMPATIBLE}")
+        if (branch := _mkl_branch(torch)) != MKL_COMPATIBLE:
+            found.append(
+                "this build of torch has no MKL, or does not tell how it computes"
+                if branch is None
+                else f"MKL computes with its branch {branch}, not {MKL_COMPATIBLE}"
+            )
+        if (threads := torch.get_num_threads()) != 1:
+            found.append(f"torch computes on {threads} threads")
         if torch.backends.mkldnn.enabled:
             found.append("torch computes with oneDNN")
     if numpy := sys.modules.get("numpy"):
@@ -123,11 +137,15 @@ def _mkl_branch(torch) -> int | None:
 
 
 def _openblas() -> list[tuple[str, str]]:
-    """Package and kernels of every OpenBLAS that this process has loaded from numpy's or scipy's wheels."""
+    """Package and kernels of the OpenBLAS that comes with numpy, and with scipy once its algebra is loaded."""
     found = []
-    for package, suffix in (("numpy", "64_"), ("scipy", "")):
-        module = sys.modules.get(package)
-        for path in Path(module.__file__).parents[1].glob(f"{package}.libs/libscipy_openblas*") if module else ():
+    for package, part, suffix in (("numpy", "numpy", "64_"), ("scipy", "scipy.linalg", "")):
+        if part not in sys.modules:
+            continue
+        libraries = Path(sys.modules[package].__file__).parents[1].glob(f"{package}.libs/libscipy_openblas*")
+        if not (paths := list(libraries)):
+            found.append((package, "a processor that this build of it does not tell"))
+        for path in paths:
             core = getattr(ctypes.CDLL(str(path)), f"scipy_openblas_get_corename{suffix}")
             core.restype = ctypes.c_char_p
             found.append((package, core().decode()))

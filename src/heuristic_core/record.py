@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from heuristic_core import arithmetic as arithmetics
 from heuristic_core.errors import InputError
 from heuristic_core.files import write_text
 from heuristic_core.progress import LOGGER
@@ -58,7 +59,11 @@ class Record:
         self.text["inputs"], self.text["sources"] = named(files, self.root)
 
     def write(self) -> None:
-        """Write the record of the finished job, beside every result."""
+        """Write the record of the finished job, beside every result.
+
+        Raises InputError where a library that was loaded meanwhile computes in another arithmetic.
+        """
+        arithmetics.check(self.arithmetic)
         chosen = self.text["settings"]
         device = chosen.get("device", "cpu")
         self.text |= {

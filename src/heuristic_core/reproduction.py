@@ -6,7 +6,7 @@ result, and what it was made with. What tells of the run itself (records, logs, 
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from heuristic_core.provenance import file_digest
 from heuristic_core.record import processor, read_record, record_of
 
 TELLS_OF_THE_RUN = ("report",)
+TOOLS = ("heuristic-core", "snakemake")  # versions that no result depends on: the code has a digest of its own
 DIGITS = 16  # of digests that are only compared with each other
 
 
@@ -52,6 +53,8 @@ def publish(root: Path, file: Path) -> int:
             f"{root}: {others[0]} and {jobs[0]['job']} were made in another arithmetic or with other packages; remove "
             f"{root} and run the study again"
         )
+    if changed := [path for made in jobs for path, sha in made["outputs"].items() if _digest(root / path) != sha]:
+        raise InputError(f"{root / changed[0]} is not as its job made it; remove it and run the study again")
     said = [{"job": made["job"], "rule": made["script"]} | _made_with(made) | _results(made) for made in jobs]
     write_text(file, json.dumps({"study": root.name, **common, "jobs": said}, indent=0) + "\n")
     return sum(len(job["results"]) for job in said)
@@ -74,7 +77,10 @@ def compare(root: Path, file: Path) -> Comparison:
 def read(file: Path) -> dict:
     """The published digests. Raises InputError, naming the file, where it has none."""
     try:
-        return json.loads(file.read_text())
+        published = json.loads(file.read_text())
+        if lacking := {"study", "arithmetic", "packages", "jobs"} - published.keys():
+            raise ValueError(f"it lacks {', '.join(sorted(lacking))}")
+        return published
     except FileNotFoundError:
         raise InputError(
             f"{file}: no such file, so nothing was published of this study. To compare later runs with the results "
@@ -88,9 +94,9 @@ def told(root: Path, file: Path, found: Comparison) -> str:
     """The comparison in words."""
     if found.first is None:
         return f"{root}: all {found.results} results are byte for byte those of {file}"
-    missing = f", and {found.missing} are missing" if found.missing else ""
+    counts = f"{found.differing} differ" + (f", {found.missing} are missing" if found.missing else "")
     return (
-        f"{root}: {found.differing} of {found.results} results differ from those of {file}{missing}\n"
+        f"{root}: of {found.results} results in {file}, {counts}\n"
         f"  first in the order of the work: rule {found.first.rule}, job {found.first.job}: {found.first.result}\n"
         f"  likely reason: {found.first.reason}"
     )
@@ -120,7 +126,7 @@ def _results(made: Mapping) -> dict:
 
 def _made_with(made: Mapping) -> dict:
     settings = hashlib.sha256(json.dumps(made["settings"], sort_keys=True).encode()).hexdigest()
-    return {"settings": settings[:DIGITS], "code": made["code"]}
+    return {"settings": settings[:DIGITS], "code": made["code"], "sources": made["sources"]}
 
 
 def _digest(path: Path) -> str | None:
@@ -135,24 +141,30 @@ def _reason(root: Path, path: str, here: str | None, job: dict, published: dict)
         return "it has no record, so it was not made by this workflow here"
     if made["outputs"].get(path) != here:
         return f"it has changed since {made['script']} made it; remove it and run the study again"
-    if made["arithmetic"] != published["arithmetic"]:
-        return f"arithmetic: it was computed in {made['arithmetic']}, the published one in {published['arithmetic']}"
-    own = _made_with(made)
-    if own["settings"] != job["settings"]:
-        return "the configuration: this job had other settings"
-    packages = {
-        name: (there, made["packages"].get(name))
-        for name, there in published["packages"].items()
-        if made["packages"].get(name) != there and name != "heuristic-core"
-    }
-    if packages:
-        return "versions of packages: " + ", ".join(f"{name} {old} -> {new}" for name, (old, new) in packages.items())
-    if own["code"] != job["code"]:
-        return f"the code of {job['rule']}, or the lock, has changed"
-    return (
-        f"the processor ({processor('cpu')}) or the system's C library: arithmetic, settings, packages and code are "
-        "the same. `pytest tests/test_arithmetic.py` names an operation that rounds differently here"
+    return "; ".join(_otherwise(made, job, published)) or (
+        f"the processor ({processor('cpu')}) or the system's C library: arithmetic, settings, files, packages and code "
+        "are the same. `pytest tests/test_arithmetic.py` names an operation that rounds differently here"
     )
+
+
+def _otherwise(made: dict, job: dict, published: dict) -> Iterator[str]:
+    """With what else than the published job the one of the record `made` worked."""
+    own = _made_with(made)
+    if made["arithmetic"] != published["arithmetic"]:
+        yield f"arithmetic: it was computed in {made['arithmetic']}, the published one in {published['arithmetic']}"
+    if own["settings"] != job["settings"]:
+        yield "the configuration: this job had other settings"
+    if others := sorted(name for name, sha in own["sources"].items() if job["sources"].get(name) != sha):
+        yield f"files that it reads: {', '.join(others)}"
+    versions = {
+        name: f"{name} {there} -> {made['packages'].get(name)}"
+        for name, there in published["packages"].items()
+        if made["packages"].get(name) != there and name not in TOOLS
+    }
+    if versions:
+        yield f"versions of packages: {', '.join(versions.values())}"
+    if own["code"] != job["code"]:
+        yield f"the code of {job['rule']}, or the lock, has changed"
 
 
 def _record(root: Path, path: str) -> dict | None:

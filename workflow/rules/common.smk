@@ -65,6 +65,7 @@ ABLATIONS = f"{SMALL}ablations_ft{{ft_seed}}"
 SCORING = STUDY.analysis.model_dump_json(include={"subsets", "class_rule", "bootstrap", "seed"})
 IDENTITY = f"--study {STUDY.study} --model-name {STUDY.model.name} --task-name {STUDY.task.name}"
 LOCK = f"{workflow.basedir}/envs/requirements.txt"
+ARITHMETIC = f"{workflow.basedir}/src/heuristic_core/arithmetic.py"
 SCRIPTS = sorted(glob.glob(f"{workflow.basedir}/workflow/scripts/*.py"))
 # A target without a caption of its own has that of the target which draws the same.
 WORDS = f"{workflow.basedir}/workflow/report"
@@ -86,10 +87,14 @@ shell.prefix(
 )
 
 
+def code_of(script, *more):
+    """Digest of `script` with all that it imports, and of the files `more`."""
+    return code_digest(f"{workflow.basedir}/workflow/scripts/{script}.py", *more, lock=LOCK)
+
+
 def job(script, *more):
-    """Params of what runs `script`. The files `more` belong to its code."""
-    code = code_digest(f"{workflow.basedir}/workflow/scripts/{script}.py", *more, lock=LOCK)
-    return {"arithmetic": STUDY.arithmetic, "code": code}
+    """Params of what computes by `script`: in which arithmetic, and by which code."""
+    return {"arithmetic": STUDY.arithmetic, "code": code_of(script, ARITHMETIC, *more)}
 
 
 def recorded(command):

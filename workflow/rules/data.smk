@@ -9,7 +9,8 @@ if TO_FETCH:
         conda:
             "../../envs/environment.yaml"
         params:
-            **job("fetch"),
+            arithmetic="native",  # nothing is computed
+            code=code_of("fetch"),
             model=STUDY.model.model_dump_json(),
             task=STUDY.task.model_dump_json(),
         shell:

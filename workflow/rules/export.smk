@@ -14,7 +14,7 @@ rule export:
     conda:
         "../../envs/environment.yaml"
     params:
-        **job("export"),
+        code=code_of("export"),
         root=lambda w, output: os.path.dirname(output[0]),
         settings=json.dumps(settings),
     shell:

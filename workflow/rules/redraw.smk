@@ -26,7 +26,7 @@ if "crate" in config:
         conda:
             "../../envs/environment.yaml"
         params:
-            **job("unpack"),
+            code=code_of("unpack"),
             folder=lambda w, output: os.path.dirname(output.study),
         shell:
             "step unpack --crate {input:q} --folder {params.folder} --log {log}"

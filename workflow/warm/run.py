@@ -13,12 +13,15 @@ import os
 import socket
 import sys
 import tempfile
+import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # this runs isolated, without its folder
 
 from watch import end_with_starters
 
 KILLED = 128 + 9
+# Beginnings of their names: Hugging Face's caches, and how many threads a library may start.
+READ_AT_IMPORT = ("HF_", "HUGGINGFACE_", "TRANSFORMERS_", "XDG_CACHE_HOME", "HOME", "OMP_", "MKL_", "OPENBLAS_")
 FOLDER = os.path.join(tempfile.gettempdir(), f"heuristic-core-{os.getuid()}")
 
 
@@ -27,13 +30,19 @@ def main(key: str, script: str, *arguments: str) -> int:
     end_with_starters()
     option = "--arithmetic"
     arithmetic = arguments[arguments.index(option) + 1] if option in arguments else "native"
-    with connect(os.path.join(private(FOLDER), key + arithmetic[0]), arithmetic) as connection:
+    with connect(os.path.join(private(FOLDER), f"{key}-{kind(arithmetic)}"), arithmetic) as connection:
         request = {"script": script, "arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}
         message = json.dumps(request).encode()
         socket.send_fds(connection, [len(message).to_bytes(8, "big")], [1, 2])
         connection.sendall(message)
         status = connection.recv(1)  # the job holds the other end: it closes when the job ends, however it ends
     return status[0] if status else KILLED
+
+
+def kind(arithmetic: str) -> str:
+    """What tells servers of one KEY apart: arithmetic, and the environment that is read when libraries are imported."""
+    read = sorted((name, value) for name, value in os.environ.items() if name.startswith(READ_AT_IMPORT))
+    return f"{zlib.crc32(repr((arithmetic, read)).encode()):08x}"
 
 
 def private(folder: str) -> str:
