@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -239,7 +240,9 @@ def test_a_job_without_memory_says_what_to_lower(tmp_path, changed, finished):
         resource.setrlimit(resource.RLIMIT_AS, (8 * GIGABYTE, 8 * GIGABYTE))
 
     target = f"{RUNS}/ft1/trace.parquet"
-    text = fails(tmp_path, "--", target, config=huge, preexec_fn=limit)
+    with tempfile.TemporaryDirectory(prefix="hc") as folder:  # of a server of forks that is limited, too
+        environment = os.environ | {"TMPDIR": folder}
+        text = fails(tmp_path, "--", target, config=huge, preexec_fn=limit, env=environment)
     assert faults.MEMORY in text
     assert faults.MEMORY in (tmp_path / "results/reduced/logs/finetune/ft1.log").read_text()
     snakemake(tmp_path, "--", target)
