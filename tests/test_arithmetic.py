@@ -164,6 +164,15 @@ def test_what_was_prepared_is_no_departure():
 
 
 @portable
+def test_builds_that_do_not_tell_what_they_compute_with_are_named(monkeypatch):
+    assert arithmetic.untold() == []
+    monkeypatch.setattr(arithmetic, "_mkl_branch", lambda torch: None)
+    monkeypatch.setattr(arithmetic, "_openblas", lambda: [("numpy", None), ("scipy", "Haswell")])
+    assert arithmetic.untold() == ["numpy", "torch"]
+    assert not any("MKL" in one or "OpenBLAS" in one for one in arithmetic.departures())
+
+
+@portable
 def test_what_computes_otherwise_later_leaves_no_record():
     program = """
 import torch

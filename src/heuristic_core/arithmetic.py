@@ -9,6 +9,7 @@ numpy or torch is imported (:func:`prepare`), and the job then checks what they 
 """
 
 import ctypes
+import logging
 import os
 import platform
 import re
@@ -19,6 +20,7 @@ from pathlib import Path
 
 from heuristic_core.errors import InputError
 
+LOGGER = logging.getLogger("heuristic_core")
 PORTABLE, NATIVE = "portable", "native"
 OPTION = "--arithmetic"
 SETTINGS = {
@@ -75,6 +77,10 @@ def settle(arithmetic: str, by_hand: bool) -> str:
         torch.backends.mkldnn.enabled = False  # it compiles for the processor that it runs on
         torch.set_num_threads(1)
     check(arithmetic)
+    if names := untold():
+        LOGGER.warning(
+            "%s: this build does not tell what it computes with; `make reproduce` compares", ", ".join(names)
+        )
     return PORTABLE
 
 
@@ -107,12 +113,8 @@ def departures() -> list[str]:
     if torch := sys.modules.get("torch"):
         if (chosen := torch.backends.cpu.get_cpu_capability()) != "AVX2":
             found.append(f"torch computes with {chosen}")
-        if (branch := _mkl_branch(torch)) != MKL_COMPATIBLE:
-            found.append(
-                "this build of torch has no MKL, or does not tell how it computes"
-                if branch is None
-                else f"MKL computes with its branch {branch}, not {MKL_COMPATIBLE}"
-            )
+        if (branch := _mkl_branch(torch)) not in (None, MKL_COMPATIBLE):
+            found.append(f"MKL computes with its branch {branch}, not {MKL_COMPATIBLE}")
         if (threads := torch.get_num_threads()) != 1:
             found.append(f"torch computes on {threads} threads")
         if torch.backends.mkldnn.enabled:
@@ -121,9 +123,16 @@ def departures() -> list[str]:
         features = numpy._core._multiarray_umath.__cpu_features__
         if with_newer := [name for name in NEWER if features.get(name)]:
             found.append(f"numpy computes with {', '.join(with_newer)}")
-        found += [
-            f"{name} computes with OpenBLAS's kernels for {core}" for name, core in _openblas() if core != "Haswell"
-        ]
+        kernels = [(name, core) for name, core in _openblas() if core not in (None, "Haswell")]
+        found += [f"{name} computes with OpenBLAS's kernels for {core}" for name, core in kernels]
+    return found
+
+
+def untold() -> list[str]:
+    """The libraries that are loaded and do not tell what they compute with: builds other than the locked wheels."""
+    found = [name for name, core in _openblas() if core is None]
+    if (torch := sys.modules.get("torch")) and _mkl_branch(torch) is None:
+        found.append("torch")
     return found
 
 
@@ -136,15 +145,15 @@ def _mkl_branch(torch) -> int | None:
         return None
 
 
-def _openblas() -> list[tuple[str, str]]:
-    """Package and kernels of the OpenBLAS that comes with numpy, and with scipy once its algebra is loaded."""
+def _openblas() -> list[tuple[str, str | None]]:
+    """Package and kernels of the OpenBLAS in numpy's wheel, and in scipy's once its algebra is loaded; None of others."""
     found = []
     for package, part, suffix in (("numpy", "numpy", "64_"), ("scipy", "scipy.linalg", "")):
         if part not in sys.modules:
             continue
         libraries = Path(sys.modules[package].__file__).parents[1].glob(f"{package}.libs/libscipy_openblas*")
         if not (paths := list(libraries)):
-            found.append((package, "a processor that this build of it does not tell"))
+            found.append((package, None))
         for path in paths:
             core = getattr(ctypes.CDLL(str(path)), f"scipy_openblas_get_corename{suffix}")
             core.restype = ctypes.c_char_p
