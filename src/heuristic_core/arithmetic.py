@@ -78,9 +78,7 @@ def settle(arithmetic: str, by_hand: bool) -> str:
         torch.set_num_threads(1)
     check(arithmetic)
     if names := untold():
-        LOGGER.warning(
-            "%s: this build does not tell what it computes with; `make reproduce` compares", ", ".join(names)
-        )
+        LOGGER.warning("%s: these builds do not tell what they compute with; compare their results", ", ".join(names))
     return PORTABLE
 
 
@@ -146,7 +144,7 @@ def _mkl_branch(torch) -> int | None:
 
 
 def _openblas() -> list[tuple[str, str | None]]:
-    """Package and kernels of the OpenBLAS in numpy's wheel, and in scipy's once its algebra is loaded; None of others."""
+    """Package and kernels of the OpenBLAS in numpy's wheel, and in scipy's once it is loaded; None without a wheel."""
     found = []
     for package, part, suffix in (("numpy", "numpy", "64_"), ("scipy", "scipy.linalg", "")):
         if part not in sys.modules:
