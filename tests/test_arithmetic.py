@@ -1,5 +1,6 @@
 """Portable arithmetic: no job uses an operation that is not verified, and what a process computes with is checked."""
 
+import ast
 import importlib.util
 import json
 import os
@@ -299,3 +300,18 @@ def test_a_configuration_that_cannot_be_portable_is_one_message(key, value, mess
     assert len(str(caught.value).splitlines()) == 2  # what cannot be run, and why
     if key != "arithmetic":
         assert parse_study(values | {"arithmetic": "native"})
+
+
+# ---- ties
+
+
+def test_sorting_by_one_column_keeps_the_order_of_ties():
+    """Otherwise numpy sorts them as the processor's instructions do. Several columns are always sorted stably."""
+    found = []
+    for path in [*ROOT.glob("src/**/*.py"), *ROOT.glob("workflow/**/*.py")]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", None) in ("sort_values", "argsort"):
+                several = bool(node.args) and isinstance(node.args[0], ast.List | ast.Name)
+                stable = any(word.arg in ("kind", "stable") for word in node.keywords)
+                found += [f"{path.name}:{node.lineno}"] if not (several or stable) else []
+    assert found == []

@@ -85,7 +85,7 @@ def size_jump(evidence: Evidence) -> Estimate:
 def undefined_sizes(evidence: Evidence, group: str) -> Estimate:
     """At how many checkpoints effective size on a group is undefined: the full model is not above the margin."""
     sizes = _sizes(evidence, group)
-    sizes = sizes[sizes["seed"].isna()].sort_values("step")
+    sizes = sizes[sizes["seed"].isna()].sort_values("step", kind="stable")
     undefined = sizes[state(sizes) == "undefined"]
     steps = ", ".join(f"{row.step} (full model {row.full_accuracy:.1f} %)" for row in undefined.itertuples())
     detail = f"at steps {steps}" if steps else "nowhere"
@@ -205,7 +205,7 @@ def _sizes(evidence: Evidence, group: str) -> pd.DataFrame:
 
 def _series(sizes: pd.DataFrame) -> str:
     """For instance "500 undefined, 12500 96.7"."""
-    means = sizes[sizes["seed"].isna()].sort_values("step")
+    means = sizes[sizes["seed"].isna()].sort_values("step", kind="stable")
     texts = means["effective_size"].map("{:.1f}".format, na_action="ignore").astype(object).fillna(state(means))
     return ", ".join(f"{step} {text}" for step, text in zip(means["step"], texts, strict=True))
 

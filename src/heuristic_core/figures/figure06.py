@@ -55,7 +55,7 @@ def _sizes(table: pd.DataFrame, margin: float) -> pd.DataFrame:
     paper = (table["criterion"] == "accuracy") & (table["threshold"] == margin) & (table["order"] == "per-seed")
     rows = table[paper & table["seed"].isna() & table["group"].isin(SIZES)]
     rows = some(rows, f"summaries of order per-seed at a margin of {margin} points in table effective_size")
-    return rows.assign(state=state(rows)).sort_values("step")
+    return rows.assign(state=state(rows)).sort_values("step", kind="stable")
 
 
 def _size_lines(ax, sizes: pd.DataFrame, groups: list[str], apart: float) -> None:
@@ -79,7 +79,7 @@ def _size_lines(ax, sizes: pd.DataFrame, groups: list[str], apart: float) -> Non
 
 def _accuracy_lines(ax, accuracies: pd.DataFrame) -> None:
     for group in GROUPS:
-        rows, role = accuracies[accuracies["group"] == group].sort_values("step"), ROLES[group]
+        rows, role = accuracies[accuracies["group"] == group].sort_values("step", kind="stable"), ROLES[group]
         ax.plot(rows["step"].astype(float), rows["accuracy"], color=role.colour, linestyle=role.line, linewidth=THIN)
     percent_axis(ax.yaxis)
 

@@ -43,7 +43,7 @@ def _chosen(core: pd.DataFrame) -> pd.DataFrame:
     heads = some(core[core["kind"] == "head"], "heads in table core")
     found = []
     for ft_seed in ft_seeds(heads):
-        of_seed = heads[heads["ft_seed"] == ft_seed].sort_values("component")
+        of_seed = heads[heads["ft_seed"] == ft_seed].sort_values("component", kind="stable")
         shown, role = of_seed[of_seed["in_core"].astype(bool)], "core"
         count = len(shown)
         if shown.empty:
@@ -110,7 +110,7 @@ def _legend(figure: Figure) -> None:
 
 def _panel(ax: Axes, head: pd.DataFrame) -> None:
     """Asking tokens at 0, attended ones at 1, the first on top; a line for every probability of at least `LEAST`."""
-    tokens = head.drop_duplicates("key").sort_values("key")
+    tokens = head.drop_duplicates("key").sort_values("key", kind="stable")
     heights = _heights(tokens["key_sentence"])
     lines = head[head["probability"] >= LEAST].sort_values("probability", kind="stable")
     for repeated, (colour, line) in ((False, OTHER), (True, REPEATED)):

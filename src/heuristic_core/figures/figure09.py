@@ -56,7 +56,7 @@ def _segments(attention: pd.DataFrame, core: pd.DataFrame, step: int) -> pd.Data
         raise ValueError(f"unknown attention category {', '.join(sorted(unknown))}")
     shares = some(attention.merge(core[["ft_seed", "component", "in_core"]]), "heads of table attention in table core")
     in_core = shares["in_core"].astype(bool)
-    heads = shares[in_core].sort_values("component").assign(heads=1).rename(columns={"name": "bar"})
+    heads = shares[in_core].sort_values("component", kind="stable").assign(heads=1).rename(columns={"name": "bar"})
     by_category = shares[~in_core].groupby(["ft_seed", "category"])
     others = by_category.agg(share=("share", lambda values: values.mean(skipna=False)), heads=("component", "nunique"))
     segments = pd.concat([heads, others.reset_index().assign(bar=OTHERS)])

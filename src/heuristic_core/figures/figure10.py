@@ -21,7 +21,7 @@ def draw(tables, settings, context):
     groups = subset_groups(trace, shown(settings, context))
     trace = trace[trace["subset"].isin(list(groups))]
     ood = [subset for subset, group in groups.items() if group == "ood"]
-    lines = pd.concat([trace[trace["subset"].isin(ood)], _group_means(trace)]).sort_values("step")
+    lines = pd.concat([trace[trace["subset"].isin(ood)], _group_means(trace)]).sort_values("step", kind="stable")
     seeds = ft_seeds(lines)
     labels = len(ood) + lines["group"].nunique()
     height = max(1.9, LABEL_HEIGHT * labels)

@@ -17,7 +17,9 @@ def draw(tables, settings, context):
     """Left a line for each head, right one for each kind of masked word. Marks: one row per point, name or kind."""
     attention = some(tables["pretraining_attention"], "rows in table pretraining_attention")
     repeated = attention[attention["category"] == "repeated"].sort_values(["component", "pretraining_step"])
-    trace = some(tables["pretraining_trace"], "rows in table pretraining_trace").sort_values("pretraining_step")
+    trace = some(tables["pretraining_trace"], "rows in table pretraining_trace").sort_values(
+        "pretraining_step", kind="stable"
+    )
     figure, axes = panels(settings, 1, 2, 2.8)
     _heads(axes[0, 0], repeated)
     _restored(axes[0, 1], trace)
