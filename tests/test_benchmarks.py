@@ -29,3 +29,14 @@ def test_a_benchmark_runs_on_a_finished_study(name, finished):
     command = [sys.executable, str(ROOT / "benchmarks" / f"{name}.py"), str(folder), "--config", str(REDUCED), *more]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=finished)
     assert len(list(map(json.loads, done.stdout.splitlines()))) > 1
+
+
+@pytest.mark.slow
+def test_the_cost_of_portable_arithmetic_is_measured_on_a_finished_study(finished):
+    from reduced import REDUCED
+
+    command = [sys.executable, str(ROOT / "benchmarks" / "arithmetic.py"), "--config", str(REDUCED)]
+    command += ["--kinds", "prune", "figure", "--repeats", "1"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=finished)
+    measured = list(map(json.loads, done.stdout.splitlines()))
+    assert [set(one) for one in measured] == 2 * [{"job", "portable", "native", "ratio"}]
