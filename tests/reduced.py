@@ -29,7 +29,7 @@ def snakemake(
     fork: bool | None = None,
     **options,
 ):
-    """Run Snakemake in `folder`. config: one file, or several, of which later ones override earlier ones. checkout: whose code is used.
+    """Run Snakemake in `folder`. config: one file, or several, the later override. checkout: whose code is used.
 
     fork: in a fork of a process with its imports done, for what runs no job; a dry run without `options` is one.
     """
