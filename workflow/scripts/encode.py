@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import torch  # noqa: F401 (transformers imports it later, when its arithmetic could not be settled)
+
 from heuristic_core.arguments import Arguments
 from heuristic_core.config.models import AnyModel
 from heuristic_core.config.tasks import AnyTask
