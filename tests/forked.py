@@ -1,7 +1,7 @@
 """Snakemake's own command line in a fork of a process with its imports done: the same words at a third of the cost.
 
-A start of Snakemake that runs nothing spends its time on imports, and on reading this project's sources for their
-digests. Both are the same for every dry run of one checkout. As a script this is the process that forks: it takes
+A start of Snakemake spends its time on imports, and on reading this project's sources for their digests. Both are
+the same for every run of one checkout. As a script this is the process that forks: it takes
 requests from its standard input until that ends. For another checkout it imports nothing of this project.
 """
 
@@ -17,13 +17,12 @@ from functools import cache
 from pathlib import Path
 
 
-def run(arguments: list[str], folder: Path, source: Path | None = None) -> subprocess.CompletedProcess:
-    """`python -m snakemake ARGUMENTS` in `folder`. source: of the checkout whose code is used, if it is another one."""
+def run(arguments: list[str], folder: Path, environment: dict[str, str], own: bool) -> subprocess.CompletedProcess:
+    """`python -m snakemake ARGUMENTS` in `folder`. own: with the code of this checkout."""
     with tempfile.TemporaryDirectory(prefix="hc") as place:
         said = [os.path.join(place, name) for name in ("stdout", "stderr")]
-        environment = os.environ | ({"PYTHONPATH": str(source)} if source else {})
-        request = {"arguments": arguments, "folder": str(folder), "environment": environment, "said": said}
-        server = _server(own=source is None)
+        request = {"arguments": arguments, "folder": str(folder), "environment": dict(environment), "said": said}
+        server = _server(own)
         server.stdin.write(json.dumps(request) + "\n")
         server.stdin.flush()
         status = int(server.stdout.readline())
@@ -66,6 +65,7 @@ def _become(request: dict) -> None:
         os.chdir(request["folder"])
         os.environ.clear()
         os.environ.update(request["environment"])
+        tempfile.tempdir = None  # it is asked for again, of that environment
         sys.path[:0] = [
             path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", *sys.path)
         ]

@@ -31,14 +31,15 @@ def snakemake(
 ):
     """Run Snakemake in `folder`. config: one file, or several, the later override. checkout: whose code is used.
 
-    fork: in a fork of a process with its imports done, for what runs no job; a dry run without `options` is one.
+    fork: in a fork of a process with its imports done; always, but where `options` ask for more than an environment.
     """
     files = config if isinstance(config, list) else [config]
     given = ["--snakefile", str(checkout / "Snakefile"), "--directory", str(folder)]
     given += ["--configfile", *map(str, files), "--cores", "2", "--scheduler", "greedy", *map(str, arguments)]
     other = checkout != ROOT
-    if fork or (fork is None and "--dry-run" in arguments and not options):
-        done = forked.run(given, checkout if other else Path.cwd(), checkout / "src" if other else None)
+    if options.keys() <= {"env"} if fork is None else fork:
+        environment = options.get("env", os.environ) | ({"PYTHONPATH": str(checkout / "src")} if other else {})
+        done = forked.run(given, checkout if other else Path.cwd(), environment, own=not other)
     else:
         if other:
             options = {"cwd": checkout, "env": os.environ | {"PYTHONPATH": str(checkout / "src")}} | options

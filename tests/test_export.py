@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -101,9 +102,37 @@ def issues(archive, cache):
     return found
 
 
+def some_of_each_kind(found, count=2):
+    """The archive's members with at most `count` files of a kind, and metadata that tells of no others.
+
+    The validator takes minutes for hundreds of files, and they are described by the same few lines of code.
+    """
+    whole, kinds, kept = json.loads(found[METADATA]), Counter(), set()
+    for entity in whole["@graph"]:
+        kind = (str(entity["@type"]), str(entity.get("encodingFormat")), *sorted(entity))
+        kinds[kind] += 1
+        if kinds[kind] <= count or "File" not in entity["@type"]:
+            kept.add(entity["@id"])
+    files = found.keys() - {METADATA}
+
+    def without(value):
+        if isinstance(value, list):
+            return [without(one) for one in value if not is_gone(one)]
+        return {key: without(one) for key, one in value.items() if not is_gone(one)} if isinstance(value, dict) else value
+
+    def is_gone(value):
+        return isinstance(value, dict) and value.keys() == {"@id"} and value["@id"] in files - kept
+
+    graph = [without(entity) for entity in whole["@graph"] if entity["@id"] in kept]
+    metadata = json.dumps(whole | {"@graph": graph}).encode()
+    return {METADATA: metadata} | {name: found[name] for name in sorted(files & kept)}
+
+
 @pytest.mark.slow
-def test_the_validator_accepts_it(archive, cache):
-    found = issues(archive, cache)
+def test_the_validator_accepts_it(found, cache, tmp_path):
+    few = some_of_each_kind(found)
+    assert 20 < len(few) < len(found)
+    found = issues(write(tmp_path / "few.zip", few), cache)
     assert found["REQUIRED"] == set()
     assert {message for message in found["RECOMMENDED"] if not NOT_KNOWN.search(message)} == set()
 

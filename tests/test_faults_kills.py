@@ -20,6 +20,7 @@ pytestmark = pytest.mark.slow
 KILLS = int(os.environ.get("HEURISTIC_CORE_KILLS", "50"))
 SEED = int(os.environ.get("HEURISTIC_CORE_KILLS_SEED", "0"))
 MARK = "HEURISTIC_CORE_TEST_OF_KILLS"
+LONGEST = 2.0  # seconds between two kills, drawn evenly from 0 on
 
 
 def processes(mark: str) -> list[psutil.Process]:
@@ -103,7 +104,7 @@ def one_life(folder: Path, environment: dict[str, str], draws: random.Random, lo
     """What was killed in one life of Snakemake: some jobs and, unless they ended it, in the end itself."""
     life, hits = Life(folder, environment), []
     life.wait_for_jobs()
-    for what in ["job"] * draws.randint(2, 5) + [draws.choice(["group", "snakemake"])]:
+    for what in ["job"] * draws.randint(4, 8) + [draws.choice(["group", "snakemake"])]:
         time.sleep(draws.uniform(0, longest))
         if life.process.poll() is not None:
             break
@@ -128,15 +129,16 @@ def check_same(folder: Path, undisturbed: Path) -> None:
 
 
 def test_a_study_killed_again_and_again_ends_with_an_undisturbed_runs_bytes(finished, private, tmp_path):
-    draws, killed, lives, rounds, longest = random.Random(SEED), Counter(), 0, 1, 3.0
+    """So two runs from scratch give the same bytes, too."""
+    draws, killed, lives, rounds, longest = random.Random(SEED), Counter(), 0, 1, LONGEST
     while killed.total() < KILLS:
         before = len(results(tmp_path))
         killed.update(one_life(tmp_path, private, draws, longest))
         lives += 1
         check_that_nothing_runs(private[MARK])
-        snakemake(tmp_path, "--unlock")
+        snakemake(tmp_path, "--unlock", fork=True)
         made = len(results(tmp_path))
-        longest = 3.0 if made > before else 1.5 * longest  # however slow the machine, a life gets somewhere
+        longest = LONGEST if made > before else 1.5 * longest  # however slow the machine, a life gets somewhere
         if made == len(results(finished)) and killed.total() < KILLS:
             snakemake(tmp_path, env=private)
             check_same(tmp_path, finished)
