@@ -22,7 +22,7 @@ from common import SIZES, MaskedBert, Size, classifier, encoded_pairs, interleav
 from torch import Tensor
 
 from heuristic_core.ablation import ComponentMeans, gates_without
-from heuristic_core.arithmetic import use_threads
+from heuristic_core.common.threads import use_threads
 from heuristic_core.components import ComponentGrid, kept_count
 from heuristic_core.evaluate import subnetwork_logits
 from heuristic_core.models.batches import PairTensors

@@ -14,7 +14,7 @@ import torch
 from common import SIZES, classifier, encoded_pairs, interleaved, parser_for, ratio, report
 from torch import Tensor
 
-from heuristic_core.arithmetic import use_threads
+from heuristic_core.common.threads import use_threads
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.finetune import Batches
 from heuristic_core.models.batches import PairTensors

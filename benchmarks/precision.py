@@ -15,7 +15,7 @@ import pandas as pd
 from safetensors.torch import load_file
 
 from heuristic_core.ablation import ComponentMeans
-from heuristic_core.arithmetic import use_threads
+from heuristic_core.common.threads import use_threads
 from heuristic_core.components import kept_count
 from heuristic_core.config import load_study
 from heuristic_core.discretise import keep_largest

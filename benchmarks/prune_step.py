@@ -47,7 +47,8 @@ from common import (
 from torch import Tensor
 
 from heuristic_core.ablation import component_means
-from heuristic_core.arithmetic import use_threads
+from heuristic_core.common.seeds import generator
+from heuristic_core.common.threads import use_threads
 from heuristic_core.components import ComponentGrid
 from heuristic_core.config.blocks import Precision
 from heuristic_core.config.pruning import Prune
@@ -57,7 +58,6 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import view_of
 from heuristic_core.passes import PASS_TOKENS
 from heuristic_core.prune import Objective, PruningInputs
-from heuristic_core.random import generator
 
 SPARSITY = 0.5
 SHARED = (2, 4, 8)

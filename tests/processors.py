@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from heuristic_core import arithmetic
+from heuristic_core.common import arithmetic
 
 if __name__ == "__main__":
     arithmetic.prepare(arithmetic.PORTABLE)  # before numpy and torch are imported

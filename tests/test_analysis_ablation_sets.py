@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heuristic_core.analysis.ablation_sets import ablated, chosen_heads, joint_sets, set_table, single_sets
+from heuristic_core.common.errors import InputError
 from heuristic_core.components import ComponentGrid, Identity
-from heuristic_core.errors import InputError
 from heuristic_core.schemas import schema
 from heuristic_core.tables import read_table, write_table
 

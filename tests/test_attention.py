@@ -14,8 +14,8 @@ from heuristic_core.attention import (
     relations_of,
     share_rows,
 )
+from heuristic_core.common.errors import InputError
 from heuristic_core.components import ComponentGrid, Identity
-from heuristic_core.errors import InputError
 from heuristic_core.tables import as_table
 from heuristic_core.tasks.words import WordPair
 

@@ -18,8 +18,8 @@ from heuristic_core.audit.check import check
 from heuristic_core.audit.jobs import expected_jobs
 from heuristic_core.audit.recompute import again, computable, sample
 from heuristic_core.audit.same import difference
-from heuristic_core.errors import InputError
-from heuristic_core.provenance import file_digest
+from heuristic_core.common.errors import InputError
+from heuristic_core.common.hashing import file_digest
 from heuristic_core.record import digest, record_of
 from heuristic_core.record import rows as collected
 from heuristic_core.tables import read_rows, write_table

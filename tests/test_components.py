@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.components import Component, ComponentGrid, FailedRun, Identity, Subnetwork, kept_count, load_run
-from heuristic_core.errors import InputError
 from heuristic_core.tables import as_table
 
 RUN = Identity("study", "model", "task", 1, 400, 0.5, 42)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from test_scripts import script
 
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
 from heuristic_core.evaluate import predictions
 from heuristic_core.tables import as_table
 from heuristic_core.tasks.encoded import Subset, from_lists

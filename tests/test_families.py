@@ -6,7 +6,7 @@ from conftest import make_encoded
 from families import CASES, SMALLER_ONLY, make_model
 
 from heuristic_core.ablation import Ablation, ComponentMeans, component_means, gates_without
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.families import FAMILIES, family_of
 from heuristic_core.models.fused import FusedModel

@@ -11,9 +11,9 @@ import torch
 from conftest import ROOT
 from reduced import STUDY
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.config.study import ConfigError, load_study
-from heuristic_core.errors import InputError
 from heuristic_core.models.load import load_model
 from heuristic_core.models.pretrained import starting_model
 from heuristic_core.report.sides import parse_sides

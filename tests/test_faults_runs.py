@@ -21,7 +21,7 @@ from conftest import ROOT
 from reduced import RUNS, results, snakemake
 from test_faults_kills import MARK, check_that_nothing_runs, is_server, private, processes  # noqa: F401 (a fixture)
 
-from heuristic_core import faults
+from heuristic_core.common import faults
 
 CELL = f"{RUNS}/ft1/step60/s0.4/seed44"
 GIGABYTE = 1 << 30

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file
 
+from heuristic_core.common.errors import Diverged
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.models import Architecture, Initialisation, NewModel
-from heuristic_core.errors import Diverged
 from heuristic_core.evaluate import all_logits
 from heuristic_core.finetune import Batches, Run, finetune, record
 from heuristic_core.models.batches import PairTensors

@@ -15,12 +15,12 @@ from heuristic_core.analysis.core import common_heads
 from heuristic_core.analysis.estimates import CannotSay, Evidence, of_run
 from heuristic_core.analysis.lesions import lesion_accuracy
 from heuristic_core.attention import overlap_rows, uniform
+from heuristic_core.common.errors import InputError
 from heuristic_core.components import ComponentGrid, Identity
 from heuristic_core.config import ConfigError, parse_study
 from heuristic_core.config.analysis import Figure
 from heuristic_core.config.context import Context
 from heuristic_core.config.lesion import Lesion
-from heuristic_core.errors import InputError
 from heuristic_core.evaluate import all_logits, subnetwork_logits
 from heuristic_core.figures import draw
 from heuristic_core.figures.table_overlap import sheets

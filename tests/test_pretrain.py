@@ -10,8 +10,8 @@ from reduced import REDUCED, snakemake
 from safetensors.torch import load_file
 from transformers import BertTokenizer
 
+from heuristic_core.common.errors import Diverged
 from heuristic_core.config.models import Architecture, Initialisation, NewModel, Pretraining
-from heuristic_core.errors import Diverged
 from heuristic_core.models.pretrained import masked_language_model, starting_model
 from heuristic_core.pretrain import Corpus, MaskedStepper, accuracies, pretrain, restored
 from heuristic_core.tasks import grammar as g

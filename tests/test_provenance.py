@@ -8,7 +8,8 @@ from amounts import first_fast
 from conftest import ROOT
 
 from heuristic_core import provenance
-from heuristic_core.provenance import LENGTH, code_digest, file_digest
+from heuristic_core.common.hashing import file_digest
+from heuristic_core.provenance import LENGTH, code_digest
 
 SCRIPT = '''"""A script."""
 
@@ -215,10 +216,10 @@ def digests():
         ("gates.py", {"prune", "controls_predictions"}),  # both keep the components with the largest values
         ("tasks/grammar.py", {"sentences", "encode", "pretrain", "plan"}),  # which counts the generated pairs
         # Every script writes files but the one that tells of changes.
-        ("files.py", {path.stem for path in (ROOT / "workflow" / "scripts").glob("*.py")} - {"changes"}),
+        ("common/atomic.py", {path.stem for path in (ROOT / "workflow" / "scripts").glob("*.py")} - {"changes"}),
         # Values of settings stand in a rule's params; a new setting of one figure reruns no other job.
         ("config/blocks.py", set()),
-        ("progress.py", set()),
+        ("common/progress.py", set()),
     ),
 )
 def test_a_change_reaches_the_scripts_that_use_it_and_no_others(copy, module, users):

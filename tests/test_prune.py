@@ -7,10 +7,10 @@ from conftest import make_encoded
 
 from heuristic_core import gates
 from heuristic_core.ablation import Ablation, ComponentMeans, Mask, component_means
+from heuristic_core.common.errors import Diverged, InputError
 from heuristic_core.components import kept_count
 from heuristic_core.config.pruning import Prune
 from heuristic_core.discretise import keep_largest
-from heuristic_core.errors import Diverged, InputError
 from heuristic_core.evaluate import all_logits
 from heuristic_core.learner import Learner, Run, rate_at
 from heuristic_core.models.batches import PairTensors

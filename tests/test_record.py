@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
 from heuristic_core.record import (
     FIELDS,
     Record,

@@ -14,7 +14,7 @@ from pages import check_source, needs_chromium, pdf_pages, probe
 from test_scripts import script
 
 from heuristic_core import provenance
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
 from heuristic_core.figures.sheets import Sheet, from_markdown, to_markdown
 from heuristic_core.figures.targets import outputs
 from heuristic_core.report.claims import claims_of

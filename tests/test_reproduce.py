@@ -7,8 +7,8 @@ import sys
 import pytest
 from conftest import ROOT
 
-from heuristic_core.errors import InputError
-from heuristic_core.provenance import file_digest
+from heuristic_core.common.errors import InputError
+from heuristic_core.common.hashing import file_digest
 from heuristic_core.record import FIELDS, digest, record_of
 from heuristic_core.reproduction import compare, publish, told
 

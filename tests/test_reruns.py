@@ -181,7 +181,7 @@ def test_a_figures_module_redraws_that_figure(checkout):
 
 
 def test_comments_and_docstrings_run_nothing(checkout):
-    append(checkout / "src/heuristic_core/files.py", "# files are small tools\n")
+    append(checkout / "src/heuristic_core/common/atomic.py", "# files are small tools\n")
     edit(checkout / "src/heuristic_core/prune.py", '"""', '"""In other words: ')
     edit(checkout / "workflow/scripts/finetune.py", '"""', '"""In other words: ')
     assert planned(checkout, checkout=checkout) == {}

@@ -11,15 +11,15 @@ from reduced import ROOT, snakemake
 from safetensors.torch import load_file
 from transformers import BertForMaskedLM
 
-from heuristic_core.arithmetic import available
 from heuristic_core.attention import overlap_rows
+from heuristic_core.common.arithmetic import available
+from heuristic_core.common.hashing import file_digest
 from heuristic_core.components import Identity
 from heuristic_core.config import load_study
 from heuristic_core.models.load import view_of
 from heuristic_core.models.location import local_files, location
 from heuristic_core.models.pretrained import masked_language_model, starting_model
 from heuristic_core.pretrain import Corpus, accuracies
-from heuristic_core.provenance import file_digest
 from heuristic_core.tasks.encode import make_tokenizer
 from heuristic_core.tasks.language import LABELS, VOCABULARY
 from heuristic_core.tasks.words import word_pairs
@@ -32,7 +32,8 @@ STEPS = 40
 BEGUN = "ad495d9c4d87849cc89f3af4a1abeab23c1c225696f19e0f87838b24f895e4fe"
 WEIGHTS = "1f93beafe271fef4808c3274b51422f8128e3748502a83e55a2ed85383d7bf09"  # of model.safetensors
 BEGIN = f"""
-from heuristic_core.arithmetic import prepare, settle, use_threads
+from heuristic_core.common.arithmetic import prepare, settle
+from heuristic_core.common.threads import use_threads
 prepare("portable")
 import hashlib, sys
 from pathlib import Path

@@ -14,7 +14,7 @@ from conftest import ROOT
 from families import make_model
 from reduced import OWN, REDUCED, RUNS, STUDY, planned, results, snakemake
 
-from heuristic_core.arithmetic import NATIVE, PORTABLE, available
+from heuristic_core.common.arithmetic import NATIVE, PORTABLE, available
 from heuristic_core.components import FailedRun, Subnetwork
 from heuristic_core.config.grid import cells, repeats
 from heuristic_core.figures.targets import TARGETS, outputs

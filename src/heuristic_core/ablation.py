@@ -13,12 +13,12 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from heuristic_core.common.atomic import replacing
+from heuristic_core.common.errors import InputError
+from heuristic_core.common.seeds import generator
 from heuristic_core.components import ComponentGrid
-from heuristic_core.errors import InputError
-from heuristic_core.files import replacing
 from heuristic_core.models.batches import Batch, PairTensors
 from heuristic_core.models.model import Edit, Model
-from heuristic_core.random import generator
 
 
 class Reference(Protocol):

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.components import Component, Identity
-from heuristic_core.errors import InputError
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.model import Model
 from heuristic_core.schemas import COMPONENT

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from heuristic_core.errors import InputError
-from heuristic_core.files import write_text
+from heuristic_core.common.atomic import write_text
+from heuristic_core.common.errors import InputError
 
 
 class Component(NamedTuple):

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from heuristic_core.common.atomic import replacing
+from heuristic_core.common.errors import InputError
+from heuristic_core.common.hashing import file_digest
+from heuristic_core.common.progress import LOGGER
 from heuristic_core.config.tasks import FilesTask, GeneratedTask
-from heuristic_core.errors import InputError
-from heuristic_core.files import replacing
-from heuristic_core.progress import LOGGER
-from heuristic_core.provenance import file_digest
 
 SECONDS = 60  # of silence after which a server is given up
 

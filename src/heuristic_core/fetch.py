@@ -9,11 +9,11 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from heuristic_core.common.errors import InputError
+from heuristic_core.common.hashing import file_digest
+from heuristic_core.common.progress import LOGGER, Progress
 from heuristic_core.download import Download, download
-from heuristic_core.errors import InputError
 from heuristic_core.hub import CONFIG, SHARDS, WEIGHTS, Source, matching, model_files
-from heuristic_core.progress import LOGGER, Progress
-from heuristic_core.provenance import file_digest
 
 ATTEMPTS = 2  # a file whose bytes are wrong is downloaded once more
 MOMENT = 0.1  # seconds after which a lock counts as held

@@ -9,13 +9,13 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from heuristic_core.common.errors import Diverged, InputError
+from heuristic_core.common.progress import Progress
+from heuristic_core.common.seeds import generator, global_state, seed_for, set_global_state
 from heuristic_core.config.blocks import Finetune, Training
-from heuristic_core.errors import Diverged, InputError
 from heuristic_core.evaluate import all_logits
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import view_of
-from heuristic_core.progress import Progress
-from heuristic_core.random import generator, global_state, seed_for, set_global_state
 from heuristic_core.saved import digests, load_state, save_state
 from heuristic_core.stepper import AdamWStepper, Stepper
 from heuristic_core.tasks.encoded import Encoded

@@ -10,9 +10,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import NewModel, PretrainedModel
 from heuristic_core.config.tasks import FilesTask, GeneratedTask
-from heuristic_core.errors import InputError
 
 Kind = Literal["model", "dataset"]
 

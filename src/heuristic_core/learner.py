@@ -12,10 +12,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from heuristic_core.common.errors import Diverged
+from heuristic_core.common.seeds import generator, global_state, seed_for, set_global_state
 from heuristic_core.config.pruning import Prune
-from heuristic_core.errors import Diverged
 from heuristic_core.gates import target_at
-from heuristic_core.random import generator, global_state, seed_for, set_global_state
 from heuristic_core.saved import load_state, save_state
 
 LOGGER = logging.getLogger("heuristic_core")

@@ -6,9 +6,9 @@ from math import comb, prod
 
 import torch
 
+from heuristic_core.common.errors import InputError
+from heuristic_core.common.seeds import generator
 from heuristic_core.config.lesion import OVERLAP
-from heuristic_core.errors import InputError
-from heuristic_core.random import generator
 
 NAMES = rf"{OVERLAP}|random[1-9]\d*"
 

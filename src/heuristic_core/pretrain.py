@@ -9,12 +9,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from heuristic_core.common.errors import Diverged
+from heuristic_core.common.progress import Progress
+from heuristic_core.common.seeds import generator
 from heuristic_core.config.models import Pretraining
-from heuristic_core.errors import Diverged
 from heuristic_core.finetune import Run, learning_rate, resumed, save
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.progress import Progress
-from heuristic_core.random import generator
 from heuristic_core.saved import digests
 from heuristic_core.stepper import AdamWStepper
 from heuristic_core.tasks.encode import encode

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from heuristic_core.lock import COMPUTING, DRAWING, locked
 
 PACKAGE = Path(__file__).parent
-# Modules that only bring values to a job or tell of it: the values stand in a rule's params already.
-CARRIERS = ("config", "arguments.py", "errors.py", "progress.py", "record.py")
+# Modules and folders that only bring values to a job or tell of it: the values are in a rule's params already.
+CARRIERS = ("config", "arguments.py", "common/errors.py", "common/progress.py", "record.py")
 LENGTH = 16  # hexadecimal digits of a digest: enough for a few thousand jobs
 
 
@@ -42,12 +42,6 @@ def code_files(*sources: str | Path) -> list[Path]:
 def imported(files: Iterable[Path]) -> set[str]:
     """The packages that the Python files among `files` import."""
     return {package for path in files if path.suffix == ".py" for package in _packages(path)}
-
-
-def file_digest(path: str | Path) -> str:
-    """SHA-256 of a file's bytes."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @cache
@@ -97,7 +91,7 @@ def _closure(script: Path) -> set[Path]:
     waiting = list(_imports(script))
     while waiting:
         module = waiting.pop()
-        if module not in found and module.relative_to(PACKAGE).parts[0] not in CARRIERS:
+        if module not in found and not any(module.is_relative_to(PACKAGE / carrier) for carrier in CARRIERS):
             found.add(module)
             waiting += _imports(module)
     return found

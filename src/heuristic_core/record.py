@@ -19,11 +19,12 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from heuristic_core import arithmetic as arithmetics
-from heuristic_core.errors import InputError
-from heuristic_core.files import write_text
-from heuristic_core.progress import LOGGER
-from heuristic_core.provenance import file_digest, versions
+from heuristic_core.common import arithmetic as arithmetics
+from heuristic_core.common.atomic import write_text
+from heuristic_core.common.errors import InputError
+from heuristic_core.common.hashing import file_digest
+from heuristic_core.common.progress import LOGGER
+from heuristic_core.provenance import versions
 
 COMMIT = "HEURISTIC_CORE_COMMIT"  # set by the workflow: the commit it stands at, with a + where files differ from it
 OWN = ("--code", "--inputs", "--outputs", "--log")  # options that are no settings of the work

@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from heuristic_core.errors import InputError
-from heuristic_core.files import write_text
-from heuristic_core.provenance import file_digest
+from heuristic_core.common.atomic import write_text
+from heuristic_core.common.errors import InputError
+from heuristic_core.common.hashing import file_digest
 from heuristic_core.record import processor, read_record, record_of
 
 TELLS_OF_THE_RUN = ("report",)

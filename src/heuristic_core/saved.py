@@ -12,8 +12,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from heuristic_core.files import replacing
-from heuristic_core.provenance import file_digest
+from heuristic_core.common.atomic import replacing
+from heuristic_core.common.hashing import file_digest
 
 LOGGER = logging.getLogger("heuristic_core")
 

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import TextIO
 
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
 
 LOCK, MARK = "lock", "fingerprint"
 PATIENCE = 10.0  # seconds that the job of a Snakemake which was just killed may take to end

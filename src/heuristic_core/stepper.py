@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from heuristic_core.common.errors import Diverged
 from heuristic_core.config.blocks import Finetune, Training
-from heuristic_core.errors import Diverged
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.hooked import inputs_for
 from heuristic_core.models.load import dtype_on

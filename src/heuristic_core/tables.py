@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from heuristic_core.files import replacing
+from heuristic_core.common.atomic import replacing
 from heuristic_core.schemas import STRING, schema
 
 

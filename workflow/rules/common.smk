@@ -10,13 +10,13 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config import ConfigError, parse_study
 from heuristic_core.config.context import Context
 from heuristic_core.config.grid import cells, early, repeats, seed_blocks, spread
 from heuristic_core.crate.members import LESIONED, members
 from heuristic_core.crate.reading import open_crate
 from heuristic_core.download import downloads
-from heuristic_core.errors import InputError
 from heuristic_core.figures.targets import TARGETS, module, outputs, shown, unmet
 from heuristic_core.hub import sources
 from heuristic_core.layout import Layout
@@ -65,7 +65,7 @@ ABLATIONS = f"{SMALL}ablations_ft{{ft_seed}}"
 SCORING = STUDY.analysis.model_dump_json(include={"subsets", "class_rule", "bootstrap", "seed"})
 IDENTITY = f"--study {STUDY.study} --model-name {STUDY.model.name} --task-name {STUDY.task.name}"
 LOCK = f"{workflow.basedir}/envs/requirements.txt"
-ARITHMETIC = f"{workflow.basedir}/src/heuristic_core/arithmetic.py"
+ARITHMETIC = f"{workflow.basedir}/src/heuristic_core/common/arithmetic.py"
 SCRIPTS = sorted(glob.glob(f"{workflow.basedir}/workflow/scripts/*.py"))
 # A target without a caption of its own has that of the target which draws the same.
 WORDS = f"{workflow.basedir}/workflow/report"

@@ -5,8 +5,8 @@ import logging
 
 from snakemake.logging import logger
 
-from heuristic_core.arithmetic import PORTABLE, available
-from heuristic_core.files import obstacle
+from heuristic_core.common.arithmetic import PORTABLE, available
+from heuristic_core.common.atomic import obstacle
 
 RECORDS = os.path.abspath(".snakemake" if os.path.isdir(".snakemake") else ".")
 METADATA = f"{RECORDS}/metadata"

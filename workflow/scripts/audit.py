@@ -12,7 +12,7 @@ from heuristic_core.arguments import Arguments
 from heuristic_core.audit.audit import Audit, audit, write
 from heuristic_core.audit.finding import KINDS
 from heuristic_core.audit.jobs import expected_jobs
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
 from heuristic_core.record import recorded
 
 SNAKEFILE = Path(__file__).parents[2] / "Snakefile"

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from heuristic_core.arguments import Arguments
+from heuristic_core.common.atomic import write_text
 from heuristic_core.figures.targets import TARGETS
-from heuristic_core.files import write_text
 from heuristic_core.record import recorded
 from heuristic_core.report.page import study_page
 from heuristic_core.report.settings import read_study

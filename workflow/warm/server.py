@@ -16,7 +16,7 @@ import sys
 import threading
 from pathlib import Path
 
-from heuristic_core.arithmetic import asked, prepare
+from heuristic_core.common.arithmetic import asked, prepare
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
 IDLE_SECONDS = 30

@@ -54,7 +54,7 @@ def _is_there(pid: int) -> bool:
 if __name__ == "__main__":
     import runpy
 
-    from heuristic_core.arithmetic import asked, prepare
+    from heuristic_core.common.arithmetic import asked, prepare
 
     end_with_starters()
     del sys.argv[0]

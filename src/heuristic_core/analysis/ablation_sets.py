@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.frames import frame, generator
+from heuristic_core.common.errors import InputError
 from heuristic_core.components import ComponentGrid, Identity
-from heuristic_core.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ import pandas as pd
 from heuristic_core.analysis import statistics_accuracy, statistics_heads, statistics_start
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, of_run, runs
 from heuristic_core.analysis.frames import frame
+from heuristic_core.common.errors import InputError
 from heuristic_core.config.claims import Claim
 from heuristic_core.config.context import Context
-from heuristic_core.errors import InputError
 
 SUPPORTED, NOT_SUPPORTED, UNDECIDED = "supported", "not supported", "undecided"
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}

@@ -9,8 +9,8 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.analysis.frames import frame, generator
+from heuristic_core.common.errors import InputError
 from heuristic_core.config.context import Context
-from heuristic_core.errors import InputError
 from heuristic_core.schemas import COMPONENT, RUN
 
 # Sets of subnetworks whose shared heads are counted, each by the cells it consists of.

@@ -11,8 +11,8 @@ from heuristic_core.audit.finding import KINDS, Finding
 from heuristic_core.audit.jobs import Job
 from heuristic_core.audit.recompute import Again, again, computable, sample
 from heuristic_core.audit.same import ABSOLUTE, RELATIVE
-from heuristic_core.files import write_text
-from heuristic_core.progress import Progress
+from heuristic_core.common.atomic import write_text
+from heuristic_core.common.progress import Progress
 from heuristic_core.provenance import commit, versions
 from heuristic_core.record import files_of, processor
 from heuristic_core.report.render import render

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 from heuristic_core.audit.finding import KINDS, Finding
 from heuristic_core.audit.jobs import Job
 from heuristic_core.changes.settings import compared
-from heuristic_core.errors import InputError
-from heuristic_core.provenance import file_digest
+from heuristic_core.common.errors import InputError
+from heuristic_core.common.hashing import file_digest
 from heuristic_core.record import files_of, named, read_record, record_of, row_of
 from heuristic_core.schemas import schema
 

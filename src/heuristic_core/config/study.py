@@ -7,13 +7,13 @@ from typing import Annotated, Literal, Union, get_args, get_origin
 
 from pydantic import Field, ValidationError, model_validator
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config.analysis import Analysis, Counterpart, Figures
 from heuristic_core.config.blocks import Block, Finetune, Grid, Name, Precision
 from heuristic_core.config.lesion import Lesion
 from heuristic_core.config.models import AnyModel, NewModel, Pretraining
 from heuristic_core.config.pruning import Prune
 from heuristic_core.config.tasks import AnyTask, GeneratedTask
-from heuristic_core.errors import InputError
 
 
 class ConfigError(InputError):

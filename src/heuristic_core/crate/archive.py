@@ -4,7 +4,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from heuristic_core.files import replacing
+from heuristic_core.common.atomic import replacing
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file can name; no member's time is told
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from heuristic_core.common.atomic import replacing
+from heuristic_core.common.errors import InputError
 from heuristic_core.crate.reading import CLAIMS, NAME, SETTINGS, Crate, read
-from heuristic_core.errors import InputError
-from heuristic_core.files import replacing
 from heuristic_core.tables import schema
 
 

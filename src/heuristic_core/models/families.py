@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import torch
 
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
 from heuristic_core.models.families import family_of
 from heuristic_core.models.hooked import inputs_of
 

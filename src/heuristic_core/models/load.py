@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
 from heuristic_core.models.families import family_of
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.fused_families import fused_family

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
 
 
 def load_config(folder: str | Path, **options):

@@ -4,8 +4,8 @@ import importlib.util
 import os
 from pathlib import Path
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import NewModel, PretrainedModel
-from heuristic_core.errors import InputError
 from heuristic_core.hub import cached_model
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import torch
 
+from heuristic_core.common.errors import InputError
+from heuristic_core.common.seeds import generator
 from heuristic_core.config.models import Initialisation, NewModel, PretrainedModel
-from heuristic_core.errors import InputError
 from heuristic_core.models.families import family_of
 from heuristic_core.models.load import usable_device
 from heuristic_core.models.loading import load_classifier, load_config, load_tokenizer
 from heuristic_core.models.location import location
-from heuristic_core.random import generator
 
 
 def start(

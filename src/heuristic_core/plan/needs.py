@@ -7,9 +7,9 @@ pretrained model is there, its config.json.
 import math
 from typing import NamedTuple
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config import Study
 from heuristic_core.config.grid import cells, repeats
-from heuristic_core.errors import InputError
 from heuristic_core.plan.devices import DEFAULTS, device, hours
 from heuristic_core.plan.memory import ANALYSES, PASSING_ROW, memory
 from heuristic_core.plan.pairs import StudyPairs, pairs_of

@@ -7,9 +7,9 @@ from pathlib import Path
 import yaml
 from pydantic import PositiveInt
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config.blocks import Block
 from heuristic_core.config.models import AnyModel, NewModel
-from heuristic_core.errors import InputError
 
 GENERATED_VOCABULARY = 111  # of the miniature's language
 # What families call the same number in config.json.

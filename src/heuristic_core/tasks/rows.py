@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from heuristic_core.common.hashing import file_digest
 from heuristic_core.config.tasks import FilesTask, GeneratedTask, Split
-from heuristic_core.provenance import file_digest
 from heuristic_core.tasks.readers import Columns, DataError, read_columns
 
 LOGGER = logging.getLogger("heuristic_core")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from heuristic_core.errors import InputError
-from heuristic_core.faults import remedy
+from heuristic_core.common.errors import InputError
+from heuristic_core.common.faults import remedy
 
 LOGGER = logging.getLogger("heuristic_core")
 SECONDS_BETWEEN_LINES = 5.0

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
 
 LOGGER = logging.getLogger("heuristic_core")
 PORTABLE, NATIVE = "portable", "native"
@@ -92,17 +92,6 @@ def check(arithmetic: str) -> None:
             f"arithmetic = 'portable', but {'; '.join(others)}. Set {assignments} before Python starts, or "
             "arithmetic = 'native'"
         )
-
-
-def use_threads(count: int) -> None:
-    """Run torch on `count` CPU threads, with denormal numbers flushed to zero.
-
-    Gates that saturate make denormals, which slow a CPU down manyfold. Call it before any tensor is made.
-    """
-    import torch
-
-    torch.set_num_threads(count)
-    torch.set_flush_denormal(True)
 
 
 def departures() -> list[str]:
