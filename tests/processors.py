@@ -34,7 +34,7 @@ from heuristic_core.config.context import Context
 from heuristic_core.figures import draw
 from heuristic_core.figures.save import save
 from heuristic_core.figures.targets import outputs
-from heuristic_core.tables import concatenate, matrix, read_table, write_table
+from heuristic_core.tables.parquet import concatenate, matrix, read_table, write_table
 
 CONTEXT = Context.of(STUDY).model_copy(update={"early": None})
 GRID = ComponentGrid(4, 8)

@@ -14,7 +14,6 @@ from torch import Tensor
 from heuristic_core import pretrain as pretraining
 from heuristic_core.ablation import component_means
 from heuristic_core.attention import map_table, overlap_rows, share_rows
-from heuristic_core.components import Identity
 from heuristic_core.config import load_study
 from heuristic_core.discretise import discretise, keep_largest
 from heuristic_core.evaluate import all_logits, predictions, subnetwork_logits
@@ -29,6 +28,7 @@ from heuristic_core.models.location import location
 from heuristic_core.models.pretrained import masked_language_model, starting_model
 from heuristic_core.passes import BATCH_TOKENS
 from heuristic_core.prune import prune, pruning_inputs
+from heuristic_core.tables.identity import Identity
 from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.language import LABELS
 from heuristic_core.tasks.sentences import sentences

@@ -6,9 +6,9 @@ from heuristic_core.analysis.ablation_sets import AblationSet, set_table
 from heuristic_core.analysis.ablations import ablations, single_ood_drops
 from heuristic_core.analysis.bootstrap import Resamples
 from heuristic_core.analysis.frames import frame, generator
-from heuristic_core.components import Identity
-from heuristic_core.schemas import schema
-from heuristic_core.tables import write_table
+from heuristic_core.tables.identity import Identity
+from heuristic_core.tables.parquet import write_table
+from heuristic_core.tables.schemas import schema
 
 MODEL = Identity("s", "m", "t", 1, 20)
 CONTROL = "control 1 of layers 0+0"

@@ -15,8 +15,9 @@ from heuristic_core.attention import (
     share_rows,
 )
 from heuristic_core.common.errors import InputError
-from heuristic_core.components import ComponentGrid, Identity
-from heuristic_core.tables import as_table
+from heuristic_core.components import ComponentGrid
+from heuristic_core.tables.identity import Identity
+from heuristic_core.tables.parquet import as_table
 from heuristic_core.tasks.words import WordPair
 
 LETTERS = {"=": "self", "R": "repeated", "1": "first", "S": "separator", "<": "previous", ">": "next", ".": "other"}

@@ -22,7 +22,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.record import digest, record_of
 from heuristic_core.record import rows as collected
-from heuristic_core.tables import read_rows, write_table
+from heuristic_core.tables.parquet import read_rows, write_table
 
 STUDY = Path("results/reduced")
 CELL = f"{RUNS}/ft1/step60/s0.4/seed42"

@@ -8,9 +8,10 @@ from scipy import stats
 from heuristic_core import evaluate
 from heuristic_core.analysis.controls import controls, first_pairs, permuted
 from heuristic_core.analysis.frames import frame, generator
-from heuristic_core.components import ComponentGrid, Identity
-from heuristic_core.schemas import schema
-from heuristic_core.tables import as_frame, as_table, write_table
+from heuristic_core.components import ComponentGrid
+from heuristic_core.tables.identity import Identity
+from heuristic_core.tables.parquet import as_frame, as_table, write_table
+from heuristic_core.tables.schemas import schema
 
 SEEDS = (42, 43, 44)
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 20, "repeat": 0}

@@ -17,7 +17,7 @@ from heuristic_core.ablation import component_means
 from heuristic_core.components import Subnetwork
 from heuristic_core.config.pruning import Prune
 from heuristic_core.evaluate import all_logits
-from heuristic_core.tables import read_table
+from heuristic_core.tables.parquet import read_table
 
 SEEDS = (1, 2)
 KILLS = 3

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from heuristic_core.tables import read_table, write_table
+from heuristic_core.tables.parquet import read_table, write_table
 from heuristic_core.tasks import grammar, language
 from heuristic_core.tasks.grammar import INTRANSITIVE, NOUNS, TRANSITIVE, Draw, held_out
 from heuristic_core.tasks.language import SUBSETS, VOCABULARY, evaluation_pairs, training_pairs

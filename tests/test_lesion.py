@@ -16,7 +16,7 @@ from heuristic_core.analysis.estimates import CannotSay, Evidence, of_run
 from heuristic_core.analysis.lesions import lesion_accuracy
 from heuristic_core.attention import overlap_rows, uniform
 from heuristic_core.common.errors import InputError
-from heuristic_core.components import ComponentGrid, Identity
+from heuristic_core.components import ComponentGrid
 from heuristic_core.config import ConfigError, parse_study
 from heuristic_core.config.analysis import Figure
 from heuristic_core.config.context import Context
@@ -32,9 +32,10 @@ from heuristic_core.models.hooked import HookedModel
 from heuristic_core.models.lesion import close_heads
 from heuristic_core.models.load import view_of
 from heuristic_core.models.pretrained import starting_model
-from heuristic_core.schemas import schema
 from heuristic_core.stepper import Stepper
-from heuristic_core.tables import as_frame, as_table
+from heuristic_core.tables.identity import Identity
+from heuristic_core.tables.parquet import as_frame, as_table
+from heuristic_core.tables.schemas import schema
 
 IDENTITY = Identity("s", "m", "t", 1)
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1}

@@ -20,7 +20,7 @@ from heuristic_core.config.claims import load_claims
 from heuristic_core.config.context import Context
 from heuristic_core.published.study import studies
 from heuristic_core.published.subsets import named
-from heuristic_core.tables import read_table
+from heuristic_core.tables.parquet import read_table
 
 FOLDER = SHARED / "reference" / "published"
 TABLES = ("accuracy", "finetune_accuracy", "actual_sparsity")

@@ -21,7 +21,7 @@ from heuristic_core.record import (
     seeds,
     settings,
 )
-from heuristic_core.schemas import SCHEMAS
+from heuristic_core.tables.schemas import SCHEMAS
 
 BARE = json.dumps({"outputs": {}, "digest": digest({"outputs": {}})})  # a right digest, and nothing else
 

@@ -23,7 +23,7 @@ from heuristic_core.report.missing import gaps
 from heuristic_core.report.render import duration, interval, number
 from heuristic_core.report.runs import rules
 from heuristic_core.report.settings import read_study, settings_by_block
-from heuristic_core.tables import read_rows
+from heuristic_core.tables.parquet import read_rows
 
 TARGETS = ("figure02", "figure06", "table3")
 

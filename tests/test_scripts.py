@@ -192,8 +192,8 @@ def test_what_the_dag_reads_imports_nothing_heavy():
     modules = (
         "config",
         "components",
-        "tables",
-        "layout",
+        "tables.parquet",
+        "config.paths",
         "figures.targets",
         "provenance",
         "config.grid",
@@ -202,8 +202,8 @@ def test_what_the_dag_reads_imports_nothing_heavy():
         "crate.reading",
     )
     code = "import " + ", ".join(f"heuristic_core.{module}" for module in modules)
-    assert loaded(code, "torch", "transformers", "pandas", "matplotlib", "heuristic_core.tables") == [
-        "heuristic_core.tables"
+    assert loaded(code, "torch", "transformers", "pandas", "matplotlib", "heuristic_core.tables.parquet") == [
+        "heuristic_core.tables.parquet"
     ]
 
 

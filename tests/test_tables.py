@@ -7,10 +7,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from heuristic_core import tables
 from heuristic_core.common import atomic
-from heuristic_core.schemas import SCHEMAS, schema
-from heuristic_core.tables import as_frame, as_table, concatenate, read_rows, read_table, write_joined, write_table
+from heuristic_core.tables import parquet
+from heuristic_core.tables.parquet import (
+    as_frame,
+    as_table,
+    concatenate,
+    read_rows,
+    read_table,
+    write_joined,
+    write_table,
+)
+from heuristic_core.tables.schemas import SCHEMAS, schema
 
 ROW = {
     "subset": "ln_prep",
@@ -194,7 +202,7 @@ def test_a_table_that_fails_half_written_leaves_the_old_one(tmp_path, monkeypatc
         target.write_bytes(b"PAR1")
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(tables.pq, "write_table", half)
+    monkeypatch.setattr(parquet.pq, "write_table", half)
     with pytest.raises(OSError, match="no space"):
         write_table("sentences", [ROW], path)
     assert read_rows(path) == ROWS

@@ -9,11 +9,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from heuristic_core.common.arithmetic import NATIVE, OPTION, PORTABLE, settle
 from heuristic_core.common.progress import start_log
-from heuristic_core.components import Identity
 from heuristic_core.config import ConfigError, load_study
 from heuristic_core.config.blocks import Precision
 from heuristic_core.config.context import Context
 from heuristic_core.record import begin
+from heuristic_core.tables.identity import Identity
 
 HELP = {
     "study": "name of the study",

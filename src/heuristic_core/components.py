@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.errors import InputError
+from heuristic_core.tables.identity import Identity
 
 
 class Component(NamedTuple):
@@ -50,27 +51,6 @@ class ComponentGrid:
             if component.name == name:
                 return component.index
         raise ValueError(f"no component {name!r} in a model of {self.layers} layers with {self.heads} heads")
-
-
-class Identity(NamedTuple):
-    """Which subnetwork: the columns that every table of subnetworks begins with.
-
-    The full model is the cell with sparsity 0 and no seed. repeat: 0; runs of the same cell again count from 1.
-    """
-
-    study: str
-    model: str
-    task: str
-    ft_seed: int
-    step: int = 0
-    sparsity: float = 0.0
-    seed: int | None = None
-    repeat: int = 0
-
-    def columns(self, rows: int, last: str = "repeat") -> dict[str, list]:
-        """The identity, up to its field `last`, as table columns of so many rows."""
-        names = self._fields[: self._fields.index(last) + 1]
-        return {name: [getattr(self, name)] * rows for name in names}
 
 
 def kept_count(size: int, sparsity: float) -> int:

@@ -21,7 +21,7 @@ from heuristic_core.finetune import finetune
 from heuristic_core.models.location import local_files
 from heuristic_core.models.pretrained import start
 from heuristic_core.scratch import scratch, set_aside
-from heuristic_core.tables import concatenate, write_table
+from heuristic_core.tables.parquet import concatenate, write_table
 from heuristic_core.tasks.encoded import Encoded
 
 

@@ -15,8 +15,8 @@ from heuristic_core.evaluate import predictions, subnetwork_logits
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import load_model
 from heuristic_core.record import recorded
-from heuristic_core.schemas import schema
-from heuristic_core.tables import as_frame, as_table, read_table, write_table
+from heuristic_core.tables.parquet import as_frame, as_table, read_table, write_table
+from heuristic_core.tables.schemas import schema
 from heuristic_core.tasks.encoded import Encoded
 
 TABLE = "ablation_predictions"

@@ -6,7 +6,7 @@ from heuristic_core.common.threads import use_threads
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.models.load import load_model
 from heuristic_core.record import recorded
-from heuristic_core.tables import read_rows, write_table
+from heuristic_core.tables.parquet import read_rows, write_table
 from heuristic_core.tasks.words import word_pairs
 
 

@@ -8,7 +8,7 @@ from heuristic_core.common.atomic import write_text
 from heuristic_core.record import recorded
 from heuristic_core.report.comparison import comparison_page
 from heuristic_core.report.sides import USAGE, load, parse_sides
-from heuristic_core.tables import as_table, write_table
+from heuristic_core.tables.parquet import as_table, write_table
 
 
 def main(arguments=None):

@@ -17,8 +17,8 @@ from heuristic_core.importance import gate_gradients, normalised
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import load_model
 from heuristic_core.record import recorded
-from heuristic_core.schemas import schema
-from heuristic_core.tables import as_table
+from heuristic_core.tables.parquet import as_table
+from heuristic_core.tables.schemas import schema
 from heuristic_core.tasks.encoded import Encoded
 
 TABLE = "control_predictions"

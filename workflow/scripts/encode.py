@@ -9,7 +9,7 @@ from heuristic_core.arguments import Arguments
 from heuristic_core.config.models import AnyModel
 from heuristic_core.config.tasks import AnyTask
 from heuristic_core.record import recorded
-from heuristic_core.tables import read_rows
+from heuristic_core.tables.parquet import read_rows
 from heuristic_core.tasks.encode import encode, make_tokenizer
 from heuristic_core.tasks.sentences import SubsetRule
 

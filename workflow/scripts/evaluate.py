@@ -10,7 +10,7 @@ from heuristic_core.evaluate import predictions, subnetwork_logits
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import load_model
 from heuristic_core.record import recorded
-from heuristic_core.tables import write_table
+from heuristic_core.tables.parquet import write_table
 from heuristic_core.tasks.encoded import Encoded
 
 LOGGER = logging.getLogger("heuristic_core")

@@ -8,7 +8,7 @@ from heuristic_core.figures import draw
 from heuristic_core.figures.save import save
 from heuristic_core.figures.targets import TARGETS
 from heuristic_core.record import recorded
-from heuristic_core.tables import read_table
+from heuristic_core.tables.parquet import read_table
 
 
 def main(arguments=None):

@@ -4,7 +4,7 @@ from heuristic_core.analysis.scores import PASSING, finetune_accuracy
 from heuristic_core.arguments import Arguments
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.record import recorded
-from heuristic_core.tables import read_coded, write_table
+from heuristic_core.tables.parquet import read_coded, write_table
 
 
 def main(arguments=None):

@@ -11,7 +11,7 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.load import load_model
 from heuristic_core.passes import BATCH_TOKENS
 from heuristic_core.record import recorded
-from heuristic_core.tables import write_table
+from heuristic_core.tables.parquet import write_table
 from heuristic_core.tasks.encoded import Encoded
 
 

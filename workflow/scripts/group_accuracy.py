@@ -4,7 +4,7 @@ from heuristic_core.analysis.accuracy import group_accuracy_of
 from heuristic_core.arguments import Arguments
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.record import recorded
-from heuristic_core.tables import read_table, write_table
+from heuristic_core.tables.parquet import read_table, write_table
 
 
 def main(arguments=None):

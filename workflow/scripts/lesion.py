@@ -9,7 +9,7 @@ from heuristic_core.lesions import NoLesion, lesioned
 from heuristic_core.models.lesion import close_heads
 from heuristic_core.provenance import code_digest
 from heuristic_core.record import recorded
-from heuristic_core.tables import read_rows, write_table
+from heuristic_core.tables.parquet import read_rows, write_table
 from heuristic_core.tuning import begun, parser_of, tune
 
 LOGGER = logging.getLogger("heuristic_core")

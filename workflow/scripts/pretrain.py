@@ -12,7 +12,6 @@ from heuristic_core.attention import share_rows
 from heuristic_core.common.errors import Diverged, InputError
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.common.threads import use_threads
-from heuristic_core.components import Identity
 from heuristic_core.config.models import AnyModel
 from heuristic_core.models.load import view_of
 from heuristic_core.models.loading import load_tokenizer
@@ -20,9 +19,10 @@ from heuristic_core.models.pretrained import masked_language_model
 from heuristic_core.pretrain import Corpus, pretrain
 from heuristic_core.provenance import code_digest
 from heuristic_core.record import recorded
-from heuristic_core.schemas import SCHEMAS
 from heuristic_core.scratch import scratch, set_aside
-from heuristic_core.tables import concatenate, write_table
+from heuristic_core.tables.identity import Identity
+from heuristic_core.tables.parquet import concatenate, write_table
+from heuristic_core.tables.schemas import SCHEMAS
 from heuristic_core.tasks.words import word_pairs
 
 

@@ -2,7 +2,7 @@
 
 from heuristic_core.arguments import Arguments
 from heuristic_core.record import recorded, rows
-from heuristic_core.tables import write_table
+from heuristic_core.tables.parquet import write_table
 
 
 def main(arguments=None):

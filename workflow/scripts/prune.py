@@ -23,7 +23,7 @@ from heuristic_core.provenance import code_digest
 from heuristic_core.prune import prune, pruning_inputs
 from heuristic_core.record import recorded
 from heuristic_core.scratch import scratch
-from heuristic_core.tables import write_table
+from heuristic_core.tables.parquet import write_table
 from heuristic_core.tasks.encoded import Encoded
 
 LOGGER = logging.getLogger("heuristic_core")

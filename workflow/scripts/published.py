@@ -11,7 +11,7 @@ from heuristic_core.common.hashing import file_digest
 from heuristic_core.published import tables
 from heuristic_core.published.study import Published, paper, studies
 from heuristic_core.record import recorded
-from heuristic_core.tables import write_table
+from heuristic_core.tables.parquet import write_table
 
 LOGGER = logging.getLogger("heuristic_core")
 TABLES = ("accuracy", "finetune_accuracy", "actual_sparsity")

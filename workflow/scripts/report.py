@@ -8,7 +8,7 @@ from heuristic_core.figures.targets import TARGETS
 from heuristic_core.record import recorded
 from heuristic_core.report.page import study_page
 from heuristic_core.report.settings import read_study
-from heuristic_core.tables import read_rows
+from heuristic_core.tables.parquet import read_rows
 
 
 def main(arguments=None):

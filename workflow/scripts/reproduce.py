@@ -8,7 +8,7 @@ from pathlib import Path
 
 from heuristic_core.arguments import Arguments
 from heuristic_core.config import load_study
-from heuristic_core.layout import Layout
+from heuristic_core.config.paths import Layout
 from heuristic_core.reproduction import compare, publish, told
 
 EXPECTED = Path("docs/expected")

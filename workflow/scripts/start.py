@@ -8,7 +8,7 @@ from heuristic_core.config.models import AnyModel
 from heuristic_core.models.load import view_of
 from heuristic_core.models.pretrained import start
 from heuristic_core.record import recorded
-from heuristic_core.tables import read_rows, write_table
+from heuristic_core.tables.parquet import read_rows, write_table
 from heuristic_core.tasks.words import word_pairs
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from heuristic_core.analysis.accuracy import RULES, chosen
 from heuristic_core.analysis.bootstrap import Resamples, interval
 from heuristic_core.analysis.frames import frame, generator
-from heuristic_core.schemas import RUN, STEP, SUBSET
+from heuristic_core.tables.schemas import RUN, STEP, SUBSET
 
 MODEL = [*RUN, *STEP]
 SET = ["kind", "ablation"]

@@ -11,7 +11,7 @@ from scipy import stats
 from heuristic_core.analysis.frames import frame, generator
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.context import Context
-from heuristic_core.schemas import COMPONENT, RUN
+from heuristic_core.tables.schemas import COMPONENT, RUN
 
 # Sets of subnetworks whose shared heads are counted, each by the cells it consists of.
 SETS = {

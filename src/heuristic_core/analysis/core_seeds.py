@@ -9,7 +9,7 @@ import pandas as pd
 from heuristic_core.analysis.core import SETS, by_seed, run_masks
 from heuristic_core.analysis.frames import frame, generator
 from heuristic_core.config.context import Context
-from heuristic_core.schemas import RUN
+from heuristic_core.tables.schemas import RUN
 
 CURVES = ("high", "mid", "mid+high")
 CHOICES = 500  # of seeds, where there are more: their mean then has an error of a few hundredths of a head

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from heuristic_core.schemas import schema
-from heuristic_core.tables import as_frame
+from heuristic_core.tables.parquet import as_frame
+from heuristic_core.tables.schemas import schema
 
 
 def frame(name: str, rows: pd.DataFrame | list[dict]) -> pd.DataFrame:

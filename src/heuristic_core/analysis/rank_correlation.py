@@ -8,7 +8,7 @@ from heuristic_core.analysis.bootstrap import interval
 from heuristic_core.analysis.core import run_masks
 from heuristic_core.analysis.frames import frame, generator
 from heuristic_core.config.context import Context
-from heuristic_core.schemas import RUN
+from heuristic_core.tables.schemas import RUN
 
 SPLITS = 100  # of the seeds in halves
 

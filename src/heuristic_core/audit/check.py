@@ -14,7 +14,7 @@ from heuristic_core.changes.settings import compared
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.record import files_of, named, read_record, record_of, row_of
-from heuristic_core.schemas import schema
+from heuristic_core.tables.schemas import schema
 
 ORDER = list(KINDS)  # causes before what follows from them
 # Results that have no record: what is made from all records, and what an audit or Snakemake itself writes.

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from heuristic_core.config.context import Context
 from heuristic_core.config.grid import cells, repeats
+from heuristic_core.config.paths import Layout
 from heuristic_core.config.study import Study
 from heuristic_core.figures.targets import TARGETS, outputs, unmet
-from heuristic_core.layout import Layout
 from heuristic_core.record import read_record
 
 # All that are drawn, judged or reported, and the traces of training. Not those with a row for every pair and model.

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 from heuristic_core.common.atomic import replacing
 from heuristic_core.common.errors import InputError
 from heuristic_core.crate.reading import CLAIMS, NAME, SETTINGS, Crate, read
-from heuristic_core.tables import schema
+from heuristic_core.tables.parquet import schema
 
 
 def unpack(crate: Crate, folder: Path) -> None:

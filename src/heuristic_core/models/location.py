@@ -6,7 +6,7 @@ from pathlib import Path
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import NewModel, PretrainedModel
-from heuristic_core.hub import cached_model
+from heuristic_core.sources.hub import cached_model
 
 
 def location(model: PretrainedModel) -> str:

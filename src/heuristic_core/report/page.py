@@ -13,7 +13,7 @@ from heuristic_core.report.missing import Gap, gaps
 from heuristic_core.report.render import render
 from heuristic_core.report.runs import rules
 from heuristic_core.report.settings import settings_by_block
-from heuristic_core.tables import read_rows, read_table
+from heuristic_core.tables.parquet import read_rows, read_table
 
 
 def study_page(

@@ -1,6 +1,7 @@
 """What a study takes from the Hugging Face hub, as it lies in the hub's cache. Nothing here touches the network.
 
-A repository is always named with a commit: the same names give the same bytes. :mod:`heuristic_core.fetch` downloads.
+A repository is always named with a commit: the same names give the same bytes. :mod:`heuristic_core.sources.fetch`
+downloads.
 """
 
 import glob

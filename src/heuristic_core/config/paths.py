@@ -11,7 +11,7 @@ from heuristic_core.config.study import Study
 
 @dataclass(frozen=True)
 class Layout:
-    """Path patterns of a study. `root`: everything. `runs`: one model on one task. `checkpoint`: one kept step."""
+    """Path patterns of a study. `root`: everything. `runs`: one model on one task."""
 
     root: str
     runs: str

@@ -12,8 +12,8 @@ from pathlib import Path
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.common.progress import LOGGER, Progress
-from heuristic_core.download import Download, download
-from heuristic_core.hub import CONFIG, SHARDS, WEIGHTS, Source, matching, model_files
+from heuristic_core.sources.download import Download, download
+from heuristic_core.sources.hub import CONFIG, SHARDS, WEIGHTS, Source, matching, model_files
 
 ATTEMPTS = 2  # a file whose bytes are wrong is downloaded once more
 MOMENT = 0.1  # seconds after which a lock counts as held
@@ -23,8 +23,8 @@ def fetch(sources: Iterable[Source], downloads: Iterable[Download] = ()) -> list
     """Download what is not there yet, and check all of it, also what was there before.
 
     Returns one row per file: kind, repository, revision, path, bytes, sha256; of an address its row of
-    :func:`heuristic_core.download.download`. Raises InputError that names key and value where the hub or an address
-    cannot be reached, does not have or does not give the files, or gives other bytes.
+    :func:`heuristic_core.sources.download.download`. Raises InputError that names key and value where the hub or an
+    address cannot be reached, does not have or does not give the files, or gives other bytes.
     """
     rows = {}
     with _alone():

@@ -7,7 +7,7 @@ Accuracies are in percent, 0-100. A missing or undefined value is a null, never 
 
 import pyarrow as pa
 
-from heuristic_core.columns import (
+from heuristic_core.tables.columns import (
     ABLATION,
     ACCURACY,
     AGAINST_FULL,
