@@ -14,7 +14,7 @@ from heuristic_core.common.errors import Diverged
 from heuristic_core.config.models import Architecture, Initialisation, NewModel, Pretraining
 from heuristic_core.models.pretrained import masked_language_model, starting_model
 from heuristic_core.pretrain import Corpus, MaskedStepper, accuracies, pretrain, restored
-from heuristic_core.tasks import grammar as g
+from heuristic_core.tasks import vocabulary
 from heuristic_core.tasks.language import VOCABULARY
 from heuristic_core.tasks.masking import in_both_sentences, masked
 from heuristic_core.tasks.unlabelled import unlabelled_pairs
@@ -115,7 +115,7 @@ def words_of(row):
 
 
 def content(words):
-    return set(words) & set(g.CONTENT)
+    return set(words) & set(vocabulary.CONTENT)
 
 
 def test_related_sentences_share_their_words_and_unrelated_ones_do_so_by_chance():

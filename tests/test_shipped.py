@@ -18,9 +18,9 @@ from heuristic_core.config import load_study
 from heuristic_core.models.load import view_of
 from heuristic_core.models.location import local_files, location
 from heuristic_core.models.pretrained import masked_language_model, starting_model
+from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.pretrain import Corpus, accuracies
 from heuristic_core.tables.identity import Identity
-from heuristic_core.tasks.encode import make_tokenizer
 from heuristic_core.tasks.language import LABELS, VOCABULARY
 from heuristic_core.tasks.words import word_pairs
 

@@ -18,9 +18,9 @@ from heuristic_core.common.arithmetic import NATIVE, PORTABLE, available
 from heuristic_core.components import FailedRun, Subnetwork
 from heuristic_core.config.grid import cells, repeats
 from heuristic_core.figures.targets import TARGETS, outputs
+from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.tables.parquet import read_table
 from heuristic_core.tables.schemas import SCHEMAS, schema
-from heuristic_core.tasks.encode import make_tokenizer
 
 # Schemas of files that are no table of a study of ours.
 NO_TABLE_OF_A_STUDY = {"sentences", "predictions", "finetune_predictions", "actual_sparsity", "differences"}

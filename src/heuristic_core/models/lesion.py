@@ -5,8 +5,7 @@ from collections.abc import Collection
 import torch
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.models.families import family_of
-from heuristic_core.models.hooked import inputs_of
+from heuristic_core.models.families import family_of, inputs_of
 
 
 @torch.no_grad()
