@@ -21,13 +21,13 @@ import torch.nn.functional as F
 from common import SIZES, MaskedBert, Size, classifier, encoded_pairs, interleaved, parser_for, ratio, report
 from torch import Tensor
 
-from heuristic_core.ablation import ComponentMeans, gates_without
 from heuristic_core.common.threads import use_threads
-from heuristic_core.components import ComponentGrid, kept_count
 from heuristic_core.evaluate import subnetwork_logits
+from heuristic_core.models.ablation import ComponentMeans, gates_without
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.load import view_of
-from heuristic_core.passes import BATCH_TOKENS
+from heuristic_core.models.components import ComponentGrid, kept_count
+from heuristic_core.models.implementation import view_of
+from heuristic_core.models.micro_batches import BATCH_TOKENS
 from heuristic_core.tasks.encoded import Encoded
 
 SPARSITY = 0.5

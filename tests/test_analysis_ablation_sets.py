@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from heuristic_core.analysis.ablation_sets import ablated, chosen_heads, joint_sets, set_table, single_sets
 from heuristic_core.common.errors import InputError
-from heuristic_core.components import ComponentGrid
+from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import read_table, write_table
 from heuristic_core.tables.schemas import schema

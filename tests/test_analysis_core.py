@@ -7,8 +7,8 @@ import pytest
 
 from heuristic_core.analysis.core import core, core_null, head_frequency, shared_by_chance
 from heuristic_core.analysis.frames import frame
-from heuristic_core.components import ComponentGrid
 from heuristic_core.config.context import Context
+from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.parquet import write_table
 from heuristic_core.tables.schemas import schema
 

@@ -15,7 +15,7 @@ from heuristic_core.attention import (
     share_rows,
 )
 from heuristic_core.common.errors import InputError
-from heuristic_core.components import ComponentGrid
+from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_table
 from heuristic_core.tasks.words import WordPair

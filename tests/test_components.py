@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.components import Component, ComponentGrid, FailedRun, Subnetwork, kept_count, load_run
+from heuristic_core.models.components import Component, ComponentGrid, kept_count
+from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork, load_run
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_table
 

@@ -8,7 +8,7 @@ from scipy import stats
 from heuristic_core import evaluate
 from heuristic_core.analysis.controls import controls, first_pairs, permuted
 from heuristic_core.analysis.frames import frame, generator
-from heuristic_core.components import ComponentGrid
+from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_frame, as_table, write_table
 from heuristic_core.tables.schemas import schema

@@ -5,11 +5,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heuristic_core.ablation import component_means
-from heuristic_core.components import ComponentGrid
 from heuristic_core.config.pruning import Prune
 from heuristic_core.discretise import choose_threshold, discretise, keep_above, keep_largest, soft_mask
 from heuristic_core.evaluate import all_logits
+from heuristic_core.models.ablation import component_means
+from heuristic_core.models.components import ComponentGrid
 from heuristic_core.prune import PruningInputs
 
 BASE = {"rise": 10, "hold": 2, "batch_size": 4, "warmup_steps": 2, "examples": 40, "mean_examples": 20}

@@ -18,8 +18,8 @@ from heuristic_core.config.models import Architecture, Initialisation, NewModel
 from heuristic_core.evaluate import all_logits
 from heuristic_core.finetune import Batches, Run, finetune, record
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.load import view_of
-from heuristic_core.models.location import location
+from heuristic_core.models.folder import folder_of
+from heuristic_core.models.implementation import view_of
 from heuristic_core.models.pretrained import starting_model
 from heuristic_core.stepper import Stepper
 
@@ -247,7 +247,7 @@ def test_a_package_that_is_not_installed_is_named():
 
     missing = PretrainedModel(name="m", source="pretrained", package="no_such_package", folder="model")
     with pytest.raises(ValueError, match="'no_such_package' is not installed"):
-        location(missing)
+        folder_of(missing)
 
 
 def test_a_pretrained_encoder_from_a_folder_gets_a_classifier_of_the_seed(checkpoint):

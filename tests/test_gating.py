@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from heuristic_core import gates
-from heuristic_core.ablation import Ablation, component_means
 from heuristic_core.gating import GatedModel
+from heuristic_core.models.ablation import Ablation, component_means
 from heuristic_core.models.hooked import HookedModel
 
 

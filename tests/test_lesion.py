@@ -16,7 +16,6 @@ from heuristic_core.analysis.estimates import CannotSay, Evidence, of_run
 from heuristic_core.analysis.lesions import lesion_accuracy
 from heuristic_core.attention import overlap_rows, uniform
 from heuristic_core.common.errors import InputError
-from heuristic_core.components import ComponentGrid
 from heuristic_core.config import ConfigError, parse_study
 from heuristic_core.config.analysis import Figure
 from heuristic_core.config.context import Context
@@ -27,10 +26,11 @@ from heuristic_core.figures.table_overlap import sheets
 from heuristic_core.finetune import finetune
 from heuristic_core.lesions import NoLesion, lesioned
 from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.close_heads import close_heads
+from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.families import family_of
 from heuristic_core.models.hooked import HookedModel
-from heuristic_core.models.lesion import close_heads
-from heuristic_core.models.load import view_of
+from heuristic_core.models.implementation import view_of
 from heuristic_core.models.pretrained import starting_model
 from heuristic_core.stepper import Stepper
 from heuristic_core.tables.identity import Identity

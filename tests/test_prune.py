@@ -6,14 +6,14 @@ from amounts import first_fast
 from conftest import make_encoded
 
 from heuristic_core import gates
-from heuristic_core.ablation import Ablation, ComponentMeans, Mask, component_means
 from heuristic_core.common.errors import Diverged, InputError
-from heuristic_core.components import kept_count
 from heuristic_core.config.pruning import Prune
 from heuristic_core.discretise import keep_largest
 from heuristic_core.evaluate import all_logits
 from heuristic_core.learner import Learner, Run, rate_at
+from heuristic_core.models.ablation import Ablation, ComponentMeans, Mask, component_means
 from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.components import kept_count
 from heuristic_core.prune import Objective, PruningInputs, prune, pruning_inputs
 
 SETTINGS = Prune(
@@ -252,7 +252,7 @@ def test_the_papers_schedule_depends_on_the_sparsity():
 
 
 def test_bfloat16_weights_keep_float32_gates_and_come_close(inputs, checkpoint):
-    from heuristic_core.models.load import load_model
+    from heuristic_core.models.implementation import load_model
 
     rough = PruningInputs(load_model(checkpoint, precision="bfloat16"), inputs.means, inputs.pairs, inputs.full_logits)
     found, exact = one(rough, 0.4, 1, SHORT), one(inputs, 0.4, 1, SHORT)

@@ -191,7 +191,9 @@ def test_frequent_jobs_import_nothing_slow():
 def test_what_the_dag_reads_imports_nothing_heavy():
     modules = (
         "config",
-        "components",
+        "models.components",
+        "models.folder",
+        "pruning.subnetwork",
         "tables.parquet",
         "config.paths",
         "figures.targets",

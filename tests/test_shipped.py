@@ -15,8 +15,8 @@ from heuristic_core.attention import overlap_rows
 from heuristic_core.common.arithmetic import available
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.config import load_study
-from heuristic_core.models.load import view_of
-from heuristic_core.models.location import local_files, location
+from heuristic_core.models.folder import folder_of, local_files
+from heuristic_core.models.implementation import view_of
 from heuristic_core.models.pretrained import masked_language_model, starting_model
 from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.pretrain import Corpus, accuracies
@@ -38,7 +38,7 @@ prepare("portable")
 import hashlib, sys
 from pathlib import Path
 from heuristic_core.config import load_study
-from heuristic_core.models.loading import load_tokenizer
+from heuristic_core.models.hugging_face import load_tokenizer
 from heuristic_core.models.pretrained import masked_language_model
 from heuristic_core.pretrain import Corpus, pretrain
 settle("portable", by_hand=False)
@@ -58,7 +58,7 @@ pretrain(model, corpus, settings, measured, Path(sys.argv[3]))
 def test_the_default_study_and_the_one_that_makes_its_checkpoint_differ_in_the_model_alone():
     assert STUDY.model_dump(exclude={"study", "model"}) == MADE.model_dump(exclude={"study", "model"})
     assert STUDY.model.name == MADE.model.name and MADE.pretraining
-    assert (ROOT / location(STUDY.model)).samefile(FOLDER)
+    assert (ROOT / folder_of(STUDY.model)).samefile(FOLDER)
 
 
 def test_it_is_small_and_holds_weights_as_data():

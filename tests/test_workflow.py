@@ -15,10 +15,10 @@ from families import make_model
 from reduced import OWN, REDUCED, RUNS, STUDY, planned, results, snakemake
 
 from heuristic_core.common.arithmetic import NATIVE, PORTABLE, available
-from heuristic_core.components import FailedRun, Subnetwork
 from heuristic_core.config.grid import cells, repeats
 from heuristic_core.figures.targets import TARGETS, outputs
 from heuristic_core.models.tokenizer import make_tokenizer
+from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
 from heuristic_core.tables.parquet import read_table
 from heuristic_core.tables.schemas import SCHEMAS, schema
 

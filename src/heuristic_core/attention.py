@@ -13,8 +13,8 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.components import Component
 from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.components import Component
 from heuristic_core.models.model import Model
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_table

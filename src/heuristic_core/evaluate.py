@@ -7,12 +7,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from heuristic_core.ablation import ComponentMeans, Mask, Resampled, gates_without, zeros
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.progress import Progress
+from heuristic_core.models.ablation import ComponentMeans, Mask, Resampled, gates_without, zeros
 from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.micro_batches import BATCH_TOKENS
 from heuristic_core.models.model import Model
-from heuristic_core.passes import BATCH_TOKENS
 from heuristic_core.tasks.encoded import Encoded
 
 LOGGER = logging.getLogger("heuristic_core")

@@ -15,7 +15,7 @@ from heuristic_core.common.seeds import generator, global_state, seed_for, set_g
 from heuristic_core.config.blocks import Finetune, Training
 from heuristic_core.evaluate import all_logits
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.load import view_of
+from heuristic_core.models.implementation import view_of
 from heuristic_core.saved import digests, load_state, save_state
 from heuristic_core.stepper import AdamWStepper, Stepper
 from heuristic_core.tasks.encoded import Encoded

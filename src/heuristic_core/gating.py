@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from heuristic_core.ablation import ComponentMeans
+from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import Batch
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.model import Model

@@ -8,11 +8,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from heuristic_core.ablation import Ablation, ComponentMeans
-from heuristic_core.components import ComponentGrid
+from heuristic_core.models.ablation import Ablation, ComponentMeans
 from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.components import ComponentGrid
+from heuristic_core.models.micro_batches import PASS_TOKENS
 from heuristic_core.models.model import Model
-from heuristic_core.passes import PASS_TOKENS
 
 
 def gate_gradients(model: Model, pairs: PairTensors, means: ComponentMeans) -> Tensor:

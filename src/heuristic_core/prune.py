@@ -17,16 +17,16 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from heuristic_core import gates
-from heuristic_core.ablation import ComponentMeans
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.progress import Progress
 from heuristic_core.config.pruning import Prune
 from heuristic_core.evaluate import finite
 from heuristic_core.gating import GatedModel
 from heuristic_core.learner import Draws, Learner, Run
+from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.micro_batches import PASS_TOKENS
 from heuristic_core.models.model import Model
-from heuristic_core.passes import PASS_TOKENS
 from heuristic_core.tasks.encoded import Encoded
 
 

@@ -11,8 +11,8 @@ from torch import Tensor
 from heuristic_core.common.errors import Diverged
 from heuristic_core.config.blocks import Finetune, Training
 from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.device import dtype_on
 from heuristic_core.models.hooked import inputs_for
-from heuristic_core.models.load import dtype_on
 
 
 class AdamWStepper(ABC):

@@ -18,7 +18,7 @@ from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.models import AnyModel
 from heuristic_core.evaluate import log_accuracies, predictions
 from heuristic_core.finetune import finetune
-from heuristic_core.models.location import local_files
+from heuristic_core.models.folder import local_files
 from heuristic_core.models.pretrained import start
 from heuristic_core.scratch import scratch, set_aside
 from heuristic_core.tables.parquet import concatenate, write_table

@@ -18,7 +18,7 @@ from heuristic_core.config.paths import Layout
 from heuristic_core.crate.members import LESIONED, members
 from heuristic_core.crate.reading import open_crate
 from heuristic_core.figures.targets import TARGETS, module, outputs, shown, unmet
-from heuristic_core.models.location import local_files
+from heuristic_core.models.folder import local_files
 from heuristic_core.plan.needs import needs
 from heuristic_core.provenance import code_digest, commit
 from heuristic_core.published.study import paper, studies

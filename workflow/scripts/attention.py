@@ -4,7 +4,7 @@ from heuristic_core.arguments import Arguments, identity
 from heuristic_core.attention import example_pairs, in_domain_pairs, map_table, share_rows
 from heuristic_core.common.threads import use_threads
 from heuristic_core.config.analysis import Analysis
-from heuristic_core.models.load import load_model
+from heuristic_core.models.implementation import load_model
 from heuristic_core.record import recorded
 from heuristic_core.tables.parquet import read_rows, write_table
 from heuristic_core.tasks.words import word_pairs

@@ -2,8 +2,8 @@
 
 from heuristic_core.analysis.core import core, core_null
 from heuristic_core.arguments import Arguments
-from heuristic_core.components import load_run
 from heuristic_core.config.analysis import Analysis
+from heuristic_core.pruning.subnetwork import load_run
 from heuristic_core.record import recorded
 from heuristic_core.tables.parquet import as_frame, as_table, write_table
 

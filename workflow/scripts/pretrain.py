@@ -13,8 +13,8 @@ from heuristic_core.common.errors import Diverged, InputError
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.common.threads import use_threads
 from heuristic_core.config.models import AnyModel
-from heuristic_core.models.load import view_of
-from heuristic_core.models.loading import load_tokenizer
+from heuristic_core.models.hugging_face import load_tokenizer
+from heuristic_core.models.implementation import view_of
 from heuristic_core.models.pretrained import masked_language_model
 from heuristic_core.pretrain import Corpus, pretrain
 from heuristic_core.provenance import code_digest

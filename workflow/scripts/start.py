@@ -5,7 +5,7 @@ from heuristic_core.attention import in_domain_pairs, overlap_rows
 from heuristic_core.common.threads import use_threads
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.config.models import AnyModel
-from heuristic_core.models.load import view_of
+from heuristic_core.models.implementation import view_of
 from heuristic_core.models.pretrained import start
 from heuristic_core.record import recorded
 from heuristic_core.tables.parquet import read_rows, write_table

@@ -11,7 +11,7 @@ import pandas as pd
 
 from heuristic_core.analysis.frames import frame, generator
 from heuristic_core.common.errors import InputError
-from heuristic_core.components import ComponentGrid
+from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.identity import Identity
 
 

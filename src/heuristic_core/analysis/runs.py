@@ -16,8 +16,8 @@ import pandas as pd
 
 from heuristic_core.analysis.accuracy import chosen
 from heuristic_core.analysis.frames import frame
-from heuristic_core.components import FailedRun, Subnetwork
 from heuristic_core.config.pruning import THRESHOLD_TOLERANCE
+from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
 from heuristic_core.tables.schemas import CELL
 
 TOLERANCE = 0.02  # in sparsity, between the target and what was reached

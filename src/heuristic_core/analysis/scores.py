@@ -13,7 +13,7 @@ import pandas as pd
 from heuristic_core.analysis.accuracy import RULES, chosen
 from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy
 from heuristic_core.analysis.frames import frame, generator
-from heuristic_core.components import FailedRun
+from heuristic_core.pruning.subnetwork import FailedRun
 from heuristic_core.tables.schemas import RUN, STEP, SUBSET
 
 # What of table "finetune_predictions" its accuracies need.

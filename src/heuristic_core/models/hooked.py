@@ -12,11 +12,11 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from heuristic_core.components import ComponentGrid
 from heuristic_core.models.batches import Batch
+from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.families import family_of, inputs_of
 from heuristic_core.models.fused import label_names, padding_token
-from heuristic_core.models.loading import load_classifier
+from heuristic_core.models.hugging_face import load_classifier
 from heuristic_core.models.model import AttentionObserver, Edit
 from heuristic_core.models.shrink import shrink
 

@@ -10,10 +10,10 @@ import torch
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.seeds import generator
 from heuristic_core.config.models import Initialisation, NewModel, PretrainedModel
+from heuristic_core.models.device import usable_device
 from heuristic_core.models.families import family_of
-from heuristic_core.models.load import usable_device
-from heuristic_core.models.loading import load_classifier, load_config, load_tokenizer
-from heuristic_core.models.location import location
+from heuristic_core.models.folder import folder_of
+from heuristic_core.models.hugging_face import load_classifier, load_config, load_tokenizer
 
 
 def start(
@@ -60,7 +60,7 @@ def starting_model(
     }
     if isinstance(model, NewModel) and model.pretraining is None:
         return _new(model, vocabulary, ft_seed, options | _rates("bert", dropout))
-    folder = location(model) if isinstance(model, PretrainedModel) else pretrained
+    folder = folder_of(model) if isinstance(model, PretrainedModel) else pretrained
     if folder is None:
         raise InputError("model.pretraining is given, but not where the pre-trained model is; give --pretrained")
     config = load_config(folder, **options)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.components import ComponentGrid
+from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.families import Family, family_of, inputs_of
 
 

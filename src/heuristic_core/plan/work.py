@@ -7,10 +7,10 @@ throughput. Backward passes cost twice a forward pass where weights learn, once 
 from typing import NamedTuple
 
 from heuristic_core.analysis.ablation_sets import ablated, joint_sets, single_sets
-from heuristic_core.components import ComponentGrid
 from heuristic_core.config import Study
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.grid import Cell, cells, repeats, spread
+from heuristic_core.models.components import ComponentGrid
 from heuristic_core.plan.pairs import StudyPairs
 from heuristic_core.plan.shapes import Shape
 

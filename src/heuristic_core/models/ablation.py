@@ -16,8 +16,8 @@ from torch import Tensor
 from heuristic_core.common.atomic import replacing
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.seeds import generator
-from heuristic_core.components import ComponentGrid
 from heuristic_core.models.batches import Batch, PairTensors
+from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.model import Edit, Model
 
 

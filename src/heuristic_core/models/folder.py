@@ -9,7 +9,7 @@ from heuristic_core.config.models import NewModel, PretrainedModel
 from heuristic_core.sources.hub import cached_model
 
 
-def location(model: PretrainedModel) -> str:
+def folder_of(model: PretrainedModel) -> str:
     """The folder of `model`. Raises InputError where its package, its folder or its files of the hub are not there."""
     if model.hub is not None:
         return str(cached_model(model.hub, model.revision))
@@ -40,7 +40,7 @@ def local_files(model: NewModel | PretrainedModel) -> list[str]:
     if model.source == "new" or model.hub is not None:
         return []
     try:
-        folder = Path(location(model))
+        folder = Path(folder_of(model))
     except InputError:
         return []  # the job that needs them says so
     if folder.is_absolute() and folder.is_relative_to(Path.cwd()):

@@ -4,9 +4,7 @@ import copy
 import json
 from pathlib import Path
 
-import torch
-
-from heuristic_core.common.errors import InputError
+from heuristic_core.models.device import dtype_on, usable_device
 from heuristic_core.models.families import family_of
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.fused_families import fused_family
@@ -26,20 +24,6 @@ def load_model(folder: str | Path, device: str = "cpu", precision: str = "float3
     from heuristic_core.models.hooked import HookedModel
 
     return HookedModel.load(folder, device, dtype)
-
-
-def usable_device(device: str) -> torch.device:
-    """The device of that name. Raises InputError where there is none."""
-    if device == "cuda" and not torch.cuda.is_available():
-        raise InputError("device = 'cuda': no NVIDIA GPU is usable here; set device = 'cpu', or run where there is one")
-    return torch.device(device)
-
-
-def dtype_on(device: torch.device, precision: str) -> torch.dtype:
-    """The type of numbers that `precision` names. Raises InputError where `device` cannot compute with it."""
-    if precision == "bfloat16" and device.type == "cuda" and not torch.cuda.is_bf16_supported():
-        raise InputError("precision = 'bfloat16': this GPU does not compute with it; set 'float16' or 'float32'")
-    return getattr(torch, precision)
 
 
 def view_of(model, precision: str = "float32") -> Model:
