@@ -16,14 +16,14 @@ from safetensors.torch import load_file
 
 from heuristic_core.common.threads import use_threads
 from heuristic_core.config import load_study
-from heuristic_core.discretise import keep_largest
-from heuristic_core.evaluate import predictions, subnetwork_logits
-from heuristic_core.learner import Run
+from heuristic_core.evaluation.evaluate import predictions, subnetwork_logits
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import kept_count
 from heuristic_core.models.implementation import load_model
-from heuristic_core.prune import prune, pruning_inputs
+from heuristic_core.pruning.discretise import keep_largest
+from heuristic_core.pruning.learner import Run
+from heuristic_core.pruning.prune import prune, pruning_inputs
 from heuristic_core.tasks.encoded import Encoded
 
 SEEDS = (42, 43, 44)

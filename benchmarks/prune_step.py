@@ -50,14 +50,14 @@ from heuristic_core.common.seeds import generator
 from heuristic_core.common.threads import use_threads
 from heuristic_core.config.blocks import Precision
 from heuristic_core.config.pruning import Prune
-from heuristic_core.evaluate import all_logits
-from heuristic_core.learner import Draws, Learner, Run
+from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.implementation import view_of
 from heuristic_core.models.micro_batches import PASS_TOKENS
-from heuristic_core.prune import Objective, PruningInputs
+from heuristic_core.pruning.learner import Draws, Learner, Run
+from heuristic_core.pruning.prune import Objective, PruningInputs
 
 SPARSITY = 0.5
 SHARED = (2, 4, 8)

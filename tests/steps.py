@@ -11,14 +11,9 @@ from unittest.mock import patch
 import torch
 from torch import Tensor
 
-from heuristic_core import pretrain as pretraining
-from heuristic_core.attention import map_table, overlap_rows, share_rows
 from heuristic_core.config import load_study
-from heuristic_core.discretise import discretise, keep_largest
-from heuristic_core.evaluate import all_logits, predictions, subnetwork_logits
-from heuristic_core.finetune import finetune
-from heuristic_core.importance import gate_gradients, normalised
-from heuristic_core.learner import Run
+from heuristic_core.evaluation.attention import map_table, overlap_rows, share_rows
+from heuristic_core.evaluation.evaluate import all_logits, predictions, subnetwork_logits
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.close_heads import close_heads
@@ -27,12 +22,17 @@ from heuristic_core.models.hugging_face import load_tokenizer
 from heuristic_core.models.implementation import view_of
 from heuristic_core.models.micro_batches import BATCH_TOKENS
 from heuristic_core.models.pretrained import masked_language_model, starting_model
-from heuristic_core.prune import prune, pruning_inputs
+from heuristic_core.pruning.discretise import discretise, keep_largest
+from heuristic_core.pruning.importance import gate_gradients, normalised
+from heuristic_core.pruning.learner import Run
+from heuristic_core.pruning.prune import prune, pruning_inputs
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.language import LABELS
 from heuristic_core.tasks.sentences import sentences
 from heuristic_core.tasks.words import word_pairs
+from heuristic_core.training import pretrain as pretraining
+from heuristic_core.training.finetune import finetune
 
 ROOT = Path(__file__).parent.parent
 STUDY, MADE = load_study(ROOT / "config.yaml"), load_study(ROOT / "config" / "miniature-pretrain.yaml")

@@ -6,7 +6,7 @@ import pytest
 import torch
 from conftest import make_encoded
 
-from heuristic_core.evaluate import all_logits, subnetwork_logits
+from heuristic_core.evaluation.evaluate import all_logits, subnetwork_logits
 from heuristic_core.models.ablation import (
     Ablation,
     ComponentMeans,

@@ -8,7 +8,7 @@ import torch
 from test_scripts import script
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.evaluate import predictions
+from heuristic_core.evaluation.evaluate import predictions
 from heuristic_core.tables.parquet import as_table
 from heuristic_core.tasks.encoded import Subset, from_lists
 

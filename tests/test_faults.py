@@ -18,7 +18,7 @@ from conftest import ROOT
 from heuristic_core import scratch
 from heuristic_core.common import atomic, faults, progress
 from heuristic_core.common.errors import InputError
-from heuristic_core.saved import digests, load_state, save_state
+from heuristic_core.training.saved import digests, load_state, save_state
 
 WATCH = str(ROOT / "workflow" / "warm" / "watch.py")
 

@@ -15,13 +15,13 @@ from safetensors.torch import load_file
 from heuristic_core.common.errors import Diverged
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.models import Architecture, Initialisation, NewModel
-from heuristic_core.evaluate import all_logits
-from heuristic_core.finetune import Batches, Run, finetune, record
+from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.folder import folder_of
 from heuristic_core.models.implementation import view_of
 from heuristic_core.models.pretrained import starting_model
-from heuristic_core.stepper import Stepper
+from heuristic_core.training.finetune import Batches, Run, finetune, record
+from heuristic_core.training.stepper import Stepper
 
 MODEL = NewModel(
     name="tiny",

@@ -14,17 +14,15 @@ from heuristic_core.analysis import statistics_start as start
 from heuristic_core.analysis.core import common_heads
 from heuristic_core.analysis.estimates import CannotSay, Evidence, of_run
 from heuristic_core.analysis.lesions import lesion_accuracy
-from heuristic_core.attention import overlap_rows, uniform
 from heuristic_core.common.errors import InputError
 from heuristic_core.config import ConfigError, parse_study
 from heuristic_core.config.analysis import Figure
 from heuristic_core.config.context import Context
 from heuristic_core.config.lesion import Lesion
-from heuristic_core.evaluate import all_logits, subnetwork_logits
+from heuristic_core.evaluation.attention import overlap_rows, uniform
+from heuristic_core.evaluation.evaluate import all_logits, subnetwork_logits
 from heuristic_core.figures import draw
 from heuristic_core.figures.table_overlap import sheets
-from heuristic_core.finetune import finetune
-from heuristic_core.lesions import NoLesion, lesioned
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.close_heads import close_heads
 from heuristic_core.models.components import ComponentGrid
@@ -32,10 +30,12 @@ from heuristic_core.models.families import family_of
 from heuristic_core.models.hooked import HookedModel
 from heuristic_core.models.implementation import view_of
 from heuristic_core.models.pretrained import starting_model
-from heuristic_core.stepper import Stepper
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_frame, as_table
 from heuristic_core.tables.schemas import schema
+from heuristic_core.training.finetune import finetune
+from heuristic_core.training.lesions import NoLesion, lesioned
+from heuristic_core.training.stepper import Stepper
 
 IDENTITY = Identity("s", "m", "t", 1)
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1}

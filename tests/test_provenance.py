@@ -213,7 +213,10 @@ def digests():
 @pytest.mark.parametrize(
     ("module", "users"),
     first_fast(
-        ("gates.py", {"prune", "controls_predictions"}),  # both keep the components with the largest values
+        (
+            "pruning/hard_concrete.py",
+            {"prune", "controls_predictions"},
+        ),  # both keep the components with the largest values
         ("tasks/grammar.py", {"sentences", "encode", "pretrain", "plan"}),  # which counts the generated pairs
         # Every script writes files but the one that tells of changes.
         ("common/atomic.py", {path.stem for path in (ROOT / "workflow" / "scripts").glob("*.py")} - {"changes"}),

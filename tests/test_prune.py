@@ -5,16 +5,16 @@ import torch
 from amounts import first_fast
 from conftest import make_encoded
 
-from heuristic_core import gates
 from heuristic_core.common.errors import Diverged, InputError
 from heuristic_core.config.pruning import Prune
-from heuristic_core.discretise import keep_largest
-from heuristic_core.evaluate import all_logits
-from heuristic_core.learner import Learner, Run, rate_at
+from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.models.ablation import Ablation, ComponentMeans, Mask, component_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import kept_count
-from heuristic_core.prune import Objective, PruningInputs, prune, pruning_inputs
+from heuristic_core.pruning import hard_concrete
+from heuristic_core.pruning.discretise import keep_largest
+from heuristic_core.pruning.learner import Learner, Run, rate_at
+from heuristic_core.pruning.prune import Objective, PruningInputs, prune, pruning_inputs
 
 SETTINGS = Prune(
     rise=140,
@@ -61,7 +61,9 @@ def test_the_controller_brings_the_sparsity_to_its_target(inputs, sparsity, cont
         last = [row["sampled_sparsity"] for row in found.trace[-40:]]
         assert sum(last) / len(last) == pytest.approx(sparsity, abs=1.5 / size)
     else:
-        assert 1 - float(gates.probability_open(found.log_alpha).mean()) == pytest.approx(sparsity, abs=1.5 / size)
+        assert 1 - float(hard_concrete.probability_open(found.log_alpha).mean()) == pytest.approx(
+            sparsity, abs=1.5 / size
+        )
     assert found.trace[-1]["target_sparsity"] == pytest.approx(sparsity)
 
 
@@ -97,7 +99,7 @@ def test_a_step_is_the_plain_objective(inputs, draws):
     log_alpha, lambdas = (t.detach()[0].clone().requires_grad_() for t in (learner.log_alpha, learner.lambdas))
     loss, kls, removed = 0.0, [], []
     for group, uniform in zip(draw.index[0].chunk(draws), draw.noise[0], strict=True):
-        z = gates.sample(log_alpha, uniform)
+        z = hard_concrete.sample(log_alpha, uniform)
         edit = Ablation(z, inputs.means, inputs.model.grid)
         gated = inputs.model.logits(inputs.pairs.batch(group), edit).log_softmax(-1)
         full = inputs.full_logits[group].log_softmax(-1)
@@ -132,7 +134,7 @@ def test_gradients_of_the_objective_against_finite_differences(inputs):
         with torch.no_grad():
             learner.log_alpha.copy_(alphas)
         kl, _, target = objective.descend(learner, draw)[0, :3].double().tolist()
-        gaps = target - (1 - gates.sample(alphas[0], draw.noise[0]).mean(-1)).double()
+        gaps = target - (1 - hard_concrete.sample(alphas[0], draw.noise[0]).mean(-1)).double()
         return kl + float((0.5 * gaps + 0.7 * gaps**2).mean())
 
     for direction in torch.eye(len(inputs.model.grid))[::3]:
@@ -143,7 +145,7 @@ def test_gradients_of_the_objective_against_finite_differences(inputs):
 
 def test_length_sorted_passes_change_neither_the_batch_nor_whose_gates_a_pair_has(inputs, monkeypatch):
     """With passes of a few tokens the same step comes out, though pairs of different samples share a pass."""
-    from heuristic_core import prune as module
+    from heuristic_core.pruning import prune as module
 
     settings = SHORT.model_copy(update={"gate_draws": 4, "log_alpha_mean": 0.0, "log_alpha_std": 1.0})
     gradients = []

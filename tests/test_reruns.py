@@ -167,7 +167,7 @@ def test_a_script_runs_its_steps_and_what_follows(checkout):
 
 
 def test_a_library_module_runs_the_steps_that_import_it(checkout):
-    append(checkout / "src/heuristic_core/discretise.py", "\nADDED = 1\n")
+    append(checkout / "src/heuristic_core/pruning/discretise.py", "\nADDED = 1\n")
     jobs = planned(checkout, checkout=checkout)
     assert jobs["prune"] == 2 * len(cells(STUDY))
     assert jobs["controls_predictions"] == 2
@@ -182,7 +182,7 @@ def test_a_figures_module_redraws_that_figure(checkout):
 
 def test_comments_and_docstrings_run_nothing(checkout):
     append(checkout / "src/heuristic_core/common/atomic.py", "# files are small tools\n")
-    edit(checkout / "src/heuristic_core/prune.py", '"""', '"""In other words: ')
+    edit(checkout / "src/heuristic_core/pruning/prune.py", '"""', '"""In other words: ')
     edit(checkout / "workflow/scripts/finetune.py", '"""', '"""In other words: ')
     assert planned(checkout, checkout=checkout) == {}
 

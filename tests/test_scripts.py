@@ -220,7 +220,7 @@ def imported(path):
 
 def test_the_library_and_the_scripts_do_not_know_snakemake():
     files = [*LIBRARY, *SCRIPTS]
-    assert "torch" in imported(ROOT / "src" / "heuristic_core" / "prune.py")
+    assert "torch" in imported(ROOT / "src" / "heuristic_core" / "pruning" / "prune.py")
     assert [path for path in files if "snakemake" in imported(path)] == []
 
 

@@ -11,18 +11,18 @@ from reduced import ROOT, snakemake
 from safetensors.torch import load_file
 from transformers import BertForMaskedLM
 
-from heuristic_core.attention import overlap_rows
 from heuristic_core.common.arithmetic import available
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.config import load_study
+from heuristic_core.evaluation.attention import overlap_rows
 from heuristic_core.models.folder import folder_of, local_files
 from heuristic_core.models.implementation import view_of
 from heuristic_core.models.pretrained import masked_language_model, starting_model
 from heuristic_core.models.tokenizer import make_tokenizer
-from heuristic_core.pretrain import Corpus, accuracies
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tasks.language import LABELS, VOCABULARY
 from heuristic_core.tasks.words import word_pairs
+from heuristic_core.training.pretrain import Corpus, accuracies
 
 STUDY, MADE = load_study(ROOT / "config.yaml"), load_study(ROOT / "config" / "miniature-pretrain.yaml")
 FOLDER = ROOT / "src" / "heuristic_core" / "checkpoints" / "mini-bert"
@@ -40,7 +40,7 @@ from pathlib import Path
 from heuristic_core.config import load_study
 from heuristic_core.models.hugging_face import load_tokenizer
 from heuristic_core.models.pretrained import masked_language_model
-from heuristic_core.pretrain import Corpus, pretrain
+from heuristic_core.training.pretrain import Corpus, pretrain
 settle("portable", by_hand=False)
 use_threads(1)
 study, tokenizer = load_study(sys.argv[1]), load_tokenizer(sys.argv[2])

@@ -16,13 +16,13 @@ from heuristic_core.common.hashing import file_digest
 from heuristic_core.common.threads import use_threads
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.models import AnyModel
-from heuristic_core.evaluate import log_accuracies, predictions
-from heuristic_core.finetune import finetune
+from heuristic_core.evaluation.evaluate import log_accuracies, predictions
 from heuristic_core.models.folder import local_files
 from heuristic_core.models.pretrained import start
 from heuristic_core.scratch import scratch, set_aside
 from heuristic_core.tables.parquet import concatenate, write_table
 from heuristic_core.tasks.encoded import Encoded
+from heuristic_core.training.finetune import finetune
 
 
 def parser_of(description: str) -> Arguments:
@@ -59,7 +59,7 @@ def tune(args: Namespace, model, about: Sequence[str], save: Callable[[Path], No
 
     about: what else the run depends on, such as the digest of its code; unfinished work of another is not gone on with.
     save: writes a checkpoint into a folder; without it none are kept.
-    Raises Diverged as :func:`heuristic_core.finetune.finetune` does; what it left is set aside.
+    Raises Diverged as :func:`heuristic_core.training.finetune.finetune` does; what it left is set aside.
     """
     run, kept = identity(args), args.finetune.checkpoints if save else []
     unfinished = scratch(Path(args.folder) / ".unfinished", "\n".join([*_about(args), *about]))

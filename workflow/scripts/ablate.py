@@ -10,7 +10,7 @@ from heuristic_core.common.atomic import replacing
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.threads import use_threads
 from heuristic_core.config.analysis import Analysis
-from heuristic_core.evaluate import predictions, subnetwork_logits
+from heuristic_core.evaluation.evaluate import predictions, subnetwork_logits
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.implementation import load_model

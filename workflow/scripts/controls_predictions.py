@@ -9,13 +9,13 @@ from heuristic_core.common.atomic import replacing
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.threads import use_threads
 from heuristic_core.config.analysis import Analysis
-from heuristic_core.discretise import keep_largest
-from heuristic_core.evaluate import predictions, subnetwork_logits
-from heuristic_core.importance import gate_gradients, normalised
+from heuristic_core.evaluation.evaluate import predictions, subnetwork_logits
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import kept_count
 from heuristic_core.models.implementation import load_model
+from heuristic_core.pruning.discretise import keep_largest
+from heuristic_core.pruning.importance import gate_gradients, normalised
 from heuristic_core.pruning.subnetwork import Subnetwork, load_run
 from heuristic_core.record import recorded
 from heuristic_core.tables.parquet import as_table

@@ -4,7 +4,7 @@ import logging
 
 from heuristic_core.arguments import Arguments
 from heuristic_core.common.threads import use_threads
-from heuristic_core.evaluate import predictions, subnetwork_logits
+from heuristic_core.evaluation.evaluate import predictions, subnetwork_logits
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.implementation import load_model

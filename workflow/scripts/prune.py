@@ -14,12 +14,12 @@ from heuristic_core.arguments import Arguments, identity
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.common.threads import use_threads
 from heuristic_core.config.pruning import Prune
-from heuristic_core.discretise import discretise
-from heuristic_core.learner import Run
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.implementation import load_model
 from heuristic_core.provenance import code_digest
-from heuristic_core.prune import prune, pruning_inputs
+from heuristic_core.pruning.discretise import discretise
+from heuristic_core.pruning.learner import Run
+from heuristic_core.pruning.prune import prune, pruning_inputs
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
 from heuristic_core.record import recorded
 from heuristic_core.scratch import scratch

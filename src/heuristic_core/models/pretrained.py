@@ -49,8 +49,8 @@ def starting_model(
 
     The classifier of a pretrained model, and every weight of a new one, is drawn from a generator of `ft_seed`.
     pad: the tokenizer's padding token, for models whose configuration names none. dropout: replaces the model's own
-    rates; None keeps them. pretrained: the folder that :mod:`heuristic_core.pretrain` wrote, for a new model that is
-    pre-trained first.
+    rates; None keeps them. pretrained: the folder that :mod:`heuristic_core.training.pretrain` wrote, for a new model
+    that is pre-trained first.
     """
     names = dict(enumerate(labels))
     options = {

@@ -8,11 +8,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from heuristic_core.config.pruning import THRESHOLD_TOLERANCE, Prune
-from heuristic_core.evaluate import all_logits
-from heuristic_core.gates import TEMPERATURE, probability_open
+from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.models.ablation import Mask
 from heuristic_core.models.components import ComponentGrid, kept_count
-from heuristic_core.prune import PruningInputs
+from heuristic_core.pruning.hard_concrete import TEMPERATURE, probability_open
+from heuristic_core.pruning.prune import PruningInputs
 
 SLOPE = 0.8  # of the soft mask sigmoid(0.8 log_alpha / T) that the paper's code inherits from CoFi
 CANDIDATES = tuple(round(0.05 * n, 2) for n in range(1, 20))

@@ -17,8 +17,8 @@ from heuristic_core.models.model import Model
 
 
 @dataclass(frozen=True)
-class Gates:
-    """Those of one layer's heads, or of its MLP. columns: their component indices. values: [samples, n], a leaf of
+class LayerGates:
+    """The gates of one layer's heads, or of its MLP. columns: their component indices. values: [samples, n], a leaf of
     autograd. reference: [n, dh] or [d], what a closed one puts out."""
 
     columns: list[int] | slice
@@ -38,7 +38,7 @@ class GatedModel:
         closed, opened, moving = _states(self._z)
         removed = [c for c in range(len(grid)) if closed[c]] if isinstance(model, FusedModel) else []
         self._model = model.without(removed, means.heads, means.mlps) if removed else model
-        self._gates: dict[tuple[str, int], Gates] = {}
+        self._gates: dict[tuple[str, int], LayerGates] = {}
         gone = set(removed)
         for layer in range(grid.layers):
             heads, mlp = range(layer * grid.heads, (layer + 1) * grid.heads), grid.layers * grid.heads + layer
@@ -51,7 +51,7 @@ class GatedModel:
                 if len(left) < len(group):
                     columns, reference = left, reference[[c - group[0] for c in left]]
                 values = self._z[:, columns].clone().requires_grad_(any(moving[c] for c in left))
-                self._gates[kind, layer] = Gates(columns, values, reference)
+                self._gates[kind, layer] = LayerGates(columns, values, reference)
         self.untouched = not removed and not self._gates
 
     def logits(self, batch: Batch, own: Tensor, dropout: bool = False) -> Tensor:

@@ -13,12 +13,12 @@ from heuristic_core.common.errors import Diverged, InputError
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.seeds import generator, global_state, seed_for, set_global_state
 from heuristic_core.config.blocks import Finetune, Training
-from heuristic_core.evaluate import all_logits
+from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.implementation import view_of
-from heuristic_core.saved import digests, load_state, save_state
-from heuristic_core.stepper import AdamWStepper, Stepper
 from heuristic_core.tasks.encoded import Encoded
+from heuristic_core.training.saved import digests, load_state, save_state
+from heuristic_core.training.stepper import AdamWStepper, Stepper
 
 LOGGER = logging.getLogger("heuristic_core")
 DIVERGED = 2.0  # times the mean loss of a uniform guess, or of the run's first interval if that is higher

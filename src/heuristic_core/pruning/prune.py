@@ -16,17 +16,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from heuristic_core import gates
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.progress import Progress
 from heuristic_core.config.pruning import Prune
-from heuristic_core.evaluate import finite
-from heuristic_core.gating import GatedModel
-from heuristic_core.learner import Draws, Learner, Run
+from heuristic_core.evaluation.evaluate import finite
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.micro_batches import PASS_TOKENS
 from heuristic_core.models.model import Model
+from heuristic_core.pruning import hard_concrete
+from heuristic_core.pruning.gated_model import GatedModel
+from heuristic_core.pruning.learner import Draws, Learner, Run
 from heuristic_core.tasks.encoded import Encoded
 
 
@@ -126,14 +126,14 @@ class Objective:
     def descend(self, learner: Learner, draw: Draws) -> Tensor:
         """Put the gradients of one step on `learner`'s parameters; float32 [runs, 6], what is recorded of it."""
         settings = self._settings
-        z = gates.sample(learner.log_alpha[:, None], draw.noise)  # [runs, draws, components]
+        z = hard_concrete.sample(learner.log_alpha[:, None], draw.noise)  # [runs, draws, components]
         kl, gradient = self._backward(z.flatten(0, 1), draw.index.flatten())
         sampled = 1 - z.mean(-1)  # [runs, draws]: the controller sees the sparsity of each sample
         if settings.controller == "expected":
-            sparsity = 1 - gates.probability_open(learner.log_alpha).mean(-1, keepdim=True)
+            sparsity = 1 - hard_concrete.probability_open(learner.log_alpha).mean(-1, keepdim=True)
         else:
             sparsity = sampled
-        penalty = gates.penalty(sparsity, draw.target[:, None], learner.lambdas[:, None]).mean(-1)
+        penalty = hard_concrete.penalty(sparsity, draw.target[:, None], learner.lambdas[:, None]).mean(-1)
         torch.autograd.backward([z, penalty.sum()], [gradient.view_as(z), None])
         kl = kl.view(z.shape[:2]).sum(-1)
         lambdas, alphas = learner.lambdas.detach(), learner.log_alpha.detach()

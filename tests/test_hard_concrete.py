@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import expit, logit
 
-from heuristic_core import gates
 from heuristic_core.config.pruning import Prune
-from heuristic_core.learner import Learner, Run
+from heuristic_core.pruning import hard_concrete
+from heuristic_core.pruning.learner import Learner, Run
 
 LOG_ALPHA = st.floats(-8, 8)
 TEMPERATURE = st.floats(0.2, 2.0)
@@ -24,8 +24,8 @@ UNIFORM = (torch.arange(100_000, dtype=torch.float64) + 0.5) / 100_000  # strati
 @given(LOG_ALPHA, TEMPERATURE, STRETCH)
 def test_share_of_open_gates_is_the_analytic_probability(log_alpha, temperature, stretch):
     a = torch.tensor(log_alpha, dtype=torch.float64)
-    z = gates.sample(a, UNIFORM, temperature, *stretch)
-    expected = float(gates.probability_open(a, temperature, *stretch))
+    z = hard_concrete.sample(a, UNIFORM, temperature, *stretch)
+    expected = float(hard_concrete.probability_open(a, temperature, *stretch))
     low, high = stretch
     assert float((z > 0).double().mean()) == pytest.approx(expected, abs=1e-4)
     assert expected == pytest.approx(1 / (1 + math.exp(-(log_alpha - temperature * math.log(-low / high)))))
@@ -35,19 +35,26 @@ def test_share_of_open_gates_is_the_analytic_probability(log_alpha, temperature,
 def test_mean_gate_is_the_integral_of_its_distribution(log_alpha, temperature, stretch):
     """E[z] is the integral of P(z > t) over t in [0, 1], P(z > t) = sigmoid(log_alpha - T logit((t - l) / (r - l)))."""
     low, high = stretch
-    z = gates.sample(torch.tensor(log_alpha, dtype=torch.float64), UNIFORM, temperature, low, high)
+    z = hard_concrete.sample(torch.tensor(log_alpha, dtype=torch.float64), UNIFORM, temperature, low, high)
     expected, _ = quad(lambda t: expit(log_alpha - temperature * logit((t - low) / (high - low))), 0, 1)
     assert float(z.mean()) == pytest.approx(expected, abs=1e-4)
 
 
 def test_the_defaults_are_the_papers():
-    assert (gates.LOW, gates.HIGH, gates.TEMPERATURE, gates.EPSILON) == (-0.1, 1.1, 2 / 3, 1e-6)
+    assert (hard_concrete.LOW, hard_concrete.HIGH, hard_concrete.TEMPERATURE, hard_concrete.EPSILON) == (
+        -0.1,
+        1.1,
+        2 / 3,
+        1e-6,
+    )
 
 
 @given(LOG_ALPHA, st.floats(0, 1), TEMPERATURE, STRETCH)
 def test_gates_lie_between_0_and_1_and_rise_with_log_alpha_and_noise(log_alpha, uniform, temperature, stretch):
     def z(a, u):
-        return float(gates.sample(*(torch.tensor(v, dtype=torch.float64) for v in (a, u)), temperature, *stretch))
+        return float(
+            hard_concrete.sample(*(torch.tensor(v, dtype=torch.float64) for v in (a, u)), temperature, *stretch)
+        )
 
     assert 0 <= z(log_alpha, uniform) <= z(log_alpha + 0.5, uniform) <= 1
     assert z(log_alpha, uniform) <= z(log_alpha, min(1.0, uniform + 0.1))
@@ -65,28 +72,28 @@ def test_gradients_of_log_alpha_and_lambdas_against_finite_differences(alphas, t
     weights = torch.tensor([0.5, -1.0, 2.0, 0.3], dtype=torch.float64)
 
     def loss(a, lam):
-        z = gates.sample(a, uniform, temperature, *stretch)
-        return (weights * z).sum() + gates.penalty(1 - z.mean(), 0.6, lam)
+        z = hard_concrete.sample(a, uniform, temperature, *stretch)
+        return (weights * z).sum() + hard_concrete.penalty(1 - z.mean(), 0.6, lam)
 
     assert torch.autograd.gradcheck(loss, (log_alpha.requires_grad_(), lambdas))
 
 
 def test_gradient_of_the_expected_sparsity_against_finite_differences():
     log_alpha = torch.tensor([0.2, -0.1, 4.0, -6.0], dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda a: gates.probability_open(a).mean(), (log_alpha,))
+    assert torch.autograd.gradcheck(lambda a: hard_concrete.probability_open(a).mean(), (log_alpha,))
 
 
 def test_penalty_is_the_lagrangian_of_the_gap():
-    value = gates.penalty(torch.tensor(0.2), 0.5, torch.tensor([2.0, 10.0]))
+    value = hard_concrete.penalty(torch.tensor(0.2), 0.5, torch.tensor([2.0, 10.0]))
     assert float(value) == pytest.approx(2 * 0.3 + 10 * 0.09)
-    rows = gates.penalty(torch.tensor([0.2, 0.6]), 0.5, torch.tensor([[2.0, 10.0], [1.0, 0.0]]))
+    rows = hard_concrete.penalty(torch.tensor([0.2, 0.6]), 0.5, torch.tensor([[2.0, 10.0], [1.0, 0.0]]))
     assert rows.tolist() == pytest.approx([2 * 0.3 + 10 * 0.09, -0.1])
 
 
 def test_target_rises_linearly_then_holds():
-    targets = [gates.target_at(step, 50, 0.4) for step in (0, 25, 50, 99)]
+    targets = [hard_concrete.target_at(step, 50, 0.4) for step in (0, 25, 50, 99)]
     assert targets == pytest.approx([0, 0.2, 0.4, 0.4])
-    assert gates.target_at(0, 0, 0.4) == 0.4
+    assert hard_concrete.target_at(0, 0, 0.4) == 0.4
 
 
 @pytest.mark.parametrize(
@@ -122,9 +129,9 @@ def test_the_controller_reaches_its_target_within_one_component(target, expected
     )
     while learner.step < learner.steps:
         for draw in learner.draws(100, pairs=1):
-            z = gates.sample(learner.log_alpha, draw.noise[0])[0]
-            sparsity = 1 - (gates.probability_open(learner.log_alpha[0]) if expected else z).mean()
-            ((cost * (1 - z)).sum() + gates.penalty(sparsity, draw.target[0], learner.lambdas[0])).backward()
+            z = hard_concrete.sample(learner.log_alpha, draw.noise[0])[0]
+            sparsity = 1 - (hard_concrete.probability_open(learner.log_alpha[0]) if expected else z).mean()
+            ((cost * (1 - z)).sum() + hard_concrete.penalty(sparsity, draw.target[0], learner.lambdas[0])).backward()
             learner.advance()
             seen.append(float(sparsity.detach()))
     log_alpha = learner.log_alpha[0]

@@ -13,13 +13,13 @@ from heuristic_core.common.errors import Diverged
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.seeds import generator
 from heuristic_core.config.models import Pretraining
-from heuristic_core.finetune import Run, learning_rate, resumed, save
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.saved import digests
-from heuristic_core.stepper import AdamWStepper
 from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.masking import in_both_sentences, masked
 from heuristic_core.tasks.unlabelled import unlabelled_pairs
+from heuristic_core.training.finetune import Run, learning_rate, resumed, save
+from heuristic_core.training.saved import digests
+from heuristic_core.training.stepper import AdamWStepper
 
 LOGGER = logging.getLogger("heuristic_core")
 HELD_OUT, ATTENDED = 2000, 500  # pairs on which restoring, and attention, are measured
@@ -106,7 +106,7 @@ def pretrain(
     """Train `model` (a Hugging Face ``BertForMaskedLM``) in place. The run's trace has a row per measurement.
 
     measured: called with the step at step 0, every ``settings.measure_every`` steps and at the end; gives the files it
-    wrote beside `state`, in which the run is saved as in :func:`heuristic_core.finetune.finetune`.
+    wrote beside `state`, in which the run is saved as in :func:`heuristic_core.training.finetune.finetune`.
     Raises Diverged, naming the step, where loss or gradient are no longer finite.
     """
     stepper, held_out = MaskedStepper(model, settings), corpus.held_out()

@@ -15,8 +15,8 @@ from torch import Tensor
 from heuristic_core.common.errors import Diverged
 from heuristic_core.common.seeds import generator, global_state, seed_for, set_global_state
 from heuristic_core.config.pruning import Prune
-from heuristic_core.gates import target_at
-from heuristic_core.saved import load_state, save_state
+from heuristic_core.pruning.hard_concrete import target_at
+from heuristic_core.training.saved import load_state, save_state
 
 LOGGER = logging.getLogger("heuristic_core")
 COLUMNS = ("kl", "sampled_sparsity", "target_sparsity", "lambda_1", "lambda_2", "log_alpha")
