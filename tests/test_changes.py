@@ -9,10 +9,10 @@ import sys
 import pytest
 from reduced import ROOT, clone
 
-from heuristic_core.changes.code import changed_code
-from heuristic_core.changes.dryrun import PARAMS, Planned, Reason, planned_jobs, reason_of
-from heuristic_core.changes.explain import MOST, NOTHING, explain
-from heuristic_core.changes.settings import differences, option
+from heuristic_core.provenance.changes.code import changed_code
+from heuristic_core.provenance.changes.dryrun import PARAMS, Planned, Reason, planned_jobs, reason_of
+from heuristic_core.provenance.changes.explain import MOST, NOTHING, explain
+from heuristic_core.provenance.changes.settings import differences, option
 
 NONE = Reason({}, [], [], False, False, False)
 
@@ -191,7 +191,7 @@ def recorded(tmp_path, monkeypatch):
     git(folder, "commit", "--quiet", "--message", "all")
     sha = subprocess.run(["git", "rev-parse", "HEAD"], cwd=folder, check=True, capture_output=True, text=True)
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("heuristic_core.provenance.PACKAGE", folder / "src" / "heuristic_core")
+    monkeypatch.setattr("heuristic_core.provenance.digests.PACKAGE", folder / "src" / "heuristic_core")
     record = folder / "results/s/provenance/x.json"
     record.parent.mkdir(parents=True)
     record.write_text(json.dumps({"commit": sha.stdout.strip(), "dirty": False}))

@@ -15,9 +15,9 @@ import pytest
 import torch
 from conftest import ROOT
 
-from heuristic_core import scratch
 from heuristic_core.common import atomic, faults, progress
 from heuristic_core.common.errors import InputError
+from heuristic_core.jobs import scratch
 from heuristic_core.training.saved import digests, load_state, save_state
 
 WATCH = str(ROOT / "workflow" / "warm" / "watch.py")
@@ -101,7 +101,7 @@ def test_a_state_whose_finished_files_are_damaged_is_not_used(state, damage, cap
 
 HOLD = """
 import sys, time
-from heuristic_core.scratch import scratch
+from heuristic_core.jobs.scratch import scratch
 scratch(sys.argv[1], "the same")
 print("mine", flush=True)
 time.sleep(float(sys.argv[2]))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.record import (
+from heuristic_core.provenance.record import (
     FIELDS,
     Record,
     check,

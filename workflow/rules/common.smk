@@ -15,14 +15,14 @@ from heuristic_core.config import ConfigError, parse_study
 from heuristic_core.config.context import Context
 from heuristic_core.config.grid import cells, early, repeats, seed_blocks, spread
 from heuristic_core.config.paths import Layout
-from heuristic_core.crate.members import LESIONED, members
-from heuristic_core.crate.reading import open_crate
 from heuristic_core.figures.targets import TARGETS, module, outputs, shown, unmet
 from heuristic_core.models.folder import local_files
 from heuristic_core.plan.needs import needs
-from heuristic_core.provenance import code_digest, commit
+from heuristic_core.provenance.crate.members import LESIONED, members
+from heuristic_core.provenance.crate.reading import open_crate
+from heuristic_core.provenance.digests import code_digest, commit
+from heuristic_core.provenance.record import COMMIT, record_of
 from heuristic_core.published.study import paper, studies
-from heuristic_core.record import COMMIT, record_of
 from heuristic_core.sources.download import downloads
 from heuristic_core.sources.hub import sources
 from heuristic_core.tasks.rows import local_paths, missing_paths

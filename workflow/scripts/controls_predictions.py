@@ -4,20 +4,20 @@ import pyarrow.parquet as pq
 
 from heuristic_core.analysis.controls import permuted
 from heuristic_core.analysis.frames import generator
-from heuristic_core.arguments import Arguments, identity
 from heuristic_core.common.atomic import replacing
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.threads import use_threads
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.evaluation.evaluate import predictions, subnetwork_logits
+from heuristic_core.jobs.arguments import Arguments, identity
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import kept_count
 from heuristic_core.models.implementation import load_model
+from heuristic_core.provenance.record import recorded
 from heuristic_core.pruning.discretise import keep_largest
 from heuristic_core.pruning.importance import gate_gradients, normalised
 from heuristic_core.pruning.subnetwork import Subnetwork, load_run
-from heuristic_core.record import recorded
 from heuristic_core.tables.parquet import as_table
 from heuristic_core.tables.schemas import schema
 from heuristic_core.tasks.encoded import Encoded

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from heuristic_core.provenance import code_digest
-from heuristic_core.record import recorded
-from heuristic_core.tuning import begun, parser_of, tune
+from heuristic_core.jobs.finetuning_run import begun, parser_of, tune
+from heuristic_core.provenance.digests import code_digest
+from heuristic_core.provenance.record import recorded
 
 
 def main(arguments=None):

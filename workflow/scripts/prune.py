@@ -10,19 +10,19 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file
 
-from heuristic_core.arguments import Arguments, identity
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.common.threads import use_threads
 from heuristic_core.config.pruning import Prune
+from heuristic_core.jobs.arguments import Arguments, identity
+from heuristic_core.jobs.scratch import scratch
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.implementation import load_model
-from heuristic_core.provenance import code_digest
+from heuristic_core.provenance.digests import code_digest
+from heuristic_core.provenance.record import recorded
 from heuristic_core.pruning.discretise import discretise
 from heuristic_core.pruning.learner import Run
 from heuristic_core.pruning.prune import prune, pruning_inputs
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
-from heuristic_core.record import recorded
-from heuristic_core.scratch import scratch
 from heuristic_core.tables.parquet import write_table
 from heuristic_core.tasks.encoded import Encoded
 

@@ -108,7 +108,7 @@ def run_job(connection: socket.socket) -> None:
 
 def run_script(script: Path, arguments: list[str]) -> int:
     """Run the script; its exit status, as the interpreter would give it."""
-    from heuristic_core.record import recorded
+    from heuristic_core.provenance.record import recorded
 
     try:
         recorded(load(script).main, arguments)

@@ -10,11 +10,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
-from heuristic_core.lock import COMPUTING, DRAWING, locked
+from heuristic_core.provenance.lock import COMPUTING, DRAWING, locked
 
-PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).parents[1]
 # Modules and folders that only bring values to a job or tell of it: the values are in a rule's params already.
-CARRIERS = ("config", "arguments.py", "common/errors.py", "common/progress.py", "record.py")
+CARRIERS = ("config", "common/errors.py", "common/progress.py", "jobs/arguments.py", "provenance/record.py")
 LENGTH = 16  # hexadecimal digits of a digest: enough for a few thousand jobs
 
 

@@ -24,7 +24,7 @@ from heuristic_core.common.atomic import write_text
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.common.progress import LOGGER
-from heuristic_core.provenance import versions
+from heuristic_core.provenance.digests import versions
 
 COMMIT = "HEURISTIC_CORE_COMMIT"  # set by the workflow: the commit it stands at, with a + where files differ from it
 OWN = ("--code", "--inputs", "--outputs", "--log")  # options that are no settings of the work

@@ -10,16 +10,16 @@ import transformers
 from torch import Tensor
 from transformers.utils import logging as hugging_face_logging
 
-from heuristic_core.arguments import Arguments, identity
 from heuristic_core.common.errors import Diverged
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.common.threads import use_threads
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.models import AnyModel
 from heuristic_core.evaluation.evaluate import log_accuracies, predictions
+from heuristic_core.jobs.arguments import Arguments, identity
+from heuristic_core.jobs.scratch import scratch, set_aside
 from heuristic_core.models.folder import local_files
 from heuristic_core.models.pretrained import start
-from heuristic_core.scratch import scratch, set_aside
 from heuristic_core.tables.parquet import concatenate, write_table
 from heuristic_core.tasks.encoded import Encoded
 from heuristic_core.training.finetune import finetune

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from heuristic_core.audit.check import check, made
-from heuristic_core.audit.finding import KINDS, Finding
-from heuristic_core.audit.jobs import Job
-from heuristic_core.audit.recompute import Again, again, computable, sample
-from heuristic_core.audit.same import ABSOLUTE, RELATIVE
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.progress import Progress
-from heuristic_core.provenance import commit, versions
-from heuristic_core.record import files_of, processor
+from heuristic_core.provenance.audit.check import check, made
+from heuristic_core.provenance.audit.finding import KINDS, Finding
+from heuristic_core.provenance.audit.jobs import Job
+from heuristic_core.provenance.audit.recompute import Again, again, computable, sample
+from heuristic_core.provenance.audit.same import ABSOLUTE, RELATIVE
+from heuristic_core.provenance.digests import commit, versions
+from heuristic_core.provenance.record import files_of, processor
 from heuristic_core.report.render import render
 
 

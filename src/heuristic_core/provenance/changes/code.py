@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from heuristic_core.figures.targets import module
-from heuristic_core.lock import locked
-from heuristic_core.provenance import code_files, imported, meaning
+from heuristic_core.provenance.digests import code_files, imported, meaning
+from heuristic_core.provenance.lock import locked
 
 LOCK = Path("envs/requirements.txt")
 

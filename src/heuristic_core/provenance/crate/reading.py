@@ -15,7 +15,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.config.analysis import Figures
 from heuristic_core.config.blocks import Name
 from heuristic_core.config.context import Context
-from heuristic_core.crate.members import TABLES
+from heuristic_core.provenance.crate.members import TABLES
 
 NAME = "ro-crate-metadata.json"
 SETTINGS, CLAIMS, LOCK = "study.json", "claims.yaml", "envs/requirements.txt"

@@ -4,8 +4,8 @@ import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
-from heuristic_core.changes.dryrun import Planned
-from heuristic_core.changes.settings import differences, is_digest
+from heuristic_core.provenance.changes.dryrun import Planned
+from heuristic_core.provenance.changes.settings import differences, is_digest
 
 NOTHING = "Nothing would run: every result is up to date."
 MOST = 5  # causes of one rule's jobs that are shown

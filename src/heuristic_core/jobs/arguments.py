@@ -12,7 +12,7 @@ from heuristic_core.common.progress import start_log
 from heuristic_core.config import ConfigError, load_study
 from heuristic_core.config.blocks import Precision
 from heuristic_core.config.context import Context
-from heuristic_core.record import begin
+from heuristic_core.provenance.record import begin
 from heuristic_core.tables.identity import Identity
 
 HELP = {

@@ -8,7 +8,7 @@ from heuristic_core.config.grid import cells, repeats
 from heuristic_core.config.paths import Layout
 from heuristic_core.config.study import Study
 from heuristic_core.figures.targets import TARGETS, outputs, unmet
-from heuristic_core.record import read_record
+from heuristic_core.provenance.record import read_record
 
 # All that are drawn, judged or reported, and the traces of training. Not those with a row for every pair and model.
 TABLES = (

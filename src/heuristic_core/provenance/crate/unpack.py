@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 
 from heuristic_core.common.atomic import replacing
 from heuristic_core.common.errors import InputError
-from heuristic_core.crate.reading import CLAIMS, NAME, SETTINGS, Crate, read
+from heuristic_core.provenance.crate.reading import CLAIMS, NAME, SETTINGS, Crate, read
 from heuristic_core.tables.parquet import schema
 
 

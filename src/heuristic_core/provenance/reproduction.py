@@ -14,7 +14,7 @@ from typing import NamedTuple
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.record import processor, read_record, record_of
+from heuristic_core.provenance.record import processor, read_record, record_of
 
 TELLS_OF_THE_RUN = ("report",)
 TOOLS = ("heuristic-core", "snakemake")  # versions that no result depends on: the code has a digest of its own

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from heuristic_core.audit.finding import KINDS, Finding
-from heuristic_core.audit.jobs import Job
-from heuristic_core.changes.settings import compared
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.record import files_of, named, read_record, record_of, row_of
+from heuristic_core.provenance.audit.finding import KINDS, Finding
+from heuristic_core.provenance.audit.jobs import Job
+from heuristic_core.provenance.changes.settings import compared
+from heuristic_core.provenance.record import files_of, named, read_record, record_of, row_of
 from heuristic_core.tables.schemas import schema
 
 ORDER = list(KINDS)  # causes before what follows from them

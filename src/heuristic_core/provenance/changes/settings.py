@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from heuristic_core.provenance import LENGTH
+from heuristic_core.provenance.digests import LENGTH
 
 DIGEST = re.compile(rf"[0-9a-f]{{{LENGTH}}}")
 LONGEST = 60  # characters of a value that are shown

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heuristic_core.plan.jobs import dry_run
-from heuristic_core.record import settings, study_and_job
+from heuristic_core.provenance.record import settings, study_and_job
 
 
 @dataclass(frozen=True)
