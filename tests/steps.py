@@ -24,7 +24,7 @@ from heuristic_core.models.micro_batches import BATCH_TOKENS
 from heuristic_core.models.pretrained import masked_language_model, starting_model
 from heuristic_core.pruning.discretise import discretise, keep_largest
 from heuristic_core.pruning.importance import gate_gradients, normalised
-from heuristic_core.pruning.learner import Run
+from heuristic_core.pruning.learner import PruningRun
 from heuristic_core.pruning.prune import prune, pruning_inputs
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tasks.encode import encode
@@ -119,7 +119,7 @@ class Steps:
         """A pass of two seeds, discretised in both ways."""
         settings = PRUNE.model_copy(update={"discretise": "threshold"})
         inputs, held_out = pruning_inputs(self._model, self._means, self._train, self._logits, settings)
-        runs, found = [Run(STUDY.grid.mid, seed) for seed in STUDY.grid.seeds[:2]], {}
+        runs, found = [PruningRun(STUDY.grid.mid, seed) for seed in STUDY.grid.seeds[:2]], {}
         for one in prune(inputs, runs, settings, self._folder / "pruning", record_every=1):
             assert one.failed is None
             seed = f"seed {one.run.seed}"

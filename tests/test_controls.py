@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from heuristic_core.analysis.controls import controls, first_pairs, permuted
-from heuristic_core.analysis.frames import frame, generator
+from heuristic_core.analysis.frames import frame, numpy_generator
 from heuristic_core.evaluation import evaluate
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.identity import Identity
@@ -21,7 +21,7 @@ GROUPS = {"a": "ood", "b": "ood", "c": "id"}
 
 def test_a_permutation_keeps_the_counts_of_every_layer_and_the_mlps():
     grid, kept = ComponentGrid(3, 4), [0, 2, 3, 8, 12, 14]
-    draws = [permuted(kept, grid, generator(0, "random subnetwork", seed)) for seed in range(200)]
+    draws = [permuted(kept, grid, numpy_generator(0, "random subnetwork", seed)) for seed in range(200)]
     for found in draws:
         assert found == sorted(set(found)) and found[4:] == [12, 14]
         assert [head // 4 for head in found[:4]] == [0, 0, 0, 2]

@@ -20,7 +20,7 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.folder import folder_of
 from heuristic_core.models.implementation import view_of
 from heuristic_core.models.pretrained import starting_model
-from heuristic_core.training.finetune import Batches, Run, finetune, record
+from heuristic_core.training.finetune import Batches, TrainingRun, finetune, record
 from heuristic_core.training.stepper import Stepper
 
 MODEL = NewModel(
@@ -155,7 +155,7 @@ def test_a_gradient_that_is_not_finite_changes_no_weight():
 )
 def test_a_mean_loss_far_above_a_guess_and_above_the_first_is_divergence(first, later, diverged):
     """A guess among three classes has 1.1 nats; a new classifier may start far above that."""
-    records = Run(step=6, losses=[first])
+    records = TrainingRun(step=6, losses=[first])
     record(records, 0.1, classes=3)
     records.step, records.losses = 12, [later - 0.5, later + 0.5]
     with pytest.raises(Diverged, match=r"a guess has 1\.1") if diverged else contextlib.nullcontext():

@@ -13,7 +13,7 @@ from scipy.special import expit, logit
 
 from heuristic_core.config.pruning import Prune
 from heuristic_core.pruning import hard_concrete
-from heuristic_core.pruning.learner import Learner, Run
+from heuristic_core.pruning.learner import Learner, PruningRun
 
 LOG_ALPHA = st.floats(-8, 8)
 TEMPERATURE = st.floats(0.2, 2.0)
@@ -123,7 +123,7 @@ def test_the_controller_reaches_its_target_within_one_component(target, expected
         mean_examples=1,
     )
     learner, cost, seen = (
-        Learner([Run(target, 1)], settings, size, torch.device("cpu")),
+        Learner([PruningRun(target, 1)], settings, size, torch.device("cpu")),
         torch.linspace(0, 0.05, size),
         [],
     )

@@ -3,7 +3,7 @@
 import pyarrow.parquet as pq
 
 from heuristic_core.analysis.controls import permuted
-from heuristic_core.analysis.frames import generator
+from heuristic_core.analysis.frames import numpy_generator
 from heuristic_core.common.atomic import replacing
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.threads import use_threads
@@ -53,7 +53,7 @@ def main(arguments=None):
     kept = []  # (cell, control, components)
     for one in learned:
         cell = one.identity
-        draw = generator(args.analysis.seed, "random subnetwork", run.ft_seed, f"{cell.sparsity:g}", cell.seed)
+        draw = numpy_generator(args.analysis.seed, "random subnetwork", run.ft_seed, f"{cell.sparsity:g}", cell.seed)
         kept.append((cell, "random", permuted(one.kept, model.grid, draw)))
     train = Encoded.load(args.train)
     train = train.part(0, min(args.analysis.importance_pairs, len(train)))

@@ -20,7 +20,7 @@ from heuristic_core.models.implementation import load_model
 from heuristic_core.provenance.digests import code_digest
 from heuristic_core.provenance.record import recorded
 from heuristic_core.pruning.discretise import discretise
-from heuristic_core.pruning.learner import Run
+from heuristic_core.pruning.learner import PruningRun
 from heuristic_core.pruning.prune import prune, pruning_inputs
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
 from heuristic_core.tables.parquet import write_table
@@ -56,7 +56,7 @@ def main(arguments=None):
     made_from = [args.prune.model_dump_json(), str(cell), str(args.seeds), args.device, torch.__version__]
     made_from += [code_digest(__file__), *(file_digest(path) for path in (args.means, args.logits, args.train))]
     unfinished = scratch(Path(args.subnetworks[0]).with_name(".unfinished"), "\n".join(made_from))
-    runs = [Run(cell.sparsity, seed) for seed in args.seeds]
+    runs = [PruningRun(cell.sparsity, seed) for seed in args.seeds]
     found = prune(inputs, runs, args.prune, unfinished / "state.safetensors")
     for one, subnetwork, trace in zip(found, args.subnetworks, args.traces, strict=True):
         run = cell._replace(seed=one.run.seed, repeat=args.repeat)

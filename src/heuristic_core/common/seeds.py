@@ -11,7 +11,7 @@ def seed_for(purpose: str, *seeds: int) -> int:
     return int.from_bytes(digest[:8], "little") >> 1
 
 
-def generator(purpose: str, *seeds: int) -> torch.Generator:
+def torch_generator(purpose: str, *seeds: int) -> torch.Generator:
     """A torch generator seeded by :func:`seed_for`."""
     return torch.Generator().manual_seed(seed_for(purpose, *seeds))
 

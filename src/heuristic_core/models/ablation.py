@@ -15,7 +15,7 @@ from torch import Tensor
 
 from heuristic_core.common.atomic import replacing
 from heuristic_core.common.errors import InputError
-from heuristic_core.common.seeds import generator
+from heuristic_core.common.seeds import torch_generator
 from heuristic_core.models.batches import Batch, PairTensors
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.model import Edit, Model
@@ -95,7 +95,7 @@ class Resampled:
     def __init__(self, model: Model, pairs: PairTensors, seed: int):
         if len(pairs) < 2:
             raise InputError("resample ablation takes activations from another pair, but there is only one")
-        shift = torch.randint(1, len(pairs), (len(pairs),), generator=generator("donors", seed))
+        shift = torch.randint(1, len(pairs), (len(pairs),), generator=torch_generator("donors", seed))
         self.donors = (torch.arange(len(pairs)) + shift) % len(pairs)  # never the pair itself
         self._model, self._pairs = model, pairs
 

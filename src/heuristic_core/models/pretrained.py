@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.common.seeds import generator
+from heuristic_core.common.seeds import torch_generator
 from heuristic_core.config.models import Initialisation, NewModel, PretrainedModel
 from heuristic_core.models.device import usable_device
 from heuristic_core.models.families import family_of
@@ -107,7 +107,7 @@ def masked_language_model(model: NewModel, vocabulary: int):
     from transformers import BertForMaskedLM
 
     bert = BertForMaskedLM(_configuration(model, vocabulary, _rates("bert", 0.0)))
-    initialise(bert, model.initialisation, generator("weights", model.pretraining.seed))
+    initialise(bert, model.initialisation, torch_generator("weights", model.pretraining.seed))
     return bert
 
 
@@ -115,7 +115,7 @@ def _new(model: NewModel, vocabulary: int, ft_seed: int, options: dict):
     from transformers import BertForSequenceClassification
 
     bert = BertForSequenceClassification(_configuration(model, vocabulary, options))
-    initialise(bert, model.initialisation, generator("weights", ft_seed))
+    initialise(bert, model.initialisation, torch_generator("weights", ft_seed))
     return bert
 
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from heuristic_core.common.errors import Diverged
-from heuristic_core.common.seeds import generator, global_state, seed_for, set_global_state
+from heuristic_core.common.seeds import global_state, seed_for, set_global_state, torch_generator
 from heuristic_core.config.pruning import Prune
 from heuristic_core.pruning.hard_concrete import target_at
 from heuristic_core.training.saved import load_state, save_state
@@ -22,7 +22,7 @@ LOGGER = logging.getLogger("heuristic_core")
 COLUMNS = ("kl", "sampled_sparsity", "target_sparsity", "lambda_1", "lambda_2", "log_alpha")
 
 
-class Run(NamedTuple):
+class PruningRun(NamedTuple):
     """One subnetwork to find. sparsity: share of components removed. seed: of every draw."""
 
     sparsity: float
@@ -41,15 +41,15 @@ class Draws(NamedTuple):
 class Learner:
     """log_alpha: [runs, components]. lambdas: [runs, 2]. step: the next one, of `steps`."""
 
-    def __init__(self, runs: Sequence[Run], settings: Prune, size: int, device: torch.device):
+    def __init__(self, runs: Sequence[PruningRun], settings: Prune, size: int, device: torch.device):
         self.runs, self.steps, self.step = runs, _steps(runs, settings), 0
         self._recorded, self._values = [], torch.zeros(0, len(runs), len(COLUMNS))  # steps, and what they recorded
         self._settings, self._size, self._device = settings, size, device
         start = (settings.log_alpha_mean, settings.log_alpha_std, (size,))
-        starts = [torch.normal(*start, generator=generator("log_alpha", run.seed)) for run in runs]
+        starts = [torch.normal(*start, generator=torch_generator("log_alpha", run.seed)) for run in runs]
         self.log_alpha = torch.stack(starts).to(device).requires_grad_()
         self.lambdas = torch.zeros(len(runs), 2, device=device, requires_grad=True)
-        self._generators = [tuple(generator(name, run.seed) for name in ("batches", "gates")) for run in runs]
+        self._generators = [tuple(torch_generator(name, run.seed) for name in ("batches", "gates")) for run in runs]
         torch.manual_seed(seed_for("dropout", *(run.seed for run in runs)))
         self._optimizer = torch.optim.AdamW(
             [
@@ -170,7 +170,7 @@ def rate_at(step: int, steps: int, settings: Prune) -> float:
     return rise * min(1.0, (steps - step) / (steps - warm)) if steps > warm else rise
 
 
-def _steps(runs: Sequence[Run], settings: Prune) -> int:
+def _steps(runs: Sequence[PruningRun], settings: Prune) -> int:
     counts = {run.sparsity: settings.steps_at(run.sparsity) for run in runs}
     if settings.dropout and len(runs) > 1:
         raise ValueError(f"runs with dropout cannot share a pass, but there are {len(runs)}")

@@ -26,7 +26,7 @@ from heuristic_core.models.micro_batches import PASS_TOKENS
 from heuristic_core.models.model import Model
 from heuristic_core.pruning import hard_concrete
 from heuristic_core.pruning.gated_model import GatedModel
-from heuristic_core.pruning.learner import Draws, Learner, Run
+from heuristic_core.pruning.learner import Draws, Learner, PruningRun
 from heuristic_core.tasks.encoded import Encoded
 
 
@@ -70,14 +70,18 @@ class Pruned:
     failed: why the run found nothing, with a trace up to there; None for a run that came to its end.
     """
 
-    run: Run
+    run: PruningRun
     log_alpha: Tensor
     trace: list[dict]
     failed: str | None = None
 
 
 def prune(
-    inputs: PruningInputs, runs: Sequence[Run], settings: Prune, state: Path | None = None, record_every: int = 10
+    inputs: PruningInputs,
+    runs: Sequence[PruningRun],
+    settings: Prune,
+    state: Path | None = None,
+    record_every: int = 10,
 ) -> list[Pruned]:
     """Learn log_alpha for every run.
 
@@ -115,7 +119,7 @@ def prune(
 class Objective:
     """The loss of a step and its gradients."""
 
-    def __init__(self, inputs: PruningInputs, runs: Sequence[Run], settings: Prune):
+    def __init__(self, inputs: PruningInputs, runs: Sequence[PruningRun], settings: Prune):
         model = inputs.model
         self._inputs, self._settings = inputs, settings
         self._means = inputs.means.to(model)

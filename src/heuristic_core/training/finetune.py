@@ -11,7 +11,7 @@ from torch import Tensor
 
 from heuristic_core.common.errors import Diverged, InputError
 from heuristic_core.common.progress import Progress
-from heuristic_core.common.seeds import generator, global_state, seed_for, set_global_state
+from heuristic_core.common.seeds import global_state, seed_for, set_global_state, torch_generator
 from heuristic_core.config.blocks import Finetune, Training
 from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.models.batches import PairTensors
@@ -25,7 +25,7 @@ DIVERGED = 2.0  # times the mean loss of a uniform guess, or of the run's first 
 
 
 @dataclass
-class Run:
+class TrainingRun:
     """What a run has recorded so far. losses: since the last row of the trace.
 
     scaler: state of float16's loss scale; empty for other precisions. files: digests of those that are finished.
@@ -48,7 +48,7 @@ def finetune(
     evaluated: Callable[[int, Tensor], Iterable[Path] | None],
     state: Path,
     precision: str = "float32",
-) -> Run:
+) -> TrainingRun:
     """Train `model` (Hugging Face, for sequence classification) in place.
 
     keep: called with the step, after that step, for every step in ``settings.checkpoints``.
@@ -94,7 +94,7 @@ def finetune(
     return run
 
 
-def record(run: Run, rate: float, classes: int) -> None:
+def record(run: TrainingRun, rate: float, classes: int) -> None:
     """Close an interval between evaluations. Raises Diverged where its loss says that nothing is learned any more."""
     loss = sum(run.losses) / len(run.losses)
     first = run.trace[0]["loss"] if run.trace else loss
@@ -106,7 +106,7 @@ def record(run: Run, rate: float, classes: int) -> None:
     run.losses.clear()
 
 
-def _what_is_left(fault: Diverged, run: Run, settings: Finetune) -> str:
+def _what_is_left(fault: Diverged, run: TrainingRun, settings: Finetune) -> str:
     """The fault, and from what a person can go on: what was kept before the interval in which it lies."""
     good = run.trace[-1]["step"] if run.trace else 0
     kept = [step for step in settings.checkpoints if step <= good]
@@ -131,7 +131,7 @@ class Batches:
         """Indices of step `step` (from 0), int64 [size]."""
         epoch, part = divmod(step, self.pairs // self.size)
         if epoch != self._epoch:
-            draws = generator("order", self.ft_seed, epoch)
+            draws = torch_generator("order", self.ft_seed, epoch)
             self._epoch, self._order = epoch, torch.randperm(self.pairs, generator=draws)
         return self._order[part * self.size : (part + 1) * self.size]
 
@@ -142,7 +142,7 @@ def learning_rate(step: int, settings: Training) -> float:
     return settings.learning_rate * warm * (1 - step / settings.steps)
 
 
-def save(path: Path, run: Run, model, stepper: AdamWStepper) -> None:
+def save(path: Path, run: TrainingRun, model, stepper: AdamWStepper) -> None:
     """All that a run needs to go on, in one file: weights, Adam's moments, dropout's generator, records."""
     run.scaler = stepper.scaler.state_dict()
     tensors = {f"model.{name}": weight for name, weight in model.named_parameters()}
@@ -153,15 +153,15 @@ def save(path: Path, run: Run, model, stepper: AdamWStepper) -> None:
     save_state(path, tensors, vars(run))
 
 
-def resumed(path: Path, model, stepper: AdamWStepper) -> Run:
+def resumed(path: Path, model, stepper: AdamWStepper) -> TrainingRun:
     """A run that goes on from what :func:`save` wrote, restored into `model`, `stepper` and torch's generator.
 
     A new one where nothing was saved or it is damaged.
     """
     if (found := load_state(path)) is None:
-        return Run()
+        return TrainingRun()
     tensors, records = found
-    run = Run(**records)
+    run = TrainingRun(**records)
     LOGGER.info("resuming after step %d", run.step)
     with torch.no_grad():
         for name, weight in model.named_parameters():

@@ -7,7 +7,7 @@ from math import comb, prod
 import torch
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.common.seeds import generator
+from heuristic_core.common.seeds import torch_generator
 from heuristic_core.config.lesion import OVERLAP
 
 NAMES = rf"{OVERLAP}|random[1-9]\d*"
@@ -37,7 +37,7 @@ def lesioned(name: str, heads: Sequence[Mapping], seed: int, ft_seed: int) -> li
         raise NoLesion("every head in the layers of the overlap heads is one of them")
     if draw > (there_are := prod(comb(len(pool), count) for pool, count in pools)):
         raise NoLesion(f"in the layers of the overlap heads there are {there_are} random sets of as many others")
-    return _distinct(pools, draw, generator("lesion", seed, ft_seed))[-1]
+    return _distinct(pools, draw, torch_generator("lesion", seed, ft_seed))[-1]
 
 
 def _pools(heads: Sequence[Mapping]) -> list[tuple[list[int], int]]:

@@ -11,13 +11,13 @@ from torch import Tensor
 
 from heuristic_core.common.errors import Diverged
 from heuristic_core.common.progress import Progress
-from heuristic_core.common.seeds import generator
+from heuristic_core.common.seeds import torch_generator
 from heuristic_core.config.models import Pretraining
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.masking import in_both_sentences, masked
 from heuristic_core.tasks.unlabelled import unlabelled_pairs
-from heuristic_core.training.finetune import Run, learning_rate, resumed, save
+from heuristic_core.training.finetune import TrainingRun, learning_rate, resumed, save
 from heuristic_core.training.saved import digests
 from heuristic_core.training.stepper import AdamWStepper
 
@@ -63,7 +63,7 @@ class Corpus:
         rows = unlabelled_pairs(count, settings.related, f"pre-training {purpose} {settings.seed} {number}")
         pairs = PairTensors(encode([row | UNLABELLED for row in rows], tokenizer, self._max_length))
         batch = pairs.batch(torch.arange(count))
-        special, draws = tokenizer.all_special_ids, generator(f"masking {purpose}", settings.seed, number)
+        special, draws = tokenizer.all_special_ids, torch_generator(f"masking {purpose}", settings.seed, number)
         seen, chosen = masked(batch.ids, special, tokenizer.mask_token_id, len(tokenizer), settings, draws)
         words = ~torch.isin(batch.ids, torch.tensor(special))
         return Text(
@@ -102,7 +102,7 @@ def accuracies(model, text: Text) -> dict[str, float | None]:
 
 def pretrain(
     model, corpus: Corpus, settings: Pretraining, measured: Callable[[int], Iterable[Path]], state: Path
-) -> Run:
+) -> TrainingRun:
     """Train `model` (a Hugging Face ``BertForMaskedLM``) in place. The run's trace has a row per measurement.
 
     measured: called with the step at step 0, every ``settings.measure_every`` steps and at the end; gives the files it

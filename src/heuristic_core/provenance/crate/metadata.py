@@ -48,7 +48,7 @@ ABOUT = {
 }
 
 
-class Run(NamedTuple):
+class WorkflowRun(NamedTuple):
     """started, ended: ISO 8601, None where no records tell. commit: of the code that ran, or None."""
 
     started: str | None
@@ -56,7 +56,7 @@ class Run(NamedTuple):
     commit: str | None
 
 
-def run_of(records: Iterable[Mapping]) -> Run:
+def run_of(records: Iterable[Mapping]) -> WorkflowRun:
     """When a study ran, and the commit of the job that ended last, from its provenance records.
 
     A job whose code differed from its commit has none.
@@ -67,13 +67,15 @@ def run_of(records: Iterable[Mapping]) -> Run:
         commit = "" if record.get("dirty") else record.get("commit") or ""
         jobs.append((started + timedelta(seconds=record["seconds"]), started, commit))
     if not jobs:
-        return Run(None, None, None)
+        return WorkflowRun(None, None, None)
     ended, _, commit = max(jobs)
     started = min(started for _, started, _ in jobs)
-    return Run(started.isoformat(timespec="seconds"), ended.isoformat(timespec="seconds"), commit or None)
+    return WorkflowRun(started.isoformat(timespec="seconds"), ended.isoformat(timespec="seconds"), commit or None)
 
 
-def metadata(study: str, subject: str, members: Mapping[str, Path | bytes], citation: Mapping, run: Run) -> bytes:
+def metadata(
+    study: str, subject: str, members: Mapping[str, Path | bytes], citation: Mapping, run: WorkflowRun
+) -> bytes:
     """ro-crate-metadata.json of the archive of `study` that holds `members`.
 
     subject: such as "mini-bert on pairs". citation: what CITATION.cff holds.
