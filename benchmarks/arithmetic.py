@@ -23,7 +23,7 @@ from heuristic_core.provenance.audit.recompute import again
 
 ROOT = Path(__file__).parent.parent
 SCRIPTS = ROOT / "workflow" / "scripts"
-KINDS = ("finetune", "prune", "full_model", "evaluate", "ablate", "controls_predictions", "attention", "start")
+KINDS = ("finetune", "prune", "full_model", "evaluate", "ablate", "evaluate_controls", "attention", "initial_attention")
 KINDS += ("gather", "ablations", "claims", "figure")
 
 

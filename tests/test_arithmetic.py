@@ -258,9 +258,9 @@ def test_native_arithmetic_asks_for_nothing(processor):
 
 
 def test_forks_of_one_server_share_arithmetic_and_what_is_read_when_libraries_are_imported(monkeypatch):
-    path = ROOT / "workflow" / "warm" / "run.py"
+    path = ROOT / "workflow" / "fork_server" / "run.py"
     monkeypatch.syspath_prepend(path.parent)
-    spec = importlib.util.spec_from_file_location("warm_run", path)
+    spec = importlib.util.spec_from_file_location("fork_server_run", path)
     run = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(run)
     monkeypatch.delenv("HF_HOME", raising=False)

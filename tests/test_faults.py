@@ -20,7 +20,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.jobs import scratch
 from heuristic_core.training.saved import digests, load_state, save_state
 
-WATCH = str(ROOT / "workflow" / "warm" / "watch.py")
+WATCH = str(ROOT / "workflow" / "fork_server" / "watch.py")
 
 # ---- saved states
 

@@ -215,7 +215,7 @@ def digests():
     first_fast(
         (
             "pruning/hard_concrete.py",
-            {"prune", "controls_predictions"},
+            {"prune", "evaluate_controls"},
         ),  # both keep the components with the largest values
         ("tasks/grammar.py", {"sentences", "encode", "pretrain", "plan"}),  # which counts the generated pairs
         # Every script writes files but the one that tells of changes.

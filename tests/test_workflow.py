@@ -350,7 +350,7 @@ def test_evaluation_by_hand_knows_three_kinds_of_ablation(finished, tmp_path):
 
 
 def warm_command() -> list[str]:
-    return [sys.executable, "-IS", str(ROOT / "workflow/warm/run.py"), "test"]
+    return [sys.executable, "-IS", str(ROOT / "workflow/fork_server/run.py"), "test"]
 
 
 def test_a_script_by_hand_gives_what_its_fork_in_the_workflow_gave(finished, tmp_path):

@@ -76,7 +76,7 @@ PAGE = sorted(glob.glob(f"{workflow.basedir}/src/heuristic_core/report/templates
 # In shell commands, `step NAME ...` runs a script, and `fork NAME ...` runs it in a fork of a process with its imports
 # done, for jobs that would import for as long as they work (on other machines there is no such process: the same as `step`).
 FORK = ""
-if not workflow.remote_exec and os.environ.get("HEURISTIC_CORE_WARM", "1") == "1":
+if not workflow.remote_exec and os.environ.get("HEURISTIC_CORE_FORK_SERVER", "1") == "1":
     version = code_digest(*SCRIPTS, lock=LOCK)
     here = hashlib.sha256(f"{sys.executable} {sys.version} {workflow.basedir}".encode()).hexdigest()[:8]
     FORK = f"{version}-{here}"

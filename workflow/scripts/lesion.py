@@ -5,7 +5,7 @@ import logging
 
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.jobs.arguments import identity
-from heuristic_core.jobs.finetuning_run import begun, parser_of, tune
+from heuristic_core.jobs.finetuning_run import begun, finetune_to_files, parser_of
 from heuristic_core.models.close_heads import close_heads
 from heuristic_core.provenance.digests import code_digest
 from heuristic_core.provenance.record import recorded
@@ -38,7 +38,7 @@ def main(arguments=None):
     else:
         model, _ = begun(args)
         close_heads(model, [(row["layer"], row["head"]) for row in rows if row["component"] in heads])
-        tune(args, model, [code_digest(__file__), str(heads)])
+        finetune_to_files(args, model, [code_digest(__file__), str(heads)])
     write_table("lesions", [columns | about], args.heads)
 
 

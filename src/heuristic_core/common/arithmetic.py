@@ -37,7 +37,10 @@ NEEDED = {"avx2", "fma"}  # what torch's AVX2 kernels are compiled for
 
 
 def asked(arguments: Sequence[str]) -> str:
-    """The arithmetic that a job's command line names; native where it names none. workflow/warm/run.py has a copy."""
+    """The arithmetic that a job's command line names; native where it names none.
+
+    workflow/fork_server/run.py has a copy.
+    """
     return arguments[list(arguments).index(OPTION) + 1] if OPTION in arguments else NATIVE
 
 

@@ -19,7 +19,7 @@ from heuristic_core.evaluation.evaluate import log_accuracies, predictions
 from heuristic_core.jobs.arguments import Arguments, identity
 from heuristic_core.jobs.scratch import scratch, set_aside
 from heuristic_core.models.folder import local_files
-from heuristic_core.models.pretrained import start
+from heuristic_core.models.pretrained import starting_point
 from heuristic_core.tables.parquet import concatenate, write_table
 from heuristic_core.tasks.encoded import Encoded
 from heuristic_core.training.finetune import finetune
@@ -51,10 +51,10 @@ def begun(args: Namespace):
     use_threads(args.threads)
     hugging_face_logging.disable_progress_bar()
     dropout = args.finetune.dropout
-    return start(args.model, args.tokenizer, args.subsets, args.ft_seed, dropout, args.device, args.pretrained)
+    return starting_point(args.model, args.tokenizer, args.subsets, args.ft_seed, dropout, args.device, args.pretrained)
 
 
-def tune(args: Namespace, model, about: Sequence[str], save: Callable[[Path], None] | None = None) -> None:
+def finetune_to_files(args: Namespace, model, about: Sequence[str], save: Callable[[Path], None] | None = None) -> None:
     """Fine-tune `model` as `args` say; write checkpoints and the tables `finetune_trace` and `finetune_predictions`.
 
     about: what else the run depends on, such as the digest of its code; unfinished work of another is not gone on with.

@@ -16,7 +16,7 @@ from heuristic_core.models.folder import folder_of
 from heuristic_core.models.hugging_face import load_classifier, load_config, load_tokenizer
 
 
-def start(
+def starting_point(
     model: NewModel | PretrainedModel,
     tokenizer: str | Path,
     subsets: str | Path,

@@ -78,7 +78,7 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         work("pruning", ("prune", "prune_again"), "prune", steps, steps * prune.batch_size, length),
         evaluation("subnetworks", ("evaluate", "evaluate_again"), len(grid), _kept(grid)),
         evaluation("ablations", ("ablate",), ablation_count(study, shape), pairs=thinned),
-        evaluation("controls", ("controls_predictions",), len(controls), _kept(controls)),
+        evaluation("controls", ("evaluate_controls",), len(controls), _kept(controls)),
     ]
 
 

@@ -73,7 +73,7 @@ def again(job: Job, scripts: Path) -> Again:
         arguments = [_moved(argument, job.root) for argument in job.arguments[: job.arguments.index("--code")]]
         command = [
             sys.executable,
-            str(scripts.parent / "warm" / "watch.py"),
+            str(scripts.parent / "fork_server" / "watch.py"),
             str(scripts / f"{job.script}.py"),
             *arguments,
         ]

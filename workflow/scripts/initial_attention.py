@@ -6,7 +6,7 @@ from heuristic_core.config.models import AnyModel
 from heuristic_core.evaluation.attention import in_domain_pairs, overlap_rows
 from heuristic_core.jobs.arguments import Arguments, identity
 from heuristic_core.models.implementation import view_of
-from heuristic_core.models.pretrained import start
+from heuristic_core.models.pretrained import starting_point
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_rows, write_table
 from heuristic_core.tasks.words import word_pairs
@@ -28,7 +28,9 @@ def main(arguments=None):
     parser.device(precision=False)
     args = parser.read(arguments)
     use_threads(1)
-    model, _ = start(args.model, args.tokenizer, args.subsets, args.ft_seed, None, args.device, args.pretrained)
+    model, _ = starting_point(
+        args.model, args.tokenizer, args.subsets, args.ft_seed, None, args.device, args.pretrained
+    )
     measured = in_domain_pairs(read_rows(args.sentences), args.analysis.attention_pairs)
     pairs = word_pairs(args.tokenizer, measured, args.max_length)
     times = args.analysis.overlap_times_uniform
