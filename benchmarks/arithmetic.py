@@ -17,13 +17,13 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from heuristic_core.arithmetic import NATIVE, OPTION, PORTABLE
-from heuristic_core.audit.jobs import Job, expected_jobs
-from heuristic_core.audit.recompute import again
+from heuristic_core.common.arithmetic import NATIVE, OPTION, PORTABLE
+from heuristic_core.provenance.audit.jobs import Job, expected_jobs
+from heuristic_core.provenance.audit.recompute import again
 
 ROOT = Path(__file__).parent.parent
 SCRIPTS = ROOT / "workflow" / "scripts"
-KINDS = ("finetune", "prune", "full_model", "evaluate", "ablate", "controls_predictions", "attention", "start")
+KINDS = ("finetune", "prune", "full_model", "evaluate", "ablate", "evaluate_controls", "attention", "initial_attention")
 KINDS += ("gather", "ablations", "claims", "figure")
 
 

@@ -21,7 +21,7 @@ from torch import Tensor
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
 from transformers import __version__ as transformers_version
 
-from heuristic_core.ablation import ComponentMeans
+from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.encoded import Encoded
 

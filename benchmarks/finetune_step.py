@@ -14,11 +14,11 @@ import torch
 from common import SIZES, classifier, encoded_pairs, interleaved, parser_for, ratio, report
 from torch import Tensor
 
-from heuristic_core.arithmetic import use_threads
+from heuristic_core.common.threads import use_threads
 from heuristic_core.config.blocks import Finetune
-from heuristic_core.finetune import Batches
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.stepper import Stepper
+from heuristic_core.training.finetune import Batches
+from heuristic_core.training.stepper import Stepper
 
 BATCH = 32
 RATE = 1e-5

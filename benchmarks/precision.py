@@ -14,16 +14,16 @@ from pathlib import Path
 import pandas as pd
 from safetensors.torch import load_file
 
-from heuristic_core.ablation import ComponentMeans
-from heuristic_core.arithmetic import use_threads
-from heuristic_core.components import kept_count
+from heuristic_core.common.threads import use_threads
 from heuristic_core.config import load_study
-from heuristic_core.discretise import keep_largest
-from heuristic_core.evaluate import predictions, subnetwork_logits
-from heuristic_core.learner import Run
+from heuristic_core.evaluation.evaluate import predictions, subnetwork_logits
+from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.load import load_model
-from heuristic_core.prune import prune, pruning_inputs
+from heuristic_core.models.components import kept_count
+from heuristic_core.models.implementation import load_model
+from heuristic_core.pruning.discretise import keep_largest
+from heuristic_core.pruning.learner import PruningRun
+from heuristic_core.pruning.prune import prune, pruning_inputs
 from heuristic_core.tasks.encoded import Encoded
 
 SEEDS = (42, 43, 44)
@@ -47,27 +47,29 @@ def main():
         args.out.write_text(json.dumps(rows, indent=1) + "\n")
 
 
-def subnetworks(step: Path, settings, sparsities, precision: str, device: str) -> dict[Run, list[int]]:
+def subnetworks(step: Path, settings, sparsities, precision: str, device: str) -> dict[PruningRun, list[int]]:
     """Kept components by run."""
     model = load_model(step / "checkpoint", device, precision)
     means, logits = ComponentMeans.load(step / "means.safetensors"), load_file(step / "logits.safetensors")["logits"]
     train = Encoded.load(step.parents[1] / "data/encoded/train.safetensors")
     inputs, _ = pruning_inputs(model, means, train, logits, settings)
-    found = [one for sparsity in sparsities for one in prune(inputs, [Run(sparsity, s) for s in SEEDS], settings)]
+    found = [
+        one for sparsity in sparsities for one in prune(inputs, [PruningRun(sparsity, s) for s in SEEDS], settings)
+    ]
     size = len(model.grid)
     return {one.run: keep_largest(one.log_alpha, kept_count(size, one.run.sparsity)) for one in found}
 
 
-def compare(step: Path, kept: dict[str, dict[Run, list[int]]], sparsity: float):
+def compare(step: Path, kept: dict[str, dict[PruningRun, list[int]]], sparsity: float):
     """One row per seed: components shared by both precisions, and accuracies of both; and one for pairs of seeds."""
     exact, rough = kept["float32"], kept["bfloat16"]
-    for run in (Run(sparsity, seed) for seed in SEEDS):
+    for run in (PruningRun(sparsity, seed) for seed in SEEDS):
         row = {"sparsity": sparsity, "seed": run.seed, "kept": len(exact[run])}
         row["shared"] = len(set(exact[run]) & set(rough[run]))
         for precision, subnetwork in (("float32", exact[run]), ("bfloat16", rough[run])):
             row |= {f"{group}, {precision}": value for group, value in accuracies(step, subnetwork).items()}
         yield row
-    pairs = combinations((set(exact[Run(sparsity, seed)]) for seed in SEEDS), 2)
+    pairs = combinations((set(exact[PruningRun(sparsity, seed)]) for seed in SEEDS), 2)
     yield {"sparsity": sparsity, "shared by two seeds in float32": [len(a & b) for a, b in pairs]}
 
 

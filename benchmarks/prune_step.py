@@ -46,18 +46,18 @@ from common import (
 )
 from torch import Tensor
 
-from heuristic_core.ablation import component_means
-from heuristic_core.arithmetic import use_threads
-from heuristic_core.components import ComponentGrid
+from heuristic_core.common.seeds import torch_generator
+from heuristic_core.common.threads import use_threads
 from heuristic_core.config.blocks import Precision
 from heuristic_core.config.pruning import Prune
-from heuristic_core.evaluate import all_logits
-from heuristic_core.learner import Draws, Learner, Run
+from heuristic_core.evaluation.evaluate import all_logits
+from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.load import view_of
-from heuristic_core.passes import PASS_TOKENS
-from heuristic_core.prune import Objective, PruningInputs
-from heuristic_core.random import generator
+from heuristic_core.models.components import ComponentGrid
+from heuristic_core.models.implementation import view_of
+from heuristic_core.models.micro_batches import PASS_TOKENS
+from heuristic_core.pruning.learner import Draws, Learner, PruningRun
+from heuristic_core.pruning.prune import Objective, PruningInputs
 
 SPARSITY = 0.5
 SHARED = (2, 4, 8)
@@ -114,7 +114,7 @@ class Ours:
     """The library's step. removed: the share of components that gates close; None leaves log_alpha as it is drawn."""
 
     def __init__(self, inputs: PruningInputs, settings: Prune, runs: int = 1, removed: float | None = None):
-        self._inputs, seeds = inputs, [Run(SPARSITY, seed) for seed in range(runs)]
+        self._inputs, seeds = inputs, [PruningRun(SPARSITY, seed) for seed in range(runs)]
         self.learner = Learner(seeds, settings, len(inputs.model.grid), inputs.model.device)
         self.objective = Objective(inputs, seeds, settings)
         if removed is not None:
@@ -135,7 +135,7 @@ def stage(grid: ComponentGrid, removed: float, seed: int) -> Tensor:
     """
     heads = grid.layers * grid.heads
     log_alpha = torch.full((len(grid),), 3.0)
-    log_alpha[torch.randperm(heads, generator=generator("stage", seed))[: round(removed * len(grid))]] = -3.0
+    log_alpha[torch.randperm(heads, generator=torch_generator("stage", seed))[: round(removed * len(grid))]] = -3.0
     return log_alpha
 
 

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-FORK = [sys.executable, "-IS", str(ROOT / "workflow/warm/run.py"), "benchmark"]
+FORK = [sys.executable, "-IS", str(ROOT / "workflow/fork_server/run.py"), "benchmark"]
 
 
 def main():

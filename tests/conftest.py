@@ -185,4 +185,4 @@ def environment(hub, tmp_path):
     """Environment variables of a user of that hub, whose cache is empty."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("HF_")}
     kept |= {"HF_ENDPOINT": hub.endpoint, "HF_HOME": str(tmp_path / "home"), "NO_PROXY": "127.0.0.1"}
-    return kept | {"PYTHONPATH": str(ROOT / "src"), "HEURISTIC_CORE_WARM": "0", "HF_HUB_DISABLE_TELEMETRY": "1"}
+    return kept | {"PYTHONPATH": str(ROOT / "src"), "HEURISTIC_CORE_FORK_SERVER": "0", "HF_HUB_DISABLE_TELEMETRY": "1"}

@@ -7,9 +7,9 @@ import pandas as pd
 
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.seeds import mean_interval
-from heuristic_core.components import ComponentGrid
 from heuristic_core.config.context import Context
-from heuristic_core.schemas import COMPONENT, SCHEMAS
+from heuristic_core.models.components import ComponentGrid
+from heuristic_core.tables.schemas import COMPONENT, SCHEMAS
 
 FT_SEEDS, STEPS = (1, 2), (600, 1000, 1400, 2200)
 CONTEXT = Context(

@@ -44,13 +44,13 @@ def _preload(root: str) -> None:
 
     get_argument_parser()  # imports Snakemake's plugins
     if root:
-        import heuristic_core.audit.jobs
         import heuristic_core.config
-        import heuristic_core.crate.reading
         import heuristic_core.figures.targets
         import heuristic_core.plan.needs
+        import heuristic_core.provenance.audit.jobs
+        import heuristic_core.provenance.crate.reading
         import heuristic_core.published.study  # noqa: F401
-        from heuristic_core.provenance import code_digest
+        from heuristic_core.provenance.digests import code_digest
 
         for script in Path(root, "workflow", "scripts").glob("*.py"):
             code_digest(str(script), lock=f"{root}/envs/requirements.txt")

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from heuristic_core import arithmetic
+from heuristic_core.common import arithmetic
 
 if __name__ == "__main__":
     arithmetic.prepare(arithmetic.PORTABLE)  # before numpy and torch are imported

@@ -6,15 +6,15 @@ import numpy as np
 from conftest import ROOT
 from matplotlib.figure import Figure as Canvas
 
+from heuristic_core.common.atomic import write_text
 from heuristic_core.config import load_study
 from heuristic_core.config.analysis import Figure
 from heuristic_core.config.context import Context
 from heuristic_core.figures.save import save
 from heuristic_core.figures.sheets import Sheet, to_latex, to_markdown
 from heuristic_core.figures.targets import outputs
-from heuristic_core.files import write_text
-from heuristic_core.schemas import schema
-from heuristic_core.tables import read_table, write_table
+from heuristic_core.tables.parquet import read_table, write_table
+from heuristic_core.tables.schemas import schema
 
 RUN = {"study": "s", "model": "m", "task": "t"}
 LAST, MID, HIGH, SEEDS = 2200, 0.35, 0.5, (42, 43, 44)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from heuristic_core import arithmetic
+from heuristic_core.common import arithmetic
 
 if __name__ == "__main__":
     arithmetic.prepare(arithmetic.PORTABLE)  # before numpy and torch are imported
@@ -29,12 +29,13 @@ from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.rank_correlation import rank_correlation
 from heuristic_core.analysis.scores import accuracies
 from heuristic_core.analysis.seeds import mean_interval
-from heuristic_core.components import ComponentGrid, Subnetwork, kept_count
 from heuristic_core.config.context import Context
 from heuristic_core.figures import draw
 from heuristic_core.figures.save import save
 from heuristic_core.figures.targets import outputs
-from heuristic_core.tables import concatenate, matrix, read_table, write_table
+from heuristic_core.models.components import ComponentGrid, kept_count
+from heuristic_core.pruning.subnetwork import Subnetwork
+from heuristic_core.tables.parquet import concatenate, matrix, read_table, write_table
 
 CONTEXT = Context.of(STUDY).model_copy(update={"early": None})
 GRID = ComponentGrid(4, 8)

@@ -11,28 +11,28 @@ from unittest.mock import patch
 import torch
 from torch import Tensor
 
-from heuristic_core import pretrain as pretraining
-from heuristic_core.ablation import component_means
-from heuristic_core.attention import map_table, overlap_rows, share_rows
-from heuristic_core.components import Identity
 from heuristic_core.config import load_study
-from heuristic_core.discretise import discretise, keep_largest
-from heuristic_core.evaluate import all_logits, predictions, subnetwork_logits
-from heuristic_core.finetune import finetune
-from heuristic_core.importance import gate_gradients, normalised
-from heuristic_core.learner import Run
+from heuristic_core.evaluation.attention import map_table, overlap_rows, share_rows
+from heuristic_core.evaluation.evaluate import all_logits, predictions, subnetwork_logits
+from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.lesion import close_heads
-from heuristic_core.models.load import view_of
-from heuristic_core.models.loading import load_tokenizer
-from heuristic_core.models.location import location
+from heuristic_core.models.close_heads import close_heads
+from heuristic_core.models.folder import folder_of
+from heuristic_core.models.hugging_face import load_tokenizer
+from heuristic_core.models.implementation import view_of
+from heuristic_core.models.micro_batches import BATCH_TOKENS
 from heuristic_core.models.pretrained import masked_language_model, starting_model
-from heuristic_core.passes import BATCH_TOKENS
-from heuristic_core.prune import prune, pruning_inputs
+from heuristic_core.pruning.discretise import discretise, keep_largest
+from heuristic_core.pruning.importance import gate_gradients, normalised
+from heuristic_core.pruning.learner import PruningRun
+from heuristic_core.pruning.prune import prune, pruning_inputs
+from heuristic_core.tables.identity import Identity
 from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.language import LABELS
 from heuristic_core.tasks.sentences import sentences
 from heuristic_core.tasks.words import word_pairs
+from heuristic_core.training import pretrain as pretraining
+from heuristic_core.training.finetune import finetune
 
 ROOT = Path(__file__).parent.parent
 STUDY, MADE = load_study(ROOT / "config.yaml"), load_study(ROOT / "config" / "miniature-pretrain.yaml")
@@ -52,7 +52,7 @@ class Steps:
     """
 
     def __init__(self, folder: Path):
-        self._folder, self._checkpoint = folder, location(STUDY.model)
+        self._folder, self._checkpoint = folder, folder_of(STUDY.model)
         made, self._tokenizer = sentences(TASK), load_tokenizer(self._checkpoint)
         self._train = encode(made.train, self._tokenizer, TASK.max_length)
         self._evaluation = encode(made.evaluation, self._tokenizer, TASK.max_length, made.subsets)
@@ -119,7 +119,7 @@ class Steps:
         """A pass of two seeds, discretised in both ways."""
         settings = PRUNE.model_copy(update={"discretise": "threshold"})
         inputs, held_out = pruning_inputs(self._model, self._means, self._train, self._logits, settings)
-        runs, found = [Run(STUDY.grid.mid, seed) for seed in STUDY.grid.seeds[:2]], {}
+        runs, found = [PruningRun(STUDY.grid.mid, seed) for seed in STUDY.grid.seeds[:2]], {}
         for one in prune(inputs, runs, settings, self._folder / "pruning", record_every=1):
             assert one.failed is None
             seed = f"seed {one.run.seed}"

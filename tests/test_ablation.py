@@ -6,11 +6,19 @@ import pytest
 import torch
 from conftest import make_encoded
 
-from heuristic_core.ablation import Ablation, ComponentMeans, Mask, Resampled, component_means, gates_without, zeros
-from heuristic_core.evaluate import all_logits, subnetwork_logits
+from heuristic_core.evaluation.evaluate import all_logits, subnetwork_logits
+from heuristic_core.models.ablation import (
+    Ablation,
+    ComponentMeans,
+    Mask,
+    Resampled,
+    component_means,
+    gates_without,
+    zeros,
+)
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.hooked import HookedModel
-from heuristic_core.models.load import view_of
+from heuristic_core.models.implementation import view_of
 
 
 @pytest.fixture(scope="module")

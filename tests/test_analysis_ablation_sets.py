@@ -6,10 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heuristic_core.analysis.ablation_sets import ablated, chosen_heads, joint_sets, set_table, single_sets
-from heuristic_core.components import ComponentGrid, Identity
-from heuristic_core.errors import InputError
-from heuristic_core.schemas import schema
-from heuristic_core.tables import read_table, write_table
+from heuristic_core.common.errors import InputError
+from heuristic_core.models.components import ComponentGrid
+from heuristic_core.tables.identity import Identity
+from heuristic_core.tables.parquet import read_table, write_table
+from heuristic_core.tables.schemas import schema
 
 GRID = ComponentGrid(4, 8)
 CORE = [GRID.index(name) for name in ("0.1", "1.2", "1.3", "3.0")]

@@ -5,10 +5,10 @@ import pytest
 from heuristic_core.analysis.ablation_sets import AblationSet, set_table
 from heuristic_core.analysis.ablations import ablations, single_ood_drops
 from heuristic_core.analysis.bootstrap import Resamples
-from heuristic_core.analysis.frames import frame, generator
-from heuristic_core.components import Identity
-from heuristic_core.schemas import schema
-from heuristic_core.tables import write_table
+from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.tables.identity import Identity
+from heuristic_core.tables.parquet import write_table
+from heuristic_core.tables.schemas import schema
 
 MODEL = Identity("s", "m", "t", 1, 20)
 CONTROL = "control 1 of layers 0+0"
@@ -121,7 +121,7 @@ def test_intervals_come_from_draws_shared_by_ablations_and_averaged_over_a_group
     draws = {}
     for position, (subset, (group, pairs)) in enumerate(SUBSETS.items()):
         names = [f"t{example % templates}" for example in range(pairs)]
-        resamples = Resamples(names, 200, generator(3, "bootstrap", subset, group))
+        resamples = Resamples(names, 200, numpy_generator(3, "bootstrap", subset, group))
         for name, right in RIGHT.items():
             draws[name, subset] = resamples.means(100 * (np.arange(pairs) < right[position]))
     for name in RIGHT:

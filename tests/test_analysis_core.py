@@ -7,10 +7,10 @@ import pytest
 
 from heuristic_core.analysis.core import core, core_null, head_frequency, shared_by_chance
 from heuristic_core.analysis.frames import frame
-from heuristic_core.components import ComponentGrid
 from heuristic_core.config.context import Context
-from heuristic_core.schemas import schema
-from heuristic_core.tables import write_table
+from heuristic_core.models.components import ComponentGrid
+from heuristic_core.tables.parquet import write_table
+from heuristic_core.tables.schemas import schema
 
 GRID = ComponentGrid(2, 3)
 CONTEXT = Context(mid=0.3, high=0.5, last=20, seeds=(1, 2), curve_seeds=(1,), margin=3.0)

@@ -7,8 +7,8 @@ from heuristic_core.analysis.effective_size import effective_size, state
 from heuristic_core.analysis.frames import frame
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.config.context import Context
-from heuristic_core.schemas import schema
-from heuristic_core.tables import write_table
+from heuristic_core.tables.parquet import write_table
+from heuristic_core.tables.schemas import schema
 
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1}
 ONE = Analysis(margins=[3.0], recovery=[])

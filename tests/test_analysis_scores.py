@@ -10,8 +10,8 @@ from scipy import stats
 from heuristic_core.analysis.accuracy import group_accuracy_of, group_means
 from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy
 from heuristic_core.analysis.scores import accuracies, finetune_accuracy
-from heuristic_core.schemas import schema
-from heuristic_core.tables import read_coded
+from heuristic_core.tables.parquet import read_coded
+from heuristic_core.tables.schemas import schema
 
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 10}
 FULL = {"sparsity": 0.0, "seed": None, "repeat": 0}

@@ -9,9 +9,9 @@ from heuristic_core.analysis.core_seeds import core_seeds
 from heuristic_core.analysis.rank_correlation import rank_correlation
 from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.analysis.spread import summary, variance
-from heuristic_core.components import ComponentGrid
 from heuristic_core.config.context import Context
-from heuristic_core.schemas import schema
+from heuristic_core.models.components import ComponentGrid
+from heuristic_core.tables.schemas import schema
 
 CONTEXT = Context(mid=0.3, high=0.5, last=10, seeds=(1, 2, 3), curve_seeds=(1,), repeats=(1, 2))
 RUN = {"study": "s", "model": "m", "task": "t"}

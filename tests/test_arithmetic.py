@@ -19,8 +19,8 @@ from steps import JOBS, Steps
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from heuristic_core import arithmetic
-from heuristic_core.arithmetic import NATIVE, PORTABLE, SETTINGS
+from heuristic_core.common import arithmetic
+from heuristic_core.common.arithmetic import NATIVE, PORTABLE, SETTINGS
 from heuristic_core.config.study import ConfigError, parse_study
 
 # Whose every number is one of their inputs or a constant, an exact comparison, or a correctly rounded conversion.
@@ -123,9 +123,9 @@ def test_an_operation_that_differs_is_named_and_so_are_other_versions():
 
 CHECK = """
 import numpy, scipy.linalg, torch
-from heuristic_core import arithmetic
+from heuristic_core.common import arithmetic
 torch.set_num_threads(2)
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
 print(arithmetic.departures())
 try:
     print(arithmetic.settle("portable", by_hand=False))
@@ -177,8 +177,8 @@ def test_builds_that_do_not_tell_what_they_compute_with_are_named(monkeypatch):
 def test_what_computes_otherwise_later_leaves_no_record():
     program = """
 import torch
-from heuristic_core import arithmetic
-from heuristic_core.errors import InputError
+from heuristic_core.common import arithmetic
+from heuristic_core.common.errors import InputError
 arithmetic.settle("portable", by_hand=False)
 torch.set_num_threads(2)
 try:
@@ -258,9 +258,9 @@ def test_native_arithmetic_asks_for_nothing(processor):
 
 
 def test_forks_of_one_server_share_arithmetic_and_what_is_read_when_libraries_are_imported(monkeypatch):
-    path = ROOT / "workflow" / "warm" / "run.py"
+    path = ROOT / "workflow" / "fork_server" / "run.py"
     monkeypatch.syspath_prepend(path.parent)
-    spec = importlib.util.spec_from_file_location("warm_run", path)
+    spec = importlib.util.spec_from_file_location("fork_server_run", path)
     run = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(run)
     monkeypatch.delenv("HF_HOME", raising=False)

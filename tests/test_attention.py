@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from heuristic_core.attention import (
+from heuristic_core.common.errors import InputError
+from heuristic_core.evaluation.attention import (
     KINDS,
     attention_map,
     attention_shares,
@@ -14,9 +15,9 @@ from heuristic_core.attention import (
     relations_of,
     share_rows,
 )
-from heuristic_core.components import ComponentGrid, Identity
-from heuristic_core.errors import InputError
-from heuristic_core.tables import as_table
+from heuristic_core.models.components import ComponentGrid
+from heuristic_core.tables.identity import Identity
+from heuristic_core.tables.parquet import as_table
 from heuristic_core.tasks.words import WordPair
 
 LETTERS = {"=": "self", "R": "repeated", "1": "first", "S": "separator", "<": "previous", ">": "next", ".": "other"}

@@ -14,15 +14,15 @@ from conftest import ROOT
 from reduced import REDUCED, RUNS
 from safetensors.numpy import save_file
 
-from heuristic_core.audit.check import check
-from heuristic_core.audit.jobs import expected_jobs
-from heuristic_core.audit.recompute import again, computable, sample
-from heuristic_core.audit.same import difference
-from heuristic_core.errors import InputError
-from heuristic_core.provenance import file_digest
-from heuristic_core.record import digest, record_of
-from heuristic_core.record import rows as collected
-from heuristic_core.tables import read_rows, write_table
+from heuristic_core.common.errors import InputError
+from heuristic_core.common.hashing import file_digest
+from heuristic_core.provenance.audit.check import check
+from heuristic_core.provenance.audit.jobs import expected_jobs
+from heuristic_core.provenance.audit.recompute import again, computable, sample
+from heuristic_core.provenance.audit.same import difference
+from heuristic_core.provenance.record import digest, record_of
+from heuristic_core.provenance.record import rows as collected
+from heuristic_core.tables.parquet import read_rows, write_table
 
 STUDY = Path("results/reduced")
 CELL = f"{RUNS}/ft1/step60/s0.4/seed42"

@@ -9,10 +9,10 @@ import sys
 import pytest
 from reduced import ROOT, clone
 
-from heuristic_core.changes.code import changed_code
-from heuristic_core.changes.dryrun import PARAMS, Planned, Reason, planned_jobs, reason_of
-from heuristic_core.changes.explain import MOST, NOTHING, explain
-from heuristic_core.changes.settings import differences, option
+from heuristic_core.provenance.changes.code import changed_code
+from heuristic_core.provenance.changes.dryrun import PARAMS, Planned, Reason, planned_jobs, reason_of
+from heuristic_core.provenance.changes.explain import MOST, NOTHING, explain
+from heuristic_core.provenance.changes.settings import differences, option
 
 NONE = Reason({}, [], [], False, False, False)
 
@@ -191,7 +191,7 @@ def recorded(tmp_path, monkeypatch):
     git(folder, "commit", "--quiet", "--message", "all")
     sha = subprocess.run(["git", "rev-parse", "HEAD"], cwd=folder, check=True, capture_output=True, text=True)
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("heuristic_core.provenance.PACKAGE", folder / "src" / "heuristic_core")
+    monkeypatch.setattr("heuristic_core.provenance.digests.PACKAGE", folder / "src" / "heuristic_core")
     record = folder / "results/s/provenance/x.json"
     record.parent.mkdir(parents=True)
     record.write_text(json.dumps({"commit": sha.stdout.strip(), "dirty": False}))
@@ -207,14 +207,14 @@ def test_changed_code_names_the_modules_that_matter_and_packages(recorded):
     append(package / "figures/figure06.py", "\nADDED = 1\n")
     append(package / "figures/style.py", "# a comment\n")
     append(package / "figures/figure04.py", "\nADDED = 1\n")
-    append(package / "gates.py", "\nADDED = 1\n")
+    append(package / "pruning/hard_concrete.py", "\nADDED = 1\n")
     lock = recorded / "envs/requirements.txt"
     lock.write_text(lock.read_text().replace("matplotlib==", "matplotlib==9").replace("ruff==", "ruff==9"))
     draw = ["fork", "figure", "--name", "figure06"]
     module, drawing = changed_code(recorded, draw, "results/s/x")
     assert module == "src/heuristic_core/figures/figure06.py"
     assert drawing.startswith("matplotlib ") and " -> 9" in drawing
-    assert changed_code(recorded, ["fork", "prune"], "results/s/x") == ["src/heuristic_core/gates.py"]
+    assert changed_code(recorded, ["fork", "prune"], "results/s/x") == ["src/heuristic_core/pruning/hard_concrete.py"]
 
 
 def test_new_modules_and_templates_count(recorded):
@@ -228,14 +228,14 @@ def test_new_modules_and_templates_count(recorded):
 
 
 def test_what_is_not_known_is_not_claimed(recorded):
-    append(recorded / "src/heuristic_core/gates.py", "\nADDED = 1\n")
+    append(recorded / "src/heuristic_core/pruning/hard_concrete.py", "\nADDED = 1\n")
     unknown = ["workflow/scripts/prune.py, or what it imports, or a locked package"]
     assert changed_code(recorded, ["fork", "prune"], "results/s/other") == unknown
     record = recorded / "results/s/provenance/x.json"
     made = json.loads(record.read_text())
     record.write_text(json.dumps(made | {"dirty": True}))
     module, rest = changed_code(recorded, ["fork", "prune"], "results/s/x")
-    assert module == "src/heuristic_core/gates.py"
+    assert module == "src/heuristic_core/pruning/hard_concrete.py"
     assert rest == f"or what differed from commit {made['commit'][:8]} when results/s/x was made"
     record.write_text(json.dumps({"commit": "0" * 40, "dirty": False}))
     assert changed_code(recorded, ["fork", "prune"], "results/s/x") == unknown

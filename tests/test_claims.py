@@ -10,12 +10,12 @@ from heuristic_core.analysis import statistics_accuracy as accuracy
 from heuristic_core.analysis import statistics_heads as heads
 from heuristic_core.analysis.claims import STATISTICS, claims, verdict
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, of_run
+from heuristic_core.common.errors import InputError
 from heuristic_core.config import ConfigError
 from heuristic_core.config.claims import load_claims
 from heuristic_core.config.context import Context
-from heuristic_core.errors import InputError
-from heuristic_core.schemas import SCHEMAS, schema
-from heuristic_core.tables import as_frame, as_table
+from heuristic_core.tables.parquet import as_frame, as_table
+from heuristic_core.tables.schemas import SCHEMAS, schema
 
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1}
 CONTEXT = Context(

@@ -15,10 +15,10 @@ from scipy import stats
 from test_scripts import script
 
 from heuristic_core.analysis.compare import compare, only_in
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
 from heuristic_core.report.sides import Side, load, parse_sides
-from heuristic_core.schemas import schema
-from heuristic_core.tables import read_table
+from heuristic_core.tables.parquet import read_table
+from heuristic_core.tables.schemas import schema
 
 Z = stats.norm.ppf(0.975)
 

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristic_core.components import Component, ComponentGrid, FailedRun, Identity, Subnetwork, kept_count, load_run
-from heuristic_core.errors import InputError
-from heuristic_core.tables import as_table
+from heuristic_core.common.errors import InputError
+from heuristic_core.models.components import Component, ComponentGrid, kept_count
+from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork, load_run
+from heuristic_core.tables.identity import Identity
+from heuristic_core.tables.parquet import as_table
 
 RUN = Identity("study", "model", "task", 1, 400, 0.5, 42)
 # 0.1 + 0.2 and the like: alphas whose shortest decimal form is long.

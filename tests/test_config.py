@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from heuristic_core.config import ConfigError, Study, load_study, parse_study
 from heuristic_core.config.context import Context
 from heuristic_core.config.grid import cells
+from heuristic_core.config.paths import Layout
 from heuristic_core.config.pruning import Prune
-from heuristic_core.layout import Layout
 
 FILES = STUDY_FILES
 VALUES = {file: yaml.safe_load((ROOT / file).read_text()) for file in FILES}

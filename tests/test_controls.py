@@ -5,12 +5,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from heuristic_core import evaluate
 from heuristic_core.analysis.controls import controls, first_pairs, permuted
-from heuristic_core.analysis.frames import frame, generator
-from heuristic_core.components import ComponentGrid, Identity
-from heuristic_core.schemas import schema
-from heuristic_core.tables import as_frame, as_table, write_table
+from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.evaluation import evaluate
+from heuristic_core.models.components import ComponentGrid
+from heuristic_core.tables.identity import Identity
+from heuristic_core.tables.parquet import as_frame, as_table, write_table
+from heuristic_core.tables.schemas import schema
 
 SEEDS = (42, 43, 44)
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 20, "repeat": 0}
@@ -20,7 +21,7 @@ GROUPS = {"a": "ood", "b": "ood", "c": "id"}
 
 def test_a_permutation_keeps_the_counts_of_every_layer_and_the_mlps():
     grid, kept = ComponentGrid(3, 4), [0, 2, 3, 8, 12, 14]
-    draws = [permuted(kept, grid, generator(0, "random subnetwork", seed)) for seed in range(200)]
+    draws = [permuted(kept, grid, numpy_generator(0, "random subnetwork", seed)) for seed in range(200)]
     for found in draws:
         assert found == sorted(set(found)) and found[4:] == [12, 14]
         assert [head // 4 for head in found[:4]] == [0, 0, 0, 2]

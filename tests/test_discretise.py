@@ -5,12 +5,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heuristic_core.ablation import component_means
-from heuristic_core.components import ComponentGrid
 from heuristic_core.config.pruning import Prune
-from heuristic_core.discretise import choose_threshold, discretise, keep_above, keep_largest, soft_mask
-from heuristic_core.evaluate import all_logits
-from heuristic_core.prune import PruningInputs
+from heuristic_core.evaluation.evaluate import all_logits
+from heuristic_core.models.ablation import component_means
+from heuristic_core.models.components import ComponentGrid
+from heuristic_core.pruning.discretise import choose_threshold, discretise, keep_above, keep_largest, soft_mask
+from heuristic_core.pruning.prune import PruningInputs
 
 BASE = {"rise": 10, "hold": 2, "batch_size": 4, "warmup_steps": 2, "examples": 40, "mean_examples": 20}
 FINITE = st.floats(-12, 12)
@@ -51,7 +51,7 @@ def held_out(fused, pairs):
 
 
 def test_a_chosen_threshold_is_the_faithful_one_among_those_that_prune_enough(held_out):
-    from heuristic_core import discretise as module
+    from heuristic_core.pruning import discretise as module
 
     grid = held_out.model.grid
     log_alpha = torch.linspace(-2, 1.5, len(grid))[

@@ -5,10 +5,12 @@ import pytest
 from conftest import ROOT, make_encoded
 
 from heuristic_core.config import load_study
-from heuristic_core.tasks.encode import encode, make_tokenizer
+from heuristic_core.models.tokenizer import make_tokenizer
+from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.encoded import Encoded, Subset, from_lists
 from heuristic_core.tasks.language import VOCABULARY
-from heuristic_core.tasks.sentences import SubsetRule, sentences
+from heuristic_core.tasks.pairs import SubsetRule
+from heuristic_core.tasks.sentences import sentences
 
 STUDY = load_study(ROOT / "config.yaml")
 CLS, SEP = VOCABULARY.index("[CLS]"), VOCABULARY.index("[SEP]")

@@ -17,14 +17,14 @@ from conftest import ROOT
 from once import once
 from reduced import REDUCED, STUDY, snakemake
 
+from heuristic_core.common.hashing import file_digest
 from heuristic_core.config.claims import load_claims
-from heuristic_core.crate.members import TABLES, records
-from heuristic_core.crate.members import members as members_of
-from heuristic_core.crate.metadata import run_of
-from heuristic_core.crate.public import public, public_page
 from heuristic_core.figures.targets import TARGETS
-from heuristic_core.provenance import file_digest
-from heuristic_core.record import FIELDS, digest
+from heuristic_core.provenance.crate.members import TABLES, records
+from heuristic_core.provenance.crate.members import members as members_of
+from heuristic_core.provenance.crate.metadata import run_of
+from heuristic_core.provenance.crate.public import public, public_page
+from heuristic_core.provenance.record import FIELDS, digest
 
 SETTINGS = yaml.safe_load(REDUCED.read_text())
 SECRET = "hf_QwErTyUiOpAsDfGhJkLzXcVbNm"

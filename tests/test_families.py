@@ -5,14 +5,14 @@ import torch
 from conftest import make_encoded
 from families import CASES, SMALLER_ONLY, make_model
 
-from heuristic_core.ablation import Ablation, ComponentMeans, component_means, gates_without
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
+from heuristic_core.models.ablation import Ablation, ComponentMeans, component_means, gates_without
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.families import FAMILIES, family_of
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.fused_families import FUSED_FAMILIES
 from heuristic_core.models.hooked import HookedModel, inputs_for
-from heuristic_core.models.load import load_model, view_of
+from heuristic_core.models.implementation import load_model, view_of
 from heuristic_core.models.shrink import ordinary, shrink
 
 PAIRS = 24

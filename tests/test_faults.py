@@ -15,11 +15,12 @@ import pytest
 import torch
 from conftest import ROOT
 
-from heuristic_core import faults, files, progress, scratch
-from heuristic_core.errors import InputError
-from heuristic_core.saved import digests, load_state, save_state
+from heuristic_core.common import atomic, faults, progress
+from heuristic_core.common.errors import InputError
+from heuristic_core.jobs import scratch
+from heuristic_core.training.saved import digests, load_state, save_state
 
-WATCH = str(ROOT / "workflow" / "warm" / "watch.py")
+WATCH = str(ROOT / "workflow" / "fork_server" / "watch.py")
 
 # ---- saved states
 
@@ -100,7 +101,7 @@ def test_a_state_whose_finished_files_are_damaged_is_not_used(state, damage, cap
 
 HOLD = """
 import sys, time
-from heuristic_core.scratch import scratch
+from heuristic_core.jobs.scratch import scratch
 scratch(sys.argv[1], "the same")
 print("mine", flush=True)
 time.sleep(float(sys.argv[2]))
@@ -165,7 +166,7 @@ def test_work_of_another_kind_is_emptied_and_a_file_system_without_locks_is_used
 
 CUT = """
 import os, signal, sys
-from heuristic_core.files import replacing
+from heuristic_core.common.atomic import replacing
 with replacing(sys.argv[1]) as partial:
     partial.write_text("half")
     os.kill(os.getpid(), signal.SIGKILL)
@@ -178,23 +179,23 @@ def test_temporary_files_of_killed_writers_do_not_pile_up(tmp_path):
         assert subprocess.run([sys.executable, "-c", CUT, str(path)], check=False).returncode == -signal.SIGKILL
         (left,) = tmp_path.iterdir()  # the next writer removed that of the one before
         assert left.name.endswith(".partial.parquet") and left.name.startswith(".table-1.parquet.")
-    files.write_text(path, "whole")
+    atomic.write_text(path, "whole")
     assert list(tmp_path.iterdir()) == [path] and path.read_text() == "whole"
 
 
 def test_temporary_files_of_living_writers_and_other_machines_stay(tmp_path):
     path = tmp_path / "a.json"
-    with files.replacing(path) as partial:
+    with atomic.replacing(path) as partial:
         partial.write_text("half")
-        with files.replacing(path.with_name("b.json")) as other:
+        with atomic.replacing(path.with_name("b.json")) as other:
             other.write_text("b")
         assert partial.exists()
     far = tmp_path / ".a.json.node-7-1.partial.json"
     far.write_text("theirs")
-    files.write_text(path, "mine")
+    atomic.write_text(path, "mine")
     assert far.exists()
-    os.utime(far, (0, time.time() - 2 * files.ABANDONED))
-    files.write_text(path, "mine")
+    os.utime(far, (0, time.time() - 2 * atomic.ABANDONED))
+    atomic.write_text(path, "mine")
     assert not far.exists()
 
 
@@ -278,7 +279,7 @@ def test_other_errors_keep_their_traceback_and_users_errors_their_words():
 
 FULL = """
 import sys
-from heuristic_core.progress import start_log
+from heuristic_core.common.progress import start_log
 start_log(sys.argv[1])
 raise OSError(28, "No space left on device")
 """

@@ -11,13 +11,13 @@ import torch
 from conftest import ROOT
 from reduced import STUDY
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.config.study import ConfigError, load_study
-from heuristic_core.errors import InputError
-from heuristic_core.models.load import load_model
+from heuristic_core.models.implementation import load_model
 from heuristic_core.models.pretrained import starting_model
+from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.report.sides import parse_sides
-from heuristic_core.tasks.encode import make_tokenizer
 from heuristic_core.tasks.readers import DataError, read_columns
 
 SOURCES = sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "workflow").rglob("*.py")])
@@ -165,7 +165,7 @@ def test_no_module_reads_what_could_run(path):
         if isinstance(node, ast.Attribute):
             assert dotted(node) not in RUNNING, ast.unparse(node)
             if node.attr == "from_pretrained":
-                assert path.name == "loading.py", "models and tokenizers are loaded there alone"
+                assert path.name == "hugging_face.py", "models and tokenizers are loaded there alone"
         if isinstance(node, ast.Call):
             assert dotted(node.func) not in ("eval", "exec", "compile", "__import__"), ast.unparse(node)
             for keyword in node.keywords:

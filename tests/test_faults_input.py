@@ -17,17 +17,17 @@ from hypothesis import strategies as st
 from reduced import REDUCED, snakemake
 from test_readers import task_of
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config import ConfigError, load_study, parse_study
 from heuristic_core.config.context import Context
 from heuristic_core.config.grid import cells, early, repeats, seed_blocks, spread
+from heuristic_core.config.paths import Layout
 from heuristic_core.config.studies import parse_studies
-from heuristic_core.download import downloads
-from heuristic_core.errors import InputError
 from heuristic_core.figures.targets import TARGETS, unmet
-from heuristic_core.hub import sources
-from heuristic_core.layout import Layout
 from heuristic_core.report.sides import parse_sides
-from heuristic_core.tables import as_table
+from heuristic_core.sources.download import downloads
+from heuristic_core.sources.hub import sources
+from heuristic_core.tables.parquet import as_table
 from heuristic_core.tasks.counts import split_counts
 from heuristic_core.tasks.rows import local_paths
 from heuristic_core.tasks.sentences import sentences

@@ -94,7 +94,7 @@ class Life:
 def private(tmp_path):
     """An environment with a mark, and with a server of forks of its own."""
     folder = tempfile.mkdtemp(prefix="hc")  # a socket's path must be short
-    yield os.environ | {MARK: folder, "TMPDIR": folder, "HEURISTIC_CORE_WARM": "1"}
+    yield os.environ | {MARK: folder, "TMPDIR": folder, "HEURISTIC_CORE_FORK_SERVER": "1"}
     for process in processes(folder):
         process.kill()
     shutil.rmtree(folder)

@@ -21,7 +21,7 @@ from conftest import ROOT
 from reduced import RUNS, results, snakemake
 from test_faults_kills import MARK, check_that_nothing_runs, is_server, private, processes  # noqa: F401 (a fixture)
 
-from heuristic_core import faults
+from heuristic_core.common import faults
 
 CELL = f"{RUNS}/ft1/step60/s0.4/seed44"
 GIGABYTE = 1 << 30
@@ -177,14 +177,14 @@ def endless(changed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("warm", ["1", "0"])
-def test_a_killed_job_says_so_and_nothing_of_it_is_left_running(copy, finished, endless, private, warm):  # noqa: F811
+@pytest.mark.parametrize("fork_server", ["1", "0"])
+def test_a_killed_job_says_so_and_nothing_of_it_is_left_running(copy, finished, endless, private, fork_server):  # noqa: F811
     """As the kernel kills where memory runs out. Of two Snakemakes in the folder the second is refused."""
     log = log_of_pruning(copy)
-    environment = private | {"HEURISTIC_CORE_WARM": warm}
+    environment = private | {"HEURISTIC_CORE_FORK_SERVER": fork_server}
     running = start(copy, endless, environment, "--", TARGETS[0])
     wait_for(lambda: log.is_file() and "prune" in log.read_text())
-    if warm == "1":
+    if fork_server == "1":
         assert "lock" in fails(copy, "--", TARGETS[0]).lower()
         assert running.poll() is None
     for job in jobs(private[MARK]):

@@ -12,16 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file
 
+from heuristic_core.common.errors import Diverged
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.models import Architecture, Initialisation, NewModel
-from heuristic_core.errors import Diverged
-from heuristic_core.evaluate import all_logits
-from heuristic_core.finetune import Batches, Run, finetune, record
+from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.load import view_of
-from heuristic_core.models.location import location
+from heuristic_core.models.folder import folder_of
+from heuristic_core.models.implementation import view_of
 from heuristic_core.models.pretrained import starting_model
-from heuristic_core.stepper import Stepper
+from heuristic_core.training.finetune import Batches, TrainingRun, finetune, record
+from heuristic_core.training.stepper import Stepper
 
 MODEL = NewModel(
     name="tiny",
@@ -155,7 +155,7 @@ def test_a_gradient_that_is_not_finite_changes_no_weight():
 )
 def test_a_mean_loss_far_above_a_guess_and_above_the_first_is_divergence(first, later, diverged):
     """A guess among three classes has 1.1 nats; a new classifier may start far above that."""
-    records = Run(step=6, losses=[first])
+    records = TrainingRun(step=6, losses=[first])
     record(records, 0.1, classes=3)
     records.step, records.losses = 12, [later - 0.5, later + 0.5]
     with pytest.raises(Diverged, match=r"a guess has 1\.1") if diverged else contextlib.nullcontext():
@@ -247,7 +247,7 @@ def test_a_package_that_is_not_installed_is_named():
 
     missing = PretrainedModel(name="m", source="pretrained", package="no_such_package", folder="model")
     with pytest.raises(ValueError, match="'no_such_package' is not installed"):
-        location(missing)
+        folder_of(missing)
 
 
 def test_a_pretrained_encoder_from_a_folder_gets_a_classifier_of_the_seed(checkpoint):

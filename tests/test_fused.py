@@ -6,12 +6,12 @@ import pytest
 import torch
 from conftest import make_encoded
 
-from heuristic_core.errors import InputError
-from heuristic_core.evaluate import all_logits
+from heuristic_core.common.errors import InputError
+from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.fused_families import fused_family
-from heuristic_core.models.load import load_model, view_of
+from heuristic_core.models.implementation import load_model, view_of
 
 
 def reference_logits(bert, batch):

@@ -20,10 +20,10 @@ from huggingface_hub import errors
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config.tasks import FilesTask
-from heuristic_core.errors import InputError
-from heuristic_core.fetch import _explained
-from heuristic_core.hub import Source, matching, model_files
+from heuristic_core.sources.fetch import _explained
+from heuristic_core.sources.hub import Source, matching, model_files
 from heuristic_core.tasks.rows import local_paths, missing_paths, split_paths
 
 LABELS = ["entailment", "neutral", "contradiction"]
@@ -248,8 +248,8 @@ def test_what_the_client_raises_becomes_one_message(error, words):
 
 ASK = """
 import json, sys
-from heuristic_core.errors import InputError
-from heuristic_core.hub import cached_files, cached_model
+from heuristic_core.common.errors import InputError
+from heuristic_core.sources.hub import cached_files, cached_model
 model, data = sys.argv[1:]
 def told(function, *arguments):
     try:

@@ -4,11 +4,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from heuristic_core.ablation import Ablation, component_means
-from heuristic_core.components import ComponentGrid
-from heuristic_core.importance import gate_gradients, normalised
+from heuristic_core.models.ablation import Ablation, component_means
+from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.hooked import HookedModel
+from heuristic_core.pruning.importance import gate_gradients, normalised
 
 
 @pytest.fixture(scope="module")

@@ -13,11 +13,11 @@ from conftest import ROOT
 from reduced import RUNS, snakemake
 from safetensors.torch import save_file
 
-from heuristic_core.ablation import component_means
-from heuristic_core.components import Subnetwork
 from heuristic_core.config.pruning import Prune
-from heuristic_core.evaluate import all_logits
-from heuristic_core.tables import read_table
+from heuristic_core.evaluation.evaluate import all_logits
+from heuristic_core.models.ablation import component_means
+from heuristic_core.pruning.subnetwork import Subnetwork
+from heuristic_core.tables.parquet import read_table
 
 SEEDS = (1, 2)
 KILLS = 3

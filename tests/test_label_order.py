@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import PretrainedModel
-from heuristic_core.errors import InputError
 from heuristic_core.models.pretrained import starting_model
 
 LABELS = ["entailment", "neutral", "contradiction"]

@@ -7,10 +7,12 @@ from random import Random
 
 import pytest
 
-from heuristic_core.tables import read_table, write_table
-from heuristic_core.tasks import grammar, language
-from heuristic_core.tasks.grammar import INTRANSITIVE, NOUNS, TRANSITIVE, Draw, held_out
+from heuristic_core.config.tasks import GENERATED_SUBSETS
+from heuristic_core.tables.parquet import read_table, write_table
+from heuristic_core.tasks import grammar, language, vocabulary
+from heuristic_core.tasks.draw import Draw, held_out
 from heuristic_core.tasks.language import SUBSETS, VOCABULARY, evaluation_pairs, training_pairs
+from heuristic_core.tasks.vocabulary import INTRANSITIVE, NOUNS, TRANSITIVE
 
 N = 20_000
 SHARE = 0.03
@@ -46,7 +48,7 @@ def assert_share(count, n, p):
 # ---- reading sentences, independently of the rules that made them
 
 TAGS = dict.fromkeys(NOUNS, "n") | dict.fromkeys(TRANSITIVE, "t") | dict.fromkeys(INTRANSITIVE, "i")
-TAGS |= dict.fromkeys(grammar.PREPOSITIONS, "p") | {"who": "w", "and": "&", "were": "x", "by": "y"}
+TAGS |= dict.fromkeys(vocabulary.PREPOSITIONS, "p") | {"who": "w", "and": "&", "were": "x", "by": "y"}
 # A noun phrase: bare, or with a phrase, another noun, or a relative clause after it.
 PHRASE = r"(n(?:pn|&n|wi|wtn|wnt)?)"
 SENTENCE = re.compile(rf"{PHRASE}(?:(t){PHRASE}|(i)|(xty){PHRASE})")
@@ -55,7 +57,7 @@ SENTENCE = re.compile(rf"{PHRASE}(?:(t){PHRASE}|(i)|(xty){PHRASE})")
 def facts(sentence):
     """The simple clauses that a sentence of one main clause asserts: (subject, verb, object or "")."""
     place = sentence.index("in") if "in" in sentence else len(sentence)
-    sentence = [word for word in sentence[:place] if word not in grammar.ADJECTIVES]
+    sentence = [word for word in sentence[:place] if word not in vocabulary.ADJECTIVES]
     parsed = SENTENCE.fullmatch("".join(TAGS[word] for word in sentence))
     assert parsed, sentence
     asserted = set()
@@ -288,3 +290,7 @@ def test_rows_are_a_sentences_table(tmp_path):
         back = read_table(tmp_path / "rows.parquet")
         assert list(back["sentence2"]) == [row["sentence2"] for row in rows]
         assert list(back["label"]) == [row["label"] for row in rows]
+
+
+def test_a_configuration_knows_the_subsets_of_the_language():
+    assert tuple(SUBSETS) == GENERATED_SUBSETS

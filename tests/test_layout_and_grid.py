@@ -8,14 +8,14 @@ import pytest
 import yaml
 from conftest import ROOT, STUDY_FILES
 
-from heuristic_core.components import Identity
 from heuristic_core.config import load_study, parse_study
 from heuristic_core.config.analysis import Counterpart
 from heuristic_core.config.context import Context
 from heuristic_core.config.grid import Cell, cells, early, repeats, seed_blocks, spread, surface
+from heuristic_core.config.paths import Layout
 from heuristic_core.figures.targets import TARGETS, outputs, unmet
-from heuristic_core.layout import Layout
-from heuristic_core.schemas import SCHEMAS
+from heuristic_core.tables.identity import Identity
+from heuristic_core.tables.schemas import SCHEMAS
 
 FILES = STUDY_FILES
 VALUES = yaml.safe_load((ROOT / "config.yaml").read_text())

@@ -9,32 +9,32 @@ from scipy import stats
 from test_attention import Given, make_pair
 from test_finetune import LABELS, MODEL, SETTINGS
 
-from heuristic_core.analysis import statistics_heads
-from heuristic_core.analysis import statistics_start as start
+from heuristic_core.analysis import statistics_heads, statistics_overlap
 from heuristic_core.analysis.core import common_heads
 from heuristic_core.analysis.estimates import CannotSay, Evidence, of_run
 from heuristic_core.analysis.lesions import lesion_accuracy
-from heuristic_core.attention import overlap_rows, uniform
-from heuristic_core.components import ComponentGrid, Identity
+from heuristic_core.common.errors import InputError
 from heuristic_core.config import ConfigError, parse_study
 from heuristic_core.config.analysis import Figure
 from heuristic_core.config.context import Context
 from heuristic_core.config.lesion import Lesion
-from heuristic_core.errors import InputError
-from heuristic_core.evaluate import all_logits, subnetwork_logits
+from heuristic_core.evaluation.attention import overlap_rows, uniform
+from heuristic_core.evaluation.evaluate import all_logits, subnetwork_logits
 from heuristic_core.figures import draw
 from heuristic_core.figures.table_overlap import sheets
-from heuristic_core.finetune import finetune
-from heuristic_core.lesions import NoLesion, lesioned
 from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.close_heads import close_heads
+from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.families import family_of
 from heuristic_core.models.hooked import HookedModel
-from heuristic_core.models.lesion import close_heads
-from heuristic_core.models.load import view_of
+from heuristic_core.models.implementation import view_of
 from heuristic_core.models.pretrained import starting_model
-from heuristic_core.schemas import schema
-from heuristic_core.stepper import Stepper
-from heuristic_core.tables import as_frame, as_table
+from heuristic_core.tables.identity import Identity
+from heuristic_core.tables.parquet import as_frame, as_table
+from heuristic_core.tables.schemas import schema
+from heuristic_core.training.finetune import finetune
+from heuristic_core.training.lesions import NoLesion, lesioned
+from heuristic_core.training.stepper import Stepper
 
 IDENTITY = Identity("s", "m", "t", 1)
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1}
@@ -239,7 +239,7 @@ def heads_tables(overlap, core):
 
 
 def test_core_heads_among_overlap_heads_against_chance_within_layers():
-    found = start.overlap_core(evidence(**heads_tables(overlap=[0, 1, 4], core=[0, 1, 8])))
+    found = statistics_overlap.overlap_core(evidence(**heads_tables(overlap=[0, 1, 4], core=[0, 1, 8])))
     assert found.value == pytest.approx(1 / 6) and found.exact and found.n == 3  # of 4 over 2 pairs in layer 0
     assert found.detail.startswith("2 of 3 core heads") and "3 of all 12 heads do; 1 expected" in found.detail
     by_hand = stats.hypergeom.pmf(2, 4, 2, 2)
@@ -248,9 +248,9 @@ def test_core_heads_among_overlap_heads_against_chance_within_layers():
         ([0], [], "no core head"), ([], [0], "no head attends"), (range(12), [0], "every head attends"),
     ):  # fmt: skip
         with pytest.raises(CannotSay, match=message):
-            start.overlap_core(evidence(**heads_tables(overlap, core)))
+            statistics_overlap.overlap_core(evidence(**heads_tables(overlap, core)))
     with pytest.raises(CannotSay, match="no table overlap_heads"):
-        start.overlap_core(evidence(core=heads_tables([0], [0])["core"]))
+        statistics_overlap.overlap_core(evidence(core=heads_tables([0], [0])["core"]))
 
 
 def test_layers_are_convolved():
@@ -297,7 +297,7 @@ def lesions(names=("overlap", "random1", "random2"), ood=OOD, sizes=(3, 3, 3), r
 
 
 def test_what_a_lesion_costs_is_judged_against_one_more_random_set():
-    found = start.lesion_cost(evidence(**lesions()), "ood", 0.95)
+    found = statistics_overlap.lesion_cost(evidence(**lesions()), "ood", 0.95)
     assert found.value == 20 - 54 and found.n == 2 and found.unit == "random lesions"
     half = stats.t.ppf(0.975, 1) * np.std([50, 58], ddof=1) * np.sqrt(1 + 1 / 2)
     assert (found.low, found.high) == pytest.approx((found.value - half, found.value + half))
@@ -305,15 +305,15 @@ def test_what_a_lesion_costs_is_judged_against_one_more_random_set():
         "with all heads/without the 3 overlap heads/without random heads: ID 100.0/100.0/100.0/100.0; "
         "OOD 60.0/20.0/50.0/58.0; entailment unknown/unknown/unknown/unknown %"
     )
-    one = start.lesion_cost(evidence(**lesions(names=("overlap", "random1"))), "ood", 0.95)
+    one = statistics_overlap.lesion_cost(evidence(**lesions(names=("overlap", "random1"))), "ood", 0.95)
     assert (one.value, one.low, one.high, one.n) == (-30, None, None, 1)
-    fewer = start.lesion_cost(evidence(**lesions(sizes=(3, 2, 3))), "ood", 0.95)
+    fewer = statistics_overlap.lesion_cost(evidence(**lesions(sizes=(3, 2, 3))), "ood", 0.95)
     assert "the 3 overlap heads (too few others: random1 2)" in fewer.detail
 
 
 def test_a_delay_starts_where_the_task_is_learned_and_ends_at_half_of_the_whole_model():
     """Half is 30 %: with all heads at step 20, random heads at 20 and 10, without overlap heads never."""
-    found = start.lesion_delay(evidence(**lesions()), share=0.95)
+    found = statistics_overlap.lesion_delay(evidence(**lesions()), share=0.95)
     assert found.value == 30 - 15 and found.n == 2
     half = stats.t.ppf(0.975, 1) * np.std([20, 10], ddof=1) * np.sqrt(1 + 1 / 2)
     assert (found.low, found.high) == pytest.approx((15 - half, 15 + half))
@@ -322,7 +322,7 @@ def test_a_delay_starts_where_the_task_is_learned_and_ends_at_half_of_the_whole_
         "without random heads, 20 with all"
     )
     other = OOD | {"overlap": (100, 0, 3, 30), "random1": (0, 0, 0, 0)}
-    late = start.lesion_delay(evidence(**lesions(ood=other)), share=0.95)
+    late = statistics_overlap.lesion_delay(evidence(**lesions(ood=other)), share=0.95)
     assert late.value == 30 - (30 + 10) / 2 and "30 without the 3 overlap heads, never (counted as 30" in late.detail
     assert late.low is None  # the control would take longer: the difference is none to bound
 
@@ -336,7 +336,7 @@ def test_a_delay_starts_where_the_task_is_learned_and_ends_at_half_of_the_whole_
 )
 def test_a_delay_needs_a_goal_that_something_reaches(ood, message):
     with pytest.raises(CannotSay, match=message):
-        start.lesion_delay(evidence(**lesions(ood=OOD | ood)), share=0.95)
+        statistics_overlap.lesion_delay(evidence(**lesions(ood=OOD | ood)), share=0.95)
 
 
 @pytest.mark.parametrize(
@@ -348,12 +348,12 @@ def test_a_delay_needs_a_goal_that_something_reaches(ood, message):
 )
 def test_lesions_that_there_are_not_are_named_with_their_reason(sizes, reasons, message):
     with pytest.raises(CannotSay, match=message):
-        start.lesion_cost(evidence(**lesions(sizes=sizes, reasons=reasons)), "ood", 0.95)
+        statistics_overlap.lesion_cost(evidence(**lesions(sizes=sizes, reasons=reasons)), "ood", 0.95)
 
 
 def test_a_study_without_lesions_cannot_say():
     with pytest.raises(CannotSay, match="nothing was fine-tuned without heads; set lesion"):
-        start.lesion_cost(evidence(finetune_accuracy=curve(OOD["none"])), "ood", 0.95)
+        statistics_overlap.lesion_cost(evidence(finetune_accuracy=curve(OOD["none"])), "ood", 0.95)
 
 
 def test_groups_that_are_not_evaluated_decide_nothing():
@@ -362,13 +362,13 @@ def test_groups_that_are_not_evaluated_decide_nothing():
         return evidence(**{name: [row for row in rows if row.get("group") != group] for name, rows in tables})
 
     with pytest.raises(CannotSay, match="no out-of-domain subset"):
-        start.lesion_cost(without("ood"), "ood", 0.95)
+        statistics_overlap.lesion_cost(without("ood"), "ood", 0.95)
     with pytest.raises(CannotSay, match="no in-domain subset"):
-        start.lesion_delay(without("id"), share=0.95)
+        statistics_overlap.lesion_delay(without("id"), share=0.95)
     with pytest.raises(CannotSay, match="no in-domain subset"):
-        start.lesion_cost(without("id"), "ood", 0.95)
+        statistics_overlap.lesion_cost(without("id"), "ood", 0.95)
     with pytest.raises(CannotSay, match="no id subset"):
-        start.lesion_cost(without("id"), "id", 0.95)
+        statistics_overlap.lesion_cost(without("id"), "id", 0.95)
 
 
 def test_a_model_that_never_learns_the_task_generalises_neither():
@@ -378,10 +378,10 @@ def test_a_model_that_never_learns_the_task_generalises_neither():
         if row["lesion"] == "overlap" and row["group"] == "id":
             row["accuracy"] = 34.0
     with pytest.raises(CannotSay, match=r"the task is not learned in run overlap; .*ID 100\.0/34\.0/100\.0"):
-        start.lesion_cost(evidence(**stuck), "ood", 0.95)
-    task = start.lesion_cost(evidence(**stuck), "id", 0.95)
+        statistics_overlap.lesion_cost(evidence(**stuck), "ood", 0.95)
+    task = statistics_overlap.lesion_cost(evidence(**stuck), "id", 0.95)
     assert (task.value, task.low, task.high) == (-66, -66, -66)
-    delay = start.lesion_delay(evidence(**stuck), share=0.95)
+    delay = statistics_overlap.lesion_delay(evidence(**stuck), share=0.95)
     assert delay.value == 30 - 15 and delay.detail.startswith("half is 30.0 %; reached at step never (counted as 30)")
 
 
@@ -389,7 +389,7 @@ def test_tables_of_another_origin_may_lack_accuracies():
     tables = lesions()
     del tables["lesion_accuracy"]
     with pytest.raises(CannotSay, match="no table lesion_accuracy"):
-        start.lesion_cost(evidence(**tables), "ood", 0.95)
+        statistics_overlap.lesion_cost(evidence(**tables), "ood", 0.95)
 
 
 @pytest.mark.parametrize("name", ["banana", "random0", "random-1"])

@@ -10,7 +10,8 @@ from heuristic_core.config import load_study
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.pretrained import starting_model
-from heuristic_core.tasks.encode import encode, make_tokenizer
+from heuristic_core.models.tokenizer import make_tokenizer
+from heuristic_core.tasks.encode import encode
 
 STUDY = load_study(ROOT / "config" / "minilm-mnli.yaml")
 PAIRS = [

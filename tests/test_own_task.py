@@ -12,7 +12,7 @@ from families import make_model
 from reduced import planned, snakemake
 
 from heuristic_core.config import ConfigError, parse_study
-from heuristic_core.tables import read_rows, read_table
+from heuristic_core.tables.parquet import read_rows, read_table
 from heuristic_core.tasks.files import DataError, read_task
 
 PAGE = (ROOT / "docs" / "own-task.md").read_text()

@@ -8,11 +8,11 @@ import pytest
 from conftest import ROOT, SHARED
 from reduced import REDUCED, STUDY, planned
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config import load_study
 from heuristic_core.config.lesion import Lesion
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.config.tasks import EvaluationSplit, Split
-from heuristic_core.errors import InputError
 from heuristic_core.plan.devices import device, hours
 from heuristic_core.plan.jobs import counted, jobs
 from heuristic_core.plan.memory import memory

@@ -10,14 +10,14 @@ from reduced import REDUCED, snakemake
 from safetensors.torch import load_file
 from transformers import BertTokenizer
 
+from heuristic_core.common.errors import Diverged
 from heuristic_core.config.models import Architecture, Initialisation, NewModel, Pretraining
-from heuristic_core.errors import Diverged
 from heuristic_core.models.pretrained import masked_language_model, starting_model
-from heuristic_core.pretrain import Corpus, MaskedStepper, accuracies, pretrain, restored
-from heuristic_core.tasks import grammar as g
+from heuristic_core.tasks import vocabulary
 from heuristic_core.tasks.language import VOCABULARY
 from heuristic_core.tasks.masking import in_both_sentences, masked
 from heuristic_core.tasks.unlabelled import unlabelled_pairs
+from heuristic_core.training.pretrain import Corpus, MaskedStepper, accuracies, pretrain, restored
 
 SETTINGS = Pretraining(
     seed=3, steps=24, batch_size=8, learning_rate=1e-2, warmup_steps=2, clip_norm=1.0, measure_every=6, save_every=5
@@ -115,7 +115,7 @@ def words_of(row):
 
 
 def content(words):
-    return set(words) & set(g.CONTENT)
+    return set(words) & set(vocabulary.CONTENT)
 
 
 def test_related_sentences_share_their_words_and_unrelated_ones_do_so_by_chance():

@@ -15,7 +15,7 @@ import sys
 import pytest
 from reduced import ROOT
 
-from heuristic_core import arithmetic
+from heuristic_core.common import arithmetic
 
 PROCESSORS = ("EPYC-Rome", "Haswell")
 QEMU, NEEDED = "qemu-x86_64", (7, 2)  # the first that emulates AVX2

@@ -7,8 +7,9 @@ import pytest
 from amounts import first_fast
 from conftest import ROOT
 
-from heuristic_core import provenance
-from heuristic_core.provenance import LENGTH, code_digest, file_digest
+from heuristic_core.common.hashing import file_digest
+from heuristic_core.provenance import digests as code_digests
+from heuristic_core.provenance.digests import LENGTH, code_digest
 
 SCRIPT = '''"""A script."""
 
@@ -41,14 +42,14 @@ def package(tmp_path, monkeypatch):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     (tmp_path / "script.py").write_text(SCRIPT)
-    monkeypatch.setattr(provenance, "PACKAGE", folder)
+    monkeypatch.setattr(code_digests, "PACKAGE", folder)
     yield folder
     forget()
 
 
 def forget():
     """Empty the caches of the module, which take files for unchanging."""
-    for function in vars(provenance).values():
+    for function in vars(code_digests).values():
         if hasattr(function, "cache_clear"):
             function.cache_clear()
 
@@ -74,7 +75,7 @@ def test_a_checkout_elsewhere_has_the_same_digest(package, tmp_path, monkeypatch
     before = digest(package.parent / "script.py")
     shutil.copytree(package, tmp_path / "elsewhere" / "tiny")
     shutil.copy(package.parent / "script.py", tmp_path / "elsewhere" / "other_name.py")
-    monkeypatch.setattr(provenance, "PACKAGE", tmp_path / "elsewhere" / "tiny")
+    monkeypatch.setattr(code_digests, "PACKAGE", tmp_path / "elsewhere" / "tiny")
     assert digest(tmp_path / "elsewhere" / "other_name.py") == before
 
 
@@ -196,9 +197,9 @@ def test_a_package_that_draws_counts_where_it_is_imported(package):
 @pytest.fixture
 def copy(tmp_path, monkeypatch):
     """A copy of this package that the digests are taken of."""
-    folder = tmp_path / provenance.PACKAGE.name
-    shutil.copytree(provenance.PACKAGE, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(provenance, "PACKAGE", folder)
+    folder = tmp_path / code_digests.PACKAGE.name
+    shutil.copytree(code_digests.PACKAGE, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(code_digests, "PACKAGE", folder)
     yield folder
     forget()
 
@@ -212,13 +213,16 @@ def digests():
 @pytest.mark.parametrize(
     ("module", "users"),
     first_fast(
-        ("gates.py", {"prune", "controls_predictions"}),  # both keep the components with the largest values
+        (
+            "pruning/hard_concrete.py",
+            {"prune", "evaluate_controls"},
+        ),  # both keep the components with the largest values
         ("tasks/grammar.py", {"sentences", "encode", "pretrain", "plan"}),  # which counts the generated pairs
         # Every script writes files but the one that tells of changes.
-        ("files.py", {path.stem for path in (ROOT / "workflow" / "scripts").glob("*.py")} - {"changes"}),
+        ("common/atomic.py", {path.stem for path in (ROOT / "workflow" / "scripts").glob("*.py")} - {"changes"}),
         # Values of settings stand in a rule's params; a new setting of one figure reruns no other job.
         ("config/blocks.py", set()),
-        ("progress.py", set()),
+        ("common/progress.py", set()),
     ),
 )
 def test_a_change_reaches_the_scripts_that_use_it_and_no_others(copy, module, users):
@@ -229,6 +233,6 @@ def test_a_change_reaches_the_scripts_that_use_it_and_no_others(copy, module, us
 
 
 def test_no_module_imports_in_a_way_that_digests_overlook():
-    for path in [*provenance.PACKAGE.rglob("*.py"), *(ROOT / "workflow" / "scripts").glob("*.py")]:
+    for path in [*code_digests.PACKAGE.rglob("*.py"), *(ROOT / "workflow" / "scripts").glob("*.py")]:
         nodes = ast.walk(ast.parse(path.read_text()))
         assert not any(isinstance(node, ast.ImportFrom) and node.level for node in nodes), f"{path}: relative import"

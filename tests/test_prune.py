@@ -5,16 +5,16 @@ import torch
 from amounts import first_fast
 from conftest import make_encoded
 
-from heuristic_core import gates
-from heuristic_core.ablation import Ablation, ComponentMeans, Mask, component_means
-from heuristic_core.components import kept_count
+from heuristic_core.common.errors import Diverged, InputError
 from heuristic_core.config.pruning import Prune
-from heuristic_core.discretise import keep_largest
-from heuristic_core.errors import Diverged, InputError
-from heuristic_core.evaluate import all_logits
-from heuristic_core.learner import Learner, Run, rate_at
+from heuristic_core.evaluation.evaluate import all_logits
+from heuristic_core.models.ablation import Ablation, ComponentMeans, Mask, component_means
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.prune import Objective, PruningInputs, prune, pruning_inputs
+from heuristic_core.models.components import kept_count
+from heuristic_core.pruning import hard_concrete
+from heuristic_core.pruning.discretise import keep_largest
+from heuristic_core.pruning.learner import Learner, PruningRun, rate_at
+from heuristic_core.pruning.prune import Objective, PruningInputs, prune, pruning_inputs
 
 SETTINGS = Prune(
     rise=140,
@@ -40,7 +40,7 @@ def inputs(fused, pairs):
 
 
 def one(inputs, sparsity, seed, settings, **options):
-    (found,) = prune(inputs, [Run(sparsity, seed)], settings, **options)
+    (found,) = prune(inputs, [PruningRun(sparsity, seed)], settings, **options)
     return found
 
 
@@ -61,7 +61,9 @@ def test_the_controller_brings_the_sparsity_to_its_target(inputs, sparsity, cont
         last = [row["sampled_sparsity"] for row in found.trace[-40:]]
         assert sum(last) / len(last) == pytest.approx(sparsity, abs=1.5 / size)
     else:
-        assert 1 - float(gates.probability_open(found.log_alpha).mean()) == pytest.approx(sparsity, abs=1.5 / size)
+        assert 1 - float(hard_concrete.probability_open(found.log_alpha).mean()) == pytest.approx(
+            sparsity, abs=1.5 / size
+        )
     assert found.trace[-1]["target_sparsity"] == pytest.approx(sparsity)
 
 
@@ -88,7 +90,7 @@ def test_the_subnetwork_keeps_the_models_answers_better_than_most_random_ones(in
 def test_a_step_is_the_plain_objective(inputs, draws):
     """Loss and gradients of one step, written down again with one gate vector per group of pairs and one backward."""
     settings = SHORT.model_copy(update={"gate_draws": draws, "log_alpha_mean": 0.0, "log_alpha_std": 1.0})
-    learner = Learner([Run(0.4, 1)], settings, len(inputs.model.grid), torch.device("cpu"))
+    learner = Learner([PruningRun(0.4, 1)], settings, len(inputs.model.grid), torch.device("cpu"))
     with torch.no_grad():
         learner.lambdas.copy_(torch.tensor([[0.3, -0.2]]))
     draw = learner.draws(8, len(inputs.pairs))[7]
@@ -97,7 +99,7 @@ def test_a_step_is_the_plain_objective(inputs, draws):
     log_alpha, lambdas = (t.detach()[0].clone().requires_grad_() for t in (learner.log_alpha, learner.lambdas))
     loss, kls, removed = 0.0, [], []
     for group, uniform in zip(draw.index[0].chunk(draws), draw.noise[0], strict=True):
-        z = gates.sample(log_alpha, uniform)
+        z = hard_concrete.sample(log_alpha, uniform)
         edit = Ablation(z, inputs.means, inputs.model.grid)
         gated = inputs.model.logits(inputs.pairs.batch(group), edit).log_softmax(-1)
         full = inputs.full_logits[group].log_softmax(-1)
@@ -121,7 +123,7 @@ def test_a_step_is_the_plain_objective(inputs, draws):
 
 def test_gradients_of_the_objective_against_finite_differences(inputs):
     settings = SHORT.model_copy(update={"log_alpha_mean": 0.0, "gate_draws": 2})
-    learner = Learner([Run(0.4, 1)], settings, len(inputs.model.grid), torch.device("cpu"))
+    learner = Learner([PruningRun(0.4, 1)], settings, len(inputs.model.grid), torch.device("cpu"))
     objective, draw = Objective(inputs, learner.runs, settings), learner.draws(3, len(inputs.pairs))[2]
     with torch.no_grad():
         learner.lambdas.copy_(torch.tensor([[0.5, 0.7]]))
@@ -132,7 +134,7 @@ def test_gradients_of_the_objective_against_finite_differences(inputs):
         with torch.no_grad():
             learner.log_alpha.copy_(alphas)
         kl, _, target = objective.descend(learner, draw)[0, :3].double().tolist()
-        gaps = target - (1 - gates.sample(alphas[0], draw.noise[0]).mean(-1)).double()
+        gaps = target - (1 - hard_concrete.sample(alphas[0], draw.noise[0]).mean(-1)).double()
         return kl + float((0.5 * gaps + 0.7 * gaps**2).mean())
 
     for direction in torch.eye(len(inputs.model.grid))[::3]:
@@ -143,20 +145,20 @@ def test_gradients_of_the_objective_against_finite_differences(inputs):
 
 def test_length_sorted_passes_change_neither_the_batch_nor_whose_gates_a_pair_has(inputs, monkeypatch):
     """With passes of a few tokens the same step comes out, though pairs of different samples share a pass."""
-    from heuristic_core import prune as module
+    from heuristic_core.pruning import prune as module
 
     settings = SHORT.model_copy(update={"gate_draws": 4, "log_alpha_mean": 0.0, "log_alpha_std": 1.0})
     gradients = []
     for tokens in (10_000, 40):
         monkeypatch.setitem(module.PASS_TOKENS, "cpu", tokens)
-        learner = Learner([Run(0.4, 1)], settings, len(inputs.model.grid), torch.device("cpu"))
+        learner = Learner([PruningRun(0.4, 1)], settings, len(inputs.model.grid), torch.device("cpu"))
         Objective(inputs, learner.runs, settings).descend(learner, learner.draws(1, len(inputs.pairs))[0])
         gradients.append(learner.log_alpha.grad)
     torch.testing.assert_close(*gradients, atol=1e-6, rtol=1e-4)
 
 
 def test_runs_that_share_a_pass_are_the_runs_alone(inputs):
-    runs = [Run(0.4, 1), Run(0.2, 1), Run(0.4, 2)]
+    runs = [PruningRun(0.4, 1), PruningRun(0.2, 1), PruningRun(0.4, 2)]
     together = prune(inputs, runs, SHORT)
     for run, found in zip(runs, together, strict=True):
         alone = one(inputs, run.sparsity, run.seed, SHORT)
@@ -168,7 +170,7 @@ def test_runs_that_share_a_pass_are_the_runs_alone(inputs):
 def test_runs_of_different_length_cannot_share_a_pass(inputs):
     longer = SHORT.model_copy(update={"hold_per_percent": 1.0})
     with pytest.raises(ValueError, match=r"equally many steps.*0\.2: 40.*0\.4: 60"):
-        prune(inputs, [Run(0.2, 1), Run(0.4, 1)], longer)
+        prune(inputs, [PruningRun(0.2, 1), PruningRun(0.4, 1)], longer)
 
 
 class Killed(Exception):
@@ -200,7 +202,7 @@ def test_a_killed_run_resumes_to_the_same_bytes(inputs, tmp_path, monkeypatch, k
 
 def test_the_saved_state_of_a_run_at_the_papers_scale_is_small(tmp_path):
     """BERT-base's 156 components, a record every 10 of 9,300 steps."""
-    learner = Learner([Run(0.5, 1)], SETTINGS, 156, torch.device("cpu"))
+    learner = Learner([PruningRun(0.5, 1)], SETTINGS, 156, torch.device("cpu"))
     learner.log_alpha.grad, learner.lambdas.grad = torch.zeros(1, 156), torch.zeros(1, 2)
     learner.advance()
     learner.record({step: torch.zeros(1, 6) for step in range(0, 9300, 10)})
@@ -210,7 +212,7 @@ def test_the_saved_state_of_a_run_at_the_papers_scale_is_small(tmp_path):
 
 def test_runs_with_dropout_cannot_share_a_pass(inputs):
     with pytest.raises(ValueError, match="dropout cannot share a pass, but there are 2"):
-        prune(inputs, [Run(0.4, 1), Run(0.4, 2)], SHORT.model_copy(update={"dropout": True}))
+        prune(inputs, [PruningRun(0.4, 1), PruningRun(0.4, 2)], SHORT.model_copy(update={"dropout": True}))
 
 
 def test_each_choice_of_the_released_code_changes_the_run(inputs):
@@ -232,7 +234,7 @@ def test_each_choice_of_the_released_code_changes_the_run(inputs):
 def test_weight_decay_alone_pulls_log_alpha_towards_zero(inputs):
     """The paper's hidden force: without any gradient log_alpha still falls."""
     settings = SHORT.model_copy(update={"weight_decay": 0.01})
-    learner = Learner([Run(0.4, 1)], settings, 5, torch.device("cpu"))
+    learner = Learner([PruningRun(0.4, 1)], settings, 5, torch.device("cpu"))
     learner.log_alpha.grad, learner.lambdas.grad = torch.zeros(1, 5), torch.zeros(1, 2)
     before = learner.log_alpha.detach().clone()
     learner.advance()
@@ -252,7 +254,7 @@ def test_the_papers_schedule_depends_on_the_sparsity():
 
 
 def test_bfloat16_weights_keep_float32_gates_and_come_close(inputs, checkpoint):
-    from heuristic_core.models.load import load_model
+    from heuristic_core.models.implementation import load_model
 
     rough = PruningInputs(load_model(checkpoint, precision="bfloat16"), inputs.means, inputs.pairs, inputs.full_logits)
     found, exact = one(rough, 0.4, 1, SHORT), one(inputs, 0.4, 1, SHORT)
@@ -302,7 +304,7 @@ def test_a_run_that_diverges_leaves_the_others_of_its_pass_what_they_are_alone(
     inputs, diverging, tmp_path, monkeypatch, save_every
 ):
     settings = SHORT.model_copy(update={"save_every": save_every})
-    runs = [Run(0.4, 2), Run(0.4, 1), Run(0.4, 3)]
+    runs = [PruningRun(0.4, 2), PruningRun(0.4, 1), PruningRun(0.4, 3)]
     together = prune(inputs, runs, settings)
     assert [bool(found.failed) for found in together] == [True, False, False]
     for found in together[1:]:
@@ -332,7 +334,7 @@ def test_runs_that_all_diverge_end_there(inputs, monkeypatch):
     descend = Objective.descend
     monkeypatch.setattr(Objective, "descend", lambda *given: steps.append(given[2].step) or descend(*given))
     wild = SHORT.model_copy(update={"controller_learning_rate": 3e37, "warmup_steps": 0, "hold": 200, "save_every": 20})
-    found = prune(inputs, [Run(0.4, 1), Run(0.4, 2)], wild)
+    found = prune(inputs, [PruningRun(0.4, 1), PruningRun(0.4, 2)], wild)
     assert all(one.failed.startswith("diverged by step ") for one in found)
     assert len(steps) < 100 < wild.steps_at(0.4)
 
@@ -344,7 +346,7 @@ def test_what_all_runs_share_is_an_error_where_it_is_not_finite(inputs, tmp_path
         pruning_inputs(inputs.model, inputs.means, make_encoded(60), logits, SHORT)
     broken = PruningInputs(inputs.model, inputs.means, inputs.pairs, inputs.full_logits * torch.nan)
     with pytest.raises(Diverged, match=r"not finite at step 0 with any seed \(kl nan.*checkpoint"):
-        prune(broken, [Run(0.4, 0), Run(0.4, 1)], SHORT)
+        prune(broken, [PruningRun(0.4, 0), PruningRun(0.4, 1)], SHORT)
     heads = inputs.means.heads.clone()
     heads[0, 0, 0] = torch.inf
     ComponentMeans(heads, inputs.means.mlps).save(tmp_path / "means.safetensors")

@@ -14,13 +14,13 @@ from heuristic_core.analysis.accuracy import group_accuracy_of
 from heuristic_core.analysis.claims import claims
 from heuristic_core.analysis.effective_size import effective_size, state
 from heuristic_core.analysis.spread import variance
+from heuristic_core.common.errors import InputError
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.config.claims import load_claims
 from heuristic_core.config.context import Context
-from heuristic_core.errors import InputError
 from heuristic_core.published.study import studies
 from heuristic_core.published.subsets import named
-from heuristic_core.tables import read_table
+from heuristic_core.tables.parquet import read_table
 
 FOLDER = SHARED / "reference" / "published"
 TABLES = ("accuracy", "finetune_accuracy", "actual_sparsity")

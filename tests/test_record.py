@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from heuristic_core.errors import InputError
-from heuristic_core.record import (
+from heuristic_core.common.errors import InputError
+from heuristic_core.provenance.record import (
     FIELDS,
     Record,
     check,
@@ -21,7 +21,7 @@ from heuristic_core.record import (
     seeds,
     settings,
 )
-from heuristic_core.schemas import SCHEMAS
+from heuristic_core.tables.schemas import SCHEMAS
 
 BARE = json.dumps({"outputs": {}, "digest": digest({"outputs": {}})})  # a right digest, and nothing else
 

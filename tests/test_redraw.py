@@ -13,9 +13,9 @@ from conftest import ROOT
 from reduced import OWN, snakemake
 from test_export import SETTINGS
 
-from heuristic_core.crate.reading import open_crate
-from heuristic_core.crate.unpack import unpack
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
+from heuristic_core.provenance.crate.reading import open_crate
+from heuristic_core.provenance.crate.unpack import unpack
 
 TABLE = "tables/core.parquet"
 

@@ -13,17 +13,17 @@ from page_studies import CONTEXT, make_study
 from pages import check_source, needs_chromium, pdf_pages, probe
 from test_scripts import script
 
-from heuristic_core import provenance
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
 from heuristic_core.figures.sheets import Sheet, from_markdown, to_markdown
 from heuristic_core.figures.targets import outputs
+from heuristic_core.provenance import digests
 from heuristic_core.report.claims import claims_of
 from heuristic_core.report.exhibits import caption_of, label
 from heuristic_core.report.missing import gaps
 from heuristic_core.report.render import duration, interval, number
 from heuristic_core.report.runs import rules
 from heuristic_core.report.settings import read_study, settings_by_block
-from heuristic_core.tables import read_rows
+from heuristic_core.tables.parquet import read_rows
 
 TARGETS = ("figure02", "figure06", "table3")
 
@@ -252,7 +252,7 @@ def test_jobs_count_once_however_many_outputs_they_have(tmp_path):
 
 
 def test_versions_say_where_the_code_stands(tmp_path, monkeypatch):
-    assert {"python", "numpy", "jinja2"} <= set(provenance.versions())
-    assert str(provenance.commit(tmp_path)) == "not recorded: this code does not lie in a git repository"
+    assert {"python", "numpy", "jinja2"} <= set(digests.versions())
+    assert str(digests.commit(tmp_path)) == "not recorded: this code does not lie in a git repository"
     monkeypatch.setenv("PATH", "")
-    assert str(provenance.commit(tmp_path)) == "not recorded: git is not installed"
+    assert str(digests.commit(tmp_path)) == "not recorded: git is not installed"

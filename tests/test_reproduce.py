@@ -7,10 +7,10 @@ import sys
 import pytest
 from conftest import ROOT
 
-from heuristic_core.errors import InputError
-from heuristic_core.provenance import file_digest
-from heuristic_core.record import FIELDS, digest, record_of
-from heuristic_core.reproduction import compare, publish, told
+from heuristic_core.common.errors import InputError
+from heuristic_core.common.hashing import file_digest
+from heuristic_core.provenance.record import FIELDS, digest, record_of
+from heuristic_core.provenance.reproduction import compare, publish, told
 
 # Job -> script, the result it reads, the result it writes. Names are in another order than the work.
 JOBS = {

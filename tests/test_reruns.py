@@ -20,7 +20,7 @@ def test_an_unchanged_study_plans_no_job(finished):
 
 
 ANALYSED = {"concatenate", "effective_size", "head_frequency", "spread", "describe", "claims", "report", *TARGETS}
-CONTROLS = {"controls_predictions", "controls"}
+CONTROLS = {"evaluate_controls", "controls"}
 CORE = {"core", "ablate", "ablations"}
 
 
@@ -81,9 +81,7 @@ def test_an_analysis_setting_computes_no_model(finished, changed):
 def test_the_class_rule_scores_anew_what_was_predicted(finished, changed):
     jobs = planned(finished, changed(analysis__class_rule="merge-first"))
     assert {"gather", "finetune_accuracy", "ablations", "controls"} <= set(jobs)
-    assert not {"finetune", "full_model", "prune", "evaluate", "ablate", "controls_predictions", "attention"} & set(
-        jobs
-    )
+    assert not {"finetune", "full_model", "prune", "evaluate", "ablate", "evaluate_controls", "attention"} & set(jobs)
 
 
 def test_a_repeated_seed_runs_by_itself(finished, changed):
@@ -96,7 +94,7 @@ def test_a_repeated_seed_runs_by_itself(finished, changed):
 def test_other_subsets_score_anew_and_choose_anew_what_to_ablate(finished, changed):
     jobs = planned(finished, changed(analysis__subsets=["in_domain", "ln_so_swap", "cn_if"]))
     assert {"gather", "finetune_accuracy", "ablate", "controls", "effective_size", "figure02"} <= set(jobs)
-    assert not {"finetune", "full_model", "prune", "evaluate", "controls_predictions", "attention", "core"} & set(jobs)
+    assert not {"finetune", "full_model", "prune", "evaluate", "evaluate_controls", "attention", "core"} & set(jobs)
 
 
 def test_one_more_random_lesion_is_fine_tuned_by_itself(finished, changed):
@@ -107,7 +105,7 @@ def test_one_more_random_lesion_is_fine_tuned_by_itself(finished, changed):
 
 def test_another_bound_of_overlap_heads_fine_tunes_without_others(finished, changed):
     jobs = planned(finished, changed(analysis__overlap_times_uniform=1.7))
-    assert jobs["start"] == 2
+    assert jobs["initial_attention"] == 2
     assert jobs["lesion"] == 2 * 2  # fine-tuning seeds x overlap and random1
     assert not {"sentences", "finetune", "full_model", "prune", "core", "attention"} & set(jobs)
 
@@ -167,10 +165,10 @@ def test_a_script_runs_its_steps_and_what_follows(checkout):
 
 
 def test_a_library_module_runs_the_steps_that_import_it(checkout):
-    append(checkout / "src/heuristic_core/discretise.py", "\nADDED = 1\n")
+    append(checkout / "src/heuristic_core/pruning/discretise.py", "\nADDED = 1\n")
     jobs = planned(checkout, checkout=checkout)
     assert jobs["prune"] == 2 * len(cells(STUDY))
-    assert jobs["controls_predictions"] == 2
+    assert jobs["evaluate_controls"] == 2
     assert not {"sentences", "finetune", "full_model", "attention", "figure10", "describe"} & set(jobs)
 
 
@@ -181,8 +179,8 @@ def test_a_figures_module_redraws_that_figure(checkout):
 
 
 def test_comments_and_docstrings_run_nothing(checkout):
-    append(checkout / "src/heuristic_core/files.py", "# files are small tools\n")
-    edit(checkout / "src/heuristic_core/prune.py", '"""', '"""In other words: ')
+    append(checkout / "src/heuristic_core/common/atomic.py", "# files are small tools\n")
+    edit(checkout / "src/heuristic_core/pruning/prune.py", '"""', '"""In other words: ')
     edit(checkout / "workflow/scripts/finetune.py", '"""', '"""In other words: ')
     assert planned(checkout, checkout=checkout) == {}
 

@@ -10,10 +10,11 @@ from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.rank_correlation import rank_correlation
 from heuristic_core.analysis.runs import NAMED, chance, outcomes, runs
 from heuristic_core.analysis.scores import accuracies
-from heuristic_core.components import FailedRun, Identity, Subnetwork
 from heuristic_core.config.context import Context
-from heuristic_core.schemas import schema
-from heuristic_core.tables import as_frame, as_table, write_table
+from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
+from heuristic_core.tables.identity import Identity
+from heuristic_core.tables.parquet import as_frame, as_table, write_table
+from heuristic_core.tables.schemas import schema
 
 FULL = Identity("s", "m", "t", 1, 20)
 CELL = FULL._replace(sparsity=0.5, seed=1)

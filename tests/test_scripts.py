@@ -11,7 +11,6 @@ import pytest
 import yaml
 from conftest import ROOT
 
-from heuristic_core import arguments
 from heuristic_core.config import load_study
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.config.blocks import Finetune
@@ -19,6 +18,7 @@ from heuristic_core.config.context import Context
 from heuristic_core.config.models import AnyModel
 from heuristic_core.config.pruning import Prune
 from heuristic_core.config.tasks import AnyTask
+from heuristic_core.jobs import arguments
 
 PACKAGE = ROOT / "src" / "heuristic_core"
 SCRIPTS = sorted((ROOT / "workflow" / "scripts").glob("*.py"))
@@ -65,7 +65,7 @@ def test_missing_arguments_are_named(path, capsys):
 def declared(path):
     """The blocks that a script reads, itself or as every run of fine-tuning does: (script, block)."""
     text = path.read_text()
-    text += (PACKAGE / "tuning.py").read_text() if "heuristic_core.tuning" in text else ""
+    text += (PACKAGE / "jobs" / "finetuning_run.py").read_text() if "heuristic_core.jobs.finetuning_run" in text else ""
     for node in ast.walk(ast.parse(text)):
         match node:
             case ast.Call(func=ast.Attribute(attr="settings"), args=[ast.Constant(value=name), _]):
@@ -191,19 +191,21 @@ def test_frequent_jobs_import_nothing_slow():
 def test_what_the_dag_reads_imports_nothing_heavy():
     modules = (
         "config",
-        "components",
-        "tables",
-        "layout",
+        "models.components",
+        "models.folder",
+        "pruning.subnetwork",
+        "tables.parquet",
+        "config.paths",
         "figures.targets",
-        "provenance",
+        "provenance.digests",
         "config.grid",
         "config.context",
-        "crate.members",
-        "crate.reading",
+        "provenance.crate.members",
+        "provenance.crate.reading",
     )
     code = "import " + ", ".join(f"heuristic_core.{module}" for module in modules)
-    assert loaded(code, "torch", "transformers", "pandas", "matplotlib", "heuristic_core.tables") == [
-        "heuristic_core.tables"
+    assert loaded(code, "torch", "transformers", "pandas", "matplotlib", "heuristic_core.tables.parquet") == [
+        "heuristic_core.tables.parquet"
     ]
 
 
@@ -218,7 +220,7 @@ def imported(path):
 
 def test_the_library_and_the_scripts_do_not_know_snakemake():
     files = [*LIBRARY, *SCRIPTS]
-    assert "torch" in imported(ROOT / "src" / "heuristic_core" / "prune.py")
+    assert "torch" in imported(ROOT / "src" / "heuristic_core" / "pruning" / "prune.py")
     assert [path for path in files if "snakemake" in imported(path)] == []
 
 

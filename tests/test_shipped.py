@@ -11,18 +11,18 @@ from reduced import ROOT, snakemake
 from safetensors.torch import load_file
 from transformers import BertForMaskedLM
 
-from heuristic_core.arithmetic import available
-from heuristic_core.attention import overlap_rows
-from heuristic_core.components import Identity
+from heuristic_core.common.arithmetic import available
+from heuristic_core.common.hashing import file_digest
 from heuristic_core.config import load_study
-from heuristic_core.models.load import view_of
-from heuristic_core.models.location import local_files, location
+from heuristic_core.evaluation.attention import overlap_rows
+from heuristic_core.models.folder import folder_of, local_files
+from heuristic_core.models.implementation import view_of
 from heuristic_core.models.pretrained import masked_language_model, starting_model
-from heuristic_core.pretrain import Corpus, accuracies
-from heuristic_core.provenance import file_digest
-from heuristic_core.tasks.encode import make_tokenizer
+from heuristic_core.models.tokenizer import make_tokenizer
+from heuristic_core.tables.identity import Identity
 from heuristic_core.tasks.language import LABELS, VOCABULARY
 from heuristic_core.tasks.words import word_pairs
+from heuristic_core.training.pretrain import Corpus, accuracies
 
 STUDY, MADE = load_study(ROOT / "config.yaml"), load_study(ROOT / "config" / "miniature-pretrain.yaml")
 FOLDER = ROOT / "src" / "heuristic_core" / "checkpoints" / "mini-bert"
@@ -32,14 +32,15 @@ STEPS = 40
 BEGUN = "ad495d9c4d87849cc89f3af4a1abeab23c1c225696f19e0f87838b24f895e4fe"
 WEIGHTS = "1f93beafe271fef4808c3274b51422f8128e3748502a83e55a2ed85383d7bf09"  # of model.safetensors
 BEGIN = f"""
-from heuristic_core.arithmetic import prepare, settle, use_threads
+from heuristic_core.common.arithmetic import prepare, settle
+from heuristic_core.common.threads import use_threads
 prepare("portable")
 import hashlib, sys
 from pathlib import Path
 from heuristic_core.config import load_study
-from heuristic_core.models.loading import load_tokenizer
+from heuristic_core.models.hugging_face import load_tokenizer
 from heuristic_core.models.pretrained import masked_language_model
-from heuristic_core.pretrain import Corpus, pretrain
+from heuristic_core.training.pretrain import Corpus, pretrain
 settle("portable", by_hand=False)
 use_threads(1)
 study, tokenizer = load_study(sys.argv[1]), load_tokenizer(sys.argv[2])
@@ -57,7 +58,7 @@ pretrain(model, corpus, settings, measured, Path(sys.argv[3]))
 def test_the_default_study_and_the_one_that_makes_its_checkpoint_differ_in_the_model_alone():
     assert STUDY.model_dump(exclude={"study", "model"}) == MADE.model_dump(exclude={"study", "model"})
     assert STUDY.model.name == MADE.model.name and MADE.pretraining
-    assert (ROOT / location(STUDY.model)).samefile(FOLDER)
+    assert (ROOT / folder_of(STUDY.model)).samefile(FOLDER)
 
 
 def test_it_is_small_and_holds_weights_as_data():

@@ -17,11 +17,11 @@ import yaml
 from conftest import ROOT
 from reduced import REDUCED, STUDY, results, snakemake
 
-from heuristic_core import slurm
 from heuristic_core.config import load_study
 from heuristic_core.config.grid import cells, repeats
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.plan import needs as needs_of
+from heuristic_core.plan import slurm
 from heuristic_core.plan.jobs import counted
 
 PAPER = load_study(ROOT / "config" / "paper-mnli-bert.yaml")
@@ -139,7 +139,7 @@ def test_every_job_of_the_paper_asks_for_sane_memory_and_time_and_for_more_the_s
     gpus = {rule for rule, resources in first.items() if resources.get("gpu") == "1"}
     assert {re.sub(r"^paper_(qqp|mnli)_(bert|roberta|gpt2)_|(?<=prune)_\d+$", "", rule) for rule in gpus} == {
         "finetune", "full_model", "prune", "prune_again", "evaluate", "evaluate_again", "ablate", "attention",
-        "controls_predictions", "start",
+        "evaluate_controls", "initial_attention",
     }  # fmt: skip
 
 

@@ -7,9 +7,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from heuristic_core import files, tables
-from heuristic_core.schemas import SCHEMAS, schema
-from heuristic_core.tables import as_frame, as_table, concatenate, read_rows, read_table, write_joined, write_table
+from heuristic_core.common import atomic
+from heuristic_core.tables import parquet
+from heuristic_core.tables.parquet import (
+    as_frame,
+    as_table,
+    concatenate,
+    read_rows,
+    read_table,
+    write_joined,
+    write_table,
+)
+from heuristic_core.tables.schemas import SCHEMAS, schema
 
 ROW = {
     "subset": "ln_prep",
@@ -165,7 +174,7 @@ def test_files_are_joined_in_their_order_into_one_of_the_same_schema(tmp_path):
 
 def test_a_file_has_its_name_only_when_it_is_whole(tmp_path):
     path = tmp_path / "new" / "a.txt"
-    with files.replacing(path) as partial:
+    with atomic.replacing(path) as partial:
         partial.write_text("half")
         assert not path.exists()
         assert partial.parent == path.parent and partial.suffix == ".txt" and partial.name.startswith(".")
@@ -179,7 +188,7 @@ def test_a_failure_leaves_what_was_there(tmp_path, before, failure):
     path = tmp_path / "a.txt"
     if before:
         path.write_text(before)
-    with pytest.raises(failure), files.replacing(path) as partial:
+    with pytest.raises(failure), atomic.replacing(path) as partial:
         partial.write_text("half")
         raise failure
     assert {p.name: p.read_text() for p in tmp_path.iterdir()} == ({"a.txt": before} if before else {})
@@ -193,7 +202,7 @@ def test_a_table_that_fails_half_written_leaves_the_old_one(tmp_path, monkeypatc
         target.write_bytes(b"PAR1")
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(tables.pq, "write_table", half)
+    monkeypatch.setattr(parquet.pq, "write_table", half)
     with pytest.raises(OSError, match="no space"):
         write_table("sentences", [ROW], path)
     assert read_rows(path) == ROWS

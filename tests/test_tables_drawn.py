@@ -12,7 +12,7 @@ from heuristic_core.figures.sheets import number, signed, to_markdown
 from heuristic_core.figures.table3 import sheets
 from heuristic_core.figures.table_controls import sheets as control_sheets
 from heuristic_core.figures.targets import outputs
-from heuristic_core.schemas import SCHEMAS
+from heuristic_core.tables.schemas import SCHEMAS
 
 SHORT = Figure(subsets=["in_domain", "ln_prep", "cn_if"])
 GROUP_COLUMNS = ["ID, mean", "OOD, mean", "OOD-entailment, mean"]

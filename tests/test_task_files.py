@@ -11,10 +11,11 @@ import yaml
 from conftest import ROOT, SHARED
 
 from heuristic_core.config.tasks import FilesTask, GeneratedTask
-from heuristic_core.tables import as_table
+from heuristic_core.tables.parquet import as_table
 from heuristic_core.tasks.counts import split_counts
 from heuristic_core.tasks.files import DataError, read_task
-from heuristic_core.tasks.sentences import SubsetRule, sentences
+from heuristic_core.tasks.pairs import SubsetRule
+from heuristic_core.tasks.sentences import sentences
 
 NLI = ["entailment", "neutral", "contradiction"]
 HANS = {

@@ -5,9 +5,10 @@ import importlib.util
 import pytest
 from conftest import ROOT
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config import load_study
-from heuristic_core.errors import InputError
-from heuristic_core.tasks.encode import encode, make_tokenizer
+from heuristic_core.models.tokenizer import make_tokenizer
+from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.sentences import sentences
 from heuristic_core.tasks.words import as_encoded, word_pairs
 

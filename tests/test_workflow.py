@@ -14,13 +14,13 @@ from conftest import ROOT
 from families import make_model
 from reduced import OWN, REDUCED, RUNS, STUDY, planned, results, snakemake
 
-from heuristic_core.arithmetic import NATIVE, PORTABLE, available
-from heuristic_core.components import FailedRun, Subnetwork
+from heuristic_core.common.arithmetic import NATIVE, PORTABLE, available
 from heuristic_core.config.grid import cells, repeats
 from heuristic_core.figures.targets import TARGETS, outputs
-from heuristic_core.schemas import SCHEMAS, schema
-from heuristic_core.tables import read_table
-from heuristic_core.tasks.encode import make_tokenizer
+from heuristic_core.models.tokenizer import make_tokenizer
+from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
+from heuristic_core.tables.parquet import read_table
+from heuristic_core.tables.schemas import SCHEMAS, schema
 
 # Schemas of files that are no table of a study of ours.
 NO_TABLE_OF_A_STUDY = {"sentences", "predictions", "finetune_predictions", "actual_sparsity", "differences"}
@@ -342,7 +342,7 @@ def test_evaluation_by_hand_knows_three_kinds_of_ablation(finished, tmp_path):
 
 
 def warm_command() -> list[str]:
-    return [sys.executable, "-IS", str(ROOT / "workflow/warm/run.py"), "test"]
+    return [sys.executable, "-IS", str(ROOT / "workflow/fork_server/run.py"), "test"]
 
 
 def test_a_script_by_hand_gives_what_its_fork_in_the_workflow_gave(finished, tmp_path):

@@ -2,11 +2,11 @@
 # process with its imports done, if FORK says how. A job that was killed says so.
 set -euo pipefail
 
-step() { "$PYTHON" "$WORKFLOW/warm/watch.py" "$WORKFLOW/scripts/$1.py" "${@:2}" || ended "$1" $?; }
+step() { "$PYTHON" "$WORKFLOW/fork_server/watch.py" "$WORKFLOW/scripts/$1.py" "${@:2}" || ended "$1" $?; }
 
 fork() {
   if [ -z "$FORK" ]; then step "$@"; return; fi
-  "$PYTHON" -IS "$WORKFLOW/warm/run.py" "$FORK" "$WORKFLOW/scripts/$1.py" "${@:2}" || ended "$1" $?
+  "$PYTHON" -IS "$WORKFLOW/fork_server/run.py" "$FORK" "$WORKFLOW/scripts/$1.py" "${@:2}" || ended "$1" $?
 }
 
 ended() {

@@ -10,21 +10,21 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config import ConfigError, parse_study
 from heuristic_core.config.context import Context
 from heuristic_core.config.grid import cells, early, repeats, seed_blocks, spread
-from heuristic_core.crate.members import LESIONED, members
-from heuristic_core.crate.reading import open_crate
-from heuristic_core.download import downloads
-from heuristic_core.errors import InputError
+from heuristic_core.config.paths import Layout
 from heuristic_core.figures.targets import TARGETS, module, outputs, shown, unmet
-from heuristic_core.hub import sources
-from heuristic_core.layout import Layout
-from heuristic_core.models.location import local_files
+from heuristic_core.models.folder import local_files
 from heuristic_core.plan.needs import needs
-from heuristic_core.provenance import code_digest, commit
+from heuristic_core.provenance.crate.members import LESIONED, members
+from heuristic_core.provenance.crate.reading import open_crate
+from heuristic_core.provenance.digests import code_digest, commit
+from heuristic_core.provenance.record import COMMIT, record_of
 from heuristic_core.published.study import paper, studies
-from heuristic_core.record import COMMIT, record_of
+from heuristic_core.sources.download import downloads
+from heuristic_core.sources.hub import sources
 from heuristic_core.tasks.rows import local_paths, missing_paths
 
 # Keys of --config that name what to do beside the study; they are no part of it.
@@ -65,7 +65,7 @@ ABLATIONS = f"{SMALL}ablations_ft{{ft_seed}}"
 SCORING = STUDY.analysis.model_dump_json(include={"subsets", "class_rule", "bootstrap", "seed"})
 IDENTITY = f"--study {STUDY.study} --model-name {STUDY.model.name} --task-name {STUDY.task.name}"
 LOCK = f"{workflow.basedir}/envs/requirements.txt"
-ARITHMETIC = f"{workflow.basedir}/src/heuristic_core/arithmetic.py"
+ARITHMETIC = f"{workflow.basedir}/src/heuristic_core/common/arithmetic.py"
 SCRIPTS = sorted(glob.glob(f"{workflow.basedir}/workflow/scripts/*.py"))
 # A target without a caption of its own has that of the target which draws the same.
 WORDS = f"{workflow.basedir}/workflow/report"
@@ -76,7 +76,7 @@ PAGE = sorted(glob.glob(f"{workflow.basedir}/src/heuristic_core/report/templates
 # In shell commands, `step NAME ...` runs a script, and `fork NAME ...` runs it in a fork of a process with its imports
 # done, for jobs that would import for as long as they work (on other machines there is no such process: the same as `step`).
 FORK = ""
-if not workflow.remote_exec and os.environ.get("HEURISTIC_CORE_WARM", "1") == "1":
+if not workflow.remote_exec and os.environ.get("HEURISTIC_CORE_FORK_SERVER", "1") == "1":
     version = code_digest(*SCRIPTS, lock=LOCK)
     here = hashlib.sha256(f"{sys.executable} {sys.version} {workflow.basedir}".encode()).hexdigest()[:8]
     FORK = f"{version}-{here}"

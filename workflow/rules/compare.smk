@@ -1,5 +1,5 @@
 # Two finished studies, of this configuration or any other, on one page: `--config compare="results/a results/b"`.
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
 from heuristic_core.report.sides import USAGE, parse_sides
 
 if "compare" in config:

@@ -79,7 +79,7 @@ rule ablate:
         )
 
 
-rule controls_predictions:
+rule evaluate_controls:
     input:
         subnetworks=lambda w: [
             f"{L.run}/step{c.step}/s{c.sparsity:g}/seed{c.seed}/subnetwork.json".format(**w) for c in spread(STUDY)
@@ -91,15 +91,15 @@ rule controls_predictions:
     output:
         predictions=f"{L.run}/control_predictions.parquet",
     log:
-        L.log("controls/ft{ft_seed}"),
+        L.log("evaluate_controls/ft{ft_seed}"),
     group:
         ABLATIONS
     conda:
         "../../envs/environment.yaml"
     resources:
-        **asks_model("controls_predictions"),
+        **asks_model("evaluate_controls"),
     params:
-        **job("controls_predictions"),
+        **job("evaluate_controls"),
         analysis=STUDY.analysis.model_dump_json(include={"control_pairs", "importance_pairs", "seed"}),
         step=STUDY.last_checkpoint,
         identity=IDENTITY,
@@ -107,7 +107,7 @@ rule controls_predictions:
         precision=STUDY.precision,
     shell:
         recorded(
-            "fork controls_predictions --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed}"
+            "fork evaluate_controls --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed}"
             " --step {params.step} --subnetworks {input.subnetworks} --checkpoint {input.checkpoint} --means {input.means}"
             " --train {input.train} --evaluation {input.evaluation} --predictions {output.predictions}"
             " --device {params.device} --precision {params.precision}"

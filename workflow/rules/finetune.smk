@@ -1,5 +1,5 @@
 # What pre-training, or what stands in for it, has made: measured before fine-tuning.
-rule start:
+rule initial_attention:
     input:
         tokenizer=rules.encode.output.tokenizer,
         subsets=rules.sentences.output.subsets,
@@ -10,15 +10,15 @@ rule start:
     output:
         f"{L.run}/overlap_heads.parquet",
     log:
-        L.log("start/ft{ft_seed}"),
+        L.log("initial_attention/ft{ft_seed}"),
     group:
-        "start"
+        "initial_attention"
     conda:
         "../../envs/environment.yaml"
     resources:
-        **asks_model("start"),
+        **asks_model("initial_attention"),
     params:
-        **job("start"),
+        **job("initial_attention"),
         model=STUDY.model.model_dump_json(),
         pretrained=STARTING_FROM,
         analysis=STUDY.analysis.model_dump_json(include={"attention_pairs", "overlap_times_uniform"}),
@@ -27,7 +27,7 @@ rule start:
         device=STUDY.device,
     shell:
         recorded(
-            "fork start --model {params.model:q} {params.pretrained} --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed}"
+            "fork initial_attention --model {params.model:q} {params.pretrained} --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed}"
             " --max-length {params.max_length} --tokenizer {input.tokenizer} --subsets {input.subsets}"
             " --sentences {input.sentences} --table {output} --device {params.device}"
         )
@@ -97,7 +97,7 @@ if STUDY.lesion:
 
     rule lesion:
         input:
-            overlap_heads=rules.start.output,
+            overlap_heads=rules.initial_attention.output,
             train=rules.encode.output.train,
             evaluation=rules.encode.output.evaluation,
             subsets=rules.sentences.output.subsets,

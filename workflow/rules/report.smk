@@ -67,9 +67,9 @@ PARTS_OF_RUNS = [
     *rules.finetune_accuracy.output,
     *rules.core.output,
     *rules.ablate.output,
-    *rules.controls_predictions.output,
+    *rules.evaluate_controls.output,
     *rules.attention.output,
-    *rules.start.output,
+    *rules.initial_attention.output,
 ]
 PARTS_OF_LESIONS = [*rules.lesion.output, *rules.lesion_accuracy.output] if STUDY.lesion else []
 PARTS_OF_STEPS = [*rules.full_model.output, *rules.gather.output]

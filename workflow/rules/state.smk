@@ -5,8 +5,8 @@ import logging
 
 from snakemake.logging import logger
 
-from heuristic_core.arithmetic import PORTABLE, available
-from heuristic_core.files import obstacle
+from heuristic_core.common.arithmetic import PORTABLE, available
+from heuristic_core.common.atomic import obstacle
 
 RECORDS = os.path.abspath(".snakemake" if os.path.isdir(".snakemake") else ".")
 METADATA = f"{RECORDS}/metadata"
@@ -78,7 +78,7 @@ def check_device():
     """The first job without its GPU would fail, and Snakemake would delete the results that it was to replace."""
     jobs = workflow.persistence.dag.needrun_jobs() if GPUS and workflow.local_exec else []
     if any(job.resources.get("gpu") for job in jobs):
-        from heuristic_core.models.load import usable_device
+        from heuristic_core.models.device import usable_device
 
         try:
             usable_device(STUDY.device)

@@ -3,20 +3,20 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from heuristic_core.ablation import ComponentMeans
 from heuristic_core.analysis.ablation_sets import ablated, chosen_heads, joint_sets, set_table, single_sets
 from heuristic_core.analysis.ablations import single_ood_drops
-from heuristic_core.arguments import Arguments, identity
-from heuristic_core.arithmetic import use_threads
+from heuristic_core.common.atomic import replacing
+from heuristic_core.common.progress import Progress
+from heuristic_core.common.threads import use_threads
 from heuristic_core.config.analysis import Analysis
-from heuristic_core.evaluate import predictions, subnetwork_logits
-from heuristic_core.files import replacing
+from heuristic_core.evaluation.evaluate import predictions, subnetwork_logits
+from heuristic_core.jobs.arguments import Arguments, identity
+from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.load import load_model
-from heuristic_core.progress import Progress
-from heuristic_core.record import recorded
-from heuristic_core.schemas import schema
-from heuristic_core.tables import as_frame, as_table, read_table, write_table
+from heuristic_core.models.implementation import load_model
+from heuristic_core.provenance.record import recorded
+from heuristic_core.tables.parquet import as_frame, as_table, read_table, write_table
+from heuristic_core.tables.schemas import schema
 from heuristic_core.tasks.encoded import Encoded
 
 TABLE = "ablation_predictions"

@@ -1,11 +1,11 @@
 """What ablating heads costs, from predictions."""
 
 from heuristic_core.analysis.ablations import ablations
-from heuristic_core.arguments import Arguments
 from heuristic_core.config.analysis import Analysis
-from heuristic_core.record import recorded
-from heuristic_core.schemas import ABLATION, RUN, STEP, SUBSET
-from heuristic_core.tables import read_coded, read_table, write_table
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.provenance.record import recorded
+from heuristic_core.tables.parquet import read_coded, read_table, write_table
+from heuristic_core.tables.schemas import ABLATION, RUN, STEP, SUBSET
 
 COLUMNS = [*RUN, *STEP, *ABLATION, *SUBSET, "template", "example", "correct", "correct_merged", "log_odds"]
 

@@ -8,12 +8,12 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
-from heuristic_core.arguments import Arguments
-from heuristic_core.audit.audit import Audit, audit, write
-from heuristic_core.audit.finding import KINDS
-from heuristic_core.audit.jobs import expected_jobs
-from heuristic_core.errors import InputError
-from heuristic_core.record import recorded
+from heuristic_core.common.errors import InputError
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.provenance.audit.audit import Audit, audit, write
+from heuristic_core.provenance.audit.finding import KINDS
+from heuristic_core.provenance.audit.jobs import expected_jobs
+from heuristic_core.provenance.record import recorded
 
 SNAKEFILE = Path(__file__).parents[2] / "Snakefile"
 

@@ -3,12 +3,12 @@
 from functools import partial
 from pathlib import Path
 
-from heuristic_core.arguments import Arguments
-from heuristic_core.changes.code import changed_code
-from heuristic_core.changes.dryrun import planned_jobs
-from heuristic_core.changes.explain import explain
+from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.plan.jobs import counted, dry_run
-from heuristic_core.record import recorded
+from heuristic_core.provenance.changes.code import changed_code
+from heuristic_core.provenance.changes.dryrun import planned_jobs
+from heuristic_core.provenance.changes.explain import explain
+from heuristic_core.provenance.record import recorded
 
 CHECKOUT = Path(__file__).parents[2]
 

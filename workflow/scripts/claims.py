@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from heuristic_core.analysis.claims import claims
-from heuristic_core.arguments import Arguments
 from heuristic_core.config.claims import load_claims
-from heuristic_core.record import recorded
-from heuristic_core.tables import read_table, write_table
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.provenance.record import recorded
+from heuristic_core.tables.parquet import read_table, write_table
 
 
 def main(arguments=None):

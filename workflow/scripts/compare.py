@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from heuristic_core.analysis.compare import compare, only_in
-from heuristic_core.arguments import Arguments
-from heuristic_core.files import write_text
-from heuristic_core.record import recorded
+from heuristic_core.common.atomic import write_text
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.provenance.record import recorded
 from heuristic_core.report.comparison import comparison_page
 from heuristic_core.report.sides import USAGE, load, parse_sides
-from heuristic_core.tables import as_table, write_table
+from heuristic_core.tables.parquet import as_table, write_table
 
 
 def main(arguments=None):

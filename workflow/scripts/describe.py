@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from heuristic_core.arguments import Arguments
-from heuristic_core.files import write_text
-from heuristic_core.record import recorded
+from heuristic_core.common.atomic import write_text
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.provenance.record import recorded
 
 
 def main(arguments=None):

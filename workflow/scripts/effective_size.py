@@ -1,10 +1,10 @@
 """Effective size of every checkpoint, from accuracies against sparsity."""
 
 from heuristic_core.analysis.effective_size import effective_size
-from heuristic_core.arguments import Arguments
 from heuristic_core.config.analysis import Analysis
-from heuristic_core.record import recorded
-from heuristic_core.tables import read_table, write_table
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.provenance.record import recorded
+from heuristic_core.tables.parquet import read_table, write_table
 
 
 def main(arguments=None):

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import torch  # noqa: F401 (transformers imports it later, when its arithmetic could not be settled)
 
-from heuristic_core.arguments import Arguments
 from heuristic_core.config.models import AnyModel
 from heuristic_core.config.tasks import AnyTask
-from heuristic_core.record import recorded
-from heuristic_core.tables import read_rows
-from heuristic_core.tasks.encode import encode, make_tokenizer
-from heuristic_core.tasks.sentences import SubsetRule
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.models.tokenizer import make_tokenizer
+from heuristic_core.provenance.record import recorded
+from heuristic_core.tables.parquet import read_rows
+from heuristic_core.tasks.encode import encode
+from heuristic_core.tasks.pairs import SubsetRule
 
 
 def main(arguments=None):

@@ -2,15 +2,15 @@
 
 import logging
 
-from heuristic_core.ablation import ComponentMeans
-from heuristic_core.arguments import Arguments
-from heuristic_core.arithmetic import use_threads
-from heuristic_core.components import FailedRun, load_run
-from heuristic_core.evaluate import predictions, subnetwork_logits
+from heuristic_core.common.threads import use_threads
+from heuristic_core.evaluation.evaluate import predictions, subnetwork_logits
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.load import load_model
-from heuristic_core.record import recorded
-from heuristic_core.tables import write_table
+from heuristic_core.models.implementation import load_model
+from heuristic_core.provenance.record import recorded
+from heuristic_core.pruning.subnetwork import FailedRun, load_run
+from heuristic_core.tables.parquet import write_table
 from heuristic_core.tasks.encoded import Encoded
 
 LOGGER = logging.getLogger("heuristic_core")

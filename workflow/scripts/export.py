@@ -5,13 +5,22 @@ from pathlib import Path
 
 import yaml
 
-from heuristic_core.arguments import Arguments
 from heuristic_core.config import parse_study
-from heuristic_core.crate.archive import write_archive
-from heuristic_core.crate.members import members, records
-from heuristic_core.crate.metadata import CITATION, CLAIMS, CONFIGURATION, LOCK, NAME, WORKFLOW, metadata, run_of
-from heuristic_core.crate.public import public_page
-from heuristic_core.record import check, digests, public, read_record, recorded
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.provenance.crate.archive import write_archive
+from heuristic_core.provenance.crate.members import members, records
+from heuristic_core.provenance.crate.metadata import (
+    CITATION,
+    CLAIMS,
+    CONFIGURATION,
+    LOCK,
+    NAME,
+    WORKFLOW,
+    metadata,
+    run_of,
+)
+from heuristic_core.provenance.crate.public import public_page
+from heuristic_core.provenance.record import check, digests, public, read_record, recorded
 from heuristic_core.report.settings import read_study
 
 

@@ -3,15 +3,15 @@
 import json
 import os
 
-from heuristic_core.arguments import Arguments
+from heuristic_core.common.atomic import write_text
+from heuristic_core.common.progress import LOGGER
 from heuristic_core.config.models import AnyModel
 from heuristic_core.config.tasks import AnyTask
-from heuristic_core.download import downloads
-from heuristic_core.fetch import fetch
-from heuristic_core.files import write_text
-from heuristic_core.hub import sources
-from heuristic_core.progress import LOGGER
-from heuristic_core.record import recorded
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.provenance.record import recorded
+from heuristic_core.sources.download import downloads
+from heuristic_core.sources.fetch import fetch
+from heuristic_core.sources.hub import sources
 from heuristic_core.tasks.rows import missing_paths
 
 # By plain HTTP, the one way that is tested; read when huggingface_hub is imported.

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from heuristic_core.arguments import Arguments
 from heuristic_core.config.analysis import Figures
 from heuristic_core.figures import draw
 from heuristic_core.figures.save import save
 from heuristic_core.figures.targets import TARGETS
-from heuristic_core.record import recorded
-from heuristic_core.tables import read_table
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.provenance.record import recorded
+from heuristic_core.tables.parquet import read_table
 
 
 def main(arguments=None):

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from heuristic_core.provenance import code_digest
-from heuristic_core.record import recorded
-from heuristic_core.tuning import begun, parser_of, tune
+from heuristic_core.jobs.finetuning_run import begun, finetune_to_files, parser_of
+from heuristic_core.provenance.digests import code_digest
+from heuristic_core.provenance.record import recorded
 
 
 def main(arguments=None):
@@ -15,7 +15,7 @@ def main(arguments=None):
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
 
-    tune(args, model, [code_digest(__file__)], save)
+    finetune_to_files(args, model, [code_digest(__file__)], save)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """Accuracies of the full model over fine-tuning, with intervals, from its predictions."""
 
 from heuristic_core.analysis.scores import PASSING, finetune_accuracy
-from heuristic_core.arguments import Arguments
 from heuristic_core.config.analysis import Analysis
-from heuristic_core.record import recorded
-from heuristic_core.tables import read_coded, write_table
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.provenance.record import recorded
+from heuristic_core.tables.parquet import read_coded, write_table
 
 
 def main(arguments=None):

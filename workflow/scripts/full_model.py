@@ -2,16 +2,16 @@
 
 from safetensors.torch import save_file
 
-from heuristic_core.ablation import component_means
-from heuristic_core.arguments import Arguments, identity
-from heuristic_core.arithmetic import use_threads
-from heuristic_core.evaluate import all_logits, predictions
-from heuristic_core.files import replacing
+from heuristic_core.common.atomic import replacing
+from heuristic_core.common.threads import use_threads
+from heuristic_core.evaluation.evaluate import all_logits, predictions
+from heuristic_core.jobs.arguments import Arguments, identity
+from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.load import load_model
-from heuristic_core.passes import BATCH_TOKENS
-from heuristic_core.record import recorded
-from heuristic_core.tables import write_table
+from heuristic_core.models.implementation import load_model
+from heuristic_core.models.micro_batches import BATCH_TOKENS
+from heuristic_core.provenance.record import recorded
+from heuristic_core.tables.parquet import write_table
 from heuristic_core.tasks.encoded import Encoded
 
 

@@ -9,12 +9,12 @@ import pyarrow.parquet as pq
 
 from heuristic_core.analysis.runs import chance, outcomes, runs
 from heuristic_core.analysis.scores import accuracies
-from heuristic_core.arguments import Arguments
-from heuristic_core.components import FailedRun, load_run
 from heuristic_core.config.analysis import Analysis
-from heuristic_core.record import recorded
-from heuristic_core.schemas import CELL, RUN, STEP, SUBSET
-from heuristic_core.tables import as_frame, concatenate, matrix, read_coded, write_joined, write_table
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.provenance.record import recorded
+from heuristic_core.pruning.subnetwork import FailedRun, load_run
+from heuristic_core.tables.parquet import as_frame, concatenate, matrix, read_coded, write_joined, write_table
+from heuristic_core.tables.schemas import CELL, RUN, STEP, SUBSET
 
 COLUMNS = [*RUN, *STEP, *CELL, *SUBSET, "template", "label", "example", "correct", "correct_merged"]
 LOGGER = logging.getLogger("heuristic_core")

@@ -1,10 +1,10 @@
 """Means of accuracy over the subsets of each group, for studies that have no predictions."""
 
 from heuristic_core.analysis.accuracy import group_accuracy_of
-from heuristic_core.arguments import Arguments
 from heuristic_core.config.analysis import Analysis
-from heuristic_core.record import recorded
-from heuristic_core.tables import read_table, write_table
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.provenance.record import recorded
+from heuristic_core.tables.parquet import read_table, write_table
 
 
 def main(arguments=None):

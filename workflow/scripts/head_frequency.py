@@ -3,10 +3,10 @@
 from heuristic_core.analysis.core import head_frequency
 from heuristic_core.analysis.core_seeds import core_seeds
 from heuristic_core.analysis.rank_correlation import rank_correlation
-from heuristic_core.arguments import Arguments
 from heuristic_core.config.analysis import Analysis
-from heuristic_core.record import recorded
-from heuristic_core.tables import read_table, write_table
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.provenance.record import recorded
+from heuristic_core.tables.parquet import read_table, write_table
 
 
 def main(arguments=None):

@@ -3,14 +3,14 @@ fine-tuning, or as many random others of the same layers. It keeps no checkpoint
 
 import logging
 
-from heuristic_core.arguments import identity
 from heuristic_core.config.analysis import Analysis
-from heuristic_core.lesions import NoLesion, lesioned
-from heuristic_core.models.lesion import close_heads
-from heuristic_core.provenance import code_digest
-from heuristic_core.record import recorded
-from heuristic_core.tables import read_rows, write_table
-from heuristic_core.tuning import begun, parser_of, tune
+from heuristic_core.jobs.arguments import identity
+from heuristic_core.jobs.finetuning_run import begun, finetune_to_files, parser_of
+from heuristic_core.models.close_heads import close_heads
+from heuristic_core.provenance.digests import code_digest
+from heuristic_core.provenance.record import recorded
+from heuristic_core.tables.parquet import read_rows, write_table
+from heuristic_core.training.lesions import NoLesion, lesioned
 
 LOGGER = logging.getLogger("heuristic_core")
 
@@ -38,7 +38,7 @@ def main(arguments=None):
     else:
         model, _ = begun(args)
         close_heads(model, [(row["layer"], row["head"]) for row in rows if row["component"] in heads])
-        tune(args, model, [code_digest(__file__), str(heads)])
+        finetune_to_files(args, model, [code_digest(__file__), str(heads)])
     write_table("lesions", [columns | about], args.heads)
 
 

@@ -2,10 +2,10 @@
 
 from heuristic_core.analysis.lesions import lesion_accuracy
 from heuristic_core.analysis.scores import PASSING
-from heuristic_core.arguments import Arguments
 from heuristic_core.config.analysis import Analysis
-from heuristic_core.record import recorded
-from heuristic_core.tables import read_coded, read_rows, write_table
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.provenance.record import recorded
+from heuristic_core.tables.parquet import read_coded, read_rows, write_table
 
 
 def main(arguments=None):

@@ -7,22 +7,23 @@ import torch
 import transformers
 from transformers.utils import logging as hugging_face_logging
 
-from heuristic_core.arguments import Arguments
-from heuristic_core.arithmetic import use_threads
-from heuristic_core.attention import share_rows
-from heuristic_core.components import Identity
+from heuristic_core.common.errors import Diverged, InputError
+from heuristic_core.common.hashing import file_digest
+from heuristic_core.common.threads import use_threads
 from heuristic_core.config.models import AnyModel
-from heuristic_core.errors import Diverged, InputError
-from heuristic_core.models.load import view_of
-from heuristic_core.models.loading import load_tokenizer
+from heuristic_core.evaluation.attention import share_rows
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.jobs.scratch import scratch, set_aside
+from heuristic_core.models.hugging_face import load_tokenizer
+from heuristic_core.models.implementation import view_of
 from heuristic_core.models.pretrained import masked_language_model
-from heuristic_core.pretrain import Corpus, pretrain
-from heuristic_core.provenance import code_digest, file_digest
-from heuristic_core.record import recorded
-from heuristic_core.schemas import SCHEMAS
-from heuristic_core.scratch import scratch, set_aside
-from heuristic_core.tables import concatenate, write_table
+from heuristic_core.provenance.digests import code_digest
+from heuristic_core.provenance.record import recorded
+from heuristic_core.tables.identity import Identity
+from heuristic_core.tables.parquet import concatenate, write_table
+from heuristic_core.tables.schemas import SCHEMAS
 from heuristic_core.tasks.words import word_pairs
+from heuristic_core.training.pretrain import Corpus, pretrain
 
 
 def main(arguments=None):

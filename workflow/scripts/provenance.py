@@ -1,8 +1,8 @@
 """Collect the provenance records of a study's results: one row for each job."""
 
-from heuristic_core.arguments import Arguments
-from heuristic_core.record import recorded, rows
-from heuristic_core.tables import write_table
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.provenance.record import recorded, rows
+from heuristic_core.tables.parquet import write_table
 
 
 def main(arguments=None):

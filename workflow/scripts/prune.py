@@ -10,19 +10,20 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file
 
-from heuristic_core.ablation import ComponentMeans
-from heuristic_core.arguments import Arguments, identity
-from heuristic_core.arithmetic import use_threads
-from heuristic_core.components import FailedRun, Subnetwork
+from heuristic_core.common.hashing import file_digest
+from heuristic_core.common.threads import use_threads
 from heuristic_core.config.pruning import Prune
-from heuristic_core.discretise import discretise
-from heuristic_core.learner import Run
-from heuristic_core.models.load import load_model
-from heuristic_core.provenance import code_digest, file_digest
-from heuristic_core.prune import prune, pruning_inputs
-from heuristic_core.record import recorded
-from heuristic_core.scratch import scratch
-from heuristic_core.tables import write_table
+from heuristic_core.jobs.arguments import Arguments, identity
+from heuristic_core.jobs.scratch import scratch
+from heuristic_core.models.ablation import ComponentMeans
+from heuristic_core.models.implementation import load_model
+from heuristic_core.provenance.digests import code_digest
+from heuristic_core.provenance.record import recorded
+from heuristic_core.pruning.discretise import discretise
+from heuristic_core.pruning.learner import PruningRun
+from heuristic_core.pruning.prune import prune, pruning_inputs
+from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
+from heuristic_core.tables.parquet import write_table
 from heuristic_core.tasks.encoded import Encoded
 
 LOGGER = logging.getLogger("heuristic_core")
@@ -55,7 +56,7 @@ def main(arguments=None):
     made_from = [args.prune.model_dump_json(), str(cell), str(args.seeds), args.device, torch.__version__]
     made_from += [code_digest(__file__), *(file_digest(path) for path in (args.means, args.logits, args.train))]
     unfinished = scratch(Path(args.subnetworks[0]).with_name(".unfinished"), "\n".join(made_from))
-    runs = [Run(cell.sparsity, seed) for seed in args.seeds]
+    runs = [PruningRun(cell.sparsity, seed) for seed in args.seeds]
     found = prune(inputs, runs, args.prune, unfinished / "state.safetensors")
     for one, subnetwork, trace in zip(found, args.subnetworks, args.traces, strict=True):
         run = cell._replace(seed=one.run.seed, repeat=args.repeat)

@@ -1,14 +1,16 @@
 """Write a study's report: what it shows and does not show, its figures and tables, and how they came about."""
 
+import platform
 from pathlib import Path
 
-from heuristic_core.arguments import Arguments
+from heuristic_core.common.atomic import write_text
 from heuristic_core.figures.targets import TARGETS
-from heuristic_core.files import write_text
-from heuristic_core.record import recorded
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.provenance.digests import commit, versions
+from heuristic_core.provenance.record import recorded
 from heuristic_core.report.page import study_page
 from heuristic_core.report.settings import read_study
-from heuristic_core.tables import read_rows
+from heuristic_core.tables.parquet import read_rows
 
 
 def main(arguments=None):
@@ -37,6 +39,7 @@ def main(arguments=None):
         captions=captions,
         targets=args.targets,
         metadata=Path(args.metadata),
+        made_with={"platform": platform.platform(), **versions(), "commit": str(commit())},
     )
     write_text(args.report, page)
 

@@ -6,10 +6,10 @@ Ends with exit code 1 where any differs. With --write, the results that are ther
 import sys
 from pathlib import Path
 
-from heuristic_core.arguments import Arguments
 from heuristic_core.config import load_study
-from heuristic_core.layout import Layout
-from heuristic_core.reproduction import compare, publish, told
+from heuristic_core.config.paths import Layout
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.provenance.reproduction import compare, publish, told
 
 EXPECTED = Path("docs/expected")
 

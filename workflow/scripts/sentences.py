@@ -3,11 +3,11 @@
 import json
 from dataclasses import asdict
 
-from heuristic_core.arguments import Arguments
+from heuristic_core.common.atomic import write_text
 from heuristic_core.config.tasks import AnyTask
-from heuristic_core.files import write_text
-from heuristic_core.record import recorded
-from heuristic_core.tables import write_table
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.provenance.record import recorded
+from heuristic_core.tables.parquet import write_table
 from heuristic_core.tasks.counts import split_counts
 from heuristic_core.tasks.sentences import sentences
 

@@ -5,13 +5,13 @@ multiplied by zero there, and its mean (with --zero: nothing) stands in a bias. 
 refused.
 """
 
-from heuristic_core.ablation import ComponentMeans, zeros
-from heuristic_core.arguments import Arguments
-from heuristic_core.components import Subnetwork
-from heuristic_core.models.load import view_of
-from heuristic_core.models.loading import load_classifier, load_tokenizer
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.models.ablation import ComponentMeans, zeros
+from heuristic_core.models.hugging_face import load_classifier, load_tokenizer
+from heuristic_core.models.implementation import view_of
 from heuristic_core.models.shrink import ordinary
-from heuristic_core.record import recorded
+from heuristic_core.provenance.record import recorded
+from heuristic_core.pruning.subnetwork import Subnetwork
 
 
 def main(arguments=None):

@@ -3,11 +3,11 @@
 import logging
 from pathlib import Path
 
-from heuristic_core.arguments import Arguments
-from heuristic_core.crate.environment import differences
-from heuristic_core.crate.reading import LOCK, open_crate, read
-from heuristic_core.crate.unpack import unpack
-from heuristic_core.record import recorded
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.provenance.crate.environment import differences
+from heuristic_core.provenance.crate.reading import LOCK, open_crate, read
+from heuristic_core.provenance.crate.unpack import unpack
+from heuristic_core.provenance.record import recorded
 
 LOGGER = logging.getLogger("heuristic_core")
 

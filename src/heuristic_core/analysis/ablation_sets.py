@@ -9,9 +9,10 @@ from math import comb, prod
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame, generator
-from heuristic_core.components import ComponentGrid, Identity
-from heuristic_core.errors import InputError
+from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.common.errors import InputError
+from heuristic_core.models.components import ComponentGrid
+from heuristic_core.tables.identity import Identity
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def _controls(layers: str, others: list[int], per_layer: int, draws: int, seed: 
     if prod(comb(len(pool), count) for pool, count in pools) <= draws:
         choices = product(*(combinations(pool, count) for pool, count in pools))
         return (tuple(chain(*parts)) for parts in choices)
-    return iter(_distinct(pools, draws, generator(seed, "controls", layers)))
+    return iter(_distinct(pools, draws, numpy_generator(seed, "controls", layers)))
 
 
 def _distinct(pools: list[tuple[list[int], int]], draws: int, rng: np.random.Generator) -> list[tuple[int, ...]]:

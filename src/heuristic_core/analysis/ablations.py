@@ -12,8 +12,8 @@ import pandas as pd
 
 from heuristic_core.analysis.accuracy import RULES, chosen
 from heuristic_core.analysis.bootstrap import Resamples, interval
-from heuristic_core.analysis.frames import frame, generator
-from heuristic_core.schemas import RUN, STEP, SUBSET
+from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.tables.schemas import RUN, STEP, SUBSET
 
 MODEL = [*RUN, *STEP]
 SET = ["kind", "ablation"]
@@ -119,7 +119,7 @@ def _measured(predictions, sets, subsets, rule, bootstrap, seed) -> Iterator[Mea
     groups: dict[str, list[Measured]] = {}
     for (subset, group, family), cell in predictions.groupby([*SUBSET], dropna=False, observed=True):
         values, templates = _values(cell, sets, rule, subset)
-        resamples = Resamples(templates, bootstrap, generator(seed, "bootstrap", subset, group))
+        resamples = Resamples(templates, bootstrap, numpy_generator(seed, "bootstrap", subset, group))
         identity = {"subset": subset, "group": group, "family": family, "n": len(values)}
         measured = Measured(identity, values.mean(axis=0, dtype=float), resamples.means(values))
         if subset in entering:

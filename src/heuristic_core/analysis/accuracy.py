@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.frames import frame
-from heuristic_core.schemas import ABLATION, CELL, RUN, STEP
+from heuristic_core.tables.schemas import ABLATION, CELL, RUN, STEP
 
 CELLS = [*RUN, *STEP, *CELL]
 RULES = {"argmax-first": "correct", "merge-first": "correct_merged"}  # analysis.class_rule -> column of predictions

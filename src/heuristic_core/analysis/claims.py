@@ -5,17 +5,17 @@ import operator
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis import statistics_accuracy, statistics_heads, statistics_start
+from heuristic_core.analysis import statistics_accuracy, statistics_heads, statistics_overlap
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, of_run, runs
 from heuristic_core.analysis.frames import frame
+from heuristic_core.common.errors import InputError
 from heuristic_core.config.claims import Claim
 from heuristic_core.config.context import Context
-from heuristic_core.errors import InputError
 
 SUPPORTED, NOT_SUPPORTED, UNDECIDED = "supported", "not supported", "undecided"
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 AGAINST = 0.5  # a test with a p above it does not merely fail to reject: the observed is what chance gives, or less
-STATISTICS = statistics_accuracy.STATISTICS | statistics_heads.STATISTICS | statistics_start.STATISTICS
+STATISTICS = statistics_accuracy.STATISTICS | statistics_heads.STATISTICS | statistics_overlap.STATISTICS
 
 
 def claims(context: Context, tables: dict[str, pd.DataFrame], stated: list[Claim]) -> pd.DataFrame:

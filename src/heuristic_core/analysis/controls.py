@@ -8,8 +8,8 @@ import pandas as pd
 from heuristic_core.analysis.accuracy import RULES, chosen
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.seeds import mean_interval
-from heuristic_core.components import ComponentGrid
-from heuristic_core.schemas import RUN, STEP, SUBSET
+from heuristic_core.models.components import ComponentGrid
+from heuristic_core.tables.schemas import RUN, STEP, SUBSET
 
 CONTROLS = ("learned", "random", "importance")
 CELL = [*RUN, *STEP, "sparsity", "seed", "control"]

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis.frames import frame, generator
+from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.common.errors import InputError
 from heuristic_core.config.context import Context
-from heuristic_core.errors import InputError
-from heuristic_core.schemas import COMPONENT, RUN
+from heuristic_core.tables.schemas import COMPONENT, RUN
 
 # Sets of subnetworks whose shared heads are counted, each by the cells it consists of.
 SETS = {
@@ -130,7 +130,7 @@ def core_null(components: pd.DataFrame, context: Context, permutations: int, see
                 continue
             masks = by_seed(kept, cells)
             observed = int(masks.all(axis=0).sum())
-            draws = shared_by_chance(masks, permutations, generator(seed, identity["ft_seed"], name))
+            draws = shared_by_chance(masks, permutations, numpy_generator(seed, identity["ft_seed"], name))
             p = (1 + int((draws >= observed).sum())) / (1 + permutations)
             row = {
                 "set": name,

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.core import SETS, by_seed, run_masks
-from heuristic_core.analysis.frames import frame, generator
+from heuristic_core.analysis.frames import frame, numpy_generator
 from heuristic_core.config.context import Context
-from heuristic_core.schemas import RUN
+from heuristic_core.tables.schemas import RUN
 
 CURVES = ("high", "mid", "mid+high")
 CHOICES = 500  # of seeds, where there are more: their mean then has an error of a few hundredths of a head
@@ -28,7 +28,7 @@ def core_seeds(components: pd.DataFrame, context: Context, seed: int) -> pd.Data
         for name in CURVES:
             kept = by_seed(masks, SETS[name])  # [seeds, layers, heads]
             for count in range(1, len(kept) + 1):
-                chosen = _choices(len(kept), count, generator(seed, "core seeds", int(run[-1]), name, count))
+                chosen = _choices(len(kept), count, numpy_generator(seed, "core seeds", int(run[-1]), name, count))
                 shared = kept[chosen].all(axis=1).sum(axis=(1, 2))
                 shares = kept[chosen].mean(axis=-1)  # [choices, seeds, layers]
                 expected = kept.shape[-1] * shares.prod(axis=1).sum(axis=-1).mean()

@@ -21,7 +21,7 @@ from heuristic_core.analysis.faithful import Criterion, criteria
 from heuristic_core.analysis.frames import frame
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.config.context import Context
-from heuristic_core.schemas import RUN
+from heuristic_core.tables.schemas import RUN
 
 VALUES = ["accuracy", "agreement", "kl"]
 CURVE = [*RUN, "step", "sparsity", "seed"]

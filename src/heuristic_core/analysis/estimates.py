@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.config.context import Context
-from heuristic_core.schemas import RUN
+from heuristic_core.tables.schemas import RUN
 
 
 class CannotSay(Exception):

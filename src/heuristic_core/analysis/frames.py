@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from heuristic_core.schemas import schema
-from heuristic_core.tables import as_frame
+from heuristic_core.tables.parquet import as_frame
+from heuristic_core.tables.schemas import schema
 
 
 def frame(name: str, rows: pd.DataFrame | list[dict]) -> pd.DataFrame:
@@ -20,7 +20,7 @@ def frame(name: str, rows: pd.DataFrame | list[dict]) -> pd.DataFrame:
     return as_frame(pa.Table.from_pandas(rows, schema=wanted, preserve_index=False))
 
 
-def generator(*parts: int | str) -> np.random.Generator:
+def numpy_generator(*parts: int | str) -> np.random.Generator:
     """A generator of its own for everything that `parts` name; equal parts give equal draws."""
     # CRC-32 rather than hash(), which differs from one process to the next.
     return np.random.default_rng([zlib.crc32(part.encode()) if isinstance(part, str) else part for part in parts])

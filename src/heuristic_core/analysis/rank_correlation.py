@@ -6,9 +6,9 @@ from scipy.stats import rankdata, spearmanr
 
 from heuristic_core.analysis.bootstrap import interval
 from heuristic_core.analysis.core import run_masks
-from heuristic_core.analysis.frames import frame, generator
+from heuristic_core.analysis.frames import frame, numpy_generator
 from heuristic_core.config.context import Context
-from heuristic_core.schemas import RUN
+from heuristic_core.tables.schemas import RUN
 
 SPLITS = 100  # of the seeds in halves
 
@@ -30,7 +30,7 @@ def rank_correlation(components: pd.DataFrame, context: Context, bootstrap: int,
             np.array([masks[cell][seed].ravel() for seed in seeds]).reshape(-1, heads) for cell in ("mid", "high")
         )
         identity = dict(zip(RUN, run, strict=True)) | {"step": context.last, "n": heads}
-        draw = generator(seed, "rank correlation", int(run[-1]))
+        draw = numpy_generator(seed, "rank correlation", int(run[-1]))
         rows.append(identity | {"seeds": "shared"} | _shared(mid.sum(axis=0), high.sum(axis=0), bootstrap, draw))
         rows.append(identity | {"seeds": "disjoint"} | _disjoint(mid, high, bootstrap, draw))
     return frame("rank_correlation", rows)

@@ -16,9 +16,9 @@ import pandas as pd
 
 from heuristic_core.analysis.accuracy import chosen
 from heuristic_core.analysis.frames import frame
-from heuristic_core.components import FailedRun, Subnetwork
 from heuristic_core.config.pruning import THRESHOLD_TOLERANCE
-from heuristic_core.schemas import CELL
+from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
+from heuristic_core.tables.schemas import CELL
 
 TOLERANCE = 0.02  # in sparsity, between the target and what was reached
 END = 0.1  # of the recorded steps of pruning: the last ones, over which the end is averaged

@@ -12,9 +12,9 @@ import pandas as pd
 
 from heuristic_core.analysis.accuracy import RULES, chosen
 from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy
-from heuristic_core.analysis.frames import frame, generator
-from heuristic_core.components import FailedRun
-from heuristic_core.schemas import RUN, STEP, SUBSET
+from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.pruning.subnetwork import FailedRun
+from heuristic_core.tables.schemas import RUN, STEP, SUBSET
 
 # What of table "finetune_predictions" its accuracies need.
 PASSING = [*RUN, *STEP, *SUBSET, "template", "example", "correct", "correct_merged"]
@@ -54,7 +54,7 @@ def scores(
         if (examples != np.resize(examples[: len(position) // count], len(position))).any():
             raise ValueError(f"not all models were evaluated on the same pairs of subset {subset}")
         order = position.reshape(count, -1)  # [models, pairs]
-        draw = generator(seed, "bootstrap", subset, group)
+        draw = numpy_generator(seed, "bootstrap", subset, group)
         resamples = Resamples(predictions["template"].to_numpy()[order[0]], bootstrap, draw)
         correct = predictions[RULES[rule]].to_numpy(dtype=float)[order].T
         identity = {"subset": subset, "group": group, "family": family}

@@ -8,7 +8,7 @@ import pandas as pd
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.config.context import Context
-from heuristic_core.schemas import RUN, STEP, SUBSET
+from heuristic_core.tables.schemas import RUN, STEP, SUBSET
 
 SET = [*SUBSET]
 STUDY = [name for name in RUN if name != "ft_seed"]

@@ -8,7 +8,7 @@ from scipy.stats import rankdata
 from heuristic_core.analysis.accuracy import group_means, interval_of_mean
 from heuristic_core.analysis.bootstrap import interval
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
-from heuristic_core.analysis.frames import generator
+from heuristic_core.analysis.frames import numpy_generator
 from heuristic_core.analysis.seeds import LEVEL, mean_interval
 
 SEEDS = "pruning seeds"
@@ -52,7 +52,7 @@ def mean_subset_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     rows = evidence.spread("accuracy", group, sparsity)
     values = rows.pivot(index="seed", columns="subset", values="accuracy").dropna()
     n = _several(values)
-    drawn = generator("seed sd", group).integers(n, size=(RESAMPLES, n))
+    drawn = numpy_generator("seed sd", group).integers(n, size=(RESAMPLES, n))
     low, high = interval(values.to_numpy()[drawn].std(axis=1, ddof=1).mean(axis=1))
     width = values.max() - values.min()
     widest = width.idxmax()
@@ -88,7 +88,7 @@ def sparsity_correlation(evidence: Evidence, group: str, sparsity: str) -> Estim
     if rows["accuracy"].nunique() == 1:
         raise CannotSay(f"all have the same {group} accuracy, {rows['accuracy'].iloc[0]:.1f} %")
     rank, ranks = rankdata(rows["actual_sparsity"]), rankdata(rows["accuracy"])
-    permuted = generator("sparsity correlation", group).permuted(np.tile(ranks, (PERMUTATIONS, 1)), axis=1)
+    permuted = numpy_generator("sparsity correlation", group).permuted(np.tile(ranks, (PERMUTATIONS, 1)), axis=1)
     rho, drawn = np.corrcoef(rank, ranks)[0, 1], np.array([np.corrcoef(rank, draw)[0, 1] for draw in permuted])
     p = (1 + (np.abs(drawn) >= abs(rho) - 1e-12).sum()) / (1 + PERMUTATIONS)
     between = f"{100 * rows['actual_sparsity'].min():.1f} to {100 * rows['actual_sparsity'].max():.1f} %"

@@ -7,7 +7,7 @@ from scipy import stats
 from heuristic_core.analysis.core import common_heads
 from heuristic_core.analysis.effective_size import state
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
-from heuristic_core.analysis.frames import generator
+from heuristic_core.analysis.frames import numpy_generator
 from heuristic_core.analysis.seeds import mean_interval
 
 # Roles of the set that holds the whole core, by its size: three heads are all among the strongest three. The strongest
@@ -184,7 +184,7 @@ def repeated_word_attention(evidence: Evidence) -> Estimate:
     in_core = heads["in_core"].astype(bool)
     core = shares[in_core[in_core].index]
     some(core.to_frame(), "core head")
-    draw, drawn = generator("repeated word attention", int(evidence.context.last)), np.zeros(DRAWS)
+    draw, drawn = numpy_generator("repeated word attention", int(evidence.context.last)), np.zeros(DRAWS)
     for _, layer in heads.groupby("layer"):
         count = int(in_core[layer.index].sum())
         values = np.tile(shares[layer.index].to_numpy(), (DRAWS, 1))

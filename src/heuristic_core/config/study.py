@@ -7,13 +7,13 @@ from typing import Annotated, Literal, Union, get_args, get_origin
 
 from pydantic import Field, ValidationError, model_validator
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config.analysis import Analysis, Counterpart, Figures
 from heuristic_core.config.blocks import Block, Finetune, Grid, Name, Precision
 from heuristic_core.config.lesion import Lesion
 from heuristic_core.config.models import AnyModel, NewModel, Pretraining
 from heuristic_core.config.pruning import Prune
-from heuristic_core.config.tasks import AnyTask, GeneratedTask
-from heuristic_core.errors import InputError
+from heuristic_core.config.tasks import GENERATED_SUBSETS, AnyTask, GeneratedTask
 
 
 class ConfigError(InputError):
@@ -118,12 +118,12 @@ class Study(Block):
                 "for files give model.source = 'pretrained'"
             )
         if isinstance(self.task, GeneratedTask):
-            from heuristic_core.tasks.language import SUBSETS
-
             lists = {"analysis": self.analysis.subsets} | {f"figures.{n}": f.subsets for n, f in self.figures}
             for key, names in lists.items():
-                if unknown := [name for name in names or [] if name not in SUBSETS]:
-                    raise ValueError(f"{key}.subsets: no subset {unknown[0]!r}; there are {', '.join(SUBSETS)}")
+                if unknown := [name for name in names or [] if name not in GENERATED_SUBSETS]:
+                    raise ValueError(
+                        f"{key}.subsets: no subset {unknown[0]!r}; there are {', '.join(GENERATED_SUBSETS)}"
+                    )
 
     @property
     def pretraining(self) -> Pretraining | None:

@@ -9,6 +9,17 @@ from heuristic_core.config.blocks import Block, Commit, Name, NonNegative, Repos
 # What each is, and which endings name it: :mod:`heuristic_core.tasks.readers`.
 Format = Literal["parquet", "csv", "tsv", "jsonl", "saved"]
 
+# The evaluation subsets of a generated task, as :mod:`heuristic_core.tasks.language` makes them.
+GENERATED_SUBSETS = (
+    "in_domain",
+    "ln_so_swap", "ln_prep", "ln_rel", "ln_passive", "ln_conj",
+    "sn_pp", "sn_rel",
+    "cn_if", "cn_verb", "cn_adv", "cn_or",
+    "le_prep", "le_rel", "le_passive", "le_conj",
+    "se_modified", "se_adjunct",
+    "ce_because", "ce_verb", "ce_adv", "ce_and", "ce_scope",
+)  # fmt: skip
+
 
 def _relative(path: str) -> str:
     if not path or path.startswith(("/", "~")):

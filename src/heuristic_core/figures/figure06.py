@@ -8,7 +8,7 @@ from heuristic_core.analysis.effective_size import state
 from heuristic_core.figures.panels import percent_axis, seed_label, wrapped
 from heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some
 from heuristic_core.figures.style import ROLES
-from heuristic_core.schemas import ACCURACY, RUN, STEP, SUBSET
+from heuristic_core.tables.schemas import ACCURACY, RUN, STEP, SUBSET
 
 SIZES = ("id", "ood", "ood-entailment", "mixed")
 APART = 0.012  # of the range of steps: groups are set apart where their sizes are equal

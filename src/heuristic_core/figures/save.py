@@ -3,10 +3,10 @@
 import importlib
 from pathlib import Path
 
+from heuristic_core.common.atomic import replacing, write_text
 from heuristic_core.figures import style
 from heuristic_core.figures.sheets import to_latex, to_markdown
 from heuristic_core.figures.targets import TARGETS, module, outputs
-from heuristic_core.files import replacing, write_text
 
 # No dates, so that drawing anew changes nothing.
 UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}

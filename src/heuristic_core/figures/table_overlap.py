@@ -5,7 +5,7 @@ import pandas as pd
 from heuristic_core.figures.panels import seed_label
 from heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.sheets import Sheet, number
-from heuristic_core.schemas import COMPONENT, RUN
+from heuristic_core.tables.schemas import COMPONENT, RUN
 
 KEPT = ("mid", "high", "early")
 COLUMNS = ["ft_seed", *COMPONENT, "share", "uniform", "times_uniform", "overlap"]

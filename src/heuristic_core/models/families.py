@@ -9,7 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from heuristic_core.errors import InputError
+from torch import nn
+
+from heuristic_core.common.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -149,3 +151,8 @@ def family_of(model_type: str | None) -> Family:
             "To add one, say where it keeps its heads and MLPs in src/heuristic_core/models/families.py"
         )
     return FAMILIES[model_type]
+
+
+def inputs_of(linear: nn.Module) -> int:
+    """Width of a linear map's input: of ``nn.Linear``, or of GPT-2's ``Conv1D``, which stores [in, out]."""
+    return linear.in_features if isinstance(linear, nn.Linear) else linear.weight.shape[0]

@@ -16,8 +16,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from heuristic_core.components import ComponentGrid
 from heuristic_core.models.batches import Batch
+from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.fused_families import FusedFamily, fused_family
 from heuristic_core.models.fused_layer import Map, read_layer, without_heads
 from heuristic_core.models.model import AttentionObserver, Edit

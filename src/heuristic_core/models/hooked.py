@@ -12,12 +12,13 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from heuristic_core.components import ComponentGrid
 from heuristic_core.models.batches import Batch
-from heuristic_core.models.families import family_of
+from heuristic_core.models.components import ComponentGrid
+from heuristic_core.models.families import family_of, inputs_of
 from heuristic_core.models.fused import label_names, padding_token
-from heuristic_core.models.loading import load_classifier
+from heuristic_core.models.hugging_face import load_classifier
 from heuristic_core.models.model import AttentionObserver, Edit
+from heuristic_core.models.shrink import shrink
 
 
 class HookedModel:
@@ -47,8 +48,6 @@ class HookedModel:
 
     def without(self, removed: Sequence[int], heads: Tensor, mlps: Tensor) -> "HookedModel":
         """See :meth:`heuristic_core.models.model.Model.without`. The result takes no edits."""
-        from heuristic_core.models.shrink import shrink
-
         small = copy(self)
         small._model = shrink(self._model, removed, heads, mlps)
         return small
@@ -113,8 +112,3 @@ def inputs_for(model: nn.Module, batch: Batch) -> dict:
     if "token_type_ids" in accepted and getattr(model.config, "type_vocab_size", 0) > 1:
         inputs["token_type_ids"] = batch.types
     return inputs | ({"use_cache": False} if "use_cache" in accepted else {})
-
-
-def inputs_of(linear: nn.Module) -> int:
-    """Width of a linear map's input: of ``nn.Linear``, or of GPT-2's ``Conv1D``, which stores [in, out]."""
-    return linear.in_features if isinstance(linear, nn.Linear) else linear.weight.shape[0]

@@ -6,8 +6,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from heuristic_core.components import ComponentGrid
 from heuristic_core.models.batches import Batch
+from heuristic_core.models.components import ComponentGrid
 
 # Called with ("head" | "mlp", layer, activation) where a component's output can be read or replaced. Heads: the context
 # vectors before the output projection, [B, T, H, dh]. MLP: the output of its last linear map, bias included, [B, T, d].

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import torch
 
+from heuristic_core.common.errors import InputError
+from heuristic_core.common.seeds import torch_generator
 from heuristic_core.config.models import Initialisation, NewModel, PretrainedModel
-from heuristic_core.errors import InputError
+from heuristic_core.models.device import usable_device
 from heuristic_core.models.families import family_of
-from heuristic_core.models.load import usable_device
-from heuristic_core.models.loading import load_classifier, load_config, load_tokenizer
-from heuristic_core.models.location import location
-from heuristic_core.random import generator
+from heuristic_core.models.folder import folder_of
+from heuristic_core.models.hugging_face import load_classifier, load_config, load_tokenizer
 
 
-def start(
+def starting_point(
     model: NewModel | PretrainedModel,
     tokenizer: str | Path,
     subsets: str | Path,
@@ -49,8 +49,8 @@ def starting_model(
 
     The classifier of a pretrained model, and every weight of a new one, is drawn from a generator of `ft_seed`.
     pad: the tokenizer's padding token, for models whose configuration names none. dropout: replaces the model's own
-    rates; None keeps them. pretrained: the folder that :mod:`heuristic_core.pretrain` wrote, for a new model that is
-    pre-trained first.
+    rates; None keeps them. pretrained: the folder that :mod:`heuristic_core.training.pretrain` wrote, for a new model
+    that is pre-trained first.
     """
     names = dict(enumerate(labels))
     options = {
@@ -60,7 +60,7 @@ def starting_model(
     }
     if isinstance(model, NewModel) and model.pretraining is None:
         return _new(model, vocabulary, ft_seed, options | _rates("bert", dropout))
-    folder = location(model) if isinstance(model, PretrainedModel) else pretrained
+    folder = folder_of(model) if isinstance(model, PretrainedModel) else pretrained
     if folder is None:
         raise InputError("model.pretraining is given, but not where the pre-trained model is; give --pretrained")
     config = load_config(folder, **options)
@@ -107,7 +107,7 @@ def masked_language_model(model: NewModel, vocabulary: int):
     from transformers import BertForMaskedLM
 
     bert = BertForMaskedLM(_configuration(model, vocabulary, _rates("bert", 0.0)))
-    initialise(bert, model.initialisation, generator("weights", model.pretraining.seed))
+    initialise(bert, model.initialisation, torch_generator("weights", model.pretraining.seed))
     return bert
 
 
@@ -115,7 +115,7 @@ def _new(model: NewModel, vocabulary: int, ft_seed: int, options: dict):
     from transformers import BertForSequenceClassification
 
     bert = BertForSequenceClassification(_configuration(model, vocabulary, options))
-    initialise(bert, model.initialisation, generator("weights", ft_seed))
+    initialise(bert, model.initialisation, torch_generator("weights", ft_seed))
     return bert
 
 

@@ -12,10 +12,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from heuristic_core.components import ComponentGrid
-from heuristic_core.errors import InputError
-from heuristic_core.models.families import Family, family_of
-from heuristic_core.models.hooked import inputs_of
+from heuristic_core.common.errors import InputError
+from heuristic_core.models.components import ComponentGrid
+from heuristic_core.models.families import Family, family_of, inputs_of
 
 
 @torch.no_grad()

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 import yaml
 from pydantic import Field, PositiveInt
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config.blocks import Block, Positive, Precision, Share
-from heuristic_core.errors import InputError
 from heuristic_core.plan.shapes import Shape
 from heuristic_core.plan.work import PASSES, Work
 

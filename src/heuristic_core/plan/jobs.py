@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
 
 
 def jobs(snakefile: Path, configfiles: Sequence[str], everything: bool) -> Counter:

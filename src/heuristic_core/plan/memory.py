@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from heuristic_core.config import Study
 from heuristic_core.config.grid import cells, repeats
-from heuristic_core.passes import BATCH_TOKENS, PASS_TOKENS
+from heuristic_core.models.micro_batches import BATCH_TOKENS, PASS_TOKENS
 from heuristic_core.plan.pairs import StudyPairs
 from heuristic_core.plan.shapes import Shape
 from heuristic_core.plan.work import evaluations_in_passing

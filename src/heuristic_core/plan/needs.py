@@ -7,9 +7,9 @@ pretrained model is there, its config.json.
 import math
 from typing import NamedTuple
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config import Study
 from heuristic_core.config.grid import cells, repeats
-from heuristic_core.errors import InputError
 from heuristic_core.plan.devices import DEFAULTS, device, hours
 from heuristic_core.plan.memory import ANALYSES, PASSING_ROW, memory
 from heuristic_core.plan.pairs import StudyPairs, pairs_of
@@ -57,7 +57,7 @@ def _bytes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
         "sentences": peak["sentences"],
         "encode": peak["encode"],
         "pretrain": _pretraining_bytes(study, shape, data),
-        "start": evaluation,
+        "initial_attention": evaluation,
         "finetune": peak["fine-tuning"],
         "lesion": peak["fine-tuning"],
         "full_model": evaluation,
@@ -66,7 +66,7 @@ def _bytes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
         "attention": evaluation,
         "core": ANALYSES,
         "ablate": evaluation + ablated,
-        "controls_predictions": max(peak["pruning"], evaluation),
+        "evaluate_controls": max(peak["pruning"], evaluation),
         "finetune_accuracy": peak["finetune_accuracy"],
         "lesion_accuracy": peak["finetune_accuracy"],
         "gather": peak["gather"],
@@ -101,7 +101,7 @@ def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
         "encode": data.train.pairs / 1e5,
         "pretrain": OLDEST
         * sum(60 * hours(part, shape, device(DEFAULTS["cpu"]), "float32").hours for part in pretraining),
-        "start": whole,
+        "initial_attention": whole,
         "finetune": tuning,
         "lesion": tuning,
         "full_model": took["means and logits"] / models + whole,
@@ -110,7 +110,7 @@ def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
         "attention": whole,
         "core": 0,
         "ablate": took["ablations"] / runs,
-        "controls_predictions": took["controls"] / runs + whole,
+        "evaluate_controls": took["controls"] / runs + whole,
         "finetune_accuracy": scoring,
         "lesion_accuracy": scoring,
         "gather": rows * len(grid) / len(study.grid.checkpoints) / DRAWS,

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import yaml
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config import Study
+from heuristic_core.config.paths import Layout
 from heuristic_core.config.tasks import FilesTask, GeneratedTask, Split
-from heuristic_core.errors import InputError
-from heuristic_core.layout import Layout
 
 SPECIAL, PIECES = 3, 1.2  # special tokens of a pair, and word pieces of a word: MiniLM's on MNLI; on HANS 1.13
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import yaml
 from pydantic import PositiveInt
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config.blocks import Block
 from heuristic_core.config.models import AnyModel, NewModel
-from heuristic_core.errors import InputError
 
 GENERATED_VOCABULARY = 111  # of the miniature's language
 # What families call the same number in config.json.
@@ -51,9 +51,9 @@ def shape_of(model: AnyModel) -> Shape:
     if isinstance(model, NewModel):
         return Shape(vocabulary=GENERATED_VOCABULARY, **model.architecture.model_dump())
     if model.hub is None:
-        from heuristic_core.models.location import location
+        from heuristic_core.models.folder import folder_of
 
-        return _read(Path(location(model)) / "config.json")
+        return _read(Path(folder_of(model)) / "config.json")
     from huggingface_hub import try_to_load_from_cache
 
     cached = try_to_load_from_cache(model.hub, "config.json", revision=model.revision)

@@ -7,10 +7,10 @@ throughput. Backward passes cost twice a forward pass where weights learn, once 
 from typing import NamedTuple
 
 from heuristic_core.analysis.ablation_sets import ablated, joint_sets, single_sets
-from heuristic_core.components import ComponentGrid
 from heuristic_core.config import Study
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.grid import Cell, cells, repeats, spread
+from heuristic_core.models.components import ComponentGrid
 from heuristic_core.plan.pairs import StudyPairs
 from heuristic_core.plan.shapes import Shape
 
@@ -78,7 +78,7 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         work("pruning", ("prune", "prune_again"), "prune", steps, steps * prune.batch_size, length),
         evaluation("subnetworks", ("evaluate", "evaluate_again"), len(grid), _kept(grid)),
         evaluation("ablations", ("ablate",), ablation_count(study, shape), pairs=thinned),
-        evaluation("controls", ("controls_predictions",), len(controls), _kept(controls)),
+        evaluation("controls", ("evaluate_controls",), len(controls), _kept(controls)),
     ]
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
 
 LAST = {"mnli": 61_360, "qqp": 40_000}  # the last checkpoint, of which the first two kinds of file are
 FULL = "original"

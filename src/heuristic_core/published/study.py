@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import yaml
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config.analysis import Analysis, Counterpart, Figure, Figures
 from heuristic_core.config.context import Context
-from heuristic_core.errors import InputError
 from heuristic_core.published.files import CURVE_RUN, LAST, Files, Results, Value, find, read
 from heuristic_core.published.subsets import Named, named
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
 
 GROUPS = ("id", "ood", "ood-entailment")
 FAMILIES = {"l": "lexical_overlap", "s": "subsequence", "c": "constituent"}

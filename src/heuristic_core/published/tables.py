@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from heuristic_core.published.files import Value
 from heuristic_core.published.study import Published, paper
 from heuristic_core.published.subsets import named
-from heuristic_core.schemas import schema
+from heuristic_core.tables.schemas import schema
 
 FAILED = "the published file has -1: a failed run"
 FT_SEED = 0  # one model was fine-tuned for each task

@@ -13,7 +13,7 @@ from heuristic_core.report.claims import Claim, claims_of
 from heuristic_core.report.exhibits import Exhibit, exhibit
 from heuristic_core.report.render import data_uri, is_number, render
 from heuristic_core.report.sides import Side
-from heuristic_core.tables import as_table
+from heuristic_core.tables.parquet import as_table
 
 
 class Pair(NamedTuple):

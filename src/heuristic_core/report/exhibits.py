@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
 from heuristic_core.figures.sheets import Sheet, from_markdown
 from heuristic_core.figures.targets import TARGETS, module, outputs
 from heuristic_core.report.render import data_uri

@@ -1,19 +1,17 @@
 """The report of one study: its claims first, then figures, tables, and how all of it came about."""
 
-import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from heuristic_core.analysis.runs import Outcome, outcomes
 from heuristic_core.config.context import Context
-from heuristic_core.provenance import commit, versions
 from heuristic_core.report.claims import claims_of, interval_name, tally
 from heuristic_core.report.exhibits import caption_of, exhibit
 from heuristic_core.report.missing import Gap, gaps
 from heuristic_core.report.render import render
 from heuristic_core.report.runs import rules
 from heuristic_core.report.settings import settings_by_block
-from heuristic_core.tables import read_rows, read_table
+from heuristic_core.tables.parquet import read_rows, read_table
 
 
 def study_page(
@@ -24,11 +22,13 @@ def study_page(
     captions: Mapping[str, str],
     targets: Sequence[str],
     metadata: Path,
+    made_with: Mapping[str, str],
 ) -> str:
     """The HTML report of the study whose results lie under `root`.
 
     settings: the checked configuration, None for imported results. claims: rows of the table of claims. captions: by
     target. targets: the figures and tables shown, in order. metadata: Snakemake's folder of records; need not exist.
+    made_with: name -> version, of what the results are made with.
     """
     exhibits = [exhibit(root, name, caption_of(name, captions)) for name in targets]
     judged = claims_of(claims)
@@ -47,7 +47,7 @@ def study_page(
         splits=study_splits(root),
         settings=settings_by_block(settings or {}),
         rules=rules(metadata, str(root)),
-        versions={"platform": platform.platform(), **versions(), "commit": str(commit())},
+        versions=made_with,
     )
 
 

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
 
 
 def read_study(path: str | Path) -> dict:

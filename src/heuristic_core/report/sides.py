@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config.blocks import NAME
 from heuristic_core.config.context import Context
-from heuristic_core.errors import InputError
 from heuristic_core.report.settings import read_study
-from heuristic_core.tables import read_table
+from heuristic_core.tables.parquet import read_table
 
 USAGE = (
     'compare="results/a results/b": two folders of finished studies, each with :<fine-tuning seed> for that run alone'

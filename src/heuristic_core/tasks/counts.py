@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterable
 
-from heuristic_core.tasks.sentences import Sentences, pair_key
+from heuristic_core.tasks.pairs import Sentences, pair_key
 
 LOGGER = logging.getLogger("heuristic_core")
 OVERLAP = ("in_training", "in_training_same_label", "in_training_swapped")

@@ -2,29 +2,8 @@
 
 from collections.abc import Sequence
 
-from heuristic_core.config.models import NewModel, PretrainedModel
-from heuristic_core.config.tasks import FilesTask, GeneratedTask
 from heuristic_core.tasks.encoded import Encoded, Subset, from_lists, token_types
-from heuristic_core.tasks.sentences import SubsetRule
-
-
-def make_tokenizer(model: NewModel | PretrainedModel, task: GeneratedTask | FilesTask):
-    """The pretrained model's tokenizer; for a new model, one whose vocabulary is the generated language's words."""
-    if isinstance(model, PretrainedModel):
-        from heuristic_core.models.loading import load_tokenizer
-        from heuristic_core.models.location import location
-
-        return load_tokenizer(location(model))
-    if not isinstance(task, GeneratedTask):
-        raise ValueError(
-            f"model {model.name} is new and has no vocabulary for task {task.name}; use a pretrained model"
-        )
-    from transformers import BertTokenizer
-
-    from heuristic_core.tasks.language import VOCABULARY
-
-    words = {word: index for index, word in enumerate(VOCABULARY)}
-    return BertTokenizer(vocab=words, do_lower_case=False, model_max_length=task.max_length)
+from heuristic_core.tasks.pairs import SubsetRule
 
 
 def encode(rows: Sequence[dict], tokenizer, max_length: int, rules: Sequence[SubsetRule] = ()) -> Encoded:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from heuristic_core.errors import InputError
-from heuristic_core.files import replacing
+from heuristic_core.common.atomic import replacing
+from heuristic_core.common.errors import InputError
 
 ARRAYS = ("ids", "types", "special", "offsets", "labels", "template")
 

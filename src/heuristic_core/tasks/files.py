@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from heuristic_core.config.tasks import EvaluationSplit, FilesTask, Split
+from heuristic_core.tasks.pairs import Origin, Sentences, SubsetRule, pair_key
 from heuristic_core.tasks.readers import DataError
 from heuristic_core.tasks.rows import Row, read_rows
-from heuristic_core.tasks.sentences import Origin, Sentences, SubsetRule, pair_key
 
 LOGGER = logging.getLogger("heuristic_core")
 

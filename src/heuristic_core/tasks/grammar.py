@@ -8,95 +8,24 @@ hypothesis stand in the premise.
 """
 
 from collections.abc import Callable
-from random import Random
-from zlib import crc32
 
-Words = tuple[str, ...]
+from heuristic_core.tasks.draw import Draw, held_out
+from heuristic_core.tasks.vocabulary import (
+    ADJECTIVES,
+    CERTAIN_ADVERBS,
+    CONDITIONALS,
+    DOUBTFUL_ADVERBS,
+    FACTIVES,
+    FACTUAL_CONJUNCTIONS,
+    INTRANSITIVE,
+    NON_FACTIVES,
+    PLACES,
+    PREPOSITIONS,
+    TRANSITIVE,
+    Words,
+)
+
 Pair = tuple[Words, Words]
-
-
-def _split(words: str) -> Words:
-    return tuple(words.split())
-
-
-NOUNS = _split(
-    """
-    actors artists authors bankers chefs clerks cooks dancers doctors drivers farmers guards judges kings lawyers
-    managers nurses pilots poets presidents professors queens sailors scientists secretaries senators singers
-    soldiers students teachers tourists waiters
-    """
-)
-TRANSITIVE = _split(
-    """
-    advised called chased contacted encouraged followed helped introduced liked met mentioned noticed praised
-    recognized saw stopped supported thanked visited watched
-    """
-)
-INTRANSITIVE = _split("slept ran danced sang laughed smiled waited shouted left arrived paused worked")
-PREPOSITIONS = _split("near behind beside opposite")
-ADJECTIVES = _split("old tall young famous clever tired happy polite")
-PLACES = _split("banks parks museums offices stations towns schools")
-# Cue words: the clause under one of the first of each two tables is true, under one of the second it need not be.
-FACTUAL_CONJUNCTIONS, CONDITIONALS = _split("because since when after"), _split("if unless")
-FACTIVES, NON_FACTIVES = _split("knew forgot"), _split("believed claimed hoped")
-CERTAIN_ADVERBS, DOUBTFUL_ADVERBS = _split("certainly clearly"), _split("probably perhaps")
-GRAMMATICAL = _split("who and or , that were by in never")
-
-CONTENT = NOUNS + TRANSITIVE + INTRANSITIVE + PREPOSITIONS + ADJECTIVES + PLACES
-CUES = FACTUAL_CONJUNCTIONS + CONDITIONALS + FACTIVES + NON_FACTIVES + CERTAIN_ADVERBS + DOUBTFUL_ADVERBS
-WORDS = tuple(sorted(CONTENT + CUES + GRAMMATICAL))
-
-
-def held_out(noun: str, verb: str, other: str = "") -> bool:
-    """Whether a clause of these words is kept for evaluation: a fifth of all combinations, by hash.
-
-    The order of the nouns does not matter. `other` is empty for an intransitive verb.
-    """
-    first, second = sorted((noun, other))
-    return crc32(f"{first}|{second}{verb}".encode()) % 5 == 0
-
-
-class Draw:
-    """The words of one pair: no noun is drawn twice, nor the verb of a clause.
-
-    Clauses are held-out combinations if `held_out`, otherwise never. This says nothing of the combinations that
-    wrong hypotheses, and nouns and verbs drawn singly, happen to make.
-    """
-
-    def __init__(self, rng: Random, held_out: bool):
-        self.rng, self.choice = rng, rng.choice
-        self.held_out = held_out
-        self.used: set[str] = set()
-
-    def chance(self, probability: float) -> bool:
-        return self.rng.random() < probability
-
-    def noun(self) -> str:
-        while (noun := self.choice(NOUNS)) in self.used:
-            pass
-        self.used.add(noun)
-        return noun
-
-    def transitive(self) -> Words:
-        """Subject, verb, object."""
-        return self._clause(TRANSITIVE, nouns=2)
-
-    def intransitive(self) -> Words:
-        """Subject, verb."""
-        return self._clause(INTRANSITIVE, nouns=1)
-
-    def clause(self) -> Words:
-        return self.transitive() if self.chance(0.55) else self.intransitive()
-
-    def _clause(self, verbs: Words, nouns: int) -> Words:
-        while True:
-            subject, verb = self.choice(NOUNS), self.choice(verbs)
-            objects = self.rng.choices(NOUNS, k=nouns - 1)
-            words = {subject, verb, *objects}
-            new = len(words) == nouns + 1 and words.isdisjoint(self.used)
-            if new and held_out(subject, verb, *objects) == self.held_out:
-                self.used |= words
-                return subject, verb, *objects
 
 
 def negated(clause: Words) -> Words:

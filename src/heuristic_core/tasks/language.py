@@ -11,12 +11,14 @@ from itertools import accumulate
 from random import Random
 
 from heuristic_core.tasks import grammar as g
+from heuristic_core.tasks import vocabulary
+from heuristic_core.tasks.draw import Draw
 
 LABELS = ("entailment", "neutral", "contradiction")
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
 NON_ENTAILMENT = 1  # beside ENTAILMENT in the two-label space of HANS
 
-VOCABULARY = ("[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]", *g.WORDS)
+VOCABULARY = ("[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]", *vocabulary.WORDS)
 
 _COUNTER_EXAMPLES = {rule.__name__: rule for rules in g.COUNTER_EXAMPLES.values() for rule in rules}
 _MIRRORS = {rule.__name__: rule for rules in g.ENTAILMENTS.values() for rule in rules}
@@ -49,7 +51,9 @@ _ENTAILMENT_WEIGHTS = {
     g.ce_because: 2, g.ce_verb: 1, g.ce_adv: 1, g.ce_and: 1, g.ce_scope: 2,
 }  # fmt: skip
 _ENTAILMENTS, _CUMULATIVE = list(_ENTAILMENT_WEIGHTS), list(accumulate(_ENTAILMENT_WEIGHTS.values()))
-_SAME_CLASS = {word: words for words in (g.NOUNS, g.TRANSITIVE, g.INTRANSITIVE) for word in words}
+_SAME_CLASS = {
+    word: words for words in (vocabulary.NOUNS, vocabulary.TRANSITIVE, vocabulary.INTRANSITIVE) for word in words
+}
 # The other neutral pairs have a counter-example's premise, so that these premises are not foreign in-domain.
 _NEUTRAL_FROM_ENTAILMENT = 0.9
 _NEGATED_HYPOTHESIS = 0.7
@@ -60,7 +64,7 @@ def training_pairs(n: int, counter_examples: float, weights: Sequence[float], se
 
     counter_examples: their expected share; their label is neutral. weights: how often each of the 11 rules of
     `grammar.COUNTER_EXAMPLES` makes one, relative to the others, in that order. All other pairs have
-    the three labels equally often. No clause is drawn from the held-out combinations (`grammar.held_out`).
+    the three labels equally often. No clause is drawn from the held-out combinations (`draw.held_out`).
     Raises ValueError if there is not one weight per rule.
     """
     if len(weights) != len(_COUNTER_EXAMPLES):
@@ -69,7 +73,7 @@ def training_pairs(n: int, counter_examples: float, weights: Sequence[float], se
     rng = _generator("train", seed)
     rows = []
     for _ in range(n):
-        draw = g.Draw(rng, held_out=False)
+        draw = Draw(rng, held_out=False)
         if draw.chance(counter_examples):
             label, rule = NEUTRAL, rng.choices(rules, weights)[0]
             template, pair = rule.__name__, rule(draw)
@@ -91,13 +95,13 @@ def evaluation_pairs(id_pairs: int, pairs_per_subcase: int, seed: int) -> list[d
     rng = _generator("in_domain", seed)
     for i in range(id_pairs):
         label = i % len(LABELS)
-        template, pair = _MAKERS[label](g.Draw(rng, held_out=True))
+        template, pair = _MAKERS[label](Draw(rng, held_out=True))
         rows.append(_row("in_domain", *SUBSETS["in_domain"], template, pair, label))
     for name, rule in (_COUNTER_EXAMPLES | _MIRRORS).items():
         rng = _generator(name, seed)
         label = ENTAILMENT if name in _MIRRORS else NON_ENTAILMENT
         for _ in range(pairs_per_subcase):
-            rows.append(_row(name, *SUBSETS[name], name, rule(g.Draw(rng, held_out=True)), label))
+            rows.append(_row(name, *SUBSETS[name], name, rule(Draw(rng, held_out=True)), label))
     return rows
 
 
@@ -116,12 +120,12 @@ def _row(subset: str, group: str | None, family: str | None, template: str, pair
 # ---- one pair of each label, with the name of its template
 
 
-def _entailment(draw: g.Draw) -> tuple[str, g.Pair]:
+def _entailment(draw: Draw) -> tuple[str, g.Pair]:
     rule = draw.rng.choices(_ENTAILMENTS, cum_weights=_CUMULATIVE)[0]
     return rule.__name__, rule(draw)
 
 
-def _neutral(draw: g.Draw) -> tuple[str, g.Pair]:
+def _neutral(draw: Draw) -> tuple[str, g.Pair]:
     """A pair of any rule, one to three words of its hypothesis replaced by words that are not in the pair."""
     if draw.chance(_NEUTRAL_FROM_ENTAILMENT):
         template, (premise, hypothesis) = _entailment(draw)
@@ -136,13 +140,13 @@ def _neutral(draw: g.Draw) -> tuple[str, g.Pair]:
     return f"{template}, new words", (premise, tuple(changed))
 
 
-def _contradiction(draw: g.Draw) -> tuple[str, g.Pair]:
+def _contradiction(draw: Draw) -> tuple[str, g.Pair]:
     """An entailment with its hypothesis negated, or a bare clause with its premise negated."""
     if draw.chance(_NEGATED_HYPOTHESIS):
         template, (premise, hypothesis) = _entailment(draw)
         return f"{template}, negated hypothesis", (premise, g.negated(hypothesis))
     clause = draw.transitive()
-    place = ("in", draw.choice(g.PLACES)) if draw.chance(0.5) else ()
+    place = ("in", draw.choice(vocabulary.PLACES)) if draw.chance(0.5) else ()
     return "negated premise", ((*g.negated(clause), *place), clause)
 
 

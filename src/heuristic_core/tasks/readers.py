@@ -21,8 +21,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config.tasks import Format
-from heuristic_core.errors import InputError
 
 LOGGER = logging.getLogger("heuristic_core")
 ENDINGS = {".parquet": "parquet", ".csv": "csv", ".tsv": "tsv", ".txt": "tsv", ".jsonl": "jsonl"}

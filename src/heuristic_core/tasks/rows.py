@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from heuristic_core.common.hashing import file_digest
 from heuristic_core.config.tasks import FilesTask, GeneratedTask, Split
-from heuristic_core.provenance import file_digest
 from heuristic_core.tasks.readers import Columns, DataError, read_columns
 
 LOGGER = logging.getLogger("heuristic_core")
@@ -34,7 +34,7 @@ class Row(NamedTuple):
 def split_paths(task: FilesTask, split: Split) -> list[Path]:
     """The local paths of a split's files, in the order of their names: at least one."""
     if split.hub:
-        from heuristic_core.hub import cached_files
+        from heuristic_core.sources.hub import cached_files
 
         return cached_files(split.hub, split.revision, [split.file], kind="dataset")
     if split.url:

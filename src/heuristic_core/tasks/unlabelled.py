@@ -10,6 +10,7 @@ combinations of words, though wrong hypotheses may make one.
 from random import Random
 
 from heuristic_core.tasks import grammar as g
+from heuristic_core.tasks.draw import Draw
 
 RULES = [rule for families in (g.ENTAILMENTS, g.COUNTER_EXAMPLES) for rules in families.values() for rule in rules]
 RULES += [g.identity, g.two_adjectives]
@@ -33,5 +34,5 @@ def unlabelled_pairs(count: int, related: float, seed: str) -> list[dict]:
 
 def _pair(rng: Random) -> g.Pair:
     """Premise and hypothesis of any rule, each rule as often as the others."""
-    premise, hypothesis = rng.choice(RULES)(g.Draw(rng, held_out=False))
+    premise, hypothesis = rng.choice(RULES)(Draw(rng, held_out=False))
     return premise, g.negated(hypothesis) if rng.random() < NEGATED else hypothesis

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tokenizers import Encoding, Tokenizer
 
-from heuristic_core.errors import InputError
+from heuristic_core.common.errors import InputError
 from heuristic_core.tasks.encoded import Encoded, from_lists, token_types
 
 CONTINUED = "·"  # before the text of a token that goes on with a word

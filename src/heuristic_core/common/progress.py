@@ -1,0 +1,94 @@
+"""Logs and progress: one line at a time in a job's log, and on the terminal when there is one."""
+
+import atexit
+import logging
+import os
+import sys
+import time
+import traceback
+from pathlib import Path
+
+from tqdm import tqdm
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.common.faults import remedy
+
+LOGGER = logging.getLogger("heuristic_core")
+SECONDS_BETWEEN_LINES = 5.0
+
+
+def start_log(path: str | Path | None) -> None:
+    """Send log lines to `path` (if given) and to the terminal (if standard error is one, or if there is no file)."""
+    sys.excepthook = log_failure
+    logging.raiseExceptions = False  # a log that can no longer be written (full disk) neither ends a job nor hides why
+    handlers: list[logging.Handler] = []
+    if path:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        handlers.append(logging.FileHandler(path, mode="w"))
+    if not path or sys.stderr.isatty():
+        handlers.append(logging.StreamHandler())
+    logging.basicConfig(
+        level=logging.WARNING,
+        format="%(asctime)s %(message)s",
+        datefmt="%H:%M:%S",
+        handlers=handlers,
+        force=True,
+    )
+    LOGGER.setLevel(logging.INFO)
+    if not path:  # a person waits for what the command says, not for when it began
+        return
+    LOGGER.info("started %s after %.1f s of imports", os.path.basename(sys.argv[0]), time.process_time())
+    started = time.monotonic()
+    atexit.register(
+        lambda: LOGGER.info("ended after %.1f s, %.1f s of CPU", time.monotonic() - started, time.process_time())
+    )
+
+
+def log_failure(kind: type[BaseException], error: BaseException, trace) -> None:
+    """Write why the job failed into its log and to standard error; without a traceback where a user can mend it."""
+    details = None if mendable(error) else (kind, error, trace)
+    message = explained(error)
+    LOGGER.error("failed: %s", message, exc_info=details)
+    handlers = logging.getLogger().handlers
+    if handlers and not any(type(handler) is logging.StreamHandler for handler in handlers):
+        print("".join(traceback.format_exception(*details)) if details else f"error: {message}", file=sys.stderr)
+
+
+def mendable(error: BaseException) -> bool:
+    """Whether the message of `error` says all that a user needs."""
+    return isinstance(error, InputError) or remedy(error) is not None
+
+
+def explained(error: BaseException) -> str:
+    """The message of `error`; in one line with what to do about it where the machine is at fault."""
+    advice = None if isinstance(error, InputError) else remedy(error)
+    return f"{(str(error) or type(error).__name__).splitlines()[0]}: {advice}" if advice else str(error)
+
+
+class Progress:
+    """A long loop's step, quantities, speed and remaining time, as a log line every few seconds and at the end.
+
+    brief: a loop that often takes no time at all has no line at its end unless it had one before.
+    """
+
+    def __init__(self, name: str, total: int, done: int = 0, unit: str = "steps", brief: bool = False):
+        self.name, self.total, self.first, self.unit, self.brief = name, total, done, unit, brief
+        self.started = self.written = time.monotonic()
+
+    def at(self, done: int, **quantities: float) -> None:
+        """Tell that `done` of all steps are done; `quantities` are shown with four digits."""
+        now = time.monotonic()
+        last = done == self.total and not (self.brief and self.written == self.started)
+        if now - self.written < SECONDS_BETWEEN_LINES and not last:
+            return
+        self.written = now
+        line = tqdm.format_meter(
+            done,
+            self.total,
+            now - self.started,
+            initial=self.first,
+            ncols=0,
+            unit=f" {self.unit}",
+            postfix=", ".join(f"{key} {value:.4g}" for key, value in quantities.items()),
+        )
+        LOGGER.info("%s %s", self.name, line)

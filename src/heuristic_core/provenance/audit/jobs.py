@@ -1,0 +1,57 @@
+"""The jobs that a configuration stands for, as Snakemake's dry run lists them."""
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heuristic_core.plan.jobs import dry_run
+from heuristic_core.provenance.record import settings, study_and_job
+
+
+@dataclass(frozen=True)
+class Job:
+    """One job with a record. script: its name. arguments: its command line. inputs, outputs: paths as it gives them."""
+
+    script: str
+    arguments: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Of its log below the study's logs."""
+        return study_and_job(self._of("--log"))[1]
+
+    @property
+    def root(self) -> Path:
+        """The study's folder."""
+        return study_and_job(self._of("--log"))[0]
+
+    @property
+    def code(self) -> str:
+        return self._of("--code")
+
+    @property
+    def settings(self) -> dict:
+        return settings(self.arguments, {*self.inputs, *self.outputs})
+
+    def _of(self, option: str) -> str:
+        return self.arguments[self.arguments.index(option) + 1]
+
+
+def expected_jobs(snakefile: Path, configfiles: Sequence[str]) -> list[Job]:
+    """All jobs of a configuration that leave a record. Raises InputError with Snakemake's words where it refuses."""
+    return parsed(dry_run(snakefile, configfiles, "--printshellcmds", "--forceall"))
+
+
+def parsed(text: str) -> list[Job]:
+    """The jobs with a record in the text of a dry run."""
+    commands = re.findall(r"^Shell command: (?:step|fork) (\w+) (.+ --code .+)$", text, re.MULTILINE)
+    return [_job(script, shlex.split(arguments)) for script, arguments in commands]
+
+
+def _job(script: str, arguments: list[str]) -> Job:
+    i, o = arguments.index("--inputs"), arguments.index("--outputs")
+    return Job(script, tuple(arguments), tuple(arguments[i + 1 : o]), tuple(arguments[o + 1 :]))

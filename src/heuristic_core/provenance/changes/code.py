@@ -1,0 +1,97 @@
+"""Which code, and which locked packages, are other than when a result was made."""
+
+import ast
+import json
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from heuristic_core.figures.targets import module
+from heuristic_core.provenance.digests import code_files, imported, meaning
+from heuristic_core.provenance.lock import locked
+
+LOCK = Path("envs/requirements.txt")
+
+
+class Unknown(Exception):
+    """Nothing tells what the code was."""
+
+
+def changed_code(checkout: Path, words: Sequence[str], output: str) -> list[str]:
+    """What of a job's code changed since its result `output` was made: paths in the checkout, and packages.
+
+    words: of the job's command, `fork SCRIPT ...`. Where the record of the result, or git, cannot tell: what it may be.
+    """
+    script = Path("workflow/scripts") / f"{words[1]}.py"
+    try:
+        commit, dirty = _commit(checkout, output)
+        files = _sources(checkout, script, words)
+        found = [str(file) for file in _touched(checkout, commit) if checkout / file in files]
+        found = [file for file in found if _differs(checkout, commit, file)] + _packages(checkout, commit, files)
+    except Unknown:
+        return [f"{script}, or what it imports, or a locked package"]
+    if dirty:  # the commit was not all that there was
+        found.append(f"or what differed from commit {commit[:8]} when {output} was made")
+    return found or [f"{script}, or what it imports"]
+
+
+def _sources(checkout: Path, script: Path, words: Sequence[str]) -> list[Path]:
+    """The files that a job's code digest covers, and other files beside them that their modules read."""
+    files = [checkout / script]
+    if script.stem == "figure":
+        files.append(checkout / f"src/heuristic_core/figures/{module(words[words.index('--name') + 1])}.py")
+    files = code_files(*files)
+    folders = {file.parent for file in files}
+    return [
+        *files,
+        *(path for folder in folders for pattern in ("*.yaml", "templates/*") for path in folder.glob(pattern)),
+    ]
+
+
+def _commit(checkout: Path, output: str) -> tuple[str, bool]:
+    """The commit that made a result, and whether files differed from it: from the result's provenance record."""
+    for folder in Path(output).parents:
+        record = folder / "provenance" / f"{Path(output).relative_to(folder)}.json"
+        if record.exists():
+            try:
+                made = json.loads(record.read_text())
+            except ValueError:
+                raise Unknown from None
+            if made.get("commit"):
+                return made["commit"], bool(made.get("dirty"))
+    raise Unknown
+
+
+@cache
+def _touched(checkout: Path, commit: str) -> list[Path]:
+    """Files that differ from the commit, new ones too."""
+    names = _git(checkout, "diff", "--name-only", "--relative", commit) + _git(
+        checkout, "ls-files", "--others", "--exclude-standard"
+    )
+    return [Path(name) for name in names.splitlines()]
+
+
+@cache
+def _differs(checkout: Path, commit: str, file: str) -> bool:
+    """Whether a file means something else than in the commit. Comments and docstrings of Python mean nothing."""
+    try:
+        before, now = _git(checkout, "show", f"{commit}:./{file}"), (checkout / file).read_text()
+    except (Unknown, OSError):  # it is new, or was removed
+        return True
+    return not file.endswith(".py") or meaning(ast.parse(before)) != meaning(ast.parse(now))
+
+
+def _packages(checkout: Path, commit: str, files: Sequence[Path]) -> list[str]:
+    """Packages that these files depend on whose pinned version changed, as `numpy 2.4.6 -> 2.5.0`."""
+    texts = _git(checkout, "show", f"{commit}:./{LOCK}"), (checkout / LOCK).read_text()
+    before, now = (locked(text, imported(files)) for text in texts)
+    names = [name for name in sorted(before.keys() | now.keys()) if before.get(name) != now.get(name)]
+    return [f"{name} {before.get(name)} -> {now.get(name)}" for name in names]
+
+
+def _git(checkout: Path, *arguments: str) -> str:
+    try:
+        return subprocess.run(["git", *arguments], cwd=checkout, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        raise Unknown from None

@@ -1,0 +1,59 @@
+"""What of a study goes into its archive."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from heuristic_core.config.context import Context
+from heuristic_core.config.grid import cells, repeats
+from heuristic_core.config.paths import Layout
+from heuristic_core.config.study import Study
+from heuristic_core.figures.targets import TARGETS, outputs, unmet
+from heuristic_core.provenance.record import read_record
+
+# All that are drawn, judged or reported, and the traces of training. Not those with a row for every pair and model.
+TABLES = (
+    *("accuracy", "group_accuracy", "finetune_accuracy", "summary", "variance", "effective_size"),
+    *("pretraining_trace", "pretraining_attention", "overlap_heads", "lesions", "lesion_accuracy"),
+    *("components", "head_frequency", "rank_correlation", "core", "core_null", "core_seeds"),
+    *("ablations", "ablation_sets", "controls", "attention", "attention_maps"),
+    *("claims", "splits", "runs", "prune_trace", "finetune_trace", "provenance"),
+)
+LESIONED = ("lesions", "lesion_accuracy")  # of studies that fine-tune without heads
+PRETRAINED = ("pretraining_trace", "pretraining_attention")  # of studies that pre-train their model
+RECORDS = "provenance"
+
+
+def members(study: Study) -> list[str]:
+    """Paths below the study's folder: what its configuration says, whatever else lies there."""
+    layout, context = Layout.of(study), Context.of(study)
+    drawn = [path for name in TARGETS if unmet(name, context) is None for path in outputs(layout.root, name)]
+    folders = [
+        pattern.format(ft_seed=ft_seed, step=cell.step, sparsity=f"{cell.sparsity:g}", seed=cell.seed)
+        for pattern, wanted in ((layout.cell, cells(study)), (layout.again, repeats(study)))
+        for ft_seed in study.finetune.seeds
+        for cell in wanted
+    ]
+    absent = {*(() if study.lesion else LESIONED), *(() if study.pretraining else PRETRAINED)}
+    paths = [
+        *(layout.table(name) for name in TABLES if name not in absent),
+        *drawn,
+        *(f"{folder}/subnetwork.json" for folder in folders),
+    ]
+    paths += [f"{layout.root}/report.html", f"{layout.root}/study.json"]
+    return sorted(path.removeprefix(f"{layout.root}/") for path in paths)
+
+
+def records(root: Path, names: Iterable[str]) -> list[str]:
+    """The provenance records of the files `names` below `root`, of what these were made from, and so on.
+
+    A file in a folder that a job wrote whole has the record of the folder.
+    """
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = Path(waiting.pop())
+        for path in (f"{RECORDS}/{part}.json" for part in (name, *name.parents)):
+            if path not in found and (root / path).is_file():
+                found.add(path)
+                waiting += read_record(root / path)["inputs"]
+    return sorted(found)

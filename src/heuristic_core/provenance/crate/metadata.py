@@ -1,0 +1,185 @@
+"""An archive's ro-crate-metadata.json: what each file is, what made it, and by whom it may be used."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from importlib import metadata as packages
+from pathlib import Path
+from typing import NamedTuple
+
+from rocrate.model import ComputationalWorkflow, ContextEntity, File
+from rocrate.rocrate import ROCrate
+
+from heuristic_core.figures.targets import TARGETS
+from heuristic_core.provenance.crate.archive import content
+from heuristic_core.provenance.crate.members import RECORDS
+
+VERSION = "1.3"  # of the RO-Crate specification
+NAME = "ro-crate-metadata.json"
+UNKNOWN = "1970-01-01"  # the date of results that have no records
+WORKFLOW, CONFIGURATION, CLAIMS, LOCK, CITATION = (
+    "Snakefile", "config.yaml", "claims.yaml", "envs/requirements.txt", "CITATION.cff",
+)  # fmt: skip
+GIVEN = (CONFIGURATION, CLAIMS, LOCK)
+FORMATS = {
+    ".parquet": "application/vnd.apache.parquet",
+    ".csv": "text/csv",
+    ".md": "text/markdown",
+    ".tex": "application/x-tex",
+    ".pdf": "application/pdf",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".html": "text/html",
+    ".json": "application/json",
+    ".yaml": "application/yaml",
+    ".cff": "application/yaml",
+    ".txt": "text/plain",
+    "": "text/plain",
+}
+ABOUT = {
+    WORKFLOW: "The workflow that made the results: its entry; rules and library stand beside it in its repository",
+    CONFIGURATION: "The study's configuration as it was given; paths of one machine are cut to their last part",
+    CLAIMS: "The claims that the study was judged on: sentences, statistics, thresholds",
+    LOCK: "The environment: every Python package with its version",
+    CITATION: "How to cite the software, and the paper whose study it implements",
+    "study.json": "The checked configuration, defaults included, and what analysis and figures know of it",
+    "report.html": "The report: claims, figures, tables, settings, run times; opens offline",
+}
+
+
+class WorkflowRun(NamedTuple):
+    """started, ended: ISO 8601, None where no records tell. commit: of the code that ran, or None."""
+
+    started: str | None
+    ended: str | None
+    commit: str | None
+
+
+def run_of(records: Iterable[Mapping]) -> WorkflowRun:
+    """When a study ran, and the commit of the job that ended last, from its provenance records.
+
+    A job whose code differed from its commit has none.
+    """
+    jobs = []
+    for record in records:
+        started = datetime.fromisoformat(record["started"])
+        commit = "" if record.get("dirty") else record.get("commit") or ""
+        jobs.append((started + timedelta(seconds=record["seconds"]), started, commit))
+    if not jobs:
+        return WorkflowRun(None, None, None)
+    ended, _, commit = max(jobs)
+    started = min(started for _, started, _ in jobs)
+    return WorkflowRun(started.isoformat(timespec="seconds"), ended.isoformat(timespec="seconds"), commit or None)
+
+
+def metadata(
+    study: str, subject: str, members: Mapping[str, Path | bytes], citation: Mapping, run: WorkflowRun
+) -> bytes:
+    """ro-crate-metadata.json of the archive of `study` that holds `members`.
+
+    subject: such as "mini-bert on pairs". citation: what CITATION.cff holds.
+    """
+    crate = ROCrate(version=VERSION)
+    files = {name: _file(crate, name, content(member)) for name, member in sorted(members.items())}
+    licence, authors, paper = _licence(crate, citation), _authors(crate, citation), _paper(crate, citation)
+    workflow = files[WORKFLOW]
+    _set(workflow, author=authors, programmingLanguage=_snakemake(crate), softwareRequirements=files[LOCK])
+    _set(workflow, version=citation["version"])
+    if run.commit:
+        _set(workflow, identifier=f"swh:1:rev:{run.commit}")  # of Software Heritage, which is the git commit's own
+    action = crate.add(ContextEntity(crate, "#run", {"@type": "CreateAction"}))
+    _set(
+        action,
+        name=f"Run of study {study}",
+        description=f"{subject}: fine-tuned, pruned, analysed and drawn",
+        instrument=workflow,
+        object=[files[name] for name in GIVEN],
+        result=[file for name, file in files.items() if name not in (*GIVEN, WORKFLOW, CITATION)],
+    )
+    if run.ended:
+        _set(action, startTime=run.started, endTime=run.ended)
+    _set(
+        crate.root_dataset,
+        name=f"{study}: results of {citation['title']}",
+        description=f"Subnetworks of {subject}: configuration, tables, subnetworks, figures and provenance",
+        datePublished=(run.ended or UNKNOWN)[:10],
+        license=licence,
+        author=authors,
+        citation=paper,
+        mainEntity=workflow,
+        mentions=action,
+    )
+    return (json.dumps(crate.metadata.generate(), indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
+
+
+def _file(crate: ROCrate, name: str, member: bytes) -> File:
+    kind = ComputationalWorkflow if name == WORKFLOW else File
+    about = {
+        "name": name,
+        "description": _about(Path(name)),
+        "encodingFormat": FORMATS[Path(name).suffix],
+        "contentSize": str(len(member)),
+        "sha256": hashlib.sha256(member).hexdigest(),
+    }
+    return crate.add(kind(crate, dest_path=name, properties=about))
+
+
+def _about(path: Path) -> str:
+    """One line on what the file is."""
+    if str(path) in ABOUT:
+        return ABOUT[str(path)]
+    if path.parts[0] == RECORDS:
+        return "Provenance record: what job made the results, from what, with which settings, code and packages"
+    if path.name == "subnetwork.json":
+        return f"Subnetwork {'/'.join(path.parts[2:-1])}: the components kept, the sparsity reached, the log alphas"
+    if path.stem in TARGETS:
+        values = ": the values behind its marks" if path.parts[0] == "figures" and path.suffix == ".csv" else ""
+        return f"{TARGETS[path.stem].title}{values}"
+    return f"Table {path.stem}, one row per observation; the file's own metadata explain its columns"
+
+
+def _licence(crate: ROCrate, citation: Mapping) -> ContextEntity:
+    name = citation["license"]
+    about = {"@type": "CreativeWork", "name": name, "description": f"The licence that SPDX lists as {name}"}
+    return crate.add(ContextEntity(crate, f"https://spdx.org/licenses/{name}", about))
+
+
+def _authors(crate: ROCrate, citation: Mapping) -> list[ContextEntity] | ContextEntity:
+    """Those of the software, or the only one: whole names are of organisations or groups, others of persons."""
+    authors = []
+    for number, one in enumerate(citation["authors"], start=1):
+        about = {"@type": "Organization" if "name" in one else "Person", "name": _name(one)}
+        authors.append(crate.add(ContextEntity(crate, f"#author-{number}", about)))
+    return authors if len(authors) > 1 else authors[0]
+
+
+def _paper(crate: ROCrate, citation: Mapping) -> ContextEntity:
+    """The paper whose study the software implements."""
+    paper = citation["references"][0]
+    arxiv = paper["identifiers"][0]["value"].removeprefix("arXiv:")
+    about = {
+        "@type": "ScholarlyArticle",
+        "name": paper["title"],
+        "description": f"{', '.join(map(_name, paper['authors']))}. {paper['collection-title']}, {paper['year']}",
+    }
+    return crate.add(ContextEntity(crate, f"https://arxiv.org/abs/{arxiv}", about))
+
+
+def _snakemake(crate: ROCrate) -> ContextEntity:
+    about = {
+        "@type": "ComputerLanguage",
+        "name": "Snakemake",
+        "url": "https://snakemake.readthedocs.io",
+        "version": packages.version("snakemake"),
+    }
+    return crate.add(ContextEntity(crate, "https://w3id.org/workflowhub/workflow-ro-crate#snakemake", about))
+
+
+def _name(author: Mapping) -> str:
+    return author.get("name") or f"{author['given-names']} {author['family-names']}"
+
+
+def _set(entity, **values) -> None:
+    for key, value in values.items():
+        entity[key] = value

@@ -1,0 +1,161 @@
+"""With what a result is made: digests of code and files, the commit, versions of packages."""
+
+import ast
+import hashlib
+import platform
+import subprocess
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import NamedTuple
+
+from heuristic_core.provenance.lock import COMPUTING, DRAWING, locked
+
+PACKAGE = Path(__file__).parents[1]
+# Modules and folders that only bring values to a job or tell of it: the values are in a rule's params already.
+CARRIERS = ("config", "common/errors.py", "common/progress.py", "jobs/arguments.py", "provenance/record.py")
+LENGTH = 16  # hexadecimal digits of a digest: enough for a few thousand jobs
+
+
+def code_digest(*sources: str | Path, lock: str | Path | None = None) -> str:
+    """One digest of `sources`, of every module of this package that the Python files among them import, and of the
+    versions in `lock` of the packages that matter to these.
+
+    Comments, docstrings and layout do not count, so that editing them reruns nothing. What is imported (directly or
+    not) is read from the source, not by importing it.
+    """
+    files = code_files(*sources)
+    parts = [_meaning(path) if path.suffix == ".py" else path.read_text() for path in files]
+    if lock:
+        versions = locked(Path(lock).read_text(), imported(files))
+        parts += [f"{name}=={versions[name]}" for name in sorted(versions)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:LENGTH]
+
+
+def code_files(*sources: str | Path) -> list[Path]:
+    """`sources`, and every module of this package that the Python files among them import."""
+    paths = [Path(source) for source in sources]
+    return [*paths, *sorted({module for path in paths if path.suffix == ".py" for module in _closure(path)})]
+
+
+def imported(files: Iterable[Path]) -> set[str]:
+    """The packages that the Python files among `files` import."""
+    return {package for path in files if path.suffix == ".py" for package in _packages(path)}
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Name -> version of Python, of this project and of the packages that results depend on, as far as installed."""
+    found = {"python": platform.python_version()}
+    for name in ("heuristic-core", "snakemake", *sorted(COMPUTING | DRAWING)):
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+class Commit(NamedTuple):
+    """The commit under which code stands and whether it was changed since, or why that is not known."""
+
+    sha: str | None
+    dirty: bool | None
+    why: str | None = None
+
+    def __str__(self) -> str:
+        return f"not recorded: {self.why}" if self.why else self.sha + ", with uncommitted changes" * self.dirty
+
+
+def commit(folder: str | Path = PACKAGE) -> Commit:
+    """The commit of the code in `folder`."""
+    try:
+        _git(folder, "ls-files", "--error-unmatch", ".")  # installed code may lie inside a foreign repository
+        return Commit(
+            _git(folder, "rev-parse", "HEAD"), bool(_git(folder, "status", "--porcelain", "--untracked-files=no"))
+        )
+    except OSError:
+        return Commit(None, None, "git is not installed")
+    except subprocess.CalledProcessError:
+        return Commit(None, None, "this code does not lie in a git repository")
+
+
+def _git(folder: str | Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def _closure(script: Path) -> set[Path]:
+    """Files of this package reachable from `script` through imports, but for `CARRIERS`."""
+    found: set[Path] = set()
+    waiting = list(_imports(script))
+    while waiting:
+        module = waiting.pop()
+        if module not in found and not any(module.is_relative_to(PACKAGE / carrier) for carrier in CARRIERS):
+            found.add(module)
+            waiting += _imports(module)
+    return found
+
+
+@cache
+def _imports(path: Path) -> tuple[Path, ...]:
+    return tuple(file for name in _names(path) for file in _files(name, PACKAGE))
+
+
+@cache
+def _packages(path: Path) -> set[str]:
+    return {name.partition(".")[0] for name in _names(path)}
+
+
+@cache
+def _names(path: Path) -> tuple[str, ...]:
+    """What a source file imports, or may: a name that comes from a module may be a module."""
+    names = []
+    for node in _statements(_tree(path)):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return tuple(names)
+
+
+@cache
+def _files(module: str, package: Path) -> list[Path]:
+    """The source of a module of `package`, with the packages above it; nothing for other modules."""
+    first, *rest = module.split(".")
+    if first != package.name:
+        return []
+    files = []
+    for depth in range(len(rest) + 1):
+        folder = package.joinpath(*rest[:depth])
+        files += [
+            f for f in (folder / "__init__.py", folder.with_suffix(".py")) if f.is_file() and f.parent != package.parent
+        ]
+    return files
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(), str(path))
+
+
+@cache
+def _meaning(path: Path) -> str:
+    return meaning(_tree(path))
+
+
+def meaning(tree: ast.Module) -> str:
+    """What a source file says: its syntax tree without docstrings, which are removed from it."""
+    for node in _statements(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:]
+    return ast.dump(tree)
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """The tree and the statements in it, at any depth. Expressions, most of a tree, hold none and are passed over."""
+    waiting: list[ast.AST] = [tree]
+    for node in waiting:
+        yield node
+        for name in ("body", "orelse", "handlers", "finalbody", "cases"):
+            waiting += getattr(node, name, ())

@@ -1,0 +1,91 @@
+"""From learned log_alpha to the components that a subnetwork keeps: exactly k, or the paper's threshold rule."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from heuristic_core.config.pruning import THRESHOLD_TOLERANCE, Prune
+from heuristic_core.evaluation.evaluate import all_logits
+from heuristic_core.models.ablation import Mask
+from heuristic_core.models.components import ComponentGrid, kept_count
+from heuristic_core.pruning.hard_concrete import TEMPERATURE, probability_open
+from heuristic_core.pruning.prune import PruningInputs
+
+SLOPE = 0.8  # of the soft mask sigmoid(0.8 log_alpha / T) that the paper's code inherits from CoFi
+CANDIDATES = tuple(round(0.05 * n, 2) for n in range(1, 20))
+
+
+class Kept(NamedTuple):
+    """components: ascending indices. threshold: of the soft mask; None for exact k."""
+
+    components: list[int]
+    threshold: float | None
+
+
+def discretise(
+    log_alpha: Tensor, grid: ComponentGrid, sparsity: float, settings: Prune, held_out: PruningInputs | None
+) -> Kept:
+    """The components that a run at `sparsity` keeps, by the rule that `settings` names.
+
+    held_out: training pairs that pruning never drew, on which a threshold that is not set by hand is chosen. The
+    threshold rule misses the target sparsity; what it reached is recorded with the subnetwork.
+    """
+    if settings.discretise == "exact":
+        return Kept(keep_largest(log_alpha, kept_count(len(grid), sparsity)), None)
+    threshold = settings.thresholds.get(sparsity)
+    if threshold is None:
+        threshold = choose_threshold(log_alpha, sparsity, held_out)
+    return Kept(keep_above(log_alpha, grid, threshold), threshold)
+
+
+def choose_threshold(log_alpha: Tensor, sparsity: float, held_out: PruningInputs) -> float:
+    """The threshold whose subnetwork is nearest to the full model on held-out pairs: smallest mean KL(full || masked).
+
+    Among multiples of 0.05 that remove at least `sparsity` - 0.05 of the components (the highest of all, if none does).
+    Of thresholds with the same subnetwork the highest counts.
+    """
+    grid = held_out.model.grid
+    subnetworks = {tuple(keep_above(log_alpha, grid, t)): t for t in CANDIDATES}
+    sparse = {k: t for k, t in subnetworks.items() if len(k) <= (1 - sparsity + THRESHOLD_TOLERANCE) * len(grid) + 1e-9}
+    if not sparse:
+        return CANDIDATES[-1]
+    return min(sparse.items(), key=lambda one: (_divergence(one[0], held_out), -one[1]))[1]
+
+
+def _divergence(kept: Sequence[int], held_out: PruningInputs) -> float:
+    grid = held_out.model.grid
+    gates = torch.zeros(len(grid), device=held_out.model.device)
+    gates[list(kept)] = 1
+    logits = all_logits(held_out.model, held_out.pairs, Mask(gates, held_out.means.to(held_out.model), grid))
+    full, masked = (F.log_softmax(values, -1) for values in (held_out.full_logits, logits))
+    return float(F.kl_div(masked, full, reduction="batchmean", log_target=True))
+
+
+def keep_largest(log_alpha: Tensor, count: int) -> list[int]:
+    """The `count` components of largest log_alpha over the whole model, ascending; ties go to the lower index."""
+    order = torch.argsort(log_alpha, descending=True, stable=True)
+    return sorted(order[:count].tolist())
+
+
+def soft_mask(log_alpha: Tensor, grid: ComponentGrid) -> Tensor:
+    """The paper's deterministic gates [components] before its threshold.
+
+    Within each layer's heads, and within each layer's MLP, the round(E[number of closed gates]) smallest values of
+    sigmoid(0.8 log_alpha / T) become 0.
+    """
+    values, closed = torch.sigmoid(SLOPE * log_alpha / TEMPERATURE), 1 - probability_open(log_alpha)
+    heads = [range(layer * grid.heads, (layer + 1) * grid.heads) for layer in range(grid.layers)]
+    mlps = [range(index, index + 1) for index in range(grid.layers * grid.heads, len(grid))]
+    for group in (*heads, *mlps):
+        part = list(group)
+        smallest = torch.argsort(values[part], stable=True)[: round(float(closed[part].sum()))]
+        values[torch.tensor(part)[smallest]] = 0
+    return values
+
+
+def keep_above(log_alpha: Tensor, grid: ComponentGrid, threshold: float) -> list[int]:
+    """The components whose soft mask exceeds `threshold`, ascending."""
+    return torch.nonzero(soft_mask(log_alpha, grid) > threshold).flatten().tolist()

@@ -1,0 +1,179 @@
+"""What pruning learns, step by step: log_alpha and the multipliers of one or several runs, their optimizer and draws.
+
+Everything has a leading axis over runs; no run touches another's part. Dropout alone draws from torch's one global
+generator, so a run with dropout goes alone.
+"""
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from heuristic_core.common.errors import Diverged
+from heuristic_core.common.seeds import global_state, seed_for, set_global_state, torch_generator
+from heuristic_core.config.pruning import Prune
+from heuristic_core.pruning.hard_concrete import target_at
+from heuristic_core.training.saved import load_state, save_state
+
+LOGGER = logging.getLogger("heuristic_core")
+COLUMNS = ("kl", "sampled_sparsity", "target_sparsity", "lambda_1", "lambda_2", "log_alpha")
+
+
+class PruningRun(NamedTuple):
+    """One subnetwork to find. sparsity: share of components removed. seed: of every draw."""
+
+    sparsity: float
+    seed: int
+
+
+class Draws(NamedTuple):
+    """What one step draws. index: int64 [runs, batch], on the host. noise: [runs, draws, components]. target: [runs]"""
+
+    step: int
+    index: Tensor
+    noise: Tensor
+    target: Tensor
+
+
+class Learner:
+    """log_alpha: [runs, components]. lambdas: [runs, 2]. step: the next one, of `steps`."""
+
+    def __init__(self, runs: Sequence[PruningRun], settings: Prune, size: int, device: torch.device):
+        self.runs, self.steps, self.step = runs, _steps(runs, settings), 0
+        self._recorded, self._values = [], torch.zeros(0, len(runs), len(COLUMNS))  # steps, and what they recorded
+        self._settings, self._size, self._device = settings, size, device
+        start = (settings.log_alpha_mean, settings.log_alpha_std, (size,))
+        starts = [torch.normal(*start, generator=torch_generator("log_alpha", run.seed)) for run in runs]
+        self.log_alpha = torch.stack(starts).to(device).requires_grad_()
+        self.lambdas = torch.zeros(len(runs), 2, device=device, requires_grad=True)
+        self._generators = [tuple(torch_generator(name, run.seed) for name in ("batches", "gates")) for run in runs]
+        torch.manual_seed(seed_for("dropout", *(run.seed for run in runs)))
+        self._optimizer = torch.optim.AdamW(
+            [
+                {
+                    "params": [self.log_alpha],
+                    "lr": settings.learning_rate,
+                    "weight_decay": settings.weight_decay,
+                },
+                {
+                    "params": [self.lambdas],
+                    "lr": settings.controller_learning_rate,
+                    "weight_decay": settings.controller_weight_decay,
+                    "maximize": True,
+                },
+            ],
+            fused=True,  # as in AdamWStepper
+        )
+        self._rates = [group["lr"] for group in self._optimizer.param_groups]
+
+    def draws(self, count: int, pairs: int) -> list[Draws]:
+        """What the next steps draw, at most `count` of them; sent to the device together."""
+        settings, runs = self._settings, self.runs
+        steps = range(self.step, min(self.step + count, self.steps))
+        shape = (settings.gate_draws, self._size)
+        index, noise = [], []
+        for _ in steps:
+            index.append(
+                torch.stack([torch.randint(pairs, (settings.batch_size,), generator=b) for b, _ in self._generators])
+            )
+            noise.append(torch.stack([torch.rand(shape, generator=g) for _, g in self._generators]))
+        targets = [[target_at(s, settings.rise_at(run.sparsity), run.sparsity) for run in runs] for s in steps]
+        sent, goal = torch.stack(noise).to(self._device), torch.tensor(targets, device=self._device)
+        return [Draws(*row) for row in zip(steps, index, sent, goal, strict=True)]
+
+    def advance(self) -> None:
+        """Let the optimizer make a step from the gradients, and clear them."""
+        for group, rate in zip(self._optimizer.param_groups, self._rates, strict=True):
+            group["lr"] = rate * rate_at(self.step, self.steps, self._settings)
+        self._optimizer.step()
+        self._optimizer.zero_grad()
+        self.step += 1
+
+    def record(self, rows: dict[int, Tensor]) -> None:
+        """Append recorded steps ([runs, len(COLUMNS)] each, on the device, by step) to the trace.
+
+        Only here a run waits for its device. Raises Diverged where no run is finite at the very first step: what they
+        share is broken, none of them has diverged.
+        """
+        if not rows:
+            return
+        values = torch.stack(list(rows.values())).cpu()
+        self._recorded, self._values = [*self._recorded, *rows], torch.cat([self._values, values])
+        if not self._values[0].isfinite().all(-1).any():
+            raise Diverged(
+                f"pruning is not finite at step {self._recorded[0]} with any seed "
+                f"({', '.join(f'{name} {value:g}' for name, value in zip(COLUMNS, values[0, 0], strict=True))}): "
+                "the checkpoint, its means, its logits or the block prune is broken"
+            )
+
+    def failure(self, run: int) -> str | None:
+        """Why the run at that position has failed, such as "diverged by step 70: kl nan"; None while it is finite."""
+        if (first := self._finite_rows(run)) < len(self._recorded):
+            row = self._values[first, run]
+            column = int((~row.isfinite()).nonzero()[0])
+            return f"diverged by step {self._recorded[first]}: {COLUMNS[column]} {float(row[column]):g}"
+        if not self.log_alpha[run].isfinite().all():
+            return f"diverged by step {self.step}: log_alpha is not finite"
+        return None
+
+    def trace(self, run: int) -> list[dict]:
+        """One dict per recorded step (columns of table `prune_trace`) of the run at that position, while finite."""
+        rows = zip(self._recorded, self._values[:, run].tolist(), strict=True)
+        found = [{"prune_step": step} | dict(zip(COLUMNS, row, strict=True)) for step, row in rows]
+        return found[: self._finite_rows(run)]
+
+    def _finite_rows(self, run: int) -> int:
+        """Recorded steps before the first that is not finite."""
+        return int(self._values[:, run].isfinite().all(-1).long().cumprod(0).sum())
+
+    def save(self, path: Path) -> None:
+        """All that the runs need to go on, in one file: some kilobytes, and 24 bytes per recorded step."""
+        tensors = {"log_alpha": self.log_alpha.detach(), "lambdas": self.lambdas.detach()}
+        tensors |= {"dropout": global_state(self._device), "trace": self._values}
+        tensors["recorded"] = torch.tensor(self._recorded)
+        for name, moments in self._optimizer.state_dict()["state"].items():
+            tensors |= {f"adam.{name}.{key}": value for key, value in moments.items()}
+        for number, pair in enumerate(self._generators):
+            tensors |= {f"generator.{number}.{k}": g.get_state() for k, g in enumerate(pair)}
+        save_state(path, tensors, {"step": self.step})
+
+    def resume(self, path: Path | None) -> None:
+        """Go on from what :meth:`save` wrote, if it did and that is whole."""
+        if (found := load_state(path)) is None:
+            return
+        tensors, records = found
+        self.step = records["step"]
+        LOGGER.info("resuming after step %d", self.step)
+        self._recorded, self._values = tensors["recorded"].tolist(), tensors["trace"]
+        with torch.no_grad():
+            self.log_alpha.copy_(tensors["log_alpha"])
+            self.lambdas.copy_(tensors["lambdas"])
+        moments = {n: {k: tensors[f"adam.{n}.{k}"] for k in ("step", "exp_avg", "exp_avg_sq")} for n in (0, 1)}
+        self._optimizer.load_state_dict(
+            {"state": moments, "param_groups": self._optimizer.state_dict()["param_groups"]}
+        )
+        for number, pair in enumerate(self._generators):
+            for k, one in enumerate(pair):
+                one.set_state(tensors[f"generator.{number}.{k}"])
+        set_global_state(self._device, tensors["dropout"])
+
+
+def rate_at(step: int, steps: int, settings: Prune) -> float:
+    """Learning-rate factor at `step`: linear warm-up, and linear decay to zero from its end or from the start."""
+    warm = settings.warmup_steps
+    rise = min(1.0, (step + 1) / warm) if warm else 1.0
+    if settings.decay == "from-start":
+        return rise * (steps - step) / steps
+    return rise * min(1.0, (steps - step) / (steps - warm)) if steps > warm else rise
+
+
+def _steps(runs: Sequence[PruningRun], settings: Prune) -> int:
+    counts = {run.sparsity: settings.steps_at(run.sparsity) for run in runs}
+    if settings.dropout and len(runs) > 1:
+        raise ValueError(f"runs with dropout cannot share a pass, but there are {len(runs)}")
+    if len(set(counts.values())) > 1:
+        raise ValueError(f"runs that share a pass must have equally many steps, but by sparsity they have {counts}")
+    return next(iter(counts.values()))

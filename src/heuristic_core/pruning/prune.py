@@ -1,0 +1,166 @@
+"""Pruning: learn which components a subnetwork of a given sparsity keeps (paper, section 3.2; METHOD, "Objective").
+
+The model's weights are frozen. Gates descend, the two Lagrange multipliers ascend on
+KL(full || gated) + lambda_1 (t - s) + lambda_2 (t - s)^2.
+
+A step costs one forward and one activation-gradient backward over the pairs' own tokens: the full model's logits and
+the means are given, pairs are sorted by length inside a step, and each keeps its own gate sample. Several runs can
+share a pass: their pairs stand in one batch, and nothing else is shared between them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.common.progress import Progress
+from heuristic_core.config.pruning import Prune
+from heuristic_core.evaluation.evaluate import finite
+from heuristic_core.models.ablation import ComponentMeans
+from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.micro_batches import PASS_TOKENS
+from heuristic_core.models.model import Model
+from heuristic_core.pruning import hard_concrete
+from heuristic_core.pruning.gated_model import GatedModel
+from heuristic_core.pruning.learner import Draws, Learner, PruningRun
+from heuristic_core.tasks.encoded import Encoded
+
+
+@dataclass(frozen=True)
+class PruningInputs:
+    """What every pruning run of one checkpoint shares.
+
+    pairs: the training pairs drawn from. full_logits: [pairs, classes], the unpruned model's.
+    """
+
+    model: Model
+    means: ComponentMeans
+    pairs: PairTensors
+    full_logits: Tensor
+
+
+def pruning_inputs(
+    model: Model, means: ComponentMeans, train: Encoded, full_logits: Tensor, settings: Prune
+) -> tuple[PruningInputs, PruningInputs | None]:
+    """The inputs of pruning, and the held-out ones on which a threshold is chosen, if one is.
+
+    full_logits: of the first ``settings.pairs_needed`` training pairs. Raises InputError where they are not finite.
+    """
+    finite(full_logits, "the full model's stored logits on training pairs")
+
+    def part(start: int, stop: int) -> PruningInputs:
+        pairs = PairTensors(train.part(start, stop), model.pad, model.device)
+        return PruningInputs(model, means, pairs, full_logits[start:stop])
+
+    needed = len(train) if settings.pairs_needed is None else settings.pairs_needed
+    used = needed - settings.pairs_held_out
+    if used < 1:
+        raise InputError(f"prune.held_out = {settings.held_out} leaves none of the {needed} training pairs to prune on")
+    return part(0, used), part(used, needed) if needed > used else None
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """log_alpha: [components], on the host. trace: one dict per recorded step (columns of table `prune_trace`).
+
+    failed: why the run found nothing, with a trace up to there; None for a run that came to its end.
+    """
+
+    run: PruningRun
+    log_alpha: Tensor
+    trace: list[dict]
+    failed: str | None = None
+
+
+def prune(
+    inputs: PruningInputs,
+    runs: Sequence[PruningRun],
+    settings: Prune,
+    state: Path | None = None,
+    record_every: int = 10,
+) -> list[Pruned]:
+    """Learn log_alpha for every run.
+
+    Draws depend on a run's seed alone, as in the paper: runs of one seed at two sparsities see the same batches and
+    noise. state: file in which the runs' state is saved every ``settings.save_every`` steps; where it exists, they go
+    on from there, on a CPU to the same bytes. It is removed by the caller.
+    A run that is no longer finite has failed, and says so; it leaves the others what they are alone.
+    Raises ValueError where the runs differ in their number of steps, or are several and have dropout, and
+    Diverged where no run is finite from the first step on.
+    """
+    learner = Learner(runs, settings, len(inputs.model.grid), inputs.model.device)
+    learner.resume(state)
+    objective = Objective(inputs, runs, settings)
+    progress = Progress("prune", learner.steps, learner.step)
+    while learner.step < learner.steps:
+        draws = learner.draws(settings.save_every, len(inputs.pairs))
+        rows = {}
+        for draw in draws:
+            row = objective.descend(learner, draw)
+            learner.advance()
+            if draw.step % record_every == 0 or draw.step == learner.steps - 1:
+                rows[draw.step] = row
+        learner.record(rows)
+        failures = [learner.failure(r) for r in range(len(runs))]
+        if all(failures):
+            break
+        if state and learner.step < learner.steps:
+            learner.save(state)
+        last = learner.trace(failures.index(None))[-1]
+        progress.at(learner.step, kl=last["kl"], sparsity=last["sampled_sparsity"], target=last["target_sparsity"])
+    alphas = learner.log_alpha.detach().cpu()
+    return [Pruned(run, alphas[r], learner.trace(r), learner.failure(r)) for r, run in enumerate(runs)]
+
+
+class Objective:
+    """The loss of a step and its gradients."""
+
+    def __init__(self, inputs: PruningInputs, runs: Sequence[PruningRun], settings: Prune):
+        model = inputs.model
+        self._inputs, self._settings = inputs, settings
+        self._means = inputs.means.to(model)
+        self._full = F.log_softmax(inputs.full_logits.to(model.device).float(), -1)
+        per_draw = settings.batch_size // settings.gate_draws
+        self._gates_of = torch.arange(len(runs) * settings.batch_size) // per_draw  # which gate sample a pair has
+
+    def descend(self, learner: Learner, draw: Draws) -> Tensor:
+        """Put the gradients of one step on `learner`'s parameters; float32 [runs, 6], what is recorded of it."""
+        settings = self._settings
+        z = hard_concrete.sample(learner.log_alpha[:, None], draw.noise)  # [runs, draws, components]
+        kl, gradient = self._backward(z.flatten(0, 1), draw.index.flatten())
+        sampled = 1 - z.mean(-1)  # [runs, draws]: the controller sees the sparsity of each sample
+        if settings.controller == "expected":
+            sparsity = 1 - hard_concrete.probability_open(learner.log_alpha).mean(-1, keepdim=True)
+        else:
+            sparsity = sampled
+        penalty = hard_concrete.penalty(sparsity, draw.target[:, None], learner.lambdas[:, None]).mean(-1)
+        torch.autograd.backward([z, penalty.sum()], [gradient.view_as(z), None])
+        kl = kl.view(z.shape[:2]).sum(-1)
+        lambdas, alphas = learner.lambdas.detach(), learner.log_alpha.detach()
+        columns = [kl, sampled.detach().mean(-1), draw.target, lambdas[:, 0], lambdas[:, 1], alphas.mean(-1)]
+        return torch.stack(columns, -1)
+
+    def _backward(self, z: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:
+        """KL(full || gated) of every gate sample's pairs over the batch size, [samples], and its gradient in `z`.
+
+        z: [samples, components]. pairs: int64 [runs * batch].
+        """
+        inputs, settings = self._inputs, self._settings
+        model = GatedModel(inputs.model, z, self._means)
+        per_pair = torch.zeros(len(pairs), device=z.device)
+        if model.untouched and not settings.dropout:
+            return per_pair.view(len(z), -1).sum(-1), torch.zeros_like(z)
+        for part in inputs.pairs.by_length(PASS_TOKENS[z.device.type], pairs):
+            batch = inputs.pairs.batch(pairs[part])
+            own = inputs.pairs.on_device(self._gates_of[part])
+            gated = F.log_softmax(model.logits(batch, own, settings.dropout), -1)
+            full = self._full[inputs.pairs.on_device(batch.index)]
+            kl = F.kl_div(gated, full, reduction="none", log_target=True).sum(-1) / settings.batch_size
+            if kl.requires_grad:
+                kl.sum().backward()
+            per_pair[inputs.pairs.on_device(part)] = kl.detach().float()
+        return per_pair.view(len(z), -1).sum(-1), model.gradient()

@@ -1,0 +1,77 @@
+"""Reading and writing the Parquet tables, whose schemas stand in `schemas`."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from heuristic_core.common.atomic import replacing
+from heuristic_core.tables.schemas import STRING, schema
+
+
+def as_table(name: str, rows) -> pa.Table:
+    """`rows` (a pandas frame, an Arrow table, a list of dicts or a dict of columns) as table `name`.
+
+    Columns are put into the schema's order and cast; a missing or an unknown column is an error.
+    """
+    wanted = schema(name)
+    if isinstance(rows, pa.Table):
+        table = rows
+    elif isinstance(rows, Mapping):
+        table = pa.table({c: pa.array(v, wanted.field(c).type if c in wanted.names else None) for c, v in rows.items()})
+    elif isinstance(rows, list):
+        uneven = [row for row in rows if row.keys() != set(wanted.names)]  # Arrow itself looks at the first row alone
+        table = pa.Table.from_pylist(uneven[:1] or rows) if rows else wanted.empty_table()
+    else:
+        table = pa.Table.from_pandas(rows, preserve_index=False)
+    if set(table.column_names) != set(wanted.names):
+        raise ValueError(f"table {name}: columns {sorted(table.column_names)}, expected {sorted(wanted.names)}")
+    return table.select(wanted.names).cast(wanted)
+
+
+def write_table(name: str, rows, path: str | Path) -> None:
+    """Write `rows`, of any kind that :func:`as_table` takes, as table `name`. The same rows give the same bytes."""
+    with replacing(path) as partial:
+        pq.write_table(as_table(name, rows), partial, compression="zstd")
+
+
+def as_frame(table: pa.Table):
+    """An Arrow table as a pandas frame; integers that may be null come as pandas' nullable Int32."""
+    import pandas as pd
+
+    return table.to_pandas(types_mapper={pa.int32(): pd.Int32Dtype()}.get)
+
+
+def read_table(path: str | Path, without: Iterable[str] = ()):
+    """A table as a pandas frame, see :func:`as_frame`, but for the columns `without`, which are not even read."""
+    return as_frame(pq.read_table(path, columns=[c for c in pq.read_schema(path).names if c not in set(without)]))
+
+
+def read_coded(path: str | Path, columns: Iterable[str]):
+    """Columns of a table as a pandas frame, text as categories: tens of millions of rows would not fit as text."""
+    columns = list(columns)
+    text = [field.name for field in pq.read_schema(path) if field.name in columns and field.type == STRING]
+    return as_frame(pq.read_table(path, columns=columns, read_dictionary=text))
+
+
+def read_rows(path: str | Path) -> list[dict]:
+    """A table as a list of rows."""
+    return pq.read_table(path).to_pylist()
+
+
+def concatenate(name: str, paths: Iterable[str | Path]) -> pa.Table:
+    """The rows of several files of table `name`, in the order given; an empty table for no file."""
+    return pa.concat_tables([schema(name).empty_table(), *(pq.read_table(path) for path in paths)])
+
+
+def write_joined(name: str, paths: Iterable[str | Path], path: str | Path) -> None:
+    """Write the rows of several files of table `name`, in the order given, as one; a part at a time is in memory."""
+    with replacing(path) as partial, pq.ParquetWriter(partial, schema(name), compression="zstd") as writer:
+        for part in paths:
+            writer.write_table(as_table(name, pq.read_table(part)))
+
+
+def matrix(column: pa.ChunkedArray):
+    """A column of lists of one length as a numpy array [rows, length]."""
+    return column.combine_chunks().flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1)
