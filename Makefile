@@ -11,7 +11,7 @@ LOCKED := envs/requirements.txt pyproject.toml
 # An environment that several checkouts share knows one of them; each runs its own code.
 export PYTHONPATH := $(CURDIR)/src:$(PYTHONPATH)
 
-.PHONY: ready install reproduce expected figures pretrain export fetch report plan changes audit test test-slow test-all test-processors lint format lock minilm clean
+.PHONY: docs ready install reproduce expected figures pretrain export fetch report plan changes audit test test-slow test-all test-processors lint format lock minilm clean
 
 # With CRATE, an archive that `export` wrote: everything drawn again from that, and nothing computed.
 figures: ready
@@ -45,7 +45,7 @@ report: ready
 	$(BIN)/snakemake --cores $(CORES) report
 	@echo "The report: results/miniature/report.html"
 
-# What a run of CONFIG (one file, or several laid over each other) would need; DEVICE: see src/heuristic_core/plan.
+# What a run of CONFIG (one file, or several of which later ones override earlier ones) would need; DEVICE: see src/heuristic_core/plan.
 plan: ready
 	$(BIN)/python workflow/scripts/plan.py --configfile $(CONFIG) $(if $(DEVICE),--device $(DEVICE))
 
@@ -53,7 +53,7 @@ plan: ready
 audit: ready
 	$(BIN)/python workflow/scripts/audit.py --configfile $(CONFIG) --sample $(or $(SAMPLE),5) --seed $(or $(SEED),0)
 
-# Why jobs of CONFIG (one file, or several laid over each other) would run.
+# Why jobs of CONFIG (one file, or several of which later ones override earlier ones) would run.
 changes: ready
 	@$(BIN)/python workflow/scripts/changes.py --configfile $(CONFIG)
 
@@ -86,6 +86,11 @@ format: ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile workflow/rules
+
+# The pages of docs/ as a site, build/docs/index.html. A broken link fails, and so does a page that the contents do not name.
+docs: ready
+	$(BIN)/python -m heuristic_core.config.reference docs/configuration.md
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # The model files alone are wanted from this package, not what it imports.
 minilm: ready

@@ -118,7 +118,9 @@ def some_of_each_kind(found, count=2):
     def without(value):
         if isinstance(value, list):
             return [without(one) for one in value if not is_gone(one)]
-        return {key: without(one) for key, one in value.items() if not is_gone(one)} if isinstance(value, dict) else value
+        return (
+            {key: without(one) for key, one in value.items() if not is_gone(one)} if isinstance(value, dict) else value
+        )
 
     def is_gone(value):
         return isinstance(value, dict) and value.keys() == {"@id"} and value["@id"] in files - kept

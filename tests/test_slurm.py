@@ -264,7 +264,7 @@ class Faults:
         logs = folder / "results" / "reduced" / "logs"
         self.left = {
             "requeued": (logs, "finetune/*.log", "/finetune.py"),
-            "stopped": (logs, "start/*.log", "/start.py"),  # others go on until its time is up
+            "stopped": (logs, "initial_attention/*.log", "/initial_attention.py"),  # others go on until its time is up
             "killed": (logs, "prune/ft1-step60-*.log", "/prune.py", "/step60/"),
         }
 
@@ -331,8 +331,10 @@ def test_a_study_through_slurm_is_the_same_in_every_byte(submitted, tmp_path):
 def test_each_fault_was_noticed_and_the_message_names_logs_that_say_why(submitted):
     folder, _, text = submitted
     messages = re.findall(r"message: Error in group (\w+)\n +log: (\S+) (.*?)\n\S", text, re.S)
-    assert {name for name, *_ in messages} == {"start", "small_subnetworks_ft1_step60"}, "a requeued job did not fail"
-    why = {"start": "DUE TO TIME LIMIT", "small_subnetworks_ft1_step60": "Killed"}
+    assert {name for name, *_ in messages} == {"initial_attention", "small_subnetworks_ft1_step60"}, (
+        "a requeued job did not fail"
+    )
+    why = {"initial_attention": "DUE TO TIME LIMIT", "small_subnetworks_ft1_step60": "Killed"}
     for name, slurm_log, members in messages:
         assert why[name] in Path(slurm_log).read_text()
         logs = re.findall(r"^ +log: (\S+)", members, re.M)

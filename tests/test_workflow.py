@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 from families import make_model
-from reduced import OWN, REDUCED, RUNS, STUDY, planned, results, snakemake
+from reduced import OWN, REDUCED, RUNS, STUDY, planned, snakemake
 
 from heuristic_core.common.arithmetic import NATIVE, PORTABLE, available
 from heuristic_core.config.grid import cells, repeats

@@ -1,0 +1,74 @@
+"""The documentation: its reference of the configuration is up to date, its links lead somewhere, versions agree."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+
+import pytest
+import yaml
+from conftest import ROOT
+
+from heuristic_core.config import reference
+
+FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def rows() -> Iterator[tuple[str, ...]]:
+    for section in reference.sections():
+        for name in section.block.model_fields:
+            yield section.block.__name__, name, *reference.row(section, name)
+
+
+def test_the_reference_of_the_configuration_is_up_to_date():
+    page = (ROOT / "docs" / "configuration.md").read_text()
+    assert page == reference.reference(), "run: python -m heuristic_core.config.reference docs/configuration.md"
+
+
+def test_every_key_has_a_meaning_and_every_number_a_unit():
+    named = set()
+    for block, name, key, kind, _, _, meaning in rows():
+        named |= {name, f"{block}.{name}"}
+        assert meaning, key
+        if "integer" in kind or "number" in kind:
+            assert reference.said(reference.UNITS, reference_block(block), name) is not None, key
+    assert {*reference.UNITS, *reference.MEANINGS} <= named, "a field that is no more"
+
+
+def reference_block(name: str) -> type:
+    return next(section.block for section in reference.sections() if section.block.__name__ == name)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_links_of_pages_outside_the_site_lead_somewhere(file):
+    linked = [target for target in LINK.findall(file.read_text()) if "://" not in target]
+    assert not [target for target in linked if not (ROOT / target).exists()]
+
+
+def test_every_page_of_the_site_is_in_its_contents():
+    contents = yaml.safe_load(re.sub(r"!!python/\S+", "", (ROOT / "mkdocs.yml").read_text()))["nav"]
+    listed = re.findall(r"[\w/-]+\.md", str(contents))
+    pages = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")]
+    assert sorted(listed) == sorted(page for page in pages if "/tables/" not in page)
+
+
+def test_the_version_is_the_same_everywhere():
+    """pyproject.toml has it; what cannot read that file repeats it."""
+    version = PYPROJECT["project"]["version"]
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == version
+    assert re.search(r"^## \[?([\d.]+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == version
+
+
+def test_the_site_builds_and_loads_nothing_from_elsewhere(tmp_path):
+    pytest.importorskip("material")
+    command = ["build", "--strict", "--site-dir", str(tmp_path)]
+    built = subprocess.run([sys.executable, "-m", "mkdocs", *command], cwd=ROOT, capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    pages = {path: path.read_text() for path in tmp_path.rglob("*.html")}
+    assert tmp_path / "index.html" in pages
+    for path, text in pages.items():
+        loaded = re.findall(r'<(?:script|link|img|iframe)\b[^>]*?(?:src|href)="(https?:[^"]+)"', text)
+        assert not loaded, path
