@@ -28,6 +28,8 @@ import torch.nn.functional as F
 from scipy import stats
 from torch import Tensor
 
+from heuristic_core.common.threads import use_threads
+
 RECORDED = Path(__file__).with_suffix(".json")
 VERSIONS = {"torch": torch.__version__.partition("+")[0], "numpy": np.__version__, "scipy": scipy.__version__}
 VERSIONS |= {"pandas": pd.__version__}
@@ -254,7 +256,7 @@ def digests() -> dict[str, str]:
 
 
 def main() -> None:
-    arithmetic.use_threads(1)
+    use_threads(1)
     arithmetic.settle(arithmetic.PORTABLE, by_hand=False)
     text = json.dumps({"versions": VERSIONS, "digests": digests()}, indent=1) + "\n"
     RECORDED.write_text(text) if "--record" in sys.argv else print(text)

@@ -29,6 +29,7 @@ from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.rank_correlation import rank_correlation
 from heuristic_core.analysis.scores import accuracies
 from heuristic_core.analysis.seeds import mean_interval
+from heuristic_core.common.threads import use_threads
 from heuristic_core.config.context import Context
 from heuristic_core.figures import draw
 from heuristic_core.figures.save import save
@@ -95,7 +96,7 @@ def everything(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def main(results: str) -> None:
-    arithmetic.use_threads(1)
+    use_threads(1)
     arithmetic.settle(arithmetic.PORTABLE, by_hand=False)
     hugging_face_logging.set_verbosity_error()
     hugging_face_logging.disable_progress_bar()

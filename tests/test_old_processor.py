@@ -22,14 +22,14 @@ def environment(tmp_path):
 
 
 def test_a_dry_run_says_that_the_bytes_will_be_others(environment, tmp_path):
-    done = snakemake(tmp_path, "--dry-run", "--quiet", env=environment)
+    done = snakemake(tmp_path, "--dry-run", "--quiet", env=environment, fork=False)
     assert (done.stdout + done.stderr).count("arithmetic = 'portable' needs an x86-64 processor with AVX2") == 1
 
 
 @pytest.mark.slow
 def test_jobs_run_and_record_that_they_computed_natively(environment, tmp_path):
     wanted = f"{RUNS}/ft1/overlap_heads.parquet"
-    done = snakemake(tmp_path, "--", wanted, env=environment)
+    done = snakemake(tmp_path, "--", wanted, env=environment, fork=False)
     assert (done.stdout + done.stderr).count("arithmetic = 'portable' needs") == 1
     records = list((tmp_path / "results/reduced/provenance").rglob("*.json"))
     assert len(records) > 3
