@@ -9,7 +9,7 @@ from heuristic_core.provenance.crate.reading import LOCK, open_crate, read
 from heuristic_core.provenance.crate.unpack import unpack
 from heuristic_core.provenance.record import recorded
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger("heuristic_core.unpack")
 
 
 def main(arguments=None):

@@ -1,14 +1,15 @@
 """Files of addresses that a study gives with their SHA-256, downloaded into the task's folder."""
 
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 
 from heuristic_core.common.atomic import replacing
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.common.progress import LOGGER
 from heuristic_core.config.tasks import FilesTask, GeneratedTask
 
+LOGGER = logging.getLogger(__name__)
 SECONDS = 60  # of silence after which a server is given up
 
 

@@ -5,16 +5,18 @@ against the hash that the hub gives it, and from addresses into the task's folde
 import contextlib
 import glob
 import hashlib
+import logging
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.common.progress import LOGGER, Progress
+from heuristic_core.common.progress import Progress
 from heuristic_core.sources.download import Download, download
 from heuristic_core.sources.hub import CONFIG, SHARDS, WEIGHTS, Source, matching, model_files
 
+LOGGER = logging.getLogger(__name__)
 ATTEMPTS = 2  # a file whose bytes are wrong is downloaded once more
 MOMENT = 0.1  # seconds after which a lock counts as held
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from heuristic_core.tasks.pairs import Sentences, pair_key
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger(__name__)
 OVERLAP = ("in_training", "in_training_same_label", "in_training_swapped")
 
 

@@ -10,7 +10,7 @@ from heuristic_core.tasks.pairs import Origin, Sentences, SubsetRule, pair_key
 from heuristic_core.tasks.readers import DataError
 from heuristic_core.tasks.rows import Row, read_rows
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger(__name__)
 
 
 def read_task(task: FilesTask) -> Sentences:

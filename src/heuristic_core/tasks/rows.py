@@ -10,7 +10,7 @@ from heuristic_core.common.hashing import file_digest
 from heuristic_core.config.tasks import FilesTask, GeneratedTask, Split
 from heuristic_core.tasks.readers import Columns, DataError, read_columns
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger(__name__)
 NO_LABEL = ("", "-")  # beside nulls, NaN and GLUE's -1
 
 

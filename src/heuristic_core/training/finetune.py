@@ -20,7 +20,7 @@ from heuristic_core.tasks.encoded import Encoded
 from heuristic_core.training.saved import digests, load_state, save_state
 from heuristic_core.training.stepper import AdamWStepper, Stepper
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger(__name__)
 DIVERGED = 2.0  # times the mean loss of a uniform guess, or of the run's first interval if that is higher
 
 

@@ -21,7 +21,7 @@ from heuristic_core.training.finetune import TrainingRun, learning_rate, resumed
 from heuristic_core.training.saved import digests
 from heuristic_core.training.stepper import AdamWStepper
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger(__name__)
 HELD_OUT, ATTENDED = 2000, 500  # pairs on which restoring, and attention, are measured
 
 

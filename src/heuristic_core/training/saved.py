@@ -15,7 +15,7 @@ from torch import Tensor
 from heuristic_core.common.atomic import replacing
 from heuristic_core.common.hashing import file_digest
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger(__name__)
 
 
 def save_state(path: Path, tensors: dict[str, Tensor], records: dict) -> None:
