@@ -1,8 +1,12 @@
-"""Files of addresses that a study gives with their SHA-256, downloaded into the task's folder."""
+"""Files of addresses that a study gives with their SHA-256, downloaded into the task's folder.
+
+Why not by pooch: docs/decisions/own-code.md.
+"""
 
 import logging
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from heuristic_core.common.atomic import replacing
 from heuristic_core.common.errors import InputError
@@ -31,6 +35,13 @@ class Download:
     def path(self) -> Path:
         return Path(self.folder) / self.file
 
+    @property
+    def address(self) -> str:
+        """Key and address as messages name them: without user, password and query, which may be secrets."""
+        parts = urlsplit(self.url)
+        plain = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+        return f"{self.key}.url = {plain!r}"
+
 
 def downloads(task: GeneratedTask | FilesTask) -> list[Download]:
     """All that a task takes from addresses, each file once."""
@@ -55,8 +66,8 @@ def download(wanted: Download) -> dict:
 
 
 def _get(wanted: Download) -> None:
-    address = f"{wanted.key}.url = {wanted.url!r}"
-    LOGGER.info("%s: downloading %s", wanted.key, wanted.url)
+    address = wanted.address
+    LOGGER.info("downloading %s", address)
     try:
         with replacing(wanted.path) as partial:
             _write(wanted.url, partial)

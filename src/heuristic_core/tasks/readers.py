@@ -8,7 +8,7 @@
 | jsonl | one JSON object a line, as MultiNLI and SNLI are published |
 | saved | a folder of ``datasets.Dataset.save_to_disk``, or one split of a ``DatasetDict``'s |
 
-csv, tsv and jsonl may be compressed (.gz).
+csv, tsv and jsonl may be compressed (.gz). Why `datasets` reads only its own format: docs/decisions/own-code.md.
 """
 
 import ast
