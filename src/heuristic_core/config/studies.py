@@ -44,7 +44,7 @@ def parse_studies(values: dict, origin: str | Path) -> dict[str, dict]:
 
 
 def read_layers(paths: Sequence[str | Path]) -> dict:
-    """Configuration files laid over each other, later ones over earlier, block by block, as Snakemake does it."""
+    """Several configuration files as one: later files override earlier files, block by block, as Snakemake does it."""
     values: dict = {}
     for path in paths:
         values = _over(values, read_values(path))

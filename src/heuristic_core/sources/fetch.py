@@ -74,7 +74,10 @@ def _fetch(source: Source) -> list[dict]:
 
 
 def _sweep(source: Source) -> None:
-    """Remove what killed downloads left: parts of files that nobody is downloading, since nobody holds their lock."""
+    """Remove what killed downloads left: parts of files that nobody is downloading, since nobody holds their lock.
+
+    `hf cache prune` would also remove parts that somebody is downloading, and commits that no branch names: ours.
+    """
     from filelock import Timeout
     from huggingface_hub.constants import HF_HUB_CACHE
     from huggingface_hub.file_download import repo_folder_name
