@@ -30,7 +30,7 @@ def parse_studies(values: dict, origin: str | Path) -> dict[str, dict]:
     except ValidationError as error:
         lines = [f"  {'.'.join(map(str, e['loc']))} = {e['input']!r}: {e['msg']}" for e in error.errors()]
         raise ConfigError(
-            f"{shown}: `studies` must be a list of configuration files, and stand alone:\n" + "\n".join(lines)
+            f"{shown}: `studies` must be a list of configuration files, and the only key:\n" + "\n".join(lines)
         ) from None
     found: dict[str, dict] = {}
     for file in files:

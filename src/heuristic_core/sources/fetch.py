@@ -131,7 +131,7 @@ def _some(names: list[str]) -> str:
 
 
 def _checked(source: Source, folder: Path, name: str) -> dict:
-    """A row for file `name`, whose bytes are what the hub says; downloads it anew where they are not."""
+    """A row for file `name`, whose bytes are what the hub says; downloads it again where they are not."""
     from huggingface_hub import hf_hub_download
 
     path = folder / name

@@ -1,4 +1,4 @@
-"""A task whose pairs lie in files: its training pairs, and the subsets that its evaluation pairs form."""
+"""A task whose pairs are in files: its training pairs, and the subsets that its evaluation pairs form."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -63,12 +63,10 @@ def _training_rows(task: FilesTask) -> tuple[list[dict], Origin]:
 
 
 def _without(train: list[dict], evaluation: list[dict]) -> list[dict]:
-    """Training pairs that stand in no evaluation set."""
+    """Training pairs that are in no evaluation set."""
     evaluated = {pair_key(row) for row in evaluation}
     left = [row for row in train if pair_key(row) not in evaluated]
-    LOGGER.info(
-        "left out %d of %d training pairs, which stand in an evaluation set", len(train) - len(left), len(train)
-    )
+    LOGGER.info("left out %d of %d training pairs, which are in an evaluation set", len(train) - len(left), len(train))
     return left
 
 

@@ -73,7 +73,7 @@ def _downloaded(task: FilesTask, split: Split) -> Path:
         raise DataError(f"{path}: no such file; {again}")
     if (found := file_digest(path)) != split.sha256:
         raise DataError(
-            f"{path}: its SHA-256 is {found}, the configuration has sha256 = {split.sha256!r}; {again} anew"
+            f"{path}: its SHA-256 is {found}, the configuration has sha256 = {split.sha256!r}; {again} again"
         )
     return path
 

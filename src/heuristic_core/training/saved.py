@@ -38,7 +38,7 @@ def load_state(path: Path | None) -> tuple[dict[str, Tensor], dict] | None:
     try:
         return _read(path)
     except Exception as fault:  # whatever a parser says of damaged bytes
-        LOGGER.warning("%s is damaged (%s): it is not used, the job begins anew", path, fault)
+        LOGGER.warning("%s is damaged (%s): it is not used, the job begins again", path, fault)
         return None
 
 
