@@ -1,4 +1,4 @@
-# heuristic-core: subnetworks of fine-tuned language models. Targets stand here, rules under workflow/rules.
+# heuristic-core: subnetworks of fine-tuned language models. Targets are here, rules under workflow/rules.
 import shutil
 
 from snakemake.exceptions import WorkflowError

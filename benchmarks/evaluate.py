@@ -9,7 +9,7 @@ Takes turns in one process, on one CPU thread in float32, between
 
 Both get the same random subnetwork at 50 % sparsity and the same random means. The ratio depends on what is removed, so
 there are two: components drawn among all, and heads alone, as many as half of all components are (pruning seldom
-removes MLPs). Lengths are real ones where shared/data stands beside the repository, at 1.25 tokens a word. In the first
+removes MLPs). Lengths are real ones where shared/data is beside the repository, at 1.25 tokens a word. In the first
 turn, which is not counted, logits must agree to 1e-3 and classes exactly. ratio: median over turns of baseline over
 ours. Times mean little on a shared machine; ratios are measured in turn in one run.
 """

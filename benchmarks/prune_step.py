@@ -15,7 +15,7 @@ The first form takes turns in one process, on one CPU thread in float32, between
 - products: the matrix products with weights that a step with all components cannot do without (`common.products`).
 
 Before that, both sides compute a small step with dropout off and must agree, gradients included. Lengths are real ones
-where shared/data stands beside the repository, at 1.25 tokens a word. Seconds are medians, per step; ratio: baseline
+where shared/data is beside the repository, at 1.25 tokens a word. Seconds are medians, per step; ratio: baseline
 over ours; matmul_share: products over ours with all components; shared_pass: time per token alone over that in a pass
 of R runs; all three are medians of the turns' own.
 

@@ -17,7 +17,7 @@ LOCAL = ("all_figures", "fetch")  # rules that run where Snakemake does
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("configfiles", nargs="*", default=["config.yaml"], help="as Snakemake's --configfile")
-    parser.add_argument("--directory", default=".", help="where results lie; default: here")
+    parser.add_argument("--directory", default=".", help="where results are; default: here")
     args = parser.parse_args()
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--dry-run", "--nolock"]
     command += ["--profile", str(ROOT / "slurm"), "--directory", args.directory, "--configfile", *args.configfiles]

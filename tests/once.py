@@ -1,11 +1,11 @@
 """What is expensive is made once, whichever of pytest's processes asks for it first, and shared by all of them."""
 
-import fcntl
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 
 def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
@@ -17,8 +17,7 @@ def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], obje
     shared = base.with_name("shared") if "PYTEST_XDIST_WORKER" in os.environ else base  # as deep as what a test makes
     shared.mkdir(exist_ok=True)
     folder, made, failed = shared / name, shared / f"{name}.made", shared / f"{name}.failed"
-    with open(shared / f"{name}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with FileLock(shared / f"{name}.lock"):
         if failed.exists():
             pytest.fail(f"{name} could not be made: {failed.read_text()}", pytrace=False)
         if not made.exists():

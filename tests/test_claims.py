@@ -71,7 +71,7 @@ def test_a_faulty_claim_is_named(tmp_path, change, message):
 def test_a_claim_stands_once_and_its_file_exists(tmp_path):
     path = tmp_path / "claims.yaml"
     path.write_text((ROOT / "claims.yaml").read_text() * 2)
-    with pytest.raises(ConfigError, match="stands there twice"):
+    with pytest.raises(ConfigError, match="occurs twice"):
         load_claims(path)
     with pytest.raises(ConfigError, match="no such file"):
         load_claims(tmp_path / "absent.yaml")

@@ -1,7 +1,9 @@
 """The lock and the conda file are what pyproject.toml asks for."""
 
 import re
+import sys
 import tomllib
+from importlib.metadata import packages_distributions
 
 import pytest
 import yaml
@@ -10,10 +12,12 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from heuristic_core.provenance.digests import imported
 from heuristic_core.provenance.lock import COMPUTING, DRAWING
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
+DECLARED = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]}
 REQUIRED = [*PROJECT["dependencies"], *EXTRAS["dev"]]
 
 
@@ -36,10 +40,18 @@ def test_the_lock_satisfies_every_requirement(pins, text):
     assert requirement.specifier.contains(pins[name]), f"the lock has {name} {pins[name]}, pyproject.toml wants {text}"
 
 
-def test_results_depend_on_what_the_project_requires_but_for_what_runs_jobs_shows_progress_and_archives():
-    required = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]}
-    assert {name for name in required if not name.startswith("snakemake")} - {"tqdm", "rocrate"} == COMPUTING | DRAWING
+def test_results_depend_on_what_the_project_requires_but_for_what_runs_jobs_locks_shows_progress_and_archives():
+    tools = {"snakemake", "snakemake-executor-plugin-slurm", "filelock", "tqdm", "rocrate"}
+    assert DECLARED - tools == COMPUTING | DRAWING
     assert not COMPUTING & DRAWING
+
+
+def test_what_the_code_imports_is_declared():
+    files = [path for folder in ("src", "workflow") for path in (ROOT / folder).rglob("*.py")]
+    found = imported(files) - sys.stdlib_module_names - {"heuristic_core", *(path.stem for path in files)}
+    assert {"torch", "yaml", "filelock"} <= found
+    distributions = packages_distributions()
+    assert [name for name in found if not {canonicalize_name(one) for one in distributions[name]} & DECLARED] == []
 
 
 def test_the_lock_names_no_build_of_one_machine(pins):

@@ -2,6 +2,7 @@
 the messages. Faults of whole runs: test_faults_runs.py; of configurations and data: test_faults_input.py."""
 
 import errno
+import fcntl
 import logging
 import os
 import random
@@ -69,7 +70,7 @@ def test_no_flipped_bit_of_a_saved_state_changes_it(state, caplog):
         found = load_state(path)
         if found is None:
             refused += 1
-            assert f"{path} is damaged" in caplog.text and "begins anew" in caplog.text
+            assert f"{path} is damaged" in caplog.text and "begins again" in caplog.text
         else:
             assert same(found, tensors, records)
     assert refused > 0.9 * len(whole)
@@ -100,16 +101,18 @@ def test_a_state_whose_finished_files_are_damaged_is_not_used(state, damage, cap
 # ---- one job in one place
 
 HOLD = """
-import sys, time
+import shutil, sys, time
 from heuristic_core.jobs.scratch import scratch
 scratch(sys.argv[1], "the same")
 print("mine", flush=True)
 time.sleep(float(sys.argv[2]))
+if sys.argv[3:]:
+    shutil.rmtree(sys.argv[1])
 """
 
 
-def hold(folder: Path, seconds: float) -> subprocess.Popen:
-    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(folder), str(seconds)], stdout=subprocess.PIPE)
+def hold(folder: Path, seconds: float, *then: str) -> subprocess.Popen:
+    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(folder), str(seconds), *then], stdout=subprocess.PIPE)
     assert holder.stdout.readline() == b"mine\n"
     return holder
 
@@ -119,7 +122,7 @@ def released():
     """Locks that a test took in this process are given back."""
     yield
     for lock in scratch._held:
-        lock.close()
+        lock.release(force=True)
     scratch._held.clear()
 
 
@@ -140,10 +143,12 @@ def test_a_second_job_in_one_place_is_told_who_is_there(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("released")
-def test_a_job_waits_for_one_that_is_about_to_end(tmp_path):
-    holder = hold(tmp_path / "work", 0.5)
+@pytest.mark.parametrize("then", [(), ("delete",)], ids=["left", "deleted"])
+def test_a_job_waits_for_one_that_is_about_to_end(tmp_path, then):
+    holder = hold(tmp_path / "work", 0.5, *then)
     assert scratch.scratch(tmp_path / "work", "the same").is_dir()
     assert holder.wait() == 0
+    assert str(os.getpid()) in (tmp_path / "work" / "lock").read_text()
 
 
 @pytest.mark.usefixtures("released")
@@ -155,7 +160,7 @@ def test_work_of_another_kind_is_emptied_and_a_file_system_without_locks_is_used
     def refuse(*_):
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(scratch.fcntl, "flock", refuse)
+    monkeypatch.setattr(fcntl, "flock", refuse)
     scratch.scratch(folder, "one")
     assert (folder / "state").exists()
     scratch.scratch(folder, "two")

@@ -352,6 +352,33 @@ def test_an_address_that_does_not_give_the_file_is_named_and_nothing_is_kept(hub
     assert not list((tmp_path / "data/inner").iterdir())
 
 
+def test_no_message_tells_what_may_be_secret_in_an_address(hub, fetch, pairs_at, tmp_path):
+    commit, split = hub.add("model", NAME, MODEL), pairs_at()
+    split["url"] = split["url"].replace("://", "://me:hidden@") + "?token=hidden"
+    error = fetch(commit, splits=[split])
+    shown = f"task.evaluation.set0.url = '{hub.endpoint}/raw/pairs.txt'"
+    assert f"{shown}: the server answered 404" in error and f"downloading {shown}" in (tmp_path / "log").read_text()
+    assert "hidden" not in error + (tmp_path / "log").read_text()
+
+
+@pytest.mark.slow
+def test_a_killed_download_of_an_address_leaves_nothing_behind(hub, fetch, command, environment, pairs_at, tmp_path):
+    content = os.urandom(1000) * 2_000
+    hub.files["/raw/pairs.txt"] = content
+    commit, split, folder = hub.add("model", NAME, MODEL), pairs_at(content=content), tmp_path / "data/inner"
+    gate = hub.stalled["/raw/pairs.txt"] = threading.Event()
+    started = subprocess.Popen(command(commit, splits=[split]), env=environment)
+    (part,) = waited_for(lambda: [path for path in folder.glob(".*") if path.stat().st_size])
+    started.kill()
+    started.wait()
+    hub.stalled.clear()
+    gate.set()
+    assert part.exists() and list(folder.iterdir()) == [part]
+    fetch(commit, splits=[split])
+    assert [path.name for path in folder.iterdir()] == ["pairs.txt"]
+    assert (folder / "pairs.txt").read_bytes() == content
+
+
 def test_files_that_nobody_downloads_are_listed_where_they_are_missing(hub, fetch, pairs_at, tmp_path):
     hub.files["/raw/pairs.txt"] = WEIGHTS
     (tmp_path / "data").mkdir()

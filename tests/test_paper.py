@@ -103,7 +103,7 @@ def test_qqp_has_the_batch_of_the_papers_text_and_of_its_script():
     assert parse_study(read_layers(layers("qqp-bert"))).finetune.batch_size == 128
 
 
-def test_files_are_laid_over_each_other_as_snakemake_does_it():
+def test_later_files_override_earlier_files_as_snakemake_does_it():
     from snakemake.utils import update_config
 
     for name in STUDIES:

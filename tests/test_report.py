@@ -253,6 +253,6 @@ def test_jobs_count_once_however_many_outputs_they_have(tmp_path):
 
 def test_versions_say_where_the_code_stands(tmp_path, monkeypatch):
     assert {"python", "numpy", "jinja2"} <= set(digests.versions())
-    assert str(digests.commit(tmp_path)) == "not recorded: this code does not lie in a git repository"
+    assert str(digests.commit(tmp_path)) == "not recorded: this code is not in a git repository"
     monkeypatch.setenv("PATH", "")
     assert str(digests.commit(tmp_path)) == "not recorded: git is not installed"

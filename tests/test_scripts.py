@@ -59,6 +59,13 @@ def test_missing_arguments_are_named(path, capsys):
     assert "the following arguments are required: --" in capsys.readouterr().err
 
 
+@every_script
+def test_what_a_script_logs_reaches_the_log_of_its_job(path):
+    """Run as a script or by its path, a module's `__name__` is outside of the package whose level start_log sets."""
+    logger = getattr(script(path.stem), "LOGGER", None)
+    assert logger is None or logger.name == f"heuristic_core.{path.stem}"
+
+
 # ---- blocks of the configuration
 
 

@@ -65,12 +65,12 @@ def test_accounting_is_asked_only_where_it_answers(commands, monkeypatch, capsys
 # ---- what users change
 
 
-def test_profiles_are_laid_over_key_by_key():
+def test_profiles_override_key_by_key():
     ours = {"jobs": 100, "retries": 2, "default-resources": {"mem_mb": 1, "runtime": 2}}
     site = {"default-resources": {"slurm_account": "a", "runtime": 3}, "retries": None}
     own = {"default-resources": {"slurm_account": "b", "mem_mb": None}, "cores": 8}
-    assert slurm.laid_over(ours, []) == {}
-    assert slurm.laid_over(ours, [site, own]) == {
+    assert slurm.overridden(ours, []) == {}
+    assert slurm.overridden(ours, [site, own]) == {
         "default-resources": {"runtime": 3, "slurm_account": "b"},
         "retries": None,
         "cores": 8,
@@ -102,7 +102,7 @@ def dry(folder: Path, *arguments: str, **options):
 
 
 @pytest.mark.slow
-def test_a_users_own_profile_and_its_place_for_gpus_are_laid_over(tmp_path, changed):
+def test_a_users_own_profile_and_its_place_for_gpus_override(tmp_path, changed):
     own = {"slurm_account": "mine", "slurm_partition": "cpu", "gpu_partition": "gpu", "gpu_type": "a100"}
     environment = own_profile(tmp_path, **{"default-resources": own})
     cuda, cpu = (

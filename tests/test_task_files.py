@@ -214,7 +214,7 @@ def test_duplicates_and_pairs_that_stand_in_training_too_are_counted(task, caplo
     ]
     assert as_table("splits", counts).num_rows == 3
     said = "s (hans.parquet): 4 rows (and 0 torn lines), 0 without a label, 0 with an empty sentence, 4 used, "
-    said += "1 of them duplicates, 3 stand in training too (2 with the same label), 1 in the other order"
+    said += "1 of them duplicates, 3 are in training too (2 with the same label), 1 in the other order"
     assert said in caplog.messages
 
 

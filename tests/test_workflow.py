@@ -101,7 +101,7 @@ def test_a_repeated_run_alone_finds_the_same_subnetwork(finished):
     [
         ({"grid__mid": 1.2}, "grid.mid = 1.2: input should be less than 1"),
         ({"grid__mid": 0.3}, "mid = 0.3 is not in sparsities = [0.2, 0.4]"),
-        ({"finetune__checkpoints": [30, 90]}, "90 lies beyond the last step"),
+        ({"finetune__checkpoints": [30, 90]}, "90 is beyond the last step"),
         ({"finetune__seeds": [1, 1]}, "finetune.seeds"),
         ({"prune__learning_rat": 1}, "did you mean learning_rate?"),
         ({"finetune__steps": "many"}, "finetune.steps = 'many'"),

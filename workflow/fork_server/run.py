@@ -7,7 +7,7 @@ and so does another arithmetic, which is chosen for good when a process imports 
 This file imports little, since it starts once per job.
 """
 
-import fcntl
+import fcntl  # not filelock, whose import takes 40 ms, as long as the rest of this file
 import json
 import os
 import socket

@@ -60,8 +60,8 @@ RESULTS = [
     f"{L.root}/report.html",
     *(L.table(name) for name in ("prune_trace", "finetune_trace", "provenance")),
 ]
-# What is missing in the middle, Snakemake does not make as long as what was made from it is there. What has a record was
-# made once; it was damaged and removed, or lost with a job that failed, and is made again.
+# Snakemake does not make a missing file while the files that were made from it exist. A missing file that has a record was
+# made once: it was damaged and removed, or lost with a job that failed. These rules make it again.
 PARTS_OF_RUNS = [
     *rules.finetune.output,
     *rules.finetune_accuracy.output,

@@ -13,7 +13,7 @@ from heuristic_core.pruning.subnetwork import FailedRun, load_run
 from heuristic_core.tables.parquet import write_table
 from heuristic_core.tasks.encoded import Encoded
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger("heuristic_core.evaluate")
 
 
 def main(arguments=None):

@@ -1,10 +1,10 @@
 """Download what a study takes from the Hugging Face hub or an address, and check it. The only step with a network."""
 
 import json
+import logging
 import os
 
 from heuristic_core.common.atomic import write_text
-from heuristic_core.common.progress import LOGGER
 from heuristic_core.config.models import AnyModel
 from heuristic_core.config.tasks import AnyTask
 from heuristic_core.jobs.arguments import Arguments
@@ -14,6 +14,7 @@ from heuristic_core.sources.fetch import fetch
 from heuristic_core.sources.hub import sources
 from heuristic_core.tasks.rows import missing_paths
 
+LOGGER = logging.getLogger("heuristic_core.fetch")
 # By plain HTTP, the one way that is tested; read when huggingface_hub is imported.
 os.environ["HF_HUB_DISABLE_XET"] = "1"
 

@@ -19,7 +19,7 @@ def main(arguments=None):
     parser.add_argument(
         "--tables", nargs="+", required=True, metavar="PATH", help="the Parquet tables it is drawn from"
     )
-    parser.files(folder="the study's folder, under which figures/ and tables/ lie")
+    parser.files(folder="the study's folder, under which figures/ and tables/ are")
     args = parser.read(arguments)
     settings = getattr(args.figures, args.name)
     tables = {Path(path).stem: read_table(path) for path in args.tables}

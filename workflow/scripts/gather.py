@@ -17,7 +17,7 @@ from heuristic_core.tables.parquet import as_frame, concatenate, matrix, read_co
 from heuristic_core.tables.schemas import CELL, RUN, STEP, SUBSET
 
 COLUMNS = [*RUN, *STEP, *CELL, *SUBSET, "template", "label", "example", "correct", "correct_merged"]
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger("heuristic_core.gather")
 
 
 def main(arguments=None):

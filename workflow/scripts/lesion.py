@@ -12,7 +12,7 @@ from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_rows, write_table
 from heuristic_core.training.lesions import NoLesion, lesioned
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger("heuristic_core.lesion")
 
 
 def main(arguments=None):

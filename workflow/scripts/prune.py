@@ -26,7 +26,7 @@ from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
 from heuristic_core.tables.parquet import write_table
 from heuristic_core.tasks.encoded import Encoded
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger("heuristic_core.prune")
 
 
 def main(arguments=None):

@@ -13,7 +13,7 @@ from heuristic_core.published import tables
 from heuristic_core.published.study import Published, paper, studies
 from heuristic_core.tables.parquet import write_table
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger("heuristic_core.published")
 TABLES = ("accuracy", "finetune_accuracy", "actual_sparsity")
 
 

@@ -15,7 +15,7 @@ from heuristic_core.tables.parquet import read_rows
 
 def main(arguments=None):
     parser = Arguments(__doc__)
-    parser.files(root="the study's folder, under which figures/ and tables/ lie")
+    parser.files(root="the study's folder, under which figures/ and tables/ are")
     parser.context()
     parser.files(settings="the study's study.json, which has its checked settings", claims="table of claims")
     parser.add_argument("--captions", nargs="+", required=True, metavar="PATH", help="captions, <target>.rst")

@@ -1,7 +1,7 @@
 """Write a subnetwork as an ordinary Hugging Face checkpoint, which loads without this project.
 
 It keeps the model's shape: configurations have one number of heads for all layers. What the subnetwork lacks is
-multiplied by zero there, and its mean (with --zero: nothing) stands in a bias. Architectures without such a bias are
+multiplied by zero there, and its mean (with --zero: nothing) is in a bias. Architectures without such a bias are
 refused.
 """
 

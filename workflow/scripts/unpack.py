@@ -4,12 +4,12 @@ import logging
 from pathlib import Path
 
 from heuristic_core.jobs.arguments import Arguments
-from heuristic_core.provenance.crate.environment import differences
 from heuristic_core.provenance.crate.reading import LOCK, open_crate, read
 from heuristic_core.provenance.crate.unpack import unpack
+from heuristic_core.provenance.lock import differences
 from heuristic_core.provenance.record import recorded
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger("heuristic_core.unpack")
 
 
 def main(arguments=None):

@@ -72,9 +72,9 @@ def joint_sets(
     """Sets of two and more heads: of the core, the user's own, and controls of them all.
 
     Of the core: all heads, the three whose single ablation costs most out-of-domain accuracy, and all pairs. No set
-    stands twice: a pair that the user names is the user's. A control has as many heads outside the core in each layer,
+    occurs twice: a pair that the user names is the user's. A control has as many heads outside the core in each layer,
     drawn at random; sets with the same layers share theirs. Of the strongest three and of the whole core there are
-    `control_draws`, ablated in every kind, of other sets `pair_control_draws`; where no more exist, each stands once.
+    `control_draws`, ablated in every kind, of other sets `pair_control_draws`; where no more exist, each occurs once.
 
     core_heads: component indices. single_ood_drop: points lost by ablating each of them. chosen: the user's sets.
     Raises ValueError where a core head has no single drop.

@@ -1,4 +1,4 @@
-"""What ablating sets of heads costs, and what it costs beyond the sum of its heads (paper, section 6).
+"""What ablating sets of heads costs, and what it costs beyond the sum of its heads (paper, section 5).
 
 Everything is linear in the means by ablation: a change is a difference of two, an interaction a sum of several. So the
 ablations of a subset are measured on the same bootstrap draws, and every interval comes from these draws, paired.
@@ -78,7 +78,7 @@ def ablations(
     kind. Log odds are those of the true label, clipped to +-30 nats for each pair.
     rule: ``analysis.class_rule``. bootstrap: draws of a subset's templates or pairs, the same for all its ablations;
     a group's draw is the mean over its subsets.
-    Raises ValueError where "none" or pairs of an ablation are absent, an ablation stands in no set, or a subset of
+    Raises ValueError where "none" or pairs of an ablation are absent, an ablation is in no set, or a subset of
     `subsets` has no predictions.
     """
     parts = []

@@ -129,7 +129,7 @@ def _sizes(sizes: pd.DataFrame, context: Context) -> Iterator[tuple[Key, Measure
     rows = sizes[of_margin & (sizes["order"] == "per-seed")]
     rows = rows[rows["step"] == rows["step"].max()]
     for group, found in _by_name(rows, "group"):
-        # The margin stands in the name: sizes at different margins are different quantities.
+        # The margin is in the name: sizes at different margins are different quantities.
         key = Key(f"effective size, margin {context.margin:g}", group)
         runs, seeds = found[found["seed"].isna()], found[found["seed"].notna()]
         if len(runs) > 1:

@@ -1,4 +1,4 @@
-"""Effective size: how much of a model its smallest faithful subnetwork keeps (paper, section 5).
+"""Effective size: how much of a model its smallest faithful subnetwork keeps (paper, section 4).
 
 Effective size is 100 * (1 - the largest faithful sparsity), 100 % where none is faithful; `faithful` says what that
 means. No size can be below that of the grid's largest sparsity, its floor: a size there is an upper bound.

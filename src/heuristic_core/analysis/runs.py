@@ -4,7 +4,7 @@ Two rules. A run has *missed* its target where its subnetwork's sparsity, or tha
 further than `TOLERANCE` from it: exact k cuts gates of any sparsity to k components, but those were not learned at that
 sparsity. The subnetwork itself may be off by half a component, and by the threshold rule's own tolerance where that
 decided; gates are not judged where the controller steers the expected sparsity, which theirs is not. A run has
-*collapsed* where its subnetwork is at chance in-domain: the interval of its ID accuracy does not lie above the accuracy
+*collapsed* where its subnetwork is at chance in-domain: the interval of its ID accuracy is not above the accuracy
 of always giving the most frequent label, though the full model's does. That all heads of a layer are gone is neither.
 A failed run (one that diverged) has a reason, and nulls.
 """

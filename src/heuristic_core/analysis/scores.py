@@ -39,7 +39,7 @@ class Scores:
 def scores(
     predictions: pd.DataFrame, logits: np.ndarray, models: list[str], rule: str, bootstrap: int, seed: int
 ) -> Iterator[Scores]:
-    """The scores of every subset, in the order of `predictions`, whose models stand one after the other.
+    """The scores of every subset, in the order of `predictions`, whose models follow one another.
 
     predictions: rows of a table of predictions of one checkpoint (or one run's evaluations). logits: [rows, classes].
     models: columns that tell models apart; `Scores` has them in the order of the rows. rule: ``analysis.class_rule``.

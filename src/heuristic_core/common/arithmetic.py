@@ -20,7 +20,7 @@ from pathlib import Path
 
 from heuristic_core.common.errors import InputError
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger(__name__)
 PORTABLE, NATIVE = "portable", "native"
 OPTION = "--arithmetic"
 SETTINGS = {

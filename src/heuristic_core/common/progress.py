@@ -13,7 +13,8 @@ from tqdm import tqdm
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.faults import remedy
 
-LOGGER = logging.getLogger("heuristic_core")
+PACKAGE = logging.getLogger("heuristic_core")  # parent of the loggers of all modules and scripts
+LOGGER = logging.getLogger(__name__)
 SECONDS_BETWEEN_LINES = 5.0
 
 
@@ -34,7 +35,7 @@ def start_log(path: str | Path | None) -> None:
         handlers=handlers,
         force=True,
     )
-    LOGGER.setLevel(logging.INFO)
+    PACKAGE.setLevel(logging.INFO)
     if not path:  # a person waits for what the command says, not for when it began
         return
     LOGGER.info("started %s after %.1f s of imports", os.path.basename(sys.argv[0]), time.process_time())

@@ -1,7 +1,7 @@
 """The blocks of a study's configuration, one pydantic model each.
 
-Every field states its meaning and unit; limits that concern one field stand on the field, those that tie
-several fields together stand in a validator of the block, or of :class:`heuristic_core.config.study.Study`
+Every field states its meaning and unit; limits that concern one field are on the field, limits that tie
+several fields together are in a validator of the block, or of :class:`heuristic_core.config.study.Study`
 where they tie blocks together. A message says which value is wrong and what would be right.
 """
 
@@ -85,7 +85,7 @@ class Training(Block):
 
 
 class Finetune(Training):
-    """Fine-tuning of the whole model (paper, section 3)."""
+    """Fine-tuning of the whole model (paper, section 2)."""
 
     seeds: Annotated[Seeds, Field(min_length=1)]
     dropout: Annotated[Share, Field(lt=1)] | None = Field(None, description="default: what the model's config says")
@@ -105,7 +105,7 @@ class Finetune(Training):
     def _inside_the_run(self):
         if self.checkpoints[-1] > self.steps:
             raise ValueError(
-                f"checkpoints: {self.checkpoints[-1]} lies beyond the last step; "
+                f"checkpoints: {self.checkpoints[-1]} is beyond the last step; "
                 f"list steps from 1 to steps = {self.steps}, or raise steps"
             )
         return self

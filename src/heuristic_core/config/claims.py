@@ -44,5 +44,5 @@ def load_claims(path: str | Path) -> list[Claim]:
         raise ConfigError(f"{path} is no list of claims:\n" + "\n".join(lines)) from None
     names = [claim.claim for claim in claims]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise ConfigError(f"{path}: claim {repeated[0]} stands there twice; give every claim a name of its own")
+        raise ConfigError(f"{path}: claim {repeated[0]} occurs twice; give every claim a name of its own")
     return claims

@@ -8,7 +8,7 @@ OVERLAP = "overlap"
 
 
 class Lesion(Block):
-    """Fine-tuning without the heads that attend to the repeated word before it (paper, section 6.1, conjectures that
+    """Fine-tuning without the heads that attend to the repeated word before it (paper, section 5, conjectures that
     these are what it builds on), and without as many random others. Each costs as much as fine-tuning itself."""
 
     control_draws: PositiveInt = Field(

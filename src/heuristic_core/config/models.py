@@ -35,7 +35,7 @@ class Initialisation(Block):
 class Pretraining(Training):
     """Masked-language modelling of a new model on unlabelled pairs of the generated language, before fine-tuning.
 
-    Every step draws pairs anew; short ones come again by chance.
+    Every step draws new pairs; short pairs come again by chance.
     """
 
     seed: Seed = Field(description="of the weights, the pairs and what is masked in them")

@@ -1,7 +1,7 @@
-"""Where every result of a study lies, as path patterns whose wildcards the workflow fills in.
+"""Where every result of a study is, as path patterns whose wildcards the workflow fills in.
 
 ``<results>/<study>/<model>/<task>/ft{ft_seed}/step{step}/s{sparsity}/seed{seed}/...`` for what descends from one
-fine-tuning run; tables, figures and logs stand beside the model's folder.
+fine-tuning run; tables, figures and logs are beside the model's folder.
 """
 
 from dataclasses import dataclass

@@ -10,7 +10,7 @@ THRESHOLD_TOLERANCE = 0.05  # by how much a chosen threshold may miss the target
 
 
 class Prune(Block):
-    """Structured pruning with hard-concrete gates (paper, section 3.2 and appendix B).
+    """Structured pruning with hard-concrete gates (paper, section 2 and appendix B).
 
     Where the paper's released code does otherwise than its text or than CoFi, both ways are settings:
     `config/pruning/as-published.yaml` holds what that code did, `config/pruning/default.yaml` this project's defaults

@@ -30,7 +30,7 @@ def parse_studies(values: dict, origin: str | Path) -> dict[str, dict]:
     except ValidationError as error:
         lines = [f"  {'.'.join(map(str, e['loc']))} = {e['input']!r}: {e['msg']}" for e in error.errors()]
         raise ConfigError(
-            f"{shown}: `studies` must be a list of configuration files, and stand alone:\n" + "\n".join(lines)
+            f"{shown}: `studies` must be a list of configuration files, and the only key:\n" + "\n".join(lines)
         ) from None
     found: dict[str, dict] = {}
     for file in files:
@@ -44,7 +44,7 @@ def parse_studies(values: dict, origin: str | Path) -> dict[str, dict]:
 
 
 def read_layers(paths: Sequence[str | Path]) -> dict:
-    """Configuration files laid over each other, later ones over earlier, block by block, as Snakemake does it."""
+    """Several configuration files as one: later files override earlier files, block by block, as Snakemake does it."""
     values: dict = {}
     for path in paths:
         values = _over(values, read_values(path))

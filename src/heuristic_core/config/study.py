@@ -23,7 +23,7 @@ class ConfigError(InputError):
 class Study(Block):
     """One model, one task, the grid of subnetworks, and how they are analysed and drawn."""
 
-    study: Name = Field(description="name of the study; its results lie in <results>/<study>")
+    study: Name = Field(description="name of the study; its results are in <results>/<study>")
     results: str = Field(
         "results", pattern=r"^[\w./-]+$", description="folder of all results, relative to the working directory"
     )
@@ -150,7 +150,7 @@ def load_study(path: str | Path) -> Study:
 
 
 def read_values(path: str | Path) -> dict:
-    """A YAML configuration file as it stands. Raises ConfigError where it cannot be read or holds no keys."""
+    """A YAML configuration file as it is. Raises ConfigError where it cannot be read or holds no keys."""
     import yaml
 
     try:
@@ -171,7 +171,7 @@ def read_values(path: str | Path) -> dict:
 def _explain(fault: dict) -> str:
     """One pydantic fault as `key = value: what is wrong; what would be right`."""
     loc = fault["loc"]
-    if len(loc) > 1 and loc[0] in ("model", "task"):  # behind these two stands the variant that `source` chose
+    if len(loc) > 1 and loc[0] in ("model", "task"):  # these two are followed by the variant that `source` chose
         loc = (loc[0], *loc[2:])
     key = ".".join(map(str, loc))
     if fault["type"] == "extra_forbidden":
@@ -187,7 +187,7 @@ def _explain(fault: dict) -> str:
 
 
 def _known_keys(loc: tuple) -> str:
-    """Which keys stand where an unknown one was found, the nearest first."""
+    """Which keys are possible where an unknown key was found, the nearest first."""
     *parents, unknown = map(str, loc)
     block = Study
     for part in parents:

@@ -23,7 +23,7 @@ GENERATED_SUBSETS = (
 
 def _relative(path: str) -> str:
     if not path or path.startswith(("/", "~")):
-        raise ValueError(f"{path!r} is no path inside a folder; the folder itself stands in `folder` of the task")
+        raise ValueError(f"{path!r} is no path inside a folder; the folder itself is in `folder` of the task")
     return path
 
 
@@ -72,9 +72,7 @@ class Split(Block):
     format: Format | None = Field(None, description="default: what the file's ending says")
     sentences: tuple[str, str] = Field(strict=False, description="columns of the first and the second sentence")
     label: str = Field("label", description="column of the label")
-    labels: list[str] | None = Field(
-        None, description="the label names that stand behind 0, 1, ...; default: the task's"
-    )
+    labels: list[str] | None = Field(None, description="the label names behind 0, 1, ...; default: the task's")
 
     @model_validator(mode="after")
     def _pinned(self):
@@ -121,13 +119,13 @@ class FilesTask(Block):
 
     name: Name
     source: Literal["files"]
-    folder: str = Field(".", description="where local files lie, relative to the working directory")
+    folder: str = Field(".", description="where local files are, relative to the working directory")
     labels: Annotated[list[str], AfterValidator(unique)] = Field(
         min_length=2, description="label names in the model's class order"
     )
     train: list[Split] = Field(min_length=1, description="files whose rows together are the training set")
     train_pairs: PositiveInt | None = Field(None, description="use the first so many training pairs after shuffling")
-    drop_overlap: bool = Field(False, description="leave out training pairs that stand in an evaluation set, too")
+    drop_overlap: bool = Field(False, description="leave out training pairs that are in an evaluation set, too")
     seed: Seed = Field(0, description="of that shuffle and of samples of evaluation pairs")
     evaluation: dict[Name, EvaluationSplit] = Field(min_length=1)
     max_length: PositiveInt = Field(128, description="longest encoded pair, in tokens")

@@ -15,7 +15,7 @@ from heuristic_core.models.micro_batches import BATCH_TOKENS
 from heuristic_core.models.model import Model
 from heuristic_core.tasks.encoded import Encoded
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger(__name__)
 
 
 @torch.no_grad()

@@ -36,7 +36,7 @@ def parser_of(description: str) -> Arguments:
         evaluation="encoded evaluation pairs",
         subsets="subsets and labels (JSON)",
         tokenizer="folder of the tokenizer",
-        folder="where unfinished work lies, and step<N>/checkpoint for every kept step N",
+        folder="where unfinished work is, and step<N>/checkpoint for every kept step N",
         trace="where to write losses (Parquet)",
         predictions="where to write predictions of every evaluation (Parquet)",
     )

@@ -3,20 +3,18 @@
 It belongs to one process at a time: two that worked on the same results would delete each other's.
 """
 
-import contextlib
-import fcntl
 import os
 import shutil
 import socket
-import time
 from pathlib import Path
-from typing import TextIO
+
+from filelock import FileLock, Timeout
 
 from heuristic_core.common.errors import InputError
 
 LOCK, MARK = "lock", "fingerprint"
 PATIENCE = 10.0  # seconds that the job of a Snakemake which was just killed may take to end
-_held: list[TextIO] = []  # locks of this process, which hold as long as their files are open
+_held: list[FileLock] = []  # of this process, until it ends: a FileLock that nobody refers to is released
 
 
 def scratch(folder: str | Path, fingerprint: str) -> Path:
@@ -43,32 +41,23 @@ def set_aside(folder: Path, name: str) -> Path:
     return folder.rename(kept)
 
 
-def _locked(folder: Path) -> TextIO:
+def _locked(folder: Path) -> FileLock:
     """The lock of `folder`, which is made if need be, held by this process until it ends."""
-    until = time.monotonic() + PATIENCE
-    while True:
-        folder.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(FileNotFoundError):  # its holder was done, and deleted the folder in between
-            file = open(folder / LOCK, "a+")  # noqa: SIM115 (it stays open)
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() > until:
-                    raise InputError(_taken(folder, file)) from None
-                time.sleep(0.1)
-                continue
-            except OSError:  # a file system without locks
-                return file
-            if os.path.samestat(os.fstat(file.fileno()), os.stat(folder / LOCK)):
-                file.truncate(0)
-                file.write(f"process {os.getpid()} on {socket.gethostname()}\n")
-                file.flush()
-                return file
+    lock = FileLock(folder / LOCK, PATIENCE, fallback_to_soft=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise InputError(_taken(folder)) from None
+    except FileNotFoundError:  # its holder was done, and deleted the folder in between
+        return _locked(folder)
+    except OSError:  # a file system without locks
+        return lock
+    (folder / LOCK).write_text(f"process {os.getpid()} on {socket.gethostname()}\n")
+    return lock
 
 
-def _taken(folder: Path, file: TextIO) -> str:
-    file.seek(0)
-    holder = file.read().strip() or "another process"
+def _taken(folder: Path) -> str:
+    holder = (folder / LOCK).read_text().strip() or "another process"
     return (
         f"{folder}: {holder} works on the same results, and holds {LOCK} there. Wait until it is done, or end it, then "
         "run the same command"

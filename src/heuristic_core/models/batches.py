@@ -11,7 +11,7 @@ from heuristic_core.tasks.encoded import Encoded
 class Batch(NamedTuple):
     """ids: int64 [B, T]. types: int64 [B, T]. real: bool [B, T], False on padding; None when nothing is padded.
 
-    index: int64 [B], on the host: which pairs of their set these are. Padding stands on the right.
+    index: int64 [B], on the host: which pairs of their set these are. Padding is on the right.
     """
 
     ids: torch.Tensor

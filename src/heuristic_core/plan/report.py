@@ -1,4 +1,4 @@
-"""A plan as text for the terminal. What stands behind a ~ was not measured, or rests on what is not counted."""
+"""A plan as text for the terminal. What follows a ~ was not measured, or rests on what is not counted."""
 
 from collections import Counter
 

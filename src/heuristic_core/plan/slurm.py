@@ -32,7 +32,7 @@ def status_command() -> str | None:
     return _chosen("sacct", "accounting is on")
 
 
-def laid_over(ours: Mapping, others: Iterable[Mapping]) -> dict:
+def overridden(ours: Mapping, others: Iterable[Mapping]) -> dict:
     """The keys of `ours` that `others` change, later ones last; within a mapping, key by key. Null unsets a key."""
     changed: dict = {}
     for other in others:

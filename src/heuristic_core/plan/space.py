@@ -8,7 +8,7 @@ from heuristic_core.plan.shapes import Shape
 from heuristic_core.plan.work import IN_PASSING, Work
 
 # Bytes that the miniature's files have.
-PREDICTION = 28  # per evaluated pair; most predictions stand in a file of their job and in a joined one
+PREDICTION = 28  # per evaluated pair; most predictions are in a file of their job and in a joined one
 TRACE_ROW, EVERY = 25, 10  # per recorded step of pruning, in three files; every tenth step is recorded
 SMALL = 20_000  # the other files of one subnetwork
 SHOWN = 11e6  # figures, tables, report

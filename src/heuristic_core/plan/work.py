@@ -15,7 +15,7 @@ from heuristic_core.plan.pairs import StudyPairs
 from heuristic_core.plan.shapes import Shape
 
 PASSES = {"finetune": 3, "prune": 2, "evaluate": 1}  # forward passes that one with its backward pass costs
-IN_PASSING = "evaluation in passing"  # whose predictions stand in one file alone
+IN_PASSING = "evaluation in passing"  # whose predictions are in one file alone
 PRETRAINING = "pre-training"
 CORE_SHARE = 1 / 16  # of all heads: nine of BERT's 144. How large a study's core is shows only at its end
 

@@ -57,7 +57,7 @@ def versions() -> dict[str, str]:
 
 
 class Commit(NamedTuple):
-    """The commit under which code stands and whether it was changed since, or why that is not known."""
+    """The commit that code is at, and whether it was changed since, or why that is not known."""
 
     sha: str | None
     dirty: bool | None
@@ -70,14 +70,14 @@ class Commit(NamedTuple):
 def commit(folder: str | Path = PACKAGE) -> Commit:
     """The commit of the code in `folder`."""
     try:
-        _git(folder, "ls-files", "--error-unmatch", ".")  # installed code may lie inside a foreign repository
+        _git(folder, "ls-files", "--error-unmatch", ".")  # installed code may be inside a foreign repository
         return Commit(
             _git(folder, "rev-parse", "HEAD"), bool(_git(folder, "status", "--porcelain", "--untracked-files=no"))
         )
     except OSError:
         return Commit(None, None, "git is not installed")
     except subprocess.CalledProcessError:
-        return Commit(None, None, "this code does not lie in a git repository")
+        return Commit(None, None, "this code is not in a git repository")
 
 
 def _git(folder: str | Path, *arguments: str) -> str:

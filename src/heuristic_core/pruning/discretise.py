@@ -45,7 +45,7 @@ def choose_threshold(log_alpha: Tensor, sparsity: float, held_out: PruningInputs
     """The threshold whose subnetwork is nearest to the full model on held-out pairs: smallest mean KL(full || masked).
 
     Among multiples of 0.05 that remove at least `sparsity` - 0.05 of the components (the highest of all, if none does).
-    Of thresholds with the same subnetwork the highest counts.
+    Where several thresholds give the same subnetwork, the highest is chosen.
     """
     grid = held_out.model.grid
     subnetworks = {tuple(keep_above(log_alpha, grid, t)): t for t in CANDIDATES}

@@ -18,7 +18,7 @@ from heuristic_core.config.pruning import Prune
 from heuristic_core.pruning.hard_concrete import target_at
 from heuristic_core.training.saved import load_state, save_state
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger(__name__)
 COLUMNS = ("kl", "sampled_sparsity", "target_sparsity", "lambda_1", "lambda_2", "log_alpha")
 
 

@@ -1,11 +1,11 @@
-"""Pruning: learn which components a subnetwork of a given sparsity keeps (paper, section 3.2; METHOD, "Objective").
+"""Pruning: learn which components a subnetwork of a given sparsity keeps (paper, section 2; METHOD, "Objective").
 
 The model's weights are frozen. Gates descend, the two Lagrange multipliers ascend on
 KL(full || gated) + lambda_1 (t - s) + lambda_2 (t - s)^2.
 
 A step costs one forward and one activation-gradient backward over the pairs' own tokens: the full model's logits and
 the means are given, pairs are sorted by length inside a step, and each keeps its own gate sample. Several runs can
-share a pass: their pairs stand in one batch, and nothing else is shared between them.
+share a pass: their pairs are in one batch, and nothing else is shared between them.
 """
 
 from collections.abc import Sequence

@@ -63,7 +63,7 @@ class Results(NamedTuple):
 
 
 def find(folder: str | Path) -> list[Files]:
-    """The tasks whose files lie in `folder`. Raises InputError if there are none, or not all of one's five files."""
+    """The tasks whose files are in `folder`. Raises InputError if there are none, or not all of one's five files."""
     folder = Path(folder)
     found = [task for task in LAST if any(folder.glob(f"{task}-*.json"))]
     if not found:
@@ -104,7 +104,7 @@ def read(files: Files) -> Results:
 
 
 def _of_curve(step: int, seed: int | None, sparsity: float, name: str, accuracy: float | None) -> Value:
-    """A value outside the spread; sparsity 0 is the full model, whatever the seed it stands under."""
+    """A value outside the spread; sparsity 0 is the full model, whatever seed it is under."""
     if sparsity == 0:
         return Value(step, 0.0, None, 0, name, accuracy)
     return Value(step, sparsity, seed, CURVE_RUN, name, accuracy)
@@ -143,13 +143,13 @@ def _nested(path: Path, levels: tuple[str, ...]) -> Iterator[tuple[tuple, str, f
         expected = expected or leaf.keys()
         if odd := sorted(expected ^ leaf.keys()):
             has = "has" if odd[0] in leaf else "lacks"
-            raise InputError(f"{path}: {where} {has} {odd[0]!r}, unlike what stands before it")
+            raise InputError(f"{path}: {where} {has} {odd[0]!r}, unlike what is before it")
         for name, value in leaf.items():
             yield keys, name, _accuracy(path, f"{where}[{name!r}]", value)
 
 
 def _leaves(path: Path, where: str, node, levels: tuple[str, ...]) -> Iterator[tuple[tuple, str, dict]]:
-    """Keys of the `levels` below `node`, the place they are at, and what stands there: values by subset."""
+    """Keys of the `levels` below `node`, the place they are at, and what is there: values by subset."""
     if not isinstance(node, dict) or not node:
         below = (*levels, "subset")[0]
         raise InputError(f"{path}: {where or 'the file'} = {_short(node)} must map each {below} to its values")

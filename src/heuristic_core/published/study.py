@@ -46,7 +46,7 @@ class Published(NamedTuple):
 
 
 def studies(folder: str | Path, groups: Mapping[str, str]) -> list[Published]:
-    """The tasks whose files lie in `folder`. groups: name of a subset -> group, where its name does not tell it.
+    """The tasks whose files are in `folder`. groups: name of a subset -> group, where its name does not tell it.
 
     Raises InputError on files that are not as they should be, and on an entry of `groups` that no file has.
     """

@@ -55,7 +55,7 @@ def tally(claims: Sequence[Claim]) -> dict[str, int]:
 
 
 def _plot(rows: Sequence[dict]) -> dict | None:
-    """Where estimates, interval ends and the threshold lie between the edges of a plot, 0-100; None without estimate.
+    """Where estimates, interval ends and the threshold are between the edges of a plot, 0-100; None without estimate.
 
     The threshold is the first number of the column that states it; None where that has no number.
     """

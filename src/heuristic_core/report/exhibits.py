@@ -59,7 +59,7 @@ def label(name: str) -> str:
 
 
 def png_size(content: bytes) -> tuple[int, int]:
-    """Width and height in pixels, which stand at the head of a PNG file."""
+    """Width and height in pixels, which are at the head of a PNG file."""
     width, height = struct.unpack(">II", content[16:24])
     return width, height
 

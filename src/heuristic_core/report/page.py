@@ -24,7 +24,7 @@ def study_page(
     metadata: Path,
     made_with: Mapping[str, str],
 ) -> str:
-    """The HTML report of the study whose results lie under `root`.
+    """The HTML report of the study whose results are under `root`.
 
     settings: the checked configuration, None for imported results. claims: rows of the table of claims. captions: by
     target. targets: the figures and tables shown, in order. metadata: Snakemake's folder of records; need not exist.

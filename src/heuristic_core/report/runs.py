@@ -19,7 +19,7 @@ class Rule(NamedTuple):
 
 
 def rules(metadata: Path, root: str) -> list[Rule] | None:
-    """The rules behind the files under `root` that stand, longest first; None where nothing is recorded of them.
+    """The rules behind the files that are under `root`, longest first; None where nothing is recorded of them.
 
     metadata: Snakemake's folder of records, one JSON file per output. A job with several outputs has as many records,
     which share its log and differ by the microseconds between them: it counts once.

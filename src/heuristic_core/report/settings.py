@@ -18,7 +18,7 @@ def read_study(path: str | Path) -> dict:
 
 
 def settings_by_block(settings: dict) -> dict[str, list[tuple[str, str]]]:
-    """Block -> (key, value as text); nested keys are joined by points. Plain values stand in the block "study"."""
+    """Block -> (key, value as text); nested keys are joined by points. Plain values are in the block "study"."""
     blocks: dict[str, list[tuple[str, str]]] = {"study": []}
     for name, value in settings.items():
         if isinstance(value, dict):

@@ -1,14 +1,19 @@
-"""Files of addresses that a study gives with their SHA-256, downloaded into the task's folder."""
+"""Files of addresses that a study gives with their SHA-256, downloaded into the task's folder.
 
+Why not by pooch: docs/decisions/own-code.md.
+"""
+
+import logging
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from heuristic_core.common.atomic import replacing
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.common.progress import LOGGER
 from heuristic_core.config.tasks import FilesTask, GeneratedTask
 
+LOGGER = logging.getLogger(__name__)
 SECONDS = 60  # of silence after which a server is given up
 
 
@@ -29,6 +34,13 @@ class Download:
     @property
     def path(self) -> Path:
         return Path(self.folder) / self.file
+
+    @property
+    def address(self) -> str:
+        """Key and address as messages name them: without user, password and query, which may be secrets."""
+        parts = urlsplit(self.url)
+        plain = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+        return f"{self.key}.url = {plain!r}"
 
 
 def downloads(task: GeneratedTask | FilesTask) -> list[Download]:
@@ -54,8 +66,8 @@ def download(wanted: Download) -> dict:
 
 
 def _get(wanted: Download) -> None:
-    address = f"{wanted.key}.url = {wanted.url!r}"
-    LOGGER.info("%s: downloading %s", wanted.key, wanted.url)
+    address = wanted.address
+    LOGGER.info("downloading %s", address)
     try:
         with replacing(wanted.path) as partial:
             _write(wanted.url, partial)

@@ -5,16 +5,18 @@ against the hash that the hub gives it, and from addresses into the task's folde
 import contextlib
 import glob
 import hashlib
+import logging
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.common.progress import LOGGER, Progress
+from heuristic_core.common.progress import Progress
 from heuristic_core.sources.download import Download, download
 from heuristic_core.sources.hub import CONFIG, SHARDS, WEIGHTS, Source, matching, model_files
 
+LOGGER = logging.getLogger(__name__)
 ATTEMPTS = 2  # a file whose bytes are wrong is downloaded once more
 MOMENT = 0.1  # seconds after which a lock counts as held
 
@@ -72,7 +74,10 @@ def _fetch(source: Source) -> list[dict]:
 
 
 def _sweep(source: Source) -> None:
-    """Remove what killed downloads left: parts of files that nobody is downloading, since nobody holds their lock."""
+    """Remove what killed downloads left: parts of files that nobody is downloading, since nobody holds their lock.
+
+    `hf cache prune` would also remove parts that somebody is downloading, and commits that no branch names: ours.
+    """
     from filelock import Timeout
     from huggingface_hub.constants import HF_HUB_CACHE
     from huggingface_hub.file_download import repo_folder_name
@@ -126,7 +131,7 @@ def _some(names: list[str]) -> str:
 
 
 def _checked(source: Source, folder: Path, name: str) -> dict:
-    """A row for file `name`, whose bytes are what the hub says; downloads it anew where they are not."""
+    """A row for file `name`, whose bytes are what the hub says; downloads it again where they are not."""
     from huggingface_hub import hf_hub_download
 
     path = folder / name

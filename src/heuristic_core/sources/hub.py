@@ -1,4 +1,4 @@
-"""What a study takes from the Hugging Face hub, as it lies in the hub's cache. Nothing here touches the network.
+"""What a study takes from the Hugging Face hub, as it is in the hub's cache. Nothing here touches the network.
 
 A repository is always named with a commit: the same names give the same bytes. :mod:`heuristic_core.sources.fetch`
 downloads.
@@ -98,7 +98,7 @@ def matching(names: Iterable[str], pattern: str) -> list[str]:
 
 
 def _snapshot(repository: str, revision: str, kind: Kind) -> tuple[Path, list[str]]:
-    """A commit's folder in the cache, and its files: all that the hub lists or, where no list is, what lies there."""
+    """A commit's folder in the cache, and its files: all that the hub lists or, where no list is, what is there."""
     from huggingface_hub import get_cached_repo_tree, snapshot_download
     from huggingface_hub.errors import CachedRepoTreeNotFoundError, LocalEntryNotFoundError
 

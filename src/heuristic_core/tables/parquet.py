@@ -1,4 +1,4 @@
-"""Reading and writing the Parquet tables, whose schemas stand in `schemas`."""
+"""Reading and writing the Parquet tables, whose schemas are in `schemas`."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -1,7 +1,7 @@
 """The schemas of the Parquet tables.
 
 Tables are tidy: one row per observation. Each begins with the identity columns of what was observed; the meaning and
-unit of every column stand in the file's own metadata (``pyarrow.parquet.read_schema(file).field(name).metadata``).
+unit of every column are in the file's own metadata (``pyarrow.parquet.read_schema(file).field(name).metadata``).
 Accuracies are in percent, 0-100. A missing or undefined value is a null, never a number.
 """
 

@@ -1,11 +1,11 @@
-"""What became of the rows that a task read, and how many pairs stand in a set twice or in training, too."""
+"""What became of the rows that a task read, and how many pairs are in a set twice or in training, too."""
 
 import logging
 from collections.abc import Iterable
 
 from heuristic_core.tasks.pairs import Sentences, pair_key
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger(__name__)
 OVERLAP = ("in_training", "in_training_same_label", "in_training_swapped")
 
 
@@ -40,7 +40,7 @@ def _log(row: dict) -> None:
     overlap = ""
     if row["in_training"] is not None:
         shared, same, swapped = (row[key] for key in OVERLAP)
-        overlap = f", {shared} stand in training too ({same} with the same label), {swapped} in the other order"
+        overlap = f", {shared} are in training too ({same} with the same label), {swapped} in the other order"
     LOGGER.info(
         "%s (%s): %d rows (and %d torn lines), %d without a label, %d with an empty sentence, %d used, "
         "%d of them duplicates%s",

@@ -9,7 +9,7 @@ from heuristic_core.tasks.pairs import SubsetRule
 def encode(rows: Sequence[dict], tokenizer, max_length: int, rules: Sequence[SubsetRule] = ()) -> Encoded:
     """Encode rows of table `sentences`; pairs beyond `max_length` tokens lose the end of their longer sentence.
 
-    rules: for an evaluation set, its subsets in the order in which the rows stand.
+    rules: for an evaluation set, its subsets in the order of the rows.
     """
     encoding = tokenizer(
         [row["sentence1"] for row in rows],
@@ -34,7 +34,7 @@ def _slices(names: list[str], rules: Sequence[SubsetRule]) -> tuple[Subset, ...]
     for rule in rules:
         stop = start + names.count(rule.name)
         if set(names[start:stop]) != {rule.name}:
-            raise ValueError(f"the rows of subset {rule.name} do not stand together, or there are none")
+            raise ValueError(f"the rows of subset {rule.name} are not together, or there are none")
         subsets.append(Subset(rule.name, rule.group, rule.family, rule.merge, start, stop))
         start = stop
     if rules and start < len(names):

@@ -56,7 +56,7 @@ class Encoded:
         return np.diff(self.offsets)
 
     def padded(self, pad: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """ids int32 and types uint8, both [n, longest]; beyond each pair's end stand `pad` and 0."""
+        """ids int32 and types uint8, both [n, longest]; beyond each pair's end are `pad` and 0."""
         longest = int(self.lengths.max())
         inside = np.arange(longest) < self.lengths[:, None]
         ids, types = np.full(inside.shape, pad, np.int32), np.zeros(inside.shape, np.uint8)
@@ -152,7 +152,7 @@ def from_lists(
 
 
 def token_types(sentences: Sequence[int | None]) -> list[int]:
-    """0 or 1 for each token: the sentence it belongs to; a special token (None) goes with what stands before it.
+    """0 or 1 for each token: the sentence it belongs to; a special token (None) goes with what is before it.
 
     These are BERT's token types. Tokenizers of other families give none, but attention is told apart by them too.
     """

@@ -1,4 +1,4 @@
-"""A task whose pairs lie in files: its training pairs, and the subsets that its evaluation pairs form."""
+"""A task whose pairs are in files: its training pairs, and the subsets that its evaluation pairs form."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from heuristic_core.tasks.pairs import Origin, Sentences, SubsetRule, pair_key
 from heuristic_core.tasks.readers import DataError
 from heuristic_core.tasks.rows import Row, read_rows
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger(__name__)
 
 
 def read_task(task: FilesTask) -> Sentences:
@@ -63,12 +63,10 @@ def _training_rows(task: FilesTask) -> tuple[list[dict], Origin]:
 
 
 def _without(train: list[dict], evaluation: list[dict]) -> list[dict]:
-    """Training pairs that stand in no evaluation set."""
+    """Training pairs that are in no evaluation set."""
     evaluated = {pair_key(row) for row in evaluation}
     left = [row for row in train if pair_key(row) not in evaluated]
-    LOGGER.info(
-        "left out %d of %d training pairs, which stand in an evaluation set", len(train) - len(left), len(train)
-    )
+    LOGGER.info("left out %d of %d training pairs, which are in an evaluation set", len(train) - len(left), len(train))
     return left
 
 

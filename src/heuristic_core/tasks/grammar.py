@@ -4,7 +4,7 @@ A rule takes a :class:`Draw`, the source of its words, and returns the premise a
 It lists the premises (and wrong hypotheses) that it can make and chooses among them, each as often as listed.
 Rules are named, and grouped into families, as in HANS (McCoy et al. 2019): l, s or c for lexical overlap,
 subsequence or constituent; then e where the hypothesis follows, n where it does not. In both, all words of the
-hypothesis stand in the premise.
+hypothesis are in the premise.
 """
 
 from collections.abc import Callable
@@ -239,7 +239,7 @@ def cn_or(d: Draw) -> Pair:
     return (*one, "or", *other), d.choice((one, other))
 
 
-# The rules of each family. The counter-examples stand in the order of the configuration's weights.
+# The rules of each family. The counter-examples are in the order of the configuration's weights.
 COUNTER_EXAMPLES: dict[str, tuple[Rule, ...]] = {
     "lexical_overlap": (ln_so_swap, ln_prep, ln_rel, ln_passive, ln_conj),
     "subsequence": (sn_pp, sn_rel),

@@ -2,7 +2,7 @@
 
 A pair is an entailment by one of the grammar's rules; a neutral pair, which is a pair of any rule with new words
 in the hypothesis; or a contradiction, which has "never" on one side. Almost always the shallow heuristic "the
-hypothesis follows if its words stand in the premise" is right. It is wrong on a small share of the training pairs,
+hypothesis follows if its words are in the premise" is right. It is wrong on a small share of the training pairs,
 the counter-examples, and on all pairs of the ood subsets.
 """
 

@@ -30,7 +30,7 @@ def masked(
 
 
 def in_both_sentences(ids: Tensor, types: Tensor, words: Tensor) -> Tensor:
-    """Which words stand in the other sentence of their pair, too, bool [B, T].
+    """Which words are in the other sentence of their pair, too, bool [B, T].
 
     ids, types: int64 [B, T], of the pairs before masking; words: bool [B, T], False on special tokens and padding.
     """

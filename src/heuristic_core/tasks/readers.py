@@ -8,7 +8,7 @@
 | jsonl | one JSON object a line, as MultiNLI and SNLI are published |
 | saved | a folder of ``datasets.Dataset.save_to_disk``, or one split of a ``DatasetDict``'s |
 
-csv, tsv and jsonl may be compressed (.gz).
+csv, tsv and jsonl may be compressed (.gz). Why `datasets` reads only its own format: docs/decisions/own-code.md.
 """
 
 import ast
@@ -24,7 +24,7 @@ from typing import NamedTuple
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.tasks import Format
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger(__name__)
 ENDINGS = {".parquet": "parquet", ".csv": "csv", ".tsv": "tsv", ".txt": "tsv", ".jsonl": "jsonl"}
 BYTES = re.compile(r"""b'(?:[^'\\]|\\.)*'|b"(?:[^"\\]|\\.)*\"""")
 HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a character beyond the first 65,536; alone it is no text

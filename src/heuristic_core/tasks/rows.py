@@ -10,7 +10,7 @@ from heuristic_core.common.hashing import file_digest
 from heuristic_core.config.tasks import FilesTask, GeneratedTask, Split
 from heuristic_core.tasks.readers import Columns, DataError, read_columns
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger(__name__)
 NO_LABEL = ("", "-")  # beside nulls, NaN and GLUE's -1
 
 
@@ -73,7 +73,7 @@ def _downloaded(task: FilesTask, split: Split) -> Path:
         raise DataError(f"{path}: no such file; {again}")
     if (found := file_digest(path)) != split.sha256:
         raise DataError(
-            f"{path}: its SHA-256 is {found}, the configuration has sha256 = {split.sha256!r}; {again} anew"
+            f"{path}: its SHA-256 is {found}, the configuration has sha256 = {split.sha256!r}; {again} again"
         )
     return path
 

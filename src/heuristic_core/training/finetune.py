@@ -20,7 +20,7 @@ from heuristic_core.tasks.encoded import Encoded
 from heuristic_core.training.saved import digests, load_state, save_state
 from heuristic_core.training.stepper import AdamWStepper, Stepper
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger(__name__)
 DIVERGED = 2.0  # times the mean loss of a uniform guess, or of the run's first interval if that is higher
 
 
@@ -56,7 +56,7 @@ def finetune(
     ``settings.evaluate_every`` steps and at the end; after a resumption again for what came after the saved state.
     state: file in which the run's state is saved every ``settings.save_every`` steps; where it exists, the run goes on
     from there and ends with the weights of an uninterrupted one. It is removed at the end by the caller. Files that
-    `keep` and `evaluated` wrote beside it and return must be whole for that; else the run begins anew.
+    `keep` and `evaluated` wrote beside it and return must be whole for that; else the run begins again.
     precision: of the evaluations.
     Batches follow a permutation per epoch that depends on `ft_seed` and the epoch alone.
     Raises Diverged, naming the step and the last good checkpoint, where loss or gradient are no longer finite (such a
@@ -107,7 +107,7 @@ def record(run: TrainingRun, rate: float, classes: int) -> None:
 
 
 def _what_is_left(fault: Diverged, run: TrainingRun, settings: Finetune) -> str:
-    """The fault, and from what a person can go on: what was kept before the interval in which it lies."""
+    """The fault, and from what a person can go on: what was kept before the interval of the fault."""
     good = run.trace[-1]["step"] if run.trace else 0
     kept = [step for step in settings.checkpoints if step <= good]
     checkpoint = f"that of step {kept[-1]}" if kept else "none"

@@ -21,14 +21,14 @@ from heuristic_core.training.finetune import TrainingRun, learning_rate, resumed
 from heuristic_core.training.saved import digests
 from heuristic_core.training.stepper import AdamWStepper
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger(__name__)
 HELD_OUT, ATTENDED = 2000, 500  # pairs on which restoring, and attention, are measured
 
 
 class Text(NamedTuple):
     """Pairs of sentences with some words masked. seen, original: int64 [B, T]. types, real: [B, T].
 
-    chosen: bool [B, T], the words to restore. copied: bool [B, T], words that stand in the other sentence, too.
+    chosen: bool [B, T], the words to restore. copied: bool [B, T], words that are in the other sentence, too.
     """
 
     seen: Tensor
@@ -93,7 +93,7 @@ def restored(model, text: Text) -> Tensor:
 
 @torch.no_grad()
 def accuracies(model, text: Text) -> dict[str, float | None]:
-    """Percent of chosen words restored: those that stand in the other sentence, too, and the others; None of none."""
+    """Percent of chosen words restored: those that are in the other sentence, too, and the others; None of none."""
     right = restored(model, text).argmax(-1) == text.original[text.chosen]
     copied = text.copied[text.chosen]
     kinds = {"copied": right[copied], "other": right[~copied]}

@@ -15,7 +15,7 @@ from torch import Tensor
 from heuristic_core.common.atomic import replacing
 from heuristic_core.common.hashing import file_digest
 
-LOGGER = logging.getLogger("heuristic_core")
+LOGGER = logging.getLogger(__name__)
 
 
 def save_state(path: Path, tensors: dict[str, Tensor], records: dict) -> None:
@@ -38,7 +38,7 @@ def load_state(path: Path | None) -> tuple[dict[str, Tensor], dict] | None:
     try:
         return _read(path)
     except Exception as fault:  # whatever a parser says of damaged bytes
-        LOGGER.warning("%s is damaged (%s): it is not used, the job begins anew", path, fault)
+        LOGGER.warning("%s is damaged (%s): it is not used, the job begins again", path, fault)
         return None
 
 

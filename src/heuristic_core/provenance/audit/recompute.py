@@ -63,7 +63,7 @@ def again(job: Job, scripts: Path) -> Again:
     with tempfile.TemporaryDirectory(prefix="heuristic-core-audit-") as folder:
         here = Path(folder, *["_"] * DEPTH)
         here.mkdir(parents=True)
-        for path in os.listdir():  # data that lie in the working directory, and that a job may find there by itself
+        for path in os.listdir():  # data that are in the working directory, and that a job may find there by itself
             here.joinpath(path).symlink_to(os.path.abspath(path))
         for path in job.inputs:
             link = Path(os.path.normpath(here / _moved(path, job.root)))

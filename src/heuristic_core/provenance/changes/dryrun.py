@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from heuristic_core.plan.jobs import family
 
-# Jobs that travel to a cluster as a group stand indented below its name.
+# Jobs that travel to a cluster as a group are indented below its name.
 JOB = re.compile(r"^( *)(?:local)?rule (\w+):\n((?:\1    .*\n)+)(?: *Shell command: (.*))?", re.MULTILINE)
 PARAMS = (
     "Params have changed since last execution: Union of exclusive params before and now across all output: before: "

@@ -40,7 +40,7 @@ def _causes(job: Planned, code: Code) -> Iterator[str]:
     """Why a job would run but for other jobs' results."""
     reason = job.reason
     if reason.forced:
-        yield "asked for anew"
+        yield "asked for again"
     if "missing" in reason.files:
         yield "no result yet"
     if "cut off" in reason.files:

@@ -1,1 +1,1 @@
-"""One archive per study, as an RO-Crate: written by `export`, drawn anew by `redraw`."""
+"""One archive per study, as an RO-Crate: written by `export`, drawn again by `redraw`."""

@@ -24,7 +24,7 @@ RECORDS = "provenance"
 
 
 def members(study: Study) -> list[str]:
-    """Paths below the study's folder: what its configuration says, whatever else lies there."""
+    """Paths below the study's folder: what its configuration says, whatever else is there."""
     layout, context = Layout.of(study), Context.of(study)
     drawn = [path for name in TARGETS if unmet(name, context) is None for path in outputs(layout.root, name)]
     folders = [

@@ -35,7 +35,7 @@ class Crate(NamedTuple):
 
     @property
     def tables(self) -> list[str]:
-        """Names of the tables from which everything is drawn; claims are judged anew."""
+        """Names of the tables from which everything is drawn; claims are judged again."""
         return [name for name in TABLES if f"tables/{name}.parquet" in self.files and name != "claims"]
 
 
@@ -87,7 +87,7 @@ def _files(path: Path) -> dict[str, dict]:
     except (*DAMAGE, TypeError) as error:
         raise InputError(f"{path}: {NAME} cannot be read ({type(error).__name__}: {error}); {GIVE}") from None
     if outside := [name for name in names if not _inside(name)]:
-        raise InputError(f"{path}: {outside[0]!r} would lie outside the archive's folder: do not unpack it; {GIVE}")
+        raise InputError(f"{path}: {outside[0]!r} would be outside the archive's folder: do not unpack it; {GIVE}")
     if NAME not in names:
         raise InputError(f"{path}: a zip file without {NAME}, so no RO-Crate; {GIVE}")
     counts = Counter(names)
