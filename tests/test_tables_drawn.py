@@ -8,10 +8,11 @@ from figure_tables import CONTEXT, FT_SEEDS, MATCHED, ablation_rows, control_row
 from heuristic_core.config.analysis import Figure
 from heuristic_core.figures import draw
 from heuristic_core.figures.save import save
-from heuristic_core.figures.sheets import number, signed, to_markdown
+from heuristic_core.figures.sheets import to_markdown
 from heuristic_core.figures.table3 import sheets
 from heuristic_core.figures.table_controls import sheets as control_sheets
 from heuristic_core.figures.targets import outputs
+from heuristic_core.figures.text import number, signed
 from heuristic_core.schemas import SCHEMAS
 
 SHORT = Figure(subsets=["in_domain", "ln_prep", "cn_if"])

@@ -4,9 +4,10 @@ import matplotlib
 import numpy as np
 import pandas as pd
 
-from heuristic_core.figures.panels import panels, percent, percent_axis, seed_label, upright_height
+from heuristic_core.figures.panels import panels, percent_axis, upright_height
+from heuristic_core.figures.roles import ROLES
 from heuristic_core.figures.rows import CELL_MARKS, ft_seeds, full_model, shown, subnetworks, subset_groups
-from heuristic_core.figures.style import ROLES
+from heuristic_core.figures.text import percent, seed_label
 
 WIDTH = 0.86  # of all bars of a subset, where the distance between subsets is 1
 WHISKER = {"color": "0.5", "linewidth": 0.6}  # seen on black and on yellow bars

@@ -3,9 +3,11 @@
 import pandas as pd
 
 from heuristic_core.analysis.seeds import mean_interval
-from heuristic_core.figures.panels import percent_axis, seed_label, wrapped
+from heuristic_core.figures.panels import percent_axis, wrapped
+from heuristic_core.figures.roles import ROLES
 from heuristic_core.figures.rows import GROUPS, ft_seeds, full_model, groups_alone, some
-from heuristic_core.figures.style import ROLES, SMALL
+from heuristic_core.figures.style import SMALL
+from heuristic_core.figures.text import seed_label
 
 
 def draw(tables, settings, context):

@@ -5,8 +5,9 @@ import pandas as pd
 from matplotlib.patches import Rectangle
 
 from heuristic_core.figures.heat import heat_map
-from heuristic_core.figures.panels import percent, seed_label, wrapped
+from heuristic_core.figures.panels import wrapped
 from heuristic_core.figures.rows import ft_seeds, some
+from heuristic_core.figures.text import percent, seed_label
 
 CORE = "#D55E00"  # the outline of the cell that holds the core
 

@@ -5,9 +5,10 @@ from matplotlib.lines import Line2D
 
 from heuristic_core.analysis.accuracy import group_means
 from heuristic_core.analysis.effective_size import state
-from heuristic_core.figures.panels import percent_axis, seed_label, wrapped
+from heuristic_core.figures.panels import percent_axis, wrapped
+from heuristic_core.figures.roles import ROLES
 from heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some
-from heuristic_core.figures.style import ROLES
+from heuristic_core.figures.text import seed_label
 from heuristic_core.schemas import ACCURACY, RUN, STEP, SUBSET
 
 SIZES = ("id", "ood", "ood-entailment", "mixed")

@@ -6,10 +6,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from heuristic_core.analysis.accuracy import interval_of_mean
-from heuristic_core.figures.panels import bracket, panels, percent_axis, seed_label, spread_out
+from heuristic_core.figures.panels import panels, percent_axis, spread_out
+from heuristic_core.figures.roles import ROLES
 from heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some, subset_groups
-from heuristic_core.figures.sheets import number
-from heuristic_core.figures.style import ROLES, SMALL
+from heuristic_core.figures.style import SMALL
+from heuristic_core.figures.text import bracket, number, seed_label
 
 LINES = ("-", "--", "-.", ":")
 LABEL_HEIGHT = 0.125  # inches from one label to the next

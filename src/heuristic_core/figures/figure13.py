@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.figures.heat import heat_map
-from heuristic_core.figures.panels import bracket, panels, percent, seed_label
+from heuristic_core.figures.panels import panels
 from heuristic_core.figures.rows import ft_seeds, some
-from heuristic_core.figures.sheets import number
+from heuristic_core.figures.text import bracket, number, percent, seed_label
 
 SEEDS = ("shared", "disjoint")  # how pruning seeds are divided between the sparsities, see table "rank_correlation"
 

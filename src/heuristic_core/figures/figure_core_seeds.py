@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from heuristic_core.figures.panels import seed_label, wrapped
+from heuristic_core.figures.panels import wrapped
 from heuristic_core.figures.rows import ft_seeds, some
+from heuristic_core.figures.text import seed_label
 
 
 class Line(NamedTuple):

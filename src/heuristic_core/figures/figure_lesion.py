@@ -7,9 +7,10 @@ from matplotlib.axes import Axes
 
 from heuristic_core.analysis.accuracy import chosen, interval_of_mean
 from heuristic_core.config.lesion import OVERLAP
-from heuristic_core.figures.panels import panels, percent_axis, seed_label
+from heuristic_core.figures.panels import panels, percent_axis
+from heuristic_core.figures.roles import ROLES
 from heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some
-from heuristic_core.figures.style import ROLES
+from heuristic_core.figures.text import seed_label
 
 
 class Line(NamedTuple):

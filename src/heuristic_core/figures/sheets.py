@@ -4,8 +4,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import pandas as pd
-
 SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"})
 PIPE = r"\|"  # inside a Markdown cell
 SYMBOLS = {"−": "$-$", "±": r"$\pm$", "≥": r"$\geq$", "≤": r"$\leq$", "×": r"$\times$"}
@@ -76,13 +74,3 @@ def _escaped(text: str) -> str:
     for symbol, latex in SYMBOLS.items():
         text = text.replace(symbol, latex)
     return text
-
-
-def number(value, digits: int = 1) -> str:
-    """A number with so many decimals and a true minus sign; empty where it is null."""
-    return "" if pd.isna(value) else f"{value:z.{digits}f}".replace("-", "−")
-
-
-def signed(value, digits: int = 1) -> str:
-    """The same with its sign, + included."""
-    return "" if pd.isna(value) else f"{value:+z.{digits}f}".replace("-", "−")

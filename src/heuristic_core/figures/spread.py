@@ -7,9 +7,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from heuristic_core.figures.panels import panels, percent, percent_axis, seed_label, upright_height
+from heuristic_core.figures.panels import panels, percent_axis, upright_height
+from heuristic_core.figures.roles import ROLES
 from heuristic_core.figures.rows import CELL_MARKS, ft_seeds, full_model, subnetworks, subset_groups
-from heuristic_core.figures.style import ROLES, SMALL
+from heuristic_core.figures.style import SMALL
+from heuristic_core.figures.text import percent, seed_label
 
 GOLDEN = 0.618  # its multiples modulo 1 never cluster: points are set apart without random numbers
 FEWEST_FOR_VIOLIN = 3  # distinct values; fewer have no shape

@@ -1,7 +1,6 @@
-"""One look for all figures: sizes for a printed column, and a colour, a marker and a line for every role."""
+"""One look for all figures: sizes for a printed column."""
 
 from contextlib import AbstractContextManager
-from typing import NamedTuple
 
 import matplotlib.colors
 import matplotlib.style
@@ -34,25 +33,6 @@ RC = {
     "pdf.fonttype": 42,  # TrueType, so that text can be selected
     "pdf.compression": 0,  # what it compresses to depends on the system's zlib
     "svg.hashsalt": "heuristic-core",  # identifiers in an SVG are random without it
-}
-
-
-class Role(NamedTuple):
-    """How a group of subsets, or the full model, looks wherever it appears. Readable without colour."""
-
-    label: str
-    colour: str
-    marker: str
-    line: str
-
-
-# Okabe and Ito's palette: distinct to colour-blind readers too.
-ROLES = {
-    "id": Role("ID", "#0072B2", "o", "-"),
-    "ood": Role("OOD", "#D55E00", "^", "--"),
-    "ood-entailment": Role("OOD-entailment", "#009E73", "s", "-."),
-    "mixed": Role("mixed", "#AA4499", "D", ":"),
-    "full": Role("full model", "black", "_", "-"),
 }
 
 
