@@ -1,6 +1,5 @@
 """Tables for reading: what a table target shows, and its form in Markdown and LaTeX."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -36,21 +35,6 @@ def to_markdown(sheets: Sequence[Sheet]) -> str:
 
 def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cell.replace('|', PIPE) for cell in cells)} |"
-
-
-def from_markdown(text: str) -> list[Sheet]:
-    """The tables that :func:`to_markdown` wrote."""
-    sheets, title, rows = [], "", []
-    for line in [*text.splitlines(), ""]:
-        if line.startswith("## "):
-            title = line.removeprefix("## ")
-        elif line.startswith("|"):
-            rows.append([cell.strip().replace(PIPE, "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]])
-        elif rows:
-            columns, _, *cells = rows
-            sheets.append(Sheet(title, columns, cells))
-            title, rows = "", []
-    return sheets
 
 
 def to_latex(sheets: Sequence[Sheet], caption: str, label: str) -> str:
