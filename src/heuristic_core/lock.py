@@ -8,7 +8,7 @@ from collections.abc import Collection
 COMPUTING = {"datasets", "huggingface-hub", "numpy", "pandas", "pyarrow", "pydantic", "pyyaml", "safetensors", "scipy"}
 COMPUTING |= {"tokenizers", "torch", "transformers"}
 # Packages that draw and lay out what was computed: they matter where they are imported.
-DRAWING = {"jinja2", "matplotlib", "pillow"}
+DRAWING = {"jinja2", "matplotlib", "pillow", "seaborn"}
 
 
 def pins(text: str) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import numpy as np
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -15,7 +16,9 @@ def panels(settings, rows: int, columns: int, height: float, **options) -> tuple
     options: as of ``Figure.subplots``.
     """
     figure = Figure(figsize=(settings.width, settings.height or height), layout="constrained")
-    return figure, figure.subplots(rows, columns, squeeze=False, **options)
+    axes = figure.subplots(rows, columns, squeeze=False, **options)
+    sns.despine(figure)
+    return figure, axes
 
 
 def wrapped(settings, count: int, height: float, **options) -> tuple[Figure, list[Axes]]:

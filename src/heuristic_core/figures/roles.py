@@ -19,3 +19,4 @@ ROLES = {
     "ood-entailment": Role("OOD-entailment", "#009E73", "s", "-."),
     "mixed": Role("mixed", "#AA4499", "D", ":"),
 }
+COLOURS = {group: role.colour for group, role in ROLES.items()}
