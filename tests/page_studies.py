@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 from conftest import ROOT
 from matplotlib.figure import Figure as Canvas
 
@@ -10,9 +11,8 @@ from heuristic_core.common.atomic import write_text
 from heuristic_core.config import load_study
 from heuristic_core.config.analysis import Figure
 from heuristic_core.config.context import Context
+from heuristic_core.figures import table3
 from heuristic_core.figures.save import save
-from heuristic_core.figures.sheets import Sheet, to_latex, to_markdown
-from heuristic_core.figures.targets import outputs
 from heuristic_core.tables.parquet import read_table, write_table
 from heuristic_core.tables.schemas import schema
 
@@ -21,8 +21,13 @@ LAST, MID, HIGH, SEEDS = 2200, 0.35, 0.5, (42, 43, 44)
 CONTEXT = Context(mid=MID, high=HIGH, last=LAST, seeds=SEEDS, curve_seeds=SEEDS, checkpoints=(1000, LAST), margin=3.0)
 SUBSETS = {"in_domain": ("id", None), "ln_swap": ("ood", "lexical_overlap"), "cn_if": ("ood", "constituent")}
 FULL = {"in_domain": 99.0, "ln_swap": 60.0, "cn_if": 40.0}
-SHEET_ROWS = [["1.2", "12.5", "−3.0"], ["0.10", "100.0", ""], ["0.9", "7.25", "+1.5"]]
-SHEET = Sheet("Fine-tuning seed 1", ["head", "ln_swap", "change"], SHEET_ROWS)
+# Of table 3: two rows of accuracies, and the interactions of the second below it.
+ABLATED = [
+    {"row": "none", "column": "ln_swap", "accuracy": 12.5},
+    {"row": "none", "column": "cn_if", "accuracy": -3.0},
+    {"row": "all core heads", "column": "ln_swap", "accuracy": 100.0, "interaction": 7.2},
+    {"row": "all core heads", "column": "cn_if", "interaction": 1.5},
+]
 
 NOT_COUNTED = {"in_training": None, "in_training_same_label": None, "in_training_swapped": None}
 READ = {
@@ -148,7 +153,6 @@ def make_study(root, ft_seeds=(1, 2), shift=0.0, heads=4, verdict="undecided", f
         canvas = Canvas(figsize=(7, 2))
         canvas.subplots().plot(np.arange(5) * (1 + shift))
         save(root, name, canvas, read_table(root / "tables" / "core.parquet"), Figure(dpi=100))
-    texts = {"md": to_markdown([SHEET]), "tex": to_latex([SHEET], "t", "t"), "csv": "a,b\n1,2\n", "parquet": ""}
-    for path in outputs(str(root), "table3"):
-        write_text(path, texts[path.rpartition(".")[2]])
+    ablated = pd.DataFrame(ABLATED).reindex(columns=table3.COLUMNS)
+    save(root, "table3", None, ablated.assign(ft_seed=1, kind="mean", role="core", statistic="one"), Figure())
     return root

@@ -1,6 +1,7 @@
 """Figure 6: which sizes it shows, and how it shows those that do not exist."""
 
 import pytest
+from matplotlib.collections import PathCollection
 from matplotlib.text import Text
 
 from heuristic_core.analysis.frames import frame
@@ -66,8 +67,8 @@ def test_undefined_sizes_are_crosses_and_missing_ones_gaps(drawn):
     points = only(marks, quantity="effective_size")
     assert only(points, state="undefined")[["step", "group"]].drop_duplicates().values.tolist() == [[10, "ood"]]
     assert only(points, state="missing")[["step", "group"]].drop_duplicates().values.tolist() == [[30, "id"]]
-    crosses = [line for ax in figure.axes for line in ax.lines if line.get_marker() == "x" and len(line.get_xdata())]
-    assert [line.get_xdata().tolist() for line in crosses] == [[10.0], [10.0]]
+    crosses = [c.get_offsets().tolist() for ax in figure.axes for c in ax.collections if isinstance(c, PathCollection)]
+    assert crosses == [[[10.0, 0.0]], [[10.0, 0.0]]]
     assert "undefined: full model at or below 3 %" in texts(figure)
 
 

@@ -11,10 +11,10 @@ import pytest
 from conftest import ROOT
 from page_studies import CONTEXT, make_study
 from pages import check_source, needs_chromium, pdf_pages, probe
-from test_scripts import script
+from test_scripts import loaded, script
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.figures.sheets import Sheet, from_markdown, to_markdown
+from heuristic_core.figures import sheets_of
 from heuristic_core.figures.targets import outputs
 from heuristic_core.provenance import digests
 from heuristic_core.report.claims import claims_of
@@ -125,9 +125,9 @@ def test_in_a_narrow_window_nothing_hangs_over_and_tables_sort(report, tmp_path)
     assert found["width"] == 360 and found["needed"] <= 360 and found["unfolded"] <= 360
     assert found["faults"] == [] and [name for name in found["loads"] if not name.startswith("data:")] == []
     assert found["orders"] == [
-        ["ascending", ["7.25", "12.5", "100.0"]],
-        ["descending", ["100.0", "12.5", "7.25"]],
-        ["none", ["12.5", "100.0", "7.25"]],
+        ["ascending", ["+7.2", "12.5", "100.0"]],
+        ["descending", ["100.0", "12.5", "+7.2"]],
+        ["none", ["12.5", "100.0", "+7.2"]],
     ]
     assert found["focused"]
     before, on_paper, after = found["folded"]
@@ -186,9 +186,17 @@ def test_intervals_and_durations():
     assert spelled == ["0.4 s", "1 min 0 s", "1 min 15 s", "2 h 4 min"]
 
 
-def test_sheets_are_read_as_they_were_written():
-    sheets = [Sheet("One", ["a|b", "c"], [["x", "−1.0"], ["y | z", ""]]), Sheet("", ["d", "e"], [["1", "2"]])]
-    assert from_markdown(to_markdown(sheets)) == sheets
+def test_tables_are_those_of_their_marks(study, report):
+    (of_seed,) = sheets_of("table3", pd.read_parquet(study / "tables" / "table3.parquet"))
+    assert of_seed.rows == [
+        ["none", "12.5", "−3.0"], ["all core heads", "100.0", ""], ["interaction of all core heads", "+7.2", "+1.5"]
+    ]  # fmt: skip
+    text = check_source(report).text
+    assert "Fine-tuning seed 1, mean ablation ablated ln_swap cn_if none 12.5 −3.0 all core heads 100.0" in text
+
+
+def test_a_page_needs_nothing_that_draws():
+    assert loaded("import heuristic_core.report.page, heuristic_core.figures.table3", "matplotlib", "seaborn") == []
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ from figure_tables import CONTEXT, FT_SEEDS, MATCHED, ablation_rows, control_row
 from heuristic_core.config.analysis import Figure
 from heuristic_core.figures import draw
 from heuristic_core.figures.save import save
-from heuristic_core.figures.sheets import number, signed, to_markdown
+from heuristic_core.figures.sheets import Sheet, to_markdown
 from heuristic_core.figures.table3 import sheets
 from heuristic_core.figures.table_controls import sheets as control_sheets
 from heuristic_core.figures.targets import outputs
+from heuristic_core.figures.text import number, signed
 from heuristic_core.tables.schemas import SCHEMAS
 
 SHORT = Figure(subsets=["in_domain", "ln_prep", "cn_if"])
@@ -152,3 +153,9 @@ def test_table_of_controls_tells_of_failed_runs(tables):
 def test_a_null_is_an_empty_cell(null):
     assert number(null) == signed(null) == ""
     assert (number(-0.04), number(-1.25, 2), signed(2.0)) == ("0.0", "−1.25", "+2.0")
+
+
+def test_bars_in_cells_do_not_end_them():
+    sheets = [Sheet("One", ["a|b", "c"], [["y || z", ""]]), Sheet("", ["d"], [["45.0"]])]
+    lines = ["## One", "", r"| a\|b | c |", "| --- | --- |", r"| y \|\| z |  |", "", "| d |", "| --- |", "| 45.0 |", ""]
+    assert to_markdown(sheets).splitlines() == lines[:-1]

@@ -65,6 +65,9 @@ def preload() -> None:
 
     for name in ("prune", "evaluate", "full_model", "gather", "figure", "finetune", "encode"):
         load(SCRIPTS / f"{name}.py")
+    import matplotlib.backends.backend_agg
+    import matplotlib.backends.backend_pdf
+    import matplotlib.backends.backend_svg  # noqa: F401 (what figures are written with; `figure` brings seaborn)
     import transformers.models.bert.modeling_bert  # noqa: F401 (what the miniatures fine-tune)
 
     torch.optim.AdamW([torch.zeros(1, requires_grad=True)], fused=True)

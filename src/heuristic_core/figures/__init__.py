@@ -24,3 +24,8 @@ def draw(name: str, tables: Mapping, settings, context):
             return drawing.draw(tables, settings, context)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
+
+
+def sheets_of(name: str, marks) -> list:
+    """The tables for reading (``sheets.Sheet``) of table target `name`. marks: those that ``draw`` gave."""
+    return importlib.import_module(f"heuristic_core.figures.{module(name)}").sheets(marks)

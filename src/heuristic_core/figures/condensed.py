@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from heuristic_core.figures.panels import bracket, percent, seed_label
+from heuristic_core.figures.roles import ROLES
 from heuristic_core.figures.rows import some
-from heuristic_core.figures.sheets import Sheet, number
-from heuristic_core.figures.style import ROLES
+from heuristic_core.figures.sheets import Sheet
+from heuristic_core.figures.text import bracket, number, percent, seed_label
 
 STATISTICS = ["min", "max", "mean", "sd", "low", "high", "n"]
 COLUMNS = ["over", "ft_seed", "step", "sparsity", "subset", "group", "full", "full_low", "full_high", *STATISTICS]

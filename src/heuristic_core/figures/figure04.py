@@ -3,9 +3,14 @@
 import pandas as pd
 
 from heuristic_core.analysis.seeds import mean_interval
-from heuristic_core.figures.panels import percent_axis, seed_label, wrapped
+from heuristic_core.figures.lines import bands, handles, lines
+from heuristic_core.figures.panels import percent_axis, wrapped
+from heuristic_core.figures.roles import COLOURS, ROLES
 from heuristic_core.figures.rows import GROUPS, ft_seeds, full_model, groups_alone, some
-from heuristic_core.figures.style import ROLES, SMALL
+from heuristic_core.figures.style import SMALL
+from heuristic_core.figures.text import seed_label
+
+LOOKS = {group: ROLES[group] for group in GROUPS}
 
 
 def draw(tables, settings, context):
@@ -20,14 +25,13 @@ def draw(tables, settings, context):
     for ax, ft_seed in zip(axes, seeds, strict=True):
         _panel(ax, curves[curves["ft_seed"] == ft_seed], context)
         ax.set_title(seed_label(ft_seed), loc="left")
-        ax.set_xlabel("sparsity (% of components removed)")
-        ax.set_ylabel("accuracy (%)")
+        ax.set(xlabel="sparsity (% of components removed)", ylabel="accuracy (%)")
         ax.label_outer()
     n = len(context.curve_seeds)
     title = f"mean of n = {n} pruning seeds" if n > 1 else "one pruning seed"
     band = "; band: its 95 % confidence interval (Student's t)" if n > 1 else ""
-    handles, names = axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper center", ncols=len(handles), title=title + band)
+    there = {group: look for group, look in LOOKS.items() if group in set(curves["group"])}
+    figure.legend(handles=handles(there), loc="outside upper center", ncols=len(there), title=title + band)
     return figure, curves
 
 
@@ -52,20 +56,17 @@ def _curves(accuracy: pd.DataFrame, context) -> pd.DataFrame:
 
 
 def _panel(ax, curves: pd.DataFrame, context) -> None:
-    for group in GROUPS:
-        curve, role = curves[curves["group"] == group], ROLES[group]
-        if curve.empty:
-            continue
-        x = 100 * curve["sparsity"]
-        full = curve["sparsity"] == 0
-        # The full model's interval is of another kind: a whisker, no part of the band.
-        ax.fill_between(x, curve["low"].mask(full), curve["high"].mask(full), color=role.colour, alpha=0.2, linewidth=0)
-        ax.vlines(x[full], curve["low"][full], curve["high"][full], color=role.colour, linewidth=0.8)
-        ax.plot(x, curve["accuracy"], color=role.colour, linestyle=role.line, marker=role.marker, label=role.label)
-        # A mean over fewer seeds than the others is not comparable with them: hollow.
-        fewer = ~full & (curve["models"] < len(context.curve_seeds))
-        hollow = {"marker": role.marker, "linestyle": "", "markerfacecolor": "white", "markeredgecolor": role.colour}
-        ax.plot(x[fewer], curve.loc[fewer, "accuracy"], **hollow)
+    curves = curves.assign(percent=100 * curves["sparsity"])
+    full = curves["sparsity"] == 0
+    # The full model's interval is of another kind: a whisker, no part of the band.
+    bands(ax, curves[~full], "percent", "group", LOOKS)
+    colours = curves.loc[full, "group"].map(COLOURS)
+    ax.vlines("percent", "low", "high", colors=colours, linewidth=0.8, data=curves[full])
+    lines(ax, curves, "percent", "accuracy", "group", LOOKS)
+    # A mean over fewer seeds than the others is not comparable with them: hollow.
+    for group, fewer in curves[~full & (curves["models"] < len(context.curve_seeds))].groupby("group"):
+        hollow = {"marker": LOOKS[group].marker, "linestyle": "", "markerfacecolor": "white"}
+        ax.plot(fewer["percent"], fewer["accuracy"], **hollow, markeredgecolor=LOOKS[group].colour)
     for name in ("mid", "high"):
         x = 100 * getattr(context, name)
         ax.axvline(x, color="0.4", linestyle=":", linewidth=0.9, zorder=0)

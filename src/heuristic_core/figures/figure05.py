@@ -1,12 +1,12 @@
 """Figure 5: how many heads occur in how many subnetworks of the two sparsities."""
 
-import numpy as np
 import pandas as pd
 from matplotlib.patches import Rectangle
 
 from heuristic_core.figures.heat import heat_map
-from heuristic_core.figures.panels import percent, seed_label, wrapped
+from heuristic_core.figures.panels import wrapped
 from heuristic_core.figures.rows import ft_seeds, some
+from heuristic_core.figures.text import percent, seed_label
 
 CORE = "#D55E00"  # the outline of the cell that holds the core
 
@@ -25,25 +25,20 @@ def draw(tables, settings, context):
     figure, axes = wrapped(settings, len(seeds), 3.6)
     for ax, ft_seed in zip(axes, seeds, strict=True):
         of_seed = cells[cells["ft_seed"] == ft_seed]
-        _panel(ax, _grid(of_seed), largest=cells["heads"].max())
+        n_mid, n_high = of_seed[["n_mid", "n_high"]].iloc[0].astype(int)
+        grid = of_seed.pivot(index="high", columns="mid", values="heads").astype(float)
+        _panel(ax, grid.reindex(index=range(n_high + 1), columns=range(n_mid + 1)), largest=cells["heads"].max())
         ax.set_title(f"{seed_label(ft_seed)}, {of_seed['heads'].sum()} heads", loc="left")
-        n_mid, n_high = of_seed[["n_mid", "n_high"]].iloc[0]
         ax.set_xlabel(f"subnetworks at {percent(context.mid)} sparsity\nthat keep the head (of {n_mid})")
         ax.set_ylabel(f"subnetworks at {percent(context.high)} sparsity\nthat keep the head (of {n_high})")
     return figure, cells[["ft_seed", "high", "mid", "heads"]]
 
 
-def _grid(cells: pd.DataFrame) -> np.ndarray:
-    """Heads by [high, mid] count of one fine-tuning seed, null where there are none."""
-    grid = np.full(cells[["n_high", "n_mid"]].iloc[0].astype(int) + 1, np.nan)
-    grid[cells["high"].astype(int), cells["mid"].astype(int)] = cells["heads"]
-    return grid
-
-
-def _panel(ax, grid: np.ndarray, largest: int) -> None:
-    high, mid = np.array(grid.shape) - 1
+def _panel(ax, grid: pd.DataFrame, largest: int) -> None:
+    """grid: heads by [high, mid] count, null where there are none."""
     heat_map(ax, grid, largest)
+    ax.spines[["left", "bottom"]].set_visible(True)  # most cells are blank
+    high, mid = grid.index[-1], grid.columns[-1]
     ax.add_patch(Rectangle((mid, high), 1, 1, fill=False, edgecolor=CORE, linewidth=1.8, clip_on=False, zorder=4))
     # Above its cell, where no other cell can lie beneath it.
-    ax.set_title("core" if grid[high, mid] > 0 else "no core head", loc="right", color=CORE)
-    ax.set(xlim=(0, mid + 1), ylim=(0, high + 1))
+    ax.set_title("core" if grid.loc[high, mid] > 0 else "no core head", loc="right", color=CORE)

@@ -1,18 +1,22 @@
 """Figure 6: effective size over fine-tuning, with the full model's accuracy."""
 
 import pandas as pd
+import seaborn as sns
 from matplotlib.lines import Line2D
 
 from heuristic_core.analysis.accuracy import group_means
 from heuristic_core.analysis.effective_size import state
-from heuristic_core.figures.panels import percent_axis, seed_label, wrapped
+from heuristic_core.figures.lines import bands, handles, lines
+from heuristic_core.figures.panels import percent_axis, wrapped
+from heuristic_core.figures.roles import COLOURS, ROLES, Role
 from heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some
-from heuristic_core.figures.style import ROLES
+from heuristic_core.figures.text import seed_label
 from heuristic_core.tables.schemas import ACCURACY, RUN, STEP, SUBSET
 
 SIZES = ("id", "ood", "ood-entailment", "mixed")
 APART = 0.012  # of the range of steps: groups are set apart where their sizes are equal
 THIN = 0.8  # points; accuracies are the background of sizes
+ACCURACIES = {group: ROLES[group]._replace(marker="") for group in GROUPS}
 FLOOR = {"color": "0.5", "linestyle": ":", "linewidth": 0.9}
 
 
@@ -24,30 +28,30 @@ def draw(tables, settings, context):
     sizes = _sizes(tables["effective_size"], context.margin)
     trace = some(tables["finetune_accuracy"], "rows in table finetune_accuracy")
     accuracies = group_means(trace[[*RUN, *STEP, *SUBSET, *ACCURACY]], shown(settings, context))
-    groups = [group for group in SIZES if group in set(sizes["group"])]
+    looks = {group: ROLES[group] for group in SIZES if group in set(sizes["group"])}
     seeds = ft_seeds(sizes)
     figure, axes = wrapped(settings, len(seeds), 2.9, sharex=True, sharey=True)
     apart = APART * (accuracies["step"].max() - accuracies["step"].min())
     for k, (ax, ft_seed) in enumerate(zip(axes, seeds, strict=True)):
         right = ax.twinx()
-        right.spines["right"].set_visible(True)
-        _accuracy_lines(right, accuracies[accuracies["ft_seed"] == ft_seed])
-        _size_lines(ax, sizes[sizes["ft_seed"] == ft_seed], groups, apart)
+        sns.despine(ax=right, right=False)
+        of_seed = accuracies[accuracies["ft_seed"] == ft_seed]
+        lines(right, of_seed, "step", "accuracy", "group", ACCURACIES, linewidth=THIN)
+        percent_axis(right.yaxis)
+        _size_lines(ax, sizes[sizes["ft_seed"] == ft_seed], looks, apart)
         ax.set_zorder(right.get_zorder() + 1)  # sizes stand before accuracies
         ax.patch.set_visible(False)
         ax.set_title(seed_label(ft_seed), loc="left")
-        ax.set_xlabel("fine-tuning step")
-        ax.set_ylabel("effective size (%)")
+        ax.set(xlabel="fine-tuning step", ylabel="effective size (%)")
         ax.label_outer()
-        if k % 2 or k == len(seeds) - 1:
-            right.set_ylabel("full-model accuracy (%)")
-        else:
-            right.tick_params(labelright=False)
-    _legends(figure, groups, len(context.curve_seeds), context.margin)
-    lines = accuracies.rename(columns={"accuracy": "value"}).assign(quantity="full_accuracy")
+        last = k % 2 == 1 or k == len(seeds) - 1
+        right.set_ylabel("full-model accuracy (%)" if last else "")
+        right.tick_params(labelright=last)
+    _legends(figure, looks, len(context.curve_seeds), context.margin)
+    values = accuracies.rename(columns={"accuracy": "value"}).assign(quantity="full_accuracy")
     points = sizes.rename(columns={"effective_size": "value"}).assign(quantity="effective_size")
     columns = ["ft_seed", "quantity", "group", "step", "value", "sd", "n_seeds", "floor", "state", "reason"]
-    return figure, pd.concat([points, lines]).reindex(columns=columns)
+    return figure, pd.concat([points, values]).reindex(columns=columns)
 
 
 def _sizes(table: pd.DataFrame, margin: float) -> pd.DataFrame:
@@ -58,41 +62,28 @@ def _sizes(table: pd.DataFrame, margin: float) -> pd.DataFrame:
     return rows.assign(state=state(rows)).sort_values("step", kind="stable")
 
 
-def _size_lines(ax, sizes: pd.DataFrame, groups: list[str], apart: float) -> None:
+def _size_lines(ax, sizes: pd.DataFrame, looks: dict[str, Role], apart: float) -> None:
     """Lines that break where a size is null; crosses on the axis where it is undefined; the floor of the grid."""
     for floor in sizes["floor"].dropna().unique():
         ax.axhline(floor, **FLOOR)
-    for k, group in enumerate(groups):
-        rows, role = sizes[sizes["group"] == group], ROLES[group]
-        x = rows["step"].astype(float) + (k - (len(groups) - 1) / 2) * apart
-        low, high = rows["effective_size"] - rows["sd"], rows["effective_size"] + rows["sd"]
-        ax.fill_between(x, low, high, color=role.colour, alpha=0.15, linewidth=0)
-        # A band has no width at a point between two breaks; its whisker stays.
-        ax.errorbar(
-            x, rows["effective_size"], rows["sd"].fillna(0), color=role.colour, linestyle=role.line, marker=role.marker,
-            elinewidth=0.8,
-        )  # fmt: skip
-        crosses = x[rows["state"] == "undefined"]
-        ax.plot(crosses, [0] * len(crosses), "x", color=role.colour, markersize=5, markeredgewidth=1.2)
+    place = {group: (k - (len(looks) - 1) / 2) * apart for k, group in enumerate(looks)}
+    size, sd = sizes["effective_size"], sizes["sd"]
+    sizes = sizes.assign(x=sizes["step"] + sizes["group"].map(place), low=size - sd, high=size + sd)
+    bands(ax, sizes, "x", "group", looks, alpha=0.15)
+    lines(ax, sizes, "x", "effective_size", "group", looks)
+    # A band has no width at a point between two breaks; its whisker stays.
+    ax.vlines("x", "low", "high", colors=sizes["group"].map(COLOURS), linewidth=0.8, data=sizes)
+    crosses = sizes[sizes["state"] == "undefined"].assign(y=0)
+    ax.scatter("x", "y", c=crosses["group"].map(COLOURS), marker="x", s=25, linewidth=1.2, zorder=3, data=crosses)
     percent_axis(ax.yaxis)
 
 
-def _accuracy_lines(ax, accuracies: pd.DataFrame) -> None:
-    for group in GROUPS:
-        rows, role = accuracies[accuracies["group"] == group].sort_values("step", kind="stable"), ROLES[group]
-        ax.plot(rows["step"].astype(float), rows["accuracy"], color=role.colour, linestyle=role.line, linewidth=THIN)
-    percent_axis(ax.yaxis)
-
-
-def _legends(figure, groups: list[str], seeds: int, margin: float) -> None:
-    roles = [ROLES[group] for group in groups]
-    sizes = [Line2D([], [], color=r.colour, linestyle=r.line, marker=r.marker, label=r.label) for r in roles]
+def _legends(figure, looks: dict[str, Role], seeds: int, margin: float) -> None:
     undefined = f"undefined: full model at or below {margin:g} %"
-    sizes.append(Line2D([], [], color="0.3", marker="x", markeredgewidth=1.2, linestyle="", label=undefined))
-    sizes.append(Line2D([], [], **FLOOR, label="floor of the grid"))
+    crosses = Line2D([], [], color="0.3", marker="x", markeredgewidth=1.2, linestyle="", label=undefined)
+    sizes = [*handles(looks), crosses, Line2D([], [], **FLOOR, label="floor of the grid")]
     title = f"effective size (left axis), margin {margin:g} points, mean ± sd of {seeds} pruning seeds"
     figure.legend(handles=sizes, loc="outside upper left", ncols=3, title=title, alignment="left")
-    roles = [ROLES[group] for group in groups if group in GROUPS]
-    lines = [Line2D([], [], color=r.colour, linestyle=r.line, linewidth=THIN, label=r.label) for r in roles]
+    accuracies = handles({group: look for group, look in ACCURACIES.items() if group in looks}, linewidth=THIN)
     title = "full-model accuracy (right axis)"
-    figure.legend(handles=lines, loc="outside lower left", ncols=3, title=title, alignment="left")
+    figure.legend(handles=accuracies, loc="outside lower left", ncols=3, title=title, alignment="left")

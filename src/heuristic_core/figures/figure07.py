@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.textpath import TextPath
 
-from heuristic_core.figures.panels import seed_label
 from heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.style import SMALL
+from heuristic_core.figures.text import seed_label
 
 HEADS, PAIRS = 6, 2  # at most so many a fine-tuning seed
 LEAST = 0.1  # a smaller probability is not drawn

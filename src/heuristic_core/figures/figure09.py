@@ -3,9 +3,10 @@
 import pandas as pd
 from matplotlib.axes import Axes
 
-from heuristic_core.figures.panels import panels, seed_label
+from heuristic_core.figures.panels import panels
 from heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.style import SMALL, ink
+from heuristic_core.figures.text import seed_label
 
 # Category -> colour and hatch, in the order of the bars; the hatches tell neighbours apart without colour.
 CATEGORIES = {

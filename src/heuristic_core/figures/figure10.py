@@ -1,17 +1,20 @@
 """Figure 10: the full model's accuracy over fine-tuning, subset by subset."""
 
-import matplotlib
-import numpy as np
+from itertools import cycle
+
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 
-from heuristic_core.analysis.accuracy import interval_of_mean
-from heuristic_core.figures.panels import bracket, panels, percent_axis, seed_label, spread_out
-from heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some, subset_groups
-from heuristic_core.figures.sheets import number
-from heuristic_core.figures.style import ROLES, SMALL
+from heuristic_core.figures.lines import lines
+from heuristic_core.figures.panels import panels, percent_axis, spread_out
+from heuristic_core.figures.roles import ROLES, Role
+from heuristic_core.figures.rows import GROUPS, ft_seeds, means, shown, some, subset_groups
+from heuristic_core.figures.style import SMALL
+from heuristic_core.figures.text import bracket, number, seed_label
 
 LINES = ("-", "--", "-.", ":")
+BOLD = {f"{ROLES[group].label}, mean": ROLES[group]._replace(marker="") for group in GROUPS}
 LABEL_HEIGHT = 0.125  # inches from one label to the next
 
 
@@ -21,62 +24,41 @@ def draw(tables, settings, context):
     groups = subset_groups(trace, shown(settings, context))
     trace = trace[trace["subset"].isin(list(groups))]
     ood = [subset for subset, group in groups.items() if group == "ood"]
-    lines = pd.concat([trace[trace["subset"].isin(ood)], _group_means(trace)]).sort_values("step", kind="stable")
-    seeds = ft_seeds(lines)
-    labels = len(ood) + lines["group"].nunique()
-    height = max(1.9, LABEL_HEIGHT * labels)
+    dark = sns.color_palette("YlOrBr", 2 * len(ood))[len(ood) :]
+    styles = zip(ood, dark, cycle(LINES), strict=False)
+    thin = {subset: Role(subset, colour, line=line) for subset, colour, line in styles}
+    points = pd.concat([trace[trace["subset"].isin(ood)], means(trace, ["ft_seed", "step", "group"])])
+    points = points.sort_values("step", kind="stable")
+    points["name"] = points["subset"].fillna(points["group"].map(lambda group: f"{ROLES[group].label}, mean"))
+    seeds = ft_seeds(points)
+    height = max(1.9, LABEL_HEIGHT * points["name"].nunique())
     figure, axes = panels(settings, len(seeds), 1, len(seeds) * (height + 0.3) + 0.3, sharex=True)
     for ax, ft_seed in zip(axes[:, 0], seeds, strict=True):
-        _panel(ax, lines[lines["ft_seed"] == ft_seed], ood, spacing=106 * LABEL_HEIGHT / height)
+        _panel(ax, points[points["ft_seed"] == ft_seed], thin, spacing=106 * LABEL_HEIGHT / height)
         ax.set_title(seed_label(ft_seed), loc="left")
         ax.set_ylabel("accuracy (%)")
     axes[-1, 0].set_xlabel("fine-tuning step")
-    return figure, lines[["ft_seed", "step", "subset", "group", "n", "accuracy", "low", "high", "unit"]]
+    return figure, points[["ft_seed", "step", "subset", "group", "n", "accuracy", "low", "high", "unit"]]
 
 
-def _group_means(trace: pd.DataFrame) -> pd.DataFrame:
-    """The unweighted mean of each group with its interval, missing where a subset's value is."""
-    rows = []
-    for (ft_seed, step, group), subsets in trace.groupby(["ft_seed", "step", "group"]):
-        low, high = interval_of_mean(subsets)
-        mean = subsets["accuracy"].mean(skipna=False)
-        rows.append({"ft_seed": ft_seed, "step": step, "group": group, "accuracy": mean, "low": low, "high": high})
-    return pd.DataFrame(rows)
-
-
-def _panel(ax: Axes, lines: pd.DataFrame, ood: list[str], spacing: float) -> None:
+def _panel(ax: Axes, points: pd.DataFrame, thin: dict[str, Role], spacing: float) -> None:
     """Thin lines for out-of-domain subsets, bold ones for the groups, each named at its right end."""
-    colours = matplotlib.colormaps["YlOrBr"](np.linspace(0.5, 1.0, max(len(ood), 1)))
-    ends = []
-    for k, (subset, colour) in enumerate(zip(ood, colours, strict=False)):
-        style = {"color": colour, "linestyle": LINES[k % len(LINES)], "linewidth": 0.8}
-        ends.append(_line(ax, lines[lines["subset"] == subset], subset, style))
-    means = lines[lines["subset"].isna()]
-    for group in GROUPS:
-        role = ROLES[group]
-        style = {"color": role.colour, "linestyle": role.line, "linewidth": 2}
-        ends.append(_line(ax, means[means["group"] == group], f"{role.label}, mean", style, weight="bold"))
+    lines(ax, points, "step", "accuracy", "name", thin, linewidth=0.8)
+    lines(ax, points, "step", "accuracy", "name", BOLD, linewidth=2)
     percent_axis(ax.yaxis)
-    _names(ax, [end for end in ends if end], spacing)
+    known = points.dropna(subset="accuracy").drop_duplicates("name", keep="last").set_index("name")
+    ends = known.loc[[name for name in thin | BOLD if name in known.index]]
+    heights = spread_out(ends["accuracy"], spacing, high=103)
+    for (name, end), height in zip(ends.iterrows(), heights, strict=True):
+        label = f"{name}  {number(end['accuracy'], 0)}{bracket(end['low'], end['high'], 0)}"
+        _name(ax, label, (end["step"], end["accuracy"]), height, (thin | BOLD)[name].colour, name in BOLD)
+    ax.set_xlim(max(ax.get_xlim()[0], 0), points["step"].max())
 
 
-def _line(ax: Axes, rows: pd.DataFrame, name: str, style: dict, weight: str = "normal"):
-    """Draw one line, broken where a value is missing. Returns its end: (x, y, its label, colour, weight)."""
-    ax.plot(rows["step"].astype(float), rows["accuracy"], **style)
-    known = rows.dropna(subset="accuracy")
-    if known.empty:
-        return None
-    last = known.iloc[-1]
-    label = f"{name}  {number(last['accuracy'], 0)}{bracket(last['low'], last['high'], 0)}"
-    return float(last["step"]), last["accuracy"], label, style["color"], weight
-
-
-def _names(ax: Axes, ends: list[tuple], spacing: float) -> None:
-    """Names right of the axes, led to their lines' ends."""
-    heights = spread_out([end[1] for end in ends], spacing, high=103)
-    right = {"textcoords": ax.get_yaxis_transform(), "va": "center", "fontsize": SMALL, "annotation_clip": False}
-    for (x, y, name, colour, weight), height in zip(ends, heights, strict=True):
-        leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.5, "shrinkA": 1, "shrinkB": 1, "relpos": (0, 0.5)}
-        ax.annotate(name, (x, y), (1.05, height), color=colour, weight=weight, arrowprops=leader, **right)
-    first, last = ax.get_xlim()
-    ax.set_xlim(max(first, 0), max(end[0] for end in ends) if ends else last)
+def _name(ax: Axes, label: str, end: tuple[float, float], height: float, colour, bold: bool) -> None:
+    """A name right of the axes, led to its line's end."""
+    leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.5, "shrinkA": 1, "shrinkB": 1, "relpos": (0, 0.5)}
+    ax.annotate(
+        label, end, (1.05, height), textcoords=ax.get_yaxis_transform(), va="center", fontsize=SMALL, color=colour,
+        weight="bold" if bold else "normal", arrowprops=leader, annotation_clip=False,
+    )  # fmt: skip

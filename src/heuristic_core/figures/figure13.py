@@ -1,12 +1,11 @@
 """Figure 13: how many subnetworks keep each head, at both sparsities."""
 
-import numpy as np
 import pandas as pd
 
 from heuristic_core.figures.heat import heat_map
-from heuristic_core.figures.panels import bracket, panels, percent, seed_label
+from heuristic_core.figures.panels import panels
 from heuristic_core.figures.rows import ft_seeds, some
-from heuristic_core.figures.sheets import number
+from heuristic_core.figures.text import bracket, number, percent, seed_label
 
 SEEDS = ("shared", "disjoint")  # how pruning seeds are divided between the sparsities, see table "rank_correlation"
 
@@ -30,10 +29,9 @@ def draw(tables, settings, context):
     for row, ft_seed in zip(axes, seeds, strict=True):
         for ax, (sparsity, cell) in zip(row, cells.items(), strict=True):
             of_panel = cell[cell["ft_seed"] == ft_seed]
-            mesh = heat_map(ax, _grid(of_panel, layers), largest)
+            grid = of_panel.pivot(index="layer", columns="head", values="count").astype(float)
+            mesh = heat_map(ax, grid.reindex(range(layers)), largest)
             ax.set_title(f"{percent(sparsity)} sparsity", loc="left")
-            ax.set(xlabel="head", ylabel="layer")
-            ax.spines[:].set_visible(False)
             ax.label_outer()
         lines = [f"{seed_label(ft_seed)}: Spearman's {_correlation(shared, ft_seed)}{_p_value(shared, ft_seed)}"]
         if ft_seed in disjoint.index:
@@ -52,12 +50,6 @@ def draw(tables, settings, context):
 def _map_height(settings, heads: pd.DataFrame) -> float:
     """Inches that a map takes when its cells are square and two maps stand side by side."""
     return (settings.width - 1.1) / 2 * (heads["layer"].max() + 1) / (heads["head"].max() + 1)
-
-
-def _grid(heads: pd.DataFrame, layers: int) -> np.ndarray:
-    """Counts [layer, head], null where there is no row."""
-    grid = heads.pivot(index="layer", columns="head", values="count")
-    return grid.reindex(range(layers)).to_numpy(dtype=float, na_value=np.nan)
 
 
 def _correlation(correlations: pd.DataFrame, ft_seed: int) -> str:

@@ -3,11 +3,10 @@
 from collections.abc import Iterable
 
 import numpy as np
-import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from heuristic_core.figures.sheets import number
 from heuristic_core.figures.style import SMALL
 
 
@@ -17,7 +16,9 @@ def panels(settings, rows: int, columns: int, height: float, **options) -> tuple
     options: as of ``Figure.subplots``.
     """
     figure = Figure(figsize=(settings.width, settings.height or height), layout="constrained")
-    return figure, figure.subplots(rows, columns, squeeze=False, **options)
+    axes = figure.subplots(rows, columns, squeeze=False, **options)
+    sns.despine(figure)
+    return figure, axes
 
 
 def wrapped(settings, count: int, height: float, **options) -> tuple[Figure, list[Axes]]:
@@ -30,14 +31,6 @@ def wrapped(settings, count: int, height: float, **options) -> tuple[Figure, lis
     return figure, list(axes.flat[:count])
 
 
-def seed_label(ft_seed: int) -> str:
-    return f"fine-tuning seed {ft_seed}"
-
-
-def percent(share: float) -> str:
-    return f"{100 * share:g} %"
-
-
 def upright_height(names: Iterable[str]) -> float:
     """Inches that the longest of `names` takes, written upright in the size of tick labels."""
     return max(map(len, names)) * SMALL * 0.6 / 72
@@ -47,11 +40,6 @@ def percent_axis(axis) -> None:
     """Ticks at every quarter of 0-100. A margin keeps marks at 0 and 100 whole; no value lies in it."""
     axis.axes.set_ylim(-3, 103)
     axis.set_ticks([0, 25, 50, 75, 100])
-
-
-def bracket(low: float, high: float, digits: int = 1) -> str:
-    """The ends of an interval as text, with a space before; empty where they are unknown."""
-    return "" if pd.isna(low) or pd.isna(high) else f" [{number(low, digits)}, {number(high, digits)}]"
 
 
 def spread_out(values: Iterable[float], spacing: float, high: float) -> np.ndarray:

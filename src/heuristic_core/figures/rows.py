@@ -1,10 +1,10 @@
-"""Choosing and ordering the rows that a figure shows."""
+"""Choosing, ordering and averaging the rows that a figure shows."""
 
 from collections.abc import Collection, Sequence
 
 import pandas as pd
 
-from heuristic_core.analysis.accuracy import chosen
+from heuristic_core.analysis.accuracy import chosen, interval_of_mean
 
 GROUPS = ("id", "ood", "ood-entailment")
 FAMILIES = ("lexical_overlap", "subsequence", "constituent")
@@ -58,3 +58,13 @@ def subnetworks(accuracy: pd.DataFrame, step: int, sparsity: float, seeds: Colle
     """The rows of one cell of the grid: the first runs of pruning seeds `seeds`, one step, one sparsity."""
     of_cell = (accuracy["step"] == step) & (accuracy["sparsity"] == sparsity) & accuracy["seed"].isin(list(seeds))
     return some(accuracy[of_cell & (accuracy["repeat"] == 0)], f"subnetworks at step {step}, sparsity {sparsity:g}")
+
+
+def means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """The unweighted mean over the subsets of each `by`, with its interval: missing where a subset's value is."""
+    found = []
+    for key, subsets in rows.groupby(list(by)):
+        low, high = interval_of_mean(subsets)
+        value = {"accuracy": subsets["accuracy"].mean(skipna=False), "low": low, "high": high}
+        found.append(dict(zip(by, key, strict=True)) | {"subsets": len(subsets)} | value)
+    return pd.DataFrame(found)

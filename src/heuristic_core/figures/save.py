@@ -1,12 +1,11 @@
 """Writing a target's files; the same figure gives the same bytes."""
 
-import importlib
 from pathlib import Path
 
 from heuristic_core.common.atomic import replacing, write_text
-from heuristic_core.figures import style
+from heuristic_core.figures import sheets_of, style
 from heuristic_core.figures.sheets import to_latex, to_markdown
-from heuristic_core.figures.targets import TARGETS, module, outputs
+from heuristic_core.figures.targets import TARGETS, outputs
 
 # No dates, so that drawing anew changes nothing.
 UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
@@ -34,7 +33,7 @@ def save(folder: str | Path, name: str, figure, marks, settings) -> None:
 
 
 def _save_table(files: dict[str, str], name: str, marks) -> None:
-    sheets = importlib.import_module(f"heuristic_core.figures.{module(name)}").sheets(marks)
+    sheets = sheets_of(name, marks)
     write_text(files["md"], to_markdown(sheets))
     write_text(files["tex"], to_latex(sheets, TARGETS[name].title, name))
     with replacing(files["parquet"]) as partial:

@@ -1,10 +1,7 @@
 """Tables for reading: what a table target shows, and its form in Markdown and LaTeX."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import pandas as pd
 
 SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"})
 PIPE = r"\|"  # inside a Markdown cell
@@ -40,21 +37,6 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cell.replace('|', PIPE) for cell in cells)} |"
 
 
-def from_markdown(text: str) -> list[Sheet]:
-    """The tables that :func:`to_markdown` wrote."""
-    sheets, title, rows = [], "", []
-    for line in [*text.splitlines(), ""]:
-        if line.startswith("## "):
-            title = line.removeprefix("## ")
-        elif line.startswith("|"):
-            rows.append([cell.strip().replace(PIPE, "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]])
-        elif rows:
-            columns, _, *cells = rows
-            sheets.append(Sheet(title, columns, cells))
-            title, rows = "", []
-    return sheets
-
-
 def to_latex(sheets: Sequence[Sheet], caption: str, label: str) -> str:
     """A float with booktabs rules, one tabular for each table. Needs the package booktabs."""
     lines = [r"\begin{table}", r"\centering", r"\small"]
@@ -76,13 +58,3 @@ def _escaped(text: str) -> str:
     for symbol, latex in SYMBOLS.items():
         text = text.replace(symbol, latex)
     return text
-
-
-def number(value, digits: int = 1) -> str:
-    """A number with so many decimals and a true minus sign; empty where it is null."""
-    return "" if pd.isna(value) else f"{value:z.{digits}f}".replace("-", "−")
-
-
-def signed(value, digits: int = 1) -> str:
-    """The same with its sign, + included."""
-    return "" if pd.isna(value) else f"{value:+z.{digits}f}".replace("-", "−")

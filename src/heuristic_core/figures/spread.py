@@ -2,15 +2,18 @@
 
 from itertools import groupby, product
 
-import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from heuristic_core.figures.panels import panels, percent, percent_axis, seed_label, upright_height
+from heuristic_core.figures.panels import panels, percent_axis, upright_height
+from heuristic_core.figures.roles import COLOURS, ROLES
 from heuristic_core.figures.rows import CELL_MARKS, ft_seeds, full_model, subnetworks, subset_groups
-from heuristic_core.figures.style import ROLES, SMALL
+from heuristic_core.figures.style import SMALL
+from heuristic_core.figures.text import percent, seed_label
 
+MARKERS = {group: role.marker for group, role in ROLES.items()}
 GOLDEN = 0.618  # its multiples modulo 1 never cluster: points are set apart without random numbers
 FEWEST_FOR_VIOLIN = 3  # distinct values; fewer have no shape
 LINE = 9  # points from one line of text above a panel to the next
@@ -45,8 +48,6 @@ def spread(accuracy: pd.DataFrame, settings, context, subsets, columns: int, let
         lettered = rf"$\mathbf{{{letter}}}$  " if letter else ""
         title = f"{lettered}{seed_label(ft_seed)}, sparsity {percent(sparsity)}, n = {count} subnetworks"
         ax.set_title(title, fontsize=SMALL, pad=14 + LINE * families)
-    for ax in axes[:, 0]:
-        ax.set_ylabel("accuracy (%)")
     for ax in axes[-1]:
         ax.set_xticks(range(len(names)), names, rotation=90)
     _legend(figure, full)
@@ -63,19 +64,24 @@ def _short(subset: str, family: str) -> str:
 def _panel(ax: Axes, cell: pd.DataFrame, full: pd.DataFrame, groups: dict[str, str], seeds) -> None:
     """Violins, points and segments of one fine-tuning seed at one sparsity."""
     offset = {seed: 0.5 * ((k * GOLDEN) % 1 - 0.5) for k, seed in enumerate(seeds)}
-    for x, (subset, group) in enumerate(groups.items()):
-        role = ROLES[group]
-        of_subset = cell[(cell["subset"] == subset) & cell["accuracy"].notna()]
-        values = of_subset["accuracy"].to_numpy()
-        if len(np.unique(values)) >= FEWEST_FOR_VIOLIN:
-            (body,) = ax.violinplot([values], [x], widths=0.85, showextrema=False)["bodies"]
-            body.set(facecolor=role.colour, edgecolor="none", alpha=0.25)
-        xs = [x + offset[seed] for seed in of_subset["seed"]]
-        ax.scatter(xs, values, s=7, marker=role.marker, color=role.colour, linewidth=0, zorder=3)
-        level = full[full["subset"] == subset]
-        ax.hlines(level["accuracy"], x - 0.45, x + 0.45, **FULL, zorder=4)
-        ax.vlines([x] * len(level), level["low"], level["high"], **WHISKER, zorder=4)
-    ax.set_xlim(-0.6, len(groups) - 0.4)
+    place = {subset: x for x, subset in enumerate(groups)}
+    cell = cell[cell["subset"].isin(place)].dropna(subset="accuracy")
+    cell = cell.assign(x=cell["subset"].map(place).astype(float) + cell["seed"].map(offset).astype(float))
+    full = full[full["subset"].isin(place)].assign(x=full["subset"].map(place))
+    sns.violinplot(
+        cell[cell.groupby("subset")["accuracy"].transform("nunique") >= FEWEST_FOR_VIOLIN], x="subset", y="accuracy",
+        order=list(place), hue="group", palette=COLOURS, saturation=1, alpha=0.25, linewidth=0, inner=None, cut=0,
+        density_norm="width", width=0.85, dodge=False, legend=False, ax=ax,
+    )  # fmt: skip
+    if len(cell):
+        sns.scatterplot(
+            cell, x="x", y="accuracy", hue="group", palette=COLOURS, style="group", markers=MARKERS, s=7, linewidth=0,
+            zorder=3, legend=False, ax=ax,
+        )  # fmt: skip
+    ax.hlines(full["accuracy"], full["x"] - 0.45, full["x"] + 0.45, **FULL, zorder=4)
+    ax.vlines("x", "low", "high", **WHISKER, zorder=4, data=full)
+    ax.set(xlim=(-0.6, len(groups) - 0.4), xlabel="", ylabel="accuracy (%)")
+    ax.label_outer()
     percent_axis(ax.yaxis)
 
 

@@ -1,27 +1,23 @@
-"""One look for all figures: sizes for a printed column, and a colour, a marker and a line for every role."""
+"""One look for all figures: seaborn's theme, in sizes for a printed column."""
 
 from contextlib import AbstractContextManager
-from typing import NamedTuple
 
-import matplotlib.colors
 import matplotlib.style
+import seaborn as sns
+from seaborn.utils import relative_luminance
 
 SMALL = 7  # points; text is never smaller
 
 RC = {
+    **sns.axes_style("ticks"),
+    **sns.plotting_context("paper", font_scale=8 / 9.6),  # 8 points for titles and labels of axes
     "font.family": "DejaVu Sans",  # comes with matplotlib, so that figures are the same everywhere
-    "font.size": 8,
-    "axes.titlesize": 8,
-    "axes.labelsize": 8,
     "xtick.labelsize": SMALL,
     "ytick.labelsize": SMALL,
     "legend.fontsize": SMALL,
     "legend.title_fontsize": SMALL,
     "legend.frameon": False,
     "legend.handlelength": 2.6,
-    "figure.titlesize": 8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
     "axes.linewidth": 0.6,
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
@@ -37,30 +33,9 @@ RC = {
 }
 
 
-class Role(NamedTuple):
-    """How a group of subsets, or the full model, looks wherever it appears. Readable without colour."""
-
-    label: str
-    colour: str
-    marker: str
-    line: str
-
-
-# Okabe and Ito's palette: distinct to colour-blind readers too.
-ROLES = {
-    "id": Role("ID", "#0072B2", "o", "-"),
-    "ood": Role("OOD", "#D55E00", "^", "--"),
-    "ood-entailment": Role("OOD-entailment", "#009E73", "s", "-."),
-    "mixed": Role("mixed", "#AA4499", "D", ":"),
-    "full": Role("full model", "black", "_", "-"),
-}
-
-
 def ink(ground) -> str:
     """Black or white, whichever has the higher contrast (WCAG 2) with the colour `ground`."""
-    linear = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in matplotlib.colors.to_rgb(ground))
-    luminance = sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-    return "black" if luminance > 0.179 else "white"
+    return "black" if relative_luminance(ground) > 0.179 else "white"
 
 
 def applied() -> AbstractContextManager:

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from heuristic_core.figures.roles import ROLES
 from heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some, subset_groups
-from heuristic_core.figures.sheets import Sheet, number, signed
-from heuristic_core.figures.style import ROLES
+from heuristic_core.figures.sheets import Sheet
+from heuristic_core.figures.text import number, signed
 
 JOINT = ("strongest", "core-all", "chosen")  # roles of the sets that are shown
 VALUES = ["accuracy", "change", "change_low", "change_high", "interaction", "interaction_low", "interaction_high"]

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from heuristic_core.figures.panels import seed_label
 from heuristic_core.figures.rows import ft_seeds, some
-from heuristic_core.figures.sheets import Sheet, number
+from heuristic_core.figures.sheets import Sheet
+from heuristic_core.figures.text import number, seed_label
 
 COLUMNS = ["ft_seed", "set", "n", "seeds", "observed", "expected", "p", "permutations"]
 HEADS = ["subnetworks", "their number", "pruning seeds", "heads in all", "expected", "p"]

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from heuristic_core.figures.panels import seed_label
+from heuristic_core.figures.roles import ROLES
 from heuristic_core.figures.rows import ft_seeds, some
-from heuristic_core.figures.sheets import Sheet, number
-from heuristic_core.figures.style import ROLES
+from heuristic_core.figures.sheets import Sheet
+from heuristic_core.figures.text import number, seed_label
 
 GROUPS = {group: ROLES[group].label for group in ("id", "ood", "ood-entailment", "mixed")} | {"mixed-1:1": "mixed, 1:1"}
 ORDERS = ("per-seed", "mean-first", "upward")

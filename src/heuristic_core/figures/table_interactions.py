@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from heuristic_core.figures.panels import seed_label
+from heuristic_core.figures.roles import ROLES
 from heuristic_core.figures.rows import GROUPS, ft_seeds, some
-from heuristic_core.figures.sheets import Sheet, signed
-from heuristic_core.figures.style import ROLES
+from heuristic_core.figures.sheets import Sheet
+from heuristic_core.figures.text import seed_label, signed
 
 JOINT = ("core-all", "strongest", "chosen", "pair")
 NUMBERS = ["change", "change_low", "change_high", "interaction", "interaction_low", "interaction_high"]

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from heuristic_core.figures.panels import seed_label
 from heuristic_core.figures.rows import ft_seeds, some
-from heuristic_core.figures.sheets import Sheet, number
+from heuristic_core.figures.sheets import Sheet
+from heuristic_core.figures.text import number, seed_label
 from heuristic_core.tables.schemas import COMPONENT, RUN
 
 KEPT = ("mid", "high", "early")

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from heuristic_core.figures.panels import percent, seed_label
+from heuristic_core.figures.roles import ROLES
 from heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some, subset_groups
-from heuristic_core.figures.sheets import Sheet, number
-from heuristic_core.figures.style import ROLES
+from heuristic_core.figures.sheets import Sheet
+from heuristic_core.figures.text import number, percent, seed_label
 
 COLUMNS = ["ft_seed", "step", "sparsity", "subset", "group"]
 VALUES = ["between_sd", "seeds", "within_sd", "repeated", "same_masks"]

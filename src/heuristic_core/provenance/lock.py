@@ -9,7 +9,7 @@ from importlib import metadata
 COMPUTING = {"datasets", "huggingface-hub", "numpy", "pandas", "pyarrow", "pydantic", "pyyaml", "safetensors", "scipy"}
 COMPUTING |= {"tokenizers", "torch", "transformers"}
 # Packages that draw and lay out what was computed: they matter where they are imported.
-DRAWING = {"jinja2", "markupsafe", "matplotlib", "pillow"}
+DRAWING = {"jinja2", "markupsafe", "matplotlib", "pillow", "seaborn"}
 
 
 def pins(text: str) -> dict[str, str]:

@@ -5,8 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas as pd
+
 from heuristic_core.common.errors import InputError
-from heuristic_core.figures.sheets import Sheet, from_markdown
+from heuristic_core.figures import sheets_of
+from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.targets import TARGETS, module, outputs
 from heuristic_core.report.render import data_uri
 
@@ -44,8 +47,8 @@ def exhibit(root: Path, name: str, caption: str, prefix: str = "") -> Exhibit:
         "csv_name": f"{root.name}-{name}.csv",
         "links": {kind.upper(): f"{prefix}{path}" for kind, path in files.items() if kind not in ("csv", "png", "md")},
     }
-    if "md" in files:
-        return Exhibit(**common, sheets=tuple(from_markdown((root / files["md"]).read_text())))
+    if "parquet" in files:
+        return Exhibit(**common, sheets=tuple(sheets_of(name, pd.read_parquet(root / files["parquet"]))))
     png = (root / files["png"]).read_bytes()
     width, height = png_size(png)
     return Exhibit(**common, image=data_uri(png, "image/png"), width=width, height=height)

@@ -1,0 +1,26 @@
+"""Numbers and names as figures and tables write them."""
+
+import pandas as pd
+
+
+def number(value, digits: int = 1) -> str:
+    """A number with so many decimals and a true minus sign; empty where it is null."""
+    return "" if pd.isna(value) else f"{value:z.{digits}f}".replace("-", "−")
+
+
+def signed(value, digits: int = 1) -> str:
+    """The same with its sign, + included."""
+    return "" if pd.isna(value) else f"{value:+z.{digits}f}".replace("-", "−")
+
+
+def bracket(low: float, high: float, digits: int = 1) -> str:
+    """The ends of an interval, with a space before; empty where they are unknown."""
+    return "" if pd.isna(low) or pd.isna(high) else f" [{number(low, digits)}, {number(high, digits)}]"
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:g} %"
+
+
+def seed_label(ft_seed: int) -> str:
+    return f"fine-tuning seed {ft_seed}"
