@@ -1,8 +1,7 @@
 """Two studies compared: differences and intervals against hand calculation, the page, the command."""
 
 import json
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 from conftest import ROOT
 from page_studies import CONTEXT, make_study
 from pages import check_source, needs_chromium, probe
+from reduced import snakemake
 from scipy import stats
 from test_scripts import script
 
@@ -243,26 +243,21 @@ def test_an_unknown_run_and_a_faulty_context_are_named(folder, tmp_path):
         load(Side(root, None))
 
 
-def snakemake(folder, *arguments):
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder)]
-    command += ["--configfile", str(ROOT / "config.yaml"), "--cores", "1", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
 @pytest.mark.slow
 def test_the_command(folder):
     asked = ["compare", "--config", "compare=results/one results/pair:2"]
-    done = snakemake(folder, *asked)
+    run = partial(snakemake, config=ROOT / "config.yaml", check=False)
+    done = run(folder, *asked)
     assert done.returncode == 0, done.stderr[-3000:]
     out = folder / "results" / "compare-one-pair-ft2"
     assert sorted(path.name for path in out.iterdir()) == [
         "compare.html", "differences.csv", "differences.parquet", "logs", "provenance",
     ]  # fmt: skip
-    assert "Nothing to be done" in snakemake(folder, *asked).stderr
+    assert "Nothing to be done" in run(folder, *asked).stderr
     path = folder / "results" / "one" / "tables" / "core.parquet"
     path.write_bytes(path.read_bytes())
-    assert "1 of 1 steps" in snakemake(folder, *asked).stderr
-    wrong = snakemake(folder, "compare", "--config", "compare=results/one results/nowhere")
+    assert "1 of 1 steps" in run(folder, *asked).stderr
+    wrong = run(folder, "compare", "--config", "compare=results/one results/nowhere")
     assert wrong.returncode == 1 and "results/nowhere is no folder" in wrong.stderr
-    usage = snakemake(folder, "compare")
+    usage = run(folder, "compare")
     assert usage.returncode == 1 and 'compare="results/a results/b"' in usage.stdout + usage.stderr
