@@ -21,14 +21,15 @@ else:
     include: "workflow/rules/finetune.smk"
     include: "workflow/rules/prune.smk"
     include: "workflow/rules/evaluate.smk"
-    include: "workflow/rules/tables.smk"
     include: "workflow/rules/published.smk"
+    include: "workflow/rules/tables.smk"
     include: "workflow/rules/redraw.smk"
     include: "workflow/rules/figures.smk"
     include: "workflow/rules/report.smk"
     include: "workflow/rules/audit.smk"
     include: "workflow/rules/compare.smk"
     include: "workflow/rules/export.smk"
+    include: "workflow/rules/absent.smk"
 
 
 rule all_figures:

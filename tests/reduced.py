@@ -1,9 +1,11 @@
 """The reduced study: its configuration, and Snakemake's command line on it."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import forked
@@ -11,7 +13,7 @@ import forked
 from heuristic_core.config import load_study
 from heuristic_core.config.context import Context
 from heuristic_core.figures.targets import TARGETS, unmet
-from heuristic_core.plan.jobs import counted
+from heuristic_core.plan.jobs import family
 
 ROOT = Path(__file__).parent.parent
 REDUCED = ROOT / "tests" / "studies" / "reduced.yaml"
@@ -47,6 +49,16 @@ def snakemake(
     if check:
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
     return done
+
+
+def counted(text: str) -> Counter:
+    """Jobs by rule in the table that a dry run prints, without its total and targets."""
+    found = Counter()
+    for rule, count in dict(re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE)).items():  # it can be printed twice
+        found[family(rule)] += int(count)
+    return Counter(
+        {rule: count for rule, count in found.items() if not re.search(r"(^|_)(total|all|all_figures)$", rule)}
+    )
 
 
 def planned(folder: Path, config: Path | list[Path] = REDUCED, checkout: Path = ROOT) -> dict[str, int]:

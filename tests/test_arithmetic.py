@@ -200,7 +200,7 @@ def test_a_script_started_by_hand_starts_itself_again_and_records_what_it_comput
     identity = {"study": "s", "model-name": "m", "task-name": "t", "ft-seed": 1, "step": 1}
     options = identity | {"checkpoint": checkpoint, "train": pairs, "evaluation": pairs} | written
     options |= {"arithmetic": PORTABLE, "code": "c", "log": study / "logs" / "job.log"}
-    command = [sys.executable, ROOT / "workflow" / "scripts" / "full_model.py", "--outputs", written["means"]]
+    command = [sys.executable, ROOT / "workflow" / "scripts" / "full_model.py"]
     command += [part for name, value in options.items() for part in (f"--{name}", value)]
     kept = {name: value for name, value in os.environ.items() if name not in SETTINGS}
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=kept)

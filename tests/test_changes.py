@@ -9,8 +9,9 @@ import sys
 import pytest
 from reduced import ROOT, clone
 
+from heuristic_core.plan.jobs import Listed
 from heuristic_core.provenance.changes.code import changed_code
-from heuristic_core.provenance.changes.dryrun import PARAMS, Planned, Reason, planned_jobs, reason_of
+from heuristic_core.provenance.changes.dryrun import PARAMS, Planned, Reason, planned, reason_of
 from heuristic_core.provenance.changes.explain import MOST, NOTHING, explain
 from heuristic_core.provenance.changes.settings import differences, option
 
@@ -24,47 +25,12 @@ def no_code(words, output):
 # ---- Snakemake's words
 
 
-def test_a_dry_runs_jobs_are_read_with_their_reasons_but_targets_are_none():
-    text = """[Sat Nov 21 19:47:01 2026]
-rule x_prune_42_43:
-    input: a/means, a/logits
-    output: a/seed42/s.json, a/seed43/s.json
-    jobid: 3
-    reason: Missing output files: a/seed42/s.json, a/seed43/s.json; Input files updated by another job: a/means
-    resources: tmpdir=/tmp
-Shell command: fork prune --prune '{"rise": 1}' --seeds 42 43
-
-rule describe:
-    output: study.json
-    reason: Code has changed since last execution
-Shell command: None
-
-Group job tables (jobs in lexicogr. order):
-
-    [Sat Nov 21 19:47:01 2026]
-    rule spread:
-        input: t
-        output: spread
-        reason: Missing output files: spread
-    Shell command: fork spread --table t
-
-    rule claims:
-        output: claims
-        reason: Code has changed since last execution
-    Shell command: None
-
-localrule all_figures:
-    input: study.json
-    reason: Input files updated by another job: study.json
-"""
-    prune, describe, spread, claims = planned_jobs(text)
-    assert prune.rule == "x_prune"
-    assert (prune.inputs, prune.outputs) == (["a/means", "a/logits"], ["a/seed42/s.json", "a/seed43/s.json"])
-    assert prune.words == ["fork", "prune", "--prune", '{"rise": 1}', "--seeds", "42", "43"]
-    assert prune.reason == NONE._replace(files={"missing": prune.outputs})
-    assert describe.reason == claims.reason == NONE._replace(command=True)
-    assert (spread.rule, spread.inputs, spread.outputs) == ("spread", ["t"], ["spread"])
-    assert spread.words == ["fork", "spread", "--table", "t"]
+def test_a_jobs_words_and_reason_are_those_of_its_command_over_several_lines():
+    command = 'fork prune \\\n    --prune \'{"rise": 1,\n "hold": 2}\' \\\n    --seeds 42 43'
+    (job,) = planned([Listed("x_prune_42_43", ["a"], ["b", "c"], command, "Missing output files: b, c")])
+    assert (job.rule, job.inputs, job.outputs) == ("x_prune", ["a"], ["b", "c"])
+    assert job.words == ["fork", "prune", "--prune", '{"rise": 1,\n "hold": 2}', "--seeds", "42", "43"]
+    assert job.reason == NONE._replace(files={"missing": ["b", "c"]})
 
 
 AND_SOFTWARE = " ; Software environment definition has changed since last execution"
@@ -125,7 +91,7 @@ def test_other_parameters_and_long_values_are_shown_short_and_digests_not_at_all
     assert differences(["cpu", "0" * 16], ["cuda", "f" * 16], ["step", "x", "--device", "cuda"]) == [
         "device cpu -> cuda"
     ]
-    assert differences([], ["--examples 3"], []) == ["none -> --examples 3"]
+    assert differences([], [3], ["step", "x", "--examples", "3"]) == ["examples none -> 3"]
     (line,) = differences(["x" * 100], ["y"], [])
     assert line == "x" * 57 + "... -> y"
 
@@ -133,13 +99,14 @@ def test_other_parameters_and_long_values_are_shown_short_and_digests_not_at_all
 def test_an_option_is_the_last_before_its_value():
     assert option("b", ["--one", "a", "--two", "a", "b"]) == "two"
     assert option("z", ["--one", "a"]) == option("a", ["a"]) == ""
+    assert option(3, ["--one", "3", "--two", "3"]) == ""
 
 
 # ---- the text
 
 
 def job(rule, inputs=(), outputs=(), **reason):
-    return Planned(rule, list(inputs), list(outputs), f"fork {rule}", NONE._replace(**reason))
+    return Planned(rule, list(inputs), list(outputs), ["fork", rule], NONE._replace(**reason))
 
 
 def test_nothing_to_do_is_said():

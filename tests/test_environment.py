@@ -1,4 +1,4 @@
-"""The lock and the conda file are what pyproject.toml asks for."""
+"""The lock is what pyproject.toml asks for."""
 
 import re
 import sys
@@ -6,7 +6,6 @@ import tomllib
 from importlib.metadata import packages_distributions
 
 import pytest
-import yaml
 from conftest import ROOT
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -61,16 +60,6 @@ def test_the_lock_names_no_build_of_one_machine(pins):
 def test_the_lock_pins_what_the_project_imports_and_does_not_pin_the_project(pins):
     assert canonicalize_name(PROJECT["name"]) not in pins
     assert {"pydantic-core", "tokenizers", "huggingface-hub"} <= set(pins), "not only direct requirements"
-
-
-def test_conda_asks_for_the_projects_python_and_installs_the_lock():
-    dependencies = yaml.safe_load((ROOT / "envs" / "environment.yaml").read_text())["dependencies"]
-    (python,) = [d for d in dependencies if isinstance(d, str) and re.match(r"python\b", d)]
-    series = re.fullmatch(r"python=(\d+\.\d+)", python)[1]
-    assert PROJECT["requires-python"] == f">={series}"
-    assert "pip" in dependencies
-    (pip,) = [d["pip"] for d in dependencies if isinstance(d, dict)]
-    assert pip == ["-r requirements.txt"]
 
 
 def test_make_uses_that_python_and_the_pins_of_pyproject(pins):

@@ -10,9 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from conftest import ROOT
-from reduced import REDUCED, planned, snakemake
-
-from heuristic_core.plan.jobs import counted
+from reduced import REDUCED, counted, planned, snakemake
 
 LABELS = ["entailment", "neutral", "contradiction"]
 NAME = "tiny/bert"

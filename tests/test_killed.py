@@ -1,8 +1,8 @@
 """Pruning and fine-tuning, killed with SIGKILL at random moments and run again, end with an undisturbed run's bytes."""
 
+import json
 import random
 import re
-import shlex
 import subprocess
 import sys
 import time
@@ -16,6 +16,7 @@ from safetensors.torch import save_file
 from heuristic_core.config.pruning import Prune
 from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.models.ablation import component_means
+from heuristic_core.plan.jobs import Listed
 from heuristic_core.pruning.subnetwork import Subnetwork
 from heuristic_core.tables.parquet import read_table
 
@@ -71,19 +72,21 @@ def test_pruning_killed_at_random_moments_ends_with_the_same_bytes(fused, pairs,
 
 
 def command_of(folder, target):
-    """What the workflow runs to make `target`: the script and its arguments, as `snakemake -n -p` prints them."""
-    text = snakemake(folder, "--dry-run", "--printshellcmds", "--force", target).stdout
-    name, rest = re.search(r"^Shell command: (?:step|fork) (\w+) (.+) --code", text, re.MULTILINE).groups()
-    return [sys.executable, str(ROOT / "workflow" / "scripts" / f"{name}.py"), *shlex.split(rest)]
+    """What the workflow runs to make `target`, without a record: the script and its arguments."""
+    told = snakemake(folder, "--dry-run", "--logger", "jobs", "--force", target).stdout
+    listed = [Listed(**json.loads(line)) for line in told.splitlines()]
+    words = next(job.words for job in listed if target in job.outputs)
+    return [sys.executable, str(ROOT / "workflow" / "scripts" / f"{words[1]}.py"), *words[2 : words.index("--code")]]
 
 
 @pytest.mark.slow
 def test_fine_tuning_killed_at_random_moments_ends_with_the_same_bytes(finished, tmp_path):
     folder = f"{RUNS}/ft1"
     command = command_of(finished, f"{folder}/trace.parquet")
-    command[command.index("--folder") + 1] = str(tmp_path)
-    for option in ("--trace", "--predictions", "--log"):
+    for option in ("--trace", "--predictions"):
         command[command.index(option) + 1] = str(tmp_path / option[2:])
+    command = [word.replace(folder, str(tmp_path)) if word.endswith("/checkpoint") else word for word in command]
+    command += ["--log", str(tmp_path / "log")]
     log, state = tmp_path / "log", tmp_path / ".unfinished" / "state.safetensors"
     draws, resumed = random.Random(0), []
     for _ in range(KILLS + 1):

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 from conftest import ROOT, SHARED
-from reduced import REDUCED, STUDY, planned
+from reduced import REDUCED, STUDY, counted, planned
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config import load_study
@@ -14,7 +14,7 @@ from heuristic_core.config.lesion import Lesion
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.config.tasks import EvaluationSplit, Split
 from heuristic_core.plan.devices import device, hours
-from heuristic_core.plan.jobs import counted, jobs
+from heuristic_core.plan.jobs import jobs
 from heuristic_core.plan.memory import memory
 from heuristic_core.plan.needs import needs
 from heuristic_core.plan.pairs import Pairs, StudyPairs, pairs_of

@@ -42,8 +42,7 @@ def study(tmp_path):
 def make(root, job, inputs, outputs, *options):
     """Let a job of that name write its outputs."""
     inputs, outputs = ([str(path) for path in paths] for paths in (inputs, outputs))
-    command = [*options, "--inputs", *inputs, "--outputs", *outputs]
-    record = Record("c0de", inputs, outputs, f"{root}/logs/{job}.log", command, "native")
+    record = Record("c0de", inputs, outputs, f"{root}/logs/{job}.log", options, "native")
     for path in outputs:
         if not path.endswith("checkpoint"):
             Path(path).write_text(job)
@@ -109,7 +108,7 @@ def test_a_record_tells_when_it_was_changed(study):
 
 def test_settings_are_what_the_command_line_sets_but_for_files():
     command = ["--prune", '{"rise": 3, "seed": 5}', "--seeds", "42", "43", "--checkpoint", "results/a", "--cpu"]
-    command += ["--log", "x.log", "--code", "c0de", "--inputs", "results/a", "--outputs"]
+    command += ["--log", "x.log", "--code", "c0de"]
     found = settings(command, {"results/a"})
     assert found == {"prune": {"rise": 3, "seed": 5}, "seeds": [42, 43]}
     assert seeds(found) == {"prune.seed": 5, "seeds": [42, 43]}

@@ -155,7 +155,7 @@ def test_as_many_paths_as_seeds_are_asked_for(capsys):
     names = {"study": "s", "model-name": "m", "task-name": "t", "ft-seed": "1", "step": "1", "sparsity": "0.5"}
     given = [part for key, value in (paths | names).items() for part in (f"--{key}", value)]
     assert status("prune", "--prune", CONFIG, *given, "--seeds", "1", "2") == 2
-    assert "--subnetworks: give one path for each of the 2 values of --seeds" in capsys.readouterr().err
+    assert "--subnetworks: give one path for each of the 2 values of seeds" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("name", "given"), [("figure", "figure99"), ("concatenate", "nothing")])

@@ -15,14 +15,13 @@ from pathlib import Path
 import pytest
 import yaml
 from conftest import ROOT
-from reduced import REDUCED, STUDY, results, snakemake
+from reduced import REDUCED, STUDY, counted, results, snakemake
 
 from heuristic_core.config import load_study
 from heuristic_core.config.grid import cells, repeats
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.plan import needs as needs_of
 from heuristic_core.plan import slurm
-from heuristic_core.plan.jobs import counted
 
 PAPER = load_study(ROOT / "config" / "paper-mnli-bert.yaml")
 PROFILE = ("--profile", str(ROOT / "slurm"))

@@ -145,6 +145,9 @@ def test_a_killed_workflow_leaves_nothing_that_counts_as_finished(finished, chan
     assert len(Subnetwork.load(folder / target).kept) == 6
 
 
+KEPT = (60, 400)
+
+
 def finetune_command(finished: Path, folder: Path, config: Path) -> list[str]:
     data = finished / RUNS / "data"
     given = {
@@ -158,13 +161,13 @@ def finetune_command(finished: Path, folder: Path, config: Path) -> list[str]:
         "--evaluation": data / "encoded/evaluation.safetensors",
         "--subsets": data / "subsets.json",
         "--tokenizer": data / "tokenizer",
-        "--folder": folder,
         "--trace": folder / "trace.parquet",
         "--predictions": folder / "predictions.parquet",
         "--arithmetic": STUDY.arithmetic,
         "--log": folder / "log",
     }
     arguments = [str(part) for pair in given.items() for part in pair]
+    arguments += ["--checkpoints", *(str(folder / f"step{step}" / "checkpoint") for step in KEPT)]
     return [sys.executable, str(ROOT / "workflow/scripts/finetune.py"), *arguments]
 
 
@@ -172,7 +175,7 @@ def finetune_command(finished: Path, folder: Path, config: Path) -> list[str]:
 def test_killed_fine_tuning_resumes_to_the_same_checkpoints(finished, changed, tmp_path):
     """By hand, as a user would: killed after its first saved state, then run again."""
     longer = changed(
-        finetune__steps=400, finetune__checkpoints=[60, 400], grid__checkpoints=[60, 400], grid__early=None
+        finetune__steps=400, finetune__checkpoints=list(KEPT), grid__checkpoints=list(KEPT), grid__early=None
     )
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     subprocess.run(finetune_command(finished, whole, longer), check=True, capture_output=True)

@@ -1,23 +1,20 @@
 # What results were made from, and whether they still are what was made.
-for prefix, layout, _, _, names, _ in DRAWN[: len(DRAWN) - len(REDRAWN)]:
+for one in (OWN, *PUBLISHED_STUDIES):
 
     rule:
         name:
-            f"{prefix}provenance"
+            f"{one.prefix}provenance"
         input:
-            report=f"{layout.root}/report.html",
-            targets=[path for name in names for path in outputs(layout.root, name)],
-            traces=[] if prefix else [L.table("prune_trace"), L.table("finetune_trace")],
+            f"{one.layout.root}/report.html",
+            [path for name in one.targets for path in outputs(one.layout.root, name)],
+            [] if one.prefix else [L.table("prune_trace"), L.table("finetune_trace")],
         output:
-            layout.table("provenance"),
+            table=one.layout.table("provenance"),
         log:
-            layout.log("tables/provenance"),
+            one.layout.log("tables/provenance"),
         group:
             "tables"
-        conda:
-            "../../envs/environment.yaml"
         params:
-            **job("provenance"),
-            root=lambda w, input: os.path.dirname(input.report),
+            **job("provenance", recorded=False, root=lambda w, input: os.path.dirname(input[0])),
         shell:
-            "fork provenance --root {params.root} --table {output} --arithmetic {params.arithmetic} --log {log}"  # itself without a record
+            FORK

@@ -6,7 +6,9 @@ import json
 import os
 import shlex
 import sys
+from inspect import signature
 from pathlib import Path
+from typing import NamedTuple
 
 from snakemake.exceptions import WorkflowError
 
@@ -16,6 +18,7 @@ from heuristic_core.config.context import Context
 from heuristic_core.config.grid import cells, early, repeats, seed_blocks, spread
 from heuristic_core.config.paths import Layout
 from heuristic_core.figures.targets import TARGETS, module, outputs, shown, unmet
+from heuristic_core.jobs.command import block, command
 from heuristic_core.models.folder import local_files
 from heuristic_core.plan.needs import needs
 from heuristic_core.provenance.crate.members import LESIONED, members
@@ -62,8 +65,15 @@ MODELS = f"{SMALL}models_ft{{ft_seed}}"
 SUBNETWORKS = f"{SMALL}subnetworks_ft{{ft_seed}}_step{{step}}"
 ABLATIONS = f"{SMALL}ablations_ft{{ft_seed}}"
 # How predictions are scored, everywhere.
-SCORING = STUDY.analysis.model_dump_json(include={"subsets", "class_rule", "bootstrap", "seed"})
-IDENTITY = f"--study {STUDY.study} --model-name {STUDY.model.name} --task-name {STUDY.task.name}"
+SCORING = block(STUDY.analysis, {"subsets", "class_rule", "bootstrap", "seed"})
+# Settings of jobs: which run they are about, and how they run a model.
+RUN = {
+    "study": STUDY.study,
+    "model_name": STUDY.model.name,
+    "task_name": STUDY.task.name,
+    "ft_seed": lambda w: w.ft_seed,
+}
+DEVICE = {"device": STUDY.device, "precision": STUDY.precision}
 LOCK = f"{workflow.basedir}/envs/requirements.txt"
 ARITHMETIC = f"{workflow.basedir}/src/heuristic_core/common/arithmetic.py"
 SCRIPTS = sorted(glob.glob(f"{workflow.basedir}/workflow/scripts/*.py"))
@@ -75,31 +85,45 @@ PAGE = sorted(glob.glob(f"{workflow.basedir}/src/heuristic_core/report/templates
 
 # In shell commands, `step NAME ...` runs a script, and `fork NAME ...` runs it in a fork of a process with its imports
 # done, for jobs that would import for as long as they work (on other machines there is no such process: the same as `step`).
-FORK = ""
+# The rest of the command follows from the names of inputs, outputs and settings: see `job`.
+STEP = "step {params.command} --log {log}"
+FORK = "fork {params.command} --log {log}"
+SERVER = ""
 if not workflow.remote_exec and os.environ.get("HEURISTIC_CORE_FORK_SERVER", "1") == "1":
     version = code_digest(*SCRIPTS, lock=LOCK)
     here = hashlib.sha256(f"{sys.executable} {sys.version} {workflow.basedir}".encode()).hexdigest()[:8]
-    FORK = f"{version}-{here}"
+    SERVER = f"{version}-{here}"
 # A job ends with the processes that started it, this one and its shell.
 shell.prefix(
-    f"export HEURISTIC_CORE_STARTERS='{os.getpid()} '$$; PYTHON={shlex.quote(sys.executable)} FORK={FORK} "
+    f"export HEURISTIC_CORE_STARTERS='{os.getpid()} '$$; PYTHON={shlex.quote(sys.executable)} FORK={SERVER} "
     f'WORKFLOW={shlex.quote(workflow.basedir)}/workflow; source "$WORKFLOW/jobs.sh"; '
 )
 
 
-def code_of(script, *more):
-    """Digest of `script` with all that it imports, and of the files `more`."""
-    return code_digest(f"{workflow.basedir}/workflow/scripts/{script}.py", *more, lock=LOCK)
+def job(script, *more, recorded=True, **settings):
+    """Params of jobs that run `script`: their settings, arithmetic and code, and the command that is made of names.
+
+    An input, output or setting `a_b` of the rule is the option `--a-b`; inputs and outputs without a name are none. A
+    list is several words; None and an empty list are no option. A setting may be a function, as params may.
+    more: files on which results depend beside the script and what it imports. recorded: whether results have records.
+    """
+    settings.setdefault("arithmetic", STUDY.arithmetic)
+    code = code_digest(f"{workflow.basedir}/workflow/scripts/{script}.py", ARITHMETIC, *more, lock=LOCK)
+
+    # As it asks for inputs and outputs, Snakemake compares the settings between runs, and not what is made of them.
+    def options(wildcards, input, output, threads):
+        given = {"input": input, "output": output, "threads": threads}
+        values = {name: called(value, wildcards, given) for name, value in settings.items()}
+        return command(script, dict(input.items()), dict(output.items()), values | ({"code": code} if recorded else {}))
+
+    return settings | {"code": code, "command": options}
 
 
-def job(script, *more):
-    """Params of what computes by `script`: in which arithmetic, and by which code."""
-    return {"arithmetic": STUDY.arithmetic, "code": code_of(script, ARITHMETIC, *more)}
-
-
-def recorded(command):
-    """A job's command, with its log and what its provenance record needs. Snakemake calls this again in every job."""
-    return f"{command} --arithmetic {{params.arithmetic}} --log {{log}} --code {{params.code}} --inputs {{input:q}} --outputs {{output:q}}"
+def called(value, wildcards, given):
+    """The value of a param; where it is a function, what it gives for as much of `given` as it asks for."""
+    if not callable(value):
+        return value
+    return value(wildcards, **{name: given[name] for name in signature(value).parameters if name in given})
 
 
 CODE = commit(workflow.basedir)
@@ -126,9 +150,14 @@ def fetched(block):
     return ancient(rules.fetch.output[0]) if block in TO_FETCH else []
 
 
-def given(option, value):
-    """A command line's option, or nothing where there is no value."""
-    return "" if value is None else f"--{option} {value}"
+def context_of(study, *names):
+    """What analysis and figures know of a study: what most of them use, and `names`."""
+    return block(study, {"mid", "high", "last", "seeds", *names})
+
+
+def finetuning_of(w, **changes):
+    """The settings of one fine-tuning run. The other seeds are no part of it: adding one reruns no other."""
+    return block(STUDY.finetune.model_copy(update={"seeds": [int(w.ft_seed)], **changes}))
 
 
 def asks(rule):
@@ -143,3 +172,46 @@ def asks(rule):
 def asks_model(rule):
     """The same of a job that runs a model: with a GPU where the study wants one, and in turn within a group."""
     return asks(rule) | {"gpu": 0 if "gres" in AT_GPU else GPUS, "turn": 1} | AT_GPU
+
+
+class Shown(NamedTuple):
+    """A study with figures and a report. prefix: of its rules. targets, tables: figures that it has, what claims read."""
+
+    prefix: str
+    layout: Layout
+    context: Context
+    figures: object
+    targets: list
+    tables: list
+    analysis: object = None
+
+
+# Every table that a claim may read; Snakemake makes those that no figure wanted. An archive may have more than this study.
+CLAIM_TABLES = [
+    "accuracy",
+    "group_accuracy",
+    "finetune_accuracy",
+    "components",
+    "core",
+    "core_null",
+    "rank_correlation",
+    "variance",
+    "controls",
+    "effective_size",
+    "ablations",
+    "attention",
+    "overlap_heads",
+    "lesions",
+    "lesion_accuracy",
+]
+OWN = Shown(
+    prefix="",
+    layout=L,
+    context=CONTEXT,
+    figures=STUDY.figures,
+    targets=[name for name in TARGETS if unmet(name, CONTEXT) is None],
+    tables=[name for name in CLAIM_TABLES if STUDY.lesion or name not in LESIONED],
+    analysis=STUDY.analysis,
+)
+# Rules that this study does not have: name -> log, exit status, and what is said when they are asked for.
+ABSENT = {}

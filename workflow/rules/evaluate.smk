@@ -10,19 +10,12 @@ rule evaluate:
         L.log("evaluate/ft{ft_seed}-step{step}-s{sparsity}-seed{seed}"),
     group:
         SUBNETWORKS
-    conda:
-        "../../envs/environment.yaml"
     resources:
         **asks_model("evaluate"),
     params:
-        **job("evaluate"),
-        device=STUDY.device,
-        precision=STUDY.precision,
+        **job("evaluate", **DEVICE),
     shell:
-        recorded(
-            "fork evaluate --checkpoint {input.checkpoint} --means {input.means} --subnetwork {input.subnetwork}"
-            " --evaluation {input.evaluation} --predictions {output.predictions} --device {params.device} --precision {params.precision}"
-        )
+        FORK
 
 
 use rule evaluate as evaluate_again with:
@@ -50,33 +43,29 @@ rule ablate:
         L.log("ablate/ft{ft_seed}"),
     group:
         ABLATIONS
-    conda:
-        "../../envs/environment.yaml"
     resources:
         **asks_model("ablate"),
     params:
-        **job("ablate"),
-        analysis=STUDY.analysis.model_dump_json(
-            include={
-                "ablation_kinds",
-                "ablation_sets",
-                "ablation_pairs",
-                "control_draws",
-                "pair_control_draws",
-                "seed",
-                "subsets",
-            }
+        **job(
+            "ablate",
+            analysis=block(
+                STUDY.analysis,
+                {
+                    "ablation_kinds",
+                    "ablation_sets",
+                    "ablation_pairs",
+                    "control_draws",
+                    "pair_control_draws",
+                    "seed",
+                    "subsets",
+                },
+            ),
+            **RUN,
+            step=STUDY.last_checkpoint,
+            **DEVICE,
         ),
-        step=STUDY.last_checkpoint,
-        identity=IDENTITY,
-        device=STUDY.device,
-        precision=STUDY.precision,
     shell:
-        recorded(
-            "fork ablate --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {params.step}"
-            " --core {input.core} --checkpoint {input.checkpoint} --means {input.means} --evaluation {input.evaluation}"
-            " --predictions {output.predictions} --sets {output.sets} --device {params.device} --precision {params.precision}"
-        )
+        FORK
 
 
 rule evaluate_controls:
@@ -94,24 +83,18 @@ rule evaluate_controls:
         L.log("evaluate_controls/ft{ft_seed}"),
     group:
         ABLATIONS
-    conda:
-        "../../envs/environment.yaml"
     resources:
         **asks_model("evaluate_controls"),
     params:
-        **job("evaluate_controls"),
-        analysis=STUDY.analysis.model_dump_json(include={"control_pairs", "importance_pairs", "seed"}),
-        step=STUDY.last_checkpoint,
-        identity=IDENTITY,
-        device=STUDY.device,
-        precision=STUDY.precision,
+        **job(
+            "evaluate_controls",
+            analysis=block(STUDY.analysis, {"control_pairs", "importance_pairs", "seed"}),
+            **RUN,
+            step=STUDY.last_checkpoint,
+            **DEVICE,
+        ),
     shell:
-        recorded(
-            "fork evaluate_controls --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed}"
-            " --step {params.step} --subnetworks {input.subnetworks} --checkpoint {input.checkpoint} --means {input.means}"
-            " --train {input.train} --evaluation {input.evaluation} --predictions {output.predictions}"
-            " --device {params.device} --precision {params.precision}"
-        )
+        FORK
 
 
 rule attention:
@@ -126,20 +109,16 @@ rule attention:
         L.log("attention/ft{ft_seed}"),
     group:
         MODELS
-    conda:
-        "../../envs/environment.yaml"
     resources:
         **asks_model("attention"),
     params:
-        **job("attention"),
-        analysis=STUDY.analysis.model_dump_json(include={"attention_pairs", "example_pairs"}),
-        step=STUDY.last_checkpoint,
-        max_length=STUDY.task.max_length,
-        identity=IDENTITY,
-        device=STUDY.device,
+        **job(
+            "attention",
+            analysis=block(STUDY.analysis, {"attention_pairs", "example_pairs"}),
+            **RUN,
+            step=STUDY.last_checkpoint,
+            max_length=STUDY.task.max_length,
+            device=STUDY.device,
+        ),
     shell:
-        recorded(
-            "fork attention --analysis {params.analysis:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {params.step}"
-            " --max-length {params.max_length} --checkpoint {input.checkpoint} --tokenizer {input.tokenizer} --sentences {input.sentences}"
-            " --shares {output.shares} --maps {output.maps} --device {params.device}"
-        )
+        FORK

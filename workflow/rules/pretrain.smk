@@ -1,4 +1,7 @@
 # A new model's pre-training. A study whose model is pretrained, such as the default one, starts from what another made.
+START = []
+if not STUDY.pretraining:
+    ABSENT["pretrain"] = L.log("pretrain"), 0, "This study pre-trains nothing: its model block has no `pretraining`."
 if STUDY.pretraining:
 
     rule pretrain:
@@ -10,37 +13,17 @@ if STUDY.pretraining:
             attention=L.table("pretraining_attention"),
         log:
             L.log("pretrain"),
-        conda:
-            "../../envs/environment.yaml"
         threads: STUDY.model.pretraining.threads
         resources:
             **asks("pretrain"),
         params:
-            **job("pretrain"),
-            model=STUDY.model.model_dump_json(),
-            max_length=STUDY.task.max_length,
-            identity=IDENTITY,
+            **job(
+                "pretrain",
+                model=block(STUDY.model),
+                max_length=STUDY.task.max_length,
+                **{name: value for name, value in RUN.items() if name != "ft_seed"},
+            ),
         shell:
-            recorded(
-                "step pretrain --model {params.model:q} {params.identity} --max-length {params.max_length}"
-                " --tokenizer {input.tokenizer} --checkpoint {output.checkpoint} --trace {output.trace} --attention {output.attention}"
-            )
+            STEP
 
     START = [rules.pretrain.output.checkpoint]
-
-else:
-
-    START = []
-
-    rule pretrain:
-        log:
-            L.log("pretrain"),
-        localrule: True
-        conda:
-            "../../envs/environment.yaml"
-        shell:
-            "echo 'This study pre-trains nothing: its model block has no `pretraining`.' | tee {log}"
-
-
-# The option that tells a script where a model starts that was pre-trained here.
-STARTING_FROM = given("pretrained", *(START or [None]))

@@ -21,21 +21,18 @@ for name, seeds, folders, repeat in BLOCKS:
             L.log(f"prune/ft{{ft_seed}}-step{{step}}-s{{sparsity}}-seed{'-'.join(map(str, seeds))}" + "-again" * repeat),
         group:
             SUBNETWORKS
-        conda:
-            "../../envs/environment.yaml"
         resources:
             **asks_model("prune"),
         params:
-            **job("prune"),
-            prune=STUDY.prune.model_dump_json(),
-            identity=IDENTITY,
-            seeds=lambda w, seeds=seeds: [str(seed).format(**w) for seed in seeds],
-            repeat=repeat,
-            device=STUDY.device,
+            **job(
+                "prune",
+                prune=block(STUDY.prune),
+                **RUN,
+                step=lambda w: w.step,
+                sparsity=lambda w: w.sparsity,
+                seeds=(lambda w: [w.seed]) if repeat else seeds,
+                repeat=repeat,
+                device=STUDY.device,
+            ),
         shell:
-            recorded(
-                "fork prune --prune {params.prune:q} {params.identity} --ft-seed {wildcards.ft_seed} --step {wildcards.step}"
-                " --sparsity {wildcards.sparsity} --seeds {params.seeds} --repeat {params.repeat} --checkpoint {input.checkpoint} --means {input.means}"
-                " --logits {input.logits} --train {input.train} --subnetworks {output.subnetworks} --traces {output.traces}"
-                " --device {params.device}"
-            )
+            FORK

@@ -1,5 +1,8 @@
-# An archive that `export` wrote, drawn anew from its own tables and settings: `--config crate=path`.
+# An archive that `export` wrote, drawn again from its own tables and settings: `--config crate=path`.
 REDRAWN = []
+if "crate" not in config:
+    USAGE_OF_REDRAW = "snakemake --cores all redraw --config crate=<archive that export wrote>"
+    ABSENT["redraw"] = L.log("redraw"), 1, USAGE_OF_REDRAW
 if "crate" in config:
     try:
         CRATE = open_crate(str(config["crate"]))
@@ -8,14 +11,20 @@ if "crate" in config:
 
     R = Layout(*[f"{STUDY.results}/from-crate/{CRATE.study}"] * 2)
     REDRAWN_CLAIMS = f"{R.root}/claims.yaml"  # those that the study was judged on
-    REDRAWABLE = [name for name in TARGETS if unmet(name, CRATE.context, CRATE.tables) is None]
-    REDRAWN = [
-        ("redrawn_", R, CRATE.context, CRATE.figures, REDRAWABLE, [t for t in CLAIM_TABLES if t in CRATE.tables])
-    ]
+    REDRAWN.append(
+        Shown(
+            prefix="redrawn_",
+            layout=R,
+            context=CRATE.context,
+            figures=CRATE.figures,
+            targets=[name for name in TARGETS if unmet(name, CRATE.context, CRATE.tables) is None],
+            tables=[name for name in CLAIM_TABLES if name in CRATE.tables],
+        )
+    )
 
     rule unpack:
         input:
-            str(CRATE.path),
+            crate=str(CRATE.path),
         output:
             tables=[R.table(name) for name in CRATE.tables],
             study=f"{R.root}/study.json",
@@ -23,29 +32,13 @@ if "crate" in config:
         log:
             R.log("unpack"),
         localrule: True
-        conda:
-            "../../envs/environment.yaml"
         params:
-            code=code_of("unpack"),
-            folder=lambda w, output: os.path.dirname(output.study),
+            **job("unpack", recorded=False, folder=lambda w, output: os.path.dirname(output.study)),
         shell:
-            "step unpack --crate {input:q} --folder {params.folder} --log {log}"
+            STEP
 
     rule redraw:
         input:
-            [path for name in REDRAWABLE for path in outputs(R.root, name)],
+            [path for name in REDRAWN[0].targets for path in outputs(R.root, name)],
             f"{R.root}/report.html",
         localrule: True
-
-else:
-
-    rule redraw:
-        log:
-            L.log("redraw"),
-        localrule: True
-        conda:
-            "../../envs/environment.yaml"
-        params:
-            usage="snakemake --cores all redraw --config crate=<archive that export wrote>",
-        shell:
-            "echo {params.usage:q} | tee {log} >&2; exit 1"

@@ -1,62 +1,54 @@
 # What a study shows: the paper's claims judged on its tables, and one page with all of it.
-for prefix, layout, context, _, names, tables in DRAWN:
+for one in DRAWN:
 
     rule:
         name:
-            f"{prefix}claims"
+            f"{one.prefix}claims"
         input:
-            tables=[layout.table(name) for name in tables],
-            claims=REDRAWN_CLAIMS if prefix == "redrawn_" else os.path.relpath(f"{workflow.basedir}/claims.yaml"),
+            tables=[one.layout.table(name) for name in one.tables],
+            claims=REDRAWN_CLAIMS if one in REDRAWN else os.path.relpath(f"{workflow.basedir}/claims.yaml"),
         output:
-            layout.table("claims"),
+            table=one.layout.table("claims"),
         log:
-            layout.log("tables/claims"),
+            one.layout.log("tables/claims"),
         group:
             "tables"
-        conda:
-            "../../envs/environment.yaml"
         params:
-            **job("claims"),
-            context=context.model_dump_json(),
+            **job("claims", context=block(one.context)),
         shell:
-            recorded(
-                "fork claims --context {params.context:q} --tables {input.tables:q} --claims {input.claims:q} --table {output}"
-            )
+            FORK
 
     rule:
         name:
-            f"{prefix}report"
+            f"{one.prefix}report"
         input:
-            claims=layout.table("claims"),
-            splits=[] if prefix.startswith("published_") else layout.table("splits"),  # of these it is not known
-            settings=f"{layout.root}/study.json",
-            captions=sorted({os.path.relpath(CAPTIONS[name]) for name in names}),
-            targets=[path for name in names for path in outputs(layout.root, name)],
-            runs=[] if prefix.startswith("published_") else layout.table("runs"),
+            claims=one.layout.table("claims"),
+            splits=[] if one in PUBLISHED_STUDIES else one.layout.table("splits"),  # of these it is not known
+            settings=f"{one.layout.root}/study.json",
+            captions=sorted({os.path.relpath(CAPTIONS[name]) for name in one.targets}),
+            drawn=[path for name in one.targets for path in outputs(one.layout.root, name)],
+            runs=[] if one in PUBLISHED_STUDIES else one.layout.table("runs"),
         output:
-            f"{layout.root}/report.html",
+            report=f"{one.layout.root}/report.html",
         log:
-            layout.log("report"),
+            one.layout.log("report"),
         group:
             "tables"
-        conda:
-            "../../envs/environment.yaml"
         params:
-            **job("report", *PAGE),
-            root=lambda w, output: os.path.dirname(output[0]),
-            targets=names,
-            context=context.model_dump_json(),
+            **job(
+                "report",
+                *PAGE,
+                root=lambda w, output: os.path.dirname(output.report),
+                targets=one.targets,
+                context=block(one.context),
+            ),
         shell:
-            recorded(
-                "fork report --root {params.root} --context {params.context:q} --settings {input.settings:q}"
-                " --claims {input.claims:q} --captions {input.captions:q} --targets {params.targets}"
-                " --report {output}"
-            )
+            FORK
 
 
 # All that a study is run for; what is missing among it is made.
 RESULTS = [
-    *(path for name in FEEDABLE for path in outputs(L.root, name)),
+    *(path for name in OWN.targets for path in outputs(L.root, name)),
     f"{L.root}/report.html",
     *(L.table(name) for name in ("prune_trace", "finetune_trace", "provenance")),
 ]
@@ -77,7 +69,7 @@ PARTS_OF_CELLS = [f"{{folder}}/{name}" for name in ("subnetwork.json", "trace.pa
 MADE = [
     *rules.sentences.output,
     *rules.encode.output,
-    *rules.pretrain.output,
+    *(rules.pretrain.output if STUDY.pretraining else []),
     *expand(PARTS_OF_RUNS, ft_seed=STUDY.finetune.seeds),
     *expand(PARTS_OF_LESIONS, ft_seed=STUDY.finetune.seeds, lesion=CONTEXT.lesions),
     *expand(PARTS_OF_STEPS, ft_seed=STUDY.finetune.seeds, step=STUDY.finetune.checkpoints),
@@ -88,6 +80,6 @@ MADE = [
         for folder in folders_of({"ft_seed": ft_seed, "step": step})
         for path in PARTS_OF_CELLS
     ),
-    *map(L.table, [*PARTS, *OWN_CLAIM_TABLES]),
+    *map(L.table, [*PARTS, *OWN.tables]),
 ]
 RESULTS += [path for path in MADE if not os.path.exists(path) and record_of(path, Path(L.root)).exists()]

@@ -9,9 +9,15 @@ from heuristic_core.common.arithmetic import PORTABLE, available
 from heuristic_core.common.atomic import obstacle
 
 RECORDS = os.path.abspath(".snakemake" if os.path.isdir(".snakemake") else ".")
+# Snakemake's own records, one file for each output. Nothing public tells of them while this file is read.
 METADATA = f"{RECORDS}/metadata"
 # Snakemake's own log lies there, too. Where the disk is full, the terminal still tells what happened, without tracebacks.
 logging.raiseExceptions = False
+
+
+def metadata_of(path):
+    """Snakemake's record of the output `path`; it keeps a path as long as this one in parts, which this does not tell."""
+    return f"{METADATA}/{base64.urlsafe_b64encode(path.encode()).decode()}"
 
 
 def check_writable():
@@ -41,8 +47,8 @@ def check_records():
 def warn_of_strangers():
     """Results without records count as finished, whatever they were made from."""
     description = f"{L.root}/study.json"
-    record = base64.urlsafe_b64encode(description.encode()).decode()
-    if len(record) < 255 and os.path.exists(description) and not os.path.exists(f"{METADATA}/{record}"):
+    record = metadata_of(description)
+    if len(os.path.basename(record)) < 255 and os.path.exists(description) and not os.path.exists(record):
         logger.warning(
             f"{L.root} was not made in this working folder (there is no record of it in {METADATA}). What lies there "
             "counts as finished, whatever configuration and code it was made with; `make audit` compares it with both, "
@@ -75,7 +81,10 @@ def check_results():
 
 
 def check_device():
-    """The first job without its GPU would fail, and Snakemake would delete the results that it was to replace."""
+    """The first job without its GPU would fail, and Snakemake would delete the results that it was to replace.
+
+    Which jobs are to run, nothing public tells in `onstart`.
+    """
     jobs = workflow.persistence.dag.needrun_jobs() if GPUS and workflow.local_exec else []
     if any(job.resources.get("gpu") for job in jobs):
         from heuristic_core.models.device import usable_device

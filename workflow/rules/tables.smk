@@ -2,9 +2,9 @@
 rule gather:
     input:
         full=f"{L.step}/predictions.parquet",
-        predictions=lambda w: [f"{folder}/predictions.parquet" for folder in folders_of(w)],
         subnetworks=lambda w: [f"{folder}/subnetwork.json" for folder in folders_of(w)],
-        traces=lambda w: [f"{folder}/trace.parquet" for folder in folders_of(w)],
+        pruned=lambda w: [f"{folder}/predictions.parquet" for folder in folders_of(w)],
+        trace_parts=lambda w: [f"{folder}/trace.parquet" for folder in folders_of(w)],
     output:
         predictions=f"{L.root}/tables/predictions/ft{{ft_seed}}-step{{step}}.parquet",
         accuracy=f"{L.step}/accuracy.parquet",
@@ -16,27 +16,18 @@ rule gather:
         L.log("gather/ft{ft_seed}-step{step}"),
     group:
         "tables"
-    conda:
-        "../../envs/environment.yaml"
     resources:
         **asks("gather"),
     params:
-        **job("gather"),
-        cells=lambda w, input: [os.path.dirname(path) for path in input.subnetworks],
-        analysis=SCORING,
-        controller=STUDY.prune.controller,
+        **job("gather", analysis=SCORING, controller=STUDY.prune.controller),
     shell:
-        recorded(
-            "fork gather --analysis {params.analysis:q} --full {input.full} --cells {params.cells} --predictions {output.predictions}"
-            " --accuracy {output.accuracy} --group-accuracy {output.group_accuracy} --components {output.components} --traces {output.traces}"
-            " --runs {output.runs} --controller {params.controller}"
-        )
+        FORK
 
 
 # The heads that subnetworks share depend on the spread and the early ones alone: another sparsity reruns no ablation.
 rule core:
     input:
-        lambda w: [
+        subnetworks=lambda w: [
             f"{L.run}/step{c.step}/s{c.sparsity:g}/seed{c.seed}/subnetwork.json".format(**w)
             for c in sorted({*spread(STUDY), *early(STUDY)})
         ],
@@ -47,19 +38,16 @@ rule core:
         L.log("core/ft{ft_seed}"),
     group:
         ABLATIONS
-    conda:
-        "../../envs/environment.yaml"
     resources:
         **(asks("core") | AT_GPU),  # goes where `ablate` goes
     params:
-        **job("core"),
-        analysis=STUDY.analysis.model_dump_json(include={"permutations", "seed"}),
-        context=CONTEXT.model_dump_json(include={"mid", "high", "last", "seeds", "early", "early_seeds"}),
+        **job(
+            "core",
+            analysis=block(STUDY.analysis, {"permutations", "seed"}),
+            context=context_of(CONTEXT, "early", "early_seeds"),
+        ),
     shell:
-        recorded(
-            "fork core --analysis {params.analysis:q} --context {params.context:q} --subnetworks {input}"
-            " --core {output.core} --core-null {output.core_null}"
-        )
+        FORK
 
 
 PARTS = {
@@ -89,50 +77,21 @@ if STUDY.lesion:
 
 rule concatenate:
     input:
-        lambda w: PARTS[w.table],
+        parts=lambda w: PARTS[w.table],
     output:
-        f"{L.root}/tables/{{table}}.parquet",
+        table=f"{L.root}/tables/{{table}}.parquet",
     log:
         L.log("tables/{table}"),
     wildcard_constraints:
         table="|".join(PARTS),
     group:
         "tables"
-    conda:
-        "../../envs/environment.yaml"
     resources:
         mem_mb=lambda w, attempt: attempt * NEEDS["ablations" if w.table == "ablation_predictions" else "core"].mem_mb,
     params:
-        **job("concatenate"),
+        **job("concatenate", name=lambda w: w.table),
     shell:
-        recorded("fork concatenate --name {wildcards.table} --parts {input} --table {output}")
-
-
-CRITERIA = {"margin", "margins", "recovery", "agreement", "kl", "subsets"}
-
-
-rule effective_size:
-    input:
-        accuracy=L.table("accuracy"),
-    output:
-        L.table("effective_size"),
-    log:
-        L.log("tables/effective_size"),
-    group:
-        "tables"
-    conda:
-        "../../envs/environment.yaml"
-    params:
-        **job("effective_size"),
-        analysis=STUDY.analysis.model_dump_json(include=CRITERIA),
-        context=CONTEXT.model_dump_json(
-            exclude={"margin", "subsets", "repeats", "early", "early_seeds", "lesions", "pretraining"}
-        ),
-    shell:
-        recorded(
-            "fork effective_size --analysis {params.analysis:q} --context {params.context:q}"
-            " --accuracy {input.accuracy} --table {output}"
-        )
+        FORK
 
 
 rule head_frequency:
@@ -146,59 +105,70 @@ rule head_frequency:
         L.log("tables/head_frequency"),
     group:
         "tables"
-    conda:
-        "../../envs/environment.yaml"
     params:
-        **job("head_frequency"),
-        context=CONTEXT.model_dump_json(exclude={"margin", "subsets", "lesions", "pretraining"}),
-        analysis=STUDY.analysis.model_dump_json(include={"bootstrap", "seed"}),
+        **job(
+            "head_frequency",
+            context=context_of(CONTEXT, "curve_seeds", "early", "early_seeds"),
+            analysis=block(STUDY.analysis, {"bootstrap", "seed"}),
+        ),
     shell:
-        recorded(
-            "fork head_frequency --context {params.context:q} --analysis {params.analysis:q} --components {input.components}"
-            " --head-frequency {output.head_frequency} --rank-correlation {output.rank_correlation}"
-            " --core-seeds {output.core_seeds}"
-        )
+        FORK
 
 
-rule spread:
-    input:
-        accuracy=L.table("accuracy"),
-        group_accuracy=L.table("group_accuracy"),
-        components=L.table("components"),
-    output:
-        summary=L.table("summary"),
-        variance=L.table("variance"),
-    log:
-        L.log("tables/spread"),
-    group:
-        "tables"
-    conda:
-        "../../envs/environment.yaml"
-    params:
-        **job("spread"),
-        context=CONTEXT.model_dump_json(exclude={"margin", "subsets", "lesions", "pretraining"}),
-    shell:
-        recorded(
-            "fork spread --context {params.context:q} --accuracy {input.accuracy} --group-accuracy {input.group_accuracy}"
-            " --components {input.components} --summary {output.summary} --variance {output.variance}"
-        )
+# The same of this study and of published ones, which have no components.
+for one in (OWN, *PUBLISHED_STUDIES):
+
+    rule:
+        name:
+            f"{one.prefix}effective_size"
+        input:
+            accuracy=one.layout.table("accuracy"),
+        output:
+            table=one.layout.table("effective_size"),
+        log:
+            one.layout.log("tables/effective_size"),
+        group:
+            "tables"
+        params:
+            **job(
+                "effective_size",
+                analysis=block(one.analysis, {"margin", "margins", "recovery", "agreement", "kl", "subsets"}),
+                context=context_of(one.context, "curve_seeds", "curve_repeat", "checkpoints"),
+            ),
+        shell:
+            FORK
+
+    rule:
+        name:
+            f"{one.prefix}spread"
+        input:
+            accuracy=one.layout.table("accuracy"),
+            group_accuracy=one.layout.table("group_accuracy"),
+            components=L.table("components") if one is OWN else [],
+        output:
+            summary=one.layout.table("summary"),
+            variance=one.layout.table("variance"),
+        log:
+            one.layout.log("tables/spread"),
+        group:
+            "tables"
+        params:
+            **job("spread", context=context_of(one.context, "repeats")),
+        shell:
+            FORK
 
 
 rule describe:
     output:
-        f"{L.root}/study.json",
+        description=f"{L.root}/study.json",
     log:
         L.log("tables/describe"),
     group:
         "tables"
-    conda:
-        "../../envs/environment.yaml"
     params:
-        **job("describe"),
-        context=CONTEXT.model_dump_json(),
-        settings=STUDY.model_dump_json(),
+        **job("describe", context=block(CONTEXT), settings=block(STUDY)),
     shell:
-        recorded("fork describe --context {params.context:q} --settings {params.settings:q} --description {output}")
+        FORK
 
 
 rule ablations:
@@ -206,23 +176,17 @@ rule ablations:
         predictions=L.table("ablation_predictions"),
         sets=L.table("ablation_sets"),
     output:
-        L.table("ablations"),
+        table=L.table("ablations"),
     log:
         L.log("tables/ablations"),
     group:
         "tables"
-    conda:
-        "../../envs/environment.yaml"
     resources:
         **asks("ablations"),
     params:
-        **job("ablations"),
-        analysis=STUDY.analysis.model_dump_json(include={"bootstrap", "class_rule", "seed", "subsets"}),
+        **job("ablations", analysis=SCORING),
     shell:
-        recorded(
-            "fork ablations --analysis {params.analysis:q} --predictions {input.predictions} --sets {input.sets}"
-            " --table {output}"
-        )
+        FORK
 
 
 rule controls:
@@ -234,39 +198,12 @@ rule controls:
             for c in spread(STUDY)
         ],
     output:
-        L.table("controls"),
+        table=L.table("controls"),
     log:
         L.log("tables/controls"),
     group:
         "tables"
-    conda:
-        "../../envs/environment.yaml"
     params:
-        **job("controls"),
-        analysis=STUDY.analysis.model_dump_json(include={"class_rule", "control_pairs", "subsets"}),
+        **job("controls", analysis=block(STUDY.analysis, {"class_rule", "control_pairs", "subsets"})),
     shell:
-        recorded(
-            "fork controls --analysis {params.analysis:q} --learned {input.learned} --predictions {input.predictions}"
-            " --table {output}"
-        )
-
-
-# Every table that a claim may read; Snakemake makes those that no figure wanted. An archive may have more than this study.
-CLAIM_TABLES = [
-    "accuracy",
-    "group_accuracy",
-    "finetune_accuracy",
-    "components",
-    "core",
-    "core_null",
-    "rank_correlation",
-    "variance",
-    "controls",
-    "effective_size",
-    "ablations",
-    "attention",
-    "overlap_heads",
-    "lesions",
-    "lesion_accuracy",
-]
-OWN_CLAIM_TABLES = [name for name in CLAIM_TABLES if STUDY.lesion or name not in LESIONED]
+        FORK

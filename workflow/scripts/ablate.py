@@ -26,11 +26,13 @@ def main(arguments=None):
     parser = Arguments(__doc__)
     parser.settings("analysis", Analysis)
     parser.identity("ft_seed", "step")
-    parser.files(
+    parser.reads(
         core="the run's core (Parquet)",
         checkpoint="folder of the fine-tuned model",
         means="component means",
         evaluation="encoded evaluation pairs",
+    )
+    parser.writes(
         predictions="where to write predictions (Parquet)",
         sets="where to write the ablated sets (Parquet)",
     )

@@ -13,11 +13,11 @@ COLUMNS = [*RUN, *STEP, *ABLATION, *SUBSET, "template", "example", "correct", "c
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.settings("analysis", Analysis)
-    parser.files(
+    parser.reads(
         predictions="predictions of every ablation",
         sets="the ablated sets",
-        table="where to write accuracies and changes",
     )
+    parser.writes(table="where to write accuracies and changes")
     args = parser.read(arguments)
     predictions, settings, sets = read_coded(args.predictions, COLUMNS), args.analysis, read_table(args.sets)
     rows = ablations(predictions, sets, settings.subsets, settings.class_rule, settings.bootstrap, settings.seed)

@@ -15,10 +15,12 @@ def main(arguments=None):
     parser.settings("analysis", Analysis)
     parser.identity("ft_seed", "step")
     parser.add_argument("--max-length", type=int, required=True, metavar="N", help="tokens beyond which a pair is cut")
-    parser.files(
+    parser.reads(
         checkpoint="folder of the fine-tuned model",
         tokenizer="folder of its tokenizer",
         sentences="evaluation pairs (Parquet)",
+    )
+    parser.writes(
         shares="where to write shares (Parquet)",
         maps="where to write attention between tokens (Parquet)",
     )

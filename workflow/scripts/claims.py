@@ -12,8 +12,9 @@ from heuristic_core.tables.parquet import read_table, write_table
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.context()
-    parser.add_argument("--tables", nargs="+", required=True, metavar="PATH", help="the study's Parquet tables")
-    parser.files(claims="the claims (YAML)", table="where to write verdicts")
+    parser.reads("+", tables="the study's Parquet tables")
+    parser.reads(claims="the claims (YAML)")
+    parser.writes(table="where to write verdicts")
     args = parser.read(arguments)
     tables = {Path(path).stem: read_table(path) for path in args.tables}
     write_table("claims", claims(args.context, tables, load_claims(args.claims)), args.table)

@@ -14,7 +14,8 @@ from heuristic_core.tables.parquet import as_table, write_table
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.add_argument("--compare", required=True, metavar="STUDIES", help=USAGE)
-    parser.files(folder="where to write compare.html, differences.parquet and differences.csv")
+    parser.places(folder="where to write compare.html, differences.parquet and differences.csv")
+    parser.writes("*", files="these files, for the record")
     args = parser.read(arguments)
     sides, folder = parse_sides(args.compare), Path(args.folder)
     (a, context_a), (b, context_b) = map(load, sides)

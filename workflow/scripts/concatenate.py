@@ -9,8 +9,8 @@ from heuristic_core.tables.schemas import SCHEMAS
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.add_argument("--name", required=True, choices=SCHEMAS, help="of the table, as its schema is called")
-    parser.add_argument("--parts", nargs="+", required=True, metavar="PATH", help="files of that schema")
-    parser.files(table="where to write the whole")
+    parser.reads("+", parts="files of that schema")
+    parser.writes(table="where to write the whole")
     args = parser.read(arguments)
     write_joined(args.name, args.parts, args.table)
 

@@ -12,10 +12,9 @@ from heuristic_core.tables.parquet import read_table, write_table
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.settings("analysis", Analysis)
-    parser.add_argument(
-        "--learned", nargs="+", required=True, metavar="PATH", help="predictions of the learned subnetworks"
-    )
-    parser.files(predictions="predictions of the controls", table="where to write accuracies and differences")
+    parser.reads("+", learned="predictions of the learned subnetworks")
+    parser.reads(predictions="predictions of the controls")
+    parser.writes(table="where to write accuracies and differences")
     args = parser.read(arguments)
     paths, a = [*args.learned, args.predictions], args.analysis
     parts = [first_pairs(read_table(path, without=["logits"]), a.control_pairs, a.class_rule) for path in paths]

@@ -12,10 +12,11 @@ def main(arguments=None):
     parser = Arguments(__doc__)
     parser.settings("analysis", Analysis)
     parser.context()
-    parser.add_argument(
-        "--subnetworks", nargs="+", required=True, metavar="PATH", help="files of the subnetworks (JSON)"
+    parser.reads("+", subnetworks="files of the subnetworks (JSON)")
+    parser.writes(
+        core="where to write the core",
+        core_null="where to write its size against chance",
     )
-    parser.files(core="where to write the core", core_null="where to write its size against chance")
     args = parser.read(arguments)
     rows = [row for path in args.subnetworks for row in load_run(path).rows()]
     components, analysis = as_frame(as_table("components", rows)), args.analysis

@@ -12,7 +12,7 @@ def main(arguments=None):
     parser = Arguments(__doc__)
     parser.context()
     parser.add_argument("--settings", required=True, metavar="JSON", help="the study's checked settings")
-    parser.files(description="where to write both (JSON)")
+    parser.writes(description="where to write both (JSON)")
     args = parser.read(arguments)
     text = {"context": args.context.model_dump(mode="json"), "settings": json.loads(args.settings)}
     write_text(Path(args.description), json.dumps(text, indent=1) + "\n")

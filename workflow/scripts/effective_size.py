@@ -11,7 +11,8 @@ def main(arguments=None):
     parser = Arguments(__doc__)
     parser.settings("analysis", Analysis)
     parser.context()
-    parser.files(accuracy="table of accuracies", table="where to write effective sizes")
+    parser.reads(accuracy="table of accuracies")
+    parser.writes(table="where to write effective sizes")
     args = parser.read(arguments)
     write_table("effective_size", effective_size(read_table(args.accuracy), args.analysis, args.context), args.table)
 

@@ -19,14 +19,17 @@ def main(arguments=None):
     parser = Arguments(__doc__)
     parser.settings("model", AnyModel)
     parser.settings("task", AnyTask)
-    parser.files(
+    parser.reads(
         train_sentences="training pairs (Parquet)",
         evaluation_sentences="evaluation pairs (Parquet)",
         subsets="their subsets (JSON)",
+    )
+    parser.writes(
         train="where to write encoded training pairs (safetensors)",
         evaluation="where to write encoded evaluation pairs (safetensors)",
         tokenizer="folder in which to save the tokenizer",
     )
+    parser.sources()
     args = parser.read(arguments)
     tokenizer = make_tokenizer(args.model, args.task)
     rules = [SubsetRule(**rule) for rule in json.loads(Path(args.subsets).read_text())["subsets"]]

@@ -18,13 +18,13 @@ LOGGER = logging.getLogger("heuristic_core.evaluate")
 
 def main(arguments=None):
     parser = Arguments(__doc__)
-    parser.files(
+    parser.reads(
         checkpoint="folder of the fine-tuned model",
         means="component means",
         subnetwork="the subnetwork (JSON)",
         evaluation="encoded evaluation pairs",
-        predictions="where to write predictions (Parquet)",
     )
+    parser.writes(predictions="where to write predictions (Parquet)")
     parser.add_argument(
         "--ablation", choices=("mean", "zero", "resample"), default="mean", help="what replaces removed components"
     )

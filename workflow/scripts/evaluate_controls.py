@@ -29,16 +29,14 @@ def main(arguments=None):
     parser = Arguments(__doc__)
     parser.settings("analysis", Analysis)
     parser.identity("ft_seed", "step")
-    parser.files(
+    parser.reads(
         checkpoint="folder of the fine-tuned model",
         means="component means",
         train="encoded training pairs",
         evaluation="encoded evaluation pairs",
-        predictions="where to write predictions (Parquet)",
     )
-    parser.add_argument(
-        "--subnetworks", nargs="+", required=True, metavar="PATH", help="the learned subnetworks (JSON)"
-    )
+    parser.writes(predictions="where to write predictions (Parquet)")
+    parser.reads("+", subnetworks="the learned subnetworks (JSON)")
     parser.device()
     args = parser.read(arguments)
     use_threads(1)

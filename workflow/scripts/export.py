@@ -27,14 +27,14 @@ from heuristic_core.report.settings import read_study
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.add_argument("--settings", required=True, type=json.loads, metavar="JSON", help="the study as configured")
-    parser.files(
-        root="the study's folder",
+    parser.places(root="the study's folder")
+    parser.reads(
         workflow="the main Snakefile",
         claims="the claims (YAML)",
         lock="versions of all packages",
         citation="CITATION.cff",
-        archive="where to write the archive",
     )
+    parser.writes(archive="where to write the archive")
     args = parser.read(arguments)
     study, root = parse_study(args.settings), Path(args.root)
     names = members(study)

@@ -23,7 +23,7 @@ def main(arguments=None):
     parser = Arguments(__doc__)
     parser.settings("model", AnyModel)
     parser.settings("task", AnyTask)
-    parser.files(fetched="where to list the files with their sizes and hashes (JSON)")
+    parser.writes(fetched="where to list the files with their sizes and hashes (JSON)")
     args = parser.read(arguments)
     rows = fetch(sources(args.model, args.task), downloads(args.task))
     write_text(args.fetched, json.dumps(rows, indent=1) + "\n")

@@ -16,10 +16,9 @@ def main(arguments=None):
     parser.add_argument("--name", required=True, choices=TARGETS, help="which one")
     parser.settings("figures", Figures)
     parser.context()
-    parser.add_argument(
-        "--tables", nargs="+", required=True, metavar="PATH", help="the Parquet tables it is drawn from"
-    )
-    parser.files(folder="the study's folder, under which figures/ and tables/ are")
+    parser.reads("+", tables="the Parquet tables it is drawn from")
+    parser.places(folder="the study's folder, with figures/ and tables/ in it")
+    parser.writes("*", files="the files that are written there, for the record")
     args = parser.read(arguments)
     settings = getattr(args.figures, args.name)
     tables = {Path(path).stem: read_table(path) for path in args.tables}

@@ -8,7 +8,10 @@ from heuristic_core.provenance.record import recorded
 
 
 def main(arguments=None):
-    args = parser_of(__doc__).read(arguments)
+    parser = parser_of(__doc__)
+    parser.writes("+", checkpoints="folders in which to save the model, one for each of finetune.checkpoints")
+    parser.one_each("finetune.checkpoints", "checkpoints")
+    args = parser.read(arguments)
     model, tokenizer = begun(args)
 
     def save(folder: Path) -> None:

@@ -10,7 +10,8 @@ from heuristic_core.tables.parquet import read_coded, write_table
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.settings("analysis", Analysis)
-    parser.files(predictions="predictions of every evaluation", table="where to write accuracies")
+    parser.reads(predictions="predictions of every evaluation")
+    parser.writes(table="where to write accuracies")
     args = parser.read(arguments)
     rows, a = read_coded(args.predictions, PASSING), args.analysis
     write_table("finetune_accuracy", finetune_accuracy(rows, a.class_rule, a.bootstrap, a.seed), args.table)

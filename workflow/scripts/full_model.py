@@ -20,10 +20,12 @@ def main(arguments=None):
     parser.add_argument("--examples", type=int, help="training pairs that pruning draws from; default: all")
     parser.add_argument("--mean-examples", type=int, help="training pairs that means are taken over; default: all")
     parser.identity("ft_seed", "step")
-    parser.files(
+    parser.reads(
         checkpoint="folder of the fine-tuned model",
         train="encoded training pairs",
         evaluation="encoded evaluation pairs",
+    )
+    parser.writes(
         means="where to write component means (safetensors)",
         logits="where to write logits on the training pairs that pruning uses (safetensors)",
         predictions="where to write predictions on the evaluation pairs (Parquet)",

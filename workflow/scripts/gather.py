@@ -23,12 +23,17 @@ LOGGER = logging.getLogger("heuristic_core.gather")
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.settings("analysis", Analysis)
-    parser.files(full="the full model's predictions")
+    parser.reads(full="the full model's predictions")
+    parser.reads(
+        "*",
+        subnetworks="the subnetworks (JSON)",
+        pruned="predictions of each subnetwork",
+        trace_parts="the trace of each subnetwork's pruning",
+    )
     parser.add_argument(
         "--controller", choices=("sampled", "expected"), default="sampled", help="which sparsity pruning steered"
     )
-    parser.add_argument("--cells", nargs="*", default=[], metavar="FOLDER", help="folders of the subnetworks")
-    parser.files(
+    parser.writes(
         predictions="where to write all predictions",
         accuracy="where to write accuracies",
         group_accuracy="where to write accuracies of groups of subsets",
@@ -37,17 +42,16 @@ def main(arguments=None):
         runs="where to write what became of each pruning run",
     )
     args = parser.read(arguments)
-    parts = [args.full, *(f"{cell}/predictions.parquet" for cell in args.cells)]
-    write_joined("predictions", parts, args.predictions)
+    write_joined("predictions", [args.full, *args.pruned], args.predictions)
     a, rows = args.analysis, read_coded(args.predictions, COLUMNS)
     logits = matrix(pq.read_table(args.predictions, columns=["logits"])["logits"])
-    found = [load_run(f"{cell}/subnetwork.json") for cell in args.cells]
+    found = list(map(load_run, args.subnetworks))
     failed = [one for one in found if isinstance(one, FailedRun)]
     accuracy, groups = accuracies(rows, logits, a.subsets, a.class_rule, a.bootstrap, a.seed, failed)
     write_table("accuracy", accuracy, args.accuracy)
     write_table("group_accuracy", groups, args.group_accuracy)
     write_table("components", [row for one in found for row in one.rows()], args.components)
-    traces = concatenate("prune_trace", [f"{cell}/trace.parquet" for cell in args.cells])
+    traces = concatenate("prune_trace", args.trace_parts)
     write_table("prune_trace", traces, args.traces)
     became = runs(found, as_frame(traces), groups, chance(rows, a.subsets), args.controller)
     write_table("runs", became, args.runs)

@@ -10,7 +10,8 @@ from heuristic_core.tables.parquet import read_table, write_table
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.settings("analysis", Analysis)
-    parser.files(accuracy="table of accuracies", table="where to write the means")
+    parser.reads(accuracy="table of accuracies")
+    parser.writes(table="where to write the means")
     args = parser.read(arguments)
     write_table("group_accuracy", group_accuracy_of(read_table(args.accuracy), args.analysis.subsets), args.table)
 

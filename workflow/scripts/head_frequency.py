@@ -13,8 +13,8 @@ def main(arguments=None):
     parser = Arguments(__doc__)
     parser.context()
     parser.settings("analysis", Analysis)
-    parser.files(
-        components="table of components",
+    parser.reads(components="table of components")
+    parser.writes(
         head_frequency="where to write frequencies",
         rank_correlation="where to write their correlation between sparsities",
         core_seeds="where to write the core's size by number of seeds",

@@ -18,12 +18,12 @@ def main(arguments=None):
     parser.settings("analysis", Analysis)
     parser.identity("ft_seed")
     parser.add_argument("--max-length", type=int, required=True, metavar="N", help="tokens beyond which a pair is cut")
-    parser.files(
+    parser.reads(
         tokenizer="folder of the tokenizer",
         subsets="subsets and labels (JSON)",
         sentences="evaluation pairs (Parquet)",
-        table="where to write shares (Parquet)",
     )
+    parser.writes(table="where to write shares (Parquet)")
     parser.pretrained()
     parser.device(precision=False)
     args = parser.read(arguments)

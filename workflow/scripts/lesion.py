@@ -19,10 +19,8 @@ def main(arguments=None):
     parser = parser_of(__doc__)
     parser.settings("analysis", Analysis)
     parser.add_argument("--lesion", required=True, metavar="NAME", help="overlap, random1, random2, ...")
-    parser.files(
-        overlap_heads="which heads attend to the repeated word before fine-tuning (Parquet)",
-        heads="where to write which heads were taken out (Parquet)",
-    )
+    parser.reads(overlap_heads="which heads attend to the repeated word before fine-tuning (Parquet)")
+    parser.writes(heads="where to write which heads were taken out (Parquet)")
     args = parser.read(arguments)
     rows, reason = read_rows(args.overlap_heads), None
     try:

@@ -11,11 +11,11 @@ from heuristic_core.tables.parquet import read_coded, read_rows, write_table
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.settings("analysis", Analysis)
-    parser.files(
+    parser.reads(
         predictions="predictions of every evaluation",
         heads="which heads were taken out",
-        table="where to write accuracies",
     )
+    parser.writes(table="where to write accuracies")
     args = parser.read(arguments)
     (lesion,), a = read_rows(args.heads), args.analysis
     rows = read_coded(args.predictions, PASSING)

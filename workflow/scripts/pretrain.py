@@ -31,8 +31,8 @@ def main(arguments=None):
     parser.settings("model", AnyModel)
     parser.identity()
     parser.add_argument("--max-length", type=int, required=True, metavar="N", help="tokens beyond which a pair is cut")
-    parser.files(
-        tokenizer="folder of the tokenizer",
+    parser.reads(tokenizer="folder of the tokenizer")
+    parser.writes(
         checkpoint="folder in which to save the model",
         trace="where to write losses and accuracies (Parquet)",
         attention="where to write attention shares (Parquet)",

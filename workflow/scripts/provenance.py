@@ -7,7 +7,8 @@ from heuristic_core.tables.parquet import write_table
 
 def main(arguments=None):
     parser = Arguments(__doc__)
-    parser.files(root="the study's folder", table="where to write the table")
+    parser.places(root="the study's folder")
+    parser.writes(table="where to write the table")
     args = parser.read(arguments)
     write_table("provenance", rows(args.root), args.table)
 

@@ -35,17 +35,18 @@ def main(arguments=None):
     parser.identity("ft_seed", "step", "sparsity")
     parser.add_argument("--seeds", type=int, nargs="+", required=True, metavar="N", help="pruning seeds")
     parser.add_argument("--repeat", type=int, default=0, help="0; another number marks the same run, run again")
-    parser.files(
+    parser.reads(
         checkpoint="folder of the fine-tuned model",
         means="component means",
         logits="the full model's logits on the training pairs",
         train="encoded training pairs",
     )
-    parser.files_per(
-        "seeds",
+    parser.writes(
+        "+",
         subnetworks="where to write each seed's subnetwork (JSON)",
         traces="where to write the trace of each seed's pruning (Parquet)",
     )
+    parser.one_each("seeds", "subnetworks", "traces")
     parser.device(precision=False)
     args = parser.read(arguments)
     use_threads(1)

@@ -21,9 +21,11 @@ def main(arguments=None):
     parser = Arguments(__doc__)
     parser.add_argument("--task", required=True, help="mnli or qqp")
     parser.add_argument("--groups", type=json.loads, default={}, metavar="JSON", help="name of a subset -> its group")
-    parser.add_argument("--ablations", metavar="PATH", help="where to write those that the paper prints, of mnli")
-    helps = {table: f"where to write {table}" for table in TABLES}
-    parser.files(folder="the authors' result files", study="where to write what is known of the study (JSON)", **helps)
+    parser.places(folder="the authors' result files")
+    parser.reads("*", files="those of the task, for the record")
+    parser.writes("?", ablations="where to write those that the paper prints, of mnli")
+    parser.writes(study="where to write what is known of the study (JSON)")
+    parser.writes(**{table: f"where to write {table}" for table in TABLES})
     args = parser.read(arguments)
     study = next((one for one in studies(args.folder, args.groups) if one.task == args.task), None)
     if study is None:

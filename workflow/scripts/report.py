@@ -15,10 +15,15 @@ from heuristic_core.tables.parquet import read_rows
 
 def main(arguments=None):
     parser = Arguments(__doc__)
-    parser.files(root="the study's folder, under which figures/ and tables/ are")
+    parser.places(root="the study's folder, with figures/ and tables/ in it")
     parser.context()
-    parser.files(settings="the study's study.json, which has its checked settings", claims="table of claims")
-    parser.add_argument("--captions", nargs="+", required=True, metavar="PATH", help="captions, <target>.rst")
+    parser.reads(
+        settings="the study's study.json, which has its checked settings",
+        claims="table of claims",
+    )
+    parser.reads("+", captions="captions, <target>.rst")
+    parser.reads("?", splits="table of splits, for the record", runs="table of pruning runs, for the record")
+    parser.reads("*", drawn="files of the figures and tables, for the record")
     parser.add_argument(
         "--targets", nargs="+", required=True, choices=TARGETS, metavar="NAME", help="figures and tables, in order"
     )
@@ -28,7 +33,7 @@ def main(arguments=None):
         metavar="PATH",
         help="Snakemake's records of what ran; default: %(default)s; need not exist",
     )
-    parser.files(report="where to write the report (HTML)")
+    parser.writes(report="where to write the report (HTML)")
     args = parser.read(arguments)
     captions = {Path(path).stem: Path(path).read_text() for path in args.captions}
     page = study_page(

@@ -15,11 +15,13 @@ from heuristic_core.tasks.sentences import sentences
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.settings("task", AnyTask)
-    parser.files(
-        train="training pairs (Parquet)",
-        evaluation="evaluation pairs (Parquet)",
-        subsets="their subsets (JSON)",
-        splits="how many rows were read, left out and used (Parquet)",
+    parser.reads("?", fetched="list of what was downloaded, for the record")
+    parser.reads("*", files="files that the task names, for the record")
+    parser.writes(
+        train="where to write training pairs (Parquet)",
+        evaluation="where to write evaluation pairs (Parquet)",
+        subsets="where to write their subsets (JSON)",
+        splits="where to write how many rows were read, left out and used (Parquet)",
     )
     args = parser.read(arguments)
     pairs = sentences(args.task)

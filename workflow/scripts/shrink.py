@@ -16,12 +16,12 @@ from heuristic_core.pruning.subnetwork import Subnetwork
 
 def main(arguments=None):
     parser = Arguments(__doc__)
-    parser.files(
+    parser.reads(
         checkpoint="folder of the fine-tuned model",
         means="component means",
         subnetwork="the subnetwork (JSON)",
-        folder="where to write the checkpoint",
     )
+    parser.writes(folder="where to write the checkpoint")
     parser.add_argument("--zero", action="store_true", help="removed components put out zero instead of their mean")
     args = parser.read(arguments)
     model = load_classifier(args.checkpoint).eval()

@@ -9,9 +9,15 @@ from heuristic_core.tables.parquet import read_table, write_table
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.context()
-    parser.files(accuracy="table of accuracies", group_accuracy="table of accuracies of groups")
-    parser.add_argument("--components", metavar="PATH", help="table of components, where there is one")
-    parser.files(summary="where to write means over seeds", variance="where to write variances")
+    parser.reads(
+        accuracy="table of accuracies",
+        group_accuracy="table of accuracies of groups",
+    )
+    parser.reads("?", components="table of components, where there is one")
+    parser.writes(
+        summary="where to write means over seeds",
+        variance="where to write variances",
+    )
     args = parser.read(arguments)
     accuracy, groups = read_table(args.accuracy), read_table(args.group_accuracy)
     components = read_table(args.components) if args.components else None

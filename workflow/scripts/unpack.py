@@ -14,7 +14,10 @@ LOGGER = logging.getLogger("heuristic_core.unpack")
 
 def main(arguments=None):
     parser = Arguments(__doc__)
-    parser.files(crate="the archive", folder="where to write what it is drawn from")
+    parser.reads(crate="the archive")
+    parser.places(folder="where to write what it is drawn from")
+    parser.writes("*", tables="the tables in it")
+    parser.writes("?", study="study.json in it", claims="the claims in it")
     args = parser.read(arguments)
     crate = open_crate(args.crate)
     for difference in differences(read(crate.path, crate.files, LOCK).decode()):

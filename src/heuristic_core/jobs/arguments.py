@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import get_args
 
 from pydantic import TypeAdapter, ValidationError
@@ -12,7 +13,7 @@ from heuristic_core.common.progress import start_log
 from heuristic_core.config import ConfigError, load_study
 from heuristic_core.config.blocks import Precision
 from heuristic_core.config.context import Context
-from heuristic_core.provenance.record import begin
+from heuristic_core.provenance.record import Record, begin
 from heuristic_core.tables.identity import Identity
 
 HELP = {
@@ -24,13 +25,21 @@ HELP = {
     "sparsity": "share of components to remove",
     "seed": "pruning seed",
 }
+# Options of an identity that have another name than its field: `--model` and `--task` are blocks.
+OPTIONS = {"model": "model_name", "task": "task_name"}
 
 
 class Arguments(argparse.ArgumentParser):
-    """A parser that knows the arguments many scripts share, and starts the job's log when they are read."""
+    """A parser that knows the arguments many scripts share, and starts the job's log when they are read.
+
+    What a script reads and writes is declared by :meth:`reads` and :meth:`writes`: a job's record tells of these paths.
+    In the workflow, the name of a rule's input, output or setting is the name of the option.
+    """
 
     def __init__(self, description: str):
         super().__init__(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+        self._inputs: list[str] = []
+        self._outputs: list[str] = []
         self._lists: list[tuple[str, str]] = []
         self.add_argument("--log", metavar="FILE", help="write the log there; default: the terminal")
         self.add_argument(
@@ -39,15 +48,10 @@ class Arguments(argparse.ArgumentParser):
             default=NATIVE,
             help="portable: the same bytes on every x86-64 processor with AVX2; native: the fastest here, the default",
         )
-        record = self.add_argument_group("provenance record, as the workflow asks for it")
-        record.add_argument("--code", metavar="DIGEST", help="of the modules that the job depends on")
-        record.add_argument("--inputs", nargs="*", default=[], metavar="PATH", help="what is read, and checked first")
-        record.add_argument(
-            "--outputs",
-            nargs="*",
-            default=[],
-            metavar="PATH",
-            help="what is written; each has the record at its own path below <study>/provenance",
+        self.add_argument(
+            "--code",
+            metavar="DIGEST",
+            help="of the modules that the job depends on, as the workflow gives it; the job then leaves a record",
         )
 
     def settings(self, name: str, block) -> None:
@@ -70,16 +74,35 @@ class Arguments(argparse.ArgumentParser):
             help="a study's configuration file, or the context drawn from it as JSON",
         )
 
-    def files(self, **helps: str) -> None:
-        """Add one required path per keyword; an underscore in its name stands for a dash."""
-        for name, text in helps.items():
-            self.add_argument(f"--{name.replace('_', '-')}", required=True, metavar="PATH", help=text)
+    def reads(self, count: str = "1", /, **helps: str) -> None:
+        """Add one option per keyword for what the script reads; an underscore in its name stands for a dash.
 
-    def files_per(self, key: str, **helps: str) -> None:
-        """Add required lists of paths, one path for each value of the list `--key`."""
+        count: of its paths. "1", "?": one, or at most one; "+", "*": as many as there are, at least one or none.
+        """
+        self._inputs += self._paths(count, helps)
+
+    def writes(self, count: str = "1", /, **helps: str) -> None:
+        """Add one option per keyword for what the script writes, as :meth:`reads`."""
+        self._outputs += self._paths(count, helps)
+
+    def places(self, **helps: str) -> None:
+        """Add one required folder per keyword, below which the script finds or writes what other options name."""
+        self._paths("1", helps)
+
+    def _paths(self, count: str, helps: dict[str, str]) -> list[str]:
+        several = {"nargs": count, "default": []} if count in "+*" else {}
         for name, text in helps.items():
-            self.add_argument(f"--{name}", nargs="+", required=True, metavar="PATH", help=text)
-            self._lists.append((key, name))
+            self.add_argument(_flag(name), required=count in "1+", metavar="PATH", help=text, **several)
+        return list(helps)
+
+    def sources(self) -> None:
+        """Add what a block `model` names elsewhere: it is read by that name, and the record tells of it."""
+        self.reads("?", fetched="list of what was downloaded")
+        self.reads("*", model_files="files of the model, where its block names a folder")
+
+    def one_each(self, key: str, *names: str) -> None:
+        """Ask for one path in each option of `names` for every value of the setting `key`, as `seeds`."""
+        self._lists += [(key, name) for name in names]
 
     def device(self, precision: bool = True) -> None:
         """Add `--device`, and `--precision` but where that is one of the block's own settings."""
@@ -90,15 +113,16 @@ class Arguments(argparse.ArgumentParser):
             )
 
     def pretrained(self) -> None:
-        """Add `--pretrained`: where a new model starts from that was pre-trained."""
-        self.add_argument("--pretrained", metavar="PATH", help="folder of the model, where its block has `pretraining`")
+        """Add `--pretrained`, where a new model starts from that was pre-trained, and :meth:`sources`."""
+        self.sources()
+        self.reads("?", pretrained="folder of the model, where its block has `pretraining`")
 
     def identity(self, *more: str) -> None:
         """Add what names a run: study, model, task, and of ft_seed, step, sparsity and seed those in `more`."""
         kinds = {"ft_seed": int, "step": int, "sparsity": float, "seed": int}
         for name in ("study", "model", "task", *more):
             self.add_argument(
-                _flag(name),
+                _flag(OPTIONS.get(name, name)),
                 required=True,
                 type=kinds.get(name, str),
                 metavar="NAME" if name not in kinds else "N",
@@ -109,24 +133,31 @@ class Arguments(argparse.ArgumentParser):
         """Parse, and open the log."""
         values = self.parse_args(arguments)
         for key, name in self._lists:
-            if len(getattr(values, key)) != len(getattr(values, name)):
-                self.error(f"--{name}: give one path for each of the {len(getattr(values, key))} values of --{key}")
+            if len(getattr(values, name)) != (wanted := len(attrgetter(key)(values))):
+                self.error(f"{_flag(name)}: give one path for each of the {wanted} values of {key}")
         start_log(values.log)
         values.arithmetic = settle(values.arithmetic, by_hand=arguments is None)
-        if values.outputs:
-            begin(values, sys.argv[1:] if arguments is None else arguments)
+        if values.code:
+            inputs, outputs = (_given(values, names) for names in (self._inputs, self._outputs))
+            given = sys.argv[1:] if arguments is None else arguments
+            begin(Record(values.code, inputs, outputs, values.log, given, values.arithmetic))
         return values
+
+
+def _given(values: argparse.Namespace, names: Sequence[str]) -> list[str]:
+    """The paths that the options `names` have."""
+    found = (getattr(values, name) for name in names)
+    return [path for given in found for path in ([given] if isinstance(given, str) else given or [])]
 
 
 def identity(values: argparse.Namespace) -> Identity:
     """The identity that :meth:`Arguments.identity` read."""
-    found = {name: vars(values).get(_flag(name)[2:].replace("-", "_")) for name in Identity._fields}
+    found = {name: vars(values).get(OPTIONS.get(name, name)) for name in Identity._fields}
     return Identity(**{name: value for name, value in found.items() if value is not None})
 
 
-def _flag(field: str) -> str:
-    """The option for a field of an identity. Model and task are named there; `--model` and `--task` are blocks."""
-    return {"model": "--model-name", "task": "--task-name"}.get(field, f"--{field.replace('_', '-')}")
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def read_context(text: str) -> Context:

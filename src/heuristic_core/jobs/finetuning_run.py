@@ -31,13 +31,14 @@ def parser_of(description: str) -> Arguments:
     parser.settings("model", AnyModel)
     parser.settings("finetune", Finetune)
     parser.identity("ft_seed")
-    parser.files(
+    parser.reads(
         train="encoded training pairs",
         evaluation="encoded evaluation pairs",
         subsets="subsets and labels (JSON)",
         tokenizer="folder of the tokenizer",
-        folder="where unfinished work is, and step<N>/checkpoint for every kept step N",
-        trace="where to write losses (Parquet)",
+    )
+    parser.writes(
+        trace="where to write losses (Parquet); unfinished work is beside it",
         predictions="where to write predictions of every evaluation (Parquet)",
     )
     parser.pretrained()
@@ -55,14 +56,14 @@ def begun(args: Namespace):
 
 
 def finetune_to_files(args: Namespace, model, about: Sequence[str], save: Callable[[Path], None] | None = None) -> None:
-    """Fine-tune `model` as `args` say; write checkpoints and the tables `finetune_trace` and `finetune_predictions`.
+    """Fine-tune `model` as `args` say; write the tables `finetune_trace` and `finetune_predictions`, and checkpoints.
 
     about: what else the run depends on, such as the digest of its code; unfinished work of another is not gone on with.
-    save: writes a checkpoint into a folder; without it none are kept.
+    save: writes a checkpoint into a folder, for those at `args.checkpoints`; without it none are kept.
     Raises Diverged as :func:`heuristic_core.training.finetune.finetune` does; what it left is set aside.
     """
-    run, kept = identity(args), args.finetune.checkpoints if save else []
-    unfinished = scratch(Path(args.folder) / ".unfinished", "\n".join([*_about(args), *about]))
+    run, kept = identity(args), dict(zip(args.finetune.checkpoints, args.checkpoints, strict=True)) if save else {}
+    unfinished = scratch(Path(args.trace).with_name(".unfinished"), "\n".join([*_about(args), *about]))
 
     def keep(step: int) -> list[Path]:
         if step not in kept:
@@ -86,10 +87,9 @@ def finetune_to_files(args: Namespace, model, about: Sequence[str], save: Callab
         record = finetune(model, train, evaluation, args.finetune, run.ft_seed, keep, evaluated, state, args.precision)
     except Diverged as fault:
         raise Diverged(f"{fault}. Its checkpoints and evaluations: {set_aside(unfinished, 'diverged')}") from None
-    for step in kept:
-        checkpoint = Path(args.folder) / f"step{step}" / "checkpoint"
+    for step, checkpoint in kept.items():
         shutil.rmtree(checkpoint, ignore_errors=True)
-        checkpoint.parent.mkdir(parents=True, exist_ok=True)
+        Path(checkpoint).parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(unfinished / f"step{step}", checkpoint)  # a copy: cut off here, the next run can do it again
     columns = {name: getattr(run, name) for name in ("study", "model", "task", "ft_seed")}
     write_table("finetune_trace", [{**columns, **row} for row in record.trace], args.trace)

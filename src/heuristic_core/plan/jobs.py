@@ -1,13 +1,31 @@
-"""The jobs of a run, as Snakemake's dry run counts them."""
+"""The jobs of a run, as Snakemake's dry run lists them."""
 
+import json
 import re
+import shlex
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from heuristic_core.common.errors import InputError
+
+
+class Listed(NamedTuple):
+    """A job that a run would start. inputs, outputs: paths. command: for the shell. reason: in Snakemake's words."""
+
+    rule: str
+    inputs: list[str]
+    outputs: list[str]
+    command: str
+    reason: str
+
+    @property
+    def words(self) -> list[str]:
+        """The words of its command, `fork SCRIPT --OPTION ...`."""
+        return shlex.split(self.command.replace("\\\n", ""))
 
 
 def jobs(snakefile: Path, configfiles: Sequence[str], everything: bool) -> Counter:
@@ -15,34 +33,28 @@ def jobs(snakefile: Path, configfiles: Sequence[str], everything: bool) -> Count
 
     everything: also those whose results exist.
     """
-    return counted(dry_run(snakefile, configfiles, "--quiet", "rules", *["--forceall"] * everything))
+    return Counter(family(job.rule) for job in dry_run(snakefile, configfiles, *["--forceall"] * everything))
 
 
-def dry_run(snakefile: Path, configfiles: Sequence[str], *options: str) -> str:
-    """What Snakemake's dry run prints. Raises InputError with Snakemake's own words where it refuses."""
+def dry_run(snakefile: Path, configfiles: Sequence[str], *options: str) -> list[Listed]:
+    """The jobs that make something in Snakemake's dry run, as the plugin `snakemake_logger_plugin_jobs` tells of them.
+
+    Raises InputError with Snakemake's own words where it refuses.
+    """
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile), "--configfile", *configfiles]
-    command += ["--dry-run", "--cores", "1", "--nolock", *options]
+    command += ["--dry-run", "--cores", "1", "--nolock", "--logger", "jobs", *options]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise InputError(
             f"the dry run of {' '.join(configfiles)} failed:\n{(done.stdout + done.stderr).strip()[-2000:]}"
         )
-    return done.stdout + done.stderr
+    listed = [Listed(**json.loads(line)) for line in done.stdout.splitlines()]
+    return [job for job in listed if job.outputs]
 
 
 def family(rule: str) -> str:
     """The rule's name; that of all rules for single blocks of seeds is `prune`."""
     return re.sub(r"(prune)(_\d+)+$", r"\1", rule)
-
-
-def counted(text: str) -> Counter:
-    """Jobs by rule in the table that a dry run prints, without its total and targets."""
-    found = Counter()
-    for rule, count in dict(re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE)).items():  # it can be printed twice
-        found[family(rule)] += int(count)
-    return Counter(
-        {rule: count for rule, count in found.items() if not re.search(r"(^|_)(total|all|all_figures)$", rule)}
-    )
 
 
 def of_study(prefix: str, prefixes: Collection[str], found: Counter) -> Counter:

@@ -4,7 +4,6 @@ A result `<study>/tables/core.parquet` has the record `<study>/provenance/tables
 job's: results of one job have the same one. It holds no user name, host, secret or path outside the checkout.
 """
 
-import argparse
 import hashlib
 import json
 import os
@@ -27,7 +26,7 @@ from heuristic_core.common.progress import LOGGER
 from heuristic_core.provenance.digests import versions
 
 COMMIT = "HEURISTIC_CORE_COMMIT"  # set by the workflow: the commit it stands at, with a + where files differ from it
-OWN = ("--code", "--inputs", "--outputs", "--log")  # options that are no settings of the work
+OWN = ("--code", "--log")  # options that are no settings of the work
 FIELDS = {
     *("job", "script", "settings", "inputs", "sources", "outputs", "code", "commit", "dirty", "packages", "system"),
     *("seeds", "device", "processor", "precision", "arithmetic", "started", "seconds", "digest"),
@@ -85,9 +84,9 @@ class Record:
 _OF_THIS_PROCESS: list[Record] = []
 
 
-def begin(job: argparse.Namespace, arguments: Sequence[str]) -> None:
-    """Begin the record of this process's job, once its arguments are read; its inputs are checked."""
-    _OF_THIS_PROCESS[:] = [Record(job.code, job.inputs, job.outputs, job.log, arguments, job.arithmetic)]
+def begin(record: Record) -> None:
+    """Let `record` be the record of this process's job, once its arguments are read."""
+    _OF_THIS_PROCESS[:] = [record]
 
 
 def recorded(main: Callable, *arguments) -> None:

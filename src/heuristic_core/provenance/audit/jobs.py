@@ -1,7 +1,5 @@
 """The jobs that a configuration stands for, as Snakemake's dry run lists them."""
 
-import re
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,15 +41,9 @@ class Job:
 
 def expected_jobs(snakefile: Path, configfiles: Sequence[str]) -> list[Job]:
     """All jobs of a configuration that leave a record. Raises InputError with Snakemake's words where it refuses."""
-    return parsed(dry_run(snakefile, configfiles, "--printshellcmds", "--forceall"))
-
-
-def parsed(text: str) -> list[Job]:
-    """The jobs with a record in the text of a dry run."""
-    commands = re.findall(r"^Shell command: (?:step|fork) (\w+) (.+ --code .+)$", text, re.MULTILINE)
-    return [_job(script, shlex.split(arguments)) for script, arguments in commands]
-
-
-def _job(script: str, arguments: list[str]) -> Job:
-    i, o = arguments.index("--inputs"), arguments.index("--outputs")
-    return Job(script, tuple(arguments), tuple(arguments[i + 1 : o]), tuple(arguments[o + 1 :]))
+    listed = [(job, job.words) for job in dry_run(snakefile, configfiles, "--forceall")]
+    return [
+        Job(words[1], tuple(words[2:]), tuple(job.inputs), tuple(job.outputs))
+        for job, words in listed
+        if "--code" in words
+    ]

@@ -1,14 +1,15 @@
-"""The jobs that Snakemake's dry run lists, and the causes that it gives for each."""
+"""The causes that Snakemake's dry run gives for each job.
+
+They are read from its words: no interface of Snakemake has them apart, neither its API nor what it tells loggers.
+"""
 
 import ast
 import re
-import shlex
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from heuristic_core.plan.jobs import family
+from heuristic_core.plan.jobs import Listed, family
 
-# Jobs that travel to a cluster as a group are indented below its name.
-JOB = re.compile(r"^( *)(?:local)?rule (\w+):\n((?:\1    .*\n)+)(?: *Shell command: (.*))?", re.MULTILINE)
 PARAMS = (
     "Params have changed since last execution: Union of exclusive params before and now across all output: before: "
 )
@@ -32,29 +33,18 @@ class Reason(NamedTuple):
 
 
 class Planned(NamedTuple):
-    """A job that would run. rule: its family. inputs, outputs: paths."""
+    """A job that would run. rule: its family. inputs, outputs: paths. words: of its command."""
 
     rule: str
     inputs: list[str]
     outputs: list[str]
-    command: str
+    words: list[str]
     reason: Reason
 
-    @property
-    def words(self) -> list[str]:
-        """The words of its command."""
-        return shlex.split(self.command)
 
-
-def planned_jobs(text: str) -> list[Planned]:
-    """The jobs in a dry run's text (with commands), but for targets, which make nothing."""
-    found = []
-    for _, rule, block, command in JOB.findall(text):
-        fields = dict(re.findall(r"^ +(\w+): (.*)$", block, re.MULTILINE))
-        if "output" in fields:
-            paths = [fields.get(name, "").split(", ") for name in ("input", "output")]
-            found.append(Planned(family(rule), *paths, command, reason_of(fields["reason"])))
-    return found
+def planned(jobs: Iterable[Listed]) -> list[Planned]:
+    """The jobs of a dry run, with what Snakemake's words mean."""
+    return [Planned(family(job.rule), job.inputs, job.outputs, job.words, reason_of(job.reason)) for job in jobs]
 
 
 def reason_of(text: str) -> Reason:

@@ -52,10 +52,9 @@ def _causes(job: Planned, code: Code) -> Iterator[str]:
     if reason.command:
         yield "command changed: its rule under workflow/rules"
     if reason.before or reason.now:
-        words = job.words
-        yield from (f"setting changed: {line}" for line in differences(reason.before, reason.now, words))
+        yield from (f"setting changed: {line}" for line in differences(reason.before, reason.now, job.words))
         if any(map(is_digest, reason.now)):
-            yield from (f"code changed: {line}" for line in code(words, job.outputs[0]))
+            yield from (f"code changed: {line}" for line in code(job.words, job.outputs[0]))
 
 
 def _lines(causes: Counter, total: int) -> str:

@@ -38,11 +38,12 @@ def differences(before: Sequence, now: Sequence, words: Sequence[str]) -> list[s
 
 
 def option(value, words: Sequence[str]) -> str:
-    """The name of the command's option that has this value; nothing where there is none."""
-    if value not in words:
-        return ""
-    names = [word for word in words[: list(words).index(value)] if word.startswith("--")]
-    return names[-1].removeprefix("--") if names else ""
+    """The name of the command's option that has this value; nothing where there is none, or more than one."""
+    name, found = "", set()
+    for word in words:
+        name = word.removeprefix("--") if word.startswith("--") else name
+        found |= {name} if word == str(value) else set()
+    return found.pop() if len(found) == 1 else ""
 
 
 def _block(value) -> dict:
