@@ -302,6 +302,15 @@ def test_a_configuration_that_cannot_be_portable_is_one_message(key, value, mess
         assert parse_study(values | {"arithmetic": "native"})
 
 
+@pytest.mark.parametrize("option", [("--device", "cuda"), ("--precision", "bfloat16")])
+def test_a_script_by_hand_refuses_what_is_not_portable(option, capsys):
+    parser = Arguments("test")
+    parser.device()
+    with pytest.raises(SystemExit):
+        parser.read(["--arithmetic", "portable", *option])
+    assert f"{' '.join(option)} does not go with --arithmetic portable" in capsys.readouterr().err
+
+
 # ---- ties
 
 

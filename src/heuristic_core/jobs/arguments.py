@@ -27,6 +27,7 @@ HELP = {
 }
 # Options of an identity that have another name than its field: `--model` and `--task` are blocks.
 OPTIONS = {"model": "model_name", "task": "task_name"}
+ALIKE = {"device": "cpu", "precision": "float32", "threads": 1}  # what portable arithmetic asks of a job's options
 
 
 class Arguments(argparse.ArgumentParser):
@@ -135,6 +136,9 @@ class Arguments(argparse.ArgumentParser):
         for key, name in self._lists:
             if len(getattr(values, name)) != (wanted := len(attrgetter(key)(values))):
                 self.error(f"{_flag(name)}: give one path for each of the {wanted} values of {key}")
+        for name, right in ALIKE.items():
+            if values.arithmetic == PORTABLE and (value := getattr(values, name, right)) != right:
+                self.error(f"--{name} {value} does not go with {OPTION} {PORTABLE}: give {right}, or {OPTION} {NATIVE}")
         start_log(values.log)
         values.arithmetic = settle(values.arithmetic, by_hand=arguments is None)
         if values.code:
