@@ -3,7 +3,7 @@
     python benchmarks/startup.py results/miniature/mini-bert/pairs --config config.yaml
 
 Reads a finished study's run folder and writes to a temporary one. Prints, for each script, the median wall time of a
-fresh process, of a fork of the import server, and of the work alone (the same call inside this process), and from
+fresh process, of a fork of the fork server, and of the work alone (the same call inside this process), and from
 these the share that starting takes. Times mean little on a shared machine; the shares are measured in turn in one run.
 """
 

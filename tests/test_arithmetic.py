@@ -22,6 +22,7 @@ from torch.utils._pytree import tree_leaves
 from heuristic_core.common import arithmetic
 from heuristic_core.common.arithmetic import NATIVE, PORTABLE, SETTINGS
 from heuristic_core.config.study import ConfigError, parse_study
+from heuristic_core.jobs.arguments import Arguments
 
 # Whose every number is one of their inputs or a constant, an exact comparison, or a correctly rounded conversion.
 EXACT = {
@@ -320,7 +321,7 @@ def test_sorting_by_one_column_keeps_the_order_of_ties():
     for path in [*ROOT.glob("src/**/*.py"), *ROOT.glob("workflow/**/*.py")]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "attr", None) in ("sort_values", "argsort"):
-                several = bool(node.args) and isinstance(node.args[0], ast.List | ast.Name)
+                several = bool(node.args) and isinstance(node.args[0], ast.List)
                 stable = any(word.arg in ("kind", "stable") for word in node.keywords)
                 found += [f"{path.name}:{node.lineno}"] if not (several or stable) else []
     assert found == []

@@ -45,7 +45,7 @@ ROUNDS = [
         (f"{FT2}/step30/means.safetensors", flipped, f"{FT2}/step30/s0.4/seed42/subnetwork.json"),
     ],
     [
-        (f"{RUNS}/data/encoded/evaluation.safetensors", flipped, f"{CELL}/predictions.parquet"),
+        (f"{RUNS}/data/encoded/evaluation.safetensors", emptied, f"{CELL}/predictions.parquet"),
         (f"{STEP}/logits.safetensors", truncated, f"{STEP}/s0.2/seed42/subnetwork.json"),
     ],
     [
@@ -71,7 +71,7 @@ def test_damage_is_named_and_mended_by_what_the_message_says(finished, tmp_path)
         text = done.stdout + done.stderr
         assert done.returncode == 1, damages
         assert not any((folder / reader).exists() for reader in readers)
-        told = re.findall(r"error: (\S+) has changed since .* To have it made anew: rm -r (\S+), and run again", text)
+        told = re.findall(r"error: (\S+) has changed since .* To make it again: rm -r (\S+), and run again", text)
         assert {name for name, _ in told} == set(whole), text[-3000:]
         assert all(name.startswith(removed) for name, removed in told)
         assert "Traceback" not in text

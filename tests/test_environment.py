@@ -40,7 +40,8 @@ def test_the_lock_satisfies_every_requirement(pins, text):
 
 
 def test_results_depend_on_what_the_project_requires_but_for_what_runs_jobs_locks_shows_progress_and_archives():
-    tools = {"snakemake", "snakemake-executor-plugin-slurm", "filelock", "tqdm", "rocrate"}
+    tools = {"snakemake", "snakemake-executor-plugin-slurm", "snakemake-interface-logger-plugins"}
+    tools |= {"filelock", "tqdm", "rocrate"}
     assert DECLARED - tools == COMPUTING | DRAWING
     assert not COMPUTING & DRAWING
 

@@ -21,7 +21,7 @@ from heuristic_core.tasks.files import read_task
 
 CONFIG = ROOT / "config"
 STUDIES = ("mnli-bert", "qqp-bert", "mnli-roberta", "mnli-gpt2")
-# METHOD, "The grid": sparsities of the curve, and checkpoints of effective size.
+# The paper's grid: sparsities of the curve, and checkpoints of effective size.
 SPARSITIES = {name: range(5, 70 if name == "qqp-bert" else 75, 5) for name in STUDIES}
 CHECKPOINTS = dict.fromkeys(STUDIES, range(500, 54501, 6000)) | {
     "qqp-bert": range(500, 14001, 1500),

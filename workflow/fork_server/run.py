@@ -91,7 +91,7 @@ def _start(base: str, arithmetic: str) -> None:
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
         )
     if process.stdout.readline() != b"listening\n":
-        raise RuntimeError(f"the import server did not start; {base}.log says why")
+        raise RuntimeError(f"the fork server did not start; {base}.log says why")
 
 
 if __name__ == "__main__":

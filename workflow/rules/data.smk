@@ -22,7 +22,7 @@ if os.path.exists(metadata_of(SENTENCES)):
     for key, path in missing_paths(STUDY.task).items():
         raise WorkflowError(
             f"{key}: {path} is not there. Put it there: without it the pairs in {os.path.dirname(SENTENCES)} would be "
-            "removed and not made anew"
+            "removed and not made again"
         )
 
 

@@ -80,6 +80,7 @@ MADE = [
         for folder in folders_of({"ft_seed": ft_seed, "step": step})
         for path in PARTS_OF_CELLS
     ),
-    *map(L.table, [*PARTS, *OWN.tables]),
+    *map(L.table, PARTS),
+    *(f"{L.root}/{name}" for name in members(STUDY)),
 ]
-RESULTS += [path for path in MADE if not os.path.exists(path) and record_of(path, Path(L.root)).exists()]
+RESULTS += [path for path in dict.fromkeys(MADE) if path not in RESULTS and not os.path.exists(path) and record_of(path, Path(L.root)).exists()]

@@ -1,5 +1,4 @@
-# What earlier runs left, looked at before anything runs: of what stands here Snakemake would say nothing, or no more than
-# a traceback.
+# What earlier runs left, looked at before anything runs. Of these faults Snakemake says nothing, or shows a traceback.
 import base64
 import logging
 
@@ -11,7 +10,7 @@ from heuristic_core.common.atomic import obstacle
 RECORDS = os.path.abspath(".snakemake" if os.path.isdir(".snakemake") else ".")
 # Snakemake's own records, one file for each output. Nothing public tells of them while this file is read.
 METADATA = f"{RECORDS}/metadata"
-# Snakemake's own log lies there, too. Where the disk is full, the terminal still tells what happened, without tracebacks.
+# Snakemake's own log is there, too. Where the disk is full, the terminal still tells what happened, without tracebacks.
 logging.raiseExceptions = False
 
 
@@ -50,9 +49,9 @@ def warn_of_strangers():
     record = metadata_of(description)
     if len(os.path.basename(record)) < 255 and os.path.exists(description) and not os.path.exists(record):
         logger.warning(
-            f"{L.root} was not made in this working folder (there is no record of it in {METADATA}). What lies there "
+            f"{L.root} was not made in this working folder (there is no record of it in {METADATA}). What is there "
             "counts as finished, whatever configuration and code it was made with; `make audit` compares it with both, "
-            f"and what is to be made anew must be deleted, or {L.root} with all."
+            f"and what is to be made again must be deleted, or {L.root} with all."
         )
 
 

@@ -1,5 +1,5 @@
 """Fine-tune a model without some of its heads, which stay out: those that attend to the repeated word before
-fine-tuning, or as many random others of the same layers. It keeps no checkpoints. Interrupted, it resumes."""
+fine-tuning, or as many random heads of the same layers. It keeps no checkpoints. Interrupted, it resumes."""
 
 import logging
 

@@ -117,7 +117,7 @@ def core_null(components: pd.DataFrame, context: Context, permutations: int, see
     """Table "core_null" from table "components": do subnetworks share more heads than chance would give?
 
     Chance: in what each pruning seed keeps the heads of each layer are permuted, so its number of heads per layer
-    stays. METHOD permutes every mask by itself; where a seed gives several (mid and high), that would count their
+    stays. Another way permutes every mask by itself; where a seed gives several (mid and high), that would count their
     nesting as heads that seeds share, so here the heads in all masks of a seed are permuted as one (:func:`by_seed`).
     Raises InputError as :func:`core` does.
     """

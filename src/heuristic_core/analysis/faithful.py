@@ -1,4 +1,4 @@
-"""When a subnetwork is faithful to its full model on a group of subsets: four criteria (METHOD, derived quantities).
+"""When a subnetwork is faithful to its full model on a group of subsets: four criteria.
 
 accuracy    its accuracy is above the full model's minus a margin: strict, one-sided (the paper's);
 recovery    its accuracy is at least a share of the full model's;

@@ -8,8 +8,8 @@ OVERLAP = "overlap"
 
 
 class Lesion(Block):
-    """Fine-tuning without the heads that attend to the repeated word before it (paper, section 5, conjectures that
-    these are what it builds on), and without as many random others. Each costs as much as fine-tuning itself."""
+    """Fine-tuning without the heads that attend to the repeated word before fine-tuning, on which it builds as the
+    paper conjectures (section 5). Controls are without as many random heads. Each run costs as much as fine-tuning."""
 
     control_draws: PositiveInt = Field(
         3, description="random sets of as many other heads of the same layers, each fine-tuned without"

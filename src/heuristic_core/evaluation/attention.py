@@ -1,6 +1,6 @@
 """What heads attend to: shares of attention by the relation between the asking and the attended token.
 
-METHOD, "Attention pattern"; paper, figures 7 to 9. The unit is the word: what holds for a word holds for each of its
+Paper, figures 7 to 9. The unit is the word: what holds for a word holds for each of its
 subword tokens. Special tokens are attended to but do not ask.
 """
 

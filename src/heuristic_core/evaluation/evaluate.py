@@ -69,7 +69,7 @@ def predictions(logits: np.ndarray, evaluation: Encoded) -> dict[str, np.ndarray
     """Per pair of `evaluation`: what table `predictions` says of it, from column `subset` on.
 
     logits: [n, classes]. A subset with fewer labels than the model has classes, as HANS has, counts several classes as
-    one label. `correct` takes the class first, then merges (METHOD:
+    one label. `correct` takes the class first, then merges (the released code:
     neutral and contradiction are non-entailment); `correct_merged` adds their probabilities up first.
     """
     labels, subsets = evaluation.labels, evaluation.subsets

@@ -52,7 +52,7 @@ def _curves(accuracy: pd.DataFrame, context) -> pd.DataFrame:
         row = {"accuracy": mean, "low": low, "high": high, "over": "pruning seed", "models": len(known)}
         points.append(dict(zip(keys, key, strict=True)) | row)
     points = pd.DataFrame(points, columns=[*keys, "accuracy", "low", "high", "over", "models"])
-    return points.sort_values(keys, ignore_index=True)
+    return points.sort_values(keys, kind="stable", ignore_index=True)
 
 
 def _panel(ax, curves: pd.DataFrame, context) -> None:

@@ -7,7 +7,7 @@ from heuristic_core.figures import sheets_of, style
 from heuristic_core.figures.sheets import to_latex, to_markdown
 from heuristic_core.figures.targets import TARGETS, outputs
 
-# No dates, so that drawing anew changes nothing.
+# No dates, so that drawing again changes nothing.
 UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 
 

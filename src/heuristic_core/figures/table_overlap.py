@@ -21,7 +21,7 @@ def draw(tables, settings, context):
     marks = before.merge(tables["core"], on=[*RUN, *COMPONENT], validate="one_to_one")
     marks["times_uniform"] = marks["share"] / marks["uniform"].where(marks["uniform"] > 0)
     order = ["ft_seed", "times_uniform", "component"]
-    return None, marks.sort_values(order, ascending=[True, False, True], ignore_index=True)[COLUMNS]
+    return None, marks.sort_values(order, ascending=[True, False, True], kind="stable", ignore_index=True)[COLUMNS]
 
 
 def sheets(marks: pd.DataFrame) -> list[Sheet]:

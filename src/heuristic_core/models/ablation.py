@@ -1,6 +1,6 @@
 """What takes the place of a removed component, and models with components replaced by it.
 
-METHOD, "mean ablation": ``masked = keep * (x - reference) + reference``, for a head's context vector before the output
+Mean ablation: ``masked = keep * (x - reference) + reference``, for a head's context vector before the output
 projection and for an MLP's output. The reference is the component's mean over training tokens (the default), zero, or
 its activation on another example (resample ablation).
 """

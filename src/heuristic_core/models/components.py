@@ -48,5 +48,5 @@ class ComponentGrid:
 
 
 def kept_count(size: int, sparsity: float) -> int:
-    """k = round((1 - s) * N): how many of `size` components a subnetwork of that sparsity keeps (METHOD: exact k)."""
+    """k = round((1 - s) * N): how many of `size` components a subnetwork of that sparsity keeps."""
     return round((1 - sparsity) * size)

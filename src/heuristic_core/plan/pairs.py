@@ -65,13 +65,23 @@ def pairs_of(study: Study, read: bool = True) -> StudyPairs:
     """
     folder = Path(Layout.of(study).data) / "encoded"
     files = [folder / f"{name}.safetensors" for name in ("train", "evaluation")]
-    if all(file.is_file() for file in files):
-        (train, _), (evaluation, sizes) = map(_count, files)
+    if all(file.is_file() for file in files) and (counts := _counts(files)):
+        (train, _), (evaluation, sizes) = counts
         return StudyPairs(train, evaluation, len(sizes), max(sizes), counted=True)
     known = yaml.safe_load(resources.files("heuristic_core.plan").joinpath("pairs.yaml").read_text())
     if isinstance(study.task, GeneratedTask):
         return _generated(study.task, known)
     return _files(study.task, known, read)
+
+
+def _counts(files: list[Path]) -> list[tuple[Pairs, list[int]]] | None:
+    """Of each encoded set; None where one is damaged, which the job that reads it tells."""
+    from safetensors import SafetensorError
+
+    try:
+        return [_count(file) for file in files]
+    except (SafetensorError, KeyError, TypeError, ValueError):
+        return None
 
 
 def _count(file: Path) -> tuple[Pairs, list[int]]:

@@ -6,6 +6,7 @@ job's: results of one job have the same one. It holds no user name, host, secret
 
 import hashlib
 import json
+import logging
 import os
 import platform
 import re
@@ -22,9 +23,9 @@ from heuristic_core.common import arithmetic as arithmetics
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.common.progress import LOGGER
 from heuristic_core.provenance.digests import versions
 
+LOGGER = logging.getLogger(__name__)
 COMMIT = "HEURISTIC_CORE_COMMIT"  # set by the workflow: the commit it stands at, with a + where files differ from it
 OWN = ("--code", "--log")  # options that are no settings of the work
 FIELDS = {
@@ -151,7 +152,7 @@ def check(path: str, found: dict[str, str], root: Path) -> None:
             state = "is missing" if name not in names else "was added" if name not in recorded else "has changed"
             raise InputError(
                 f"{root / name} {state} since {made['script']} made it (SHA-256 {names.get(name)}, recorded "
-                f"{recorded.get(name)}). To have it made anew: rm -r {shlex.quote(path)}, and run again"
+                f"{recorded.get(name)}). To make it again: rm -r {shlex.quote(path)}, and run again"
             )
 
 
@@ -173,7 +174,7 @@ def read_record(file: str | Path) -> dict:
     if fault:
         raise InputError(
             f"{file} is no sound provenance record ({fault}). "
-            "To have it made anew: remove it and the result it is of, and run again"
+            "To make it again: remove it and the result it is of, and run again"
         )
     return made
 

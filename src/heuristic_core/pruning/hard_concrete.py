@@ -1,6 +1,6 @@
 """Hard-concrete gates and the controller of their sparsity: pure functions of tensors.
 
-Louizos et al. (2018), in the form that the paper's released code ran (METHOD, "Gates"; the paper prints
+Louizos et al. (2018), in the form that the paper's released code ran (the paper prints
 u / (1 - u) without the logarithm and scales only the noise).
 """
 

@@ -1,4 +1,4 @@
-"""Pruning: learn which components a subnetwork of a given sparsity keeps (paper, section 2; METHOD, "Objective").
+"""Pruning: learn which components a subnetwork of a given sparsity keeps (paper, section 2).
 
 The model's weights are frozen. Gates descend, the two Lagrange multipliers ascend on
 KL(full || gated) + lambda_1 (t - s) + lambda_2 (t - s)^2.

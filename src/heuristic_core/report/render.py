@@ -2,11 +2,9 @@
 
 import base64
 import math
-from importlib import resources
 
 import jinja2
 
-TEMPLATES = resources.files("heuristic_core.report") / "templates"
 MINUS, NO_BREAK = "−", "\N{NO-BREAK SPACE}"
 
 

@@ -18,7 +18,7 @@ class Subset:
     """A named evaluation set: pairs `start` to `stop` of the encoded set.
 
     group: id, ood or ood-entailment. family: of the heuristic, or None.
-    merge: for each class of the model, the label of this subset that it counts as (METHOD: argmax, then merge).
+    merge: for each class of the model, the label of this subset that it counts as (first argmax, then merge).
     """
 
     name: str

@@ -29,7 +29,7 @@ ENDINGS = {".parquet": "parquet", ".csv": "csv", ".tsv": "tsv", ".txt": "tsv", "
 BYTES = re.compile(r"""b'(?:[^'\\]|\\.)*'|b"(?:[^"\\]|\\.)*\"""")
 HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a character beyond the first 65,536; alone it is no text
 # GLUE's train.tsv of QQP holds a few questions with a line break inside, which nothing quotes: their halves have too
-# few fields (GLUE-baselines, issue 5). So many lines may be dropped; more of them mean another format.
+# few fields (as GLUE's downloads have them). So many lines may be dropped; more of them mean another format.
 TORN_SHARE = 0.001
 
 

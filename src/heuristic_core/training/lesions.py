@@ -1,4 +1,4 @@
-"""Which heads a lesioned run is fine-tuned without: the overlap heads, or as many random others of the same layers."""
+"""Which heads a lesioned run is fine-tuned without: the overlap heads, or as many random heads of the same layers."""
 
 import re
 from collections.abc import Mapping, Sequence
