@@ -110,6 +110,18 @@ def test_another_bound_of_overlap_heads_fine_tunes_without_others(finished, chan
     assert not {"sentences", "finetune", "full_model", "prune", "core", "attention"} & set(jobs)
 
 
+def test_a_result_that_is_missing_is_made_again(finished, tmp_path):
+    """Also where all that was made from it is there, so that Snakemake by itself would make nothing."""
+    folder = shutil.copytree(finished, tmp_path / "copy", symlinks=True)
+    tables = ("head_frequency", "summary", "claims", "splits", "core")
+    for path in [
+        folder / "results/reduced/study.json",
+        *(folder / f"results/reduced/tables/{name}.parquet" for name in tables),
+    ]:
+        path.unlink()
+    assert planned(folder).keys() >= {"head_frequency", "spread", "claims", "sentences", "concatenate", "describe"}
+
+
 # ---- code: in a copy of the checkout, with the results of the study
 
 

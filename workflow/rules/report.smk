@@ -83,4 +83,8 @@ MADE = [
     *map(L.table, PARTS),
     *(f"{L.root}/{name}" for name in members(STUDY)),
 ]
-RESULTS += [path for path in dict.fromkeys(MADE) if path not in RESULTS and not os.path.exists(path) and record_of(path, Path(L.root)).exists()]
+RESULTS += [
+    path
+    for path in dict.fromkeys(MADE)
+    if path not in RESULTS and not os.path.exists(path) and record_of(path, Path(L.root)).exists()
+]
