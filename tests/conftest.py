@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fetching import command, fetch  # noqa: F401 (fixtures, as those of the next lines)
 from once import once
 from schedule import pytest_collection_modifyitems, pytest_itemcollected, pytest_xdist_make_scheduler  # noqa: F401
+from task_rows import task  # noqa: F401
 
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"

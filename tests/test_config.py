@@ -6,16 +6,9 @@ import re
 
 import pytest
 import yaml
-from amounts import amount
 from conftest import ROOT, STUDY_FILES
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from heuristic_core.config import ConfigError, Study, load_study, parse_study
-from heuristic_core.config.context import Context
-from heuristic_core.config.grid import cells
-from heuristic_core.config.paths import Layout
-from heuristic_core.config.pruning import Prune
 
 FILES = STUDY_FILES
 VALUES = {file: yaml.safe_load((ROOT / file).read_text()) for file in FILES}
@@ -273,141 +266,6 @@ def test_all_faults_stand_in_one_error_one_on_a_line():
         "prune.batch_size = 0",
         "study",
     ]
-
-
-# ---- files
-
-
-def test_an_exponent_without_a_point_is_a_number(tmp_path):
-    text, count = re.subn(r"(controller_learning_rate:).*", r"\1 1e-3", (ROOT / GENERATED).read_text())
-    assert count == 1 and yaml.safe_load(text)["prune"]["controller_learning_rate"] == "1e-3"
-    (tmp_path / "a.yaml").write_text(text)
-    assert load_study(tmp_path / "a.yaml").prune.controller_learning_rate == 0.001
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("study: [a", "is not valid YAML"),
-        ("study: a\n\tmodel: b", "is not valid YAML"),
-        ("study: a\x07", "is not valid YAML"),
-        ("study: 2026-13-45", ""),  # YAML takes it for a date
-        ("", "expected `key: value` lines, found NoneType"),
-        ("- a\n- b", "expected `key: value` lines, found list"),
-        ("a", "expected `key: value` lines, found str"),
-    ],
-)
-def test_a_file_that_is_no_yaml_mapping_is_named(tmp_path, text, reason):
-    path = tmp_path / "a.yaml"
-    path.write_text(text)
-    with pytest.raises(ConfigError) as caught:
-        load_study(path)
-    assert str(caught.value).startswith(str(path)) and reason in str(caught.value)
-
-
-def test_a_file_that_is_no_text_is_named(tmp_path):
-    path = tmp_path / "a.yaml"
-    path.write_bytes(b"\xff\xfe\x00\x80")
-    with pytest.raises(ConfigError, match=re.escape(str(path))):
-        load_study(path)
-
-
-def test_a_missing_file_and_a_folder_are_named(tmp_path):
-    with pytest.raises(ConfigError, match=rf"^{re.escape(str(tmp_path))}/b.yaml: no such file; give the path"):
-        load_study(tmp_path / "b.yaml")
-    with pytest.raises(ConfigError, match=re.escape(str(tmp_path))):
-        load_study(tmp_path)
-
-
-def test_faults_in_a_file_name_the_file(tmp_path):
-    path = tmp_path / "a.yaml"
-    path.write_text(yaml.safe_dump(replaced(VALUES[GENERATED], "prune.batch_size", 0)))
-    with pytest.raises(ConfigError, match=rf"^{re.escape(str(path))} cannot be run:\n  prune.batch_size = 0: "):
-        load_study(path)
-
-
-# ---- anything else that a hand may write
-
-WORDS = st.sampled_from(["1e-3", "new", "generated", "pretrained", "files", "../a", "source", "steps", "nan"])
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | WORDS
-ANYTHING = SCALARS | st.lists(SCALARS, max_size=4) | st.dictionaries(SCALARS, SCALARS, max_size=3)
-
-
-def blocks(values):
-    """Every mapping and list inside `values`, itself included."""
-    yield values
-    for part in values.values() if isinstance(values, dict) else values:
-        if isinstance(part, dict | list):
-            yield from blocks(part)
-
-
-@st.composite
-def mutated(draw):
-    """A configuration of the repository, one to three times changed: a key dropped, a value replaced, a key added."""
-    values = copy.deepcopy(VALUES[draw(st.sampled_from(FILES))])
-    for _ in range(draw(st.integers(1, 3))):
-        block = draw(st.sampled_from(list(blocks(values))))
-        keys = list(block) if isinstance(block, dict) else list(range(len(block)))
-        change = draw(st.sampled_from(["drop", "replace", "add"])) if keys else "add"
-        if change == "drop":
-            del block[draw(st.sampled_from(keys))]
-        elif change == "replace":
-            block[draw(st.sampled_from(keys))] = draw(ANYTHING)
-        elif isinstance(block, dict):
-            block[draw(SCALARS)] = draw(ANYTHING)
-        else:
-            block.append(draw(ANYTHING))
-    return values
-
-
-@pytest.mark.sampled
-@settings(max_examples=amount(400), deadline=None, derandomize=True)
-@given(mutated())
-def test_any_change_ends_in_a_study_or_in_a_named_error(values):
-    try:
-        study = parse_study(values, "x.yaml")
-    except ConfigError as error:
-        first, *lines = str(error).splitlines()
-        assert first == "x.yaml cannot be run:" and lines
-        return
-    assert parse_study(json.loads(study.model_dump_json())) == study
-    assert Context.model_validate_json(Context.of(study).model_dump_json()) == Context.of(study)
-    sizes = [len(cells(study)), len(study.grid.checkpoints) * len(study.grid.sparsities) * len(study.grid.curve_seeds)]
-    assert sizes[0] >= sizes[1] > 0
-    assert Layout.of(study).cell.startswith(f"{study.results}/{study.study}/{study.model.name}/{study.task.name}/")
-
-
-def overlaid(*files):
-    """Configuration files merged as Snakemake merges what stands after --configfile."""
-    from snakemake.utils import update_config
-
-    values = {}
-    for file in files:
-        update_config(values, yaml.safe_load((ROOT / file).read_text()))
-    return values
-
-
-@pytest.mark.parametrize("study", ["config/minilm-mnli.yaml", "config.yaml"])
-def test_pruning_presets_lie_over_a_study(study):
-    published = parse_study(overlaid(study, "config/pruning/as-published.yaml")).prune
-    assert (published.steps_at(0.5), published.steps_at(0.7)) == (9300, 10420)
-    assert (published.weight_decay, published.controller_weight_decay) == (0.01, 0.01)
-    assert (published.dropout, published.discretise, published.controller) == (True, "threshold", "sampled")
-    assert (published.gate_draws, published.batch_size, published.decay) == (4, 128, "after-warmup")
-    assert published.thresholds == {0.5: 0.5, 0.7: 0.35}
-    assert Prune.model_validate_json(published.model_dump_json()) == published
-    ours = parse_study(overlaid(study, "config/pruning/default.yaml")).prune
-    required = {"rise", "hold", "batch_size"}
-    scale = {"rise_per_percent", "hold_per_percent", "examples", "mean_examples"}
-    for key, field in Prune.model_fields.items():
-        if key not in required | scale:
-            assert getattr(ours, key) == field.get_default(call_default_factory=True), key
-
-
-def test_presets_name_every_choice_where_paper_and_code_differ():
-    choices = {"dropout", "weight_decay", "controller_weight_decay", "controller", "gate_draws", "discretise", "decay"}
-    for preset in ("as-published", "default"):
-        assert choices <= set(yaml.safe_load((ROOT / f"config/pruning/{preset}.yaml").read_text())["prune"])
 
 
 def test_held_out_pairs_must_exist_too():

@@ -8,69 +8,20 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import httpx2
 import pytest
 from amounts import first_fast
-from conftest import ROOT
+from fetching import MODEL, NAME, WEIGHTS, waited_for
 from filelock import FileLock
 from huggingface_hub import errors
 from hypothesis import given
 from hypothesis import strategies as st
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.tasks import FilesTask
 from heuristic_core.sources.fetch import _explained
 from heuristic_core.sources.hub import Source, matching, model_files
-from heuristic_core.tasks.rows import local_paths, missing_paths, split_paths
-
-LABELS = ["entailment", "neutral", "contradiction"]
-WEIGHTS = bytes(range(256)) * 12  # as large files are kept; fetching looks into none
-MODEL = {
-    "config.json": b"{}",
-    "tokenizer.json": b'{"version": "1.0"}',
-    "merges.txt": b"a b\n",
-    "model.safetensors": WEIGHTS,
-    "pytorch_model.bin": b"not wanted" * 300,
-    "onnx/tokenizer.json": b"nor this",
-    "README.md": b"nor this",
-}
-NAME = "tiny/bert"
-
-
-@pytest.fixture
-def command(tmp_path):
-    """A function that gives the command line of the script `fetch`, whose output is `fetched.json`, its log `log`."""
-
-    def made(commit, name=NAME, splits=()):
-        model = {"name": "tiny", "source": "pretrained", "hub": name, "revision": commit}
-        columns = {"sentences": ["premise", "hypothesis"]}
-        evaluation = {f"set{i}": columns | {"group": "id"} | split for i, split in enumerate(splits)}
-        task = {"name": "nli", "source": "files", "labels": LABELS, "train": [columns | {"file": "local.parquet"}]}
-        task["folder"] = str(tmp_path / "data")
-        task["evaluation"] = evaluation or {"local": columns | {"group": "id", "file": "local.parquet"}}
-        script = [sys.executable, str(ROOT / "workflow" / "scripts" / "fetch.py")]
-        script += ["--model", json.dumps(model), "--task", json.dumps(task)]
-        return [*script, "--fetched", str(tmp_path / "fetched.json"), "--log", str(tmp_path / "log")]
-
-    return made
-
-
-@pytest.fixture
-def fetch(command, environment, tmp_path):
-    """A function that runs the script `fetch`; returns its rows by path, or what it wrote on standard error."""
-
-    def run(commit, name=NAME, splits=(), **variables):
-        out = tmp_path / "fetched.json"
-        out.unlink(missing_ok=True)
-        script = command(commit, name, splits)
-        done = subprocess.run(script, env=environment | variables, capture_output=True, text=True)
-        assert (done.returncode == 0) == out.exists() and "Traceback" not in done.stderr, done.stderr
-        return {row["path"]: row for row in json.loads(out.read_text())} if out.exists() else done.stderr
-
-    return run
 
 
 @pytest.fixture
@@ -147,15 +98,6 @@ def test_a_file_damaged_in_the_cache_is_found_and_downloaded_again(hub, fetch, s
     assert fetch(commit, **variables) == rows
     assert {path.split("/")[-1] for path, _ in hub.downloads()} == {"model.safetensors"}
     assert file.read_bytes() == WEIGHTS
-
-
-def waited_for(condition, seconds=60):
-    """What `condition` returns once it is true."""
-    end = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    return found
 
 
 @pytest.mark.slow
@@ -303,105 +245,3 @@ def test_a_star_stands_for_any_part_of_a_name_and_other_characters_for_themselve
         return name[:1] == wanted[0] and fits(name[1:], wanted[1:])
 
     assert matching(names, pattern) == sorted(name for name in names if fits(name, pattern))
-
-
-# ---- files of addresses
-
-
-@pytest.fixture
-def pairs_at(hub):
-    """A function that gives a split whose file lies on the server."""
-
-    def made(path="/raw/pairs.txt", file="inner/pairs.txt", content=WEIGHTS):
-        return {"url": hub.endpoint + path, "sha256": hashlib.sha256(content).hexdigest(), "file": file}
-
-    return made
-
-
-def test_a_file_of_an_address_is_downloaded_once_and_again_where_it_is_damaged(hub, fetch, pairs_at, tmp_path):
-    hub.files["/raw/pairs.txt"] = WEIGHTS
-    commit, split = hub.add("model", NAME, MODEL), pairs_at()
-    row = {"kind": "url", "url": split["url"], "path": "inner/pairs.txt", "bytes": len(WEIGHTS)}
-    rows, kept = fetch(commit, splits=[split, split]), tmp_path / "data/inner/pairs.txt"
-    assert rows.pop("inner/pairs.txt") == row | {"sha256": split["sha256"]} and len(rows) == 4
-    asked = [path for path, _ in hub.downloads() if path == "/raw/pairs.txt"]
-    assert (asked, kept.read_bytes()) == (["/raw/pairs.txt"], WEIGHTS)
-    assert [path.name for path in kept.parent.iterdir()] == ["pairs.txt"]
-
-    hub.requests.clear()
-    fetch(commit, splits=[split])
-    assert hub.requests == []
-    kept.write_bytes(WEIGHTS[1:])
-    fetch(commit, splits=[split])
-    assert kept.read_bytes() == WEIGHTS and len(hub.requests) == 1
-
-
-@pytest.mark.slow
-def test_an_address_that_does_not_give_the_file_is_named_and_nothing_is_kept(hub, fetch, pairs_at, tmp_path):
-    commit, split = hub.add("model", NAME, MODEL), pairs_at()
-    named = f"task.evaluation.set0.url = '{split['url']}'"
-    assert f"{named}: the server answered 404" in fetch(commit, splits=[split])
-    hub.files["/raw/pairs.txt"] = b"other"
-    error = fetch(commit, splits=[split])
-    other = hashlib.sha256(b"other").hexdigest()
-    assert f"{named} gave a file whose SHA-256 is {other}" in error and f"set0.sha256 = '{split['sha256']}'" in error
-    hub.files["/raw/pairs.txt"] = WEIGHTS
-    hub.cut["/raw/pairs.txt"] = 1
-    assert f"{named}: it cannot be reached, or broke off" in fetch(commit, splits=[split])
-    assert f"{named}: " in (error := fetch(commit, splits=[split], HF_HUB_OFFLINE="1")) and "offline" in error
-    assert not list((tmp_path / "data/inner").iterdir())
-
-
-def test_no_message_tells_what_may_be_secret_in_an_address(hub, fetch, pairs_at, tmp_path):
-    commit, split = hub.add("model", NAME, MODEL), pairs_at()
-    split["url"] = split["url"].replace("://", "://me:hidden@") + "?token=hidden"
-    error = fetch(commit, splits=[split])
-    shown = f"task.evaluation.set0.url = '{hub.endpoint}/raw/pairs.txt'"
-    assert f"{shown}: the server answered 404" in error and f"downloading {shown}" in (tmp_path / "log").read_text()
-    assert "hidden" not in error + (tmp_path / "log").read_text()
-
-
-@pytest.mark.slow
-def test_a_killed_download_of_an_address_leaves_nothing_behind(hub, fetch, command, environment, pairs_at, tmp_path):
-    content = os.urandom(1000) * 2_000
-    hub.files["/raw/pairs.txt"] = content
-    commit, split, folder = hub.add("model", NAME, MODEL), pairs_at(content=content), tmp_path / "data/inner"
-    gate = hub.stalled["/raw/pairs.txt"] = threading.Event()
-    started = subprocess.Popen(command(commit, splits=[split]), env=environment)
-    (part,) = waited_for(lambda: [path for path in folder.glob(".*") if path.stat().st_size])
-    started.kill()
-    started.wait()
-    hub.stalled.clear()
-    gate.set()
-    assert part.exists() and list(folder.iterdir()) == [part]
-    fetch(commit, splits=[split])
-    assert [path.name for path in folder.iterdir()] == ["pairs.txt"]
-    assert (folder / "pairs.txt").read_bytes() == content
-
-
-def test_files_that_nobody_downloads_are_listed_where_they_are_missing(hub, fetch, pairs_at, tmp_path):
-    hub.files["/raw/pairs.txt"] = WEIGHTS
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data/there.csv").write_text("a")
-    fetch(hub.add("model", NAME, MODEL), splits=[pairs_at(), {"file": "there.csv"}, {"file": "set-*.csv"}])
-    last = (tmp_path / "log").read_text().split("how to download:")[1].splitlines()
-    data = tmp_path / "data"
-    wanted = [f"  task.train.0.file = {data}/local.parquet", f"  task.evaluation.set2.file = {data}/set-*.csv"]
-    assert last[1:3] == wanted and not any("task." in line for line in last[3:])
-
-
-def test_sentences_need_the_file_that_the_hash_says(tmp_path):
-    split = {"file": "a.csv", "url": "https://example.org/a", "sha256": hashlib.sha256(b"x").hexdigest()}
-    split |= {"sentences": ["premise", "hypothesis"]}
-    task = FilesTask.model_validate(
-        {"name": "t", "source": "files", "folder": str(tmp_path), "labels": LABELS, "train": [split]}
-        | {"evaluation": {"dev": split | {"group": "id"}}}
-    )
-    with pytest.raises(InputError, match=rf"{tmp_path}/a.csv: no such file; `make fetch CONFIG=FILE`"):
-        split_paths(task, task.train[0])
-    (tmp_path / "a.csv").write_text("y")
-    with pytest.raises(InputError, match=rf"its SHA-256 is .*{split['sha256']}.*make fetch"):
-        split_paths(task, task.train[0])
-    (tmp_path / "a.csv").write_text("x")
-    assert split_paths(task, task.train[0]) == [tmp_path / "a.csv"]
-    assert local_paths(task) == [] and missing_paths(task) == {}

@@ -50,7 +50,7 @@ def model_folder(folder, texts):
 
 @pytest.fixture(scope="module")
 def studied(folder):
-    """The page's study on a tiny model, run to its end: its configuration. Its tricky pairs stand in two files; one has
+    """The page's study on a tiny model, run to its end: its configuration. Its tricky pairs are in two files; one has
     nothing but rows without a label, more than 1 MB of them."""
     texts = [path.read_text() for path in (folder / "reviews").iterdir()]
     model_folder(folder / "model", texts)

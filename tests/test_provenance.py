@@ -220,7 +220,7 @@ def digests():
         ("tasks/grammar.py", {"sentences", "encode", "pretrain", "plan"}),  # which counts the generated pairs
         # Every script writes files but the one that tells of changes.
         ("common/atomic.py", {path.stem for path in (ROOT / "workflow" / "scripts").glob("*.py")} - {"changes"}),
-        # Values of settings stand in a rule's params; a new setting of one figure reruns no other job.
+        # Values of settings are in a rule's params; a new setting of one figure reruns no other job.
         ("config/blocks.py", set()),
         ("common/progress.py", set()),
     ),

@@ -1,5 +1,5 @@
 """What runs again when something changes, and what does not: dry runs of the finished reduced study. The table in
-docs/reruns.md says the same; tests of studies on files stand in test_own_task.py."""
+docs/reruns.md says the same; test_own_task.py has tests of studies on files."""
 
 import os
 import shutil

@@ -8,17 +8,14 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 from conftest import ROOT
-from families import make_model
-from reduced import OWN, REDUCED, RUNS, STUDY, planned, snakemake
+from reduced import OWN, RUNS, STUDY, planned, snakemake
 
 from heuristic_core.common.arithmetic import NATIVE, PORTABLE, available
 from heuristic_core.config.grid import cells, repeats
 from heuristic_core.figures.targets import TARGETS, outputs
-from heuristic_core.models.tokenizer import make_tokenizer
-from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
+from heuristic_core.pruning.subnetwork import Subnetwork
 from heuristic_core.tables.parquet import read_table
 from heuristic_core.tables.schemas import SCHEMAS, schema
 
@@ -234,169 +231,3 @@ def test_seeds_that_share_a_pass_share_a_job_and_find_the_same_subnetworks(finis
         one, other = (Subnetwork.load(place / f"{cell}/seed{seed}/subnetwork.json") for place in (finished, folder))
         assert (one.identity, one.kept) == (other.identity, other.kept)
         assert one.log_alpha == pytest.approx(other.log_alpha, abs=1e-4)
-
-
-@pytest.mark.slow
-def test_a_pruning_run_that_failed_is_a_missing_value_everywhere(finished, tmp_path):
-    folder = tmp_path / "copy"
-    shutil.copytree(finished, folder, symlinks=True)
-    cells = [
-        f"{RUNS}/ft1/step60/s0.4/seed44",
-        f"{RUNS}/ft1/step30/s0.4/seed43",
-    ]  # of the spread; early and of the curve
-    for cell in cells:
-        identity = Subnetwork.load(folder / cell / "subnetwork.json").identity
-        FailedRun(identity, "diverged by step 10: kl nan").save(folder / cell / "subnetwork.json")
-        (
-            folder / "results/reduced/provenance" / cell.removeprefix("results/reduced/") / "subnetwork.json.json"
-        ).unlink()
-    jobs = planned(folder, REDUCED)
-    assert jobs["evaluate"] == jobs["gather"] == 2 and "prune" not in jobs
-    snakemake(folder)
-    tables = folder / "results/reduced/tables"
-    assert all(read_table(folder / cell / "predictions.parquet").empty for cell in cells)
-    for name in ("accuracy", "group_accuracy"):
-        table, before = (read_table(place / f"results/reduced/tables/{name}.parquet") for place in (folder, finished))
-        null = table[table["accuracy"].isna()]
-        assert set(null["reason"]) == {"diverged by step 10: kl nan"} and len(table) == len(before)
-        keys = ["ft_seed", "step", "seed"]
-        assert sorted(set(null[keys].itertuples(index=False, name=None))) == [(1, 30, 43), (1, 60, 44)]
-    failed = read_table(tables / "runs.parquet").dropna(subset="reason")
-    assert set(failed.loc[failed["actual_sparsity"].isna(), "seed"]) == {43, 44}
-    core = read_table(tables / "core.parquet")
-    counts = core.groupby("ft_seed")[["n_mid", "n_high", "n_early"]].max()
-    assert counts.to_numpy().tolist() == [[3, 2, 1], [3, 3, 2]]
-    frequency = read_table(tables / "head_frequency.parquet").groupby(["ft_seed", "step", "sparsity"])["n"].max()
-    assert (frequency[1, 60, 0.4], frequency[2, 60, 0.4], frequency[1, 30, 0.4]) == (2, 3, 1)
-    summary = read_table(tables / "summary.parquet")
-    here = (summary["ft_seed"] == 1) & (summary["sparsity"] == 0.4)
-    assert set(summary.loc[here, "n"]) == {2}
-    controls = read_table(tables / "controls.parquet")
-    here = (controls["ft_seed"] == 1) & (controls["sparsity"] == 0.4) & (controls["control"] != "importance")
-    assert set(controls.loc[here, "n"]) == {2}
-    report = (folder / "results/reduced/report.html").read_text()
-    assert "fine-tuning seed 1, step 60, sparsity 0.4, seed 44: diverged by step 10: kl nan" in report
-    log = (folder / "results/reduced/logs/gather/ft1-step60.log").read_text()
-    assert "pruning runs failed: fine-tuning seed 1, step 60, sparsity 0.4, seed 44" in log
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", ["llama", "distilbert"])
-def test_a_model_of_another_family_goes_the_whole_way(changed, tmp_path, case):
-    """From a folder through fine-tuning, means, pruning, evaluation and attention: one hooked and one fused family."""
-    tokenizer = make_tokenizer(STUDY.model, STUDY.task)
-    source = tmp_path / "source"
-    make_model(case, vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id).save_pretrained(source)
-    tokenizer.save_pretrained(source)
-    config = changed(model={"name": case, "source": "pretrained", "folder": str(source)}, finetune__seeds=[1])
-    runs = f"results/reduced/{case}/pairs/ft1"
-    cell = f"{runs}/step60/s0.4/seed42"
-    snakemake(tmp_path, "--", f"{cell}/predictions.parquet", f"{runs}/attention.parquet", config=config)
-    found = Subnetwork.load(tmp_path / cell / "subnetwork.json")
-    assert (found.layers, found.heads, len(found.kept)) == (3, 4, 9)
-    shares = read_table(tmp_path / runs / "attention.parquet")
-    assert shares.groupby("component")["share"].sum().round(6).eq(1).all()
-    loss = read_table(tmp_path / runs / "trace.parquet")["loss"]
-    assert loss.iloc[-1] < loss.iloc[0]
-
-
-def script(name: str, **options) -> None:
-    """Run a script by hand; an underscore in an option stands for a dash, True for an option without a value."""
-    options |= {"arithmetic": STUDY.arithmetic}
-    given = [
-        part
-        for key, value in options.items()
-        for part in (f"--{key.replace('_', '-')}", *([] if value is True else [str(value)]))
-    ]
-    subprocess.run([sys.executable, str(ROOT / f"workflow/scripts/{name}.py"), *given], check=True, capture_output=True)
-
-
-def test_a_subnetwork_becomes_an_ordinary_checkpoint(finished, tmp_path):
-    """Loaded by transformers alone, it predicts what the workflow's evaluation says."""
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer
-
-    step = finished / RUNS / "ft1" / "step60"
-    cell = step / "s0.4" / "seed42"
-    inputs = {"checkpoint": step / "checkpoint", "means": step / "means.safetensors"}
-    script("shrink", **inputs, subnetwork=cell / "subnetwork.json", folder=tmp_path / "small")
-    model = AutoModelForSequenceClassification.from_pretrained(tmp_path / "small").eval()
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "small")
-    sentences = read_table(finished / RUNS / "data/sentences/evaluation.parquet")
-    predicted = read_table(cell / "predictions.parquet")
-    first, second = (sentences[column].tolist()[:40] for column in ("sentence1", "sentence2"))
-    logits = model(**tokenizer(first, second, padding=True, return_tensors="pt")).logits.detach().numpy()
-    assert np.abs(logits - np.stack(predicted["logits"].tolist()[:40])).max() < 1e-4
-
-
-@pytest.mark.slow
-def test_evaluation_by_hand_knows_three_kinds_of_ablation(finished, tmp_path):
-    step = finished / RUNS / "ft1" / "step60"
-    inputs = {"checkpoint": step / "checkpoint", "means": step / "means.safetensors"}
-    inputs |= {"subnetwork": step / "s0.4/seed42/subnetwork.json"}
-    inputs |= {"evaluation": finished / RUNS / "data/encoded/evaluation.safetensors"}
-    logits = {}
-    for kind in ("mean", "zero", "resample"):
-        script("evaluate", **inputs, ablation=kind, predictions=tmp_path / f"{kind}.parquet")
-        logits[kind] = np.stack(read_table(tmp_path / f"{kind}.parquet")["logits"].tolist())
-    made = np.stack(read_table(step / "s0.4/seed42/predictions.parquet")["logits"].tolist())
-    assert (logits["mean"] == made).all()
-    for one, other in (("mean", "zero"), ("mean", "resample"), ("zero", "resample")):
-        assert np.abs(logits[one] - logits[other]).max() > 1e-3
-
-
-def warm_command() -> list[str]:
-    return [sys.executable, "-IS", str(ROOT / "workflow/fork_server/run.py"), "test"]
-
-
-def test_a_script_by_hand_gives_what_its_fork_in_the_workflow_gave(finished, tmp_path):
-    subprocess.run([sys.executable, *prune_arguments(finished, tmp_path, REDUCED)], check=True, capture_output=True)
-    made = finished / RUNS / "ft1/step60/s0.4/seed42"
-    for name in ("subnetwork.json", "trace.parquet"):
-        assert (made / name).read_bytes() == (tmp_path / name).read_bytes()
-
-
-@pytest.mark.slow
-def test_a_fork_passes_on_its_exit_status_and_messages(finished, tmp_path):
-    nothing_else = [str(ROOT / "workflow/scripts/prune.py"), "--arithmetic", STUDY.arithmetic]
-    done = subprocess.run([*warm_command(), *nothing_else], capture_output=True, text=True)
-    assert done.returncode == 2
-    assert "the following arguments are required" in done.stderr
-    broken = prune_arguments(finished, tmp_path, REDUCED)
-    broken[broken.index("--means") + 1] = str(tmp_path / "absent.safetensors")
-    done = subprocess.run([*warm_command(), *broken], capture_output=True, text=True)
-    assert done.returncode == 1
-    assert "absent.safetensors" in done.stderr
-    assert "absent.safetensors" in (tmp_path / "log").read_text()
-
-
-@pytest.mark.slow
-def test_a_fork_ends_with_the_process_that_asked_for_it(finished, changed, tmp_path):
-    endless = changed(prune__hold=1_000_000)
-    running = subprocess.Popen([*warm_command(), *prune_arguments(finished, tmp_path, endless)])
-    log = tmp_path / "log"
-    wait_for(lambda: log.is_file() and "prune" in log.read_text())
-    running.kill()
-    running.wait()
-    time.sleep(0.5)
-    written = log.read_text()
-    time.sleep(7)  # longer than the time between two lines of progress
-    assert log.read_text() == written
-    assert not (tmp_path / "subnetwork.json").exists()
-
-
-@pytest.mark.slow
-def test_a_study_in_float16_has_the_same_tables(changed, tmp_path):
-    half = {
-        "arithmetic": "native",
-        "precision": "float16",
-        "finetune__precision": "float16",
-        "prune__precision": "float16",
-    }
-    config = changed(**half, finetune__seeds=[1])
-    names = ("accuracy", "controls", "ablations", "runs")
-    snakemake(tmp_path, "--", *(f"results/reduced/tables/{name}.parquet" for name in names), config=config)
-    accuracy, _, ablations, runs = (
-        read_table(tmp_path / "results" / "reduced" / "tables" / f"{name}.parquet") for name in names
-    )
-    assert accuracy["accuracy"].notna().all() and ablations["accuracy"].notna().all()
-    assert runs["kl"].notna().all() and not runs["reason"].str.contains("diverged", na=False).any()

@@ -1,0 +1,97 @@
+"""Scripts by hand and forks of the fork server, on the reduced study."""
+
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from conftest import ROOT
+from reduced import REDUCED, RUNS, STUDY
+from test_workflow import prune_arguments, wait_for
+
+from heuristic_core.tables.parquet import read_table
+
+
+def script(name: str, **options) -> None:
+    """Run a script by hand; an underscore in an option stands for a dash, True for an option without a value."""
+    options |= {"arithmetic": STUDY.arithmetic}
+    given = [
+        part
+        for key, value in options.items()
+        for part in (f"--{key.replace('_', '-')}", *([] if value is True else [str(value)]))
+    ]
+    subprocess.run([sys.executable, str(ROOT / f"workflow/scripts/{name}.py"), *given], check=True, capture_output=True)
+
+
+def test_a_subnetwork_becomes_an_ordinary_checkpoint(finished, tmp_path):
+    """Loaded by transformers alone, it predicts what the workflow's evaluation says."""
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    step = finished / RUNS / "ft1" / "step60"
+    cell = step / "s0.4" / "seed42"
+    inputs = {"checkpoint": step / "checkpoint", "means": step / "means.safetensors"}
+    script("shrink", **inputs, subnetwork=cell / "subnetwork.json", folder=tmp_path / "small")
+    model = AutoModelForSequenceClassification.from_pretrained(tmp_path / "small").eval()
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "small")
+    sentences = read_table(finished / RUNS / "data/sentences/evaluation.parquet")
+    predicted = read_table(cell / "predictions.parquet")
+    first, second = (sentences[column].tolist()[:40] for column in ("sentence1", "sentence2"))
+    logits = model(**tokenizer(first, second, padding=True, return_tensors="pt")).logits.detach().numpy()
+    assert np.abs(logits - np.stack(predicted["logits"].tolist()[:40])).max() < 1e-4
+
+
+@pytest.mark.slow
+def test_evaluation_by_hand_knows_three_kinds_of_ablation(finished, tmp_path):
+    step = finished / RUNS / "ft1" / "step60"
+    inputs = {"checkpoint": step / "checkpoint", "means": step / "means.safetensors"}
+    inputs |= {"subnetwork": step / "s0.4/seed42/subnetwork.json"}
+    inputs |= {"evaluation": finished / RUNS / "data/encoded/evaluation.safetensors"}
+    logits = {}
+    for kind in ("mean", "zero", "resample"):
+        script("evaluate", **inputs, ablation=kind, predictions=tmp_path / f"{kind}.parquet")
+        logits[kind] = np.stack(read_table(tmp_path / f"{kind}.parquet")["logits"].tolist())
+    made = np.stack(read_table(step / "s0.4/seed42/predictions.parquet")["logits"].tolist())
+    assert (logits["mean"] == made).all()
+    for one, other in (("mean", "zero"), ("mean", "resample"), ("zero", "resample")):
+        assert np.abs(logits[one] - logits[other]).max() > 1e-3
+
+
+def warm_command() -> list[str]:
+    return [sys.executable, "-IS", str(ROOT / "workflow/fork_server/run.py"), "test"]
+
+
+def test_a_script_by_hand_gives_what_its_fork_in_the_workflow_gave(finished, tmp_path):
+    subprocess.run([sys.executable, *prune_arguments(finished, tmp_path, REDUCED)], check=True, capture_output=True)
+    made = finished / RUNS / "ft1/step60/s0.4/seed42"
+    for name in ("subnetwork.json", "trace.parquet"):
+        assert (made / name).read_bytes() == (tmp_path / name).read_bytes()
+
+
+@pytest.mark.slow
+def test_a_fork_passes_on_its_exit_status_and_messages(finished, tmp_path):
+    nothing_else = [str(ROOT / "workflow/scripts/prune.py"), "--arithmetic", STUDY.arithmetic]
+    done = subprocess.run([*warm_command(), *nothing_else], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "the following arguments are required" in done.stderr
+    broken = prune_arguments(finished, tmp_path, REDUCED)
+    broken[broken.index("--means") + 1] = str(tmp_path / "absent.safetensors")
+    done = subprocess.run([*warm_command(), *broken], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "absent.safetensors" in done.stderr
+    assert "absent.safetensors" in (tmp_path / "log").read_text()
+
+
+@pytest.mark.slow
+def test_a_fork_ends_with_the_process_that_asked_for_it(finished, changed, tmp_path):
+    endless = changed(prune__hold=1_000_000)
+    running = subprocess.Popen([*warm_command(), *prune_arguments(finished, tmp_path, endless)])
+    log = tmp_path / "log"
+    wait_for(lambda: log.is_file() and "prune" in log.read_text())
+    running.kill()
+    running.wait()
+    time.sleep(0.5)
+    written = log.read_text()
+    time.sleep(7)  # longer than the time between two lines of progress
+    assert log.read_text() == written
+    assert not (tmp_path / "subnetwork.json").exists()

@@ -1,0 +1,112 @@
+"""Files of addresses: downloaded once, checked by their SHA-256, and kept whole or not at all."""
+
+import hashlib
+import os
+import subprocess
+import threading
+
+import pytest
+from fetching import LABELS, MODEL, NAME, WEIGHTS, waited_for
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.config.tasks import FilesTask
+from heuristic_core.tasks.rows import local_paths, missing_paths, split_paths
+
+
+@pytest.fixture
+def pairs_at(hub):
+    """A function that gives a split whose file lies on the server."""
+
+    def made(path="/raw/pairs.txt", file="inner/pairs.txt", content=WEIGHTS):
+        return {"url": hub.endpoint + path, "sha256": hashlib.sha256(content).hexdigest(), "file": file}
+
+    return made
+
+
+def test_a_file_of_an_address_is_downloaded_once_and_again_where_it_is_damaged(hub, fetch, pairs_at, tmp_path):
+    hub.files["/raw/pairs.txt"] = WEIGHTS
+    commit, split = hub.add("model", NAME, MODEL), pairs_at()
+    row = {"kind": "url", "url": split["url"], "path": "inner/pairs.txt", "bytes": len(WEIGHTS)}
+    rows, kept = fetch(commit, splits=[split, split]), tmp_path / "data/inner/pairs.txt"
+    assert rows.pop("inner/pairs.txt") == row | {"sha256": split["sha256"]} and len(rows) == 4
+    asked = [path for path, _ in hub.downloads() if path == "/raw/pairs.txt"]
+    assert (asked, kept.read_bytes()) == (["/raw/pairs.txt"], WEIGHTS)
+    assert [path.name for path in kept.parent.iterdir()] == ["pairs.txt"]
+
+    hub.requests.clear()
+    fetch(commit, splits=[split])
+    assert hub.requests == []
+    kept.write_bytes(WEIGHTS[1:])
+    fetch(commit, splits=[split])
+    assert kept.read_bytes() == WEIGHTS and len(hub.requests) == 1
+
+
+@pytest.mark.slow
+def test_an_address_that_does_not_give_the_file_is_named_and_nothing_is_kept(hub, fetch, pairs_at, tmp_path):
+    commit, split = hub.add("model", NAME, MODEL), pairs_at()
+    named = f"task.evaluation.set0.url = '{split['url']}'"
+    assert f"{named}: the server answered 404" in fetch(commit, splits=[split])
+    hub.files["/raw/pairs.txt"] = b"other"
+    error = fetch(commit, splits=[split])
+    other = hashlib.sha256(b"other").hexdigest()
+    assert f"{named} gave a file whose SHA-256 is {other}" in error and f"set0.sha256 = '{split['sha256']}'" in error
+    hub.files["/raw/pairs.txt"] = WEIGHTS
+    hub.cut["/raw/pairs.txt"] = 1
+    assert f"{named}: it cannot be reached, or broke off" in fetch(commit, splits=[split])
+    assert f"{named}: " in (error := fetch(commit, splits=[split], HF_HUB_OFFLINE="1")) and "offline" in error
+    assert not list((tmp_path / "data/inner").iterdir())
+
+
+def test_no_message_tells_what_may_be_secret_in_an_address(hub, fetch, pairs_at, tmp_path):
+    commit, split = hub.add("model", NAME, MODEL), pairs_at()
+    split["url"] = split["url"].replace("://", "://me:hidden@") + "?token=hidden"
+    error = fetch(commit, splits=[split])
+    shown = f"task.evaluation.set0.url = '{hub.endpoint}/raw/pairs.txt'"
+    assert f"{shown}: the server answered 404" in error and f"downloading {shown}" in (tmp_path / "log").read_text()
+    assert "hidden" not in error + (tmp_path / "log").read_text()
+
+
+@pytest.mark.slow
+def test_a_killed_download_of_an_address_leaves_nothing_behind(hub, fetch, command, environment, pairs_at, tmp_path):
+    content = os.urandom(1000) * 2_000
+    hub.files["/raw/pairs.txt"] = content
+    commit, split, folder = hub.add("model", NAME, MODEL), pairs_at(content=content), tmp_path / "data/inner"
+    gate = hub.stalled["/raw/pairs.txt"] = threading.Event()
+    started = subprocess.Popen(command(commit, splits=[split]), env=environment)
+    (part,) = waited_for(lambda: [path for path in folder.glob(".*") if path.stat().st_size])
+    started.kill()
+    started.wait()
+    hub.stalled.clear()
+    gate.set()
+    assert part.exists() and list(folder.iterdir()) == [part]
+    fetch(commit, splits=[split])
+    assert [path.name for path in folder.iterdir()] == ["pairs.txt"]
+    assert (folder / "pairs.txt").read_bytes() == content
+
+
+def test_files_that_nobody_downloads_are_listed_where_they_are_missing(hub, fetch, pairs_at, tmp_path):
+    hub.files["/raw/pairs.txt"] = WEIGHTS
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/there.csv").write_text("a")
+    fetch(hub.add("model", NAME, MODEL), splits=[pairs_at(), {"file": "there.csv"}, {"file": "set-*.csv"}])
+    last = (tmp_path / "log").read_text().split("how to download:")[1].splitlines()
+    data = tmp_path / "data"
+    wanted = [f"  task.train.0.file = {data}/local.parquet", f"  task.evaluation.set2.file = {data}/set-*.csv"]
+    assert last[1:3] == wanted and not any("task." in line for line in last[3:])
+
+
+def test_sentences_need_the_file_that_the_hash_says(tmp_path):
+    split = {"file": "a.csv", "url": "https://example.org/a", "sha256": hashlib.sha256(b"x").hexdigest()}
+    split |= {"sentences": ["premise", "hypothesis"]}
+    task = FilesTask.model_validate(
+        {"name": "t", "source": "files", "folder": str(tmp_path), "labels": LABELS, "train": [split]}
+        | {"evaluation": {"dev": split | {"group": "id"}}}
+    )
+    with pytest.raises(InputError, match=rf"{tmp_path}/a.csv: no such file; `make fetch CONFIG=FILE`"):
+        split_paths(task, task.train[0])
+    (tmp_path / "a.csv").write_text("y")
+    with pytest.raises(InputError, match=rf"its SHA-256 is .*{split['sha256']}.*make fetch"):
+        split_paths(task, task.train[0])
+    (tmp_path / "a.csv").write_text("x")
+    assert split_paths(task, task.train[0]) == [tmp_path / "a.csv"]
+    assert local_paths(task) == [] and missing_paths(task) == {}

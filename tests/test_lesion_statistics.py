@@ -1,0 +1,240 @@
+"""What is said and drawn of lesioned fine-tuning, on tables by hand."""
+
+import numpy as np
+import pytest
+from families import CASES, make_model
+from scipy import stats
+from test_lesion import CONTEXT, RUN, head_rows
+
+from heuristic_core.analysis import statistics_heads, statistics_overlap
+from heuristic_core.analysis.core import common_heads
+from heuristic_core.analysis.estimates import CannotSay, Evidence, of_run
+from heuristic_core.analysis.lesions import lesion_accuracy
+from heuristic_core.common.errors import InputError
+from heuristic_core.config.analysis import Figure
+from heuristic_core.figures import draw
+from heuristic_core.figures.table_overlap import sheets
+from heuristic_core.models.close_heads import close_heads
+from heuristic_core.tables.parquet import as_frame, as_table
+from heuristic_core.tables.schemas import schema
+from heuristic_core.training.lesions import lesioned
+
+
+def table(name, rows):
+    """Rows of a table, columns they lack null."""
+    empty = dict.fromkeys(schema(name).names)
+    return as_frame(as_table(name, [empty | RUN | row for row in rows]))
+
+
+def evidence(**tables):
+    return Evidence(CONTEXT, of_run({name: table(name, rows) for name, rows in tables.items()}, RUN))
+
+
+def heads_tables(overlap, core):
+    before = [{**row, "kind": "head"} for row in head_rows(*overlap)]
+    after = [{**row, "in_core": row["component"] in core} for row in before]
+    mlp = {"component": 12, "name": "mlp 0", "kind": "mlp", "layer": 0, "in_core": False}
+    drop = [{name: value for name, value in row.items() if name != "overlap"} for row in after]
+    return {"overlap_heads": before, "core": [*drop, mlp]}
+
+
+def test_core_heads_among_overlap_heads_against_chance_within_layers():
+    found = statistics_overlap.overlap_core(evidence(**heads_tables(overlap=[0, 1, 4], core=[0, 1, 8])))
+    assert found.value == pytest.approx(1 / 6) and found.exact and found.n == 3  # of 4 over 2 pairs in layer 0
+    assert found.detail.startswith("2 of 3 core heads") and "3 of all 12 heads do; 1 expected" in found.detail
+    by_hand = stats.hypergeom.pmf(2, 4, 2, 2)
+    assert found.value == pytest.approx(by_hand)
+    for overlap, core, message in (
+        ([0], [], "no core head"), ([], [0], "no head attends"), (range(12), [0], "every head attends"),
+    ):  # fmt: skip
+        with pytest.raises(CannotSay, match=message):
+            statistics_overlap.overlap_core(evidence(**heads_tables(overlap, core)))
+    with pytest.raises(CannotSay, match="no table overlap_heads"):
+        statistics_overlap.overlap_core(evidence(core=heads_tables([0], [0])["core"]))
+
+
+def test_layers_are_convolved():
+    import pandas as pd
+
+    layers, one = pd.Series([0, 0, 1, 1]), pd.Series([True, False, True, False])
+    assert common_heads(layers, one, one) == (2, 1.0, 0.25)
+    assert common_heads(layers, one, ~one) == (0, 1.0, 1.0)
+    assert statistics_heads.common_heads is common_heads
+
+
+STEPS = (0, 10, 20, 30)
+# Every model rejects all at first, which is right out-of-domain.
+ID, OOD = (30, 95, 99, 100), {
+    "none": (100, 2, 40, 60), "overlap": (100, 0, 3, 20), "random1": (100, 4, 30, 50), "random2": (90, 31, 44, 58)
+}  # fmt: skip
+
+
+def curve(ood, id_=ID, **more):
+    return [
+        {
+            "step": step, "subset": subset, "group": group, "accuracy": float(value), **more,
+            "low": value - 4.0, "high": value + 3.0, "unit": "pair", "units": 50,
+        }
+        for step, own, other in zip(STEPS, id_, ood, strict=True)
+        for subset, group, value in (("in", "id", own), ("a", "ood", other - 2), ("b", "ood", other + 2))
+    ]  # fmt: skip
+
+
+def lesions(names=("overlap", "random1", "random2"), ood=OOD, sizes=(3, 3, 3), reasons=(None, None, None)):
+    return {
+        "finetune_accuracy": curve(ood["none"]),
+        "lesions": [
+            {"lesion": name, "heads": [0] * size, "size": size, "reason": reason}
+            for name, size, reason in zip(names, sizes, reasons, strict=False)
+        ],
+        "lesion_accuracy": [
+            row
+            for name, size in zip(names, sizes, strict=False)
+            if size
+            for row in curve(ood[name], lesion=name, heads=[0] * size, size=size)
+        ],
+    }
+
+
+def test_what_a_lesion_costs_is_judged_against_one_more_random_set():
+    found = statistics_overlap.lesion_cost(evidence(**lesions()), "ood", 0.95)
+    assert found.value == 20 - 54 and found.n == 2 and found.unit == "random lesions"
+    half = stats.t.ppf(0.975, 1) * np.std([50, 58], ddof=1) * np.sqrt(1 + 1 / 2)
+    assert (found.low, found.high) == pytest.approx((found.value - half, found.value + half))
+    assert found.detail == (
+        "with all heads/without the 3 overlap heads/without random heads: ID 100.0/100.0/100.0/100.0; "
+        "OOD 60.0/20.0/50.0/58.0; entailment unknown/unknown/unknown/unknown %"
+    )
+    one = statistics_overlap.lesion_cost(evidence(**lesions(names=("overlap", "random1"))), "ood", 0.95)
+    assert (one.value, one.low, one.high, one.n) == (-30, None, None, 1)
+    fewer = statistics_overlap.lesion_cost(evidence(**lesions(sizes=(3, 2, 3))), "ood", 0.95)
+    assert "the 3 overlap heads (too few others: random1 2)" in fewer.detail
+
+
+def test_a_delay_starts_where_the_task_is_learned_and_ends_at_half_of_the_whole_model():
+    """Half is 30 %: with all heads at step 20, random heads at 20 and 10, without overlap heads never."""
+    found = statistics_overlap.lesion_delay(evidence(**lesions()), share=0.95)
+    assert found.value == 30 - 15 and found.n == 2
+    half = stats.t.ppf(0.975, 1) * np.std([20, 10], ddof=1) * np.sqrt(1 + 1 / 2)
+    assert (found.low, found.high) == pytest.approx((15 - half, 15 + half))
+    assert found.detail == (
+        "half is 30.0 %; reached at step never (counted as 30) without the 3 overlap heads, 20, 10 "
+        "without random heads, 20 with all"
+    )
+    other = OOD | {"overlap": (100, 0, 3, 30), "random1": (0, 0, 0, 0)}
+    late = statistics_overlap.lesion_delay(evidence(**lesions(ood=other)), share=0.95)
+    assert late.value == 30 - (30 + 10) / 2 and "30 without the 3 overlap heads, never (counted as 30" in late.detail
+    assert late.low is None  # the control would take longer: the difference is none to bound
+
+
+@pytest.mark.parametrize(
+    ("ood", "message"),
+    [
+        ({name: (100, 5, 5, 5) for name in OOD if name != "none"}, r"no lesioned model reaches 30\.0 %"),
+        ({"none": (100, 0, 0, 0)}, "the unlesioned model ends with 0 %"),
+    ],
+)
+def test_a_delay_needs_a_goal_that_something_reaches(ood, message):
+    with pytest.raises(CannotSay, match=message):
+        statistics_overlap.lesion_delay(evidence(**lesions(ood=OOD | ood)), share=0.95)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "reasons", "message"),
+    [
+        ((0, 0, 0), ("none is", "none is", "none is"), "without overlap heads: none is"),
+        ((3, 0, 0), (None, "too few", "too few"), "without random1 heads: too few"),
+    ],
+)
+def test_lesions_that_there_are_not_are_named_with_their_reason(sizes, reasons, message):
+    with pytest.raises(CannotSay, match=message):
+        statistics_overlap.lesion_cost(evidence(**lesions(sizes=sizes, reasons=reasons)), "ood", 0.95)
+
+
+def test_a_study_without_lesions_cannot_say():
+    with pytest.raises(CannotSay, match="nothing was fine-tuned without heads; set lesion"):
+        statistics_overlap.lesion_cost(evidence(finetune_accuracy=curve(OOD["none"])), "ood", 0.95)
+
+
+def test_groups_that_are_not_evaluated_decide_nothing():
+    def without(group):
+        tables = lesions().items()
+        return evidence(**{name: [row for row in rows if row.get("group") != group] for name, rows in tables})
+
+    with pytest.raises(CannotSay, match="no out-of-domain subset"):
+        statistics_overlap.lesion_cost(without("ood"), "ood", 0.95)
+    with pytest.raises(CannotSay, match="no in-domain subset"):
+        statistics_overlap.lesion_delay(without("id"), share=0.95)
+    with pytest.raises(CannotSay, match="no in-domain subset"):
+        statistics_overlap.lesion_cost(without("id"), "ood", 0.95)
+    with pytest.raises(CannotSay, match="no id subset"):
+        statistics_overlap.lesion_cost(without("id"), "id", 0.95)
+
+
+def test_a_model_that_never_learns_the_task_generalises_neither():
+    """It rejects every pair, which is right out-of-domain; without random heads the task is learned."""
+    stuck = lesions(ood=OOD | {"overlap": (100, 100, 100, 100)})
+    for row in stuck["lesion_accuracy"]:
+        if row["lesion"] == "overlap" and row["group"] == "id":
+            row["accuracy"] = 34.0
+    with pytest.raises(CannotSay, match=r"the task is not learned in run overlap; .*ID 100\.0/34\.0/100\.0"):
+        statistics_overlap.lesion_cost(evidence(**stuck), "ood", 0.95)
+    task = statistics_overlap.lesion_cost(evidence(**stuck), "id", 0.95)
+    assert (task.value, task.low, task.high) == (-66, -66, -66)
+    delay = statistics_overlap.lesion_delay(evidence(**stuck), share=0.95)
+    assert delay.value == 30 - 15 and delay.detail.startswith("half is 30.0 %; reached at step never (counted as 30)")
+
+
+def test_tables_of_another_origin_may_lack_accuracies():
+    tables = lesions()
+    del tables["lesion_accuracy"]
+    with pytest.raises(CannotSay, match="no table lesion_accuracy"):
+        statistics_overlap.lesion_cost(evidence(**tables), "ood", 0.95)
+
+
+@pytest.mark.parametrize("name", ["banana", "random0", "random-1"])
+def test_an_unknown_lesion_is_named(name):
+    with pytest.raises(InputError, match=f"lesion = '{name}'; there are overlap, random1"):
+        lesioned(name, [], 0, 1)
+
+
+def test_heads_that_are_not_there_are_named():
+    with pytest.raises(InputError, match=r"no head 7\.0 in a model of"):
+        close_heads(make_model(next(iter(CASES))), [(7, 0)])
+
+
+def test_a_run_without_a_lesion_has_an_empty_table():
+    empty = as_frame(as_table("finetune_predictions", []))
+    found = lesion_accuracy(empty, {"lesion": "overlap", "heads": [], "size": 0}, "argmax-first", 10, 0)
+    assert found.empty and list(found.columns) == schema("lesion_accuracy").names
+
+
+def test_the_figure_has_a_line_for_every_model_and_says_how_many_heads_are_out():
+    drawn = {name: table(name, lesions()[name]) for name in ("finetune_accuracy", "lesion_accuracy")}
+    drawn = {name: rows.assign(low=rows["accuracy"] - 4, high=rows["accuracy"] + 4) for name, rows in drawn.items()}
+    figure, marks = draw("figure_lesion", drawn, Figure(), CONTEXT)
+    titles = [ax.get_title(loc="left") for ax in figure.axes]
+    assert titles == ["fine-tuning seed 1, 3 heads out: ID", "OOD", "OOD-entailment"]
+    assert [len(ax.get_lines()) for ax in figure.axes] == [4, 4, 0]  # of the last group there is no subset here
+    ood = marks[(marks["group"] == "ood") & (marks["lesion"] == "overlap")]
+    assert ood["accuracy"].tolist() == list(OOD["overlap"])
+    assert (ood["accuracy"] - ood["low"]).tolist() == pytest.approx([np.sqrt(32) / 2] * 4)
+    drawn["lesion_accuracy"] = drawn["lesion_accuracy"][:0]
+    figure, marks = draw("figure_lesion", drawn, Figure(), CONTEXT)
+    assert set(marks["lesion"]) == {"none"}
+    assert figure.axes[0].get_title(loc="left") == "fine-tuning seed 1, no such set of heads: ID"
+
+
+def test_the_table_has_overlap_heads_and_core_heads_the_keenest_first():
+    tables = heads_tables(overlap=[0, 5], core=[5, 9])
+    shares = {row["component"]: 0.01 * row["component"] for row in tables["overlap_heads"]}
+    before = [row | {"share": shares[row["component"]], "uniform": 0.05, "n": 9} for row in tables["overlap_heads"]]
+    core = [row | {"mid": 3, "high": 2, "n_mid": 3, "n_high": 3} for row in tables["core"]]
+    drawn = {"overlap_heads": table("overlap_heads", before), "core": table("core", core)}
+    _, marks = draw("table_overlap", drawn, Figure(), CONTEXT)
+    assert len(marks) == 12 and marks["component"].tolist() == list(range(11, -1, -1))
+    (sheet,) = sheets(marks)
+    assert sheet.title == "Fine-tuning seed 1: 2 of 12 heads attend to the repeated word, 1 of 2 in the core"
+    assert sheet.columns[4:] == ["mid (of 3)", "high (of 3)", "core"]  # this study has no early subnetworks
+    assert [row[0] for row in sheet.rows] == ["2.1", "1.1", "0.0"]
+    assert sheet.rows[1] == ["1.1", "5.0", "1.0", "yes", "3", "2", "yes"]

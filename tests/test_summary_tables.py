@@ -1,0 +1,102 @@
+"""Tables for reading that sum up accuracies, effective sizes and variances, from the synthetic tables."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from drawn import TABLES, Drawn, only
+from figure_tables import CONTEXT, SUBSETS
+
+from heuristic_core.analysis.seeds import mean_interval
+from heuristic_core.config.analysis import Figure
+from heuristic_core.figures import condensed, draw, table_effective_size, table_variance
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return TABLES
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return Drawn()
+
+
+def test_table5_is_the_summary_beside_the_full_model(tables, drawn):
+    _, marks = drawn["table5"]
+    row = only(marks, ft_seed=1, subset="ln_prep").iloc[0]
+    cell = only(tables["accuracy"], ft_seed=1, sparsity=0.35, subset="ln_prep", repeat=0)["accuracy"]
+    full = only(tables["accuracy"], ft_seed=1, seed=None, subset="ln_prep").iloc[0]
+    statistics = [cell.min(), cell.max(), cell.mean(), cell.std(), *mean_interval(cell)[1:], 12]
+    assert row[["min", "max", "mean", "sd", "low", "high", "n"]].tolist() == pytest.approx(statistics)
+    assert row[["full", "full_low", "full_high"]].tolist() == full[["accuracy", "low", "high"]].tolist()
+    assert len(marks) == 3 * len(SUBSETS) and set(marks["sparsity"]) == {0.35}
+
+
+def test_table7_has_both_sparsities_of_every_group(drawn):
+    _, marks = drawn["table7"]
+    groups = ["id", "ood", "ood-entailment"]
+    assert [(row.sparsity, row.group) for row in only(marks, ft_seed=2).itertuples()] == [
+        (sparsity, group) for sparsity in (0.35, 0.5) for group in groups
+    ]
+
+
+def test_tables_over_fine_tuning_seeds_stand_last_and_only_where_there_are_several(tables, drawn):
+    _, marks = drawn["table7"]
+    last = marks[marks["ft_seed"].isna()]
+    assert marks["ft_seed"].isna().tolist() == [False] * 12 + [True] * 6
+    over = only(last, sparsity=0.35, group="ood").iloc[0]
+    full = only(tables["group_accuracy"], seed=None, group="ood")["accuracy"]
+    assert over[["full", "full_low", "full_high"]].tolist() == pytest.approx(mean_interval(full))
+    assert (over["over"], over["n"]) == ("fine-tuning seeds", 2)
+    one = {name: tables[name][tables[name]["ft_seed"].fillna(1) == 1] for name in ("group_accuracy", "summary")}
+    assert draw("table7", one, Figure(), CONTEXT)[1]["ft_seed"].notna().all()
+
+
+def test_condensed_as_a_sheet():
+    row = {"over": "pruning seeds", "ft_seed": 0, "step": 61360, "sparsity": 0.5, "subset": "ln_preposition"}
+    row |= {"group": "ood", "min": 3.2, "max": 41.4, "mean": 17.942, "sd": 10.507, "low": 11.26, "high": 24.62, "n": 12}
+    known = pd.DataFrame([row | {"full": 73.5, "full_low": 70.71, "full_high": 76.2}])
+    (sheet,) = condensed.sheets(known)
+    assert sheet.title == "Fine-tuning seed 0: accuracy in percent, interval of the mean over pruning seeds"
+    assert sheet.columns[:3] == ["subset", "sparsity", "full model"]
+    ends = ["3.20", "41.40", "17.94", "10.51", "[11.3, 24.6]", "12"]
+    assert sheet.rows == [["ln_preposition", "50 %", "73.50 [70.7, 76.2]", *ends]]
+    (sheet,) = condensed.sheets(known.assign(full_low=np.nan, full_high=np.nan, subset=None))
+    assert sheet.columns[0] == "group" and sheet.rows[0][:3] == ["OOD", "50 %", "73.50"]
+
+
+def sizes(**values):
+    row = {"ft_seed": 1, "step": 500, "group": "id", "criterion": "accuracy", "threshold": 3.0, "order": "per-seed"}
+    row |= {"full_accuracy": 80.0, "effective_size": 51.67, "sd": 2.89, "floor": 30.0, "n_seeds": 3, "reason": None}
+    return row | {"main": True} | values
+
+
+def test_effective_sizes_as_sheets():
+    undefined = {"group": "ood", "effective_size": None, "sd": None, "reason": "undefined: full model at 0.7 %"}
+    lost = {"effective_size": None, "sd": None, "reason": "missing: no subnetworks"}
+    rows = [
+        sizes(), sizes(order="mean-first", effective_size=55.0, sd=None), sizes(order="upward", **lost),
+        *(sizes(order=order, **undefined) for order in ("per-seed", "mean-first", "upward")),
+        sizes(step=900), sizes(step=900, criterion="recovery", threshold=95.0, main=False, effective_size=50.0),
+        sizes(step=900, criterion="kl", threshold=0.1, main=False, **undefined),
+    ]  # fmt: skip
+    first, second = table_effective_size.sheets(pd.DataFrame(rows))
+    assert (first.columns, second.columns) == (["step", "ID", "OOD"], ["faithful", "ID", "OOD"])
+    assert first.rows[0] == ["500", "51.7 ± 2.9 / 55.0 / missing", "undefined"]
+    assert second.rows == [
+        ["accuracy > full model's − 3 points", "51.7 ± 2.9 / missing / missing", "missing"],
+        ["accuracy ≥ 95 % of the full model's", "50.0 ± 2.9 / missing / missing", "missing"],
+        ["KL(full || subnetwork) ≤ 0.1 nats", "missing", "undefined / missing / missing"],
+    ]
+
+
+def test_table_effective_size_needs_the_studys_margin(tables):
+    with pytest.raises(ValueError, match="table_effective_size: no rows at the margin of 2 points"):
+        draw("table_effective_size", tables, Figure(), CONTEXT.model_copy(update={"margin": 2.0}))
+
+
+def test_variance_as_a_sheet(drawn):
+    first, second = table_variance.sheets(drawn["table_variance"][1])
+    assert first.rows[0] == ["in_domain", "35 %", "6.25", "12", "1.50", "2", "unknown"]
+    assert second.rows[-1] == ["OOD-entailment, mean", "50 %", "6.25", "12", "1.50", "2", "1"]
+    assert len(first.rows) == 2 * (len(SUBSETS) + 3)
