@@ -74,7 +74,8 @@ def test_a_legend_has_every_look():
 def test_another_process_draws_the_same_bytes(tmp_path):
     code = (
         "import sys; sys.path.insert(0, 'tests')\n"
-        "from test_figures import TABLES, CONTEXT, draw, save, settings\n"
+        "from drawn import CONTEXT, TABLES, draw, settings\n"
+        "from heuristic_core.figures.save import save\n"
         "for name in ('figure02', 'figure03', 'figure04', 'figure05', 'figure10', 'figure_lesion'):\n"
         "    save(sys.argv[1], name, *draw(name, TABLES, settings(name), CONTEXT), settings(name))\n"
     )
