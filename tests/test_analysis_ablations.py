@@ -4,7 +4,7 @@ import pytest
 
 from heuristic_core.analysis.ablation_sets import AblationSet, set_table
 from heuristic_core.analysis.ablations import ablations, single_ood_drops
-from heuristic_core.analysis.bootstrap import Resamples
+from heuristic_core.analysis.bootstrap import Resamples, interval, of_change
 from heuristic_core.analysis.frames import frame, numpy_generator
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import write_table
@@ -118,28 +118,32 @@ def test_the_class_rule_chooses_what_counts_as_correct():
 def test_intervals_come_from_draws_shared_by_ablations_and_averaged_over_a_group(templates):
     """Every interval again, pair by pair from the draws of each subset."""
     result = ablations(predictions(templates=templates), sets(), bootstrap=200, seed=3)
-    draws = {}
+    draws, units = {}, {}
     for position, (subset, (group, pairs)) in enumerate(SUBSETS.items()):
         names = [f"t{example % templates}" for example in range(pairs)]
         resamples = Resamples(names, 200, numpy_generator(3, "bootstrap", subset, group))
+        units[subset] = resamples.units
         for name, right in RIGHT.items():
             draws[name, subset] = resamples.means(100 * (np.arange(pairs) < right[position]))
-    for name in RIGHT:
-        draws[name, "ood"] = (draws[name, "ood_a"] + draws[name, "ood_b"]) / 2
     cells = {column: by_cell(result, column) for column in ("change", "interaction", "log_odds_interaction")}
     bounds = {f"{name}{end}": by_cell(result, f"{name}{end}") for name in cells for end in ("_low", "_high")}
     for where in (*SUBSETS, "ood"):
-        change = {name: draws[name, where] - draws["none", where] for name in RIGHT}
-        interaction = change["0.0"] + change["0.1"] - change["0.0+0.1"]
+        parts = ["ood_a", "ood_b"] if where == "ood" else [where]
+        own = [units[part] for part in parts]
+        change = {name: [draws[name, part] - draws["none", part] for part in parts] for name in RIGHT}
         for name in RIGHT:
-            expected = (None, None) if name == CONTROL else tuple(np.percentile(change[name], [2.5, 97.5]))
+            expected = interval(change[name], own, cells["change"][name, where])
+            expected = (None, None) if name == CONTROL else of_change(*expected, sum(own), name != "none")
             found = bounds["change_low"][name, where], bounds["change_high"][name, where]
             assert found == pytest.approx(expected, abs=1e-9)
-        expected = np.percentile(interaction, [2.5, 97.5])
+        interaction = [
+            sum(one) - both for *one, both in zip(*(change[name] for name in ("0.0", "0.1", "0.0+0.1")), strict=True)
+        ]
+        drawn = np.array(interval(interaction, own, cells["interaction"]["0.0+0.1", where]))
         found = [bounds[f"interaction{end}"]["0.0+0.1", where] for end in ("_low", "_high")]
-        assert found == pytest.approx(expected, abs=1e-9)
+        assert found == pytest.approx(of_change(*drawn, sum(own), 3), abs=1e-9)
         found = [bounds[f"log_odds_interaction{end}"]["0.0+0.1", where] for end in ("_low", "_high")]
-        assert found == pytest.approx(0.02 * expected, abs=1e-6)
+        assert found == pytest.approx(0.02 * drawn, abs=1e-6)
     assert bounds["change_low"]["0.0", "ood_a"] < cells["change"]["0.0", "ood_a"] < 0
 
 

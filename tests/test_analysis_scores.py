@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from heuristic_core.analysis.accuracy import group_accuracy_of, group_means
-from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy
+from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy, percentiles, unseen
 from heuristic_core.analysis.scores import accuracies, finetune_accuracy
 from heuristic_core.tables.parquet import read_coded
 from heuristic_core.tables.schemas import schema
@@ -91,12 +91,13 @@ def test_templates_are_drawn_where_a_subset_has_several():
 
 
 def test_intervals_of_changes_are_paired():
-    """Two models that are wrong on the same pairs do not differ, whatever is drawn."""
+    """Two models that are wrong on the same pairs do not differ, whatever is drawn: only unseen pairs may tell them apart."""
     same = dict.fromkeys(("full", "sub"), CORRECT["full"])
     accuracy, groups = tables(correct=same)
     row = cell(accuracy, 0.5, subset="in")
-    assert row["change_low"] == row["change_high"] == 0
-    assert cell(groups, 0.5, group="ood")["change_low"] == 0
+    assert row["change_high"] == -row["change_low"] == pytest.approx(unseen(4))
+    assert cell(groups, 0.5, group="ood")["change_high"] == pytest.approx(unseen(2 + 4))  # templates, pairs
+    assert cell(accuracy, 0.0, subset="in")["change_low"] == cell(accuracy, 0.0, subset="in")["change_high"] == 0
     swap = cell(accuracy, 0.5, subset="swap")
     assert swap["low"] < swap["accuracy"] < swap["high"]
 
@@ -155,8 +156,12 @@ def test_clustered_draws_vary_as_much_as_their_templates():
     values = np.repeat([1.0, 1.0, 0.0, 0.0], 50)
     names = np.repeat(["a", "b", "c", "d"], 50)
     draws = Resamples(names, 4000, np.random.default_rng(0)).means(values)
-    # The standard error of four means with sd 0.58, n-1, reached by Student's t.
-    assert draws.std() == pytest.approx(0.5 / np.sqrt(3) * stats.t.ppf(0.975, 3) / 1.96, rel=0.05)
+    assert draws.std() == pytest.approx(
+        0.5 / np.sqrt(3), rel=0.05
+    )  # the standard error of four means with sd 0.58, n-1
+    low, high = interval([draws], [4], values.mean())
+    lower, higher = percentiles(draws)
+    assert (high - low) == pytest.approx((higher - lower) * stats.t.ppf(0.975, 3) / 1.96, rel=0.01)
     for unknown in (None, np.nan):
         assert Resamples([unknown, "a"], 5, np.random.default_rng(0)).unit == "pair"
 
@@ -169,7 +174,7 @@ def test_an_accuracy_at_the_edge_has_wilsons_interval():
     assert (low[0], high[0]) == pytest.approx((0, 100 * none.high))
     assert (low[1], high[1]) == pytest.approx((100 * every.low, 100))
     assert (low[2], high[2]) == (40, 60)
-    assert interval(np.arange(101.0)) == (2.5, 97.5)
+    assert percentiles(np.arange(101.0)) == (2.5, 97.5)
 
 
 def test_a_group_mean_over_a_missing_value_is_missing():

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.accuracy import RULES, chosen
-from heuristic_core.analysis.bootstrap import Resamples, interval
+from heuristic_core.analysis.bootstrap import Resamples, interval, of_change
 from heuristic_core.analysis.frames import frame, numpy_generator
 from heuristic_core.tables.schemas import RUN, STEP, SUBSET
 
@@ -24,12 +24,14 @@ CERTAIN = 30.0  # nats; a pair's log odds, which may be infinite, count as no mo
 class Measured(NamedTuple):
     """All ablations of one model on one subset, or on average over a group of them.
 
-    identity: columns. means: [2, ablations], accuracy in percent and log odds in nats. draws: [draws, 2, ablations].
+    identity: columns. means: [2, ablations], accuracy in percent and log odds in nats. draws: of each subset,
+    [draws, 2, ablations]. units: how many units the draws of each subset are of.
     """
 
     identity: dict
     means: np.ndarray
-    draws: np.ndarray
+    draws: list[np.ndarray]
+    units: list[int]
 
 
 class Effects:
@@ -43,12 +45,14 @@ class Effects:
         if lacking := [kind for kind in sets["kind"].unique() if (kind, "none") not in position]:
             raise ValueError(f"no predictions of ablation 'none' of kind {lacking[0]}, with which others are compared")
         self._none = [position[kind, "none"] for kind in sets["kind"]]
+        self.compared = np.arange(len(sets)) != self._none
         single = {(row.kind, row.heads[0]): position[row.kind, row.ablation] for row in _of(sets, *SINGLE).itertuples()}
         self._singles = np.zeros((len(sets), len(sets)))  # [single ablations, sets that they are part of]
         for k, row in enumerate(sets.itertuples()):
             parts = [single.get((row.kind, head)) for head in row.heads]
             if row.role != "control" and len(parts) > 1 and None not in parts:
                 self._singles[parts, k] = 1
+        self.summed = 1 + self._singles.sum(axis=0)  # changes that an interaction is a sum of
 
     def changes(self, means: np.ndarray) -> np.ndarray:
         """Ablated minus full."""
@@ -121,14 +125,14 @@ def _measured(predictions, sets, subsets, rule, bootstrap, seed) -> Iterator[Mea
         values, templates = _values(cell, sets, rule, subset)
         resamples = Resamples(templates, bootstrap, numpy_generator(seed, "bootstrap", subset, group))
         identity = {"subset": subset, "group": group, "family": family, "n": len(values)}
-        measured = Measured(identity, values.mean(axis=0, dtype=float), resamples.means(values))
+        measured = Measured(identity, values.mean(axis=0, dtype=float), [resamples.means(values)], [resamples.units])
         if subset in entering:
             groups.setdefault(group, []).append(measured)
         yield measured
     for group, parts in groups.items():
         identity = {"subset": None, "group": group, "family": None, "n": sum(part.identity["n"] for part in parts)}
-        means, draws = (sum(part[k] for part in parts) / len(parts) for k in (1, 2))
-        yield Measured(identity, means, draws)
+        means = sum(part.means for part in parts) / len(parts)
+        yield Measured(identity, means, [part.draws[0] for part in parts], [part.units[0] for part in parts])
 
 
 def _values(cell: pd.DataFrame, sets: pd.DataFrame, rule: str, subset: str) -> tuple[np.ndarray, np.ndarray]:
@@ -156,9 +160,15 @@ def _values(cell: pd.DataFrame, sets: pd.DataFrame, rule: str, subset: str) -> t
 
 def _columns(effects: Effects, measured: Measured, control: pd.Series) -> dict[str, np.ndarray]:
     """The columns of values, by ablation; controls have no intervals."""
-    means, draws = measured.means, measured.draws
+    means, units = measured.means, measured.units
     change, interaction = effects.changes(means), effects.interactions(means)
-    changes, interactions = interval(effects.changes(draws)), interval(effects.interactions(draws))
+    changes, interactions = (
+        np.array(interval([effect(draws) for draws in measured.draws], units, effect(means)))  # [2 ends, 2, ablations]
+        for effect in (effects.changes, effects.interactions)
+    )
+    # Accuracies, not log odds, which are never all the same.
+    changes[:, 0] = of_change(*changes[:, 0], sum(units), effects.compared)
+    interactions[:, 0] = of_change(*interactions[:, 0], sum(units), effects.summed)
     bounds = {
         "change_low": changes[0][0],
         "change_high": changes[1][0],

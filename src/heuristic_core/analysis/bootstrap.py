@@ -18,9 +18,7 @@ class Resamples:
 
     templates: the template of every pair, None or NaN where unknown. count: draws.
     unit: "template" or "pair", what is drawn. units: how many there are.
-    Draws of K units vary too little by a factor sqrt((K - 1) / K), and their percentiles know nothing of Student's t:
-    with two templates an interval would hold the truth every other time. So draws are spread out from the observed
-    mean by what both make, which is next to nothing for a hundred units and a factor of nine for two.
+    Draws of K units vary too little by a factor sqrt((K - 1) / K), and :meth:`means` makes up for it.
     """
 
     def __init__(self, templates: Sequence[str | float | None], count: int, rng: np.random.Generator):
@@ -31,10 +29,10 @@ class Resamples:
         self._weights = rng.multinomial(self.units, np.full(self.units, 1 / self.units), size=count).astype(float)
         sizes = np.bincount(self._unit_of, minlength=self.units)
         self._pairs = self._weights @ sizes
-        self._spread = _spread(self.units)
+        self._spread = np.sqrt(self.units / max(self.units - 1, 1))
 
     def means(self, values: np.ndarray) -> np.ndarray:
-        """The mean of `values` in every draw, spread out: [count, ...], from values by pair, [pairs, ...]."""
+        """The mean of `values` in every draw: [count, ...], from values by pair, [pairs, ...]."""
         values = np.asarray(values, dtype=float)
         sums = np.zeros((self.units, *values.shape[1:]))
         np.add.at(sums, self._unit_of, values)
@@ -44,10 +42,25 @@ class Resamples:
         return observed + self._spread * (drawn - observed)
 
 
-def _spread(units: int) -> float:
-    if units < 2:
-        return 1.0
-    return np.sqrt(units / (units - 1)) * t.ppf(HIGH / 100, units - 1) / norm.ppf(HIGH / 100)
+def interval(parts: Sequence[np.ndarray], units: Sequence[int], observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """95 % interval of the unweighted mean over independent parts, such as the subsets of a group.
+
+    parts: of each part its draws, [count, ...]. units: how many units each part was drawn from. observed: [...], the mean.
+    Percentiles of draws know nothing of Student's t: with two templates an interval would hold the truth every other
+    time. So the interval is widened once, for the mean that is reported, with Satterthwaite's degrees of freedom: next to
+    nothing for a hundred units, and a factor of six for a single part of two.
+    """
+    low, high = percentiles(np.mean(parts, axis=0))
+    wider = t.ppf(HIGH / 100, degrees_of_freedom(parts, units)) / norm.ppf(HIGH / 100)
+    return observed + wider * (low - observed), observed + wider * (high - observed)
+
+
+def degrees_of_freedom(parts: Sequence[np.ndarray], units: Sequence[int]) -> np.ndarray:
+    """Satterthwaite's (1946), of the variance of the mean over independent parts; as in :func:`interval`."""
+    variances = np.array([part.var(axis=0) for part in parts])
+    own = np.maximum(np.array(units, dtype=float) - 1, 1).reshape(-1, *[1] * (variances.ndim - 1))
+    total, shares = variances.sum(axis=0), (variances**2 / own).sum(axis=0)
+    return np.where(shares > 0, total**2 / np.where(shares > 0, shares, 1), own.min())
 
 
 def of_accuracy(low: np.ndarray, high: np.ndarray, units: int) -> tuple[np.ndarray, np.ndarray]:
@@ -56,12 +69,26 @@ def of_accuracy(low: np.ndarray, high: np.ndarray, units: int) -> tuple[np.ndarr
     Where all pairs are right, or all wrong, every bootstrap draw says so again, however few pairs there are.
     """
     low, high = np.clip(low, 0, 100), np.clip(high, 0, 100)
+    return np.where(low == 100, 100 - unseen(units), low), np.where(high == 0, unseen(units), high)
+
+
+def of_change(low: np.ndarray, high: np.ndarray, units: int, changes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Intervals of a change of accuracy in points; those without width widened, as :func:`of_accuracy` does.
+
+    Where two models agree on every pair, every draw says so again. changes: how many changes a value is the sum of; 0 of
+    what is compared with itself.
+    """
+    reach = np.where(high - low < 1e-9, changes * unseen(units), 0)
+    return low - reach, high + reach
+
+
+def unseen(units: int) -> float:
+    """The largest share, percent, of which `units` units may well show nothing: Wilson's bound for 0 of them."""
     z = norm.ppf(HIGH / 100) ** 2
-    reach = 100 * z / (units + z)
-    return np.where(low == 100, 100 - reach, low), np.where(high == 0, reach, high)
+    return 100 * z / (units + z)
 
 
-def interval(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def percentiles(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The 2.5th and 97.5th percentile over the first axis of `draws`."""
     low, high = np.percentile(draws, [LOW, HIGH], axis=0)
     return low, high

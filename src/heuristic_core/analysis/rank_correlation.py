@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata, spearmanr
 
-from heuristic_core.analysis.bootstrap import interval
+from heuristic_core.analysis.bootstrap import percentiles
 from heuristic_core.analysis.core import run_masks
 from heuristic_core.analysis.frames import frame, numpy_generator
 from heuristic_core.config.context import Context
@@ -42,7 +42,7 @@ def _shared(mid: np.ndarray, high: np.ndarray, bootstrap: int, rng: np.random.Ge
         return {}
     rho, p = spearmanr(mid, high)
     heads = rng.integers(len(mid), size=(bootstrap, len(mid)))
-    ends = interval(_rhos(mid[heads], high[heads]))
+    ends = percentiles(_rhos(mid[heads], high[heads]))
     return {"rho": rho, "p": p, "low": ends[0], "high": ends[1]}
 
 
@@ -58,7 +58,7 @@ def _disjoint(mid: np.ndarray, high: np.ndarray, bootstrap: int, rng: np.random.
         return {}
     drawn = (rng.integers(mid.shape[1], size=mid.shape[1]) for _ in range(bootstrap))
     means = [_rhos(halves[0][:, heads], halves[1][:, heads]) for heads in drawn]
-    ends = interval(np.array([rho.mean() for rho in means if len(rho)]))
+    ends = percentiles(np.array([rho.mean() for rho in means if len(rho)]))
     return {"rho": rhos.mean(), "low": ends[0], "high": ends[1]}
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.accuracy import RULES, chosen
-from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy
+from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy, of_change
 from heuristic_core.analysis.frames import frame, numpy_generator
 from heuristic_core.pruning.subnetwork import FailedRun
 from heuristic_core.tables.schemas import RUN, STEP, SUBSET
@@ -110,11 +110,12 @@ def finetune_accuracy(predictions: pd.DataFrame, rule: str, bootstrap: int, seed
 def _accuracy(parts: list[Scores]) -> dict:
     """Accuracy with its interval, by model: of one subset, or the unweighted mean over several."""
     count = sum(part.units for part in parts)
-    low, high = of_accuracy(*interval(_draws(parts)), count)
+    accuracy = _mean(parts, lambda part: 100 * part.correct.mean(axis=0))
+    low, high = of_accuracy(*interval([part.draws for part in parts], [part.units for part in parts], accuracy), count)
     units = {part.unit for part in parts}
     return {
         "n": sum(len(part.correct) for part in parts),
-        "accuracy": _mean(parts, lambda part: 100 * part.correct.mean(axis=0)),
+        "accuracy": accuracy,
         "low": low,
         "high": high,
         "unit": units.pop() if len(units) == 1 else "pair or template",
@@ -124,19 +125,18 @@ def _accuracy(parts: list[Scores]) -> dict:
 
 def _columns(parts: list[Scores], full: int) -> dict:
     """The same, and the comparison with the model at position `full`."""
-    columns, draws = _accuracy(parts), _draws(parts)
-    low, high = interval(draws - draws[:, full : full + 1])
+    columns = _accuracy(parts)
+    change = columns["accuracy"] - columns["accuracy"][full]
+    draws = [part.draws - part.draws[:, full : full + 1] for part in parts]
+    compared = np.arange(len(change)) != full
+    low, high = of_change(*interval(draws, [part.units for part in parts], change), columns["units"], compared)
     return columns | {
-        "change": columns["accuracy"] - columns["accuracy"][full],
+        "change": change,
         "change_low": low,
         "change_high": high,
         "agreement": _mean(parts, lambda part: _agreement(part.logits, full)),
         "kl": _mean(parts, lambda part: _kl(part.logits, full)),
     }
-
-
-def _draws(parts: list[Scores]) -> np.ndarray:
-    return np.mean([part.draws for part in parts], axis=0)
 
 
 def _mean(parts: list[Scores], value) -> np.ndarray:

@@ -3,16 +3,15 @@
 import numpy as np
 import pandas as pd
 from scipy import stats
+from scipy.special import gammaln
 from scipy.stats import rankdata
 
 from heuristic_core.analysis.accuracy import group_means, interval_of_mean
-from heuristic_core.analysis.bootstrap import interval
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
 from heuristic_core.analysis.frames import numpy_generator
 from heuristic_core.analysis.seeds import LEVEL, mean_interval
 
 SEEDS = "pruning seeds"
-RESAMPLES = 2000
 PERMUTATIONS = 10_000
 
 
@@ -48,16 +47,42 @@ def seed_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
 
 
 def mean_subset_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """The same, averaged over the subsets of a group; bootstrap over pruning seeds, all subsets of a seed together."""
+    """The same, averaged over the subsets of a group, which vary together over pruning seeds.
+
+    The interval is a chi-squared interval, with Satterthwaite's degrees of freedom for the mean of correlated variances.
+    """
     rows = evidence.spread("accuracy", group, sparsity)
     values = rows.pivot(index="seed", columns="subset", values="accuracy").dropna()
     n = _several(values)
-    drawn = numpy_generator("seed sd", group).integers(n, size=(RESAMPLES, n))
-    low, high = interval(values.to_numpy()[drawn].std(axis=1, ddof=1).mean(axis=1))
+    sd = values.std().mean()
+    low, high = mean_sd_interval(values.to_numpy())
     width = values.max() - values.min()
     widest = width.idxmax()
     detail = f"widest on {widest}: {values[widest].min():.1f} to {values[widest].max():.1f} %"
-    return Estimate(values.std().mean(), low, high, n, SEEDS, detail)
+    return Estimate(sd, low, high, n, SEEDS, detail)
+
+
+def mean_sd_interval(values: np.ndarray) -> tuple[float, float]:
+    """95 % interval of the mean standard deviation of the columns of `values`, [seeds, subsets]; rows are independent.
+
+    A chi-squared interval with Satterthwaite's degrees of freedom: n - 1 where all columns move together, up to n - 1 for
+    each column where they do not. Standard deviations of n values are too small by c4(n), which a mean over many does
+    not mend.
+    """
+    n, sds = len(values), values.std(axis=0, ddof=1)
+    moving = values[:, sds > 0]
+    if not moving.size:
+        return 0.0, 0.0
+    squared = np.corrcoef(moving, rowvar=False).reshape(moving.shape[1], -1) ** 2
+    degrees = (n - 1) * sds.sum() ** 2 / (sds[sds > 0] @ squared @ sds[sds > 0])
+    sd = sds.mean() * _c4(degrees) / _c4(n - 1)
+    low, high = (float(sd * np.sqrt(degrees / stats.chi2.ppf(tail, degrees))) for tail in (0.975, 0.025))
+    return low, high
+
+
+def _c4(degrees: float) -> float:
+    """The expected standard deviation of normal values with so many degrees of freedom, where the true one is 1."""
+    return np.sqrt(2 / degrees) * np.exp(gammaln((degrees + 1) / 2) - gammaln(degrees / 2))
 
 
 def share_of_full(evidence: Evidence, group: str, sparsity: str) -> Estimate:
