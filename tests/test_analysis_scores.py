@@ -91,7 +91,7 @@ def test_templates_are_drawn_where_a_subset_has_several():
 
 
 def test_intervals_of_changes_are_paired():
-    """Two models that are wrong on the same pairs do not differ, whatever is drawn: only unseen pairs may tell them apart."""
+    """Two models that are wrong on the same pairs do not differ in any draw: only unseen pairs may tell them apart."""
     same = dict.fromkeys(("full", "sub"), CORRECT["full"])
     accuracy, groups = tables(correct=same)
     row = cell(accuracy, 0.5, subset="in")

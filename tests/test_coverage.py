@@ -13,7 +13,7 @@ BELOW = 0.03  # of a rate that 400 repeats measure: more than two and a half sta
 
 
 def subsets_of_seeds(rng, seeds: int, subsets: int, correlation: float, kind: str) -> np.ndarray:
-    """Accuracies, [seeds, subsets], whose subsets move together over seeds; "heaped" has most of them near 0 and 100."""
+    """Accuracies, [seeds, subsets], whose subsets move together over seeds; "heaped" has most near 0 and 100."""
     common, own = rng.standard_normal((seeds, 1)), rng.standard_normal((seeds, subsets))
     normal = np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own
     return 50 + 5 * normal if kind == "normal" else 100 * np.sin(np.pi / 2 * ndtr(normal)) ** 2
@@ -53,7 +53,7 @@ def by_templates(rng, templates: list[int]) -> list[tuple[np.ndarray, list[str]]
     [([2] * 15, 0.95), ([4] * 3, 0.95), ([12], 0.95), ([2], 0.92), ([3, 30], 0.91), ([2, 30], 0.87)],
 )
 def test_the_mean_over_a_groups_subsets_of_few_templates(templates, share):
-    """Two templates draw three different means, and what decides a mean over unlike parts is known from few templates."""
+    """Two templates draw three different means, and a mean over unlike parts hangs on the few templates of some."""
     rng, held, widths = np.random.default_rng(len(templates)), [], []
     for _ in range(REPEATS):
         parts = by_templates(rng, templates)
@@ -75,7 +75,7 @@ def test_degrees_of_freedom_add_up_over_like_parts():
 
 
 def test_a_change_that_no_pair_shows_is_uncertain_all_the_same():
-    """Two models that agree on all of 30 pairs may differ on up to 11 % of others; a model does not differ from itself."""
+    """Two models that agree on all of 30 pairs may differ on up to 11 % of others; a model agrees with itself."""
     low, high = of_change(np.array([0.0, 0.0, 2.0]), np.array([0.0, 0.0, 4.0]), 30, np.array([1, 0, 1]))
     reach = 100 * stats.binomtest(0, 30).proportion_ci(method="wilson").high
     assert low == pytest.approx([-reach, 0, 2]) and high == pytest.approx([reach, 0, 4])

@@ -45,10 +45,10 @@ class Resamples:
 def interval(parts: Sequence[np.ndarray], units: Sequence[int], observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """95 % interval of the unweighted mean over independent parts, such as the subsets of a group.
 
-    parts: of each part its draws, [count, ...]. units: how many units each part was drawn from. observed: [...], the mean.
+    parts: the draws of each part, [count, ...]. units: the number of units of each part. observed: [...], the mean.
     Percentiles of draws know nothing of Student's t: with two templates an interval would hold the truth every other
-    time. So the interval is widened once, for the mean that is reported, with Satterthwaite's degrees of freedom: next to
-    nothing for a hundred units, and a factor of six for a single part of two.
+    time. So the interval is widened once, for the mean that is reported, with Satterthwaite's degrees of freedom: by
+    next to nothing for a hundred units, and by a factor of six for a single part of two.
     """
     low, high = percentiles(np.mean(parts, axis=0))
     wider = t.ppf(HIGH / 100, degrees_of_freedom(parts, units)) / norm.ppf(HIGH / 100)
@@ -75,8 +75,8 @@ def of_accuracy(low: np.ndarray, high: np.ndarray, units: int) -> tuple[np.ndarr
 def of_change(low: np.ndarray, high: np.ndarray, units: int, changes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Intervals of a change of accuracy in points; those without width widened, as :func:`of_accuracy` does.
 
-    Where two models agree on every pair, every draw says so again. changes: how many changes a value is the sum of; 0 of
-    what is compared with itself.
+    Where two models agree on every pair, so they do in every draw. changes: the number of changes that a value is the
+    sum of; 0 of what is compared with itself.
     """
     reach = np.where(high - low < 1e-9, changes * unseen(units), 0)
     return low - reach, high + reach

@@ -49,7 +49,7 @@ def seed_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
 def mean_subset_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     """The same, averaged over the subsets of a group, which vary together over pruning seeds.
 
-    The interval is a chi-squared interval, with Satterthwaite's degrees of freedom for the mean of correlated variances.
+    Its interval is chi-squared, with Satterthwaite's degrees of freedom for the mean of correlated variances.
     """
     rows = evidence.spread("accuracy", group, sparsity)
     values = rows.pivot(index="seed", columns="subset", values="accuracy").dropna()
@@ -65,9 +65,9 @@ def mean_subset_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
 def mean_sd_interval(values: np.ndarray) -> tuple[float, float]:
     """95 % interval of the mean standard deviation of the columns of `values`, [seeds, subsets]; rows are independent.
 
-    A chi-squared interval with Satterthwaite's degrees of freedom: n - 1 where all columns move together, up to n - 1 for
-    each column where they do not. Standard deviations of n values are too small by c4(n), which a mean over many does
-    not mend.
+    A chi-squared interval with Satterthwaite's degrees of freedom: n - 1 where all columns move together, up to n - 1
+    for each column where they do not. Standard deviations of n values are too small by c4(n), which a mean over many
+    does not mend.
     """
     n, sds = len(values), values.std(axis=0, ddof=1)
     moving = values[:, sds > 0]
@@ -81,7 +81,7 @@ def mean_sd_interval(values: np.ndarray) -> tuple[float, float]:
 
 
 def _c4(degrees: float) -> float:
-    """The expected standard deviation of normal values with so many degrees of freedom, where the true one is 1."""
+    """The expected standard deviation of normal values with that many degrees of freedom, where the true one is 1."""
     return np.sqrt(2 / degrees) * np.exp(gammaln((degrees + 1) / 2) - gammaln(degrees / 2))
 
 
