@@ -5,7 +5,7 @@ import os
 import pytest
 
 FULL = os.environ.get("HEURISTIC_CORE_TEST_FULL") == "1"
-SHARE = 8  # one of so many
+SHARE = 8  # one in eight
 
 
 def amount(full: int) -> int:

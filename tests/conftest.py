@@ -137,7 +137,7 @@ def settled(finished, tmp_path_factory):
         clone(folder)
         for name in ("results", ".snakemake"):
             shutil.copytree(finished / name, folder / name)
-        # claims.yaml and the captions, which these read, lie elsewhere now.
+        # claims.yaml and the captions, which these read, are elsewhere now.
         assert set(planned(folder, checkout=folder)) == {"claims", "report"}
         snakemake(folder, checkout=folder)
 

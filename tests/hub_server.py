@@ -17,7 +17,7 @@ class Hub:
 
     repositories: (kind, name, commit) -> path -> bytes. gated: names that are listed for everyone and give no file.
     cut, wrong: path -> how many downloads break off in the middle, or give other bytes of the same length. stalled:
-    path -> an event without which its downloads stop in the middle and wait. files: what else lies at some path.
+    path -> an event without which its downloads stop in the middle and wait. files: further files by path.
     Large files are also offered by Xet, which nobody answers.
     """
 

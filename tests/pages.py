@@ -16,7 +16,7 @@ needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is ins
 
 
 class Page(HTMLParser):
-    """tags: (name, attributes) of every element. text: what stands between them, but for styles and scripts."""
+    """tags: (name, attributes) of every element. text: the text between them, but for styles and scripts."""
 
     def __init__(self, source: str):
         super().__init__()
@@ -102,7 +102,7 @@ WINDOW = """<iframe src="{source}" style="width: {width}px; height: 2000px; bord
 def probe(path: Path, folder: Path, table: str, column: int, width: int = 360) -> dict:
     """What a reader with a narrow window finds: how wide the page is, how `column` of a table sorts, what goes wrong.
 
-    The page stands in a frame, as a window of headless Chromium cannot be so narrow.
+    The page is in a frame, as no window of headless Chromium is that narrow.
     """
     script = PROBE.replace("TABLE", json.dumps(table)).replace("COLUMN", str(column))
     source = path.read_text().replace("<head>", f"<head>{WATCH}").replace("</body>", f"{script}</body>")

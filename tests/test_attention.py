@@ -56,7 +56,7 @@ def seen(pair):
     ("pair", "query", "expected"),
     [  #                             [S] a b [S] b c [S]
         (make_pair("a b", "b c"), 1, "1=>S..S"),
-        (make_pair("a b", "b c"), 2, "1<=SR.S"),  # next to b stands the border, not c
+        (make_pair("a b", "b c"), 2, "1<=SR.S"),  # next to b is the border, not c
         (make_pair("a b", "b c"), 4, "1.RS=>S"),
         (make_pair("a b", "b c"), 5, "1..S<=S"),
         # Subwords: [S] do c tor sa w [S] ran do c tor [S]

@@ -18,7 +18,7 @@ REMOVED = object()
 
 
 def replaced(values, path, value):
-    """A copy of `values` in which `value` stands at the dotted `path`, or nothing does."""
+    """A copy of `values` with `value` at the dotted `path`, or with nothing there."""
     values = copy.deepcopy(values)
     *parents, last = [int(part) if part.isdigit() else part for part in path.split(".")]
     block = values

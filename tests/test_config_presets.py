@@ -9,7 +9,7 @@ from heuristic_core.config.pruning import Prune
 
 
 def overlaid(*files):
-    """Configuration files merged as Snakemake merges what stands after --configfile."""
+    """Configuration files merged as Snakemake merges the files after --configfile."""
     from snakemake.utils import update_config
 
     values = {}

@@ -15,7 +15,7 @@ from heuristic_core.tasks.rows import local_paths, missing_paths, split_paths
 
 @pytest.fixture
 def pairs_at(hub):
-    """A function that gives a split whose file lies on the server."""
+    """A function that gives a split whose file is on the server."""
 
     def made(path="/raw/pairs.txt", file="inner/pairs.txt", content=WEIGHTS):
         return {"url": hub.endpoint + path, "sha256": hashlib.sha256(content).hexdigest(), "file": file}

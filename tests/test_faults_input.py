@@ -51,7 +51,7 @@ def check_study(study) -> None:
     for path in (layout.root, layout.runs, layout.data, layout.again, layout.table("accuracy"), layout.log("job")):
         assert Path(path.format(**numbers)).resolve().is_relative_to(root / study.study), path
     assert (root / study.study).parent == root
-    assert re.fullmatch(r"[\w./-]+", layout.runs), "stands in shell commands as it is"
+    assert re.fullmatch(r"[\w./-]+", layout.runs), "it is part of shell commands"
 
 
 def check(path: Path) -> None:
@@ -190,7 +190,7 @@ def test_bad_comparisons_are_refused(text):
 
 @pytest.mark.parametrize("name", ["a b", "$(touch x)", "a;b", "{w}", "a'b"])
 def test_a_study_to_compare_has_a_plain_name(tmp_path, monkeypatch, name):
-    """It stands in the path of the comparison and in a command."""
+    """It is part of the path of the comparison and in a command."""
     monkeypatch.chdir(tmp_path)
     for folder in (name, "good"):
         (tmp_path / folder / "tables").mkdir(parents=True)

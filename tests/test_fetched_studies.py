@@ -96,7 +96,7 @@ def test_a_study_is_fetched_once_and_then_runs_from_the_cache(hub, environment, 
     assert len(hub.requests) == asked, hub.requests[asked:]
     assert pq.read_metadata(runs / "data/sentences/train.parquet").num_rows == 300
 
-    # Checked anew, nothing that was made from it runs again.
+    # Checked again, nothing that was made from it runs again.
     snakemake(tmp_path, "--forcerun", "fetch", "--", "fetch", config=config, env=environment)
     left = planned(tmp_path, config)
     assert left["finetune"] == 1 and not {"fetch", "sentences", "encode"} & set(left)

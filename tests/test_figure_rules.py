@@ -8,8 +8,8 @@ from conftest import ROOT
 
 pytestmark = pytest.mark.slow
 REASONS = {
-    "figure11": "figure11 stands for qqp, this study for mnli; set counterpart.task: qqp, or ask for figure05",
-    "table8": "table8 stands for gpt2, this study for bert; set counterpart.model: gpt2, or ask for table3",
+    "figure11": "figure11 is of qqp, this study of mnli; set counterpart.task: qqp, or ask for figure05",
+    "table8": "table8 is of gpt2, this study of bert; set counterpart.model: gpt2, or ask for table3",
 }
 
 

@@ -41,7 +41,7 @@ def words(row):
 
 
 def assert_share(count, n, p):
-    """`count` of `n` lies within five binomial standard deviations of n * p."""
+    """`count` of `n` is within five binomial standard deviations of n * p."""
     assert abs(count - n * p) < 5 * sqrt(n * p * (1 - p))
 
 

@@ -1,4 +1,4 @@
-"""Everything drawn anew from an archive, and archives from which nothing can be drawn."""
+"""Everything drawn again from an archive, and archives from which nothing can be drawn."""
 
 import io
 import json

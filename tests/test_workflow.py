@@ -123,7 +123,7 @@ def wait_for(condition, seconds=60):
 
 @pytest.mark.slow
 def test_a_killed_workflow_leaves_nothing_that_counts_as_finished(finished, changed, tmp_path):
-    """Snakemake and its jobs get SIGKILL while a subnetwork is pruned; the next run makes it anew."""
+    """Snakemake and its jobs get SIGKILL while a subnetwork is pruned; the next run makes it again."""
     folder = tmp_path / "copy"
     shutil.copytree(finished, folder, symlinks=True)
     target = f"{RUNS}/ft1/step60/s0.4/seed44/subnetwork.json"

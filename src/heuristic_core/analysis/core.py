@@ -103,7 +103,7 @@ def by_seed(masks: dict[str, dict[int, np.ndarray]], cells: tuple[str, ...]) -> 
 
     Of a seed whose run at one sparsity failed it is what those at the others share.
 
-    The runs of one seed at two sparsities share their random draws, so that the sparser mask nearly lies within the
+    The runs of one seed at two sparsities share their random draws, so that the sparser mask is nearly within the
     other: together they are one piece of evidence about what a seed keeps, not two.
     """
     shared: dict[int, np.ndarray] = {}

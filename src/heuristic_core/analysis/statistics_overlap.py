@@ -131,7 +131,7 @@ def _reached(curve: pd.DataFrame, level: float, learned: int | None) -> int | No
 
 
 def _against(value: float, controls: Sequence[float]) -> tuple[float, float | None, float | None]:
-    """`value` minus the mean of `controls`; its ends are those of the t interval in which one more control lies."""
+    """`value` minus the mean of `controls`; its ends are those of the t interval for one more control."""
     difference, n = float(value - np.mean(controls)), len(controls)
     if n < 2:
         return difference, None, None

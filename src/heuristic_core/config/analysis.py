@@ -12,7 +12,7 @@ Head = Annotated[str, Field(pattern=r"^\d+\.\d+$")]
 
 
 class Counterpart(Block):
-    """Which experiment of the paper a study stands for. It decides which of the figures that repeat another one for a
+    """Which experiment of the paper a study repeats. It decides which of the figures that repeat another one for a
     second model or task are its own: figure 11, for instance, is figure 5 of a study of QQP."""
 
     model: Literal["bert", "roberta", "gpt2"] = "bert"
@@ -29,7 +29,7 @@ class Analysis(Block):
         "the probabilities of merged classes first",
     )
     bootstrap: PositiveInt = Field(1000, description="resamples behind every interval over evaluation pairs")
-    margin: Positive = Field(3.0, description="faithful: accuracy above the full model's minus so many points")
+    margin: Positive = Field(3.0, description="faithful: accuracy above the full model's minus this margin")
     margins: Annotated[list[Positive], AfterValidator(ascending)] = Field(
         [1.0, 2.0, 3.0, 4.0, 5.0], description="further margins at which effective size is given"
     )
@@ -40,7 +40,7 @@ class Analysis(Block):
         [0.95], description="faithful, too: the full model's class on at least this share of pairs"
     )
     kl: Annotated[list[Positive], AfterValidator(ascending)] = Field(
-        [0.1], description="faithful, too: a mean KL(full || subnetwork) of at most so many nats"
+        [0.1], description="faithful, too: a mean KL(full || subnetwork) of at most this"
     )
     permutations: PositiveInt = Field(10_000, description="of the within-layer null of the core's size")
     control_draws: PositiveInt = Field(
@@ -50,7 +50,7 @@ class Analysis(Block):
         5, description="the same for pairs and for the user's sets, of which are many"
     )
     ablation_pairs: PositiveInt | None = Field(
-        None, description="ablations are evaluated on the first so many pairs of each subset; default: all"
+        None, description="ablations are evaluated on this number of pairs of each subset, the first; default: all"
     )
     ablation_kinds: Annotated[list[Kind], AfterValidator(unique)] = Field(
         ["mean", "zero", "resample"], min_length=1, description="what takes the place of ablated heads"
@@ -60,8 +60,8 @@ class Analysis(Block):
     )
     control_pairs: PositiveInt | None = Field(
         None,
-        description="random subnetworks and those of importance are evaluated on the first so many pairs of each "
-        "subset, and learned ones compared with them on the same; default: all",
+        description="controls (random subnetworks, and those of importance) are evaluated on this number of pairs of "
+        "each subset, the first, and learned ones are compared with them on the same pairs; default: all",
     )
     importance_pairs: PositiveInt = Field(
         1000, description="training pairs over which gradient importance (Michel et al. 2019) is averaged"
@@ -70,7 +70,7 @@ class Analysis(Block):
     overlap_times_uniform: Positive = Field(
         2.0,
         description="a head is an overlap head if, before fine-tuning, its share of attention to the repeated word is "
-        "at least so many times that of uniform attention on the same pairs",
+        "at least this multiple of uniform attention's on the same pairs",
     )
     example_pairs: list[tuple[Sentence, Sentence]] | None = Field(
         None,

@@ -92,8 +92,8 @@ class Finetune(Training):
     label_smoothing: Annotated[Share, Field(lt=1)] = 0.0
     pass_tokens: PositiveInt | None = Field(
         None,
-        description="a batch is cut into passes of pairs of like length, of at most so many padded tokens each, whose "
-        "gradients add up: gradient accumulation to batch_size, and less padding; default: the batch in one pass",
+        description="a batch is cut into passes of pairs of like length, of at most this number of padded tokens, "
+        "whose gradients add up: gradient accumulation to batch_size, and less padding; default: the batch in one pass",
     )
     precision: Precision = Field(
         "float32", description="of activations and their gradients; weights and the optimizer are float32"

@@ -14,7 +14,7 @@ class Context(Block):
     and its pruning seeds, if the study has them. margin: points. subsets: those that enter group means; None for all.
     lesions: names of the lesioned fine-tuning runs, if the study has them. pretraining: steps of pre-training at which
     it is measured, if the study has one.
-    counterpart: the paper's experiment that it stands for.
+    counterpart: the paper's experiment that it repeats.
     """
 
     mid: float

@@ -40,9 +40,9 @@ class Pretraining(Training):
 
     seed: Seed = Field(description="of the weights, the pairs and what is masked in them")
     related: Share = Field(0.5, description="share of pairs whose sentences have words in common by a rule")
-    chosen: Annotated[Share, Field(gt=0)] = Field(0.15, description="share of words to restore; of these are")
-    replaced: Share = Field(0.1, description="... so many replaced by any word,")
-    kept: Share = Field(0.1, description="... and so many left as they are; the others are masked")
+    chosen: Annotated[Share, Field(gt=0)] = Field(0.15, description="share of words to restore")
+    replaced: Share = Field(0.1, description="share of these words that any word replaces")
+    kept: Share = Field(0.1, description="share of these words left as they are; the others are masked")
     measure_every: PositiveInt = Field(250, description="steps between measurements of attention and accuracy")
 
     @model_validator(mode="after")

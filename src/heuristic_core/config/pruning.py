@@ -65,14 +65,14 @@ class Prune(Block):
     save_every: PositiveInt = Field(50, description="steps between saved states, from which an interrupted run resumes")
     together: PositiveInt = Field(
         1,
-        description="at most so many pruning seeds share one pass, and so one job: faster for small models (and on a "
-        "GPU that one run does not fill), but they are also rerun together",
+        description="at most this number of pruning seeds share one pass, and so one job: faster for small models (and "
+        "on a GPU that one run does not fill), but they are also rerun together",
     )
     examples: PositiveInt | None = Field(
-        None, description="pruning draws from the first so many training pairs; default: all, but for those held out"
+        None, description="pruning draws from this number of training pairs, the first; default: all but those held out"
     )
     mean_examples: PositiveInt | None = Field(
-        None, description="component means come from the first so many training pairs; default: all"
+        None, description="component means come from this number of training pairs, the first; default: all"
     )
 
     @model_validator(mode="after")

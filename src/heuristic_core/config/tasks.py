@@ -63,7 +63,7 @@ class Split(Block):
     """
 
     file: RelativePath = Field(
-        description="path in the task's folder or in the repository; * stands for any part of a name"
+        description="path in the task's folder or in the repository; * matches any part of a name"
     )
     hub: Repository | None = Field(None, description="data set repository on the Hugging Face hub; default: local")
     revision: Commit | None = Field(None, description="commit of that repository, all 40 digits")
@@ -102,7 +102,7 @@ class EvaluationSplit(Split):
     split_by: str | None = Field(None, description="column whose values become subsets")
     family_by: str | None = Field(None, description="column that names the family of a subset")
     only_label: str | None = Field(None, description="use the pairs of this label name alone")
-    pairs: PositiveInt | None = Field(None, description="use a sample of at most so many pairs of each subset")
+    pairs: PositiveInt | None = Field(None, description="use a sample of at most this number of pairs of each subset")
     merge: dict[str, str] | None = Field(
         None, description="a class of the task -> the label of this file that it counts as, for each class"
     )
@@ -124,7 +124,9 @@ class FilesTask(Block):
         min_length=2, description="label names in the model's class order"
     )
     train: list[Split] = Field(min_length=1, description="files whose rows together are the training set")
-    train_pairs: PositiveInt | None = Field(None, description="use the first so many training pairs after shuffling")
+    train_pairs: PositiveInt | None = Field(
+        None, description="number of training pairs, the first after shuffling; default: all"
+    )
     drop_overlap: bool = Field(False, description="leave out training pairs that are in an evaluation set, too")
     seed: Seed = Field(0, description="of that shuffle and of samples of evaluation pairs")
     evaluation: dict[Name, EvaluationSplit] = Field(min_length=1)

@@ -14,7 +14,7 @@ from heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.style import SMALL
 from heuristic_core.figures.text import seed_label
 
-HEADS, PAIRS = 6, 2  # at most so many a fine-tuning seed
+HEADS, PAIRS = 6, 2  # at most, for each fine-tuning seed
 LEAST = 0.1  # a smaller probability is not drawn
 GAP = 0.7  # tokens, before the second sentence
 LINE, TITLE, BELOW, HEADING, LEGEND, MARGIN = 1.25 * SMALL / 72, 0.18, 0.13, 0.19, 0.34, 0.08  # inches
@@ -130,7 +130,7 @@ def _panel(ax: Axes, head: pd.DataFrame) -> None:
 
 
 def _heights(sentences: pd.Series) -> np.ndarray:
-    """A height for each token, in lines, descending; a gap stands before the second sentence."""
+    """A height for each token, in lines, descending; a gap precedes the second sentence."""
     second = (sentences == 1).fillna(False).to_numpy(dtype=bool)
     return -(np.arange(len(second)) + GAP * (second.cumsum() > 0))
 

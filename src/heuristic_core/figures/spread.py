@@ -86,7 +86,7 @@ def _panel(ax: Axes, cell: pd.DataFrame, full: pd.DataFrame, groups: dict[str, s
 
 
 def _above(ax: Axes, labels: list[tuple[str, str]], points: float, line: str) -> None:
-    """Each run of equal labels (group, text) named so many points above the panel, and a line between runs."""
+    """Each run of equal labels (group, text) named `points` points above the panel, and a line between runs."""
     first = 0
     for (group, text), run in groupby(labels):
         last = first + len(list(run)) - 1

@@ -13,7 +13,7 @@ class Target(NamedTuple):
     tables: the Parquet tables it reads, by schema name. title: one line that says what it shows.
     draws: the module that draws it, where that is another target's: the paper repeats figures for further models and
     tasks. model, task: the counterpart that a study must have for it; None for any.
-    needs: facts of `Context` of which the study must have at least so many, with the setting that gives them.
+    needs: facts of `Context`, the number of each that the study must have at least, and the setting that gives them.
     """
 
     tables: tuple[str, ...]
@@ -91,7 +91,7 @@ def unmet(name: str, context, tables: Collection[str] | None = None) -> str | No
         if wanted not in (None, found):
             own = _own(name, context)
             instead = f", or ask for {own}" if own else ""
-            return f"{name} stands for {wanted}, this study for {found}; set counterpart.{key}: {wanted}{instead}"
+            return f"{name} is of {wanted}, this study of {found}; set counterpart.{key}: {wanted}{instead}"
     for fact, least, setting in target.needs:
         if len(getattr(context, fact)) < least:
             return f"{name} needs at least {least} of {setting}, this study has {len(getattr(context, fact))}"

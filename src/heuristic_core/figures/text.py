@@ -4,7 +4,7 @@ import pandas as pd
 
 
 def number(value, digits: int = 1) -> str:
-    """A number with so many decimals and a true minus sign; empty where it is null."""
+    """A number with `digits` decimals and a true minus sign; empty where it is null."""
     return "" if pd.isna(value) else f"{value:z.{digits}f}".replace("-", "−")
 
 

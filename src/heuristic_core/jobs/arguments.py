@@ -76,7 +76,7 @@ class Arguments(argparse.ArgumentParser):
         )
 
     def reads(self, count: str = "1", /, **helps: str) -> None:
-        """Add one option per keyword for what the script reads; an underscore in its name stands for a dash.
+        """Add one option per keyword for what the script reads; an underscore in its name becomes a dash.
 
         count: of its paths. "1", "?": one, or at most one; "+", "*": as many as there are, at least one or none.
         """

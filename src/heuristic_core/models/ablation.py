@@ -24,7 +24,7 @@ from heuristic_core.models.model import Edit, Model
 class Reference(Protocol):
     """What a removed component puts out: `heads[layer]` and `mlps[layer]` broadcast against its activations.
 
-    every_row: whether it stands for all rows of a pair, so that the last layer cannot be computed for one row alone.
+    every_row: whether it replaces all rows of a pair, so that the last layer cannot be computed for one row alone.
     """
 
     every_row: bool

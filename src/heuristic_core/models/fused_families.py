@@ -18,7 +18,7 @@ class Step:
 
 @dataclass(frozen=True)
 class FusedFamily:
-    """Names of weights, without `.weight` and `.bias`; `{}` stands for the layer's number.
+    """Names of weights, without `.weight` and `.bias`; `{}` is the layer's number.
 
     queries_keys_values: three maps, or one whose rows are all queries, then all keys, then all values. projection:
     from the embeddings' width to the hidden width. decoder: norm before the sums, causal attention, weights stored

@@ -54,7 +54,7 @@ class _Found(NamedTuple):
     tokens: float
 
     def sampled(self, limit: int | None) -> "_Found":
-        """At most so many pairs of each subset."""
+        """At most `limit` pairs of each subset; None for all."""
         return self._replace(sizes=[min(size, limit or size) for size in self.sizes])
 
 

@@ -41,7 +41,7 @@ class Shape(Block):
         return self.layers * layer + (self.vocabulary + self.positions + 4) * d + d * d + d
 
     def forward(self, tokens: float) -> float:
-        """Floating-point operations per token of a forward pass over pairs of so many tokens each."""
+        """Floating-point operations per token of a forward pass over pairs of `tokens` tokens each."""
         d, f = self.hidden, self.feed_forward
         return self.layers * (2 * (4 * d * d + 2 * d * f) + 4 * tokens * d)
 

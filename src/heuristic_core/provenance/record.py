@@ -26,7 +26,7 @@ from heuristic_core.common.hashing import file_digest
 from heuristic_core.provenance.digests import versions
 
 LOGGER = logging.getLogger(__name__)
-COMMIT = "HEURISTIC_CORE_COMMIT"  # set by the workflow: the commit it stands at, with a + where files differ from it
+COMMIT = "HEURISTIC_CORE_COMMIT"  # set by the workflow: the commit checked out, with a + where files differ from it
 OWN = ("--code", "--log")  # options that are no settings of the work
 FIELDS = {
     *("job", "script", "settings", "inputs", "sources", "outputs", "code", "commit", "dirty", "packages", "system"),
@@ -104,7 +104,7 @@ def study_and_job(log: str) -> tuple[Path, str]:
 
 
 def record_of(path: str | Path, root: Path) -> Path:
-    """Where the record of the result `path` of the study `root` lies."""
+    """The path of the record of the result `path` of the study `root`."""
     return root / "provenance" / f"{os.path.relpath(path, root)}.json"
 
 

@@ -59,7 +59,7 @@ def sources(model: NewModel | PretrainedModel, task: GeneratedTask | FilesTask) 
 
 
 def cached_files(repository: str, revision: str, patterns: Sequence[str], kind: Kind) -> list[Path]:
-    """The files in the cache that match `patterns`, pattern by pattern; ``*`` stands for any part of a name.
+    """The files in the cache that match `patterns`, pattern by pattern; ``*`` matches any part of a name.
 
     Raises InputError where a pattern has no file there, or not all that the commit has on the hub.
     """
@@ -90,7 +90,7 @@ def model_files(names: Iterable[str]) -> list[str]:
 
 
 def matching(names: Iterable[str], pattern: str) -> list[str]:
-    """Names that `pattern` stands for, folder by folder: no ``*`` crosses a ``/``, and nothing else is special."""
+    """Names that `pattern` matches, folder by folder: no ``*`` crosses a ``/``, and nothing else is special."""
     parts = glob.escape(pattern).replace("[*]", "*").split("/")
     return sorted(
         name for name in names if len(name.split("/")) == len(parts) and all(map(fnmatchcase, name.split("/"), parts))

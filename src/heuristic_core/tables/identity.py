@@ -19,6 +19,6 @@ class Identity(NamedTuple):
     repeat: int = 0
 
     def columns(self, rows: int, last: str = "repeat") -> dict[str, list]:
-        """The identity, up to its field `last`, as table columns of so many rows."""
+        """The identity, up to its field `last`, as columns of a table with this number of rows."""
         names = self._fields[: self._fields.index(last) + 1]
         return {name: [getattr(self, name)] * rows for name in names}

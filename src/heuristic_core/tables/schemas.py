@@ -44,7 +44,7 @@ SCHEMAS = {
         "subset": (STRING, "evaluation subset, or train"),
         "group": (STRING, "id, ood or ood-entailment; null for training"),
         "source": (STRING, "file or hub repository, as the configuration names it; generated"),
-        "rows": (INT, "rows read; of a set of one label, those that have another do not count"),
+        "rows": (INT, "rows read; of a set of one label, rows of another label do not count"),
         "torn": (INT, "lines beside them with more or fewer fields than the header; for each subset of the file"),
         "unlabelled": (INT, "of the rows, left out for want of a label"),
         "empty": (INT, "of the others, left out because a sentence is empty"),
@@ -52,13 +52,13 @@ SCHEMAS = {
         "used": (INT, "pairs used: of the others all, or the sample that the configuration asks for"),
         "duplicates": (INT, "pairs used that repeat another one of the set, but for case and space"),
         "in_training": (INT, "pairs used that stand in training, too, but for case and space; null for training"),
-        "in_training_same_label": (INT, "of these, those that have their label there, too"),
+        "in_training_same_label": (INT, "of these, the pairs that have the same label there"),
         "in_training_swapped": (INT, "pairs used whose two sentences stand in training in the other order"),
     },
     # ---- what jobs write, and what is gathered from them
     "pretraining_trace": PRETRAINING | {
         "loss": (REAL, "mean loss over restored words, nats, since the row before; null at step 0"),
-        "copied": (REAL, "percent of held-out masked words restored, of those that stand in the other sentence, too"),
+        "copied": (REAL, "percent of held-out masked words restored, of words that occur in the other sentence, too"),
         "other": (REAL, "percent restored of the others"),
     },
     "pretraining_attention": PRETRAINING | COMPONENT | ATTENTION,
@@ -66,7 +66,7 @@ SCHEMAS = {
     "finetune_predictions": RUN | STEP | SUBSET | EXAMPLE | SCORES,
     "accuracy": RUN | STEP | CELL | SUBSET | ACCURACY | INTERVAL | AGAINST_FULL | WHY,
     "group_accuracy": RUN | STEP | CELL | {
-        "group": (STRING, "id, ood or ood-entailment: the unweighted mean over its subsets, of those analysed"),
+        "group": (STRING, "id, ood or ood-entailment: the unweighted mean over its analysed subsets"),
         "subsets": (INT, "subsets in the mean"),
     } | ACCURACY | INTERVAL | AGAINST_FULL | WHY,
     "components": RUN | STEP | CELL | REMOVED | COMPONENT | {
@@ -154,7 +154,7 @@ SCHEMAS = {
         "mid": (INT, "how many mid-sparsity subnetworks of the last checkpoint keep it"),
         "high": (INT, "how many high-sparsity subnetworks of the last checkpoint keep it"),
         "early": (INT, "how many early subnetworks keep it; null without early"),
-        "n_mid": (INT, "mid-sparsity subnetworks of the last checkpoint: those whose run did not fail"),
+        "n_mid": (INT, "mid-sparsity subnetworks of the last checkpoint whose run did not fail"),
         "n_high": (INT, "high-sparsity ones"),
         "n_early": (INT, "early ones; null without early"),
         "in_core": (BOOL, "a head in every mid- and high-sparsity subnetwork"),
@@ -171,7 +171,7 @@ SCHEMAS = {
     "core_seeds": RUN | {
         "set": (STRING, "high, mid or mid+high"),
         "seeds": (INT, "pruning seeds whose subnetworks are compared"),
-        "heads": (REAL, "heads kept by all of them, mean over choices of so many seeds"),
+        "heads": (REAL, "heads kept by all of them, mean over choices of this number of seeds"),
         "sd": (REAL, "standard deviation over these choices"),
         "expected": (REAL, "the same under permutation of heads within layers"),
         "choices": (INT, "choices of seeds averaged over"),

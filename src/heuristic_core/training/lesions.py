@@ -52,7 +52,7 @@ def _pools(heads: Sequence[Mapping]) -> list[tuple[list[int], int]]:
 
 
 def _distinct(pools: list[tuple[list[int], int]], draws: int, rng: torch.Generator) -> list[list[int]]:
-    """`draws` different sets, each with so many heads of every pool. There must be as many."""
+    """`draws` different sets, each with the given number of heads of every pool. There must be enough."""
     found: list[list[int]] = []
     while len(found) < draws:
         parts = [torch.randperm(len(pool), generator=rng)[:count].tolist() for pool, count in pools]

@@ -20,7 +20,7 @@ from heuristic_core.report.render import render
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit of the study in folder `root` found. jobs, made, able: how many the configuration stands for, have
+    """What an audit of the study in folder `root` found. jobs, made, able: how many the configuration asks for, have
     all their results, and could be computed again. files: how many results were hashed. seed: of the sample `again`."""
 
     root: Path

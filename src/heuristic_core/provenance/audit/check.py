@@ -22,7 +22,7 @@ UNRECORDED = {"tables/provenance.parquet", "audit.html", "audit.json"}
 
 
 def check(root: Path, jobs: Sequence[Job]) -> list[Finding]:
-    """All findings on the study in the folder `root`, whose configuration stands for `jobs`."""
+    """All findings on the study in the folder `root`, whose configuration asks for `jobs`."""
     known: dict[str, str] = {}  # SHA-256 of every file hashed, by path
 
     def sha(path: str) -> str | None:

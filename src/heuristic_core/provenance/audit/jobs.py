@@ -1,4 +1,4 @@
-"""The jobs that a configuration stands for, as Snakemake's dry run lists them."""
+"""The jobs that a configuration asks for, as Snakemake's dry run lists them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -61,7 +61,7 @@ def reason_of(text: str) -> Reason:
 
 
 def _values(text: str) -> tuple[list, list]:
-    """The two lists of values in `'a','b' now: 'c'`. Text that cannot be read so stands for itself."""
+    """The two lists of values in `'a','b' now: 'c'`. Text of another form is returned as it is."""
     for found in re.finditer(" now: ", text):
         try:
             return _literals(text[: found.start()]), _literals(text[found.end() :])

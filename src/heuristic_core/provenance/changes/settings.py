@@ -11,7 +11,7 @@ LONGEST = 60  # characters of a value that are shown
 
 
 def is_digest(value) -> bool:
-    """Whether a parameter stands for code and packages."""
+    """Whether a parameter is the digest of code and packages."""
     return isinstance(value, str) and bool(DIGEST.fullmatch(value))
 
 
