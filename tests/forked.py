@@ -47,8 +47,8 @@ def _preload(root: str) -> None:
         import heuristic_core.config
         import heuristic_core.figures.targets
         import heuristic_core.plan.needs
-        import heuristic_core.provenance.audit.jobs
         import heuristic_core.provenance.crate.reading
+        import heuristic_core.provenance.job
         import heuristic_core.published.study  # noqa: F401
         from heuristic_core.provenance.digests import code_digest
 

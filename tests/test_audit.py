@@ -17,9 +17,9 @@ from safetensors.numpy import save_file
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.provenance.audit.check import check
-from heuristic_core.provenance.audit.jobs import expected_jobs
 from heuristic_core.provenance.audit.recompute import again, computable, sample
 from heuristic_core.provenance.audit.same import difference
+from heuristic_core.provenance.job import expected_jobs
 from heuristic_core.provenance.record import digest, record_of
 from heuristic_core.provenance.record import rows as collected
 from heuristic_core.tables.parquet import read_rows, write_table

@@ -9,135 +9,150 @@ import sys
 import pytest
 from reduced import ROOT, clone
 
+from heuristic_core.common.hashing import file_digest
 from heuristic_core.plan.jobs import Listed
+from heuristic_core.provenance.changes.causes import causes
 from heuristic_core.provenance.changes.code import changed_code
-from heuristic_core.provenance.changes.dryrun import PARAMS, Planned, Reason, planned, reason_of
 from heuristic_core.provenance.changes.explain import MOST, NOTHING, explain
-from heuristic_core.provenance.changes.settings import differences, option
+from heuristic_core.provenance.job import Job, compared
+from heuristic_core.provenance.record import FIELDS, digest
 
-NONE = Reason({}, [], [], False, False, False)
-
-
-def no_code(words, output):
-    return []
+COMMAND = 'fork prune \\\n    --prune \'{"rise": 1,\n "hold": 2}\' \\\n    --log results/s/logs/x.log --code abc'
 
 
-# ---- Snakemake's words
+def listed(rule, inputs=(), outputs=(), command=""):
+    return Listed(rule, list(inputs), list(outputs), command, "Snakemake's reason")
 
 
-def test_a_jobs_words_and_reason_are_those_of_its_command_over_several_lines():
-    command = 'fork prune \\\n    --prune \'{"rise": 1,\n "hold": 2}\' \\\n    --seeds 42 43'
-    (job,) = planned([Listed("x_prune_42_43", ["a"], ["b", "c"], command, "Missing output files: b, c")])
-    assert (job.rule, job.inputs, job.outputs) == ("x_prune", ["a"], ["b", "c"])
-    assert job.words == ["fork", "prune", "--prune", '{"rise": 1,\n "hold": 2}', "--seeds", "42", "43"]
-    assert job.reason == NONE._replace(files={"missing": ["b", "c"]})
+# ---- one job against its record
 
 
-AND_SOFTWARE = " ; Software environment definition has changed since last execution"
+def write_record(folder, settings=None, inputs=None, **values):
+    """A sound record of the job of `COMMAND` and its result results/s/x, which is there."""
+    record = dict.fromkeys(FIELDS) | {"settings": settings or {"prune": {"rise": 1, "hold": 2}}, "code": "abc"}
+    record |= {"inputs": inputs or {}, "sources": {}, "outputs": {}} | values
+    file = folder / "results/s/provenance/x.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(record | {"digest": digest(record)}))
+    (folder / "results/s/x").write_text("a result")
 
 
-@pytest.mark.parametrize(
-    ("text", "meaning"),
-    [
-        ("Input files updated by another job: a, b", {}),
-        ("Updated input files: a, b", {"files": {"updated": ["a", "b"]}}),
-        ("Forced execution", {"forced": True}),
-        ("Set of input files has changed since last execution", {"inputs": True}),
-        (f"{PARAMS}'a','{{; now: }}' now: ['x', 'y'],None ", {"before": ["a", "{; now: }"], "now": [["x", "y"], None]}),
-        (f"{PARAMS}<nothing exclusive> now: 'b' ", {"now": ["b"]}),
-        (f"{PARAMS}'a' now: <nothing exclusive>{AND_SOFTWARE}", {"before": ["a"]}),
-        (f"Code has changed since last execution; {PARAMS}1 now: 2 ", {"command": True, "before": [1], "now": [2]}),
-        (f"{PARAMS}<odd> now: <odder> ", {"now": ["<odd> now: <odder>"]}),
-    ],
-)
-def test_reasons_are_understood(text, meaning):
-    assert reason_of(text) == NONE._replace(**meaning)
+def why(folder, monkeypatch, inputs=(), made=(), command=COMMAND):
+    monkeypatch.chdir(folder)
+    job = listed("prune", inputs, ["results/s/x"], command)
+    return causes(job, {*made}, lambda job, record: [f"{job.script}.py"], file_digest)
 
 
-# ---- settings
+def test_a_result_that_is_not_there_and_one_without_a_record(tmp_path, monkeypatch):
+    assert why(tmp_path, monkeypatch) == ["no result yet"]
+    write_record(tmp_path)
+    (tmp_path / "results/s/provenance/x.json").unlink()
+    assert why(tmp_path, monkeypatch) == ["was cut off, or is of a version without records"]
 
 
-def test_changed_settings_are_named_by_option_and_keys():
+def test_a_job_that_follows_is_asked_for_nothing_else(tmp_path, monkeypatch):
+    write_record(tmp_path, code="other")
+    assert why(tmp_path, monkeypatch, ["a", "b"], made=["b"]) == []
+    assert why(tmp_path, monkeypatch, made=["b"]) == ["code changed: prune.py"]
+
+
+def test_changed_settings_and_code_are_named(tmp_path, monkeypatch):
+    write_record(tmp_path, {"prune": {"rise": 5, "hold": 2, "gone": 1}, "device": "cpu"}, code="other")
+    command = COMMAND.replace("prune ", "prune --device cuda ", 1)
+    assert why(tmp_path, monkeypatch, command=command) == [
+        "setting changed: device cpu -> cuda",
+        "setting changed: prune.rise 5 -> 1",
+        "setting changed: prune.gone removed",
+        "code changed: prune.py",
+    ]
+
+
+def test_changed_added_and_removed_inputs_are_named(tmp_path, monkeypatch):
+    (tmp_path / "data.csv").write_text("new")
+    write_record(tmp_path, sources={"data.csv": "0" * 64})
+    assert why(tmp_path, monkeypatch, ["data.csv"]) == ["input changed: data.csv"]
+    write_record(tmp_path, sources={"other.csv": "0" * 64})
+    assert why(tmp_path, monkeypatch, ["data.csv"]) == ["other input files than before"]
+
+
+def test_what_no_record_tells_is_said_in_snakemakes_words(tmp_path, monkeypatch):
+    write_record(tmp_path)
+    assert why(tmp_path, monkeypatch) == ["Snakemake's reason"]
+    assert why(tmp_path, monkeypatch, command="step fetch") == ["Snakemake's reason"]
+
+
+def test_a_damaged_record_is_named(tmp_path, monkeypatch):
+    write_record(tmp_path)
+    (tmp_path / "results/s/provenance/x.json").write_text("{}")
+    (cause,) = why(tmp_path, monkeypatch)
+    assert "results/s/provenance/x.json is no sound provenance record" in cause
+
+
+def test_nested_settings_are_named_by_their_keys():
     old = {"rate": 0.2, "gone": 1, "inner": {"a": 1, "b": [1, 2]}}
     new = {"rate": 0.3, "inner": {"a": 1, "b": [1, 2, 3]}, "more": {"x": 1}}
-    words = ["fork", "prune", "--device", "cpu", "--prune", json.dumps(new)]
-    found = differences([json.dumps(old)], [json.dumps(new)], words)
-    assert found == [
-        "prune.rate 0.2 -> 0.3",
-        "prune.inner.b [1, 2] -> [1, 2, 3]",
-        "prune.more added",
-        "prune.gone removed",
-    ]
+    found = ["rate 0.2 -> 0.3", "inner.b [1, 2] -> [1, 2, 3]", "more added", "gone removed"]
+    assert list(compared("", {"settings": old}, {"settings": new})) == found  # the configuration itself
+    assert list(compared("", {"prune": old}, {"prune": new})) == [f"prune.{line}" for line in found]
 
 
-def test_blocks_are_compared_with_those_of_their_kind():
-    old, new = (({"a": 1, "b": x}, {"c": 1, "d": x}) for x in (5, 6))
-    words = ["fork", "x", "--first", json.dumps(new[0]), "--second", json.dumps(new[1])]
-    found = differences([*map(json.dumps, reversed(old))], [*map(json.dumps, new)], words)
-    assert found == ["first.b 5 -> 6", "second.d 5 -> 6"]
-    assert differences(['{"a":1}'], ['{"b":1}'], []) == ['{"a":1} -> {"b":1}']
+def test_the_context_is_named_where_no_setting_is(tmp_path, monkeypatch):
+    before = {"context": {"margin": 3}, "settings": {"analysis": {"margin": 3}}}
+    context, whole = """--context '{"margin":2}'""", """--settings '{"analysis":{"margin":2}}'"""
+    rest = "--log results/s/logs/x.log --code abc"
+    write_record(tmp_path, before)
+    command = f"fork x {context} {whole} {rest}"
+    assert why(tmp_path, monkeypatch, command=command) == ["setting changed: analysis.margin 3 -> 2"]
+    del before["settings"]
+    write_record(tmp_path, before)
+    command = f"fork x {context} {rest}"
+    assert why(tmp_path, monkeypatch, command=command) == ["setting changed: context.margin 3 -> 2"]
 
 
-def test_the_context_is_named_where_no_setting_is():
-    texts = [json.dumps({"margin": margin}) for margin in (3, 2)]
-    words = ["fork", "x", "--context", texts[1], "--settings", '{"margin":2}']
-    assert differences(texts[:1], texts[1:], words) == ["context.margin 3 -> 2"]
-    before, now = [texts[0], '{"analysis":{"margin":3},"a":1}'], [texts[1], '{"analysis":{"margin":2},"a":1}']
-    words[-1] = now[1]
-    assert differences(before, now, words) == ["analysis.margin 3 -> 2"]
-
-
-def test_other_parameters_and_long_values_are_shown_short_and_digests_not_at_all():
-    assert differences(["cpu", "0" * 16], ["cuda", "f" * 16], ["step", "x", "--device", "cuda"]) == [
-        "device cpu -> cuda"
-    ]
-    assert differences([], [3], ["step", "x", "--examples", "3"]) == ["examples none -> 3"]
-    (line,) = differences(["x" * 100], ["y"], [])
-    assert line == "x" * 57 + "... -> y"
-
-
-def test_an_option_is_the_last_before_its_value():
-    assert option("b", ["--one", "a", "--two", "a", "b"]) == "two"
-    assert option("z", ["--one", "a"]) == option("a", ["a"]) == ""
-    assert option(3, ["--one", "3", "--two", "3"]) == ""
+def test_a_long_value_is_shown_short():
+    (line,) = compared("", {"x": "x" * 100}, {"x": "y"})
+    assert line == "x " + "x" * 57 + "... -> y"
 
 
 # ---- the text
 
 
-def job(rule, inputs=(), outputs=(), **reason):
-    return Planned(rule, list(inputs), list(outputs), ["fork", rule], NONE._replace(**reason))
-
-
 def test_nothing_to_do_is_said():
-    assert explain([], no_code) == NOTHING
+    assert explain([], lambda job, made: []) == NOTHING
 
 
 def test_causes_come_first_and_upstream_first_then_what_follows():
+    found = {
+        "p1": ["setting changed: device cpu -> cuda"],
+        "p2": ["no result yet"],
+        "c": ["input changed: data.csv"],
+        "f": ["code changed: style.py"],
+        "g": ["code changed: style.py"],
+    }
     jobs = [
-        job("report", ["t"], ["r"]),
-        job("table", ["p1", "p2"], ["t"]),
-        job("prune", ["c"], ["p2"], files={"missing": ["p2"]}),
-        job("prune", ["c"], ["p1"], before=["cpu"], now=["cuda"]),
-        job("encode", [], ["c"], files={"updated": ["data.csv"]}),
-        job("figure06", [], ["f"], before=["0" * 16], now=["1" * 16]),
-        job("figure07", [], ["g"], before=["0" * 16], now=["1" * 16]),
-        job("evaluate", ["p1"], ["e1"]),
-        job("evaluate", ["p2"], ["e2"]),
+        listed("report", ["t"], ["r"]),
+        listed("table", ["p1", "p2"], ["t"]),
+        listed("prune_42_43", ["c"], ["p2"]),
+        listed("prune_44", ["c"], ["p1"]),
+        listed("encode", [], ["c"]),
+        listed("figure06", [], ["f"]),
+        listed("figure07", [], ["g"]),
+        listed("evaluate", ["p1"], ["e1"]),
+        listed("evaluate", ["p2"], ["e2"]),
     ]
-    text = explain(jobs, lambda words, output: [f"{words[0]}.py"])
+    text = explain(jobs, lambda job, made: found.get(job.outputs[0], []))
     assert text == (
         "9 jobs would run. In brackets: how many of one rule.\n\n"
         "encode:\n    input changed: data.csv\n\n"
-        "figure06, figure07:\n    code changed: fork.py\n\n"
-        "prune (2):\n    no result yet (1 job)\n    setting changed: cpu -> cuda (1 job)\n\n"
+        "figure06, figure07:\n    code changed: style.py\n\n"
+        "prune (2):\n    no result yet (1 job)\n    setting changed: device cpu -> cuda (1 job)\n\n"
         "Because of these: evaluate (2), table, report."
     )
 
 
 def test_of_many_causes_a_few_are_shown():
-    inputs = [f"{i}.csv" for i in range(MOST + 2)]
-    text = explain([job("sentences", [], ["s"], files={"updated": inputs})], no_code)
+    found = [f"input changed: {i}.csv" for i in range(MOST + 2)]
+    text = explain([listed("sentences", [], ["s"])], lambda job, made: found)
     assert text.splitlines()[-2:] == [f"    input changed: {MOST - 1}.csv", "    and 2 causes more"]
 
 
@@ -150,64 +165,60 @@ def git(folder, *arguments):
 
 
 @pytest.fixture
-def recorded(tmp_path, monkeypatch):
-    """A repository of this code, and a function that records that its last commit made the result results/s/x."""
+def repository(tmp_path, monkeypatch):
+    """A repository of this code with one commit, and what a record says of it."""
     folder = clone(tmp_path / "repository")
     git(folder, "init", "--quiet")
     git(folder, "add", ".")
     git(folder, "commit", "--quiet", "--message", "all")
     sha = subprocess.run(["git", "rev-parse", "HEAD"], cwd=folder, check=True, capture_output=True, text=True)
-    monkeypatch.chdir(folder)
     monkeypatch.setattr("heuristic_core.provenance.digests.PACKAGE", folder / "src" / "heuristic_core")
-    record = folder / "results/s/provenance/x.json"
-    record.parent.mkdir(parents=True)
-    record.write_text(json.dumps({"commit": sha.stdout.strip(), "dirty": False}))
-    return folder
+    return folder, {"commit": sha.stdout.strip(), "dirty": False}
 
 
 def append(path, text):
     path.write_text(path.read_text() + text)
 
 
-def test_changed_code_names_the_modules_that_matter_and_packages(recorded):
-    package = recorded / "src/heuristic_core"
+def job(script, *arguments):
+    return Job(script, arguments, (), ("results/s/x",))
+
+
+def test_changed_code_names_the_modules_that_matter_and_packages(repository):
+    folder, record = repository
+    package = folder / "src/heuristic_core"
     append(package / "figures/figure06.py", "\nADDED = 1\n")
     append(package / "figures/style.py", "# a comment\n")
     append(package / "figures/figure04.py", "\nADDED = 1\n")
     append(package / "pruning/hard_concrete.py", "\nADDED = 1\n")
-    lock = recorded / "envs/requirements.txt"
+    lock = folder / "envs/requirements.txt"
     lock.write_text(lock.read_text().replace("matplotlib==", "matplotlib==9").replace("ruff==", "ruff==9"))
-    draw = ["fork", "figure", "--name", "figure06"]
-    module, drawing = changed_code(recorded, draw, "results/s/x")
+    module, drawing = changed_code(folder, job("figure", "--name", "figure06"), record)
     assert module == "src/heuristic_core/figures/figure06.py"
     assert drawing.startswith("matplotlib ") and " -> 9" in drawing
-    assert changed_code(recorded, ["fork", "prune"], "results/s/x") == ["src/heuristic_core/pruning/hard_concrete.py"]
+    assert changed_code(folder, job("prune"), record) == ["src/heuristic_core/pruning/hard_concrete.py"]
 
 
-def test_new_modules_and_templates_count(recorded):
-    package = recorded / "src/heuristic_core"
+def test_new_modules_and_templates_count(repository):
+    folder, record = repository
+    package = folder / "src/heuristic_core"
     (package / "report/new.py").write_text("NEW = 1\n")
-    append(recorded / "workflow/scripts/report.py", "\nimport heuristic_core.report.new\n")
+    append(folder / "workflow/scripts/report.py", "\nimport heuristic_core.report.new\n")
     append(package / "report/templates/style.css", "\n")
-    found = changed_code(recorded, ["fork", "report"], "results/s/x")
+    found = changed_code(folder, job("report"), record)
     wanted = ["report/new.py", "report/templates/style.css"]
     assert sorted(found) == [*(f"src/heuristic_core/{name}" for name in wanted), "workflow/scripts/report.py"]
 
 
-def test_what_is_not_known_is_not_claimed(recorded):
-    append(recorded / "src/heuristic_core/pruning/hard_concrete.py", "\nADDED = 1\n")
-    unknown = ["workflow/scripts/prune.py, or what it imports, or a locked package"]
-    assert changed_code(recorded, ["fork", "prune"], "results/s/other") == unknown
-    record = recorded / "results/s/provenance/x.json"
-    made = json.loads(record.read_text())
-    record.write_text(json.dumps(made | {"dirty": True}))
-    module, rest = changed_code(recorded, ["fork", "prune"], "results/s/x")
+def test_what_is_not_known_is_not_claimed(repository):
+    folder, record = repository
+    append(folder / "src/heuristic_core/pruning/hard_concrete.py", "\nADDED = 1\n")
+    module, rest = changed_code(folder, job("prune"), record | {"dirty": True})
     assert module == "src/heuristic_core/pruning/hard_concrete.py"
-    assert rest == f"or what differed from commit {made['commit'][:8]} when results/s/x was made"
-    record.write_text(json.dumps({"commit": "0" * 40, "dirty": False}))
-    assert changed_code(recorded, ["fork", "prune"], "results/s/x") == unknown
-    record.write_text(json.dumps({"commit": None, "dirty": None}))
-    assert changed_code(recorded, ["fork", "prune"], "results/s/x") == unknown
+    assert rest == f"or what differed from commit {record['commit'][:8]} when results/s/x was made"
+    unknown = ["workflow/scripts/prune.py, or what it imports, or a locked package"]
+    for commit in ("0" * 40, None):
+        assert changed_code(folder, job("prune"), {"commit": commit, "dirty": None}) == unknown
 
 
 # ---- real studies

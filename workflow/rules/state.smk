@@ -8,7 +8,8 @@ from heuristic_core.common.arithmetic import PORTABLE, available
 from heuristic_core.common.atomic import obstacle
 
 RECORDS = os.path.abspath(".snakemake" if os.path.isdir(".snakemake") else ".")
-# Snakemake's own records, one file for each output. Nothing public tells of them while this file is read.
+# Snakemake's own records, one file for each output. Nothing public tells of them while this file is read:
+# docs/decisions/records.md.
 METADATA = f"{RECORDS}/metadata"
 # Snakemake's own log is there, too. Where the disk is full, the terminal still tells what happened, without tracebacks.
 logging.raiseExceptions = False

@@ -12,7 +12,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.audit.audit import Audit, audit, write
 from heuristic_core.provenance.audit.finding import KINDS
-from heuristic_core.provenance.audit.jobs import expected_jobs
+from heuristic_core.provenance.job import expected_jobs
 from heuristic_core.provenance.record import recorded
 
 SNAKEFILE = Path(__file__).parents[2] / "Snakefile"

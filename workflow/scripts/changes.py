@@ -1,12 +1,13 @@
 """Tell why jobs would run: what changed since the results were made."""
 
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
+from heuristic_core.common.hashing import file_digest
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.plan.jobs import dry_run
+from heuristic_core.provenance.changes.causes import causes
 from heuristic_core.provenance.changes.code import changed_code
-from heuristic_core.provenance.changes.dryrun import planned
 from heuristic_core.provenance.changes.explain import explain
 from heuristic_core.provenance.record import recorded
 
@@ -18,7 +19,7 @@ def main(arguments=None):
     parser.add_argument("--configfile", nargs="+", required=True, metavar="FILE", help="as Snakemake's own")
     args = parser.read(arguments)
     jobs = dry_run(CHECKOUT / "Snakefile", args.configfile)
-    print(explain(planned(jobs), partial(changed_code, CHECKOUT)))
+    print(explain(jobs, partial(causes, code=partial(changed_code, CHECKOUT), sha=cache(file_digest))))
 
 
 if __name__ == "__main__":

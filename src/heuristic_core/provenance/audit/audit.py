@@ -10,10 +10,10 @@ from heuristic_core.common.atomic import write_text
 from heuristic_core.common.progress import Progress
 from heuristic_core.provenance.audit.check import check, made
 from heuristic_core.provenance.audit.finding import KINDS, Finding
-from heuristic_core.provenance.audit.jobs import Job
 from heuristic_core.provenance.audit.recompute import Again, again, computable, sample
 from heuristic_core.provenance.audit.same import ABSOLUTE, RELATIVE
 from heuristic_core.provenance.digests import commit, versions
+from heuristic_core.provenance.job import Job
 from heuristic_core.provenance.record import files_of, processor
 from heuristic_core.report.render import render
 

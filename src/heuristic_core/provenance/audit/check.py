@@ -11,9 +11,8 @@ import pyarrow.parquet as pq
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.provenance.audit.finding import KINDS, Finding
-from heuristic_core.provenance.audit.jobs import Job
-from heuristic_core.provenance.changes.settings import compared
-from heuristic_core.provenance.record import files_of, named, read_record, record_of, row_of
+from heuristic_core.provenance.job import Job, since
+from heuristic_core.provenance.record import files_of, read_record, record_of, row_of
 from heuristic_core.tables.schemas import schema
 
 ORDER = list(KINDS)  # causes before what follows from them
@@ -59,7 +58,7 @@ def _job(root: Path, job: Job, sha) -> Iterator[Finding]:
     if len({record["digest"] for record in records.values()}) > 1:
         yield Finding("tampered", job.outputs[0], f"the results of job {job.name} have different records")
     if records:
-        yield from _stale(root, job, next(iter(records.values())), sha)
+        yield from _stale(job, next(iter(records.values())), sha)
 
 
 def _result(root: Path, path: str, record: dict, sha) -> Iterator[Finding]:
@@ -78,25 +77,20 @@ def _result(root: Path, path: str, record: dict, sha) -> Iterator[Finding]:
             yield Finding("tampered", file, f"SHA-256 {there[file]}, recorded {recorded[file]}")
 
 
-def _stale(root: Path, job: Job, record: dict, sha) -> Iterator[Finding]:
+def _stale(job: Job, record: dict, sha) -> Iterator[Finding]:
     """A record against what the configuration asks for now, and against the files that there are now."""
     where = job.outputs[0]
-    for line in compared("", record["settings"], job.settings):
+    found = since(record, job, sha)
+    for line in found.settings:
         yield Finding("stale", where, f"setting changed: {line}")
-    if record["code"] != job.code:
+    if found.code:
         yield Finding("stale", where, f"code or locked packages changed since commit {record['commit']}")
-    inputs, sources = named({file: sha(file) for path in job.inputs for file in files_of(path)}, root)
-    there, read = inputs | sources, record["inputs"] | record["sources"]
-    for name in sorted(there.keys() | read.keys()):
-        if there.get(name) != read.get(name):
-            how = (
-                "is missing, or no longer read"
-                if name not in there
-                else "was not read"
-                if name not in read
-                else "has changed"
-            )
-            yield Finding("stale", where, f"{name} {how}")
+    for names, how in (
+        (found.inputs, "has changed"),
+        (found.gone, "is missing, or no longer read"),
+        (found.added, "was not read"),
+    ):
+        yield from (Finding("stale", where, f"{name} {how}") for name in names)
 
 
 def _orphans(root: Path, jobs: Sequence[Job]) -> Iterator[Finding]:

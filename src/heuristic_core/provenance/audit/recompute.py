@@ -13,9 +13,9 @@ from pathlib import Path
 
 from heuristic_core.common.arithmetic import PORTABLE, available
 from heuristic_core.provenance.audit.finding import Finding
-from heuristic_core.provenance.audit.jobs import Job
 from heuristic_core.provenance.audit.same import difference
 from heuristic_core.provenance.digests import versions
+from heuristic_core.provenance.job import Job
 from heuristic_core.provenance.record import files_of, processor, read_record, record_of
 
 # Scripts whose results tell of the run itself, or need a network.

@@ -1,7 +1,6 @@
 """Which code, and which locked packages, are other than when a result was made."""
 
 import ast
-import json
 import subprocess
 from collections.abc import Sequence
 from functools import cache
@@ -9,6 +8,7 @@ from pathlib import Path
 
 from heuristic_core.figures.targets import module
 from heuristic_core.provenance.digests import code_files, imported, meaning
+from heuristic_core.provenance.job import Job
 from heuristic_core.provenance.lock import locked
 
 LOCK = Path("envs/requirements.txt")
@@ -18,49 +18,36 @@ class Unknown(Exception):
     """Nothing tells what the code was."""
 
 
-def changed_code(checkout: Path, words: Sequence[str], output: str) -> list[str]:
-    """What of a job's code changed since its result `output` was made: paths in the checkout, and packages.
+def changed_code(checkout: Path, job: Job, record: dict) -> list[str]:
+    """What of a job's code changed since its record was written: paths in the checkout, and packages.
 
-    words: of the job's command, `fork SCRIPT ...`. Where the record of the result, or git, cannot tell: what it may be.
+    Where the record, or git, cannot tell: what it may be.
     """
-    script = Path("workflow/scripts") / f"{words[1]}.py"
+    script, commit = Path("workflow/scripts") / f"{job.script}.py", record["commit"]
     try:
-        commit, dirty = _commit(checkout, output)
-        files = _sources(checkout, script, words)
+        if not commit:
+            raise Unknown
+        files = _sources(checkout, script, job)
         found = [str(file) for file in _touched(checkout, commit) if checkout / file in files]
         found = [file for file in found if _differs(checkout, commit, file)] + _packages(checkout, commit, files)
     except Unknown:
         return [f"{script}, or what it imports, or a locked package"]
-    if dirty:  # the commit was not all that there was
-        found.append(f"or what differed from commit {commit[:8]} when {output} was made")
+    if record["dirty"]:  # the commit was not all that there was
+        found.append(f"or what differed from commit {commit[:8]} when {job.outputs[0]} was made")
     return found or [f"{script}, or what it imports"]
 
 
-def _sources(checkout: Path, script: Path, words: Sequence[str]) -> list[Path]:
+def _sources(checkout: Path, script: Path, job: Job) -> list[Path]:
     """The files that a job's code digest covers, and other files beside them that their modules read."""
     files = [checkout / script]
     if script.stem == "figure":
-        files.append(checkout / f"src/heuristic_core/figures/{module(words[words.index('--name') + 1])}.py")
+        files.append(checkout / f"src/heuristic_core/figures/{module(job.settings['name'])}.py")
     files = code_files(*files)
     folders = {file.parent for file in files}
     return [
         *files,
         *(path for folder in folders for pattern in ("*.yaml", "templates/*") for path in folder.glob(pattern)),
     ]
-
-
-def _commit(checkout: Path, output: str) -> tuple[str, bool]:
-    """The commit that made a result, and whether files differed from it: from the result's provenance record."""
-    for folder in Path(output).parents:
-        record = folder / "provenance" / f"{Path(output).relative_to(folder)}.json"
-        if record.exists():
-            try:
-                made = json.loads(record.read_text())
-            except ValueError:
-                raise Unknown from None
-            if made.get("commit"):
-                return made["commit"], bool(made.get("dirty"))
-    raise Unknown
 
 
 @cache

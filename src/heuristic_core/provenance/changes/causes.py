@@ -1,0 +1,47 @@
+"""Why the jobs of a dry run would run: what they would do against the records of the results that are there."""
+
+import os
+from collections.abc import Callable, Collection, Iterator
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.plan.jobs import Listed
+from heuristic_core.provenance.job import Job, recorded_job, since
+from heuristic_core.provenance.record import read_record, record_of
+
+Code = Callable[[Job, dict], list[str]]  # what of a job's code changed since its record was written
+Digest = Callable[[str], str]  # SHA-256 of a file
+
+
+def causes(listed: Listed, made: Collection[str], code: Code, sha: Digest) -> list[str]:
+    """Why a job would run of its own, a line for each cause; none where it follows from other jobs.
+
+    made: the results of all jobs that would run. A job that reads one of these is asked for no further causes.
+    Where no record tells, the cause is what Snakemake says.
+    """
+    if not all(map(os.path.exists, listed.outputs)):
+        return ["no result yet"]
+    if not made.isdisjoint(listed.inputs):
+        return []
+    job = recorded_job(listed)
+    if job is None:
+        return [listed.reason]
+    file = record_of(job.outputs[0], job.root)
+    if not file.exists():
+        return ["was cut off, or is of a version without records"]
+    try:
+        record = read_record(file)
+    except InputError as fault:
+        return [str(fault)]
+    return list(dict.fromkeys(_since(job, record, code, sha))) or [listed.reason]
+
+
+def _since(job: Job, record: dict, code: Code, sha: Digest) -> Iterator[str]:
+    found = since(record, job, sha)
+    yield from (f"input changed: {name}" for name in found.inputs)
+    if found.gone or found.added:
+        yield "other input files than before"
+    # The context is made from the settings: where a setting is named, it says more.
+    named = [line for line in found.settings if not line.startswith("context.")] or found.settings
+    yield from (f"setting changed: {line}" for line in named)
+    if found.code:
+        yield from (f"code changed: {line}" for line in code(job, record))
