@@ -18,8 +18,8 @@ from functools import partial
 from pathlib import Path
 
 from heuristic_core.common.arithmetic import NATIVE, OPTION, PORTABLE
-from heuristic_core.provenance.audit.jobs import Job, expected_jobs
 from heuristic_core.provenance.audit.recompute import again
+from heuristic_core.provenance.job import Job, expected_jobs
 
 ROOT = Path(__file__).parent.parent
 SCRIPTS = ROOT / "workflow" / "scripts"

@@ -2,7 +2,7 @@
 
     python tests/processors.py RESULTS.json
 
-Operations one by one, real steps of every job that runs a model, tables with their intervals, and a figure. It is run
+Operations one by one, real steps of every job that runs a model, tables with their intervals, and figures. It is run
 here, and under emulated processors (test_processors.py): importing everything once is most of the work there.
 """
 
@@ -25,6 +25,7 @@ from steps import JOBS, RUN, STUDY, Steps
 from transformers.utils import logging as hugging_face_logging
 
 from heuristic_core.analysis.core import core, core_null
+from heuristic_core.analysis.core_seeds import core_seeds
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.rank_correlation import rank_correlation
 from heuristic_core.analysis.scores import accuracies
@@ -41,16 +42,18 @@ from heuristic_core.tables.parquet import concatenate, matrix, read_table, write
 CONTEXT = Context.of(STUDY).model_copy(update={"early": None})
 GRID = ComponentGrid(4, 8)
 CELL = RUN._replace(step=CONTEXT.last, sparsity=CONTEXT.mid)
-FIGURE = "figure03"
+FIGURES = ("figure02", "figure03", "figure05", "figure_core_seeds")  # violins, bars, a heat map, lines
 DRAWS = 200
 
 
 def tables(predictions: dict, folder: Path) -> Iterator[tuple[str, object]]:
     """Predictions of some models, their accuracies, and what random subnetworks share; name and rows of each table."""
-    identities = {"full": CELL._replace(sparsity=0.0)}
-    identities |= {kind: CELL._replace(seed=seed) for kind, seed in zip(("mean", "zero"), CONTEXT.seeds, strict=False)}
-    parts = [folder / f"predictions of {kind}.parquet" for kind in identities]
-    for (kind, identity), path in zip(identities.items(), parts, strict=True):
+    models = [("full", CELL._replace(sparsity=0.0))]
+    for sparsity in (CONTEXT.mid, CONTEXT.high):
+        identities = (CELL._replace(sparsity=sparsity, seed=seed) for seed in CONTEXT.seeds)
+        models += zip(("mean", "zero"), identities, strict=False)
+    parts = [folder / f"predictions {number}.parquet" for number in range(len(models))]
+    for (kind, identity), path in zip(models, parts, strict=True):
         columns = predictions[kind]
         write_table("predictions", identity.columns(len(columns["label"])) | columns, path)
     yield "predictions", concatenate("predictions", parts)
@@ -62,6 +65,7 @@ def tables(predictions: dict, folder: Path) -> Iterator[tuple[str, object]]:
     kept = frame("components", [row for one in subnetworks() for row in one.rows()])
     yield "components", kept
     yield "core", core(kept, CONTEXT)
+    yield "core_seeds", core_seeds(kept, CONTEXT, settings.seed)
     yield "core_null", core_null(kept, CONTEXT, DRAWS, settings.seed)
     yield "rank_correlation", rank_correlation(kept, CONTEXT, DRAWS, settings.seed)
 
@@ -90,9 +94,10 @@ def everything(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
     yield "table", found
     values = made["group_accuracy"]["accuracy"]
     yield "interval", {"accuracy": digest(list(mean_interval(values))), "sd": digest(values.std())}
-    figure, marks = draw(FIGURE, made, getattr(STUDY.figures, FIGURE), CONTEXT)
-    save(folder, FIGURE, figure, marks, getattr(STUDY.figures, FIGURE))
-    yield "figure", {Path(path).suffix[1:]: digest(Path(path).read_bytes()) for path in outputs(str(folder), FIGURE)}
+    for name in FIGURES:
+        settings = getattr(STUDY.figures, name).model_copy(update={"dpi": 50})
+        save(folder, name, *draw(name, made, settings, CONTEXT), settings)
+        yield "figure", {Path(path).name: digest(Path(path).read_bytes()) for path in outputs(str(folder), name)}
 
 
 def main(results: str) -> None:
