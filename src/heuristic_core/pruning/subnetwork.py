@@ -15,8 +15,8 @@ class Subnetwork:
     """The components kept by one pruning run, and the log alphas that decided it.
 
     identity: which run. layers, heads: shape of the grid. kept: ascending component indices.
-    log_alpha: one per component, in component order. threshold: where one decided; None for exact k. rule: what decided,
-    exact, by-hand, faithful or nearest (`discretise.Kept`).
+    log_alpha: one per component, in component order. threshold: where one decided; None for exact k. rule: what
+    decided, exact, by-hand, faithful or nearest (`discretise.Kept`).
     """
 
     identity: Identity
