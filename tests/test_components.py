@@ -209,7 +209,8 @@ def test_a_subnetwork_of_another_model_is_refused():
         found.removed_from(ComponentGrid(2, 4))
 
 
-def test_the_threshold_that_decided_is_kept_in_the_file(tmp_path):
-    for threshold in (None, 0.35):
-        subnetwork(threshold=threshold).save(tmp_path / "s.json")
-        assert Subnetwork.load(tmp_path / "s.json").threshold == threshold
+def test_the_threshold_and_the_rule_that_decided_are_kept_in_the_file(tmp_path):
+    for threshold, rule in ((None, "exact"), (0.35, "by-hand")):
+        subnetwork(threshold=threshold, rule=rule).save(tmp_path / "s.json")
+        found = Subnetwork.load(tmp_path / "s.json")
+        assert (found.threshold, found.rule) == (threshold, rule)

@@ -165,6 +165,8 @@ IMPOSSIBLE = [
     ),
     (GENERATED, "prune.dropout", True, ["prune", "together = 4 needs dropout = false"]),
     (GENERATED, "prune.thresholds", {0.5: 0.4}, ["prune", "thresholds need discretise = 'threshold'"]),
+    (GENERATED, "prune.threshold_rule", "nearest", ["prune", "threshold_rule = 'nearest' needs discretise"]),
+    (GENERATED, "prune.threshold_rule", "near", ["prune.threshold_rule = 'near'", "'faithful' or 'nearest'"]),
     (GENERATED, "prune.thresholds", {1.5: 0.4}, ["prune.thresholds", "less than 1"]),
     (GENERATED, "prune.discretise", "round", ["prune.discretise = 'round'", "'exact' or 'threshold'"]),
     (GENERATED, "device", "gpu", ["device = 'gpu'", "'cpu' or 'cuda'"]),

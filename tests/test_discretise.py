@@ -1,5 +1,8 @@
 """From log_alpha to kept components: exactly k, and the paper's rule on cases worked out by hand."""
 
+from functools import partial
+from types import SimpleNamespace
+
 import pytest
 import torch
 from hypothesis import given
@@ -9,7 +12,7 @@ from heuristic_core.config.pruning import Prune
 from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.components import ComponentGrid
-from heuristic_core.pruning.discretise import choose_threshold, discretise, keep_above, keep_largest, soft_mask
+from heuristic_core.pruning.discretise import discretise, faithful, keep_above, keep_largest, nearest, soft_mask
 from heuristic_core.pruning.prune import PruningInputs
 
 BASE = {"rise": 10, "hold": 2, "batch_size": 4, "warmup_steps": 2, "examples": 40, "mean_examples": 20}
@@ -50,14 +53,14 @@ def held_out(fused, pairs):
     return PruningInputs(fused, means, pairs, all_logits(fused, pairs))
 
 
-def test_a_chosen_threshold_is_the_faithful_one_among_those_that_prune_enough(held_out):
+def test_the_faithful_threshold_diverges_least_among_those_that_prune_enough(held_out):
     from heuristic_core.pruning import discretise as module
 
     grid = held_out.model.grid
     log_alpha = torch.linspace(-2, 1.5, len(grid))[
         torch.randperm(len(grid), generator=torch.Generator().manual_seed(4))
     ]
-    threshold = choose_threshold(log_alpha, 0.4, held_out)
+    threshold = faithful(log_alpha, 0.4, held_out)
     kept = keep_above(log_alpha, grid, threshold)
     assert len(kept) <= (1 - 0.4 + 0.05) * len(grid)
     best = module._divergence(kept, held_out)
@@ -67,12 +70,66 @@ def test_a_chosen_threshold_is_the_faithful_one_among_those_that_prune_enough(he
             assert module._divergence(rival, held_out) >= best - 1e-7
 
 
+def logits_of(shares):
+    """log_alpha whose soft mask has these values: the inverse of sigmoid(0.8 log_alpha / T)."""
+    return torch.tensor(shares).logit() / 1.2
+
+
+def test_the_nearest_threshold_by_hand():
+    """A grid of 10: values from 0.12 to 0.93, of which the first pass closes the lowest."""
+    grid = ComponentGrid(2, 4)
+    log_alpha = logits_of([0.12, 0.22, 0.32, 0.42, 0.52, 0.62, 0.72, 0.82, 0.92, 0.93])
+    sizes = {t: len(keep_above(log_alpha, grid, t)) for t in (0.3, 0.35, 0.4, 0.5, 0.55, 0.6)}
+    assert sizes == {0.3: 8, 0.35: 7, 0.4: 7, 0.5: 6, 0.55: 5, 0.6: 5}
+    assert nearest(log_alpha, grid, 0.5) == 0.6  # five are kept from 0.55 on: of the same subnetworks the highest
+    assert nearest(log_alpha, grid, 0.4) == 0.5
+    assert nearest(log_alpha, grid, 0.45) == 0.6  # 5 and 6 are as near to 5.5: the sparser
+    assert nearest(log_alpha, grid, 0.0) == 0.2  # no threshold keeps more than nine
+    assert nearest(log_alpha, grid, 0.99) == 0.95  # 0.1 components are nearer to none than to one
+
+
+@given(st.lists(FINITE, min_size=8, max_size=8), st.floats(0.05, 0.95))
+def test_no_threshold_is_nearer_than_the_nearest(values, sparsity):
+    grid, log_alpha = ComponentGrid(2, 3), torch.tensor(values)
+    sizes = {t: len(keep_above(log_alpha, grid, t)) for t in [round(0.05 * n, 2) for n in range(1, 20)]}
+    miss = {t: abs(size - (1 - sparsity) * len(grid)) for t, size in sizes.items()}
+    assert miss[nearest(log_alpha, grid, sparsity)] == pytest.approx(min(miss.values()), abs=1e-6)
+
+
+def test_the_faithful_rule_keeps_more_than_the_nearest(monkeypatch):
+    """Simulated on BERT's grid: every component lost adds to the divergence, those of large log_alpha more."""
+    from heuristic_core.pruning import discretise as module
+
+    grid, kept = ComponentGrid(12, 12), {"nearest": [], "faithful": []}
+    held_out = SimpleNamespace(model=SimpleNamespace(grid=grid))
+    for seed in range(20):
+        draw = torch.Generator().manual_seed(seed)
+        log_alpha = 1.5 * torch.randn(len(grid), generator=draw)
+        cost = log_alpha.exp() * torch.rand(len(grid), generator=draw)
+        lost = partial(lambda cost, kept, _: float(cost.sum() - cost[list(kept)].sum()), cost)
+        monkeypatch.setattr(module, "_divergence", lost)
+        for rule, sizes in kept.items():
+            settings = Prune(**BASE, discretise="threshold", threshold_rule=rule)
+            found = discretise(log_alpha, grid, 0.5, settings, held_out)
+            assert found.rule == rule
+            sizes.append(len(found.components) / len(grid))
+    mean = {rule: sum(sizes) / len(sizes) for rule, sizes in kept.items()}
+    assert mean["nearest"] == pytest.approx(0.5, abs=0.01)
+    assert mean["faithful"] > mean["nearest"] + 0.01
+    assert all(more >= less for more, less in zip(kept["faithful"], kept["nearest"], strict=True))
+
+
 def test_the_rule_is_a_setting_and_a_threshold_set_by_hand_counts(held_out):
     grid = held_out.model.grid
     log_alpha = torch.linspace(-2, 2, len(grid))
     exact = discretise(log_alpha, grid, 0.4, Prune(**BASE), None)
-    assert exact == (keep_largest(log_alpha, 9), None)
+    assert exact == (keep_largest(log_alpha, 9), None, "exact")
     by_hand = Prune(**BASE, discretise="threshold", thresholds={0.4: 0.6})
-    assert discretise(log_alpha, grid, 0.4, by_hand, held_out) == (keep_above(log_alpha, grid, 0.6), 0.6)
+    assert discretise(log_alpha, grid, 0.4, by_hand, held_out) == (keep_above(log_alpha, grid, 0.6), 0.6, "by-hand")
     chosen = discretise(log_alpha, grid, 0.5, by_hand, held_out)
-    assert chosen.threshold == choose_threshold(log_alpha, 0.5, held_out)
+    assert chosen[1:] == (faithful(log_alpha, 0.5, held_out), "faithful")
+
+
+@pytest.mark.parametrize("rule, pairs", [("faithful", 500), ("nearest", 0)])
+def test_only_a_faithful_threshold_needs_pairs_of_its_own(rule, pairs):
+    assert Prune(**BASE, discretise="threshold", threshold_rule=rule).pairs_held_out == pairs

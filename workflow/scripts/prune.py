@@ -68,7 +68,8 @@ def main(arguments=None):
             continue
         kept = discretise(one.log_alpha, grid, run.sparsity, args.prune, held_out)
         alphas = tuple(one.log_alpha.tolist())
-        Subnetwork(run, grid.layers, grid.heads, tuple(kept.components), alphas, kept.threshold).save(subnetwork)
+        decided = kept.threshold, kept.rule
+        Subnetwork(run, grid.layers, grid.heads, tuple(kept.components), alphas, *decided).save(subnetwork)
     shutil.rmtree(unfinished)
 
 

@@ -10,6 +10,7 @@ from heuristic_core.common.hashing import file_digest
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.published import tables
+from heuristic_core.published.paws import PAWS
 from heuristic_core.published.study import Published, paper, studies
 from heuristic_core.tables.parquet import write_table
 
@@ -43,10 +44,12 @@ def tell(study: Published) -> None:
     for name, one in study.subsets.items():
         means = ", in group means" if one.subset in study.analysis.subsets else ""
         LOGGER.info("%s is %s, %s%s", name, one.subset, one.group, means)
-    failed = [row for row in tables.accuracy(study) if row["accuracy"] is None]
-    run = "step {step}, sparsity {sparsity:g}, seed {seed}, repeat {repeat}".format
-    for where, count in Counter(run(**row) for row in failed).items():
-        LOGGER.info("failed run: %s, %d subsets", where, count)
+    if PAWS.rest in study.subsets:
+        LOGGER.info("%s is in the place of %s: %s", PAWS.rest, PAWS.whole, PAWS.derivation)
+    missing = [row for row in tables.accuracy(study) if row["accuracy"] is None]
+    run = "step {step}, sparsity {sparsity:g}, seed {seed}, repeat {repeat}: {reason}".format
+    for where, count in Counter(run(**row) for row in missing).items():
+        LOGGER.info("missing: %s, %d subsets", where, count)
 
 
 def about(study: Published) -> dict:
@@ -54,6 +57,7 @@ def about(study: Published) -> dict:
     settings = {
         "files": {path.name: file_digest(path) for path in study.files.paths},
         "subsets": {name: one._asdict() for name, one in study.subsets.items()},
+        "derived": {PAWS.rest: PAWS.derivation} if PAWS.rest in study.subsets else {},
         "core_heads": paper(study.task).get("core_heads"),
         "analysis": study.analysis.model_dump(mode="json"),
     }

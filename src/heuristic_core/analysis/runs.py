@@ -80,7 +80,7 @@ def runs(
             rows.append(row | {"reason": one.reason})
             continue
         key = tuple(row[name] for name in MODEL)
-        row |= {"actual_sparsity": one.actual_sparsity} | _end(by_run[key])
+        row |= {"actual_sparsity": one.actual_sparsity, "rule": one.rule} | _end(by_run[key])
         if key in accuracy.index:
             row |= accuracy.loc[key].add_prefix("id_").to_dict()
         missed = _missed(one, row, controller == "sampled")

@@ -54,10 +54,16 @@ class Prune(Block):
         "layer by layer, then above a threshold",
     )
     thresholds: dict[Sparsity, Annotated[Share, Field(lt=1)]] = Field(
-        {}, description="thresholds set by hand; for other sparsities chosen on `held_out` training pairs"
+        {}, description="thresholds set by hand; for other sparsities chosen by `threshold_rule`"
+    )
+    threshold_rule: Literal["faithful", "nearest"] = Field(
+        "faithful",
+        description="which threshold a run takes: the one whose subnetwork diverges least from the full model on "
+        f"`held_out` training pairs, of those that keep at most {THRESHOLD_TOLERANCE} more than the target leaves "
+        "(so it favours dense masks), or the one whose sparsity is nearest to the target (the paper)",
     )
     held_out: PositiveInt = Field(
-        500, description="training pairs after the first `examples`, on which a threshold is chosen"
+        500, description="training pairs after the first `examples`, on which a faithful threshold is chosen"
     )
     precision: Precision = Field(
         "float32", description="of the frozen model; gates, losses and the optimizer are float32"
@@ -86,6 +92,8 @@ class Prune(Block):
             )
         if self.thresholds and self.discretise == "exact":
             raise ValueError("thresholds need discretise = 'threshold'; remove them, or set it")
+        if self.threshold_rule == "nearest" and self.discretise == "exact":
+            raise ValueError("threshold_rule = 'nearest' needs discretise = 'threshold'; remove it, or set this")
         return self
 
     def rise_at(self, sparsity: float) -> int:
@@ -99,7 +107,7 @@ class Prune(Block):
     @property
     def pairs_held_out(self) -> int:
         """Training pairs on which a threshold is chosen, after those that pruning draws from."""
-        return self.held_out if self.discretise == "threshold" else 0
+        return self.held_out if self.discretise == "threshold" and self.threshold_rule == "faithful" else 0
 
     @property
     def pairs_needed(self) -> int | None:

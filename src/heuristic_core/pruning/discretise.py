@@ -19,10 +19,12 @@ CANDIDATES = tuple(round(0.05 * n, 2) for n in range(1, 20))
 
 
 class Kept(NamedTuple):
-    """components: ascending indices. threshold: of the soft mask; None for exact k."""
+    """components: ascending indices. threshold: of the soft mask; None for exact k. rule: exact, by-hand, or the
+    `threshold_rule` that chose the threshold."""
 
     components: list[int]
     threshold: float | None
+    rule: str
 
 
 def discretise(
@@ -30,22 +32,34 @@ def discretise(
 ) -> Kept:
     """The components that a run at `sparsity` keeps, by the rule that `settings` names.
 
-    held_out: training pairs that pruning never drew, on which a threshold that is not set by hand is chosen. The
-    threshold rule misses the target sparsity; what it reached is recorded with the subnetwork.
+    held_out: training pairs that pruning never drew, on which a faithful threshold is chosen; other rules need none.
+    A threshold misses the target sparsity; what it reached is recorded with the subnetwork, and the rule.
     """
     if settings.discretise == "exact":
-        return Kept(keep_largest(log_alpha, kept_count(len(grid), sparsity)), None)
-    threshold = settings.thresholds.get(sparsity)
+        return Kept(keep_largest(log_alpha, kept_count(len(grid), sparsity)), None, "exact")
+    rule, threshold = "by-hand", settings.thresholds.get(sparsity)
     if threshold is None:
-        threshold = choose_threshold(log_alpha, sparsity, held_out)
-    return Kept(keep_above(log_alpha, grid, threshold), threshold)
+        rule = settings.threshold_rule
+        near = rule == "nearest"
+        threshold = nearest(log_alpha, grid, sparsity) if near else faithful(log_alpha, sparsity, held_out)
+    return Kept(keep_above(log_alpha, grid, threshold), threshold, rule)
 
 
-def choose_threshold(log_alpha: Tensor, sparsity: float, held_out: PruningInputs) -> float:
+def nearest(log_alpha: Tensor, grid: ComponentGrid, sparsity: float) -> float:
+    """The multiple of 0.05 whose subnetwork is nearest to `sparsity`, as the paper's authors chose theirs.
+
+    Of two as near, and of several with the same subnetwork, the highest.
+    """
+    target = (1 - sparsity) * len(grid)
+    return min(CANDIDATES, key=lambda t: (round(abs(len(keep_above(log_alpha, grid, t)) - target), 9), -t))
+
+
+def faithful(log_alpha: Tensor, sparsity: float, held_out: PruningInputs) -> float:
     """The threshold whose subnetwork is nearest to the full model on held-out pairs: smallest mean KL(full || masked).
 
     Among multiples of 0.05 that remove at least `sparsity` - 0.05 of the components (the highest of all, if none does).
-    Where several thresholds give the same subnetwork, the highest is chosen.
+    Where several thresholds give the same subnetwork, the highest is chosen. More components nearly always diverge
+    less, so that this rule keeps more than `nearest` does.
     """
     grid = held_out.model.grid
     subnetworks = {tuple(keep_above(log_alpha, grid, t)): t for t in CANDIDATES}

@@ -15,7 +15,8 @@ class Subnetwork:
     """The components kept by one pruning run, and the log alphas that decided it.
 
     identity: which run. layers, heads: shape of the grid. kept: ascending component indices.
-    log_alpha: one per component, in component order. threshold: where the paper's rule decided; None for exact k.
+    log_alpha: one per component, in component order. threshold: where one decided; None for exact k. rule: what
+    decided, exact, by-hand, faithful or nearest (`discretise.Kept`).
     """
 
     identity: Identity
@@ -24,6 +25,7 @@ class Subnetwork:
     kept: tuple[int, ...]
     log_alpha: tuple[float, ...] = field(repr=False)
     threshold: float | None = None
+    rule: str = "exact"
 
     def __post_init__(self):
         size = len(self.grid)
@@ -82,6 +84,7 @@ class Subnetwork:
             "heads": self.heads,
             "actual_sparsity": self.actual_sparsity,
             "threshold": self.threshold,
+            "rule": self.rule,
             "kept": [components[i].name for i in self.kept],
             "log_alpha": {c.name: a for c, a in zip(components, self.log_alpha, strict=True)},
         }
@@ -123,6 +126,6 @@ def load_run(path: str | Path) -> Subnetwork | FailedRun:
         grid = ComponentGrid(text["layers"], text["heads"])
         kept = tuple(sorted(grid.index(name) for name in text["kept"]))
         alphas = tuple(float(text["log_alpha"][c.name]) for c in grid)
-        return Subnetwork(identity, grid.layers, grid.heads, kept, alphas, text["threshold"])
+        return Subnetwork(identity, grid.layers, grid.heads, kept, alphas, text["threshold"], text["rule"])
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} is not a subnetwork file: {error}") from error

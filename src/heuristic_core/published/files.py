@@ -6,6 +6,8 @@ sp<NN>            columns: seed ("original" is the full model), sparsity (the ac
 acc_vs_sparsity   seed -> percent -> subset, last checkpoint
 acc_over_ft       step -> subset, full model
 sparsity-grid-acc seed -> step -> percent -> subset
+
+A run may lack a subset that others of its file have, as failed runs of QQP lack PAWS: a missing value.
 """
 
 import json
@@ -19,6 +21,8 @@ from heuristic_core.common.errors import InputError
 LAST = {"mnli": 61_360, "qqp": 40_000}  # the last checkpoint, of which the first two kinds of file are
 FULL = "original"
 FAILED = -1
+RUN_FAILED = f"the published file has {FAILED}: a failed run"
+NOT_THERE = "the published file has no value of this subset for this run"
 CURVES = {"curve": "acc_vs_sparsity", "training": "acc_over_ft", "grid": "sparsity-grid-acc"}
 SPREAD_RUN, CURVE_RUN = 0, 1  # the curves are further runs of seeds of the spread: their numbers differ
 
@@ -40,7 +44,7 @@ class Files(NamedTuple):
 class Value(NamedTuple):
     """One model on one subset. sparsity: target share, 0 for the full model. seed: None for it.
 
-    name: the subset, as the file has it. accuracy: percent; None for a run that failed.
+    name: the subset, as the file has it. accuracy: percent; None where it is missing, and `reason` says why.
     """
 
     step: int
@@ -49,6 +53,7 @@ class Value(NamedTuple):
     repeat: int
     name: str
     accuracy: float | None
+    reason: str | None = None
 
 
 class Results(NamedTuple):
@@ -103,11 +108,13 @@ def read(files: Files) -> Results:
     return Results(files.task, spread, curve, training, grid, actual)
 
 
-def _of_curve(step: int, seed: int | None, sparsity: float, name: str, accuracy: float | None) -> Value:
+def _of_curve(
+    step: int, seed: int | None, sparsity: float, name: str, accuracy: float | None, reason: str | None
+) -> Value:
     """A value outside the spread; sparsity 0 is the full model, whatever seed it is under."""
     if sparsity == 0:
-        return Value(step, 0.0, None, 0, name, accuracy)
-    return Value(step, sparsity, seed, CURVE_RUN, name, accuracy)
+        return Value(step, 0.0, None, 0, name, accuracy, reason)
+    return Value(step, sparsity, seed, CURVE_RUN, name, accuracy, reason)
 
 
 def _spread(path: Path, sparsity: float, step: int) -> tuple[list[Value], dict[tuple[float, int], float]]:
@@ -127,7 +134,7 @@ def _spread(path: Path, sparsity: float, step: int) -> tuple[list[Value], dict[t
     shares = [_share(path, f"sparsity[{i}]", share) for i, share in enumerate(columns["sparsity"])]
     targets = [0.0 if seed is None else sparsity for seed in seeds]
     values = [
-        Value(step, target, seed, SPREAD_RUN, name, _accuracy(path, f"{name}[{i}]", column[i]))
+        Value(step, target, seed, SPREAD_RUN, name, *_accuracy(path, f"{name}[{i}]", column[i]))
         for name, column in columns.items()
         if name not in ("seed", "sparsity")
         for i, (seed, target) in enumerate(zip(seeds, targets, strict=True))
@@ -136,16 +143,17 @@ def _spread(path: Path, sparsity: float, step: int) -> tuple[list[Value], dict[t
     return values, {(sparsity, seed): share for seed, share in removed if seed is not None}
 
 
-def _nested(path: Path, levels: tuple[str, ...]) -> Iterator[tuple[tuple, str, float | None]]:
-    """Keys, subset and accuracy of every value of a file; its keys stand for `levels`, in ascending order."""
-    expected = None
-    for keys, where, leaf in _leaves(path, "", _load(path), levels):
-        expected = expected or leaf.keys()
-        if odd := sorted(expected ^ leaf.keys()):
-            has = "has" if odd[0] in leaf else "lacks"
-            raise InputError(f"{path}: {where} {has} {odd[0]!r}, unlike what is before it")
-        for name, value in leaf.items():
-            yield keys, name, _accuracy(path, f"{where}[{name!r}]", value)
+def _nested(path: Path, levels: tuple[str, ...]) -> Iterator[tuple[tuple, str, float | None, str | None]]:
+    """Keys, subset, accuracy and why it is missing, for every run of a file and every subset that any of its runs has.
+
+    The file's keys stand for `levels`, in ascending order.
+    """
+    leaves = list(_leaves(path, "", _load(path), levels))
+    names = dict.fromkeys(name for *_, leaf in leaves for name in leaf)
+    for keys, where, leaf in leaves:
+        for name in names:
+            there = _accuracy(path, f"{where}[{name!r}]", leaf[name]) if name in leaf else (None, NOT_THERE)
+            yield keys, name, *there
 
 
 def _leaves(path: Path, where: str, node, levels: tuple[str, ...]) -> Iterator[tuple[tuple, str, dict]]:
@@ -177,9 +185,11 @@ def _load(path: Path) -> dict:
     return values
 
 
-def _accuracy(path: Path, key: str, value) -> float | None:
-    """Percent; None for a run that failed."""
-    return None if _is_number(value) and value == FAILED else 100 * _share(path, key, value, f", or {FAILED}")
+def _accuracy(path: Path, key: str, value) -> tuple[float | None, str | None]:
+    """Percent; None for a run that failed, and why."""
+    if _is_number(value) and value == FAILED:
+        return None, RUN_FAILED
+    return 100 * _share(path, key, value, f", or {FAILED}"), None
 
 
 def _share(path: Path, key: str, value, also: str = "") -> float:

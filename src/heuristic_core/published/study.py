@@ -12,6 +12,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.config.analysis import Analysis, Counterpart, Figure, Figures
 from heuristic_core.config.context import Context
 from heuristic_core.published.files import CURVE_RUN, LAST, Files, Results, Value, find, read
+from heuristic_core.published.paws import with_duplicates
 from heuristic_core.published.subsets import Named, named
 
 
@@ -66,7 +67,7 @@ def paper(task: str) -> dict:
 
 
 def _study(files: Files, groups: Mapping[str, str]) -> Published:
-    results = read(files)
+    results = with_duplicates(read(files))
     parts = {"sp": results.spread, "curve": results.curve, "training": results.training, "grid": results.grid}
     names = {part: list(dict.fromkeys(value.name for value in values)) for part, values in parts.items()}
     subsets = named(dict.fromkeys(name for of_part in names.values() for name in of_part), files.task, groups)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from heuristic_core.common.errors import InputError
+from heuristic_core.published.paws import PAWS
 
 GROUPS = ("id", "ood", "ood-entailment")
 FAMILIES = {"l": "lexical_overlap", "s": "subsequence", "c": "constituent"}
@@ -12,6 +13,10 @@ HANS = re.compile(rf"(?:(?:{'|'.join(FAMILIES.values())})_)?(([lsc])([ne])_.+)")
 IN_DOMAIN = ("validation", "dev", "val", "matched", "mismatched")
 SAME = ("paraphrase", "para", "duplicate", "dup", "entail")
 OTHER = ("non", "not", "neg", "adv", "swap")
+KNOWN = {  # of names that say nothing of their pairs: in paws.py, by the names of config/paper-qqp-bert.yaml
+    PAWS.part: ("paws_adversarial", "ood"),
+    PAWS.rest: ("paws_duplicates", "ood-entailment"),
+}
 
 
 class Named(NamedTuple):
@@ -26,9 +31,10 @@ def named(names: Iterable[str], task: str, groups: Mapping[str, str]) -> dict[st
     """The subsets of the published files under their names here.
 
     HANS's subsets lose their family ("lexical_overlap_ln_preposition" is "ln_preposition"); the task's own evaluation
-    sets are "mnli_matched", "mnli_mismatched" or "<task>_validation". Groups follow from the name: HANS's "n" is ood
-    and "e" ood-entailment; the task's own sets are id; all others ood, but for those that say of their pairs that they
-    are paraphrases, duplicates or entailed. groups: name, here or there -> group, where that is not so.
+    sets are "mnli_matched", "mnli_mismatched" or "<task>_validation"; the classes of PAWS-QQP are "paws_adversarial"
+    and "paws_duplicates". Groups follow from the name: HANS's "n" is ood and "e" ood-entailment; the task's own sets
+    are id; all others ood, but for those that say of their pairs that they are paraphrases, duplicates or entailed.
+    groups: name, here or there -> group, where that is not so.
     Raises InputError on an unknown group.
     """
     for name, group in groups.items():
@@ -40,6 +46,8 @@ def named(names: Iterable[str], task: str, groups: Mapping[str, str]) -> dict[st
 
 
 def _named(name: str, task: str) -> Named:
+    if name in KNOWN:
+        return Named(*KNOWN[name], None)
     if hans := HANS.fullmatch(name):
         subset, family, kind = hans.groups()
         group = "ood" if kind == "n" else "ood-entailment"

@@ -7,7 +7,6 @@ from heuristic_core.published.study import Published, paper
 from heuristic_core.published.subsets import named
 from heuristic_core.tables.schemas import schema
 
-FAILED = "the published file has -1: a failed run"
 FT_SEED = 0  # one model was fine-tuned for each task
 
 
@@ -16,7 +15,7 @@ def accuracy(study: Published) -> list[dict]:
     results = study.results
     training = [value for value in results.training if value.step in study.context.checkpoints]
     values = _once([*results.spread, *results.curve, *training, *results.grid], study, lambda value: value[:4])
-    return [_row("accuracy", study, value) | _cell(value) | _failure(value) for value in values]
+    return [_row("accuracy", study, value) | _cell(value) | {"reason": value.reason} for value in values]
 
 
 def finetune_accuracy(study: Published) -> list[dict]:
@@ -80,10 +79,6 @@ def _row(table: str, study: Published, value: Value) -> dict:
 
 def _cell(value: Value) -> dict:
     return {"sparsity": value.sparsity, "seed": value.seed, "repeat": value.repeat}
-
-
-def _failure(value: Value) -> dict:
-    return {"reason": FAILED if value.accuracy is None else None}
 
 
 def _once(values: Iterable[Value], study: Published, model: Callable[[Value], tuple]) -> Iterator[Value]:

@@ -74,6 +74,8 @@ SCHEMAS = {
         "log_alpha": (REAL, "at the end of pruning"),
     },
     "runs": RUN | STEP | CELL | REMOVED | {
+        "rule": (STRING, "what decided the subnetwork: exact (k components), by-hand (a threshold of the "
+                         "configuration), or the threshold_rule that chose one; null where the run failed"),
         "gate_sparsity": (REAL, "1 - mean gate, mean over the last tenth of the recorded steps of pruning"),
         "gap": (REAL, "the controller's target minus that, over the same steps"),
         "kl": (REAL, "KL(full || gated), nats, over the same steps"),

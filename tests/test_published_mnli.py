@@ -1,0 +1,147 @@
+"""The authors' MNLI results: their own numbers from their own files."""
+
+import numpy as np
+import pytest
+from conftest import ROOT
+from published_files import FOLDER, context, imported, sizes
+
+from heuristic_core.analysis.accuracy import group_accuracy_of
+from heuristic_core.analysis.claims import claims
+from heuristic_core.analysis.effective_size import effective_size, state
+from heuristic_core.analysis.spread import variance
+from heuristic_core.config.analysis import Analysis
+from heuristic_core.config.claims import load_claims
+
+of_mnli = pytest.mark.skipif(
+    not (FOLDER / "mnli-sp50.json").is_file(), reason=f"the authors' MNLI files are not at {FOLDER}"
+)
+
+
+@pytest.fixture(scope="module")
+def mnli(tmp_path_factory):
+    return imported(FOLDER, tmp_path_factory.mktemp("mnli"), "mnli")
+
+
+# subset -> full model; min, max, mean and standard deviation at 50 %; the same at 70 %
+SPREAD = {
+    "mnli_matched": (83.34, (80.08, 81.94, 81.27, 0.53), (74.11, 76.21, 75.38, 0.74)),
+    "mnli_mismatched": (84.21, (80.94, 81.97, 81.40, 0.32), (74.50, 76.96, 75.91, 0.78)),
+    "ln_subject-object_swap": (86.7, (2.2, 36.1, 12.83, 10.49), (0, 0, 0, 0)),
+    "ln_preposition": (73.5, (3.2, 41.4, 17.94, 10.51), (0, 0.4, 0.04, 0.12)),
+    "cn_embedded_under_if": (33.4, (4.1, 50.2, 19.57, 14.62), (0, 11.6, 4.33, 3.96)),
+    "cn_embedded_under_verb": (33.0, (0.7, 28.9, 7.58, 7.86), (0, 0, 0, 0)),
+}
+
+
+@of_mnli
+@pytest.mark.parametrize("subset", SPREAD)
+def test_the_published_spread(mnli, subset):
+    full, *expected = SPREAD[subset]
+    rows = mnli["accuracy"].query("step == 61360 and repeat == 0 and subset == @subset")
+    assert rows.loc[rows["seed"].isna(), "accuracy"].item() == pytest.approx(full)
+    for sparsity, numbers in zip((0.5, 0.7), expected, strict=True):
+        of_seeds = rows.loc[rows["sparsity"] == sparsity, "accuracy"]
+        assert len(of_seeds) == 12
+        assert of_seeds.agg(["min", "max", "mean", "std"]).tolist() == pytest.approx(numbers, abs=0.0051)
+
+
+# step -> ID, OOD, mixed, mixed 1:1; each as (per-seed, mean-first). None: undefined.
+SIZES = {
+    500: ((50, 50), None, (30, 30), (35, 35)),
+    6500: ((51.7, 55), None, (35, 35), (41.7, 40)),
+    12500: ((50, 50), (96.7, 100), (85, 90), (75, 90)),
+    18500: ((48.3, 50), (93.3, 90), (83.3, 90), (83.3, 85)),
+    24500: ((50, 50), (93.3, 90), (88.3, 90), (88.3, 90)),
+    30500: ((48.3, 50), (83.3, 90), (76.7, 90), (76.7, 90)),
+    36500: ((50, 50), (93.3, 90), (90, 90), (90, 90)),
+    42500: ((48.3, 50), (73.3, 80), (73.3, 80), (73.3, 80)),
+    48500: ((45, 45), (78.3, 75), (78.3, 75), (73.3, 75)),
+    54500: ((48.3, 50), (76.7, 80), (76.7, 80), (76.7, 75)),
+}
+
+
+@of_mnli
+def test_the_published_effective_sizes(mnli):
+    found = sizes(mnli)
+    assert set(found["floor"]) == {30.0} and set(found["step"]) == {*SIZES, 61360}
+    states = state(found)
+    for step, expected in SIZES.items():
+        for group, pair in zip(("id", "ood", "mixed", "mixed-1:1"), expected, strict=True):
+            here = found[(found["step"] == step) & (found["group"] == group)].set_index("order")
+            values = here.loc[["per-seed", "mean-first"], "effective_size"].tolist()
+            if pair is None:
+                assert set(states[(found["step"] == step) & (found["group"] == group)]) == {"undefined"}
+            else:
+                assert values == pytest.approx(pair, abs=0.051), (step, group)
+
+
+@of_mnli
+def test_the_published_files_tell_a_study(mnli):
+    about = context(mnli)
+    assert (about.mid, about.high, about.last, about.curve_repeat) == (0.5, 0.7, 61360, 1)
+    assert about.seeds == tuple(range(42, 54)) and about.curve_seeds == about.repeats == (42, 43, 44)
+    # The subsets of all files, and beside them the entailment class of their families.
+    assert about.subsets[:6] == tuple(SPREAD)
+    assert {name[:2] for name in about.subsets[6:]} == {"le", "ce"} and len(about.subsets) == 16
+    rows = mnli["accuracy"]
+    assert rows.groupby(["step", "sparsity", "seed", "repeat", "subset"], dropna=False).size().eq(1).all()
+    groups = rows.drop_duplicates("subset")["group"].value_counts().to_dict()
+    assert groups == {"id": 2, "ood": 15, "ood-entailment": 15}
+    assert rows[["n", "low", "change", "agreement"]].isna().all(axis=None)
+    # The same seed at the same checkpoint and sparsity, run twice, is not the same subnetwork.
+    twice = rows.query("step == 61360 and seed == 42 and sparsity == 0.5 and subset == 'ln_preposition'")
+    assert twice.set_index("repeat")["accuracy"].nunique() == 2
+    failed = rows[rows["accuracy"].isna()]
+    assert failed.groupby(["step", "sparsity", "seed"]).size().index.tolist() == [
+        (500, 0.1, 43), (12500, 0.6, 44), (18500, 0.6, 44), (18500, 0.7, 44), (30500, 0.4, 43), (48500, 0.1, 43)
+    ]  # fmt: skip
+    assert (rows["reason"].notna() == rows["accuracy"].isna()).all()
+    assert len(mnli["finetune_accuracy"]) == 11 * 6
+    actual = mnli["actual_sparsity"].query("sparsity == 0.5").set_index("seed")["actual_sparsity"]
+    assert (actual[42], actual.min(), actual.max(), len(actual)) == (0.4551, 0.4551, 0.5321, 12)
+
+
+@of_mnli
+def test_the_paper_s_ablations(mnli):
+    table = mnli["ablations"].set_index(["ablation", "subset"])
+    triple = table.loc["2.5+3.7+4.0"]
+    of_subsets = triple[triple.index.notna()]
+    assert of_subsets["interaction"].dropna().to_dict() == {
+        "ln_subject-object_swap": 7.3, "ln_preposition": 2.5,
+        "cn_embedded_under_if": -8.2, "cn_embedded_under_verb": -12.2,
+    }  # fmt: skip
+    assert triple["change"]["ln_preposition"] == -62.4 and set(triple["layers"]) == {"2+3+4"}
+    assert table.groupby("ablation")["role"].first().to_dict() == {
+        "none": "none", "4.0": "core", "2.5+3.7+4.0": "strongest"
+    }  # fmt: skip
+    assert set(of_subsets.index) == set(SPREAD) - {"mnli_mismatched"}
+    means = triple[triple.index.isna()].set_index("group")
+    assert means.loc["ood", ["change", "interaction"]].tolist() == pytest.approx([-46.775, -2.65])
+    assert np.isnan(means.loc["id", "interaction"])
+    assert len(mnli["study"]["settings"]["core_heads"]) == 9
+
+
+@of_mnli
+def test_the_known_oddities_of_the_published_results_surface(mnli):
+    """What a careful reader finds in the authors' numbers, found by the claims alone."""
+    about, tables = context(mnli), {name: mnli[name] for name in ("accuracy", "finetune_accuracy", "actual_sparsity")}
+    groups = group_accuracy_of(tables["accuracy"], about.subsets)
+    sizes = effective_size(tables["accuracy"], Analysis(subsets=list(about.subsets)), about)
+    tables |= {"group_accuracy": groups, "effective_size": sizes, "ablations": mnli["ablations"]}
+    tables["variance"] = variance(tables["accuracy"], groups, about)
+    found = claims(about, tables, load_claims(ROOT / "claims.yaml"))
+    verdicts = found[found["ft_seed"].isna()].set_index("claim")[["verdict", "detail"]].T.to_dict("list")
+    assert verdicts["light-pruning-is-harmless"] == [
+        "not supported", "from 5 to 10 % sparsity; there 6 of 6 subsets rise"
+    ]  # fmt: skip
+    verdict, detail = verdicts["sparsity-explains-spread"]
+    assert verdict == "supported" and detail.startswith("rho -0.60, actual sparsity 45.5 to 53.2 %")
+    assert verdicts["nowhere-sub-additive"][0] == "not supported"
+    assert verdicts["nowhere-sub-additive"][1].startswith("negative on 2 of 4:")
+    assert verdicts["size-is-defined"][0] == "not supported"
+    assert verdicts["size-is-defined"][1] == "at steps 500 (full model 0.5 %), 6500 (full model 0.8 %)"
+    # Two runs of one seed differ nearly as much as two seeds do.
+    assert verdicts["seeds-matter-more-than-repeats"][0] == "undecided"
+    # And what the paper says of its subnetworks stands.
+    for name in ("agree-in-domain", "disagree-out-of-domain", "high-sparsity-fails-out-of-domain", "ood-size-jumps"):
+        assert verdicts[name][0] == "supported", name
