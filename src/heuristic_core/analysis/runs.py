@@ -41,13 +41,42 @@ class Outcome(NamedTuple):
 
 def outcomes(rows: pd.DataFrame) -> list[Outcome]:
     """Those of table "runs": the runs that failed, collapsed or missed their target, as far as there are any."""
-    kinds = {
-        "failed": rows["actual_sparsity"].isna(),
-        "collapsed": rows["collapsed"].fillna(False).astype(bool),
-        "missed their target": rows["missed"].fillna(False).astype(bool),
-    }
-    named = {kind: [_named(row) for row in rows[which].head(NAMED).itertuples()] for kind, which in kinds.items()}
+    kinds = faults(rows)
+    named = {kind: [_named(row) for row in rows[kinds[kind]].head(NAMED).itertuples()] for kind in kinds}
     return [Outcome(kind, int(kinds[kind].sum()), len(rows), named[kind]) for kind in kinds if named[kind]]
+
+
+def faults(rows: pd.DataFrame) -> pd.DataFrame:
+    """In which ways the runs of table "runs" did not go well: bool, a column for each kind."""
+    return pd.DataFrame(
+        {
+            "failed": rows["actual_sparsity"].isna(),
+            "collapsed": rows["collapsed"].fillna(False).astype(bool),
+            "missed their target": rows["missed"].fillna(False).astype(bool),
+        }
+    )
+
+
+def mostly_faulty(rows: pd.DataFrame) -> bool:
+    """Whether more than half of these runs did not go well."""
+    return 2 * faults(rows).any(axis="columns").sum() > len(rows)
+
+
+def counted(kinds: pd.DataFrame) -> str:
+    """For instance "2 failed, 7 collapsed", of what :func:`faults` gives."""
+    return ", ".join(f"{count} {kind}" for kind, count in kinds.sum().items() if count)
+
+
+def by_cell(rows: pd.DataFrame) -> list[dict]:
+    """The cells of table "runs" in which a run did not go well: how many of each kind, and whether most did not."""
+    found = []
+    for cell, runs in rows.groupby(["ft_seed", "step", "sparsity"], sort=True):
+        kinds = faults(runs)
+        if kinds.to_numpy().any():
+            counts = {kind: int(count) for kind, count in kinds.sum().items()}
+            identity = dict(zip(("ft_seed", "step", "sparsity"), cell, strict=True))
+            found.append(identity | {"runs": len(runs), "counts": counts, "most": mostly_faulty(runs)})
+    return found
 
 
 def _named(row) -> str:
