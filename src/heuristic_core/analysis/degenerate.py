@@ -33,7 +33,7 @@ def unsound(runs: pd.DataFrame, context: Context, *names: str) -> Iterator[str]:
     for cell in (cell for name in names for cell in cells(name, runs, context)):
         rows = cell.of(runs)
         if mostly_faulty(rows):
-            yield f"of {len(rows)} pruning runs at {cell} {counted(faults(rows))}"
+            yield f"of the {len(rows)} pruning runs at {cell}, {counted(faults(rows))}"
 
 
 def cells(name: str, runs: pd.DataFrame, context: Context) -> list[Cell]:
