@@ -67,16 +67,38 @@ def counted(kinds: pd.DataFrame) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in kinds.sum().items() if count)
 
 
-def by_cell(rows: pd.DataFrame) -> list[dict]:
-    """The cells of table "runs" in which a run did not go well: how many of each kind, and whether most did not."""
+class Troubled(NamedTuple):
+    """The runs of one cell that did not go well. counts: of each kind. most: whether these are most of all `runs`."""
+
+    ft_seed: int
+    step: int
+    sparsity: float
+    runs: int
+    counts: dict[str, int]
+    most: bool
+
+
+def troubled(rows: pd.DataFrame) -> list[Troubled]:
+    """The cells of table "runs" in which a run did not go well."""
     found = []
-    for cell, runs in rows.groupby(["ft_seed", "step", "sparsity"], sort=True):
+    for cell, runs in rows.groupby(["ft_seed", "step", "sparsity"]):
         kinds = faults(runs)
         if kinds.to_numpy().any():
             counts = {kind: int(count) for kind, count in kinds.sum().items()}
-            identity = dict(zip(("ft_seed", "step", "sparsity"), cell, strict=True))
-            found.append(identity | {"runs": len(runs), "counts": counts, "most": mostly_faulty(runs)})
+            found.append(Troubled(*cell, len(runs), counts, mostly_faulty(runs)))
     return found
+
+
+def warning(rows: pd.DataFrame) -> str | None:
+    """What a reader of results must know of table "runs" first; None where all went well."""
+    kinds = faults(rows)
+    if not kinds.to_numpy().any():
+        return None
+    most, cells = sum(cell.most for cell in troubled(rows)), rows.groupby(["ft_seed", "step", "sparsity"]).ngroups
+    said = f"Of {len(rows)} pruning runs, {counted(kinds)}."
+    if most:
+        said += f" In {most} of {cells} cells of the grid these are most runs, so that claims on them are undecided."
+    return said
 
 
 def _named(row) -> str:
