@@ -2,6 +2,7 @@
 import shutil
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 if not workflow.overwrite_configfiles:  # --configfile replaces the default study, it does not extend it
 
@@ -43,6 +44,13 @@ rule all:
     input:
         rules.all_figures.input,
     localrule: True
+
+
+onsuccess:
+    from heuristic_core.report.page import warnings_of
+
+    for line in warnings_of(ROOTS):
+        logger.warning(line)
 
 
 onstart:

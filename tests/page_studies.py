@@ -118,7 +118,7 @@ def claim_rows(ft_seeds, last_verdict):
     }  # fmt: skip
     yield first | {
         "verdict": "supported", "estimate": 61.5, "low": 50.0, "high": 73.0, "n": len(ft_seeds),
-        "unit": "fine-tuning seeds: mean and range", "detail": "both seeds support it",
+        "unit": "fine-tuning seeds", "detail": "both seeds support it",
     }  # fmt: skip
     for ft_seed, estimate in zip(ft_seeds, (50.0, 73.0), strict=False):
         yield first | {

@@ -202,3 +202,24 @@ def test_the_orders_against_their_definitions(curve):
     assert summary(result, "per-seed") == pytest.approx(100 - 100 * max(faithful, default=0))
     assert summary(result, "upward") == pytest.approx(100 - 100 * max(reached, default=0))
     assert summary(result, "mean-first") == summary(result, "per-seed")
+
+
+def test_a_collapsed_subnetwork_is_never_faithful():
+    """One that rejects every pair has all OOD pairs right, as figure 6 showed: faithful, and the smallest of all."""
+    rows = list(curves(30.0, {1: {0.3: 29.0, 0.5: 100.0}, 2: {0.3: 29.0, 0.5: 100.0}}, name="ood_a"))
+    context = Context(mid=0.3, high=0.5, last=10, seeds=(1, 2), curve_seeds=(1, 2), checkpoints=(10,))
+    kept = {order: summary(sizes(rows, [1, 2]), order, group="ood") for order in ("per-seed", "mean-first", "upward")}
+    assert set(kept.values()) == {50.0}
+
+    def with_collapsed(*seeds):
+        of_runs = [
+            RUN | {"step": 10, "sparsity": s, "seed": seed, "repeat": 0, "collapsed": s == 0.5 and seed in seeds}
+            for s in (0.3, 0.5)
+            for seed in (1, 2)
+        ]
+        found = effective_size(frame("accuracy", rows), ONE, context, frame("runs", of_runs))
+        return [summary(found, order, group="ood") for order in ("per-seed", "mean-first", "upward")]
+
+    assert with_collapsed(1, 2) == [70.0, 70.0, 70.0]
+    assert with_collapsed(2) == [60.0, 50.0, 60.0]
+    assert with_collapsed() == [50.0, 50.0, 50.0]

@@ -1,18 +1,20 @@
-"""Claims: the rule of verdicts, the file, and every statistic on small tables with known answers."""
+"""Claims: their file, every statistic on small tables with known answers, and their table."""
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from conftest import ROOT
 from scipy import stats
 
 from heuristic_core.analysis import statistics_accuracy as accuracy
 from heuristic_core.analysis import statistics_heads as heads
-from heuristic_core.analysis.claims import STATISTICS, claims, verdict
-from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, of_run
+from heuristic_core.analysis.claims import STATISTICS, claims
+from heuristic_core.analysis.estimates import CannotSay, Evidence, of_run
+from heuristic_core.analysis.verdicts import verdict
 from heuristic_core.common.errors import InputError
 from heuristic_core.config import ConfigError
-from heuristic_core.config.claims import load_claims
+from heuristic_core.config.claims import Need, load_claims
 from heuristic_core.config.context import Context
 from heuristic_core.tables.parquet import as_frame, as_table
 from heuristic_core.tables.schemas import SCHEMAS, schema
@@ -23,31 +25,9 @@ CONTEXT = Context(
 )
 
 
-@pytest.mark.parametrize(
-    ("estimate", "threshold", "expected"),
-    [
-        (Estimate(5, 4, 6), "> 3", "supported"),
-        (Estimate(5, 2, 8), "> 3", "undecided"),
-        (Estimate(1, 0, 2), "> 3", "not supported"),
-        (Estimate(5), "> 3", "undecided"),  # no interval: a value alone decides nothing
-        (Estimate(1), "> 3", "undecided"),
-        (Estimate(5, np.nan, np.nan), "> 3", "undecided"),
-        (Estimate(np.nan, exact=True), "> 3", "undecided"),
-        (Estimate(2, exact=True), "< 3", "supported"),
-        (Estimate(3, exact=True), "< 3", "not supported"),
-        (Estimate(0.0, 0.0, 0.0), ">= 0", "supported"),
-        (Estimate(0.01, exact=True), "p < 0.05", "supported"),
-        (Estimate(0.2, exact=True), "p < 0.05", "undecided"),
-        (Estimate(0.8, exact=True), "p < 0.05", "not supported"),
-    ],
-)
-def test_verdicts(estimate, threshold, expected):
-    assert verdict(estimate, threshold) == expected
-
-
 def test_the_shipped_claims_name_statistics_and_tables_that_exist():
     shipped = load_claims(ROOT / "claims.yaml")
-    assert {claim.statistic for claim in shipped} == set(STATISTICS)
+    assert {one.statistic for claim in shipped for one in claim.statistics} == set(STATISTICS)
     assert {table for claim in shipped for table in claim.tables} <= set(SCHEMAS)
 
 
@@ -57,11 +37,12 @@ def test_the_shipped_claims_name_statistics_and_tables_that_exist():
         ({"threshold": "above 3"}, r"0\.threshold = 'above 3'"),
         ({"statistik": "x"}, r"0\.statistik"),
         ({"tables": []}, r"0\.tables = \[\]"),
+        ({"needs": [{"statistic": "x"}]}, r"0\.needs\.0\.threshold = "),
+        ({"needs": [{"statistic": "x", "threshold": "p < 0.05"}]}, r"0\.needs\.0\.threshold = 'p < 0.05'"),
+        ({"needs": [{"statistic": "x", "threshold": "> 0", "paper": "p"}]}, r"0\.needs\.0\.paper = 'p'"),
     ],
 )
 def test_a_faulty_claim_is_named(tmp_path, change, message):
-    import yaml
-
     claim = {"claim": "a", "sentence": "A", "paper": "p", "tables": ["core"], "statistic": "x", "threshold": "> 3"}
     (tmp_path / "claims.yaml").write_text(yaml.safe_dump([claim | change]))
     with pytest.raises(ConfigError, match=message):
@@ -70,7 +51,7 @@ def test_a_faulty_claim_is_named(tmp_path, change, message):
 
 def test_a_claim_stands_once_and_its_file_exists(tmp_path):
     path = tmp_path / "claims.yaml"
-    path.write_text((ROOT / "claims.yaml").read_text() * 2)
+    path.write_text(yaml.safe_dump(2 * yaml.safe_load((ROOT / "claims.yaml").read_text())))
     with pytest.raises(ConfigError, match="occurs twice"):
         load_claims(path)
     with pytest.raises(ConfigError, match="no such file"):
@@ -212,6 +193,7 @@ def test_early_core_is_compared_within_layers():
     assert found.value == pytest.approx(1 / 6)  # two of four heads of layer 0: one choice of six
     all_early = heads.early_core(evidence(core=core_rows({0, 1}, {0, 1, 2, 3})))
     assert all_early.value == pytest.approx(1)
+    assert heads.early_core(evidence(core=core_rows({0, 1}, {2, 3}))).opposite == pytest.approx(1 / 6)
     with pytest.raises(CannotSay):
         heads.early_core(evidence(core=core_rows(set(), {0})))
 
@@ -225,6 +207,7 @@ def test_repeated_word_attention_is_compared_within_layers():
     found = heads.repeated_word_attention(evidence(core=core, attention=shares))
     assert found.value == pytest.approx(1 / 16, abs=0.01)  # the largest of four in both layers
     assert found.n == 2
+    assert found.opposite == 1
 
 
 def sizes(group, by_step):
@@ -266,9 +249,9 @@ def ablation(role, name, size, changes, **more):
 JOINT = [
     *ablation("strongest", "0.0+1.1", 2, {None: ("id", -2.0)}, change_low=-3.0, change_high=-1.0),
     *ablation("strongest", "0.0+1.1", 2, {None: ("ood", -40.0)}, change_low=-44.0, change_high=-36.0, interaction=5.0),
-    *ablation("strongest", "0.0+1.1", 2, {"a": ("ood", -50.0)}, interaction=15.0, interaction_low=5.0,
+    *ablation("strongest", "0.0+1.1", 2, {"a": ("ood", -50.0)}, accuracy=30.0, interaction=15.0, interaction_low=5.0,
               interaction_high=20.0),
-    *ablation("strongest", "0.0+1.1", 2, {"b": ("ood", -30.0)}, interaction=-5.0, interaction_low=-9.0,
+    *ablation("strongest", "0.0+1.1", 2, {"b": ("ood", -30.0)}, accuracy=20.0, interaction=-5.0, interaction_low=-9.0,
               interaction_high=-1.0),
     *(row for k in range(20) for row in ablation("control", f"control {k}", 2, {None: ("ood", -1.0 * k)})),
 ]  # fmt: skip
@@ -280,7 +263,7 @@ def test_the_joint_ablation_is_read_from_the_table():
     assert difference.value == 38
     assert (difference.low, difference.high) == pytest.approx((38 - np.hypot(1, 4), 38 + np.hypot(1, 4)))
     controls = heads.against_controls(found)
-    assert controls.value == pytest.approx(1 / 21)
+    assert (controls.value, controls.opposite) == (pytest.approx(1 / 21), 1)
     inter = heads.interaction(found, of="accuracy")
     assert (inter.value, inter.low) == (5, None)
     with pytest.raises(CannotSay, match="no interaction in log_odds"):
@@ -314,14 +297,39 @@ def test_a_set_that_gains_out_of_domain_accuracy_has_no_cost_to_compare():
         heads.interaction(evidence(ablations=gain), of="accuracy")
 
 
-def test_printed_interactions_are_taken_as_they_are():
-    printed = [row | {"interaction_low": None, "interaction_high": None} for row in JOINT[:4]]
-    assert heads.lowest_interaction(evidence(ablations=printed)).exact
+def of_subsets(**change):
+    """The joint set on the OOD subsets a and b; change: subset -> what differs."""
+    return [row | change.get(row["subset"] or "", {}) for row in JOINT[:4]]
+
+
+def test_a_subset_at_a_floor_or_ceiling_has_no_cost_to_compare():
+    """An interaction of exactly 0 there supports nothing."""
+    level = {"interaction": 0.0, "interaction_low": 0.0, "interaction_high": 0.0}
+    for end in ({"accuracy": 2.0}, {"accuracy": 98.0}, {"accuracy": 60.0, "change": 3.0}):
+        found = heads.lowest_interaction(evidence(ablations=of_subsets(b=end | level)))
+        assert (found.value, found.low, found.high, found.n) == (15, 5, 20, 1)
+        assert found.detail == "negative on 0 of 1: a +15.0; 1 more at a floor or ceiling, or gaining"
+    with pytest.raises(CannotSay, match="no OOD subset of 2 on which the set has a cost between floor and ceiling"):
+        heads.lowest_interaction(evidence(ablations=of_subsets(a={"accuracy": 0.0}, b={"accuracy": 100.0})))
+
+
+def test_additive_everywhere_is_nowhere_sub_additive():
+    """Within the margin: that the set is super-additive on every subset is not what the paper says."""
+    additive = {"interaction": 0.0, "interaction_low": -2.0, "interaction_high": 2.0}
+    found = heads.lowest_interaction(evidence(ablations=of_subsets(a=additive, b=additive)))
+    (claim,) = [claim for claim in load_claims(ROOT / "claims.yaml") if claim.statistic == "lowest_interaction"]
+    assert verdict(found, claim.threshold) == "supported"
+
+
+def test_printed_interactions_have_no_interval():
+    printed = heads.lowest_interaction(evidence(ablations=of_subsets(b={"interaction_low": None})))
+    assert printed.value == -5 and pd.isna(printed.low) and not printed.exact
 
 
 def test_tests_are_read_as_they_stand():
-    rows = [{"set": "mid+high", "n": 8, "observed": 3, "expected": 0.5, "p": 0.01, "permutations": 99}]
-    assert heads.shared_heads(evidence(core_null=rows), set="mid+high").value == 0.01
+    rows = [{"set": "mid+high", "n": 8, "observed": 3, "expected": 0.5, "p": 0.01, "p_fewer": 0.995}]
+    found = heads.shared_heads(evidence(core_null=rows), set="mid+high")
+    assert (found.value, found.opposite) == (0.01, 0.995)
     rhos = [{"step": 30, "seeds": s, "rho": r, "low": r - 0.2, "high": r + 0.1, "n": 9} for s, r in
             (("shared", 0.8), ("disjoint", 0.6))]  # fmt: skip
     found = heads.rank_rho(evidence(rank_correlation=rhos), seeds="disjoint")
@@ -339,29 +347,51 @@ def test_tests_are_read_as_they_stand():
 
 
 def stated(**change):
-    (one,) = [
-        claim for claim in load_claims(ROOT / "claims.yaml") if claim.claim == "high-sparsity-fails-out-of-domain"
-    ]
-    return [one.model_copy(update=change)]
+    name = "high-sparsity-keeps-the-task"
+    (one,) = [claim for claim in load_claims(ROOT / "claims.yaml") if claim.claim == name]
+    return [one.model_copy(update={"statistic": "spread_mean", "threshold": "< 10 %"} | change)]
 
 
 def spread_of(ft_seed, values):
-    rows = [group_row(v, sparsity=0.5, seed=s) | {"ft_seed": ft_seed} for s, v in enumerate(values, start=1)]
+    rows = [
+        group_row(v, group="id", sparsity=0.5, seed=s) | {"ft_seed": ft_seed} for s, v in enumerate(values, start=1)
+    ]
     return table("group_accuracy", rows)
 
 
-def test_a_study_says_what_all_its_fine_tuning_seeds_say(tmp_path):
-    agree = pd.concat([spread_of(1, [1, 2, 1, 2]), spread_of(2, [4, 3, 4, 3])])
+def test_a_study_is_judged_over_its_fine_tuning_seeds():
+    values = {1: [1, 2, 1, 2], 2: [2, 3, 2, 3], 3: [4, 3, 4, 3]}
+    agree = pd.concat([spread_of(*item) for item in values.items()])
     result = claims(CONTEXT, {"group_accuracy": agree}, stated())
     assert list(result.columns) == schema("claims").names
-    assert result["ft_seed"].isna().tolist() == [True, False, False]
-    assert result["verdict"].tolist() == ["supported"] * 3
-    assert (result["estimate"][0], result["low"][0], result["high"][0]) == (2.5, 1.5, 3.5)
-    assert result["unit"][0] == "fine-tuning seeds: mean and range"
+    assert result["ft_seed"].isna().tolist() == [True, False, False, False]
+    assert result["verdict"].tolist() == ["supported"] * 4
+    half = stats.t.ppf(0.975, 2) * np.std([1.5, 2.5, 3.5], ddof=1) / np.sqrt(3)
+    assert result[["estimate", "low", "high"]].iloc[0].tolist() == pytest.approx([2.5, 2.5 - half, 2.5 + half])
+    assert (result["n"][0], result["unit"][0]) == (3, "fine-tuning seeds")
     differ = pd.concat([spread_of(1, [1, 2, 1, 2]), spread_of(2, [40, 30, 40, 30])])
     result = claims(CONTEXT, {"group_accuracy": differ}, stated())
     assert result["verdict"].tolist() == ["undecided", "supported", "not supported"]
-    assert result["detail"][0] == "1 of 2 fine-tuning seeds support it, 1 speak against it"
+    assert result["detail"][0] == "fine-tuning seeds by themselves: 1 supported, 1 not supported"
+
+
+def test_one_fine_tuning_seed_speaks_for_its_study():
+    result = claims(CONTEXT, {"group_accuracy": spread_of(1, [1, 2, 1, 2])}, stated())
+    whole, own = result.drop(columns=["ft_seed", "opposite"]).to_dict("records")
+    assert whole == own and whole["verdict"] == "supported" and whole["unit"] == "pruning seeds"
+
+
+def test_fine_tuning_seeds_without_a_value_have_no_part():
+    some = pd.concat([spread_of(1, [1, 2, 1, 2]), spread_of(2, [1, 2, 1, 3]), spread_of(3, [None] * 4)])
+    whole = claims(CONTEXT, {"group_accuracy": some}, stated()).iloc[0]
+    assert (whole["verdict"], whole["n"]) == ("supported", 2)
+    assert whole["detail"] == (
+        "fine-tuning seeds by themselves: 2 supported, 1 undecided; judged over the 2 of 3 that have a value"
+    )
+    one = claims(CONTEXT, {"group_accuracy": some[some["ft_seed"] != 2]}, stated()).iloc[0]
+    assert (one["verdict"], one["detail"].partition("; ")[2]) == (
+        "undecided", "a value is known of 1, and two are needed"
+    )  # fmt: skip
 
 
 def test_what_is_missing_leaves_a_claim_undecided():
@@ -372,6 +402,15 @@ def test_what_is_missing_leaves_a_claim_undecided():
     assert result["estimate"].isna().all()
 
 
-def test_an_unknown_statistic_is_named():
-    with pytest.raises(InputError, match="no statistic 'absent'; there are"):
-        claims(CONTEXT, {}, stated(statistic="absent"))
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"statistic": "absent"}, "no statistic 'absent'; there are"),
+        ({"options": {"group": "id", "sparsity": "mid", "share": 1}}, "options of statistic spread_mean: .*'share'"),
+        ({"needs": [Need(statistic="absent", threshold="> 0")]}, "no statistic 'absent'; there are"),
+        ({"needs": [Need(statistic="full_accuracy", threshold="> 0")]}, "statistic full_accuracy: .*'group'"),
+    ],
+)
+def test_what_no_statistic_has_is_named_before_anything_is_judged(change, message):
+    with pytest.raises(InputError, match=message):
+        claims(CONTEXT, {}, stated(**change))

@@ -57,8 +57,8 @@ def test_layers_are_convolved():
     import pandas as pd
 
     layers, one = pd.Series([0, 0, 1, 1]), pd.Series([True, False, True, False])
-    assert common_heads(layers, one, one) == (2, 1.0, 0.25)
-    assert common_heads(layers, one, ~one) == (0, 1.0, 1.0)
+    assert common_heads(layers, one, one) == (2, 1.0, 0.25, 1.0)
+    assert common_heads(layers, one, ~one) == (0, 1.0, 1.0, 0.25)
     assert statistics_heads.common_heads is common_heads
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT
-from page_studies import CONTEXT, make_study
+from page_studies import CONTEXT, make_study, table
 from pages import check_source, needs_chromium, pdf_pages, probe
 from test_scripts import loaded, script
 
@@ -20,10 +20,11 @@ from heuristic_core.provenance import digests
 from heuristic_core.report.claims import claims_of
 from heuristic_core.report.exhibits import caption_of, label
 from heuristic_core.report.missing import gaps
+from heuristic_core.report.page import warnings_of
 from heuristic_core.report.render import duration, interval, number
 from heuristic_core.report.runs import rules
 from heuristic_core.report.settings import read_study, settings_by_block
-from heuristic_core.tables.parquet import read_rows
+from heuristic_core.tables.parquet import read_rows, write_table
 
 TARGETS = ("figure02", "figure06", "table3")
 
@@ -64,12 +65,53 @@ def test_values_behind_the_marks_are_in_the_page(report, study):
 
 def test_claims_come_first_with_verdict_interval_threshold_and_unit(report):
     text = check_source(report).text
-    assert "1 supported 0 not supported 1 undecided" in text
+    assert "1 supported 0 not supported 1 undecided 0 not applicable" in text
     assert text.index("Subnetworks disagree by <more> than 20 points") < text.index("Figure 2. Subnetworks agree")
     assert "✓ supported seed 1: ✓ supported seed 2: ✓ supported" in text
-    assert "Estimate 61.5 range 50.0 to 73.0 required > 20 n = 2 fine-tuning seeds" in text
+    assert "Estimate 61.5 95 % interval 50.0 to 73.0 required > 20 n = 2 fine-tuning seeds" in text
     assert "seed 2 supported 73.0 68.0 to 78.0 > 20 12 pruning seeds" in text
     assert "? undecided No estimate required > 0" in text and "a core of one head" in text
+
+
+def with_runs(root, *kinds):
+    """A study of four pruning runs, one for each of `kinds`: "", or the column of table "runs" that is true."""
+    cell = {"ft_seed": 1, "step": 2200, "repeat": 0, "missed": False, "collapsed": False, "actual_sparsity": 0.35}
+    rows = [
+        cell | {"sparsity": 0.35 if seed < 3 else 0.5, "seed": seed} | ({kind: True, "reason": "so"} if kind else {})
+        for seed, kind in enumerate(kinds, start=1)
+    ]
+    write_table("runs", table("runs", rows), make_study(root) / "tables" / "runs.parquet")
+    return root
+
+
+def test_what_went_wrong_with_pruning_runs_comes_first(tmp_path):
+    root = with_runs(tmp_path / "tiny", "collapsed", "collapsed", "missed", "")
+    said = (
+        "Of 4 pruning runs, 2 collapsed, 1 missed their target. In 1 of 2 cells of the grid these are most runs, so "
+        "that claims on them are undecided."
+    )
+    text = check_source(write_report(root)).text
+    assert text.index(said) < text.index("1 supported 0 not supported")
+    assert "1 2200 35 % 2 0 2 0 undecided" in text and "1 2200 50 % 2 0 0 1 judged" in text
+    assert warnings_of([root, tmp_path / "absent"]) == [f"tiny: {said} See {root / 'report.html'}"]
+
+
+def test_where_all_went_well_nothing_is_said(tmp_path):
+    root = with_runs(tmp_path / "tiny", "", "", "", "")
+    assert "Of 4 pruning runs" not in check_source(write_report(root)).text
+    assert warnings_of([root]) == []
+
+
+def test_verdicts_are_explained_and_an_other_tail_is_shown(tmp_path):
+    root = make_study(tmp_path / "tiny", verdict="not applicable")
+    rows = read_rows(root / "tables" / "claims.parquet")
+    test = {"threshold": "p < 0.05", "estimate": 0.98, "low": None, "high": None, "opposite": 0.03}
+    write_table("claims", [rows[-1] | test | {"claim": "a", "verdict": "not supported"}, *rows],
+                root / "tables" / "claims.parquet")  # fmt: skip
+    text = check_source(write_report(root)).text
+    assert "1 supported 1 not supported 0 undecided 1 not applicable" in text
+    assert "– not applicable the claim presumes something that is not so here" in text
+    assert "p 0.980 other tail 0.030 required p < 0.05" in text
 
 
 def test_missing_values_settings_and_versions_are_listed(report):

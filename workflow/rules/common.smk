@@ -203,6 +203,7 @@ CLAIM_TABLES = [
     "overlap_heads",
     "lesions",
     "lesion_accuracy",
+    "runs",
 ]
 OWN = Shown(
     prefix="",

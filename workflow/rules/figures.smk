@@ -9,7 +9,10 @@ for one in DRAWN:
             name:
                 f"{one.prefix}{name}"
             input:
-                tables=[one.layout.table(table) for table in TARGETS[name].tables],
+                tables=[
+                    *(one.layout.table(table) for table in TARGETS[name].tables),
+                    *(one.layout.table(table) for table in TARGETS[name].also if table in one.tables),
+                ],
             output:
                 files=[
                     report(path, caption=CAPTIONS[name], category="Figures and tables") if shown(path) else path

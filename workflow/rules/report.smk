@@ -46,6 +46,10 @@ for one in DRAWN:
             FORK
 
 
+# Studies of which the terminal says at the end what went wrong: what a command is about, or else the study itself.
+ROOTS = [one.layout.root for one in DRAWN[1:] or DRAWN]
+
+
 # All that a study is run for; what is missing among it is made.
 RESULTS = [
     *(path for name in OWN.targets for path in outputs(L.root, name)),

@@ -26,6 +26,7 @@ for prefix, settings in STUDIES.items():
 RESULTS = [getattr(rules, f"{prefix}all_figures").input for prefix in STUDIES]
 
 
+ROOTS = [f"{settings.get('results', 'results')}/{settings['study']}" for settings in STUDIES.values()]
 STARTING = []  # of single studies: modules keep theirs to themselves
 
 

@@ -123,6 +123,7 @@ for one in (OWN, *PUBLISHED_STUDIES):
             f"{one.prefix}effective_size"
         input:
             accuracy=one.layout.table("accuracy"),
+            runs=L.table("runs") if one is OWN else [],
         output:
             table=one.layout.table("effective_size"),
         log:

@@ -12,9 +12,12 @@ def main(arguments=None):
     parser.settings("analysis", Analysis)
     parser.context()
     parser.reads(accuracy="table of accuracies")
+    parser.reads("?", runs="table of pruning runs, where there is one")
     parser.writes(table="where to write effective sizes")
     args = parser.read(arguments)
-    write_table("effective_size", effective_size(read_table(args.accuracy), args.analysis, args.context), args.table)
+    runs = read_table(args.runs) if args.runs else None
+    sizes = effective_size(read_table(args.accuracy), args.analysis, args.context, runs)
+    write_table("effective_size", sizes, args.table)
 
 
 if __name__ == "__main__":

@@ -1,87 +1,105 @@
-"""The paper's claims, judged on a study: supported, not supported or undecided."""
+"""The paper's claims, judged on a study: supported, not supported, undecided or not applicable."""
 
-import operator
+import inspect
 
-import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis import statistics_accuracy, statistics_heads, statistics_overlap
+from heuristic_core.analysis import (
+    statistics_accuracy,
+    statistics_heads,
+    statistics_needs,
+    statistics_overlap,
+)
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, of_run, runs
 from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.verdicts import NOT_APPLICABLE, NOT_SUPPORTED, UNDECIDED, over_seeds, verdict
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.claims import Claim
+from heuristic_core.config.claims import Claim, Need
 from heuristic_core.config.context import Context
 
-SUPPORTED, NOT_SUPPORTED, UNDECIDED = "supported", "not supported", "undecided"
-OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-AGAINST = 0.5  # a test with a p above it does not merely fail to reject: the observed is what chance gives, or less
-STATISTICS = statistics_accuracy.STATISTICS | statistics_heads.STATISTICS | statistics_overlap.STATISTICS
+STATISTICS = {
+    name: function
+    for module in (statistics_accuracy, statistics_heads, statistics_needs, statistics_overlap)
+    for name, function in module.STATISTICS.items()
+}
 
 
 def claims(context: Context, tables: dict[str, pd.DataFrame], stated: list[Claim]) -> pd.DataFrame:
     """Table "claims": a row for each claim of the study, and one for each of its fine-tuning runs.
 
-    tables: pandas frames by schema name, those that the study has. Raises InputError on an unknown statistic.
+    tables: pandas frames by schema name, those that the study has.
+    Raises InputError on an unknown statistic, and on options that a statistic does not have.
     """
     for claim in stated:
-        if claim.statistic not in STATISTICS:
-            known = ", ".join(sorted(STATISTICS))
-            raise InputError(f"claim {claim.claim}: no statistic {claim.statistic!r}; there are {known}")
+        for one in claim.statistics:
+            _check(claim, one)
     evidence = [(run, Evidence(context, of_run(tables, run))) for run in runs(tables)]
     rows = []
     for claim in stated:
-        of_claim = [run | _judged(claim, found) for run, found in evidence]
-        rows += [_as_a_whole(of_claim), *of_claim]
+        of_claim = [(run, *_judged(claim, found)) for run, found in evidence]
+        by_run = [_row(claim, *judged) | run for run, *judged in of_claim]
+        rows += [_as_a_whole(claim, by_run, [found for _, _, found, _ in of_claim]), *by_run]
     return frame("claims", rows)
 
 
-def _judged(claim: Claim, evidence: Evidence) -> dict:
-    """What one run says of a claim."""
-    row = {"claim": claim.claim, "sentence": claim.sentence, "paper": claim.paper, "threshold": claim.threshold}
+def _check(claim: Claim, one: Claim | Need) -> None:
+    if one.statistic not in STATISTICS:
+        known = ", ".join(sorted(STATISTICS))
+        raise InputError(f"claim {claim.claim}: no statistic {one.statistic!r}; there are {known}")
+    try:
+        inspect.signature(STATISTICS[one.statistic]).bind(None, **one.options)
+    except TypeError as error:
+        raise InputError(f"claim {claim.claim}: options of statistic {one.statistic}: {error}") from None
+
+
+def _judged(claim: Claim, evidence: Evidence) -> tuple[str, Estimate | None, str]:
+    """What one run says of a claim: verdict, estimate if there is one, and details."""
+    unsure = []
+    for need in claim.needs:
+        try:
+            found = STATISTICS[need.statistic](evidence, **need.options)
+        except CannotSay as reason:
+            unsure.append(str(reason))
+            continue
+        if (kept := verdict(found, need.threshold)) == NOT_SUPPORTED:
+            return NOT_APPLICABLE, None, found.detail
+        if kept == UNDECIDED:
+            unsure.append(found.detail)
+    if unsure:
+        return UNDECIDED, None, f"unsure whether it applies: {'; '.join(dict.fromkeys(unsure))}"
     try:
         for table in claim.tables:
             evidence.table(table)
         found = STATISTICS[claim.statistic](evidence, **claim.options)
     except CannotSay as reason:
-        return row | {"verdict": UNDECIDED, "detail": str(reason)}
-    values = {"estimate": found.value, "low": found.low, "high": found.high, "n": found.n, "unit": found.unit}
-    unsure = pd.isna(found.low) and not found.exact
-    detail = "; ".join(filter(None, (found.detail, "no interval" if unsure else "")))
-    return row | values | {"verdict": verdict(found, claim.threshold), "detail": detail}
+        return UNDECIDED, None, str(reason)
+    no_interval = "no interval" if pd.isna(found.low) and not found.exact else ""
+    return verdict(found, claim.threshold), found, "; ".join(filter(None, (found.detail, no_interval)))
 
 
-def verdict(found: Estimate, threshold: str) -> str:
-    """Whether an estimate supports a claim with this threshold; claims.yaml states the rule."""
-    test = threshold.startswith("p ")
-    sign, level, *_ = threshold.removeprefix("p ").split()
-    values = [found.value] if found.exact else [found.value, found.low, found.high]
-    if pd.isna(values).any():
-        return UNDECIDED
-    holds = [OPERATORS[sign](value, float(level)) for value in values]
-    if test:
-        return SUPPORTED if holds[0] else NOT_SUPPORTED if found.value > AGAINST else UNDECIDED
-    return SUPPORTED if all(holds) else UNDECIDED if any(holds) else NOT_SUPPORTED
+def _row(claim: Claim, judged: str, found: Estimate | None, detail: str) -> dict:
+    row = {"claim": claim.claim, "sentence": claim.sentence, "paper": claim.paper, "threshold": claim.threshold}
+    row |= {"verdict": judged, "detail": detail}
+    if found is not None:
+        row |= {"estimate": found.value, "low": found.low, "high": found.high, "opposite": found.opposite}
+        row |= {"n": found.n, "unit": found.unit}
+    return row
 
 
-def _as_a_whole(rows: list[dict]) -> dict:
-    """What a study says: what all of its runs say; a single run speaks for itself.
-
-    Its estimate is their mean, of a test the largest p; low and high are their range.
-    """
+def _as_a_whole(claim: Claim, rows: list[dict], found: list[Estimate | None]) -> dict:
+    """What a study says: a single run speaks for itself; several are judged as one, over those that have a value."""
+    run = {name: rows[0][name] for name in ("study", "model", "task")} | {"ft_seed": None}
     if len(rows) == 1:
-        return rows[0] | {"ft_seed": None}
+        return rows[0] | run
     verdicts = [row["verdict"] for row in rows]
-    estimates = [row["estimate"] for row in rows if row.get("estimate") is not None]
-    agreeing, against = verdicts.count(SUPPORTED), verdicts.count(NOT_SUPPORTED)
-    test = rows[0]["threshold"].startswith("p")
-    estimate = (max if test else np.mean)(estimates) if estimates else None
-    return rows[0] | {
-        "ft_seed": None,
-        "verdict": verdicts[0] if len(set(verdicts)) == 1 else UNDECIDED,
-        "estimate": estimate,
-        "low": min(estimates, default=None),
-        "high": max(estimates, default=None),
-        "n": len(rows),
-        "unit": f"fine-tuning seeds: {'largest' if test else 'mean'} and range",
-        "detail": f"{agreeing} of {len(rows)} fine-tuning seeds support it, {against} speak against it",
-    }
+    known = [one for one in found if one is not None and not pd.isna(one.value)]
+    said = [f"{verdicts.count(kind)} {kind}" for kind in dict.fromkeys(verdicts)]
+    detail = f"fine-tuning seeds by themselves: {', '.join(said)}"
+    if set(verdicts) == {NOT_APPLICABLE}:
+        return _row(claim, NOT_APPLICABLE, None, detail) | run
+    if len(known) < 2:
+        return _row(claim, UNDECIDED, None, f"{detail}; a value is known of {len(known)}, and two are needed") | run
+    if len(known) < len(rows):
+        detail += f"; judged over the {len(known)} of {len(rows)} that have a value"
+    together = over_seeds(known, claim.threshold)
+    return _row(claim, verdict(together, claim.threshold), together, detail) | run

@@ -4,6 +4,8 @@ The paper compares with chance by a product of shares over all heads; here the n
 whose numbers of kept heads differ much.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -131,14 +133,17 @@ def core_null(components: pd.DataFrame, context: Context, permutations: int, see
             masks = by_seed(kept, cells)
             observed = int(masks.all(axis=0).sum())
             draws = shared_by_chance(masks, permutations, numpy_generator(seed, identity["ft_seed"], name))
-            p = (1 + int((draws >= observed).sum())) / (1 + permutations)
+            more, fewer = (
+                (1 + int(tail.sum())) / (1 + permutations) for tail in (draws >= observed, draws <= observed)
+            )
             row = {
                 "set": name,
                 "n": sum(len(kept[cell]) for cell in cells),
                 "seeds": len(masks),
                 "observed": observed,
                 "expected": draws.mean(),
-                "p": p,
+                "p": more,
+                "p_fewer": fewer,
             }
             rows.append(identity | row | {"permutations": permutations})
     return frame("core_null", rows)
@@ -159,9 +164,18 @@ def shared_by_chance(masks: np.ndarray, permutations: int, rng: np.random.Genera
     return shared.sum(axis=1)
 
 
-def common_heads(layers: pd.Series, one: pd.Series, other: pd.Series) -> tuple[int, float, float]:
-    """How many heads are in both sets, how many would be if `one` were drawn at random within each layer, and p, the
-    probability of at least as many then (hypergeometric, convolved over layers).
+class Common(NamedTuple):
+    """Heads in both of two sets. expected: if one were drawn at random within each layer. p, p_fewer: the probability
+    of at least, and of at most, as many then (hypergeometric, convolved over layers)."""
+
+    observed: int
+    expected: float
+    p: float
+    p_fewer: float
+
+
+def common_heads(layers: pd.Series, one: pd.Series, other: pd.Series) -> Common:
+    """How many heads two sets have in common, and how many by chance.
 
     layers: of all heads. one, other: bool, whether a head is in the set. All three have one index.
     """
@@ -169,4 +183,5 @@ def common_heads(layers: pd.Series, one: pd.Series, other: pd.Series) -> tuple[i
     for _, layer in layers.groupby(layers):
         own, marked = int(one[layer.index].sum()), int(other[layer.index].sum())
         chances = np.convolve(chances, stats.hypergeom.pmf(np.arange(own + 1), len(layer), marked, own))
-    return both, float((chances * np.arange(len(chances))).sum()), min(1.0, float(chances[both:].sum()))
+    expected = float((chances * np.arange(len(chances))).sum())
+    return Common(both, expected, *(min(1.0, float(tail.sum())) for tail in (chances[both:], chances[: both + 1])))

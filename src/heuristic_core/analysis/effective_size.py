@@ -28,9 +28,13 @@ CURVE = [*RUN, "step", "sparsity", "seed"]
 UNDEFINED, MISSING = "undefined", "missing"
 
 
-def effective_size(accuracy: pd.DataFrame, analysis: Analysis, context: Context) -> pd.DataFrame:
+def effective_size(
+    accuracy: pd.DataFrame, analysis: Analysis, context: Context, runs: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """Table "effective_size" from table "accuracy".
 
+    runs: table "runs", of which collapsed subnetworks are never faithful: a constant class may be as right
+    out-of-domain as the full model, and be all that the full model is not. None where it is not known.
     analysis: margin, margins, recovery, agreement, kl, and the subsets that enter group means. context: the curve's
     pruning seeds and which of their runs, and the steps.
     Group "mixed" is the plain mean over all in-domain and out-of-domain subsets (the authors' script), "mixed-1:1"
@@ -43,6 +47,7 @@ def effective_size(accuracy: pd.DataFrame, analysis: Analysis, context: Context)
     rows = chosen(accuracy, analysis.subsets)
     of_curve = rows["seed"].isin(context.curve_seeds) & (rows["repeat"] == context.curve_repeat)
     means = _group_values(rows[rows["step"].isin(context.checkpoints) & (rows["seed"].isna() | of_curve)])
+    means = _with_collapses(means, runs, context.curve_repeat)
     pruned = means[means["seed"].notna()]
     full = means[means["seed"].isna()].set_index([*RUN, "step", "group"])["accuracy"].dropna()
     known = [criterion for criterion in criteria(analysis) if pruned[criterion.column].notna().any()]
@@ -55,8 +60,10 @@ def effective_size(accuracy: pd.DataFrame, analysis: Analysis, context: Context)
             for criterion in known:
                 curves = cells.pivot(index="sparsity", columns="seed", values=criterion.column)
                 curves = curves.reindex(index=sparsities, columns=list(context.curve_seeds)).astype(float)
+                collapsed = cells.pivot(index="sparsity", columns="seed", values="collapsed").reindex_like(curves)
                 about = identity | {"criterion": criterion.name, "threshold": criterion.threshold}
-                rows += [about | row for row in _sizes(curves, identity["full_accuracy"], criterion)]
+                sizes = _sizes(curves, collapsed.eq(True), identity["full_accuracy"], criterion)
+                rows += [about | row for row in sizes]
     return frame("effective_size", rows)
 
 
@@ -64,6 +71,14 @@ def state(sizes: pd.DataFrame) -> pd.Series:
     """What every row of table "effective_size" is: "defined", "undefined" (the full model does not exceed the margin,
     so that there is nothing to be faithful to) or "missing" (something was not run, or failed)."""
     return sizes["reason"].str.partition(":")[0].where(sizes["effective_size"].isna(), "defined").astype(str)
+
+
+def _with_collapses(means: pd.DataFrame, runs: pd.DataFrame | None, repeat: int) -> pd.DataFrame:
+    """The same with a column that says whether the subnetwork collapsed."""
+    if runs is None:
+        return means.assign(collapsed=False)
+    of_curve = runs.loc[runs["repeat"] == repeat, [*CURVE, "collapsed"]]
+    return means.merge(of_curve, on=CURVE, how="left")
 
 
 def _group_values(rows: pd.DataFrame) -> pd.DataFrame:
@@ -84,16 +99,17 @@ def _means(rows: pd.DataFrame) -> pd.DataFrame:
     return of_model.mean().where(complete).reset_index()
 
 
-def _sizes(curves: pd.DataFrame, full: float | None, criterion: Criterion) -> Iterator[dict]:
+def _sizes(curves: pd.DataFrame, collapsed: pd.DataFrame, full: float | None, criterion: Criterion) -> Iterator[dict]:
     """One summary row for each order, and one for each seed in the orders that go seed by seed.
 
-    curves: what the criterion judges; sparsities (ascending) x seeds, null where a subnetwork is missing.
+    curves: what the criterion judges; sparsities (ascending) x seeds, null where a subnetwork is missing. collapsed: of
+    the same form. A mean over seeds is not faithful where most of them collapsed.
     """
     reason = _reason(curves, full, criterion)
     values, sparsities = curves.to_numpy(), curves.index.to_numpy()
     present = ~np.isnan(values).all(axis=0)
     count = int(present.sum())
-    faithful = np.zeros_like(values, dtype=bool) if reason else criterion.holds(values, full)
+    faithful = np.zeros_like(values, dtype=bool) if reason else criterion.holds(values, full) & ~collapsed.to_numpy()
     reached = np.logical_and.accumulate(faithful | np.isnan(values)) & faithful
     for order, within in (("per-seed", faithful), ("upward", reached)):
         sizes = np.where(present & (reason is None), _smallest(within, sparsities), np.nan)
@@ -107,7 +123,8 @@ def _sizes(curves: pd.DataFrame, full: float | None, criterion: Criterion) -> It
     row = {"order": "mean-first", "n_seeds": count, "reason": reason}
     if reason is None:
         mean = np.nanmean(values, axis=1, keepdims=True)
-        row["effective_size"] = _smallest(criterion.holds(mean, full), sparsities)[0]
+        sound = collapsed.to_numpy().mean(axis=1, keepdims=True) <= 0.5
+        row["effective_size"] = _smallest(criterion.holds(mean, full) & sound, sparsities)[0]
     yield row
 
 

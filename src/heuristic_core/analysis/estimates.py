@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from heuristic_core.analysis.degenerate import unsound
 from heuristic_core.config.context import Context
 from heuristic_core.tables.schemas import RUN
 
@@ -17,7 +18,8 @@ class CannotSay(Exception):
 class Estimate:
     """The value of a statistic. low, high: its 95 % interval, None without. n, unit: what the interval is over.
 
-    exact: a count or a test's p, which has no interval and needs none.
+    exact: a count or a test's p, which has no interval and needs none. opposite: of a test the p of the other tail, of
+    which a two-sided test has none.
     """
 
     value: float
@@ -27,6 +29,7 @@ class Estimate:
     unit: str | None = None
     detail: str = ""
     exact: bool = False
+    opposite: float | None = None
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,27 @@ class Evidence:
         """The sparsity that the study calls "mid" or "high"."""
         return getattr(self.context, name)
 
+    def sound(self, *cells: str) -> None:
+        """Refuse cells that say nothing: "mid", "high", "early", "curve" or "sizes", see :mod:`.degenerate`.
+
+        Nor do subnetworks of a full model that is at chance in-domain. Where the study has no table "runs", as
+        published results, nothing is known, and nothing refused.
+        """
+        runs = self.tables.get("runs")
+        if runs is None or runs.empty:
+            return
+        if found := list(unsound(runs, self.context, *cells)):
+            more = f", and {len(found) - 1} more such cells" if len(found) > 1 else ""
+            raise CannotSay(f"{found[0]}{more}")
+        chance = runs["chance"].dropna()
+        if len(chance) and not (full := self.full("id"))["low"] > chance.max():
+            raise CannotSay(
+                f"the full model is at chance in-domain: {full['accuracy']:.1f} %, chance {chance.max():.1f} %"
+            )
+
     def spread(self, table: str, group: str, sparsity: str) -> pd.DataFrame:
         """First runs of the spread's subnetworks on a group, rows of table "accuracy" or "group_accuracy"."""
+        self.sound(sparsity)
         rows = self.table(table)
         here = (
             (rows["step"] == self.context.last) & (rows["sparsity"] == self.sparsity(sparsity)) & (rows["repeat"] == 0)

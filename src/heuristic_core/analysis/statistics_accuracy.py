@@ -150,6 +150,7 @@ def first_rise(evidence: Evidence, group: str) -> Estimate:
 
 def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:
     """A group's accuracy along the curve: pruning seeds x sparsities, ascending; at least two."""
+    evidence.sound("curve")
     curve = _curve(evidence.table("group_accuracy"), evidence.context)
     curve = curve[curve["group"] == group].pivot(index="seed", columns="sparsity", values="accuracy")
     if curve.shape[1] < 2:
@@ -164,6 +165,7 @@ def _step(curve: pd.DataFrame, sparsity: float) -> str:
 
 def within_over_between(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     """Standard deviation between two runs of one seed over that between seeds, on a group's mean; F's interval."""
+    evidence.sound(sparsity)
     rows = evidence.table("variance")
     here = rows["subset"].isna() & (rows["group"] == group) & (rows["sparsity"] == evidence.sparsity(sparsity))
     row = some(rows[here], f"variance on {group}").iloc[0]
@@ -180,6 +182,7 @@ def within_over_between(evidence: Evidence, group: str, sparsity: str) -> Estima
 
 def over_control(evidence: Evidence, control: str, group: str, sparsity: str) -> Estimate:
     """Learned minus control subnetworks' accuracy on a group, points; t interval over pruning seeds."""
+    evidence.sound(sparsity)
     rows = evidence.table("controls")
     here = (rows["control"] == control) & (rows["sparsity"] == evidence.sparsity(sparsity)) & rows["subset"].isna()
     row = some(rows[here & (rows["group"] == group)], f"{control} subnetworks").iloc[0]

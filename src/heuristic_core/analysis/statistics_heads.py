@@ -20,10 +20,11 @@ LEAST = 20  # random sets, below which no p can be under 0.05
 
 def shared_heads(evidence: Evidence, set: str) -> Estimate:
     """p that so many heads are in all subnetworks of a set, heads permuted within layers."""
+    evidence.sound(*set.split("+"))
     rows = evidence.table("core_null")
     row = some(rows[rows["set"] == set], f"comparison of {set} subnetworks with chance").iloc[0]
     detail = f"{row['observed']} heads in all {row['n']}, {row['expected']:.2g} expected, p = {row['p']:.2g}"
-    return Estimate(row["p"], None, None, int(row["n"]), "subnetworks", detail, exact=True)
+    return Estimate(row["p"], None, None, int(row["n"]), "subnetworks", detail, exact=True, opposite=row.get("p_fewer"))
 
 
 def early_core(evidence: Evidence) -> Estimate:
@@ -32,20 +33,23 @@ def early_core(evidence: Evidence) -> Estimate:
     Heads are permuted within layers, as the core's own null does: a core of mostly one layer, all of whose heads are
     kept early, is no evidence.
     """
+    evidence.sound("mid", "high", "early")
     table = evidence.table("core")
     heads = table[table["kind"] == "head"].dropna(subset="early")
     core = some(heads[heads["in_core"]], "early subnetworks, or no core head")
     runs = int(heads["n_early"].max())
     early = heads["early"] == runs
-    observed, expected, p = common_heads(heads["layer"], heads["in_core"], early)
+    common = common_heads(heads["layer"], heads["in_core"], early)
     detail = (
-        f"{observed} of {len(core)} core heads in all {runs} early subnetworks, {expected:.2g} expected, p = {p:.2g}"
+        f"{common.observed} of {len(core)} core heads in all {runs} early subnetworks, {common.expected:.2g} expected, "
+        f"p = {common.p:.2g}"
     )
-    return Estimate(p, None, None, len(core), "core heads", detail, exact=True)
+    return Estimate(common.p, None, None, len(core), "core heads", detail, exact=True, opposite=common.p_fewer)
 
 
 def rank_rho(evidence: Evidence, seeds: str) -> Estimate:
     """Spearman's rho of head frequency between the sparsities, from shared or disjoint pruning seeds."""
+    evidence.sound("mid", "high")
     rows = evidence.table("rank_correlation").set_index("seeds")
     if seeds not in rows.index or pd.isna(rows.loc[seeds, "rho"]):
         raise CannotSay(f"no rank correlation with {seeds} seeds")
@@ -107,76 +111,75 @@ def ood_minus_id_drop(evidence: Evidence) -> Estimate:
     )
 
 
-def against_controls(evidence: Evidence) -> Estimate:
-    """p that a random set of the same layers costs at least as much OOD accuracy as the joint set."""
-    ood = _group(_joint(evidence), "ood")
+def against_controls(evidence: Evidence, group: str = "ood") -> Estimate:
+    """p that a random set of the same layers costs at least as much accuracy on a group as the joint set."""
+    joint = _group(_joint(evidence), group)
     table = evidence.table("ablations")
-    roles = ["control", "non-core"] if ood["size"] == 1 else ["control"]
-    matched = table["role"].isin(roles) & (table["layers"] == ood["layers"]) & (table["kind"] == ood["kind"])
-    controls = table[matched & table["subset"].isna() & (table["group"] == "ood")]["change"]
+    roles = ["control", "non-core"] if joint["size"] == 1 else ["control"]
+    matched = table["role"].isin(roles) & (table["layers"] == joint["layers"]) & (table["kind"] == joint["kind"])
+    controls = table[matched & table["subset"].isna() & (table["group"] == group)]["change"]
     if not table["role"].isin(roles).any():
         raise CannotSay("no random sets of heads were ablated")
-    some(controls.to_frame(), f"random sets like {ood['ablation']}: too few heads outside the core in its layers")
+    some(controls.to_frame(), f"random sets like {joint['ablation']}: too few heads outside the core in its layers")
     if len(controls) < LEAST:
         raise CannotSay(f"{len(controls)} random sets cannot decide, {LEAST} can: see analysis.control_draws")
-    p = (1 + (controls <= ood["change"]).sum()) / (1 + len(controls))
+    tails = (controls <= joint["change"], controls >= joint["change"])
+    p, opposite = ((1 + tail.sum()) / (1 + len(controls)) for tail in tails)
     detail = (
-        f"{ood['ablation']} {ood['change']:+.1f} points; {len(controls)} random sets {controls.mean():+.1f} on average"
+        f"{joint['ablation']} {joint['change']:+.1f} points; {len(controls)} random sets {controls.mean():+.1f} on "
+        f"average, {controls.min():+.1f} at most, p = {p:.2g}"
     )
-    return Estimate(
-        p, None, None, len(controls), "random sets", f"{detail}, {controls.min():+.1f} at most, p = {p:.2g}", exact=True
-    )
+    return Estimate(p, None, None, len(controls), "random sets", detail, exact=True, opposite=opposite)
 
 
-def interaction(evidence: Evidence, of: str) -> Estimate:
-    """Drop of the joint set minus its single drops on OOD: points, or nats of log odds.
+def interaction(evidence: Evidence, of: str, group: str = "ood") -> Estimate:
+    """Drop of the joint set minus its single drops on a group: points, or nats of log odds.
 
-    Where ablating the set costs nothing out-of-domain there is no cost to compare: a model that comes to reject every
-    pair gains OOD accuracy, up to a ceiling.
+    Where ablating the set costs nothing there is no cost to compare: a model that comes to reject every pair gains OOD
+    accuracy, up to a ceiling.
     """
     rows = _joint(evidence)
-    row = _group(rows, "ood")
+    row = _group(rows, group)
     if row["size"] < 2:
         raise CannotSay(f"the core has one head only, {row['ablation']}")
     if row["change"] > 0:
-        raise CannotSay(f"ablating {row['ablation']} gains {row['change']:.1f} points out-of-domain{_entailment(rows)}")
+        where = "out-of-domain" if group == "ood" else f"on {group}"
+        raise CannotSay(f"ablating {row['ablation']} gains {row['change']:.1f} points {where}{_entailment(rows)}")
     column = "interaction" if of == "accuracy" else "log_odds_interaction"
     if pd.isna(row[column]):
         raise CannotSay(f"no interaction in {of} of {row['ablation']}")
     ends = (None if pd.isna(row[end]) else row[end] for end in (f"{column}_low", f"{column}_high"))
     n = None if pd.isna(row["n"]) else int(row["n"])
-    return Estimate(
-        row[column],
-        *ends,
-        n,
-        "pairs, drawn by template where a subset has several",
-        f"{row['ablation']}: {row['change']:+.1f} points together",
-    )
+    return Estimate(row[column], *ends, n, PAIRS, f"{row['ablation']}: {row['change']:+.1f} points together")
 
 
 def lowest_interaction(evidence: Evidence) -> Estimate:
     """The lowest interaction of the joint set over OOD subsets, points: negative is sub-additive.
 
-    Its interval holds for all subsets together: their intervals, widened as for a level of 95 % shared among them
-    (Bonferroni, normal); the ends are the lowest of the lower and of the upper ones. Where no subset has an interval,
-    as in print, the values are taken as they are.
+    Of the subsets on which the set costs something and something is left: elsewhere there is no cost to compare, or no
+    room for a larger one. Its interval holds for all of them together: their intervals, widened as for a level of 95 %
+    shared among them (Bonferroni, normal); the ends are the lowest of the lower and of the upper ones. Where a subset
+    has no interval, as in print, there is none.
     """
     rows = _joint(evidence)
     rows = rows[rows["subset"].notna() & (rows["group"] == "ood")].dropna(subset="interaction")
-    some(rows, "interaction on any OOD subset")
+    count = len(some(rows, "interaction on any OOD subset"))
+    margin = evidence.context.margin or 0.0
+    rows = rows[(rows["change"] <= 0) & rows["accuracy"].between(margin, 100 - margin, inclusive="neither")]
+    some(rows, f"OOD subset of {count} on which the set has a cost between floor and ceiling")
     each = ", ".join(f"{row.subset} {row.interaction:+.1f}" for row in rows.itertuples())
     value, n = rows["interaction"].min(), len(rows)
-    detail = f"negative on {(rows['interaction'] < 0).sum()} of {n}: {each}"
-    if rows["interaction_low"].isna().any():
-        return Estimate(value, None, None, n, "OOD subsets", detail, exact=True)
+    left_out = f"; {count - n} more at a floor or ceiling, or gaining" if n < count else ""
+    detail = f"negative on {(rows['interaction'] < 0).sum()} of {n}: {each}{left_out}"
     wider = stats.norm.ppf(1 - 0.025 / n) / stats.norm.ppf(0.975)
     low = rows["interaction"] - wider * (rows["interaction"] - rows["interaction_low"])
     high = rows["interaction"] + wider * (rows["interaction_high"] - rows["interaction"])
-    return Estimate(value, low.min(), high.min(), n, "OOD subsets", detail)
+    return Estimate(value, low.min(skipna=False), high.min(skipna=False), n, "OOD subsets", detail)
 
 
 def repeated_word_attention(evidence: Evidence) -> Estimate:
     """p that as many random heads of the same layers attend as much to the repeated word as the core's do."""
+    evidence.sound("mid", "high")
     rows = evidence.table("attention")
     shares = rows[rows["category"] == "repeated"].set_index("component")["share"]
     heads = evidence.table("core")
@@ -189,14 +192,16 @@ def repeated_word_attention(evidence: Evidence) -> Estimate:
         count = int(in_core[layer.index].sum())
         values = np.tile(shares[layer.index].to_numpy(), (DRAWS, 1))
         drawn += draw.permuted(values, axis=1)[:, :count].sum(axis=1)
-    p = (1 + (drawn >= core.sum() - 1e-12).sum()) / (1 + DRAWS)
+    tails = (drawn >= core.sum() - 1e-12, drawn <= core.sum() + 1e-12)
+    p, opposite = ((1 + tail.sum()) / (1 + DRAWS) for tail in tails)
     others = shares[in_core[~in_core].index]
     detail = f"core {100 * core.mean():.1f} %, others {100 * others.mean():.1f} %, p = {p:.2g}"
-    return Estimate(p, None, None, len(core), "core heads", detail, exact=True)
+    return Estimate(p, None, None, len(core), "core heads", detail, exact=True, opposite=opposite)
 
 
 def _sizes(evidence: Evidence, group: str) -> pd.DataFrame:
     """Effective sizes on a group by accuracy at the study's margin, thresholded per seed."""
+    evidence.sound("sizes")
     rows = evidence.table("effective_size")
     main = (rows["criterion"] == "accuracy") & (rows["threshold"] == evidence.context.margin)
     here = main & (rows["group"] == group) & (rows["order"] == "per-seed")
@@ -212,6 +217,7 @@ def _series(sizes: pd.DataFrame) -> str:
 
 def _joint(evidence: Evidence) -> pd.DataFrame:
     """The rows of the whole core together, of the first kind of ablation."""
+    evidence.sound("mid", "high")
     table = evidence.table("ablations")
     table = table[table["kind"] == table["kind"].iloc[0]]
     for role in WHOLE_CORE:

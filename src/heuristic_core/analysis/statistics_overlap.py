@@ -17,18 +17,20 @@ CONTROLS = "random lesions"
 
 def overlap_core(evidence: Evidence) -> Estimate:
     """p (hypergeometric within layers) that so many core heads attend to the repeated word before fine-tuning."""
+    evidence.sound("mid", "high")
     before = evidence.table("overlap_heads").set_index("component")
     heads = evidence.table("core").set_index("component").loc[before.index]
     overlap, in_core = before["overlap"].astype(bool), heads["in_core"].astype(bool)
     some(heads[in_core], "core head")
     if overlap.all() or not overlap.any():
         raise CannotSay(f"{'every' if overlap.all() else 'no'} head attends to the repeated word before fine-tuning")
-    observed, expected, p = common_heads(before["layer"], in_core, overlap)
+    common = common_heads(before["layer"], in_core, overlap)
     detail = (
-        f"{observed} of {in_core.sum()} core heads attend to the repeated word before fine-tuning, as "
-        f"{overlap.sum()} of all {len(overlap)} heads do; {expected:.2g} expected, p = {p:.2g}"
+        f"{common.observed} of {in_core.sum()} core heads attend to the repeated word before fine-tuning, as "
+        f"{overlap.sum()} of all {len(overlap)} heads do; {common.expected:.2g} expected, p = {common.p:.2g}"
     )
-    return Estimate(p, None, None, int(in_core.sum()), "core heads", detail, exact=True)
+    n = int(in_core.sum())
+    return Estimate(common.p, None, None, n, "core heads", detail, exact=True, opposite=common.p_fewer)
 
 
 def lesion_cost(evidence: Evidence, group: str, share: float) -> Estimate:

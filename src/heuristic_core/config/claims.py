@@ -9,8 +9,16 @@ from pydantic import Field, TypeAdapter, ValidationError
 from heuristic_core.config.blocks import Block, Name
 from heuristic_core.config.study import ConfigError
 
-THRESHOLD = r"^(p )?(<|<=|>|>=) -?\d+(\.\d+)?( [a-z%]+)?$"
+LIMIT = r"(<|<=|>|>=) -?\d+(\.\d+)?( [a-z%]+)?$"
 Option = str | float | int
+
+
+class Need(Block):
+    """A precondition, without which a claim has no meaning. `statistic` as of a claim."""
+
+    statistic: str
+    options: dict[str, Option] = Field({}, alias="with", description="of the statistic")
+    threshold: str = Field(pattern=f"^{LIMIT}", description="what the statistic must be, such as `> 0 points`; no test")
 
 
 class Claim(Block):
@@ -23,8 +31,14 @@ class Claim(Block):
     statistic: str
     options: dict[str, Option] = Field({}, alias="with", description="of the statistic")
     threshold: str = Field(
-        pattern=THRESHOLD, description="what the statistic must be, such as `> 20 %`; `p < 0.05` for a test"
+        pattern=f"^(p )?{LIMIT}", description="what the statistic must be, such as `> 20 %`; `p < 0.05` for a test"
     )
+    needs: list[Need] = Field([], description="preconditions; where one is broken, the claim is not applicable")
+
+    @property
+    def statistics(self) -> list["Claim | Need"]:
+        """All that name a statistic and its options: the preconditions, and the claim itself."""
+        return [*self.needs, self]
 
 
 Claims = TypeAdapter(Annotated[list[Claim], Field(min_length=1)])

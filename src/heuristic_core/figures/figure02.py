@@ -9,4 +9,4 @@ LETTERS = {"mnli": "ab", "qqp": "cd"}  # the paper's panels
 def draw(tables, settings, context):
     """Rows: fine-tuning seeds. Columns: mid and high sparsity. Marks: one row per point and per segment."""
     letters = LETTERS[context.counterpart.task]
-    return spread(tables["accuracy"], settings, context, shown(settings, context), columns=2, letters=letters)
+    return spread(tables, settings, context, shown(settings, context), columns=2, letters=letters)

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from heuristic_core.analysis.seeds import mean_interval
+from heuristic_core.figures.collapsed import crossed, crosses, with_collapses
 from heuristic_core.figures.lines import bands, handles, lines
 from heuristic_core.figures.panels import percent_axis, wrapped
 from heuristic_core.figures.roles import COLOURS, ROLES
@@ -19,7 +20,7 @@ def draw(tables, settings, context):
     Raises ValueError where the settings choose subsets.
     """
     groups_alone(settings)
-    curves = _curves(tables["group_accuracy"], context)
+    curves = _curves(with_collapses(tables["group_accuracy"], tables), context)
     seeds = ft_seeds(curves)
     figure, axes = wrapped(settings, len(seeds), 2.6, sharex=True, sharey=True)
     for ax, ft_seed in zip(axes, seeds, strict=True):
@@ -31,7 +32,8 @@ def draw(tables, settings, context):
     title = f"mean of n = {n} pruning seeds" if n > 1 else "one pruning seed"
     band = "; band: its 95 % confidence interval (Student's t)" if n > 1 else ""
     there = {group: look for group, look in LOOKS.items() if group in set(curves["group"])}
-    figure.legend(handles=handles(there), loc="outside upper center", ncols=len(there), title=title + band)
+    entries = [*handles(there), *crossed((curves["collapsed"] > 0).any(), "some of them collapsed (chance in-domain)")]
+    figure.legend(handles=entries, loc="outside upper center", ncols=len(entries), title=title + band)
     return figure, curves
 
 
@@ -44,14 +46,17 @@ def _curves(accuracy: pd.DataFrame, context) -> pd.DataFrame:
     what = f"subnetworks of pruning seeds {context.curve_seeds} at step {context.last}"
     pruned = some(accuracy[of_curve & (accuracy["step"] == context.last)], what)
     keys = ["ft_seed", "group", "sparsity"]
-    full = full_model(accuracy, context.last).assign(sparsity=0.0, models=1).rename(columns={"unit": "over"})
+    full = (
+        full_model(accuracy, context.last).assign(sparsity=0.0, models=1, collapsed=0).rename(columns={"unit": "over"})
+    )
     points = full.to_dict("records")
     for key, of_point in pruned.groupby(keys):
         known = of_point["accuracy"].dropna()
         mean, low, high = mean_interval(known)
         row = {"accuracy": mean, "low": low, "high": high, "over": "pruning seed", "models": len(known)}
+        row["collapsed"] = int(of_point["collapsed"].sum())
         points.append(dict(zip(keys, key, strict=True)) | row)
-    points = pd.DataFrame(points, columns=[*keys, "accuracy", "low", "high", "over", "models"])
+    points = pd.DataFrame(points, columns=[*keys, "accuracy", "low", "high", "over", "models", "collapsed"])
     return points.sort_values(keys, kind="stable", ignore_index=True)
 
 
@@ -67,6 +72,7 @@ def _panel(ax, curves: pd.DataFrame, context) -> None:
     for group, fewer in curves[~full & (curves["models"] < len(context.curve_seeds))].groupby("group"):
         hollow = {"marker": LOOKS[group].marker, "linestyle": "", "markerfacecolor": "white"}
         ax.plot(fewer["percent"], fewer["accuracy"], **hollow, markeredgecolor=LOOKS[group].colour)
+    crosses(ax, *curves.loc[curves["collapsed"] > 0, ["percent", "accuracy"]].to_numpy(float).T)
     for name in ("mid", "high"):
         x = 100 * getattr(context, name)
         ax.axvline(x, color="0.4", linestyle=":", linewidth=0.9, zorder=0)

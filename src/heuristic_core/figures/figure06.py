@@ -6,6 +6,7 @@ from matplotlib.lines import Line2D
 
 from heuristic_core.analysis.accuracy import group_means
 from heuristic_core.analysis.effective_size import state
+from heuristic_core.figures.collapsed import collapses
 from heuristic_core.figures.lines import bands, handles, lines
 from heuristic_core.figures.panels import percent_axis, wrapped
 from heuristic_core.figures.roles import COLOURS, ROLES, Role
@@ -17,6 +18,7 @@ SIZES = ("id", "ood", "ood-entailment", "mixed")
 APART = 0.012  # of the range of steps: groups are set apart where their sizes are equal
 THIN = 0.8  # points; accuracies are the background of sizes
 ACCURACIES = {group: ROLES[group]._replace(marker="") for group in GROUPS}
+HOLLOW = {"linestyle": "", "marker": "o", "markerfacecolor": "white", "zorder": 4}
 FLOOR = {"color": "0.5", "linestyle": ":", "linewidth": 0.9}
 
 
@@ -26,6 +28,7 @@ def draw(tables, settings, context):
     `state` of a size is defined, undefined (the full model does not exceed the margin) or missing.
     """
     sizes = _sizes(tables["effective_size"], context.margin)
+    sizes = sizes.join(collapses(tables, context), on=["ft_seed", "step"])
     trace = some(tables["finetune_accuracy"], "rows in table finetune_accuracy")
     accuracies = group_means(trace[[*RUN, *STEP, *SUBSET, *ACCURACY]], shown(settings, context))
     looks = {group: ROLES[group] for group in SIZES if group in set(sizes["group"])}
@@ -47,10 +50,22 @@ def draw(tables, settings, context):
         last = k % 2 == 1 or k == len(seeds) - 1
         right.set_ylabel("full-model accuracy (%)" if last else "")
         right.tick_params(labelright=last)
-    _legends(figure, looks, len(context.curve_seeds), context.margin)
+    _legends(figure, looks, len(context.curve_seeds), context.margin, hollow=(sizes["collapsed"] > 0.5).any())
     values = accuracies.rename(columns={"accuracy": "value"}).assign(quantity="full_accuracy")
     points = sizes.rename(columns={"effective_size": "value"}).assign(quantity="effective_size")
-    columns = ["ft_seed", "quantity", "group", "step", "value", "sd", "n_seeds", "floor", "state", "reason"]
+    columns = [
+        "ft_seed",
+        "quantity",
+        "group",
+        "step",
+        "value",
+        "sd",
+        "n_seeds",
+        "floor",
+        "state",
+        "reason",
+        "collapsed",
+    ]
     return figure, pd.concat([points, values]).reindex(columns=columns)
 
 
@@ -73,15 +88,21 @@ def _size_lines(ax, sizes: pd.DataFrame, looks: dict[str, Role], apart: float) -
     lines(ax, sizes, "x", "effective_size", "group", looks)
     # A band has no width at a point between two breaks; its whisker stays.
     ax.vlines("x", "low", "high", colors=sizes["group"].map(COLOURS), linewidth=0.8, data=sizes)
+    # Collapsed subnetworks are not faithful: where most are, a size says little.
+    for group, of_group in sizes[sizes["collapsed"] > 0.5].groupby("group"):
+        look = {"color": COLOURS[group], "marker": looks[group].marker}
+        ax.plot("x", "effective_size", **HOLLOW | look, data=of_group)
     crosses = sizes[sizes["state"] == "undefined"].assign(y=0)
     ax.scatter("x", "y", c=crosses["group"].map(COLOURS), marker="x", s=25, linewidth=1.2, zorder=3, data=crosses)
     percent_axis(ax.yaxis)
 
 
-def _legends(figure, looks: dict[str, Role], seeds: int, margin: float) -> None:
+def _legends(figure, looks: dict[str, Role], seeds: int, margin: float, hollow: bool) -> None:
     undefined = f"undefined: full model at or below {margin:g} %"
     crosses = Line2D([], [], color="0.3", marker="x", markeredgewidth=1.2, linestyle="", label=undefined)
     sizes = [*handles(looks), crosses, Line2D([], [], **FLOOR, label="floor of the grid")]
+    if hollow:
+        sizes += [Line2D([], [], color="0.3", **HOLLOW, label="most subnetworks collapsed (chance in-domain)")]
     title = f"effective size (left axis), margin {margin:g} points, mean ± sd of {seeds} pruning seeds"
     figure.legend(handles=sizes, loc="outside upper left", ncols=3, title=title, alignment="left")
     accuracies = handles({group: look for group, look in ACCURACIES.items() if group in looks}, linewidth=THIN)

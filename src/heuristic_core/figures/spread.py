@@ -7,6 +7,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from heuristic_core.figures.collapsed import crossed, crosses, with_collapses
 from heuristic_core.figures.panels import panels, percent_axis, upright_height
 from heuristic_core.figures.roles import COLOURS, ROLES
 from heuristic_core.figures.rows import CELL_MARKS, ft_seeds, full_model, subnetworks, subset_groups
@@ -21,12 +22,13 @@ FULL = {"color": "black", "linewidth": 1.4}
 WHISKER = {"color": "black", "linewidth": 0.6}
 
 
-def spread(accuracy: pd.DataFrame, settings, context, subsets, columns: int, letters=("", ""), families=False):
+def spread(tables, settings, context, subsets, columns: int, letters=("", ""), families=False):
     """Figure and marks (a row per point and per segment): a panel for each fine-tuning seed and sparsity.
 
     subsets: those shown; None for all. columns: panels side by side, 1 or 2. letters: of the mid and the high sparsity.
     families: name the HANS families above the panels, rather than in the subsets' names.
     """
+    accuracy = with_collapses(tables["accuracy"], tables)
     full = full_model(accuracy, context.last)
     cells = {s: subnetworks(accuracy, context.last, s, context.seeds) for s in (context.mid, context.high)}
     groups = subset_groups(full, subsets)
@@ -50,9 +52,10 @@ def spread(accuracy: pd.DataFrame, settings, context, subsets, columns: int, let
         ax.set_title(title, fontsize=SMALL, pad=14 + LINE * families)
     for ax in axes[-1]:
         ax.set_xticks(range(len(names)), names, rotation=90)
-    _legend(figure, full)
     marks = pd.concat([full, *cells.values()])
-    return figure, marks.loc[marks["subset"].isin(list(groups)), CELL_MARKS]
+    marks = marks.loc[marks["subset"].isin(list(groups)), [*CELL_MARKS, "collapsed"]]
+    _legend(figure, full, collapsed=marks["collapsed"].any())
+    return figure, marks
 
 
 def _short(subset: str, family: str) -> str:
@@ -78,6 +81,7 @@ def _panel(ax: Axes, cell: pd.DataFrame, full: pd.DataFrame, groups: dict[str, s
             cell, x="x", y="accuracy", hue="group", palette=COLOURS, style="group", markers=MARKERS, s=7, linewidth=0,
             zorder=3, legend=False, ax=ax,
         )  # fmt: skip
+    crosses(ax, *cell.loc[cell["collapsed"], ["x", "accuracy"]].to_numpy(float).T)
     ax.hlines(full["accuracy"], full["x"] - 0.45, full["x"] + 0.45, **FULL, zorder=4)
     ax.vlines("x", "low", "high", **WHISKER, zorder=4, data=full)
     ax.set(xlim=(-0.6, len(groups) - 0.4), xlabel="", ylabel="accuracy (%)")
@@ -99,9 +103,10 @@ def _above(ax: Axes, labels: list[tuple[str, str]], points: float, line: str) ->
         first = last + 1
 
 
-def _legend(figure, full: pd.DataFrame) -> None:
+def _legend(figure, full: pd.DataFrame, collapsed: bool) -> None:
     handles = [Line2D([], [], **FULL, label="full model")]
     if full["low"].notna().any():
         handles += [Line2D([], [], **WHISKER, marker="|", markersize=7, linestyle="", label="its 95 % interval")]
     handles += [Line2D([], [], color="0.4", marker="o", markersize=3, linestyle="", label="one subnetwork")]
-    figure.legend(handles=handles, loc="outside upper center", ncols=3)
+    handles += crossed(collapsed, "collapsed: at chance in-domain")
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))

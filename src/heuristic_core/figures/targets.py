@@ -11,6 +11,7 @@ class Target(NamedTuple):
     """One figure or table.
 
     tables: the Parquet tables it reads, by schema name. title: one line that says what it shows.
+    also: tables that it reads where a study has them.
     draws: the module that draws it, where that is another target's: the paper repeats figures for further models and
     tasks. model, task: the counterpart that a study must have for it; None for any.
     needs: facts of `Context`, the number of each that the study must have at least, and the setting that gives them.
@@ -22,17 +23,19 @@ class Target(NamedTuple):
     model: str | None = None
     task: str | None = None
     needs: tuple[tuple[str, int, str], ...] = ()
+    also: tuple[str, ...] = ()
 
 
 OVER_STEPS = (("checkpoints", 2, "grid.checkpoints"),)
 SIZES = ("effective_size", "finetune_accuracy")
+RUNS = ("runs",)  # which subnetworks collapsed
 FREQUENCIES = ("head_frequency", "rank_correlation")
 TARGETS = {
-    "figure02": Target(("accuracy",), "Subnetworks agree in-domain and disagree out-of-domain"),
+    "figure02": Target(("accuracy",), "Subnetworks agree in-domain and disagree out-of-domain", also=RUNS),
     "figure03": Target(("accuracy",), "Each subnetwork has its own out-of-domain profile"),
-    "figure04": Target(("group_accuracy",), "Accuracy against sparsity"),
+    "figure04": Target(("group_accuracy",), "Accuracy against sparsity", also=RUNS),
     "figure05": Target(("core",), "Heads by the number of subnetworks that keep them", task="mnli"),
-    "figure06": Target(SIZES, "Effective size over fine-tuning", model="bert", needs=OVER_STEPS),
+    "figure06": Target(SIZES, "Effective size over fine-tuning", model="bert", needs=OVER_STEPS, also=RUNS),
     "figure07": Target(("attention_maps", "core"), "Attention of core heads between the tokens of a pair", task="mnli"),
     "figure08": Target(
         ("attention_maps", "core"), "Attention of core heads between the tokens of a pair", "figure07", task="qqp"
@@ -40,11 +43,13 @@ TARGETS = {
     "figure09": Target(("attention", "core"), "Where the core heads attend"),
     "figure10": Target(("finetune_accuracy",), "The full model's accuracy over fine-tuning"),
     "figure11": Target(("core",), "Heads by the number of subnetworks that keep them", "figure05", task="qqp"),
-    "figure12": Target(("accuracy",), "Subnetworks on every subset"),
+    "figure12": Target(("accuracy",), "Subnetworks on every subset", also=RUNS),
     "figure13": Target(FREQUENCIES, "How often each head is kept, at both sparsities", task="mnli"),
     "figure14": Target(FREQUENCIES, "How often each head is kept, at both sparsities", "figure13", task="qqp"),
-    "figure15": Target(SIZES, "Effective size over fine-tuning", "figure06", model="roberta", needs=OVER_STEPS),
-    "figure16": Target(SIZES, "Effective size over fine-tuning", "figure06", model="gpt2", needs=OVER_STEPS),
+    "figure15": Target(
+        SIZES, "Effective size over fine-tuning", "figure06", model="roberta", needs=OVER_STEPS, also=RUNS
+    ),
+    "figure16": Target(SIZES, "Effective size over fine-tuning", "figure06", model="gpt2", needs=OVER_STEPS, also=RUNS),
     "figure_pretraining": Target(
         ("pretraining_attention", "pretraining_trace"),
         "When heads come to attend to the repeated word in pre-training",

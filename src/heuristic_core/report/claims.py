@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from heuristic_core.report.render import is_number
 
-VERDICTS = ("supported", "not supported", "undecided")
+VERDICTS = ("supported", "not supported", "undecided", "not applicable")
 MARGIN = 0.06  # of the width of a plot, left free at each side
 
 
@@ -41,11 +41,6 @@ def _claim(name: str, rows: list[dict]) -> Claim:
     seeds = sorted((row for row in rows if row is not whole), key=lambda row: row["ft_seed"])
     seeds = seeds if len(seeds) > 1 else []  # a single run is the study
     return Claim(name, whole["sentence"], whole["paper"], whole, seeds, _plot([whole, *seeds]))
-
-
-def interval_name(row: dict) -> str:
-    """What the ends low and high of a row are: over fine-tuning seeds a claim has their range."""
-    return "range" if "range" in (row["unit"] or "") else "95 % interval"
 
 
 def tally(claims: Sequence[Claim]) -> dict[str, int]:

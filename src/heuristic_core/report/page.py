@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from heuristic_core.analysis.runs import Outcome, outcomes
+from heuristic_core.analysis.runs import outcomes, troubled, warning
 from heuristic_core.config.context import Context
-from heuristic_core.report.claims import claims_of, interval_name, tally
+from heuristic_core.report.claims import claims_of, tally
 from heuristic_core.report.exhibits import caption_of, exhibit
 from heuristic_core.report.missing import Gap, gaps
 from heuristic_core.report.render import render
@@ -39,10 +39,9 @@ def study_page(
         context=context,
         claims=judged,
         tally=tally(judged),
-        interval_name=interval_name,
         figures=[e for e in exhibits if e.image],
         sheets=[e for e in exhibits if not e.image],
-        outcomes=study_outcomes(root),
+        **study_runs(root),
         gaps=study_gaps(root),
         splits=study_splits(root),
         settings=settings_by_block(settings or {}),
@@ -51,10 +50,19 @@ def study_page(
     )
 
 
-def study_outcomes(root: Path) -> list[Outcome] | None:
-    """What became of the study's pruning runs; None for a study that pruned nothing itself."""
+def study_runs(root: Path) -> dict:
+    """What became of the study's pruning runs, by the template's names; no outcomes where it pruned nothing itself."""
     path = root / "tables" / "runs.parquet"
-    return outcomes(read_table(path)) if path.is_file() else None
+    if not path.is_file():
+        return {"outcomes": None, "warning": None, "troubled": []}
+    runs = read_table(path)
+    return {"outcomes": outcomes(runs), "warning": warning(runs), "troubled": troubled(runs)}
+
+
+def warnings_of(roots: Sequence[str | Path]) -> list[str]:
+    """For the terminal, a line for each study whose pruning runs did not all go well."""
+    found = [(Path(root), study_runs(Path(root))["warning"]) for root in roots]
+    return [f"{root.name}: {said} See {root / 'report.html'}" for root, said in found if said]
 
 
 def study_gaps(root: Path) -> list[Gap]:

@@ -168,6 +168,7 @@ SCHEMAS = {
         "observed": (INT, "heads kept by all"),
         "expected": (REAL, "mean over permutations of heads within layers"),
         "p": (REAL, "share of permutations with at least as many, (1 + count) / (1 + permutations)"),
+        "p_fewer": (REAL, "the same with at most as many"),
         "permutations": (INT, "draws"),
     },
     "core_seeds": RUN | {
@@ -238,10 +239,12 @@ SCHEMAS = {
         "claim": (STRING, "its name in claims.yaml"),
         "sentence": (STRING, "what is claimed"),
         "paper": (STRING, "where the paper says it"),
-        "verdict": (STRING, "supported, not supported or undecided"),
-        "estimate": (REAL, "value of the statistic; null if it cannot be computed"),
-        "low": (REAL, "95 % interval, null where there is none; of several fine-tuning seeds their range"),
+        "verdict": (STRING, "supported, not supported, undecided or not applicable"),
+        "estimate": (REAL, "value of the statistic, of a test p; null if it cannot be computed. Of several fine-tuning "
+                           "seeds the mean, of tests the combined p (Fisher)"),
+        "low": (REAL, "95 % interval, null where there is none; of several fine-tuning seeds Student's t over them"),
         "high": (REAL, "its upper end"),
+        "opposite": (REAL, "of a test the p of the other tail; null of others and of two-sided tests"),
         "threshold": (STRING, "what the statistic must be, such as > 20"),
         "n": (INT, "units of the interval"),
         "unit": (STRING, "what the interval is over"),

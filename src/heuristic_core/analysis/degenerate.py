@@ -1,0 +1,52 @@
+"""Cells of the grid that no claim may rest on: most of their pruning runs failed, collapsed or missed their target."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pandas as pd
+
+from heuristic_core.analysis.runs import counted, faults, mostly_faulty
+from heuristic_core.config.context import Context
+
+
+class Cell(NamedTuple):
+    """Pruning runs that are read together. sparsity: None for all of the grid."""
+
+    step: int
+    sparsity: float | None
+    seeds: tuple[int, ...]
+    repeat: int = 0
+
+    def __str__(self) -> str:
+        return f"step {self.step}" + ("" if self.sparsity is None else f", sparsity {self.sparsity:g}")
+
+    def of(self, runs: pd.DataFrame) -> pd.DataFrame:
+        here = (runs["step"] == self.step) & (runs["repeat"] == self.repeat) & runs["seed"].isin(list(self.seeds))
+        return runs[here if self.sparsity is None else here & (runs["sparsity"] == self.sparsity)]
+
+
+def unsound(runs: pd.DataFrame, context: Context, *names: str) -> Iterator[str]:
+    """What is wrong with the named cells, for each of which most runs are at fault.
+
+    runs: table "runs" of one fine-tuning run. names: as :func:`cells` has them.
+    """
+    for cell in (cell for name in names for cell in cells(name, runs, context)):
+        rows = cell.of(runs)
+        if mostly_faulty(rows):
+            yield f"of the {len(rows)} pruning runs at {cell}, {counted(faults(rows))}"
+
+
+def cells(name: str, runs: pd.DataFrame, context: Context) -> list[Cell]:
+    """The cells behind "mid", "high", "early" (the early checkpoint's), "curve" (each sparsity of the last checkpoint)
+    and "sizes" (of each checkpoint all sparsities together: effective size takes a collapsed run as unfaithful)."""
+    curve = {"seeds": context.curve_seeds, "repeat": context.curve_repeat}
+    match name:
+        case "mid" | "high":
+            return [Cell(context.last, getattr(context, name), context.seeds)]
+        case "early":
+            return [] if context.early is None else [Cell(context.early, context.high, context.early_seeds)]
+        case "curve":
+            return [Cell(context.last, sparsity, **curve) for sparsity in sorted(runs["sparsity"].unique())]
+        case "sizes":
+            return [Cell(step, None, **curve) for step in context.checkpoints]
+    raise ValueError(f"no cell {name!r}")

@@ -1,0 +1,70 @@
+"""Statistics of what claims presume: that the full model generalises, and that an ablation leaves room for a cost.
+
+Where a value has no interval, as in published results, it is taken as it is: these are preconditions, no claims.
+"""
+
+import pandas as pd
+
+from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence
+from heuristic_core.analysis.statistics_heads import _group, _joint
+
+NAMES = {"id": "ID accuracy", "ood": "OOD accuracy", "ood-entailment": "entailment accuracy", "j": "J"}
+
+
+def generalisation(evidence: Evidence) -> Estimate:
+    """The full model's J above the margin, points; its OOD accuracy above the margin in a study that has no J."""
+    try:
+        row = evidence.full("j")
+    except CannotSay:
+        row = evidence.full("ood")
+    name = f"the full model's {NAMES[row['group']]}"
+    return _beyond(name, row["accuracy"], row["low"], row["high"], _margin(evidence))
+
+
+def ablated_above_floor(evidence: Evidence, group: str) -> Estimate:
+    """How far the model without the joint set is above the floor of a group and the margin, points.
+
+    The floor is 0, of ID accuracy chance. A cost that reaches it says no more than that all was lost.
+    """
+    floor = _margin(evidence) + (_chance(evidence) if group == "id" else 0.0)
+    return _beyond(*_ablated(evidence, group), floor)
+
+
+def ablated_below_ceiling(evidence: Evidence, group: str) -> Estimate:
+    """How far the model without the joint set is below the ceiling of a group, 100, less the margin, points.
+
+    A model that rejects every pair is at the ceiling of OOD accuracy: there the set has no cost to compare.
+    """
+    return _beyond(*_ablated(evidence, group), 100 - _margin(evidence), above=False)
+
+
+def _beyond(name: str, value: float, low: float, high: float, bound: float, above: bool = True) -> Estimate:
+    """By how much a value, with its interval if it has one, is on the right side of a bound."""
+    known = not pd.isna(low) and not pd.isna(high)
+    ends = f" [{low:.1f}, {high:.1f}]" if known else ""
+    detail = f"{name} is {value:.1f}{ends}, and {'above' if above else 'below'} {bound:.1f} is presumed"
+    sign = 1 if above else -1
+    low, high = sorted(sign * (end - bound) for end in (low, high)) if known else (None, None)
+    return Estimate(sign * (value - bound), low, high, detail=detail, exact=not known)
+
+
+def _ablated(evidence: Evidence, group: str) -> tuple[str, float, float, float]:
+    """The accuracy that ablating the joint set leaves on a group: its name, value and interval, as of the change."""
+    row = _group(_joint(evidence), group)
+    low, high = (row["accuracy"] + row[end] - row["change"] for end in ("change_low", "change_high"))
+    return f"{NAMES[group]} without {row['ablation']}", row["accuracy"], low, high
+
+
+def _margin(evidence: Evidence) -> float:
+    if evidence.context.margin is None:
+        raise CannotSay("the study has no margin")
+    return evidence.context.margin
+
+
+def _chance(evidence: Evidence) -> float:
+    """In-domain accuracy of always giving the most frequent label, percent; 0 where it is not recorded."""
+    chance = evidence.tables["runs"]["chance"].dropna() if "runs" in evidence.tables else []
+    return float(chance.max()) if len(chance) else 0.0
+
+
+STATISTICS = {f.__name__: f for f in (generalisation, ablated_above_floor, ablated_below_ceiling)}

@@ -1,0 +1,58 @@
+"""The rule of verdicts, which claims.yaml states: of one fine-tuning seed, and of a study over its seeds."""
+
+import operator
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from heuristic_core.analysis.estimates import Estimate
+from heuristic_core.analysis.seeds import mean_interval
+
+SUPPORTED, NOT_SUPPORTED, UNDECIDED = "supported", "not supported", "undecided"
+NOT_APPLICABLE = "not applicable"
+OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+SEEDS = "fine-tuning seeds"
+
+
+def is_test(threshold: str) -> bool:
+    """Whether the estimate is a p, as in "p < 0.05"."""
+    return threshold.startswith("p ")
+
+
+def verdict(found: Estimate, threshold: str) -> str:
+    """Whether an estimate supports a claim with this threshold."""
+    sign, level, *_ = threshold.removeprefix("p ").split()
+    holds, level = OPERATORS[sign], float(level)
+    if is_test(threshold):
+        against = found.opposite is not None and holds(found.opposite, level)
+        # Both tails can be small where fine-tuning seeds contradict each other.
+        return UNDECIDED if holds(found.value, level) == against else NOT_SUPPORTED if against else SUPPORTED
+    values = [found.value] if found.exact else [found.value, found.low, found.high]
+    if pd.isna(values).any():
+        return UNDECIDED
+    kept = [holds(value, level) for value in values]
+    return SUPPORTED if all(kept) else UNDECIDED if any(kept) else NOT_SUPPORTED
+
+
+def over_seeds(found: Sequence[Estimate], threshold: str) -> Estimate:
+    """The estimates of at least two fine-tuning seeds as one.
+
+    Of values their mean with its t interval; of tests the combined p (Fisher 1932), and of the other tails theirs.
+    """
+    values = [one.value for one in found]
+    if is_test(threshold):
+        others = [one.opposite for one in found if one.opposite is not None]
+        opposite = _combined(others) if len(others) == len(found) else None
+        unit = f"{SEEDS}, whose p are combined"
+        return Estimate(_combined(values), n=len(found), unit=unit, exact=True, opposite=opposite)
+    mean, low, high = mean_interval(pd.Series(values, dtype=float))
+    if len(set(values)) == 1:  # counts, or seeds at one floor: a t interval would have no width
+        ends = np.array([[one.value] * 2 if one.exact else [one.low, one.high] for one in found], dtype=float)
+        low, high = ends[:, 0].min(), ends[:, 1].max()
+    return Estimate(mean, low, high, len(found), SEEDS)
+
+
+def _combined(p: Sequence[float]) -> float:
+    return float(stats.combine_pvalues(p, method="fisher").pvalue)

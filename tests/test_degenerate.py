@@ -1,0 +1,220 @@
+"""Claims on models that say nothing: collapsed, failed, off their target, at chance, or not generalising."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import ROOT
+from test_claims import CONTEXT, JOINT, RUN, SIZES, ablation, actual, core_rows, evidence, group_row, table
+
+from heuristic_core.analysis import statistics_accuracy, statistics_heads, statistics_needs
+from heuristic_core.analysis.claims import claims
+from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.runs import by_cell
+from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.config.claims import Need, load_claims
+
+CHANCE = 33.3
+OF_FULL_MODEL = {"generalises-late"}  # with these tables; it rests on no pruning run
+
+
+def run_rows(count=None, steps=(10, 20, 30), sparsities=(0.1, 0.3, 0.5), seeds=(1, 2, 3, 4), **fault):
+    """Table "runs" of CONTEXT. fault: columns of the first `count` seeds' runs (None: of all)."""
+    well = {"actual_sparsity": 0.5, "chance": CHANCE, "collapsed": False, "missed": False}
+    return [
+        well | {"step": step, "sparsity": s, "seed": seed, "repeat": 0} | (fault if seed <= (count or 99) else {})
+        for step in steps
+        for s in sparsities
+        for seed in seeds
+    ]
+
+
+def full_rows(id_=90.0, ood=60.0, **more):
+    """The full model's group accuracies, with intervals of three points to each side."""
+    for group, value in {"id": id_, "ood": ood, "ood-entailment": 95.0, **more}.items():
+        yield group_row(value, group, 0.0, None, low=value - 3, high=value + 3, n=900, unit="pair", units=900)
+
+
+def constant_class():
+    """Tables of a study all of whose subnetworks give one class: every statistic of them looks well."""
+    levels = {"id": CHANCE, "ood": 99.0, "ood-entailment": 1.0}
+    pruned = [
+        group_row(value + 0.3 * seed + (s == 0.1), group, s, seed)
+        for group, value in levels.items()
+        for s in (0.1, 0.3, 0.5)
+        for seed in (1, 2, 3, 4)
+    ]
+    control = {"step": 30, "sparsity": 0.5, "group": "id", "accuracy": 20.0, "difference": 14.0}
+    control |= {"difference_low": 13.0, "difference_high": 15.0}
+    repeated = {"step": 30, "sparsity": 0.3, "group": "ood", "between_sd": 6.0, "seeds": 12, "repeated": 3}
+    rho = {"step": 30, "rho": 0.9, "low": 0.8, "high": 0.95, "n": 8}
+    shares = [
+        {"step": 30, "component": c, "category": "repeated", "share": 0.9 if c in (0, 4) else 0.01 * c}
+        for c in range(16)
+    ]
+    cost = {"interaction": 5.0, "interaction_low": 4.0, "interaction_high": 6.0}
+    cost |= {f"log_odds_{name}": value for name, value in cost.items()}
+    joint = [
+        row | ({"accuracy": 20.0 if row["group"] == "ood" else 80.0} | cost if row["role"] == "strongest" else {})
+        for row in JOINT
+    ]
+    rows = {
+        "group_accuracy": [*full_rows(), *pruned],
+        "accuracy": [row | {"subset": row["group"]} for row in pruned],
+        "components": actual(0.29, 0.28, 0.27, 0.26),
+        "controls": [control | {"control": name} for name in ("random", "importance")],
+        "variance": [repeated | {"within_sd": 0.1}],
+        "core": core_rows({0, 4}, {0, 4}, size=8),
+        "core_null": [{"set": "mid+high", "n": 8, "observed": 3, "expected": 0.5, "p": 0.01, "p_fewer": 1.0}],
+        "rank_correlation": [rho | {"seeds": seeds} for seeds in ("shared", "disjoint")],
+        "effective_size": SIZES,
+        "ablations": joint,
+        "attention": shares,
+        "overlap_heads": [
+            {"component": row["component"], "layer": row["layer"], "overlap": row["component"] in (0, 4)}
+            for row in core_rows({0, 4}, {0, 4}, size=8)
+        ],
+    }  # fmt: skip
+    return {name: table(name, of_table) for name, of_table in rows.items()}
+
+
+def supported(tables):
+    context = CONTEXT.model_copy(update={"checkpoints": (10, 20, 30)})
+    found = claims(context, tables, load_claims(ROOT / "claims.yaml"))
+    return found[found["ft_seed"].isna()].set_index("claim")[["verdict", "detail"]]
+
+
+def test_a_study_whose_runs_all_collapsed_earns_no_supported_verdict():
+    tables = constant_class()
+    blind = supported(tables)
+    assert (blind["verdict"] == "supported").sum() > 9
+    assert blind.loc["agree-in-domain", "verdict"] == "supported"
+    seen = supported(tables | {"runs": table("runs", run_rows(collapsed=True))})
+    assert set(seen.index[seen["verdict"] == "supported"]) == OF_FULL_MODEL
+    assert not set(seen["verdict"]) & {"not supported"}
+    assert seen.loc["agree-in-domain"].tolist() == [
+        "undecided", "of the 4 pruning runs at step 30, sparsity 0.3, 4 collapsed"
+    ]  # fmt: skip
+    well = supported(tables | {"runs": table("runs", run_rows())})
+    pd.testing.assert_frame_equal(well, blind)
+
+
+def test_a_spread_of_zero_between_collapsed_runs_is_no_agreement():
+    same = [group_row(CHANCE, "id", 0.3, seed) for seed in (1, 2, 3, 4)]
+    rows = {"group_accuracy": [*full_rows(), *same]}
+    blind = statistics_accuracy.seed_sd(evidence(**rows), group="id", sparsity="mid")
+    assert (blind.value, verdict(blind, "< 1.5 points")) == (0, "supported")
+    with pytest.raises(CannotSay, match=r"of the 4 pruning runs at step 30, sparsity 0.3, 4 collapsed"):
+        statistics_accuracy.seed_sd(evidence(**rows, runs=run_rows(collapsed=True)), group="id", sparsity="mid")
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ({"collapsed": True}, "3 collapsed"),
+        ({"missed": True}, "3 missed their target"),
+        ({"actual_sparsity": None, "collapsed": None, "missed": None}, "3 failed"),
+        ({"missed": True, "collapsed": True}, "3 collapsed, 3 missed their target"),
+    ],
+)
+def test_more_than_half_of_a_cell_makes_it_unsound(fault, said):
+    full = list(full_rows())
+    evidence(runs=run_rows(2, **fault), group_accuracy=full).sound("mid", "high")
+    with pytest.raises(CannotSay) as raised:
+        evidence(runs=run_rows(3, **fault), group_accuracy=full).sound("mid")
+    assert str(raised.value) == f"of the 4 pruning runs at step 30, sparsity 0.3, {said}"
+    with pytest.raises(CannotSay, match=r"at step 10, sparsity 0\.5, 2"):  # the early checkpoint has two seeds
+        evidence(runs=run_rows(2, steps=(10,), **fault), group_accuracy=full).sound("mid", "early")
+    with pytest.raises(CannotSay, match=r"sparsity 0\.1, 2 .*, and 2 more such cells"):
+        evidence(runs=run_rows(2, **fault), group_accuracy=full).sound("curve")
+
+
+def test_without_a_table_of_runs_nothing_is_refused():
+    evidence().sound("mid", "high", "early", "curve", "sizes")
+
+
+def test_subnetworks_of_a_full_model_at_chance_say_nothing():
+    with pytest.raises(CannotSay, match=r"the full model is at chance in-domain: 35.0 %, chance 33.3 %"):
+        evidence(runs=run_rows(), group_accuracy=full_rows(id_=35.0)).sound("mid")
+
+
+def test_cells_with_faults_are_counted():
+    rows = table("runs", [*run_rows(3, steps=(30,), sparsities=(0.3,), collapsed=True),
+                          *run_rows(1, steps=(30,), sparsities=(0.5,), missed=True),
+                          *run_rows(steps=(30,), sparsities=(0.1,))])  # fmt: skip
+    counts = {"failed": 0, "collapsed": 0, "missed their target": 0}
+    cell = {"ft_seed": RUN["ft_seed"], "step": 30, "runs": 4}
+    assert by_cell(rows) == [
+        cell | {"sparsity": 0.3, "counts": counts | {"collapsed": 3}, "most": True},
+        cell | {"sparsity": 0.5, "counts": counts | {"missed their target": 1}, "most": False},
+    ]
+
+
+# ---- preconditions
+
+
+def judged(needs, **tables):
+    (claim,) = [claim for claim in load_claims(ROOT / "claims.yaml") if claim.claim == "generalises-late"]
+    rows = {name: table(name, rows) for name, rows in tables.items()}
+    whole = claims(CONTEXT, rows, [claim.model_copy(update={"needs": needs})]).iloc[0]
+    return whole["verdict"], whole["detail"]
+
+
+GENERALISES = Need(statistic="generalisation", threshold="> 0 points")
+
+
+@pytest.mark.parametrize(
+    ("ood", "expected"), [(60.0, "supported"), (-0.5, "not applicable"), (5.0, "undecided"), (7.0, "not supported")]
+)
+def test_a_claim_applies_where_its_preconditions_hold(ood, expected):
+    assert judged([GENERALISES], group_accuracy=full_rows(ood=ood))[0] == expected
+
+
+def test_why_a_claim_does_not_apply_is_said():
+    assert judged([GENERALISES], group_accuracy=full_rows(ood=60.0, j=-1.0)) == (
+        "not applicable", "the full model's J is -1.0 [-4.0, 2.0], and above 3.0 is presumed"
+    )  # fmt: skip
+    assert judged([GENERALISES], group_accuracy=full_rows(ood=5.0)) == (
+        "undecided",
+        "unsure whether it applies: the full model's OOD accuracy is 5.0 [2.0, 8.0], and above 3.0 is presumed",
+    )
+    broken = Need(statistic="generalisation", threshold="< 0 points")
+    unknown = Need(statistic="ablated_above_floor", threshold="> 0 points", **{"with": {"group": "id"}})
+    assert judged([unknown, broken], group_accuracy=full_rows())[0] == "not applicable"
+    assert judged([unknown], group_accuracy=full_rows())[1].endswith("the study has no table ablations")
+
+
+def test_j_decides_where_a_study_has_it():
+    """Of a model that rejects every pair OOD accuracy is 100 %, and J 0."""
+    found = statistics_needs.generalisation(evidence(group_accuracy=full_rows(ood=100.0, j=0.0)))
+    assert (found.value, verdict(found, "> 0 points")) == (-3, "not supported")
+    found = statistics_needs.generalisation(evidence(group_accuracy=full_rows(ood=100.0)))
+    assert (found.value, found.low, found.high) == (97, 94, 100)
+
+
+def test_published_values_are_taken_as_they_are():
+    """Only of preconditions: they have no interval."""
+    printed = [row | {"low": None, "high": None} for row in full_rows(ood=30.0)]
+    found = statistics_needs.generalisation(evidence(group_accuracy=printed))
+    assert found.exact and verdict(found, "> 0 points") == "supported"
+
+
+def left(group, accuracy, change):
+    return ablation(
+        "strongest", "0.0+1.1", 2, {None: (group, change)}, accuracy=accuracy, change_low=change - 2,
+        change_high=change + 2,
+    )  # fmt: skip
+
+
+def test_an_ablation_leaves_room_for_a_cost():
+    rows = [*left("ood", 99.0, 40.0), *left("id", 34.0, -56.0), *left("j", 20.0, -40.0)]
+    found = evidence(ablations=rows, runs=run_rows(), group_accuracy=full_rows())
+    top = statistics_needs.ablated_below_ceiling(found, group="ood")
+    assert (top.value, top.low, top.high) == pytest.approx((-2, -4, 0))
+    assert top.detail == "OOD accuracy without 0.0+1.1 is 99.0 [97.0, 101.0], and below 97.0 is presumed"
+    floor = statistics_needs.ablated_above_floor(found, group="id")
+    assert (floor.value, floor.low, floor.high) == pytest.approx((34 - CHANCE - 3 + np.array([0, -2, 2])).tolist())
+    room = statistics_needs.ablated_above_floor(found, group="j")
+    assert verdict(room, "> 0 points") == "supported"
+    lesion = statistics_heads.interaction
+    with pytest.raises(CannotSay, match="no interaction in accuracy"):
+        lesion(found, of="accuracy", group="j")

@@ -1,0 +1,66 @@
+"""Collapsed subnetworks in figures: a cross or a hollow point, and a legend entry where there is one."""
+
+import pandas as pd
+import pytest
+from drawn import TABLES
+from figure_tables import CONTEXT
+from matplotlib.text import Text
+
+from heuristic_core.analysis.frames import frame
+from heuristic_core.config.analysis import Figure
+from heuristic_core.figures import draw
+
+MODEL = ["study", "model", "task", "ft_seed", "step", "sparsity", "seed", "repeat"]
+POINT = {"ft_seed": 2, "step": 2200, "sparsity": 0.5, "seed": 43}
+
+
+def runs(**where):
+    """Table "runs" of the subnetworks that figures show, of which those of `where` collapsed."""
+    models = TABLES["accuracy"].dropna(subset="seed")[MODEL].drop_duplicates()
+    models = pd.concat([models, models.assign(step=600)])
+    collapsed = pd.concat([models[name] == value for name, value in where.items()], axis=1).all(axis=1)
+    return frame("runs", models.assign(collapsed=collapsed, missed=False, actual_sparsity=models["sparsity"]))
+
+
+def drawn(name, **where):
+    """Its legend's words, the points that are crossed or hollow, panel by panel, and its marks."""
+    figure, marks = draw(name, TABLES | ({"runs": runs(**where)} if where else {}), Figure(), CONTEXT)
+    said = {text.get_text() for legend in figure.legends for text in legend.findobj(Text)}
+    marked = [line for ax in figure.axes for line in ax.lines if line.get_zorder() in (4, 5) and len(line.get_xdata())]
+    return said, marked, marks
+
+
+@pytest.mark.parametrize("name", ["figure02", "figure12"])
+def test_a_collapsed_subnetwork_is_crossed_on_every_subset(name):
+    said, marked, marks = drawn(name, **POINT)
+    assert "collapsed: at chance in-domain" in said
+    (crosses,) = marked
+    assert crosses.get_marker() == "x"
+    of_run = marks[marks["collapsed"]]
+    assert of_run[list(POINT)].drop_duplicates().values.tolist() == [list(POINT.values())]
+    assert sorted(crosses.get_ydata()) == sorted(of_run["accuracy"])
+
+
+def test_a_mean_with_a_collapsed_subnetwork_is_crossed():
+    said, (crosses,), marks = drawn("figure04", **POINT)
+    assert "some of them collapsed (chance in-domain)" in said
+    points = marks[marks["collapsed"] > 0]
+    assert set(points["sparsity"]) == {0.5} and set(points["ft_seed"]) == {2} and set(points["collapsed"]) == {1}
+    assert sorted(crosses.get_ydata()) == sorted(points["accuracy"])
+
+
+def test_a_size_is_hollow_where_most_subnetworks_collapsed():
+    said, marked, marks = drawn("figure06", ft_seed=1, step=600)
+    assert "most subnetworks collapsed (chance in-domain)" in said
+    points = marks[(marks["collapsed"] == 1) & marks["value"].notna()]
+    assert set(points["ft_seed"]) == {1} and set(points["step"]) == {600}
+    assert sorted(y for line in marked for y in line.get_ydata() if pd.notna(y)) == sorted(points["value"])
+    one = drawn("figure06", ft_seed=1, step=600, seed=42)  # of three
+    assert not one[1] and "most subnetworks collapsed (chance in-domain)" not in one[0]
+
+
+@pytest.mark.parametrize("name", ["figure02", "figure04", "figure06", "figure12"])
+def test_where_none_collapsed_nothing_is_said(name):
+    for where in ({}, {"ft_seed": 3}):
+        said, marked, _ = drawn(name, **where)
+        assert not marked and not [text for text in said if "collapsed" in text]
