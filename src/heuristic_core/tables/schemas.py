@@ -14,6 +14,7 @@ from heuristic_core.tables.columns import (
     ATTENTION,
     BOOL,
     CELL,
+    CHANGE,
     COMPONENT,
     EXAMPLE,
     INT,
@@ -66,9 +67,17 @@ SCHEMAS = {
     "finetune_predictions": RUN | STEP | SUBSET | EXAMPLE | SCORES,
     "accuracy": RUN | STEP | CELL | SUBSET | ACCURACY | INTERVAL | AGAINST_FULL | WHY,
     "group_accuracy": RUN | STEP | CELL | {
-        "group": (STRING, "id, ood or ood-entailment: the unweighted mean over its subsets, of those analysed"),
+        "group": (STRING, "id, ood or ood-entailment: the unweighted mean over its subsets, of those analysed; j: J, "
+                          "points, -100 to 100; auc: AUC, percent (both: means over families, see family_scores)"),
         "subsets": (INT, "subsets in the mean"),
     } | ACCURACY | INTERVAL | AGAINST_FULL | WHY,
+    "family_scores": RUN | STEP | CELL | {
+        "group": (STRING, "j: J, mean accuracy on the family's ood plus its ood-entailment subsets minus 100, points; "
+                          "auc: the area under the ROC curve of the two by log odds of entailment, percent"),
+        "family": SUBSET["family"],
+        "subsets": (INT, "subsets of both sides"),
+    } | {"n": ACCURACY["n"], "accuracy": (REAL, "value: points, -100 to 100, or percent, 0-100")} | INTERVAL | CHANGE
+    | WHY,
     "components": RUN | STEP | CELL | REMOVED | COMPONENT | {
         "kept": (BOOL, "is in the subnetwork"),
         "log_alpha": (REAL, "at the end of pruning"),
