@@ -191,7 +191,7 @@ def drawn(rng, sides, shift, templates):
         (([25], [100]), 0.0, False, 0.95, 0.95),
         (([6, 6, 6], [6, 6, 6]), 1.0, True, 0.95, 0.95),
         (([2] * 5, [2] * 5), 1.0, True, 0.95, 0.95),
-        (([4], [4]), 1.0, True, 0.93, 0.93),
+        (([4], [4]), 1.0, True, 0.93, 0.90),
     ],
 )
 def test_intervals_hold_j_and_auc(sides, shift, templates, j, auc):

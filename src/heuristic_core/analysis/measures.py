@@ -1,4 +1,4 @@
-"""J and AUC from predictions: how far a model tells entailment from the rest where the heuristic says entailment of all.
+"""J and AUC from predictions: how well a model tells entailment from the rest where the heuristic always says it.
 
 J is defined in :mod:`heuristic_core.analysis.accuracy`. AUC of an OOD and an entailment subset is the share, percent,
 of pairs (one of each) whose entailment pair has the higher log odds of entailment, ties counting half: the area under
@@ -73,6 +73,10 @@ class Measure(NamedTuple):
     def weights(self) -> list[float]:
         return [part.weight for part in self.parts]
 
+    @property
+    def pairs(self) -> int:
+        return sum(part.pairs for part in self.parts)
+
     def columns(self) -> dict:
         """Columns of the value with its interval, as of an accuracy."""
 
@@ -84,7 +88,7 @@ class Measure(NamedTuple):
         low, high = self._interval(self.value, lambda draws: draws, reach)
         units = {part.resamples.unit for part in self.parts}
         return {
-            "n": sum(part.pairs for part in self.parts),
+            "n": self.pairs,
             "accuracy": self.value,
             "low": np.clip(low, *LIMITS[self.group]),
             "high": np.clip(high, *LIMITS[self.group]),
