@@ -20,6 +20,7 @@ RULES = {"argmax-first": "correct", "merge-first": "correct_merged"}  # analysis
 MODELS = [*CELLS, *ABLATION]  # columns that tell models apart
 ID, OOD, ENTAILMENT = "id", "ood", "ood-entailment"  # groups of subsets
 J, AUC = "j", "auc"  # groups of rows that are no mean over subsets: measures of OOD against entailment subsets
+LEAST = {J: -100.0}  # what values of a group cannot be below, points or percent, where that is not 0; the most is 100
 
 
 def chosen(rows: pd.DataFrame, subsets: Collection[str] | None) -> pd.DataFrame:
@@ -88,7 +89,7 @@ def interval_of_mean(rows: pd.DataFrame) -> tuple[float, float]:
 def interval_of_j(rows: pd.DataFrame) -> tuple[float, float]:
     """The same of J, points. rows: of one model, with the columns of :func:`both_sides`, too."""
     low, high = interval_of_sum(rows, rows["weight"])
-    return max(low - 100, -100), min(high - 100, 100)
+    return max(low - 100, LEAST[J]), min(high - 100, 100)
 
 
 def interval_of_sum(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[float, float]:

@@ -19,10 +19,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.accuracy import AUC, ENTAILMENT, OOD, J, both_sides
+from heuristic_core.analysis.accuracy import AUC, ENTAILMENT, LEAST, OOD, J, both_sides
 from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy, unseen
 
-LIMITS = {J: (-100.0, 100.0), AUC: (0.0, 100.0)}
 SIDES = (OOD, ENTAILMENT)
 FLAT = 1e-9  # points; draws that differ by less are all the same
 
@@ -90,8 +89,8 @@ class Measure(NamedTuple):
         return {
             "n": self.pairs,
             "accuracy": self.value,
-            "low": np.clip(low, *LIMITS[self.group]),
-            "high": np.clip(high, *LIMITS[self.group]),
+            "low": np.clip(low, LEAST.get(self.group, 0), 100),
+            "high": np.clip(high, LEAST.get(self.group, 0), 100),
             "unit": units.pop() if len(units) == 1 else "pair or template",
             "units": sum(self.units),
         }

@@ -140,7 +140,8 @@ SCHEMAS = {
     },
     # ---- what analysis derives
     "effective_size": RUN | STEP | {
-        "group": (STRING, "id, ood, ood-entailment, mixed (plain mean over ID and OOD subsets) or mixed-1:1 (half ID)"),
+        "group": (STRING, "id, ood, ood-entailment, j (J), mixed (plain mean over ID and OOD subsets: the authors' "
+                          "script) or mixed-1:1 (mean of ID and OOD: the paper's text)"),
         "criterion": (STRING, "accuracy (above the full model's minus threshold points), recovery (at least threshold "
                               "percent of it), agreement (at least threshold percent of pairs with its class) or kl "
                               "(at most threshold nats)"),
@@ -148,8 +149,9 @@ SCHEMAS = {
         "order": (STRING, "per-seed (threshold, then mean), mean-first (mean, then threshold) or upward (per "
                           "seed, from dense, stopping at the first failure)"),
         "seed": (INT, "pruning seed; null for the summary over seeds"),
-        "full_accuracy": (REAL, "percent, full model"),
-        "effective_size": (REAL, "percent of components, 100 * (1 - largest faithful sparsity); null where undefined"),
+        "full_accuracy": (REAL, "percent, full model; of group j points"),
+        "effective_size": (REAL, "percent of components, 100 * (1 - largest faithful sparsity), interpolated between "
+                                 "sparsities unless analysis.effective_size is grid; null where undefined"),
         "floor": (REAL, "percent, the smallest size that the largest sparsity of the grid can show"),
         "sd": (REAL, "standard deviation (n-1) over seeds, summary rows of per-seed orders only"),
         "n_seeds": (INT, "pruning seeds"),
@@ -199,7 +201,7 @@ SCHEMAS = {
     } | SUBSET | {
         "over": (STRING, "pruning seeds (of one fine-tuning seed) or fine-tuning seeds (their means over these)"),
         "n": (INT, "seeds"),
-        "mean": (REAL, "percent"),
+        "mean": (REAL, "percent; of group j points"),
         "sd": (REAL, "standard deviation (n-1), points"),
         "min": (REAL, "percent"),
         "max": (REAL, "percent"),
