@@ -61,7 +61,7 @@ def tables(predictions: dict, folder: Path) -> Iterator[tuple[str, object]]:
     logits = matrix(pq.read_table(folder / "predictions.parquet")["logits"])
     settings = STUDY.analysis
     scored = accuracies(rows, logits, settings.subsets, settings.class_rule, DRAWS, settings.seed)
-    yield from zip(("accuracy", "group_accuracy"), scored, strict=True)
+    yield from zip(("accuracy", "group_accuracy", "family_scores"), scored, strict=True)
     kept = frame("components", [row for one in subnetworks() for row in one.rows()])
     yield "components", kept
     yield "core", core(kept, CONTEXT)

@@ -34,6 +34,6 @@ def context(found):
 
 def sizes(found):
     """Effective sizes by the paper's criterion, summaries over seeds."""
-    analysis = Analysis(subsets=found["study"]["settings"]["analysis"]["subsets"])
+    analysis = Analysis(**found["study"]["settings"]["analysis"])
     table = effective_size(found["accuracy"], analysis, context(found))
     return table[table["seed"].isna() & (table["criterion"] == "accuracy") & (table["threshold"] == 3.0)]

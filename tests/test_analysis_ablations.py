@@ -174,6 +174,29 @@ def test_names_may_be_categories():
     )
 
 
+def test_j_and_auc_have_changes_and_interactions_of_their_own():
+    """With the first OOD subset in the part of the entailment class."""
+    table = predictions()
+    table["group"] = table["group"].astype(str).where(table["subset"] != "ood_a", "ood-entailment")
+    result = ablations(table, sets(), bootstrap=200)
+    accuracy, change, interaction = (by_cell(result, name) for name in ("accuracy", "change", "interaction"))
+    for name in RIGHT:
+        own = [accuracy[name, subset] for subset in ("ood_a", "ood_b")]
+        assert accuracy[name, "j"] == pytest.approx(sum(own) - 100)
+        # Log odds are 1 or -1: a pair of pairs is in the right order, tied if one of them is right, or in the wrong.
+        assert accuracy[name, "auc"] == pytest.approx(sum(own) / 2)
+    assert change["0.0+0.1", "j"] == pytest.approx(-60 - 5)
+    assert interaction["0.0+0.1", "j"] == pytest.approx(65 - (20 + 0) - (10 + 10))
+    assert interaction["0.0+0.1", "auc"] == pytest.approx(interaction["0.0+0.1", "j"] / 2)
+    rows = result[result["group"].isin(["j", "auc"]) & (result["kind"] == "mean")].set_index(["ablation", "group"])
+    pair = rows.loc["0.0+0.1"]
+    assert (pair["interaction_low"] < pair["interaction"]).all() and (
+        pair["interaction"] < pair["interaction_high"]
+    ).all()
+    assert rows.loc[CONTROL, ["change_low", "interaction_low"]].isna().all(axis=None)
+    assert rows["log_odds_change"].isna().all() and (rows["n"] == 30).all()
+
+
 def test_single_drops_by_component_index():
     mean, table = sets()[lambda s: s["kind"] == "mean"], predictions()[lambda p: p["kind"] == "mean"]
     assert single_ood_drops(table, mean) == pytest.approx({0: 10, 1: 10, 2: -5})

@@ -1,3 +1,4 @@
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,8 @@ from heuristic_core.tables.parquet import write_table
 from heuristic_core.tables.schemas import schema
 
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1}
-ONE = Analysis(margins=[3.0], recovery=[])
+GRID = Analysis(margins=[3.0], recovery=[], effective_size="grid")
+ONE = GRID.model_copy(update={"effective_size": "interpolated"})
 
 
 def cell(step, sparsity, seed, repeat=0, column="accuracy", **subsets):
@@ -30,7 +32,7 @@ def curves(full, by_seed, step=10, name="id_a"):
             yield from cell(step, sparsity, seed, **{name: value})
 
 
-def sizes(rows, seeds, analysis=ONE, steps=(10, 20, 30, 40), curve_repeat=0):
+def sizes(rows, seeds, analysis=GRID, steps=(10, 20, 30, 40), curve_repeat=0):
     """Table "effective_size". The steps and sparsities of the spread do not matter."""
     own = {"curve_seeds": tuple(seeds), "checkpoints": steps, "curve_repeat": curve_repeat}
     context = Context(mid=0.3, high=0.5, last=40, seeds=(1, 2), **own)
@@ -78,6 +80,38 @@ def test_exactly_at_the_margin_is_not_faithful():
     assert pd.isna(summary(result, "per-seed", "sd"))
 
 
+def test_a_size_lies_where_the_line_between_two_sparsities_crosses_the_margin():
+    result = sizes(curves(90.0, TWO), [1, 2], ONE)
+    by_seed = result[result["seed"].notna()].set_index(["order", "seed"])["effective_size"].to_dict()
+    # Seed 1 is faithful at the end of the grid; upward it falls from 88 at 0.1 to 86 at 0.3. Seed 2: 89 to 85.
+    assert by_seed == pytest.approx(
+        {("per-seed", 1): 50.0, ("per-seed", 2): 60.0, ("upward", 1): 80.0, ("upward", 2): 60.0}
+    )
+    assert summary(result, "mean-first") == pytest.approx(100 * (1 - 0.3 - 0.2 * 0.5 / 1))
+    # From the full model on: 90 at no sparsity, 84 at 0.2.
+    assert summary(sizes(curves(90.0, {1: {0.2: 84.0}}), [1], ONE), "per-seed") == pytest.approx(90.0)
+    agreement = ONE.model_copy(update={"agreement": [0.95], "kl": [0.1], "recovery": [0.9]})
+    rows = list(curves(90.0, {1: {0.2: 72.0}}))
+    rows[-1] |= {"agreement": 75.0, "kl": 0.4}
+    result = sizes(rows, [1], agreement).query("order == 'per-seed' and seed.isna()").set_index("criterion")
+    assert result["effective_size"].to_dict() == pytest.approx(
+        {"accuracy": 100 - 20 * 3 / 18, "recovery": 90.0, "agreement": 96.0, "kl": 95.0}
+    )
+
+
+def test_sizes_that_do_not_differ_differ_less_than_on_the_grid():
+    """The range over checkpoints, where all that differs is noise of 0.4 points of accuracy at every sparsity."""
+    rng, widths = np.random.default_rng(0), {}
+    rows = []
+    for step in range(1, 11):
+        curve = {s: 90 - 3 * (s / 0.42) ** 2 + rng.normal(0, 0.4) for s in (0.2, 0.4, 0.6, 0.8)}
+        rows += list(curves(90.0, {1: curve}, step=step))
+    for analysis in (GRID, ONE):
+        found = sizes(rows, [1], analysis, steps=tuple(range(1, 11))).query("order == 'per-seed' and seed.isna()")
+        widths[analysis.effective_size] = found["effective_size"].max() - found["effective_size"].min()
+    assert widths["grid"] >= 20 and widths["interpolated"] < 15
+
+
 def test_undefined_where_the_full_model_is_at_the_floor():
     result = sizes(curves(2.04, TWO), [1, 2])
     assert result["effective_size"].isna().all()
@@ -92,6 +126,19 @@ def test_a_failed_subnetwork_is_left_out():
     assert summary(result, "per-seed") == 80.0
     absent = {1: {0.1: 88.0, 0.3: 86.0}, 2: TWO[2]}
     pd.testing.assert_frame_equal(sizes(curves(90.0, absent), [1, 2]), result)
+
+
+@pytest.mark.parametrize("analysis", [GRID, ONE])
+def test_a_missing_subnetwork_is_skipped_in_all_orders(analysis):
+    """As if its sparsity were not on the grid of its seed, nor on that of the mean over seeds."""
+    one, other = {0.1: 88.0, 0.2: 89.5, 0.3: 86.0}, {0.1: 89.0, 0.2: None, 0.3: 88.0, 0.4: 80.0}
+    found = sizes(curves(90.0, {1: one | {0.4: 85.0}, 2: other}), [1, 2], analysis)
+    for order in ("per-seed", "upward"):
+        by_seed = found[(found["order"] == order) & (found["seed"] == 2)]["effective_size"].item()
+        assert by_seed == pytest.approx(70.0 if analysis is GRID else 100 * (1 - 0.3 - 0.1 * 1 / 8))
+    # Means: 88.5 at 0.1, 87 at 0.3; the mean over one seed at 0.2 would be 89.5.
+    expected = 90.0 if analysis is GRID else 100 * (1 - 0.1 - 0.2 * 1.5 / 1.5)
+    assert summary(found, "mean-first") == pytest.approx(expected)
 
 
 def test_a_missing_seed_has_a_row_with_a_reason():
@@ -153,11 +200,28 @@ def test_groups_and_mixtures():
     result = sizes(rows, [1])
     by_group = {group: summary(result, "per-seed", group=group) for group in result["group"].unique()}
     # Mixed: 80 for the full model; 77.83 at 0.2 is within 3 points, 72.67 at 0.4 is not. 1:1: 75, 71.75 is not.
-    assert by_group == {"id": 60.0, "ood": 100.0, "ood-entailment": 60.0, "mixed": 80.0, "mixed-1:1": 100.0}
+    assert by_group == {"id": 60.0, "ood": 100.0, "ood-entailment": 60.0, "mixed": 80.0, "mixed-1:1": 100.0, "j": 100.0}
     assert summary(result, "per-seed", "full_accuracy", group="mixed") == 80.0
     assert summary(result, "per-seed", "full_accuracy", group="mixed-1:1") == 75.0
-    only_id = sizes(rows, [1], ONE.model_copy(update={"subsets": ["id_a", "id_b"]}))
+    only_id = sizes(rows, [1], GRID.model_copy(update={"subsets": ["id_a", "id_b"]}))
     assert set(only_id["group"]) == {"id"}
+
+
+def test_the_size_of_j():
+    """90 + 60 - 100 = 50: at 0.2 OOD falls by 10 and J with it, at 0.4 OOD rises and the entailment class falls."""
+    rows = [
+        *cell(10, 0.0, None, ood_a=60.0, entailment_b=90.0),
+        *cell(10, 0.2, 1, ood_a=58.0, entailment_b=90.0),
+        *cell(10, 0.4, 1, ood_a=90.0, entailment_b=40.0),
+    ]
+    result = sizes(rows, [1], Analysis(margins=[3.0], effective_size="grid"))
+    assert summary(result, "per-seed", group="ood", criterion="accuracy") == 60.0  # it rejects more pairs
+    assert summary(result, "per-seed", group="j", criterion="accuracy") == 80.0
+    assert summary(result, "per-seed", "full_accuracy", group="j", criterion="accuracy") == 50.0
+    assert set(result.loc[result["group"] == "j", "criterion"]) == {"accuracy", "recovery"}
+    at_floor = [row | {"accuracy": 100.0 * (row["group"] == "ood")} for row in rows]
+    why = summary(sizes(at_floor, [1]), "per-seed", "reason", group="j")
+    assert why == "undefined: the full model at 0.0 points is not above the margin of 3 points"
 
 
 def test_the_criteria_and_their_thresholds():
@@ -166,7 +230,9 @@ def test_the_criteria_and_their_thresholds():
     for sparsity, *observed in zip((0.2, 0.4), *values.values(), strict=True):
         row = dict(zip(values, observed, strict=True))
         rows += [one | row for one in cell(10, sparsity, 1, id_a=None, ood_b=None)]
-    analysis = Analysis(margin=3.0, margins=[1.0, 4.0, 4.5], recovery=[0.95, 0.99], agreement=[0.95, 0.96], kl=[0.1])
+    analysis = GRID.model_copy(
+        update={"margins": [1.0, 4.0, 4.5], "recovery": [0.95, 0.99], "agreement": [0.95, 0.96], "kl": [0.1]}
+    )
     result = sizes(rows, [1], analysis)
     found = result[(result["order"] == "per-seed") & result["seed"].isna()]
     found = found.set_index(["group", "criterion", "threshold"])

@@ -43,7 +43,8 @@ CORRECT = {
 def tables(rule="argmax-first", subsets=None, correct=CORRECT, logits=None, bootstrap=400):
     rows = predictions(correct)
     logits = np.zeros((len(rows), 3)) if logits is None else logits
-    accuracy, groups = accuracies(rows, logits, subsets, rule, bootstrap, seed=0)
+    accuracy, groups, families = accuracies(rows, logits, subsets, rule, bootstrap, seed=0)
+    assert list(families.columns) == schema("family_scores").names and families.empty  # no entailment subsets
     assert list(accuracy.columns) == schema("accuracy").names
     assert list(groups.columns) == schema("group_accuracy").names
     return accuracy, groups

@@ -210,36 +210,6 @@ def test_repeated_word_attention_is_compared_within_layers():
     assert found.opposite == 1
 
 
-def sizes(group, by_step):
-    """by_step: step -> (full accuracy, size by seed or None)."""
-    for step, (full, by_seed) in by_step.items():
-        row = {"step": step, "group": group, "order": "per-seed", "criterion": "accuracy", "threshold": 3.0}
-        row |= {"full_accuracy": full, "floor": 30.0}
-        reason = None if by_seed else f"undefined: full model at {full} %"
-        mean = float(np.mean(by_seed)) if by_seed else None
-        yield row | {"seed": None, "effective_size": mean, "reason": reason}
-        for seed, size in zip((1, 2), by_seed or (None, None), strict=True):
-            yield row | {"seed": seed, "effective_size": size, "reason": reason}
-
-
-SIZES = [
-    *sizes("id", {10: (90.0, (50.0, 40.0)), 20: (90.0, (45.0, 50.0)), 30: (90.0, (50.0, 60.0))}),
-    *sizes("ood", {10: (0.5, None), 20: (40.0, (90.0, 80.0)), 30: (60.0, (70.0, 90.0))}),
-]
-
-
-def test_effective_sizes_are_compared_by_seed():
-    found = evidence(effective_size=SIZES)
-    widths = heads.size_range(found, group="id")
-    assert (widths.value, widths.n) == (12.5, 2)  # 5 and 20 points
-    jump = heads.size_jump(found)
-    assert jump.value == pytest.approx(37.5)  # 45 and 30 points at step 20
-    assert "at step 20" in jump.detail
-    undefined = heads.undefined_sizes(found, group="ood")
-    assert (undefined.value, undefined.n) == (1, 3)
-    assert undefined.detail == "at steps 10 (full model 0.5 %)"
-
-
 def ablation(role, name, size, changes, **more):
     """changes: subset or None -> (group, change)."""
     base = {"step": 30, "kind": "mean", "ablation": name, "role": role, "size": size, "layers": "0+1", "n": 100}
@@ -275,6 +245,25 @@ def test_the_joint_ablation_is_read_from_the_table():
     assert lowest.detail == "negative on 1 of 2: a +15.0, b -5.0"
 
 
+def test_ablations_are_judged_on_j_beside_accuracy():
+    """A set without which the model rejects every pair: OOD accuracy rises, J falls."""
+    joint = [
+        *ablation("strongest", "0.0+1.1", 2, {None: ("id", -20.0)}, change_low=-23.0, change_high=-17.0),
+        *ablation("strongest", "0.0+1.1", 2, {None: ("ood", 40.0)}, change_low=36.0, change_high=44.0),
+        *ablation("strongest", "0.0+1.1", 2, {None: ("j", -50.0)}, change_low=-54.0, change_high=-46.0,
+                  interaction=5.0, interaction_low=2.0, interaction_high=8.0),
+        *(row for k in range(20) for row in ablation("control", f"control {k}", 2, {None: ("j", -1.0 * k)})),
+    ]  # fmt: skip
+    found = evidence(ablations=joint)
+    assert heads.ood_minus_id_drop(found).value == -60
+    assert heads.ood_minus_id_drop(found, group="j").value == 30
+    assert heads.against_controls(found, group="j").value == pytest.approx(1 / 21)
+    with pytest.raises(CannotSay, match=r"gains 40\.0 points OOD"):
+        heads.interaction(found, of="accuracy")
+    inter = heads.interaction(found, of="accuracy", group="j")
+    assert (inter.value, inter.low, inter.high) == (5, 2, 8) and inter.detail == "0.0+1.1: -50.0 points J together"
+
+
 def test_a_core_of_more_than_three_is_judged_whole():
     whole = [row | {"role": "core-all", "ablation": "core-all", "layers": "0+1+1+1"} for row in JOINT[:1]]
     found = evidence(ablations=[*JOINT, *whole, *(row | {"group": "ood", "change": -9.0} for row in whole)])
@@ -293,7 +282,7 @@ def test_few_or_no_random_sets_decide_nothing():
 def test_a_set_that_gains_out_of_domain_accuracy_has_no_cost_to_compare():
     """A model that comes to reject every pair does."""
     gain = [row | ({"change": 3.0} if row["group"] == "ood" and row["subset"] is None else {}) for row in JOINT]
-    with pytest.raises(CannotSay, match=r"ablating 0\.0\+1\.1 gains 3\.0 points out-of-domain"):
+    with pytest.raises(CannotSay, match=r"ablating 0\.0\+1\.1 gains 3\.0 points OOD"):
         heads.interaction(evidence(ablations=gain), of="accuracy")
 
 

@@ -18,7 +18,7 @@ for study in PUBLISHED:
     layout = Layout(f"{STUDY.results}/{study.name}", f"{STUDY.results}/{study.name}")
     prefix = f"published_{study.task}_"
     imported = ["accuracy", "finetune_accuracy", "actual_sparsity", *(["ablations"] if paper(study.task) else [])]
-    tables = [*imported, "group_accuracy", "effective_size", "summary", "variance"]
+    tables = [*imported, "group_accuracy", "family_scores", "effective_size", "summary", "variance"]
     drawn = [name for name in TARGETS if unmet(name, study.context, tables) is None]
     PUBLISHED_STUDIES.append(Shown(prefix, layout, study.context, study.figures, drawn, tables, study.analysis))
     PUBLISHED_RESULTS += [f"{layout.root}/report.html", *map(layout.table, [*tables, "provenance"])]
@@ -54,6 +54,7 @@ for study in PUBLISHED:
             accuracy=layout.table("accuracy"),
         output:
             table=layout.table("group_accuracy"),
+            family_scores=layout.table("family_scores"),
         log:
             layout.log("tables/group_accuracy"),
         group:

@@ -9,6 +9,7 @@ rule gather:
         predictions=f"{L.root}/tables/predictions/ft{{ft_seed}}-step{{step}}.parquet",
         accuracy=f"{L.step}/accuracy.parquet",
         group_accuracy=f"{L.step}/group_accuracy.parquet",
+        family_scores=f"{L.step}/family_scores.parquet",
         components=f"{L.step}/components.parquet",
         traces=f"{L.step}/prune_trace.parquet",
         runs=f"{L.step}/runs.parquet",
@@ -52,7 +53,7 @@ rule core:
 
 PARTS = {
     name: expand(f"{L.step}/{name}.parquet", ft_seed=STUDY.finetune.seeds, step=STUDY.finetune.checkpoints)
-    for name in ("accuracy", "group_accuracy", "components", "prune_trace", "runs")
+    for name in ("accuracy", "group_accuracy", "family_scores", "components", "prune_trace", "runs")
 } | {
     name: expand(f"{L.run}/{file}.parquet", ft_seed=STUDY.finetune.seeds)
     for name, file in {
@@ -133,7 +134,7 @@ for one in (OWN, *PUBLISHED_STUDIES):
         params:
             **job(
                 "effective_size",
-                analysis=block(one.analysis, {"margin", "margins", "recovery", "agreement", "kl", "subsets"}),
+                analysis=block(one.analysis, {"margin", "margins", "recovery", "agreement", "kl", "effective_size", "subsets"}),
                 context=context_of(one.context, "curve_seeds", "curve_repeat", "checkpoints"),
             ),
         shell:

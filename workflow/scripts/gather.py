@@ -16,7 +16,8 @@ from heuristic_core.pruning.subnetwork import FailedRun, load_run
 from heuristic_core.tables.parquet import as_frame, concatenate, matrix, read_coded, write_joined, write_table
 from heuristic_core.tables.schemas import CELL, RUN, STEP, SUBSET
 
-COLUMNS = [*RUN, *STEP, *CELL, *SUBSET, "template", "label", "example", "correct", "correct_merged"]
+COLUMNS = [*RUN, *STEP, *CELL, *SUBSET, "template", "label", "example"]
+COLUMNS += ["correct", "correct_merged", "log_odds"]
 LOGGER = logging.getLogger("heuristic_core.gather")
 
 
@@ -37,6 +38,7 @@ def main(arguments=None):
         predictions="where to write all predictions",
         accuracy="where to write accuracies",
         group_accuracy="where to write accuracies of groups of subsets",
+        family_scores="where to write J and AUC of families of subsets",
         components="where to write components",
         traces="where to write pruning traces",
         runs="where to write what became of each pruning run",
@@ -47,9 +49,10 @@ def main(arguments=None):
     logits = matrix(pq.read_table(args.predictions, columns=["logits"])["logits"])
     found = list(map(load_run, args.subnetworks))
     failed = [one for one in found if isinstance(one, FailedRun)]
-    accuracy, groups = accuracies(rows, logits, a.subsets, a.class_rule, a.bootstrap, a.seed, failed)
+    accuracy, groups, families = accuracies(rows, logits, a.subsets, a.class_rule, a.bootstrap, a.seed, failed)
     write_table("accuracy", accuracy, args.accuracy)
     write_table("group_accuracy", groups, args.group_accuracy)
+    write_table("family_scores", families, args.family_scores)
     write_table("components", [row for one in found for row in one.rows()], args.components)
     traces = concatenate("prune_trace", args.trace_parts)
     write_table("prune_trace", traces, args.traces)

@@ -13,6 +13,7 @@ import pandas as pd
 from heuristic_core.analysis.accuracy import RULES, chosen
 from heuristic_core.analysis.bootstrap import Resamples, interval, of_change
 from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.analysis.measures import Measure, Subset, measures
 from heuristic_core.tables.schemas import RUN, STEP, SUBSET
 
 MODEL = [*RUN, *STEP]
@@ -78,7 +79,8 @@ def ablations(
     """Table "ablations" from tables "ablation_predictions" and "ablation_sets".
 
     An ablation has one row for each subset, and one for each group (subset null): the unweighted mean over its
-    subsets, restricted to `subsets` where given, with n the pairs of them all. Changes are against "none" of the same
+    subsets, restricted to `subsets` where given, with n the pairs of them all; and one for J and AUC, where there are
+    both OOD and entailment subsets. Changes are against "none" of the same
     kind. Log odds are those of the true label, clipped to +-30 nats for each pair.
     rule: ``analysis.class_rule``. bootstrap: draws of a subset's templates or pairs, the same for all its ablations;
     a group's draw is the mean over its subsets.
@@ -90,9 +92,12 @@ def ablations(
         own = sets[(sets[MODEL] == list(model)).all(axis=1)].reset_index(drop=True)
         described = own.assign(size=own["heads"].map(len), position=range(len(own)))
         effects = Effects(own)
-        for measured in _measured(of_model, own, subsets, rule, bootstrap, seed):
-            columns = _columns(effects, measured, own["role"] == "control")
-            parts.append(described.assign(**measured.identity, **columns))
+        for one in _measured(of_model, own, subsets, rule, bootstrap, seed):
+            columns = _of_measure(effects, one) if isinstance(one, Measure) else _columns(effects, one)
+            ends = [name for name in columns if name.endswith(("_low", "_high"))]
+            values = described.assign(**columns)
+            values.loc[own["role"] == "control", ends] = np.nan
+            parts.append(values)
     rows = pd.concat(parts) if parts else sets.head(0).assign(position=0, subset=None, group=None)
     return frame("ablations", rows.sort_values([*MODEL, "position", "subset", "group"]))
 
@@ -117,22 +122,26 @@ def _of(sets: pd.DataFrame, *roles: str) -> pd.DataFrame:
     return sets[sets["role"].isin(roles)]
 
 
-def _measured(predictions, sets, subsets, rule, bootstrap, seed) -> Iterator[Measured]:
-    """Every subset, then every group."""
+def _measured(predictions, sets, subsets, rule, bootstrap, seed) -> Iterator[Measured | Measure]:
+    """Every subset, then every group, then J and AUC."""
     entering = set(chosen(predictions[["subset"]].drop_duplicates(), subsets)["subset"])
     groups: dict[str, list[Measured]] = {}
+    scored = []
     for (subset, group, family), cell in predictions.groupby([*SUBSET], dropna=False, observed=True):
         values, templates = _values(cell, sets, rule, subset)
         resamples = Resamples(templates, bootstrap, numpy_generator(seed, "bootstrap", subset, group))
         identity = {"subset": subset, "group": group, "family": family, "n": len(values)}
-        measured = Measured(identity, values.mean(axis=0, dtype=float), [resamples.means(values)], [resamples.units])
+        draws = resamples.means(values)
+        measured = Measured(identity, values.mean(axis=0, dtype=float), [draws], [resamples.units])
         if subset in entering:
             groups.setdefault(group, []).append(measured)
+            scored.append(Subset(identity, values[:, 0] / 100, values[:, 1], draws[:, 0], resamples))
         yield measured
     for group, parts in groups.items():
         identity = {"subset": None, "group": group, "family": None, "n": sum(part.identity["n"] for part in parts)}
         means = sum(part.means for part in parts) / len(parts)
         yield Measured(identity, means, [part.draws[0] for part in parts], [part.units[0] for part in parts])
+    yield from measures(scored)[0]
 
 
 def _values(cell: pd.DataFrame, sets: pd.DataFrame, rule: str, subset: str) -> tuple[np.ndarray, np.ndarray]:
@@ -158,8 +167,27 @@ def _values(cell: pd.DataFrame, sets: pd.DataFrame, rule: str, subset: str) -> t
     return np.stack(values, axis=1), cell["template"].to_numpy()[order[: examples.shape[1]]]
 
 
-def _columns(effects: Effects, measured: Measured, control: pd.Series) -> dict[str, np.ndarray]:
-    """The columns of values, by ablation; controls have no intervals."""
+def _of_measure(effects: Effects, measure: Measure) -> dict:
+    """Identity and values of J or AUC, by ablation; they have no log odds of their own."""
+    change, change_low, change_high = measure.effect(effects.changes, effects.compared)
+    interaction, interaction_low, interaction_high = measure.effect(effects.interactions, effects.summed)
+    return {
+        "subset": None,
+        "group": measure.group,
+        "family": None,
+        "n": measure.pairs,
+        "accuracy": measure.value,
+        "change": change,
+        "change_low": change_low,
+        "change_high": change_high,
+        "interaction": interaction,
+        "interaction_low": interaction_low,
+        "interaction_high": interaction_high,
+    }
+
+
+def _columns(effects: Effects, measured: Measured) -> dict:
+    """Identity and values of a subset or a group, by ablation."""
     means, units = measured.means, measured.units
     change, interaction = effects.changes(means), effects.interactions(means)
     changes, interactions = (
@@ -169,18 +197,16 @@ def _columns(effects: Effects, measured: Measured, control: pd.Series) -> dict[s
     # Accuracies, not log odds, which are never all the same.
     changes[:, 0] = of_change(*changes[:, 0], sum(units), effects.compared)
     interactions[:, 0] = of_change(*interactions[:, 0], sum(units), effects.summed)
-    bounds = {
+    return measured.identity | {
+        "accuracy": means[0],
+        "change": change[0],
         "change_low": changes[0][0],
         "change_high": changes[1][0],
+        "interaction": interaction[0],
         "interaction_low": interactions[0][0],
         "interaction_high": interactions[1][0],
+        "log_odds_change": change[1],
+        "log_odds_interaction": interaction[1],
         "log_odds_interaction_low": interactions[0][1],
         "log_odds_interaction_high": interactions[1][1],
     }
-    return {
-        "accuracy": means[0],
-        "change": change[0],
-        "interaction": interaction[0],
-        "log_odds_change": change[1],
-        "log_odds_interaction": interaction[1],
-    } | {name: np.where(control, np.nan, bound) for name, bound in bounds.items()}

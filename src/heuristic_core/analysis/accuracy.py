@@ -1,6 +1,13 @@
-"""Means of accuracy over the subsets of a group."""
+"""Means of accuracy over the subsets of a group, and J, which weighs two groups against each other.
 
-from collections.abc import Collection
+J = OOD + OOD-entailment - 100, in points: what of a model's accuracy on out-of-domain pairs is no mere rejection (or
+acceptance) of every pair where the heuristic says entailment. It is Youden's index (1950): 100 for a perfect model, 0
+for one that says the same of all pairs, whatever that is. J of a HANS family is the mean accuracy over its OOD subsets
+plus the mean over its entailment subsets minus 100, J of a model the mean over the families that have both. A task
+without families is one family.
+"""
+
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,6 +18,9 @@ from heuristic_core.tables.schemas import ABLATION, CELL, RUN, STEP
 CELLS = [*RUN, *STEP, *CELL]
 RULES = {"argmax-first": "correct", "merge-first": "correct_merged"}  # analysis.class_rule -> column of predictions
 MODELS = [*CELLS, *ABLATION]  # columns that tell models apart
+ID, OOD, ENTAILMENT = "id", "ood", "ood-entailment"  # groups of subsets
+J, AUC = "j", "auc"  # groups of rows that are no mean over subsets: measures of OOD against entailment subsets
+LEAST = {J: -100.0}  # what values of a group cannot be below, points or percent, where that is not 0; the most is 100
 
 
 def chosen(rows: pd.DataFrame, subsets: Collection[str] | None) -> pd.DataFrame:
@@ -30,15 +40,41 @@ def group_means(rows: pd.DataFrame, subsets: Collection[str] | None = None) -> p
     """Unweighted means over the subsets of each group, percent: every subset counts the same, whatever its size.
 
     rows: of a table with the columns of subsets and accuracies. subsets: those that enter the means; default all.
-    A mean over a missing value is missing. Columns: those of `MODELS` that `rows` has, group, accuracy.
-    Raises ValueError on an unknown subset.
+    A mean over a missing value is missing. Group "j" is J, in points, of the models that have both its sides.
+    Columns: those of `MODELS` that `rows` has, group, accuracy. Raises ValueError on an unknown subset.
     """
-    keys = [*(name for name in MODELS if name in rows), "group"]
-    by_group = chosen(rows, subsets).groupby(keys, dropna=False)
-    values = by_group["accuracy"].agg(["size", "count", "mean"])
-    # pandas leaves nulls out of a mean, which would compare models over different subsets.
-    complete = values["mean"].where(values["count"] == values["size"])
-    return complete.rename("accuracy").reset_index()
+    rows = chosen(rows, subsets)
+    keys = [name for name in MODELS if name in rows]
+    return pd.concat([_means(rows, [*keys, "group"]), j_means(rows, keys)], ignore_index=True)
+
+
+def j_means(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+    """J of each of `keys`, which tell models (or models and families) apart. Columns: keys, group, accuracy."""
+    both = both_sides(rows, keys)
+    sums = _means(both.assign(accuracy=both["weight"] * both["accuracy"]), keys, "sum")
+    return sums.assign(group=J, accuracy=sums["accuracy"] - 100)
+
+
+def both_sides(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+    """The rows of families that have OOD and entailment subsets, with the column `weight` of each in J.
+
+    keys: what tells models apart; with "family" among them every family is by itself. The weights of either side add up
+    to one.
+    """
+    sides = rows[rows["group"].isin([OOD, ENTAILMENT])]
+    # As text, for a null is a family, too: that of a task without families.
+    sides = sides.assign(of=sides["family"].astype(object).fillna(""), group=sides["group"].astype(object))
+    by = {"dropna": False, "observed": True}
+    sides = sides[sides.groupby([*keys, "of"], **by)["group"].transform("nunique") == 2]
+    families = sides.groupby([*keys], **by)["of"].transform("nunique")
+    subsets = sides.groupby([*keys, "of", "group"], **by)["subset"].transform("size")
+    return sides.assign(weight=1 / (families * subsets))
+
+
+def _means(rows: pd.DataFrame, keys: Sequence[str], condense: str = "mean") -> pd.DataFrame:
+    values = rows.groupby([*keys], dropna=False)["accuracy"].agg(["size", "count", condense])
+    # pandas leaves nulls out, which would compare models over different subsets.
+    return values[condense].where(values["count"] == values["size"]).rename("accuracy").reset_index()
 
 
 def interval_of_mean(rows: pd.DataFrame) -> tuple[float, float]:
@@ -47,22 +83,46 @@ def interval_of_mean(rows: pd.DataFrame) -> tuple[float, float]:
     rows: columns accuracy, low and high, one row per subset. Subsets have different pairs, so that their errors are
     independent and their half widths add up as squares.
     """
+    return interval_of_sum(rows, np.full(len(rows), 1 / len(rows)))
+
+
+def interval_of_j(rows: pd.DataFrame) -> tuple[float, float]:
+    """The same of J, points. rows: of one model, with the columns of :func:`both_sides`, too."""
+    low, high = interval_of_sum(rows, rows["weight"])
+    return max(low - 100, LEAST[J]), min(high - 100, 100)
+
+
+def interval_of_sum(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[float, float]:
+    """The same of the sum of accuracies times `weights`."""
     below, above = rows["accuracy"] - rows["low"], rows["high"] - rows["accuracy"]
-    mean = rows["accuracy"].mean(skipna=False)
-    reach = [np.sqrt((side**2).sum(skipna=False)) / len(rows) for side in (below, above)]
-    return mean - reach[0], mean + reach[1]
+    value = (weights * rows["accuracy"]).sum(skipna=False)
+    reach = [np.sqrt(((weights * side) ** 2).sum(skipna=False)) for side in (below, above)]
+    return value - reach[0], value + reach[1]
 
 
 def group_accuracy_of(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:
     """Table "group_accuracy" without intervals, from table "accuracy": for studies that have no predictions."""
     rows = chosen(accuracy, subsets)
-    by_group = rows.groupby([*CELLS, "group"], dropna=False, sort=False)
-    counts = by_group.agg(
+    return frame("group_accuracy", _compared(group_means(rows), rows))
+
+
+def family_scores_of(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:
+    """Table "family_scores" the same: J alone, as AUC needs predictions."""
+    rows = chosen(accuracy, subsets)
+    return frame("family_scores", _compared(j_means(rows, [*CELLS, "family"]), rows, ["family"]))
+
+
+def _compared(values: pd.DataFrame, rows: pd.DataFrame, more: Sequence[str] = ()) -> pd.DataFrame:
+    """`values` by model and group (and `more`) with the counts behind them, and the change from the full model."""
+    keys, of_full = [*CELLS, *more, "group"], [*RUN, *STEP, *more, "group"]
+    both = both_sides(rows, [*CELLS, *more]).assign(group=J)
+    counts = pd.concat([rows, both]).groupby(keys, dropna=False, sort=False)
+    counts = counts.agg(
         subsets=("subset", "nunique"),
         n=("n", lambda n: n.sum() if n.notna().all() else None),
         reason=("reason", lambda reasons: next((r for r in reasons if isinstance(r, str)), None)),
     )
-    means = group_means(rows).merge(counts.reset_index(), on=[*CELLS, "group"])
-    full = means[means["seed"].isna()].set_index([*RUN, *STEP, "group"])["accuracy"]
-    of_full = means.set_index([*RUN, *STEP, "group"]).index.map(full)
-    return frame("group_accuracy", means.assign(change=means["accuracy"] - pd.Series(of_full, means.index)))
+    found = values.merge(counts.reset_index(), on=keys)
+    full = found.loc[found["seed"].isna(), [*of_full, "accuracy"]].rename(columns={"accuracy": "of_full"})
+    found = found.merge(full, on=of_full, how="left")
+    return found.assign(change=found["accuracy"] - found["of_full"])

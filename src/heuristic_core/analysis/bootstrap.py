@@ -26,9 +26,9 @@ class Resamples:
         names = list(templates) if known else list(range(len(templates)))
         _, self._unit_of = np.unique(names, return_inverse=True)
         self.unit, self.units = ("template" if known else "pair"), int(self._unit_of.max()) + 1
-        self._weights = rng.multinomial(self.units, np.full(self.units, 1 / self.units), size=count).astype(float)
-        sizes = np.bincount(self._unit_of, minlength=self.units)
-        self._pairs = self._weights @ sizes
+        times = rng.multinomial(self.units, np.full(self.units, 1 / self.units), size=count)
+        self._pairs = times @ np.bincount(self._unit_of, minlength=self.units)
+        self._times = times.astype(np.uint16)  # how often each unit is drawn; those of all subsets are kept
         self._spread = np.sqrt(self.units / max(self.units - 1, 1))
 
     def means(self, values: np.ndarray) -> np.ndarray:
@@ -36,27 +36,32 @@ class Resamples:
         values = np.asarray(values, dtype=float)
         sums = np.zeros((self.units, *values.shape[1:]))
         np.add.at(sums, self._unit_of, values)
-        drawn = np.tensordot(self._weights, sums, axes=1)
+        drawn = np.tensordot(self._times.astype(float), sums, axes=1)
         drawn /= self._pairs.reshape(-1, *[1] * (values.ndim - 1))
         observed = values.mean(axis=0)
         return observed + self._spread * (drawn - observed)
 
 
-def interval(parts: Sequence[np.ndarray], units: Sequence[int], observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """95 % interval of the unweighted mean over independent parts, such as the subsets of a group.
+def interval(
+    parts: Sequence[np.ndarray], units: Sequence[int], observed: np.ndarray, weights: Sequence[float] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """95 % interval of a weighted sum of independent parts, such as the mean over the subsets of a group.
 
-    parts: the draws of each part, [count, ...]. units: the number of units of each part. observed: [...], the mean.
+    parts: the draws of each part, [count, ...]. units: the number of units of each part. observed: [...], the sum.
+    weights: of each part; default: the unweighted mean.
     Percentiles of draws know nothing of Student's t: with two templates an interval would hold the truth every other
     time. So the interval is widened once, for the mean that is reported, with Satterthwaite's degrees of freedom: by
     next to nothing for a hundred units, and by a factor of six for a single part of two.
     """
-    low, high = percentiles(np.mean(parts, axis=0))
+    weights = np.full(len(parts), 1 / len(parts)) if weights is None else weights
+    parts = [weight * part for weight, part in zip(weights, parts, strict=True)]
+    low, high = percentiles(np.sum(parts, axis=0))
     wider = t.ppf(HIGH / 100, degrees_of_freedom(parts, units)) / norm.ppf(HIGH / 100)
     return observed + wider * (low - observed), observed + wider * (high - observed)
 
 
 def degrees_of_freedom(parts: Sequence[np.ndarray], units: Sequence[int]) -> np.ndarray:
-    """Satterthwaite's (1946), of the variance of the mean over independent parts; as in :func:`interval`."""
+    """Satterthwaite's (1946), of the variance of a sum of independent parts, [count, ...] each."""
     variances = np.array([part.var(axis=0) for part in parts])
     own = np.maximum(np.array(units, dtype=float) - 1, 1).reshape(-1, *[1] * (variances.ndim - 1))
     total, shares = variances.sum(axis=0), (variances**2 / own).sum(axis=0)

@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from heuristic_core.analysis.accuracy import AUC, ENTAILMENT, ID, OOD, J
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.seeds import LEVEL, mean_interval
 from heuristic_core.config.context import Context
 
-GROUPS = ("id", "ood", "ood-entailment", "mixed", "mixed-1:1")
+GROUPS = (ID, OOD, ENTAILMENT, J, AUC, "mixed", "mixed-1:1")
 FULL, SUBNETWORKS = "accuracy of the full model", "mean accuracy of subnetworks"
 CORRELATION = "rank correlation of head frequency, mid against high"
 Tables = Mapping[str, pd.DataFrame]

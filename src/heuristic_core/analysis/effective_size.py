@@ -1,14 +1,19 @@
 """Effective size: how much of a model its smallest faithful subnetwork keeps (paper, section 4).
 
-Effective size is 100 * (1 - the largest faithful sparsity), 100 % where none is faithful; `faithful` says what that
-means. No size can be below that of the grid's largest sparsity, its floor: a size there is an upper bound.
-Three orders exist:
+Effective size is 100 * (1 - the largest faithful sparsity); `faithful` says what that means. Between two sparsities of
+the grid, the last faithful and the next, it is where the straight line between their values crosses the threshold; the
+full model is the point at sparsity 0. On a coarse grid sizes that are rounded to the grid would seem to jump.
+`analysis.effective_size: grid` rounds, as the authors do: the last faithful sparsity itself, and 100 % where none is.
+No size can be below that of the grid's largest sparsity, its floor: a size there is an upper bound. Three orders exist:
 
 per-seed    threshold every pruning seed, then average (the authors' script);
 mean-first  average over seeds, then threshold (the paper's text);
 upward      per seed, from the densest subnetwork on, stopping at the first that fails. Very sparse subnetworks
             may reject every overlap, and so be right out of domain without being what the model does; this
             order does not reach them.
+
+A missing subnetwork is skipped, in all of them: its seed's grid is without this sparsity, and so is the grid of the
+mean over seeds, which would otherwise be over fewer seeds there than beside it.
 """
 
 from collections.abc import Iterator
@@ -16,7 +21,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.accuracy import chosen
+from heuristic_core.analysis.accuracy import ID, OOD, J, chosen, j_means
 from heuristic_core.analysis.faithful import Criterion, criteria
 from heuristic_core.analysis.frames import frame
 from heuristic_core.config.analysis import Analysis
@@ -35,11 +40,12 @@ def effective_size(
 
     runs: table "runs", of which collapsed subnetworks are never faithful: a constant class may be as right
     out-of-domain as the full model, and be all that the full model is not. None where it is not known.
-    analysis: margin, margins, recovery, agreement, kl, and the subsets that enter group means. context: the curve's
-    pruning seeds and which of their runs, and the steps.
+    analysis: margin, margins, recovery, agreement, kl, effective_size, and the subsets that enter group means. context:
+    the curve's pruning seeds and which of their runs, and the steps.
     Group "mixed" is the plain mean over all in-domain and out-of-domain subsets (the authors' script), "mixed-1:1"
-    weighs both halves equally (the paper's text). Failed subnetworks, absent or with a null, are left out; steps
-    without any subnetwork have no rows, and so have criteria that the whole table has no values for.
+    weighs both halves equally (the paper's text), "j" is J, its margin points of J. Failed subnetworks, absent or with
+    a null, are skipped; steps without any subnetwork have no rows, and so have criteria that the whole table has no
+    values for, and criteria of J other than of its value.
     Effective size is undefined where the full model is not above the margin, and missing where the full model, a seed,
     or a sparsity that other steps of the run have is absent; both are nulls, which `state` tells apart by their reason.
     Raises ValueError on an unknown subset.
@@ -58,11 +64,15 @@ def effective_size(
             identity = dict(zip(RUN, run, strict=True)) | {"step": step, "group": group}
             identity |= {"full_accuracy": full.get((*run, step, group)), "floor": _kept(sparsities[-1])}
             for criterion in known:
+                if group == J and criterion.column != "accuracy":
+                    continue
                 curves = cells.pivot(index="sparsity", columns="seed", values=criterion.column)
                 curves = curves.reindex(index=sparsities, columns=list(context.curve_seeds)).astype(float)
                 collapsed = cells.pivot(index="sparsity", columns="seed", values="collapsed").reindex_like(curves)
                 about = identity | {"criterion": criterion.name, "threshold": criterion.threshold}
-                sizes = _sizes(curves, collapsed.eq(True), identity["full_accuracy"], criterion)
+                unit, between = "points" if group == J else "%", analysis.effective_size == "interpolated"
+                full_here = identity["full_accuracy"]
+                sizes = _sizes(curves, collapsed.eq(True), full_here, criterion, unit, between)
                 rows += [about | row for row in sizes]
     return frame("effective_size", rows)
 
@@ -82,13 +92,14 @@ def _with_collapses(means: pd.DataFrame, runs: pd.DataFrame | None, repeat: int)
 
 
 def _group_values(rows: pd.DataFrame) -> pd.DataFrame:
-    """Means per group of every model, mixtures among them where there are in-domain and out-of-domain subsets."""
+    """Means per group of every model; J and mixtures where there are subsets of both groups that these need."""
     groups = _means(rows)
-    halves = groups["group"].isin(["id", "ood"])
-    if groups.loc[halves, "group"].nunique() < 2:
-        return groups
-    both = rows[rows["group"].isin(["id", "ood"])]
-    return pd.concat([groups, _means(both.assign(group="mixed")), _means(groups[halves].assign(group="mixed-1:1"))])
+    parts = [groups, j_means(rows, CURVE)]
+    halves = groups["group"].isin([ID, OOD])
+    if groups.loc[halves, "group"].nunique() == 2:
+        both = rows[rows["group"].isin([ID, OOD])]
+        parts += [_means(both.assign(group="mixed")), _means(groups[halves].assign(group="mixed-1:1"))]
+    return pd.concat(parts, ignore_index=True)
 
 
 def _means(rows: pd.DataFrame) -> pd.DataFrame:
@@ -99,40 +110,63 @@ def _means(rows: pd.DataFrame) -> pd.DataFrame:
     return of_model.mean().where(complete).reset_index()
 
 
-def _sizes(curves: pd.DataFrame, collapsed: pd.DataFrame, full: float | None, criterion: Criterion) -> Iterator[dict]:
+def _sizes(
+    curves: pd.DataFrame, collapsed: pd.DataFrame, full: float | None, criterion: Criterion, unit: str, between: bool
+) -> Iterator[dict]:
     """One summary row for each order, and one for each seed in the orders that go seed by seed.
 
     curves: what the criterion judges; sparsities (ascending) x seeds, null where a subnetwork is missing. collapsed: of
-    the same form. A mean over seeds is not faithful where most of them collapsed.
+    the same form. A mean over seeds is not faithful where most of them collapsed. unit: of the full model's value.
+    between: sizes are interpolated between sparsities.
     """
-    reason = _reason(curves, full, criterion)
+    reason = _reason(curves, full, criterion, unit)
     values, sparsities = curves.to_numpy(), curves.index.to_numpy()
     present = ~np.isnan(values).all(axis=0)
     count = int(present.sum())
-    faithful = np.zeros_like(values, dtype=bool) if reason else criterion.holds(values, full) & ~collapsed.to_numpy()
-    reached = np.logical_and.accumulate(faithful | np.isnan(values)) & faithful
-    for order, within in (("per-seed", faithful), ("upward", reached)):
-        sizes = np.where(present & (reason is None), _smallest(within, sparsities), np.nan)
-        for seed, size, there in zip(curves, sizes, present, strict=True):
+
+    def size(of_grid: np.ndarray, lost: np.ndarray, upward: bool = False) -> float:
+        known = ~np.isnan(of_grid)
+        # From a faithful subnetwork to one that collapsed no line is drawn: the last faithful one is the smallest.
+        slack = np.where(lost[known], -np.inf, criterion.slack(of_grid[known], full))
+        slack = np.array([criterion.slack_of_full(full), *slack])
+        return _crossing(np.array([0.0, *sparsities[known]]), slack, criterion, upward, between)
+
+    for order in ("per-seed", "upward"):
+        sizes = [
+            size(of_seed, lost, order == "upward") if there and reason is None else None
+            for of_seed, lost, there in zip(values.T, collapsed.to_numpy().T, present, strict=True)
+        ]
+        for seed, one, there in zip(curves, sizes, present, strict=True):
             absent = None if there else f"{MISSING}: no subnetworks of pruning seed {seed}"
-            row = {"order": order, "seed": seed, "effective_size": size, "n_seeds": int(there)}
+            row = {"order": order, "seed": seed, "effective_size": one, "n_seeds": int(there)}
             yield row | {"reason": reason or absent}
-        summary = pd.Series(sizes[present], dtype=float)
+        summary = pd.Series(sizes, dtype=float)[present]
         row = {"order": order, "effective_size": summary.mean(), "sd": summary.std()}
         yield row | {"n_seeds": count, "reason": reason}
     row = {"order": "mean-first", "n_seeds": count, "reason": reason}
     if reason is None:
-        mean = np.nanmean(values, axis=1, keepdims=True)
-        sound = collapsed.to_numpy().mean(axis=1, keepdims=True) <= 0.5
-        row["effective_size"] = _smallest(criterion.holds(mean, full) & sound, sparsities)[0]
+        most = collapsed.to_numpy()[:, present].mean(axis=1) > 0.5
+        row["effective_size"] = size(values[:, present].mean(axis=1), most)
     yield row
 
 
-def _reason(curves: pd.DataFrame, full: float | None, criterion: Criterion) -> str | None:
+def _crossing(sparsities: np.ndarray, slack: np.ndarray, criterion: Criterion, upward: bool, between: bool) -> float:
+    """Effective size, percent of components. sparsities: ascending from 0, the full model. slack: there."""
+    faithful = criterion.holds(slack)
+    faithful[0] = True
+    last = int(np.argmin(faithful)) - 1 if upward and not faithful.all() else int(np.flatnonzero(faithful)[-1])
+    largest = sparsities[last]
+    if between and last + 1 < len(sparsities):
+        share = slack[last] / (slack[last] - slack[last + 1])
+        largest += np.clip(share, 0, 1) * (sparsities[last + 1] - largest)
+    return _kept(largest)
+
+
+def _reason(curves: pd.DataFrame, full: float | None, criterion: Criterion, unit: str) -> str | None:
     """Why no effective size can be given for this checkpoint and group; None if it can."""
     if full is None:
         return f"{MISSING}: the full model was not evaluated"
-    if why := criterion.undefined(full):
+    if why := criterion.undefined(full, unit):
         return f"{UNDEFINED}: {why}"
     missing = curves.index[curves.isna().all(axis="columns")]
     if len(missing) == len(curves):
@@ -140,11 +174,6 @@ def _reason(curves: pd.DataFrame, full: float | None, criterion: Criterion) -> s
     if len(missing):
         return f"{MISSING}: no subnetworks at sparsity {', '.join(f'{sparsity:g}' for sparsity in missing)}"
     return None
-
-
-def _smallest(faithful: np.ndarray, sparsities: np.ndarray) -> np.ndarray:
-    """Effective size of every column, percent of components, from what is faithful: sparsities x columns."""
-    return _kept(np.where(faithful, sparsities[:, None], 0.0).max(axis=0))
 
 
 def _kept(sparsity):

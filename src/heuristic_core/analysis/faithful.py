@@ -30,24 +30,35 @@ class Criterion(NamedTuple):
     column: str
     least: float | None = None
 
-    def holds(self, values: np.ndarray, full: float) -> np.ndarray:
-        """Whether subnetworks with these values are faithful; never where a value is NaN. full: percent."""
+    def slack(self, values: np.ndarray | float, full: float) -> np.ndarray | float:
+        """How far subnetworks with these values are within the criterion, in its unit; NaN where a value is.
+
+        full: the full model's accuracy, percent.
+        """
         match self.name:
             case "accuracy":
-                return values - (full - self.threshold) > ROUNDING
+                return values - (full - self.threshold)
             case "recovery":
-                return values - self.threshold / 100 * full >= -ROUNDING
+                return values - self.threshold / 100 * full
             case "agreement":
-                return values - self.threshold >= -ROUNDING
+                return values - self.threshold
             case "kl":
-                return self.threshold - values >= -ROUNDING
+                return self.threshold - values
         raise ValueError(f"no criterion {self.name!r}")
 
-    def undefined(self, full: float) -> str | None:
-        """Why nothing can be faithful to a full model of this accuracy, percent; None if something can."""
+    def slack_of_full(self, full: float) -> float:
+        """The same of the full model itself, which agrees with itself on every pair."""
+        return self.slack({"accuracy": full, "agreement": 100.0, "kl": 0.0}[self.column], full)
+
+    def holds(self, slack: np.ndarray) -> np.ndarray:
+        """Whether subnetworks with this slack are faithful; never where it is NaN."""
+        return slack > ROUNDING if self.name == "accuracy" else slack >= -ROUNDING
+
+    def undefined(self, full: float, unit: str = "%") -> str | None:
+        """Why nothing can be faithful to a full model of this accuracy (or J); None if something can."""
         if self.least is None or full > self.least + ROUNDING:
             return None
-        return f"the full model at {full:.1f} % is not above the margin of {self.least:g} points"
+        return f"the full model at {full:.1f} {unit} is not above the margin of {self.least:g} points"
 
 
 def criteria(analysis: Analysis) -> list[Criterion]:

@@ -13,6 +13,7 @@ import pandas as pd
 from heuristic_core.analysis.accuracy import RULES, chosen
 from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy, of_change
 from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.analysis.measures import Measure, Subset, measures
 from heuristic_core.pruning.subnetwork import FailedRun
 from heuristic_core.tables.schemas import RUN, STEP, SUBSET
 
@@ -21,18 +22,9 @@ PASSING = [*RUN, *STEP, *SUBSET, "template", "example", "correct", "correct_merg
 
 
 @dataclass(frozen=True)
-class Scores:
-    """The models of one checkpoint on one subset.
+class Scores(Subset):
+    """The same with logits, [pairs, models, classes]."""
 
-    identity: columns of the subset. correct: [pairs, models], 0 or 1. draws: [resamples, models], accuracy in percent
-    in every bootstrap draw. unit: what was drawn, of so many units. logits: [pairs, models, classes].
-    """
-
-    identity: dict
-    correct: np.ndarray
-    draws: np.ndarray
-    unit: str
-    units: int
     logits: np.ndarray
 
 
@@ -43,6 +35,7 @@ def scores(
 
     predictions: rows of a table of predictions of one checkpoint (or one run's evaluations). logits: [rows, classes].
     models: columns that tell models apart; `Scores` has them in the order of the rows. rule: ``analysis.class_rule``.
+    Log odds are those of the rows, where these have any.
     Raises ValueError where two models were evaluated on different pairs.
     """
     number = predictions.groupby(models, dropna=False, sort=False, observed=True).ngroup().to_numpy()
@@ -57,9 +50,10 @@ def scores(
         draw = numpy_generator(seed, "bootstrap", subset, group)
         resamples = Resamples(predictions["template"].to_numpy()[order[0]], bootstrap, draw)
         correct = predictions[RULES[rule]].to_numpy(dtype=float)[order].T
+        log_odds = predictions["log_odds"].to_numpy()[order].T if "log_odds" in predictions else None
         identity = {"subset": subset, "group": group, "family": family}
         draws, logits_here = 100 * resamples.means(correct), logits[order].swapaxes(0, 1)
-        yield Scores(identity, correct, draws, resamples.unit, resamples.units, logits_here)
+        yield Scores(identity, correct, log_odds, draws, resamples, logits_here)
 
 
 def accuracies(
@@ -70,8 +64,10 @@ def accuracies(
     bootstrap: int,
     seed: int,
     failed: Sequence[FailedRun] = (),
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Tables "accuracy" and "group_accuracy" of one checkpoint, whose full model is the rows without a pruning seed.
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Tables "accuracy", "group_accuracy" and "family_scores" of one checkpoint.
+
+    The full model is the rows without a pruning seed.
 
     subsets: those that enter group means; None for all. failed: runs without predictions, whose rows are null.
     """
@@ -86,15 +82,26 @@ def accuracies(
         for part in (models.assign(**one.identity, **_columns([one], full)), absent.assign(**one.identity))
     ]
     chosen(pd.DataFrame([one.identity for one in parts]), subsets)  # an unknown name is an error
+    entering = [one for one in parts if not subsets or one.identity["subset"] in subsets]
     groups = []
-    for group in dict.fromkeys(one.identity["group"] for one in parts):
-        of_group = [
-            p for p in parts if p.identity["group"] == group and (not subsets or p.identity["subset"] in subsets)
+    for group in dict.fromkeys(one.identity["group"] for one in entering):
+        of_group = [one for one in entering if one.identity["group"] == group]
+        about = {"group": group, "subsets": len(of_group)}
+        groups += [models.assign(**about, **_columns(of_group, full)), absent.assign(**about)]
+    whole, families = (
+        [
+            part
+            for one in found
+            for about in [{"group": one.group, "family": one.family, "subsets": len(one.parts)}]
+            for part in (models.assign(**about, **_measured(one, full)), absent.assign(**about))
         ]
-        if of_group:
-            about = {"group": group, "subsets": len(of_group)}
-            groups += [models.assign(**about, **_columns(of_group, full)), absent.assign(**about)]
-    return frame("accuracy", pd.concat(rows)), frame("group_accuracy", pd.concat(groups))
+        for found in measures(entering)
+    )
+    return (
+        frame("accuracy", pd.concat(rows)),
+        frame("group_accuracy", pd.concat([*groups, *whole])),
+        frame("family_scores", pd.concat(families) if families else []),
+    )
 
 
 def finetune_accuracy(predictions: pd.DataFrame, rule: str, bootstrap: int, seed: int) -> pd.DataFrame:
@@ -109,10 +116,10 @@ def finetune_accuracy(predictions: pd.DataFrame, rule: str, bootstrap: int, seed
 
 def _accuracy(parts: list[Scores]) -> dict:
     """Accuracy with its interval, by model: of one subset, or the unweighted mean over several."""
-    count = sum(part.units for part in parts)
+    count = sum(part.resamples.units for part in parts)
     accuracy = _mean(parts, lambda part: 100 * part.correct.mean(axis=0))
-    low, high = of_accuracy(*interval([part.draws for part in parts], [part.units for part in parts], accuracy), count)
-    units = {part.unit for part in parts}
+    low, high = of_accuracy(*interval([part.draws for part in parts], _units(parts), accuracy), count)
+    units = {part.resamples.unit for part in parts}
     return {
         "n": sum(len(part.correct) for part in parts),
         "accuracy": accuracy,
@@ -129,7 +136,7 @@ def _columns(parts: list[Scores], full: int) -> dict:
     change = columns["accuracy"] - columns["accuracy"][full]
     draws = [part.draws - part.draws[:, full : full + 1] for part in parts]
     compared = np.arange(len(change)) != full
-    low, high = of_change(*interval(draws, [part.units for part in parts], change), columns["units"], compared)
+    low, high = of_change(*interval(draws, _units(parts), change), columns["units"], compared)
     return columns | {
         "change": change,
         "change_low": low,
@@ -137,6 +144,17 @@ def _columns(parts: list[Scores], full: int) -> dict:
         "agreement": _mean(parts, lambda part: _agreement(part.logits, full)),
         "kl": _mean(parts, lambda part: _kl(part.logits, full)),
     }
+
+
+def _measured(measure: Measure, full: int) -> dict:
+    """The same of J or AUC; a measure of models has no agreement or KL of its own."""
+    compared = np.arange(len(measure.value)) != full
+    change, low, high = measure.effect(lambda values: values - values[..., full : full + 1], compared)
+    return measure.columns() | {"change": change, "change_low": low, "change_high": high}
+
+
+def _units(parts: list[Scores]) -> list[int]:
+    return [part.resamples.units for part in parts]
 
 
 def _mean(parts: list[Scores], value) -> np.ndarray:

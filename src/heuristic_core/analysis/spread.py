@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from heuristic_core.analysis.accuracy import LEAST
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.config.context import Context
@@ -41,9 +42,8 @@ def _condensed(rows: pd.DataFrame, keys: list[str], over: str) -> pd.DataFrame:
     values = rows.groupby(keys, dropna=False, sort=False)["accuracy"]
     table = values.agg(n="size", sd="std", min="min", max="max").reset_index()
     table["mean"], table["low"], table["high"] = zip(*(mean_interval(v) for _, v in values), strict=True)
-    bounded = {
-        end: table[end].clip(0, 100) for end in ("low", "high")
-    }  # few seeds reach beyond what an accuracy can be
+    least = table["group"].map(LEAST).fillna(0)
+    bounded = {end: table[end].clip(least, 100) for end in ("low", "high")}  # few seeds reach beyond what can be
     return table.assign(over=over, **bounded)
 
 

@@ -1,19 +1,20 @@
-"""Statistics of claims about heads: which are shared, how many generalising takes, and what the shared ones do."""
+"""Statistics of claims about heads: which are shared, and what the shared ones do."""
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
+from heuristic_core.analysis import statistics_sizes
+from heuristic_core.analysis.accuracy import AUC, ENTAILMENT, ID, OOD, J
 from heuristic_core.analysis.core import common_heads
-from heuristic_core.analysis.effective_size import state
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
 from heuristic_core.analysis.frames import numpy_generator
-from heuristic_core.analysis.seeds import mean_interval
 
 # Roles of the set that holds the whole core, by its size: three heads are all among the strongest three. The strongest
 # of a larger core are chosen by what they cost, so that comparing them with random sets would favour them.
 WHOLE_CORE = ("core-all", "strongest", "pair", "core")
 PAIRS = "pairs, drawn by template where a subset has several"
+NAMES = {OOD: "OOD", J: "J", AUC: "AUC"}
 DRAWS = 10_000
 LEAST = 20  # random sets, below which no p can be under 0.05
 
@@ -58,50 +59,17 @@ def rank_rho(evidence: Evidence, seeds: str) -> Estimate:
     return Estimate(row["rho"], row["low"], row["high"], int(row["n"]), "heads", detail)
 
 
-def size_range(evidence: Evidence, group: str) -> Estimate:
-    """The range of effective size over the checkpoints where it is defined, points; t interval over pruning seeds."""
-    sizes = _sizes(evidence, group)
-    by_seed = (
-        sizes[sizes["seed"].notna()].pivot(index="step", columns="seed", values="effective_size").dropna(how="all")
-    )
-    if len(by_seed) < 2:
-        raise CannotSay(f"effective size on {group} is defined at {len(by_seed)} checkpoints: {_series(sizes)}")
-    widths = (by_seed.max() - by_seed.min()).dropna()
-    return Estimate(*mean_interval(widths), len(widths), "pruning seeds", f"by step: {_series(sizes)}")
+def ood_minus_id_drop(evidence: Evidence, group: str = OOD) -> Estimate:
+    """What ablating the joint set costs on OOD minus what it costs on ID, points; pairs of both are independent.
 
-
-def size_jump(evidence: Evidence) -> Estimate:
-    """Effective size on OOD minus that on ID at the first checkpoint where the former is defined, points."""
-    ood, id_ = _sizes(evidence, "ood"), _sizes(evidence, "id")
-    defined = some(ood[ood["seed"].isna() & ood["effective_size"].notna()], "effective size on OOD at any checkpoint")
-    step = defined["step"].min()
-    pair = [
-        rows[(rows["step"] == step) & rows["seed"].notna()].set_index("seed")["effective_size"] for rows in (ood, id_)
-    ]
-    jump = (pair[0] - pair[1]).dropna()
-    if jump.empty:
-        raise CannotSay(f"effective size on ID is not defined at step {step}")
-    return Estimate(
-        *mean_interval(jump), len(jump), "pruning seeds", f"at step {step}; OOD: {_series(ood)}; ID: {_series(id_)}"
-    )
-
-
-def undefined_sizes(evidence: Evidence, group: str) -> Estimate:
-    """At how many checkpoints effective size on a group is undefined: the full model is not above the margin."""
-    sizes = _sizes(evidence, group)
-    sizes = sizes[sizes["seed"].isna()].sort_values("step", kind="stable")
-    undefined = sizes[state(sizes) == "undefined"]
-    steps = ", ".join(f"{row.step} (full model {row.full_accuracy:.1f} %)" for row in undefined.itertuples())
-    detail = f"at steps {steps}" if steps else "nowhere"
-    return Estimate(len(undefined), None, None, len(sizes), "checkpoints", detail, exact=True)
-
-
-def ood_minus_id_drop(evidence: Evidence) -> Estimate:
-    """What ablating the joint set costs on OOD minus what it costs on ID, points; pairs of both are independent."""
+    group: "ood", or "j" or "auc", which rejecting every pair does not raise.
+    """
     rows = _joint(evidence)
-    ood, id_ = (_group(rows, group) for group in ("ood", "id"))
+    ood, id_ = (_group(rows, name) for name in (group, ID))
     value = id_["change"] - ood["change"]
-    detail = f"{ood['ablation']}: OOD {ood['change']:+.1f}, ID {id_['change']:+.1f}{_entailment(rows)} points"
+    detail = (
+        f"{ood['ablation']}: {NAMES[group]} {ood['change']:+.1f}, ID {id_['change']:+.1f}{_entailment(rows)} points"
+    )
     if pd.isna(ood["change_low"]) or pd.isna(id_["change_low"]):
         return Estimate(value, detail=detail)
     low = value - np.hypot(id_["change"] - id_["change_low"], ood["change_high"] - ood["change"])
@@ -111,8 +79,8 @@ def ood_minus_id_drop(evidence: Evidence) -> Estimate:
     )
 
 
-def against_controls(evidence: Evidence, group: str = "ood") -> Estimate:
-    """p that a random set of the same layers costs at least as much accuracy on a group as the joint set."""
+def against_controls(evidence: Evidence, group: str = OOD) -> Estimate:
+    """p that a random set of the same layers costs at least as much OOD accuracy (J, AUC) as the joint set."""
     joint = _group(_joint(evidence), group)
     table = evidence.table("ablations")
     roles = ["control", "non-core"] if joint["size"] == 1 else ["control"]
@@ -126,31 +94,32 @@ def against_controls(evidence: Evidence, group: str = "ood") -> Estimate:
     tails = (controls <= joint["change"], controls >= joint["change"])
     p, opposite = ((1 + tail.sum()) / (1 + len(controls)) for tail in tails)
     detail = (
-        f"{joint['ablation']} {joint['change']:+.1f} points; {len(controls)} random sets {controls.mean():+.1f} on "
-        f"average, {controls.min():+.1f} at most, p = {p:.2g}"
+        f"{joint['ablation']} {joint['change']:+.1f} points {NAMES[group]}; {len(controls)} random sets "
+        f"{controls.mean():+.1f} on average, {controls.min():+.1f} at most, p = {p:.2g}"
     )
     return Estimate(p, None, None, len(controls), "random sets", detail, exact=True, opposite=opposite)
 
 
-def interaction(evidence: Evidence, of: str, group: str = "ood") -> Estimate:
-    """Drop of the joint set minus its single drops on a group: points, or nats of log odds.
+def interaction(evidence: Evidence, of: str, group: str = OOD) -> Estimate:
+    """Drop of the joint set minus its single drops on a group: points (of J, of AUC), or nats of log odds.
 
     Where ablating the set costs nothing there is no cost to compare: a model that comes to reject every pair gains OOD
-    accuracy, up to a ceiling.
+    accuracy, up to a ceiling. J and AUC it does not gain.
     """
     rows = _joint(evidence)
     row = _group(rows, group)
     if row["size"] < 2:
         raise CannotSay(f"the core has one head only, {row['ablation']}")
     if row["change"] > 0:
-        where = "out-of-domain" if group == "ood" else f"on {group}"
-        raise CannotSay(f"ablating {row['ablation']} gains {row['change']:.1f} points {where}{_entailment(rows)}")
+        gain = f"{row['change']:.1f} points {NAMES[group]}{_entailment(rows)}"
+        raise CannotSay(f"ablating {row['ablation']} gains {gain}")
     column = "interaction" if of == "accuracy" else "log_odds_interaction"
     if pd.isna(row[column]):
         raise CannotSay(f"no interaction in {of} of {row['ablation']}")
     ends = (None if pd.isna(row[end]) else row[end] for end in (f"{column}_low", f"{column}_high"))
     n = None if pd.isna(row["n"]) else int(row["n"])
-    return Estimate(row[column], *ends, n, PAIRS, f"{row['ablation']}: {row['change']:+.1f} points together")
+    detail = f"{row['ablation']}: {row['change']:+.1f} points {NAMES[group]} together"
+    return Estimate(row[column], *ends, n, PAIRS, detail)
 
 
 def lowest_interaction(evidence: Evidence) -> Estimate:
@@ -199,22 +168,6 @@ def repeated_word_attention(evidence: Evidence) -> Estimate:
     return Estimate(p, None, None, len(core), "core heads", detail, exact=True, opposite=opposite)
 
 
-def _sizes(evidence: Evidence, group: str) -> pd.DataFrame:
-    """Effective sizes on a group by accuracy at the study's margin, thresholded per seed."""
-    evidence.sound("sizes")
-    rows = evidence.table("effective_size")
-    main = (rows["criterion"] == "accuracy") & (rows["threshold"] == evidence.context.margin)
-    here = main & (rows["group"] == group) & (rows["order"] == "per-seed")
-    return some(rows[here], f"effective size on {group}")
-
-
-def _series(sizes: pd.DataFrame) -> str:
-    """For instance "500 undefined, 12500 96.7"."""
-    means = sizes[sizes["seed"].isna()].sort_values("step", kind="stable")
-    texts = means["effective_size"].map("{:.1f}".format, na_action="ignore").astype(object).fillna(state(means))
-    return ", ".join(f"{step} {text}" for step, text in zip(means["step"], texts, strict=True))
-
-
 def _joint(evidence: Evidence) -> pd.DataFrame:
     """The rows of the whole core together, of the first kind of ablation."""
     evidence.sound("mid", "high")
@@ -233,14 +186,14 @@ def _group(rows: pd.DataFrame, group: str) -> pd.Series:
 
 
 def _entailment(rows: pd.DataFrame) -> str:
-    here = rows[rows["subset"].isna() & (rows["group"] == "ood-entailment")]
+    here = rows[rows["subset"].isna() & (rows["group"] == ENTAILMENT)]
     return f", entailment class {here['change'].iloc[0]:+.1f}" if len(here) else ""
 
 
 STATISTICS = {
     f.__name__: f
     for f in (
-        shared_heads, early_core, rank_rho, size_range, size_jump, undefined_sizes, ood_minus_id_drop, against_controls,
-        interaction, lowest_interaction, repeated_word_attention,
+        shared_heads, early_core, rank_rho, ood_minus_id_drop, against_controls, interaction, lowest_interaction,
+        repeated_word_attention,
     )
-}  # fmt: skip
+} | statistics_sizes.STATISTICS  # fmt: skip

@@ -42,6 +42,11 @@ class Analysis(Block):
     kl: Annotated[list[Positive], AfterValidator(ascending)] = Field(
         [0.1], description="faithful, too: a mean KL(full || subnetwork) of at most this"
     )
+    effective_size: Literal["interpolated", "grid"] = Field(
+        "interpolated",
+        description="the largest faithful sparsity: interpolated between sparsities of the grid, or the largest of the "
+        "grid (the paper)",
+    )
     permutations: PositiveInt = Field(10_000, description="of the within-layer null of the core's size")
     control_draws: PositiveInt = Field(
         20, description="random sets of heads, matched in layers and number, for the whole core and its strongest three"

@@ -18,8 +18,8 @@ from heuristic_core.published.subsets import Named, named
 
 class Published(NamedTuple):
     """subsets: those of all files, under the names the files have. common: those that are in all files. analysis: all
-    defaults, but for the subsets that enter group means: the common ones, and beside them the entailment class of
-    their families, which the files of the spread alone have."""
+    defaults, but for effective sizes, which are those of the grid, and the subsets that enter group means: the common
+    ones, and beside them the entailment class of their families, which the files of the spread alone have."""
 
     files: Files
     results: Results
@@ -79,7 +79,8 @@ def _study(files: Files, groups: Mapping[str, str]) -> Published:
     common = _common([[subsets[name] for name in of_part] for of_part in names.values()], files)
     families = {one.family for one in common if one.group == "ood"}
     entailed = [one for one in subsets.values() if one.group == "ood-entailment" and one.family in families]
-    analysis = Analysis(subsets=list(dict.fromkeys(one.subset for one in [*common, *entailed])))
+    subsets_of_means = list(dict.fromkeys(one.subset for one in [*common, *entailed]))
+    analysis = Analysis(subsets=subsets_of_means, effective_size="grid")
     return Published(files, results, subsets, [one.subset for one in common], analysis, _context(results, analysis))
 
 

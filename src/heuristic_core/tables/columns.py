@@ -44,10 +44,12 @@ INTERVAL = {
     "unit": (STRING, "what the bootstrap draws: template, where a subset has several, else pair; null without"),
     "units": (INT, "how many of them"),
 }
-AGAINST_FULL = {
+CHANGE = {
     "change": (REAL, "points, this model minus the full model of the same checkpoint"),
     "change_low": (REAL, "2.5th percentile of change, paired bootstrap: the same draws for both models"),
     "change_high": (REAL, "97.5th percentile of change"),
+}
+AGAINST_FULL = CHANGE | {
     "agreement": (REAL, "percent of pairs with the full model's class"),
     "kl": (REAL, "mean KL(full model || this model), nats"),
 }

@@ -14,6 +14,7 @@ from heuristic_core.tables.columns import (
     ATTENTION,
     BOOL,
     CELL,
+    CHANGE,
     COMPONENT,
     EXAMPLE,
     INT,
@@ -66,9 +67,17 @@ SCHEMAS = {
     "finetune_predictions": RUN | STEP | SUBSET | EXAMPLE | SCORES,
     "accuracy": RUN | STEP | CELL | SUBSET | ACCURACY | INTERVAL | AGAINST_FULL | WHY,
     "group_accuracy": RUN | STEP | CELL | {
-        "group": (STRING, "id, ood or ood-entailment: the unweighted mean over its analysed subsets"),
+        "group": (STRING, "id, ood or ood-entailment: the unweighted mean over its analysed subsets; j: J, points, "
+                          "-100 to 100; auc: AUC, percent (both: means over families, see family_scores)"),
         "subsets": (INT, "subsets in the mean"),
     } | ACCURACY | INTERVAL | AGAINST_FULL | WHY,
+    "family_scores": RUN | STEP | CELL | {
+        "group": (STRING, "j: J, mean accuracy on the family's ood plus its ood-entailment subsets minus 100, points; "
+                          "auc: the area under the ROC curve of the two by log odds of entailment, percent"),
+        "family": SUBSET["family"],
+        "subsets": (INT, "subsets of both sides"),
+    } | {"n": ACCURACY["n"], "accuracy": (REAL, "value: points, -100 to 100, or percent, 0-100")} | INTERVAL | CHANGE
+    | WHY,
     "components": RUN | STEP | CELL | REMOVED | COMPONENT | {
         "kept": (BOOL, "is in the subnetwork"),
         "log_alpha": (REAL, "at the end of pruning"),
@@ -133,7 +142,8 @@ SCHEMAS = {
     },
     # ---- what analysis derives
     "effective_size": RUN | STEP | {
-        "group": (STRING, "id, ood, ood-entailment, mixed (plain mean over ID and OOD subsets) or mixed-1:1 (half ID)"),
+        "group": (STRING, "id, ood, ood-entailment, j (J), mixed (plain mean over ID and OOD subsets: the authors' "
+                          "script) or mixed-1:1 (mean of ID and OOD: the paper's text)"),
         "criterion": (STRING, "accuracy (above the full model's minus threshold points), recovery (at least threshold "
                               "percent of it), agreement (at least threshold percent of pairs with its class) or kl "
                               "(at most threshold nats)"),
@@ -141,8 +151,9 @@ SCHEMAS = {
         "order": (STRING, "per-seed (threshold, then mean), mean-first (mean, then threshold) or upward (per "
                           "seed, from dense, stopping at the first failure)"),
         "seed": (INT, "pruning seed; null for the summary over seeds"),
-        "full_accuracy": (REAL, "percent, full model"),
-        "effective_size": (REAL, "percent of components, 100 * (1 - largest faithful sparsity); null where undefined"),
+        "full_accuracy": (REAL, "percent, full model; of group j points"),
+        "effective_size": (REAL, "percent of components, 100 * (1 - largest faithful sparsity), interpolated between "
+                                 "sparsities unless analysis.effective_size is grid; null where undefined"),
         "floor": (REAL, "percent, the smallest size that the largest sparsity of the grid can show"),
         "sd": (REAL, "standard deviation (n-1) over seeds, summary rows of per-seed orders only"),
         "n_seeds": (INT, "pruning seeds"),
@@ -193,7 +204,7 @@ SCHEMAS = {
     } | SUBSET | {
         "over": (STRING, "pruning seeds (of one fine-tuning seed) or fine-tuning seeds (their means over these)"),
         "n": (INT, "seeds"),
-        "mean": (REAL, "percent"),
+        "mean": (REAL, "percent; of group j points"),
         "sd": (REAL, "standard deviation (n-1), points"),
         "min": (REAL, "percent"),
         "max": (REAL, "percent"),
@@ -223,7 +234,7 @@ SCHEMAS = {
         "size": (INT, "heads ablated"),
         "layers": (STRING, "as in ablation_sets"),
     } | SUBSET | ACCURACY | {
-        "change": (REAL, "points, ablated minus full"),
+        "change": (REAL, "points, ablated minus full; of group j in J, of group auc in AUC"),
         "change_low": (REAL, "2.5th percentile of change, paired bootstrap over pairs or templates; null for controls"),
         "change_high": (REAL, "97.5th percentile of change"),
         "interaction": (REAL, "drop of the set minus its single drops, points: positive is super-additive; null below "

@@ -12,7 +12,7 @@ from heuristic_core.provenance.record import read_record
 
 # All that are drawn, judged or reported, and the traces of training. Not those with a row for every pair and model.
 TABLES = (
-    *("accuracy", "group_accuracy", "finetune_accuracy", "summary", "variance", "effective_size"),
+    *("accuracy", "group_accuracy", "family_scores", "finetune_accuracy", "summary", "variance", "effective_size"),
     *("pretraining_trace", "pretraining_attention", "overlap_heads", "lesions", "lesion_accuracy"),
     *("components", "head_frequency", "rank_correlation", "core", "core_null", "core_seeds"),
     *("ablations", "ablation_sets", "controls", "attention", "attention_maps"),

@@ -1,0 +1,141 @@
+"""Statistics of claims about effective size: how much generalising takes, and how that changes over fine-tuning."""
+
+import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
+
+from heuristic_core.analysis.accuracy import ID, OOD
+from heuristic_core.analysis.effective_size import state
+from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
+from heuristic_core.analysis.frames import numpy_generator
+from heuristic_core.analysis.seeds import mean_interval
+
+SEEDS = "pruning seeds"
+BOTH = "mixed-1:1"
+SURROGATES = 10_000
+FEWEST = 6  # checkpoints; the spectrum of fewer has one phase or none to draw
+
+
+def size_range(evidence: Evidence, group: str) -> Estimate:
+    """The range of effective size over the checkpoints where it is defined, points; t interval over pruning seeds.
+
+    The noise of a seed's sizes widens its range, so that it is rather too large: it speaks against a flat size.
+    """
+    sizes = _sizes(evidence, group)
+    by_seed = _by_seed(sizes).dropna(how="all")
+    if len(by_seed) < 2:
+        raise CannotSay(f"effective size on {group} is defined at {len(by_seed)} checkpoints: {_series(sizes)}")
+    widths = (by_seed.max() - by_seed.min()).dropna()
+    return Estimate(*mean_interval(widths), len(widths), SEEDS, f"by step: {_series(sizes)}")
+
+
+def size_gap(evidence: Evidence) -> Estimate:
+    """Effective size on OOD minus that on ID at the first checkpoint where the former is defined, points."""
+    ood, id_ = _sizes(evidence, OOD), _sizes(evidence, ID)
+    _, step = _onset(ood)
+    gap = (_by_seed(ood) - _by_seed(id_)).reindex([step]).iloc[0].dropna()
+    if gap.empty:
+        raise CannotSay(f"effective size on ID is not defined at step {step}")
+    return Estimate(*mean_interval(gap), len(gap), SEEDS, f"at step {step}; OOD: {_series(ood)}; ID: {_series(id_)}")
+
+
+def size_jump(evidence: Evidence) -> Estimate:
+    """How much more effective size on ID and OOD together (1:1) grows than that on ID as OOD begins to rise, points.
+
+    From the last checkpoint at which effective size on OOD is not defined, as there is nothing to be faithful to, to
+    the first at which it is. Sizes on OOD alone have no such growth: they begin there.
+    """
+    both, id_ = _sizes(evidence, BOTH), _sizes(evidence, ID)
+    before, step = _onset(_sizes(evidence, OOD))
+    if before is None:
+        raise CannotSay(f"effective size on OOD is defined from the first checkpoint on, step {step}")
+    growths = [_by_seed(sizes).reindex([before, step]).diff().iloc[1] for sizes in (both, id_)]
+    growth = (growths[0] - growths[1]).dropna()
+    if growth.empty:
+        raise CannotSay(
+            f"effective size on ID, and on ID and OOD together, is not defined at steps {before} and {step}"
+        )
+    detail = f"from step {before} to {step}; ID and OOD 1:1: {_series(both)}; ID: {_series(id_)}"
+    return Estimate(*mean_interval(growth), len(growth), SEEDS, detail)
+
+
+def size_against_ood(evidence: Evidence) -> Estimate:
+    """p that effective size on OOD falls as much as OOD accuracy of the full model rises: Spearman's rho, one-sided.
+
+    Over the checkpoints where the size is defined. One checkpoint is like the one before it, so that they are not
+    permuted: the null are sizes with the same spectrum, and so the same autocorrelation, at random phases (Theiler et
+    al. 1992). This assumes that the series are stationary but for their relation. Two quantities that drift apart over
+    fine-tuning for reasons of their own would be correlated, too.
+    """
+    sizes = _sizes(evidence, OOD)
+    rows = sizes[sizes["seed"].isna()].dropna(subset="effective_size").sort_values("step", kind="stable")
+    if len(rows) < FEWEST:
+        raise CannotSay(f"effective size on OOD is defined at {len(rows)} checkpoints, {FEWEST} are needed")
+    accuracy, size = rows["full_accuracy"].to_numpy(), rows["effective_size"].to_numpy()
+    if np.ptp(size) == 0 or np.ptp(accuracy) == 0:
+        raise CannotSay(f"neither may be the same at all checkpoints: {_series(sizes)}")
+    rho, p = falling(accuracy, size, numpy_generator("size against OOD"))
+    detail = f"rho {rho:.2f} from step {rows['step'].iloc[0]} on, p = {p:.3f}; by step: {_series(sizes)}"
+    return Estimate(p, None, None, len(rows), "checkpoints", detail, exact=True)
+
+
+def falling(x: np.ndarray, y: np.ndarray, rng: np.random.Generator, count: int = SURROGATES) -> tuple[float, float]:
+    """Spearman's rho of two series, and the share of surrogates of `y` whose rho is as low (one-sided)."""
+    ranks = rankdata(x)
+    rho = np.corrcoef(ranks, rankdata(y))[0, 1]
+    surrogates = rankdata(_random_phases(y, rng, count), axis=1)
+    centred = surrogates - surrogates.mean(axis=1, keepdims=True)
+    drawn = centred @ (ranks - ranks.mean()) / (np.linalg.norm(centred, axis=1) * np.linalg.norm(ranks - ranks.mean()))
+    return rho, float((1 + (drawn <= rho + 1e-12).sum()) / (1 + count))
+
+
+def _random_phases(series: np.ndarray, rng: np.random.Generator, count: int) -> np.ndarray:
+    """Series with the amplitudes of `series` at every frequency, and phases at random, [count, n]."""
+    n, amplitudes = len(series), np.abs(np.fft.rfft(series - series.mean()))
+    turned = amplitudes * np.exp(1j * rng.uniform(0, 2 * np.pi, (count, len(amplitudes))))
+    if n % 2 == 0:  # the highest frequency has a sign, no phase
+        turned[:, -1] = amplitudes[-1] * rng.choice([-1, 1], count)
+    return np.fft.irfft(turned, n, axis=1)
+
+
+def undefined_sizes(evidence: Evidence, group: str) -> Estimate:
+    """At how many checkpoints effective size on a group is undefined: the full model is not above the margin."""
+    sizes = _sizes(evidence, group)
+    sizes = sizes[sizes["seed"].isna()].sort_values("step", kind="stable")
+    undefined = sizes[state(sizes) == "undefined"]
+    steps = ", ".join(f"{row.step} (full model {row.full_accuracy:.1f} %)" for row in undefined.itertuples())
+    detail = f"at steps {steps}" if steps else "nowhere"
+    return Estimate(len(undefined), None, None, len(sizes), "checkpoints", detail, exact=True)
+
+
+def _sizes(evidence: Evidence, group: str) -> pd.DataFrame:
+    """Effective sizes on a group by accuracy at the study's margin, thresholded per seed."""
+    evidence.sound("sizes")
+    rows = evidence.table("effective_size")
+    main = (rows["criterion"] == "accuracy") & (rows["threshold"] == evidence.context.margin)
+    here = main & (rows["group"] == group) & (rows["order"] == "per-seed")
+    return some(rows[here], f"effective size on {group}")
+
+
+def _by_seed(sizes: pd.DataFrame) -> pd.DataFrame:
+    """Sizes by [step, pruning seed]."""
+    return sizes[sizes["seed"].notna()].pivot(index="step", columns="seed", values="effective_size").sort_index()
+
+
+def _onset(ood: pd.DataFrame) -> tuple[int | None, int]:
+    """The first step at which effective size on OOD is defined, and the undefined one before it, None without one."""
+    summaries = ood[ood["seed"].isna()]
+    defined = some(summaries[summaries["effective_size"].notna()], "effective size on OOD at any checkpoint")
+    step = int(defined["step"].min())
+    before = summaries[(state(summaries) == "undefined") & (summaries["step"] < step)]["step"]
+    return (int(before.max()) if len(before) else None), step
+
+
+def _series(sizes: pd.DataFrame) -> str:
+    """For instance "500 undefined, 12500 96.7"."""
+    means = sizes[sizes["seed"].isna()].sort_values("step", kind="stable")
+    texts = means["effective_size"].map("{:.1f}".format, na_action="ignore").astype(object).fillna(state(means))
+    return ", ".join(f"{step} {text}" for step, text in zip(means["step"], texts, strict=True))
+
+
+STATISTICS = {f.__name__: f for f in (size_range, size_gap, size_jump, size_against_ood, undefined_sizes)}
