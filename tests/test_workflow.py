@@ -12,6 +12,7 @@ import pytest
 from conftest import ROOT
 from reduced import OWN, RUNS, STUDY, planned, snakemake
 
+from heuristic_core.analysis.runs import warning
 from heuristic_core.common.arithmetic import NATIVE, PORTABLE, available
 from heuristic_core.config.grid import cells, repeats
 from heuristic_core.figures.targets import TARGETS, outputs
@@ -83,6 +84,16 @@ def test_every_job_left_a_log(finished):
 
 def test_a_second_run_has_nothing_to_do(finished):
     assert "Nothing to be done" in (finished / "again.txt").read_text()
+
+
+def test_the_terminal_ends_with_what_went_wrong_with_pruning(finished, tmp_path):
+    for name in ("results", ".snakemake"):
+        shutil.copytree(finished / name, tmp_path / name)
+    (tmp_path / "results/reduced/report.html").unlink()
+    done = snakemake(tmp_path)
+    runs = read_table(tmp_path / "results/reduced/tables/runs.parquet")
+    told = f"reduced: {warning(runs)} See results/reduced/report.html"
+    assert (done.stdout + done.stderr).splitlines()[-8:].count(told) == 1
 
 
 def test_a_repeated_run_alone_finds_the_same_subnetwork(finished):
