@@ -66,6 +66,7 @@ def test_values_behind_the_marks_are_in_the_page(report, study):
 def test_claims_come_first_with_verdict_interval_threshold_and_unit(report):
     text = check_source(report).text
     assert "1 supported 0 not supported 1 undecided 0 not applicable" in text
+    assert "Each by itself: seed 1: 1 supported; seed 2: 1 supported." in text
     assert text.index("Subnetworks disagree by <more> than 20 points") < text.index("Figure 2. Subnetworks agree")
     assert "✓ supported seed 1: ✓ supported seed 2: ✓ supported" in text
     assert "Estimate 61.5 95 % interval 50.0 to 73.0 required > 20 n = 2 fine-tuning seeds" in text

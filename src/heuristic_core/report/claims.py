@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from heuristic_core.report.render import is_number
@@ -45,7 +45,19 @@ def _claim(name: str, rows: list[dict]) -> Claim:
 
 def tally(claims: Sequence[Claim]) -> dict[str, int]:
     """How many claims have each verdict, study-wide."""
-    counts = Counter(claim.whole["verdict"] for claim in claims)
+    return _counted(claim.whole for claim in claims)
+
+
+def tally_by_seed(claims: Sequence[Claim]) -> dict[int, dict[str, int]]:
+    """The same for each of several fine-tuning seeds by itself."""
+    by_seed: dict[int, list[dict]] = {}
+    for row in (row for claim in claims for row in claim.seeds):
+        by_seed.setdefault(row["ft_seed"], []).append(row)
+    return {seed: _counted(rows) for seed, rows in by_seed.items()}
+
+
+def _counted(rows: Iterable[dict]) -> dict[str, int]:
+    counts = Counter(row["verdict"] for row in rows)
     return {verdict: counts[verdict] for verdict in VERDICTS}
 
 

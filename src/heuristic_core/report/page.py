@@ -5,7 +5,7 @@ from pathlib import Path
 
 from heuristic_core.analysis.runs import outcomes, troubled, warning
 from heuristic_core.config.context import Context
-from heuristic_core.report.claims import claims_of, tally
+from heuristic_core.report.claims import claims_of, tally, tally_by_seed
 from heuristic_core.report.exhibits import caption_of, exhibit
 from heuristic_core.report.missing import Gap, gaps
 from heuristic_core.report.render import render
@@ -39,6 +39,7 @@ def study_page(
         context=context,
         claims=judged,
         tally=tally(judged),
+        tally_by_seed=tally_by_seed(judged),
         figures=[e for e in exhibits if e.image],
         sheets=[e for e in exhibits if not e.image],
         **study_runs(root),
