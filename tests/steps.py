@@ -13,7 +13,7 @@ from torch import Tensor
 
 from heuristic_core.config import load_study
 from heuristic_core.evaluation.attention import map_table, overlap_rows, share_rows
-from heuristic_core.evaluation.evaluate import all_logits, predictions, subnetwork_logits
+from heuristic_core.evaluation.evaluate import all_logits, drawn_donors, predictions, subnetwork_logits
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.close_heads import close_heads
@@ -137,7 +137,8 @@ class Steps:
         removed = sorted(set(range(len(self._model.grid))) - set(self._kept))
         pairs = PairTensors(self._evaluation, self._model.pad)
         kinds = ("mean", "zero", "resample")
-        logits = {kind: subnetwork_logits(self._model, pairs, removed, self._means, kind) for kind in kinds}
+        donors = PairTensors(drawn_donors(self._train, len(pairs), 0, 0), self._model.pad)
+        logits = {kind: subnetwork_logits(self._model, pairs, removed, self._means, kind, donors) for kind in kinds}
         logits["full"] = all_logits(self._model, pairs)
         self.predictions = {kind: predictions(one.numpy(), self._evaluation) for kind, one in logits.items()}
         odds = {f"{kind} log_odds": torch.from_numpy(of["log_odds"]) for kind, of in self.predictions.items()}

@@ -6,7 +6,8 @@ import pytest
 import torch
 from conftest import make_encoded
 
-from heuristic_core.evaluation.evaluate import all_logits, subnetwork_logits
+from heuristic_core.common.errors import InputError
+from heuristic_core.evaluation.evaluate import all_logits, drawn_donors, subnetwork_logits
 from heuristic_core.models.ablation import (
     Ablation,
     ComponentMeans,
@@ -74,13 +75,13 @@ def test_zero_ablation_is_a_model_with_zeroed_output_weights(bert, fused, pairs,
 @pytest.mark.parametrize("removed", [[1], [13], [0, 6, 9, 12]])
 def test_resample_ablation_puts_another_pairs_activations_in_place(bert, fused, pairs, removed):
     """Pair by pair against Hugging Face's modules with the donor's activations written in by hooks."""
-    reference = Resampled(fused, pairs, seed=3)
-    assert (reference.donors != torch.arange(len(pairs))).all()
-    assert not torch.equal(reference.donors, Resampled(fused, pairs, seed=4).donors)
+    donors = PairTensors(drawn_donors(make_encoded(90, seed=5), len(pairs), 3, 0))
+    reference = Resampled(fused, pairs, donors)
     ours = all_logits(fused, pairs, Mask(gates_without(removed, fused.grid), reference, fused.grid))
+    assert torch.equal(ours, subnetwork_logits(fused, pairs, removed, None, "resample", donors))
     full = all_logits(fused, pairs)
     for index in (0, 7, 20, 41):
-        donor = activations(bert, pairs.batch(reference.donors[index : index + 1]))
+        donor = activations(bert, donors.batch(torch.tensor([index])))
         own, other = int(pairs.lengths[index]), len(donor["mlp"][0])
         tokens = [round(t * (other - 1) / (own - 1)) for t in range(own)]
         assert tokens[0] == 0 and tokens[-1] == other - 1
@@ -106,6 +107,25 @@ def test_resample_ablation_puts_another_pairs_activations_in_place(bert, fused, 
             hook.remove()
         torch.testing.assert_close(ours[index], expected, atol=1e-4, rtol=0)
         assert not torch.allclose(ours[index], full[index], atol=1e-3)
+
+
+def test_donors_are_training_pairs_that_seed_and_draw_name():
+    train = make_encoded(90, seed=5)
+    of_train = {row.tobytes() for row in train.split(train.ids)}
+
+    def rows(*names):
+        drawn = drawn_donors(train, 400, *names)
+        return [row.tobytes() for row in drawn.split(drawn.ids)]
+
+    assert rows(3, 0) == rows(3, 0) and len(rows(3, 0)) == 400
+    assert set(rows(3, 0)) <= of_train
+    assert rows(3, 0) != rows(3, 1) and rows(3, 0) != rows(4, 0)
+    assert len(set(rows(3, 0))) > 80  # 400 draws of 90 pairs reach nearly all
+
+
+def test_resample_ablation_needs_a_donor_for_each_pair(fused, pairs):
+    with pytest.raises(InputError, match=r"a donor for each of \d+ pairs; there are 3"):
+        Resampled(fused, pairs, PairTensors(make_encoded(3)))
 
 
 def test_means_equal_a_naive_loop_over_hugging_face_activations(bert, fused, encoded, pairs, means):

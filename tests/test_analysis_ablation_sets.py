@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristic_core.analysis.ablation_sets import ablated, chosen_heads, joint_sets, set_table, single_sets
+from heuristic_core.analysis.ablation_sets import (
+    AblationSet,
+    ablated,
+    chosen_heads,
+    joint_sets,
+    set_table,
+    single_sets,
+    with_draws,
+)
 from heuristic_core.common.errors import InputError
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.identity import Identity
@@ -126,6 +134,17 @@ def test_controls_do_not_depend_on_the_other_sets():
 def test_a_core_head_without_a_single_drop_is_an_error():
     with pytest.raises(ValueError, match=r"no single ablation of core head 3\.0"):
         joint_sets(CORE, {head: drop for head, drop in DROPS.items() if head != 24}, GRID, 1, 1, 0)
+
+
+def test_resampled_sets_have_every_draw_and_controls_one_in_turn():
+    single, pair = AblationSet("0.0", "core", (0,), "0"), AblationSet("0.0+0.1", "pair", (0, 1), "0+0")
+    controls = [AblationSet(f"control {k} of layers 0", "control", (k,), "0") for k in (1, 2, 3, 4)]
+    sets = [AblationSet("none", "none", (), ""), single, pair, *controls]
+    drawn = [(kind, one.name, draw) for kind, one, draw in with_draws(ablated(sets, ["mean", "resample"]), 3)]
+    assert drawn[: len(sets)] == [("mean", one.name, 0) for one in sets]
+    resampled = [("none", 0), *((name, draw) for name in ("0.0", "0.0+0.1") for draw in range(3))]
+    resampled += [(one.name, draw) for one, draw in zip(controls, (0, 1, 2, 0), strict=True)]
+    assert [one[1:] for one in drawn[len(sets) :]] == resampled
 
 
 def test_the_table_of_sets_has_some_of_them_in_every_kind(tmp_path):

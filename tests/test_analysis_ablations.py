@@ -94,6 +94,35 @@ def test_interaction_is_what_a_set_costs_beyond_its_heads_of_the_same_kind():
         assert {cell: nats * value for cell, value in points.items()} == pytest.approx(of_log_odds)
 
 
+def test_draws_of_donors_are_averaged_and_pairs_remain_the_units():
+    """Four draws of every set but "none" and the control, each right on other pairs, against their mean by hand."""
+    one = predictions()
+    drawn = one["ablation"].isin(["none", CONTROL])
+    rng = np.random.default_rng(0)
+    draws = [one[drawn].assign(draw=0)]
+    for draw in range(4):
+        right = rng.random((~drawn).sum()) < 0.6
+        odds = np.where(right, 1.0, -40.0 if draw == 3 else -1.0).astype(np.float32)  # beyond what counts
+        draws.append(one[~drawn].assign(draw=draw, correct=right, log_odds=odds))
+    four = frame("ablation_predictions", pd.concat(draws))
+    each = [frame("ablation_predictions", pd.concat([draws[0], part.assign(draw=0)])) for part in draws[1:]]
+    found, apart = ablations(four, sets()), [ablations(part, sets()) for part in each]
+    for column in ("accuracy", "change", "interaction", "log_odds_change", "log_odds_interaction"):
+        expected = np.mean([part[column].to_numpy(float) for part in apart], axis=0)
+        np.testing.assert_allclose(found[column].to_numpy(float), expected, atol=1e-4)
+    assert found["n"].tolist() == apart[0]["n"].tolist()
+    ood = found.query("subset == 'ood_b' and ablation == '0.0' and kind == 'mean'")
+    shares = four.query("subset == 'ood_b' and ablation == '0.0' and kind == 'mean'").groupby("example")["correct"]
+    assert ood["accuracy"].item() == pytest.approx(100 * shares.mean().mean())
+    # An interval of a mean over draws is narrower than those of single draws.
+    widths = [part["change_high"] - part["change_low"] for part in (found, *apart)]
+    here = (found["ablation"] == "0.0") & (found["subset"] == "ood_b")
+    assert widths[0][here].mean() < np.mean([width[here].mean() for width in widths[1:]])
+    lacking = four.drop(four.query("subset == 'ood_b' and ablation == '0.1' and draw == 2").index[0])
+    with pytest.raises(ValueError, match=r"ablation '0\.1' lacks draws of pairs of ood_b"):
+        ablations(lacking, sets())
+
+
 def test_without_a_single_ablation_there_is_no_interaction():
     kept = [one for one in SETS if one.name != "0.1"]
     result = ablations(predictions(kept), sets(kept))

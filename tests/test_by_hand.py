@@ -49,7 +49,8 @@ def test_evaluation_by_hand_knows_three_kinds_of_ablation(finished, tmp_path):
     inputs |= {"evaluation": finished / RUNS / "data/encoded/evaluation.safetensors"}
     logits = {}
     for kind in ("mean", "zero", "resample"):
-        script("evaluate", **inputs, ablation=kind, predictions=tmp_path / f"{kind}.parquet")
+        donors = {"train": finished / RUNS / "data/encoded/train.safetensors"} if kind == "resample" else {}
+        script("evaluate", **inputs, **donors, ablation=kind, predictions=tmp_path / f"{kind}.parquet")
         logits[kind] = np.stack(read_table(tmp_path / f"{kind}.parquet")["logits"].tolist())
     made = np.stack(read_table(step / "s0.4/seed42/predictions.parquet")["logits"].tolist())
     assert (logits["mean"] == made).all()

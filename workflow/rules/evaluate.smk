@@ -35,6 +35,7 @@ rule ablate:
         core=f"{L.run}/core.parquet",
         checkpoint=f"{L.run}/step{STUDY.last_checkpoint}/checkpoint",
         means=f"{L.run}/step{STUDY.last_checkpoint}/means.safetensors",
+        train=rules.encode.output.train,
         evaluation=rules.encode.output.evaluation,
     output:
         predictions=f"{L.run}/ablation_predictions.parquet",
@@ -56,6 +57,7 @@ rule ablate:
                     "ablation_pairs",
                     "control_draws",
                     "pair_control_draws",
+                    "resample_draws",
                     "seed",
                     "subsets",
                 },

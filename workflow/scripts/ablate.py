@@ -1,15 +1,17 @@
 """Ablate heads from the full model: every head alone, sets of core heads, chosen sets, and matched random controls."""
 
+from functools import cache
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from heuristic_core.analysis.ablation_sets import ablated, chosen_heads, joint_sets, set_table, single_sets
+from heuristic_core.analysis.ablation_sets import ablated, chosen_heads, joint_sets, set_table, single_sets, with_draws
 from heuristic_core.analysis.ablations import single_ood_drops
 from heuristic_core.common.atomic import replacing
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.threads import use_threads
 from heuristic_core.config.analysis import Analysis
-from heuristic_core.evaluation.evaluate import predictions, subnetwork_logits
+from heuristic_core.evaluation.evaluate import drawn_donors, predictions, subnetwork_logits
 from heuristic_core.jobs.arguments import Arguments, identity
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
@@ -30,6 +32,7 @@ def main(arguments=None):
         core="the run's core (Parquet)",
         checkpoint="folder of the fine-tuned model",
         means="component means",
+        train="encoded training pairs, from which activations are resampled",
         evaluation="encoded evaluation pairs",
     )
     parser.writes(
@@ -46,20 +49,27 @@ def main(arguments=None):
     core = read_table(args.core)
     heads, chosen = core.loc[core["in_core"], "component"].tolist(), chosen_heads(analysis.ablation_sets, model.grid)
 
-    def predict(kind, one):
-        logits = subnetwork_logits(model, pairs, one.heads, means, kind, analysis.seed).numpy()
+    train = Encoded.load(args.train) if "resample" in analysis.ablation_kinds else None
+
+    @cache
+    def donors(draw):
+        return PairTensors(drawn_donors(train, len(pairs), analysis.seed, draw), model.pad, model.device)
+
+    def predict(kind, one, draw):
+        of_draw = donors(draw) if kind == "resample" else None
+        logits = subnetwork_logits(model, pairs, one.heads, means, kind, of_draw).numpy()
         columns = predictions(logits, evaluation) | run.columns(len(pairs), "step")
-        return as_table(
-            TABLE, columns | {name: [v] * len(pairs) for name, v in (("kind", kind), ("ablation", one.name))}
-        )
+        about = {"kind": kind, "ablation": one.name, "draw": draw}
+        return as_table(TABLE, columns | {name: [value] * len(pairs) for name, value in about.items()})
 
     # Thousands of pairs times hundreds of sets: written as they come.
     with replacing(args.predictions) as partial, pq.ParquetWriter(partial, schema(TABLE), compression="zstd") as file:
 
         def write(name, ablations):
-            progress, light = Progress(name, len(ablations)), []
-            for kind, one in ablations:
-                file.write_table(table := predict(kind, one))
+            every = list(with_draws(ablations, analysis.resample_draws))
+            progress, light = Progress(name, len(every)), []
+            for one in every:
+                file.write_table(table := predict(*one))
                 light.append(table.select(["ablation", "subset", "group", "correct"]))
                 progress.at(len(light), sets=len(light))
             return light

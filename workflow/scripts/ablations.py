@@ -7,7 +7,7 @@ from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_coded, read_table, write_table
 from heuristic_core.tables.schemas import ABLATION, RUN, STEP, SUBSET
 
-COLUMNS = [*RUN, *STEP, *ABLATION, *SUBSET, "template", "example", "correct", "correct_merged", "log_odds"]
+COLUMNS = [*RUN, *STEP, *ABLATION, "draw", *SUBSET, "template", "example", "correct", "correct_merged", "log_odds"]
 
 
 def main(arguments=None):

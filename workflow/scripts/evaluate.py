@@ -2,8 +2,9 @@
 
 import logging
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.common.threads import use_threads
-from heuristic_core.evaluation.evaluate import predictions, subnetwork_logits
+from heuristic_core.evaluation.evaluate import drawn_donors, predictions, subnetwork_logits
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
@@ -24,11 +25,12 @@ def main(arguments=None):
         subnetwork="the subnetwork (JSON)",
         evaluation="encoded evaluation pairs",
     )
+    parser.reads("?", train="encoded training pairs, from which resample ablation takes activations")
     parser.writes(predictions="where to write predictions (Parquet)")
     parser.add_argument(
         "--ablation", choices=("mean", "zero", "resample"), default="mean", help="what replaces removed components"
     )
-    parser.add_argument("--ablation-seed", type=int, default=0, help="of the pairs that resample ablation takes from")
+    parser.add_argument("--ablation-seed", type=int, default=0, help="of the training pairs that it draws")
     parser.device()
     args = parser.read(arguments)
     use_threads(1)
@@ -37,11 +39,14 @@ def main(arguments=None):
         LOGGER.warning("no predictions: this run %s", subnetwork.reason)
         return write_table("predictions", [], args.predictions)
     model, evaluation = load_model(args.checkpoint, args.device, args.precision), Encoded.load(args.evaluation)
-    means = ComponentMeans.load(args.means)
-    pairs = PairTensors(evaluation, model.pad, model.device)
-    logits = subnetwork_logits(
-        model, pairs, subnetwork.removed_from(model.grid), means, args.ablation, args.ablation_seed
-    )
+    means, donors = ComponentMeans.load(args.means), None
+    if args.ablation == "resample":
+        if not args.train:
+            raise InputError("--ablation resample takes activations from training pairs; give them by --train")
+        drawn = drawn_donors(Encoded.load(args.train), len(evaluation), args.ablation_seed, 0)
+        donors = PairTensors(drawn, model.pad, model.device)
+    pairs, removed = PairTensors(evaluation, model.pad, model.device), subnetwork.removed_from(model.grid)
+    logits = subnetwork_logits(model, pairs, removed, means, args.ablation, donors)
     columns = predictions(logits.numpy(), evaluation)
     write_table("predictions", subnetwork.identity.columns(len(evaluation)) | columns, args.predictions)
 

@@ -1,9 +1,9 @@
 """Which sets of heads are ablated: every head alone, sets of core heads, the user's own, and matched controls."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import chain, combinations, product
+from itertools import chain, combinations, count, product
 from math import comb, prod
 
 import numpy as np
@@ -125,6 +125,21 @@ def _distinct(pools: list[tuple[list[int], int]], draws: int, rng: np.random.Gen
 def ablated(sets: Sequence[AblationSet], kinds: Sequence[str]) -> list[tuple[str, AblationSet]]:
     """Every ablation that is made of `sets`, by kind: all of them with the first kind, some with the others too."""
     return [(kind, one) for kind in kinds for one in sets if one.every_kind or kind == kinds[0]]
+
+
+def with_draws(ablations: Iterable[tuple[str, AblationSet]], draws: int) -> Iterator[tuple[str, AblationSet, int]]:
+    """Every ablation, (kind, set), with the draw of donors that it is made with, from 0.
+
+    Where activations are resampled, a set has all `draws`; a control has one, in turn, as it is averaged over controls
+    anyway. All others, "none" among them, have draw 0 alone.
+    """
+    turn = count()
+    for kind, one in ablations:
+        resampled = kind == "resample" and one.heads
+        if resampled and one.role == "control":
+            yield kind, one, next(turn) % draws
+        else:
+            yield from ((kind, one, draw) for draw in range(draws if resampled else 1))
 
 
 def set_table(sets: Sequence[AblationSet], kinds: Sequence[str], full_model: Identity) -> pd.DataFrame:

@@ -146,6 +146,7 @@ def _measured(predictions, sets, subsets, rule, bootstrap, seed) -> Iterator[Mea
 
 def _values(cell: pd.DataFrame, sets: pd.DataFrame, rule: str, subset: str) -> tuple[np.ndarray, np.ndarray]:
     """Accuracy and log odds of every pair of a subset, [pairs, 2, ablations] in the order of `sets`; its templates."""
+    cell = _over_draws(cell, subset)
     names = pd.MultiIndex.from_frame(sets[SET])
     number = names.get_indexer(pd.MultiIndex.from_frame(cell[SET].astype(str)))
     if (number < 0).any():
@@ -184,6 +185,24 @@ def _of_measure(effects: Effects, measure: Measure) -> dict:
         "interaction_low": interaction_low,
         "interaction_high": interaction_high,
     }
+
+
+def _over_draws(cell: pd.DataFrame, subset: str) -> pd.DataFrame:
+    """`cell` with one row for each ablation and pair: means over draws of correctness, a share then, and of log odds.
+
+    Log odds are clipped before. So pairs remain the units of intervals, whatever the number of draws.
+    Raises ValueError where a pair has fewer draws than others.
+    """
+    if not cell["draw"].any():
+        return cell
+    cell = cell.assign(log_odds=cell["log_odds"].clip(-CERTAIN, CERTAIN))
+    by_set = cell.groupby(SET, observed=True)
+    lacking = by_set.size() != by_set["draw"].nunique() * by_set["example"].nunique()
+    if lacking.any():
+        raise ValueError(f"ablation {lacking.idxmax()[1]!r} lacks draws of pairs of {subset}")
+    of_pair = cell.groupby([*SET, "example"], observed=True, sort=False)
+    means = of_pair[[*RULES.values(), "log_odds"]].mean()
+    return means.assign(template=of_pair["template"].first()).reset_index()
 
 
 def _columns(effects: Effects, measured: Measured) -> dict:

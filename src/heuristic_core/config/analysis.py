@@ -58,7 +58,14 @@ class Analysis(Block):
         None, description="ablations are evaluated on this number of pairs of each subset, the first; default: all"
     )
     ablation_kinds: Annotated[list[Kind], AfterValidator(unique)] = Field(
-        ["mean", "zero", "resample"], min_length=1, description="what takes the place of ablated heads"
+        ["mean", "zero", "resample"],
+        min_length=1,
+        description="what takes the place of ablated heads: their means, zeros, or their activations on training pairs",
+    )
+    resample_draws: PositiveInt = Field(
+        4,
+        description="draws of the training pairs that activations are taken from, over which accuracy and log odds are "
+        "averaged; random controls, of which there are many, have one draw each, in turn",
     )
     ablation_sets: list[Annotated[list[Head], Field(min_length=1)]] = Field(
         [], description="further sets of heads to ablate together, as [['2.5', '3.7', '4.0']]: text, not numbers"

@@ -52,6 +52,7 @@ FIELDS_OF = {
     "seeds": "together",
     "nats": "kl",
     "resamples": "bootstrap",
+    "draws": "resample_draws",
     "permutations": "permutations",
     "times uniform": "overlap_times_uniform",
     "dots per inch": "dpi",

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.progress import Progress
+from heuristic_core.common.seeds import torch_generator
 from heuristic_core.models.ablation import ComponentMeans, Mask, Resampled, gates_without, zeros
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.micro_batches import BATCH_TOKENS
@@ -51,18 +52,27 @@ def subnetwork_logits(
     removed: Sequence[int],
     means: ComponentMeans,
     ablation: str = "mean",
-    seed: int = 0,
+    donors: PairTensors | None = None,
 ) -> Tensor:
     """Class logits of every pair, float32 [n, classes], without the components at the indices `removed`.
 
-    ablation: what takes their place: "mean", "zero", or "resample" (their activations on other pairs, drawn by `seed`).
+    ablation: what takes their place: "mean", "zero", or "resample": their activations on `donors`, one for each pair.
     With constants in their place the physically smaller model runs.
     """
-    if ablation == "resample":
+    if ablation == "resample" and len(removed):
         gates = gates_without(removed, model.grid).to(model.device)
-        return all_logits(model, pairs, Mask(gates, Resampled(model, pairs, seed), model.grid))
+        return all_logits(model, pairs, Mask(gates, Resampled(model, pairs, donors), model.grid))
     constant = zeros(model) if ablation == "zero" else means.to(model)
     return all_logits(model.without(removed, constant.heads, constant.mlps), pairs)
+
+
+def drawn_donors(train: Encoded, count: int, seed: int, draw: int) -> Encoded:
+    """`count` pairs of `train`, drawn with replacement: those whose activations resample ablation puts in place.
+
+    Training pairs, as means are: next to all pairs of an evaluation set may carry the overlap, so that a head that
+    tells overlap would be given the same again.
+    """
+    return train.take(torch.randint(len(train), (count,), generator=torch_generator("donors", seed, draw)).numpy())
 
 
 def predictions(logits: np.ndarray, evaluation: Encoded) -> dict[str, np.ndarray]:

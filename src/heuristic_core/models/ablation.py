@@ -15,7 +15,6 @@ from torch import Tensor
 
 from heuristic_core.common.atomic import replacing
 from heuristic_core.common.errors import InputError
-from heuristic_core.common.seeds import torch_generator
 from heuristic_core.models.batches import Batch, PairTensors
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.model import Edit, Model
@@ -84,24 +83,22 @@ class Activations:
 
 
 class Resampled:
-    """The reference of resample ablation: each pair has a donor, another pair of the same set drawn by `seed`.
+    """The reference of resample ablation: pair i takes the activations that the model has on `donors[i]`.
 
     Token t of a pair of n tokens takes the place of the donor's token round(t (m - 1) / (n - 1)) of m: first falls on
-    first, last on last. Donors run unablated.
+    first, last on last. Donors run unablated. Raises InputError where there are not as many donors as pairs.
     """
 
     every_row = True
 
-    def __init__(self, model: Model, pairs: PairTensors, seed: int):
-        if len(pairs) < 2:
-            raise InputError("resample ablation takes activations from another pair, but there is only one")
-        shift = torch.randint(1, len(pairs), (len(pairs),), generator=torch_generator("donors", seed))
-        self.donors = (torch.arange(len(pairs)) + shift) % len(pairs)  # never the pair itself
-        self._model, self._pairs = model, pairs
+    def __init__(self, model: Model, pairs: PairTensors, donors: PairTensors):
+        if len(donors) != len(pairs):
+            raise InputError(f"resample ablation needs a donor for each of {len(pairs)} pairs; there are {len(donors)}")
+        self._model, self._pairs, self._donors = model, pairs, donors
 
     def on(self, batch: Batch) -> Activations:
-        index = self.donors[batch.index]
-        own, other = self._pairs.lengths[batch.index], self._pairs.lengths[index]
+        index = batch.index
+        own, other = self._pairs.lengths[index], self._donors.lengths[index]
         share = (other - 1) / (own - 1).clamp(min=1)
         tokens = torch.arange(batch.ids.shape[1]) * share[:, None]  # [B, T]
         tokens = tokens.round().long().minimum(other[:, None] - 1).to(self._model.device)
@@ -113,7 +110,7 @@ class Resampled:
             return x
 
         with torch.no_grad():
-            self._model.logits(self._pairs.batch(index), record, every_row=True)
+            self._model.logits(self._donors.batch(index), record, every_row=True)
         return Activations(seen["head"], seen["mlp"])
 
 

@@ -113,7 +113,9 @@ SCHEMAS = {
         "lambda_2": (REAL, "multiplier of the squared gap"),
         "log_alpha": (REAL, "mean over components"),
     },
-    "ablation_predictions": RUN | STEP | ABLATION | SUBSET | EXAMPLE | SCORES,
+    "ablation_predictions": RUN | STEP | ABLATION | {
+        "draw": (INT, "of the training pairs that activations are resampled from, from 0; 0 of other kinds"),
+    } | SUBSET | EXAMPLE | SCORES,
     "ablation_sets": RUN | STEP | ABLATION | {
         "role": (STRING, "none, non-core or core (one head), pair, strongest (three), core-all, chosen, control"),
         "heads": (pa.list_(pa.int32()), "component indices of the ablated heads"),

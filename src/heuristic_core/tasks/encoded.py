@@ -81,7 +81,7 @@ class Encoded:
 
     def group(self, name: str) -> "Encoded":
         """The pairs of all subsets of group `name`, without subsets."""
-        return self._take(np.concatenate([np.arange(s.start, s.stop) for s in self.subsets if s.group == name]))
+        return self.take(np.concatenate([np.arange(s.start, s.stop) for s in self.subsets if s.group == name]))
 
     def thinned(self, count: int | None) -> "Encoded":
         """At most the first `count` pairs of every subset; all for None."""
@@ -93,9 +93,10 @@ class Encoded:
             subsets.append(replace(s, start=start, stop=start + size))
             start += size
         starts = [np.arange(s.start, min(s.start + count, s.stop)) for s in self.subsets]
-        return self._take(np.concatenate(starts), tuple(subsets))
+        return self.take(np.concatenate(starts), tuple(subsets))
 
-    def _take(self, pairs: np.ndarray, subsets: tuple[Subset, ...] = ()) -> "Encoded":
+    def take(self, pairs: np.ndarray, subsets: tuple[Subset, ...] = ()) -> "Encoded":
+        """The pairs at `pairs` (int64 [m]), in this order; one may occur again."""
         parts = [self.split(flat) for flat in (self.ids, self.types, self.special)]
         fields = [np.concatenate([part[i] for i in pairs]) for part in parts]
         offsets = np.cumsum([0, *self.lengths[pairs]], dtype=np.int64)
