@@ -28,7 +28,7 @@ OVER_STEPS = (("checkpoints", 2, "grid.checkpoints"),)
 SIZES = ("effective_size", "finetune_accuracy")
 FREQUENCIES = ("head_frequency", "rank_correlation")
 TARGETS = {
-    "figure02": Target(("accuracy",), "Subnetworks agree in-domain and disagree out-of-domain"),
+    "figure02": Target(("accuracy", "group_accuracy"), "Subnetworks agree in-domain and disagree out-of-domain"),
     "figure03": Target(("accuracy",), "Each subnetwork has its own out-of-domain profile"),
     "figure04": Target(("group_accuracy",), "Accuracy against sparsity"),
     "figure05": Target(("core",), "Heads by the number of subnetworks that keep them", task="mnli"),
@@ -40,7 +40,7 @@ TARGETS = {
     "figure09": Target(("attention", "core"), "Where the core heads attend"),
     "figure10": Target(("finetune_accuracy",), "The full model's accuracy over fine-tuning"),
     "figure11": Target(("core",), "Heads by the number of subnetworks that keep them", "figure05", task="qqp"),
-    "figure12": Target(("accuracy",), "Subnetworks on every subset"),
+    "figure12": Target(("accuracy", "family_scores"), "Subnetworks on every subset"),
     "figure13": Target(FREQUENCIES, "How often each head is kept, at both sparsities", task="mnli"),
     "figure14": Target(FREQUENCIES, "How often each head is kept, at both sparsities", "figure13", task="qqp"),
     "figure15": Target(SIZES, "Effective size over fine-tuning", "figure06", model="roberta", needs=OVER_STEPS),
