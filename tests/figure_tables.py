@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
+from heuristic_core.analysis.accuracy import family_scores_of, group_accuracy_of
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.config.context import Context
@@ -73,6 +74,14 @@ def group_accuracy_rows(accuracy):
     for key, of_group in by_group:
         values = of_group[["accuracy", "low", "high"]].mean().to_dict() | {"n": 900, "unit": "pair"}
         yield dict(zip(keys, key, strict=True)) | {"subsets": len(of_group)} | values
+
+
+def measured(rows):
+    """Rows of J, with intervals, and beside them of AUC, as of a model whose ROC curve has one corner."""
+    j = rows[rows["group"] == "j"].assign(unit="pair")
+    j = j.assign(low=(j["accuracy"] - 4).clip(-100, 100), high=(j["accuracy"] + 4).clip(-100, 100))
+    auc = {name: 50 + j[name] / 2 for name in ("accuracy", "low", "high")}
+    return pd.concat([j, j.assign(group="auc", **auc)], ignore_index=True)
 
 
 def summary_rows(accuracy, group_accuracy):
@@ -147,7 +156,7 @@ def overlap_rows(core):
             yield identity | {"share": 0.3 if overlap else 0.06, "uniform": 0.05, "overlap": overlap, "n": 450}
 
 
-SIZES = {"id": 46.7, "ood": 93.3, "ood-entailment": 60.0, "mixed": 76.7, "mixed-1:1": 70.0}
+SIZES = {"id": 46.7, "ood": 93.3, "ood-entailment": 60.0, "mixed": 76.7, "mixed-1:1": 70.0, "j": 95.0}
 CRITERIA = (("accuracy", 3.0), ("accuracy", 5.0), ("recovery", 95.0), ("agreement", 95.0), ("kl", 0.1))
 
 
@@ -265,6 +274,10 @@ def ablation_rows(rng):
                         | {"subset": None, "group": group, "family": None, "n": 900}
                         | ablation_values(role, mean)
                     )
+                for group, change in (("j", 1.5 * mean), ("auc", 0.75 * mean)):
+                    about = {"subset": None, "group": group, "family": None, "n": 1800}
+                    without = dict.fromkeys(name for name in SCHEMAS["ablations"] if name.startswith("log_odds"))
+                    yield identity | about | ablation_values(role, change) | without
 
 
 def ablation_values(role, change):
@@ -310,7 +323,10 @@ def build():
     core, trace = list(core_rows(rng)), list(trace_rows(np.random.default_rng(8)))
     accuracy = table("accuracy", accuracy_rows(rng))
     group_accuracy = table("group_accuracy", group_accuracy_rows(accuracy))
-    tables = {"accuracy": accuracy, "group_accuracy": group_accuracy}
+    scores = measured(group_accuracy_of(accuracy))
+    group_accuracy = pd.concat([group_accuracy, scores.astype(group_accuracy.dtypes)], ignore_index=True)
+    families = table("family_scores", measured(family_scores_of(accuracy)).to_dict("records"))
+    tables = {"accuracy": accuracy, "group_accuracy": group_accuracy, "family_scores": families}
     rows = {
         "lesion_accuracy": lesion_rows(trace), "overlap_heads": overlap_rows(core),
         "summary": summary_rows(accuracy, group_accuracy), "variance": variance_rows(),

@@ -56,7 +56,7 @@ def texts(figure):
 def test_summaries_per_seed_at_the_main_margin(drawn):
     points = only(drawn[1], quantity="effective_size", ft_seed=1)
     assert points.set_index(["step", "group"])["value"].dropna().to_dict() == {
-        where: size for where, (size, _) in SIZES.items() if size and where[1] != "mixed-1:1"
+        where: size for where, (size, _) in SIZES.items() if size and where[1] != "mixed"
     }
     accuracies = only(drawn[1], quantity="full_accuracy", ft_seed=2, step=20).set_index("group")["value"]
     assert accuracies.to_dict() == {"id": 85.0, "ood": 21.0}

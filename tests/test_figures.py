@@ -70,10 +70,17 @@ def test_marks_keep_all_digits(drawn, tmp_path):
 def test_the_spread_is_every_subnetwork_beside_the_full_model(tables, drawn, name, panels):
     figure, marks = drawn[name]
     assert len(figure.axes) == panels
-    assert len(only(marks, seed=None)) == len(FT_SEEDS) * len(SUBSETS)
-    assert len(marks.dropna(subset="seed")) == len(FT_SEEDS) * 2 * 12 * len(SUBSETS)  # none of another run of a seed
+    columns = len(SUBSETS) + (2 if name == "figure02" else 2 * 3)  # J and AUC, of all families or each
+    assert len(only(marks, seed=None)) == len(FT_SEEDS) * columns
+    assert len(marks.dropna(subset="seed")) == len(FT_SEEDS) * 2 * 12 * columns  # none of another run of a seed
     where = {"ft_seed": 2, "step": 2200, "sparsity": 0.35, "seed": 47, "subset": "cn_if"}
     shown, known = (only(rows, **where).iloc[0] for rows in (marks, tables["accuracy"]))
+    assert shown[["accuracy", "low", "high"]].tolist() == known[["accuracy", "low", "high"]].tolist()
+    subset, of = ("J", {}) if name == "figure02" else ("J, lexical overlap", {"family": "lexical_overlap"})
+    shown = only(marks, **where | {"subset": subset}).iloc[0]
+    table = tables["group_accuracy" if name == "figure02" else "family_scores"]
+    where.pop("subset")
+    known = only(table, **where, **of, group="j").iloc[0]
     assert shown[["accuracy", "low", "high"]].tolist() == known[["accuracy", "low", "high"]].tolist()
 
 
@@ -83,8 +90,10 @@ def labels(figure):
 
 def test_figure02_has_the_panels_of_its_task_and_its_subsets_by_group(tables, drawn):
     figure, _ = drawn["figure02"]
-    groups = [SUBSETS[label][0] for label in labels(figure)]
-    assert set(labels(figure)) == set(SUBSETS) and groups == sorted(groups, key=["id", "ood", "ood-entailment"].index)
+    *subsets, j, auc = labels(figure)
+    groups = [SUBSETS[label][0] for label in subsets]
+    assert (j, auc) == ("J", "AUC")
+    assert set(subsets) == set(SUBSETS) and groups == sorted(groups, key=["id", "ood", "ood-entailment"].index)
     of_qqp = CONTEXT.model_copy(update={"counterpart": Counterpart(task="qqp")})
     for context, letters in ((CONTEXT, "abab"), (of_qqp, "cdcd")):
         figure, _ = draw("figure02", tables, Figure(), context)
@@ -96,26 +105,29 @@ def test_figure12_shows_subsets_that_the_analysis_leaves_out_and_names_families_
     few = CONTEXT.model_copy(update={"subsets": ("in_domain", "ln_prep", "ce_if")})
     figure, _ = draw("figure12", tables, Figure(), few)
     ood = ["conj", "passive", "prep", "rel", "np", "pp", "adv", "if", "verb"]
-    assert labels(figure) == ["in_domain", *ood, *ood]
-    assert texts(figure).count("subsequence") == 4 * 2
+    families = ["lexical overlap", "subsequence", "constituent"]
+    assert labels(figure) == ["in_domain", *ood, *ood, *families, *families]
+    above = [text.get_text() for ax in figure.axes for text in ax.texts]
+    assert above.count("subsequence") == 4 * 2 and above.count("J") == 4
 
 
 @pytest.mark.parametrize("name", ["figure02", "figure03", "figure12"])
 def test_whiskers_are_the_intervals_and_absent_where_these_are_unknown(tables, name):
     from matplotlib.collections import LineCollection
 
-    def whiskers(accuracy):
-        figure, _ = draw(name, {"accuracy": accuracy}, SHORT, CONTEXT)
+    def whiskers(tables):
+        figure, _ = draw(name, tables, SHORT, CONTEXT)
         collections = [c for ax in figure.axes for c in ax.collections if isinstance(c, LineCollection)]
         lines = [line for collection in collections for line in collection.get_segments()]
         upright = [line for line in lines if len(line) == 2 and line[0, 0] == line[1, 0]]
         return {tuple(line[:, 1]) for line in upright}, texts(figure)
 
-    known, legend = whiskers(tables["accuracy"])
+    known, legend = whiskers(tables)
     full = only(tables["accuracy"], ft_seed=1, seed=None, subset="ln_prep").iloc[0]
     assert (full["low"], full["high"]) in known
     assert name == "figure03" or "its 95 % interval" in legend
-    none, legend = whiskers(tables["accuracy"].assign(low=np.nan, high=np.nan))
+    bounded = ("accuracy", "group_accuracy", "family_scores")
+    none, legend = whiskers(tables | {table: tables[table].assign(low=np.nan, high=np.nan) for table in bounded})
     assert not none and "its 95 % interval" not in legend
 
 
@@ -126,7 +138,7 @@ def test_figure02_draws_violins_only_where_there_is_a_shape(tables):
     few = accuracy["seed"].notna() & (accuracy["subset"] == "ln_rel")
     accuracy.loc[few, "accuracy"] = np.where(accuracy.loc[few, "seed"] < 46, 10.0, 20.0)  # two distinct values
     short = Figure(subsets=["in_domain", "ln_rel", "ln_prep"])
-    figure, _ = draw("figure02", {"accuracy": accuracy}, short, CONTEXT)
+    figure, _ = draw("figure02", {"accuracy": accuracy, "group_accuracy": tables["accuracy"]}, short, CONTEXT)
     violins = [sum(isinstance(c, PolyCollection) for c in ax.collections) for ax in figure.axes]
     assert violins[0] == violins[2] == 2  # at mid sparsity, of three subsets
 

@@ -56,7 +56,7 @@ def test_table3_rows_and_values(tables):
     without = [row for row in mean["row"].unique() if "outside" not in row]
     assert only(marks, ft_seed=1, kind="zero")["row"].unique().tolist() == without
     assert only(marks, ft_seed=2, kind="mean")["row"].unique().tolist() == ["none", "mean of 32 heads outside the core"]
-    assert mean["column"].unique().tolist() == [*GROUP_COLUMNS, *SHORT.subsets]
+    assert mean["column"].unique().tolist() == [*GROUP_COLUMNS, "J", "AUC", *SHORT.subsets]
     controls = only(tables["ablations"], ft_seed=1, kind="mean", subset="cn_if", role="control")["change"]
     cells = only(mean, column="cn_if").set_index("row")
     averaged = cells.loc["mean of 3 controls in layers 0+1+2"]
@@ -75,13 +75,13 @@ def test_table3_has_the_first_kind_in_full_and_the_kinds_side_by_side(tables):
     rows = {row[0]: row[1:] for row in in_full.rows}
     cell = only(tables["ablations"], ft_seed=1, kind="mean", subset="ln_prep", ablation=MATCHED).iloc[0]
     drop = -cell["change"]
-    assert rows["none"] == ["90.0"] * 6
-    assert rows[HEADS][4] == f"{90 - drop:.1f} (−{drop:.1f}; −{drop + 4:.1f} to −{drop - 3:.1f})"
+    assert rows["none"] == ["90.0"] * 8
+    assert rows[HEADS][6] == f"{90 - drop:.1f} (−{drop:.1f}; −{drop + 4:.1f} to −{drop - 3:.1f})"
     signed = [f"{drop - least:+.1f}".replace("-", "−") for least in (36, 40, 30)]
-    assert rows[f"interaction of {HEADS}"][4] == f"{signed[0]} ({signed[1]} to {signed[2]})"
+    assert rows[f"interaction of {HEADS}"][6] == f"{signed[0]} ({signed[1]} to {signed[2]})"
     assert by_kind.columns == [
         "ablated",
-        *(f"{of}: {k}" for of in ("ID", "OOD", "OOD-entailment") for k in ("mean", "zero")),
+        *(f"{of}: {k}" for of in ("ID", "OOD", "OOD-entailment", "J", "AUC") for k in ("mean", "zero")),
     ]
     names = [row[0] for row in by_kind.rows]
     assert names == ["head 0.2", "head 1.3", "head 2.1", "head 3.0", HEADS, "mean of 3 controls in layers 0+1+2"]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from heuristic_core.analysis.accuracy import J
 from heuristic_core.figures.roles import ROLES
 from heuristic_core.figures.rows import some
 from heuristic_core.figures.sheets import Sheet
@@ -41,9 +42,10 @@ def beside_full(full: pd.DataFrame, summary: pd.DataFrame, key: str, order: Sequ
 def sheets(marks: pd.DataFrame) -> list[Sheet]:
     """A table for each fine-tuning seed, and one over them."""
     found = []
+    unit = "accuracy and AUC in percent, J in points" if J in set(marks["group"]) else "accuracy in percent"
     for ft_seed, rows in marks.groupby("ft_seed", dropna=False):
         whose = "Over fine-tuning seeds" if pd.isna(ft_seed) else seed_label(ft_seed).capitalize()
-        title = f"{whose}: accuracy in percent, interval of the mean over {rows['over'].iloc[0]}"
+        title = f"{whose}: {unit}, interval of the mean over {rows['over'].iloc[0]}"
         found.append(Sheet(title, [_what(marks), *HEADS], [_cells(row) for row in rows.itertuples()]))
     return found
 

@@ -1,4 +1,4 @@
-"""Figure 2: the spread of subnetworks' accuracies on every evaluation subset, at both sparsities."""
+"""Figure 2: the spread of subnetworks' accuracies on every evaluation subset, and of J and AUC, at both sparsities."""
 
 from heuristic_core.figures.rows import shown
 from heuristic_core.figures.spread import spread
@@ -8,5 +8,5 @@ LETTERS = {"mnli": "ab", "qqp": "cd"}  # the paper's panels
 
 def draw(tables, settings, context):
     """Rows: fine-tuning seeds. Columns: mid and high sparsity. Marks: one row per point and per segment."""
-    letters = LETTERS[context.counterpart.task]
-    return spread(tables, settings, context, shown(settings, context), columns=2, letters=letters)
+    letters, subsets = LETTERS[context.counterpart.task], shown(settings, context)
+    return spread(tables, "group_accuracy", settings, context, subsets, columns=2, letters=letters)

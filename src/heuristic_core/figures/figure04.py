@@ -1,4 +1,4 @@
-"""Figure 4: group accuracies against sparsity."""
+"""Figure 4: group accuracies, J and AUC against sparsity."""
 
 import pandas as pd
 
@@ -7,11 +7,11 @@ from heuristic_core.figures.collapsed import crossed, crosses, with_collapses
 from heuristic_core.figures.lines import bands, handles, lines
 from heuristic_core.figures.panels import percent_axis, wrapped
 from heuristic_core.figures.roles import COLOURS, ROLES
-from heuristic_core.figures.rows import GROUPS, ft_seeds, full_model, groups_alone, some
+from heuristic_core.figures.rows import MEASURED, ft_seeds, full_model, groups_alone, some
 from heuristic_core.figures.style import SMALL
 from heuristic_core.figures.text import seed_label
 
-LOOKS = {group: ROLES[group] for group in GROUPS}
+LOOKS = {group: ROLES[group] for group in MEASURED}
 
 
 def draw(tables, settings, context):
@@ -25,8 +25,9 @@ def draw(tables, settings, context):
     figure, axes = wrapped(settings, len(seeds), 2.6, sharex=True, sharey=True)
     for ax, ft_seed in zip(axes, seeds, strict=True):
         _panel(ax, curves[curves["ft_seed"] == ft_seed], context)
+        percent_axis(ax.yaxis, curves["accuracy"])
         ax.set_title(seed_label(ft_seed), loc="left")
-        ax.set(xlabel="sparsity (% of components removed)", ylabel="accuracy (%)")
+        ax.set(xlabel="sparsity (% of components removed)", ylabel="accuracy, AUC (%), J (points)")
         ax.label_outer()
     n = len(context.curve_seeds)
     title = f"mean of n = {n} pruning seeds" if n > 1 else "one pruning seed"
@@ -77,4 +78,3 @@ def _panel(ax, curves: pd.DataFrame, context) -> None:
         x = 100 * getattr(context, name)
         ax.axvline(x, color="0.4", linestyle=":", linewidth=0.9, zorder=0)
         ax.text(x, 1.01, name, transform=ax.get_xaxis_transform(), ha="center", va="bottom", fontsize=SMALL)
-    percent_axis(ax.yaxis)

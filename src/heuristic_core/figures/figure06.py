@@ -14,10 +14,10 @@ from heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some
 from heuristic_core.figures.text import seed_label
 from heuristic_core.tables.schemas import ACCURACY, RUN, STEP, SUBSET
 
-SIZES = ("id", "ood", "ood-entailment", "mixed")
+SIZES = (*GROUPS, "mixed-1:1", "j")
 APART = 0.012  # of the range of steps: groups are set apart where their sizes are equal
 THIN = 0.8  # points; accuracies are the background of sizes
-ACCURACIES = {group: ROLES[group]._replace(marker="") for group in GROUPS}
+ACCURACIES = {group: ROLES[group]._replace(marker="") for group in (*GROUPS, "j")}
 HOLLOW = {"linestyle": "", "marker": "o", "markerfacecolor": "white", "zorder": 4}
 FLOOR = {"color": "0.5", "linestyle": ":", "linewidth": 0.9}
 
@@ -40,7 +40,7 @@ def draw(tables, settings, context):
         sns.despine(ax=right, right=False)
         of_seed = accuracies[accuracies["ft_seed"] == ft_seed]
         lines(right, of_seed, "step", "accuracy", "group", ACCURACIES, linewidth=THIN)
-        percent_axis(right.yaxis)
+        percent_axis(right.yaxis, accuracies["accuracy"])
         _size_lines(ax, sizes[sizes["ft_seed"] == ft_seed], looks, apart)
         ax.set_zorder(right.get_zorder() + 1)  # sizes stand before accuracies
         ax.patch.set_visible(False)
@@ -48,7 +48,7 @@ def draw(tables, settings, context):
         ax.set(xlabel="fine-tuning step", ylabel="effective size (%)")
         ax.label_outer()
         last = k % 2 == 1 or k == len(seeds) - 1
-        right.set_ylabel("full-model accuracy (%)" if last else "")
+        right.set_ylabel("full model: accuracy (%), J" if last else "")
         right.tick_params(labelright=last)
     _legends(figure, looks, len(context.curve_seeds), context.margin, hollow=(sizes["collapsed"] > 0.5).any())
     values = accuracies.rename(columns={"accuracy": "value"}).assign(quantity="full_accuracy")
@@ -104,7 +104,7 @@ def _legends(figure, looks: dict[str, Role], seeds: int, margin: float, hollow: 
     if hollow:
         sizes += [Line2D([], [], color="0.3", **HOLLOW, label="most subnetworks collapsed (chance in-domain)")]
     title = f"effective size (left axis), margin {margin:g} points, mean ± sd of {seeds} pruning seeds"
-    figure.legend(handles=sizes, loc="outside upper left", ncols=3, title=title, alignment="left")
+    figure.legend(handles=sizes, loc="outside upper left", ncols=4, title=title, alignment="left")
     accuracies = handles({group: look for group, look in ACCURACIES.items() if group in looks}, linewidth=THIN)
-    title = "full-model accuracy (right axis)"
-    figure.legend(handles=accuracies, loc="outside lower left", ncols=3, title=title, alignment="left")
+    title = "full model: accuracy and J (right axis)"
+    figure.legend(handles=accuracies, loc="outside lower left", ncols=4, title=title, alignment="left")

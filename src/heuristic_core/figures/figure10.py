@@ -1,4 +1,4 @@
-"""Figure 10: the full model's accuracy over fine-tuning, subset by subset."""
+"""Figure 10: the full model's accuracy over fine-tuning, subset by subset, and its J."""
 
 from itertools import cycle
 
@@ -6,15 +6,17 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
+from heuristic_core.analysis.accuracy import J
 from heuristic_core.figures.lines import lines
 from heuristic_core.figures.panels import panels, percent_axis, spread_out
 from heuristic_core.figures.roles import ROLES, Role
-from heuristic_core.figures.rows import GROUPS, ft_seeds, means, shown, some, subset_groups
+from heuristic_core.figures.rows import GROUPS, ft_seeds, j_values, means, shown, some, subset_groups
 from heuristic_core.figures.style import SMALL
 from heuristic_core.figures.text import bracket, number, seed_label
 
 LINES = ("-", "--", "-.", ":")
-BOLD = {f"{ROLES[group].label}, mean": ROLES[group]._replace(marker="") for group in GROUPS}
+NAMES = {group: f"{ROLES[group].label}, mean" for group in GROUPS} | {J: ROLES[J].label}
+BOLD = {name: ROLES[group]._replace(marker="") for group, name in NAMES.items()}
 LABEL_HEIGHT = 0.125  # inches from one label to the next
 
 
@@ -27,16 +29,16 @@ def draw(tables, settings, context):
     dark = sns.color_palette("YlOrBr", 2 * len(ood))[len(ood) :]
     styles = zip(ood, dark, cycle(LINES), strict=False)
     thin = {subset: Role(subset, colour, line=line) for subset, colour, line in styles}
-    points = pd.concat([trace[trace["subset"].isin(ood)], means(trace, ["ft_seed", "step", "group"])])
-    points = points.sort_values("step", kind="stable")
-    points["name"] = points["subset"].fillna(points["group"].map(lambda group: f"{ROLES[group].label}, mean"))
+    whole = [means(trace, ["ft_seed", "step", "group"]), j_values(trace, ["ft_seed", "step"])]
+    points = pd.concat([trace[trace["subset"].isin(ood)], *whole]).sort_values("step", kind="stable")
+    points["name"] = points["subset"].fillna(points["group"].map(NAMES))
     seeds = ft_seeds(points)
     height = max(1.9, LABEL_HEIGHT * points["name"].nunique())
     figure, axes = panels(settings, len(seeds), 1, len(seeds) * (height + 0.3) + 0.3, sharex=True)
     for ax, ft_seed in zip(axes[:, 0], seeds, strict=True):
         _panel(ax, points[points["ft_seed"] == ft_seed], thin, spacing=106 * LABEL_HEIGHT / height)
         ax.set_title(seed_label(ft_seed), loc="left")
-        ax.set_ylabel("accuracy (%)")
+        ax.set_ylabel("accuracy (%), J (points)")
     axes[-1, 0].set_xlabel("fine-tuning step")
     return figure, points[["ft_seed", "step", "subset", "group", "n", "accuracy", "low", "high", "unit"]]
 
@@ -45,7 +47,7 @@ def _panel(ax: Axes, points: pd.DataFrame, thin: dict[str, Role], spacing: float
     """Thin lines for out-of-domain subsets, bold ones for the groups, each named at its right end."""
     lines(ax, points, "step", "accuracy", "name", thin, linewidth=0.8)
     lines(ax, points, "step", "accuracy", "name", BOLD, linewidth=2)
-    percent_axis(ax.yaxis)
+    percent_axis(ax.yaxis, points["accuracy"])
     known = points.dropna(subset="accuracy").drop_duplicates("name", keep="last").set_index("name")
     ends = known.loc[[name for name in thin | BOLD if name in known.index]]
     heights = spread_out(ends["accuracy"], spacing, high=103)

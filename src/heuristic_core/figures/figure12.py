@@ -1,8 +1,8 @@
-"""Figure 12: the spread of subnetworks' accuracies on all subsets, those too that enter no group mean."""
+"""Figure 12: the spread of subnetworks' accuracies on all subsets, and of J and AUC on all families of HANS."""
 
 from heuristic_core.figures.spread import spread
 
 
 def draw(tables, settings, context):
     """Rows: fine-tuning seeds, each at mid, then at high sparsity. Marks: one row per point and per segment."""
-    return spread(tables, settings, context, settings.subsets, columns=1, families=True)
+    return spread(tables, "family_scores", settings, context, settings.subsets, columns=1, families=True)

@@ -36,10 +36,14 @@ def upright_height(names: Iterable[str]) -> float:
     return max(map(len, names)) * SMALL * 0.6 / 72
 
 
-def percent_axis(axis) -> None:
-    """Ticks at every quarter of 0-100. A margin keeps marks at 0 and 100 whole; no value lies in it."""
-    axis.axes.set_ylim(-3, 103)
-    axis.set_ticks([0, 25, 50, 75, 100])
+def percent_axis(axis, values: Iterable[float] = ()) -> None:
+    """Ticks at every quarter of 0-100. A margin keeps marks at 0 and 100 whole; no value lies in it.
+
+    values: those drawn; J may be below 0, and then the axis begins there.
+    """
+    least = min(0.0, np.nanmin([0.0, *values]))
+    axis.axes.set_ylim(least - 3, 103)
+    axis.set_ticks([tick for tick in range(-100, 101, 25) if tick >= least])
 
 
 def spread_out(values: Iterable[float], spacing: float, high: float) -> np.ndarray:

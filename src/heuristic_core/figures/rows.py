@@ -4,9 +4,21 @@ from collections.abc import Collection, Sequence
 
 import pandas as pd
 
-from heuristic_core.analysis.accuracy import chosen, interval_of_mean
+from heuristic_core.analysis.accuracy import (
+    AUC,
+    ENTAILMENT,
+    ID,
+    OOD,
+    J,
+    both_sides,
+    chosen,
+    interval_of_j,
+    interval_of_mean,
+    j_means,
+)
 
-GROUPS = ("id", "ood", "ood-entailment")
+GROUPS = (ID, OOD, ENTAILMENT)
+MEASURED = (*GROUPS, J, AUC)  # groups of rows without a subset
 FAMILIES = ("lexical_overlap", "subsequence", "constituent")
 CELL_MARKS = ["ft_seed", "step", "sparsity", "seed", "subset", "group", "n", "accuracy", "low", "high", "unit"]
 
@@ -67,4 +79,14 @@ def means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         low, high = interval_of_mean(subsets)
         value = {"accuracy": subsets["accuracy"].mean(skipna=False), "low": low, "high": high}
         found.append(dict(zip(by, key, strict=True)) | {"subsets": len(subsets)} | value)
+    return pd.DataFrame(found)
+
+
+def j_values(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """J of each `by`, with its interval, of those with both OOD and entailment subsets: columns as of :func:`means`."""
+    found = []
+    for key, sides in both_sides(rows, by).groupby(list(by)):
+        low, high = interval_of_j(sides)
+        value = {"group": J, "accuracy": j_means(sides, by)["accuracy"].item(), "low": low, "high": high}
+        found.append(dict(zip(by, key, strict=True)) | {"subsets": len(sides)} | value)
     return pd.DataFrame(found)

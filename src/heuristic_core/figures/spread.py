@@ -7,10 +7,11 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from heuristic_core.analysis.accuracy import AUC, J
 from heuristic_core.figures.collapsed import crossed, crosses, with_collapses
 from heuristic_core.figures.panels import panels, percent_axis, upright_height
 from heuristic_core.figures.roles import COLOURS, ROLES
-from heuristic_core.figures.rows import CELL_MARKS, ft_seeds, full_model, subnetworks, subset_groups
+from heuristic_core.figures.rows import CELL_MARKS, FAMILIES, ft_seeds, full_model, subnetworks, subset_groups
 from heuristic_core.figures.style import SMALL
 from heuristic_core.figures.text import percent, seed_label
 
@@ -22,40 +23,59 @@ FULL = {"color": "black", "linewidth": 1.4}
 WHISKER = {"color": "black", "linewidth": 0.6}
 
 
-def spread(tables, settings, context, subsets, columns: int, letters=("", ""), families=False):
+def spread(tables, measures: str, settings, context, subsets, columns: int, letters=("", ""), families=False):
     """Figure and marks (a row per point and per segment): a panel for each fine-tuning seed and sparsity.
 
+    measures: the table, "group_accuracy" or "family_scores", whose J and AUC are drawn beside the subsets.
     subsets: those shown; None for all. columns: panels side by side, 1 or 2. letters: of the mid and the high sparsity.
     families: name the HANS families above the panels, rather than in the subsets' names.
     """
-    accuracy = with_collapses(tables["accuracy"], tables)
+    accuracy, scores = tables["accuracy"], tables[measures]
+    groups = subset_groups(full_model(accuracy, context.last), subsets)
+    scores = _beside(scores[scores["group"].isin([J, AUC])])
+    groups |= dict(zip(scores["subset"], scores["group"], strict=True))
+    accuracy = with_collapses(pd.concat([accuracy, scores], ignore_index=True), tables)
     full = full_model(accuracy, context.last)
     cells = {s: subnetworks(accuracy, context.last, s, context.seeds) for s in (context.mid, context.high)}
-    groups = subset_groups(full, subsets)
     family = full.drop_duplicates("subset").set_index("subset")["family"].reindex(list(groups))
     family = family.where(family.notna() & families, "")
-    names = [_short(subset, family[subset]) for subset in groups]
+    of_measure = dict(zip(scores["subset"], scores["name" if families else "subset"], strict=True))
+    names = [of_measure.get(subset) or _short(subset, family[subset]) for subset in groups]
     seeds = ft_seeds(full)
     rows = 2 * len(seeds) // columns
-    height = (1.8 if columns == 2 else 1.25) * rows + (0.6 if families else 0.5) + rows * 0.3 + upright_height(names)
+    above = 2 * LINE * families
+    height = (1.8 if columns == 2 else 1.25) * rows + 0.5 + rows * (0.3 + above / 72) + upright_height(names)
     figure, axes = panels(settings, rows, columns, height, sharex=True, sharey=True)
+    marks = pd.concat([full, *cells.values()])
+    marks = marks.loc[marks["subset"].isin(list(groups)), [*CELL_MARKS, "collapsed"]]
     placed = zip(axes.flat, product(seeds, zip(cells.items(), letters, strict=True)), strict=True)
     for ax, (ft_seed, ((sparsity, cell), letter)) in placed:
         of_panel = cell[cell["ft_seed"] == ft_seed]
         _panel(ax, of_panel, full[full["ft_seed"] == ft_seed], groups, context.seeds)
-        _above(ax, [(group, ROLES[group].label) for group in groups.values()], LINE * families, "--")
+        percent_axis(ax.yaxis, marks["accuracy"])
+        unnamed = () if families else (J, AUC)  # one column has no room for a name above it
+        labels = [(group, "" if group in unnamed else ROLES[group].label) for group in groups.values()]
+        _above(ax, labels, above, "--")
         if families:
-            _above(ax, list(zip(groups.values(), family.str.replace("_", " "), strict=True)), 0, ":")
+            _above(ax, list(zip(groups.values(), family.str.replace("_", "\n"), strict=True)), 0, ":")
         count = of_panel.loc[of_panel["accuracy"].notna(), "seed"].nunique()
         lettered = rf"$\mathbf{{{letter}}}$  " if letter else ""
         title = f"{lettered}{seed_label(ft_seed)}, sparsity {percent(sparsity)}, n = {count} subnetworks"
-        ax.set_title(title, fontsize=SMALL, pad=14 + LINE * families)
+        ax.set_title(title, fontsize=SMALL, pad=14 + above)
     for ax in axes[-1]:
         ax.set_xticks(range(len(names)), names, rotation=90)
-    marks = pd.concat([full, *cells.values()])
-    marks = marks.loc[marks["subset"].isin(list(groups)), [*CELL_MARKS, "collapsed"]]
     _legend(figure, full, collapsed=marks["collapsed"].any())
     return figure, marks
+
+
+def _beside(scores: pd.DataFrame) -> pd.DataFrame:
+    """Rows of J and AUC as of subsets: `subset` such as "J, lexical overlap", and `name`, which is its family."""
+    label = scores["group"].map(lambda group: ROLES[group].label)
+    family = scores["family"] if "family" in scores else pd.Series(None, scores.index, dtype=object)
+    name = family.str.replace("_", " ").fillna(label)
+    place = family.map({one: k for k, one in enumerate(FAMILIES)}).fillna(len(FAMILIES))
+    named = scores.assign(subset=label.where(family.isna(), label + ", " + name), name=name, family=None, place=place)
+    return named.sort_values(["group", "place"], ascending=[False, True], kind="stable")  # J, then AUC
 
 
 def _short(subset: str, family: str) -> str:
@@ -84,9 +104,9 @@ def _panel(ax: Axes, cell: pd.DataFrame, full: pd.DataFrame, groups: dict[str, s
     crosses(ax, *cell.loc[cell["collapsed"], ["x", "accuracy"]].to_numpy(float).T)
     ax.hlines(full["accuracy"], full["x"] - 0.45, full["x"] + 0.45, **FULL, zorder=4)
     ax.vlines("x", "low", "high", **WHISKER, zorder=4, data=full)
-    ax.set(xlim=(-0.6, len(groups) - 0.4), xlabel="", ylabel="accuracy (%)")
+    measured = ", AUC (%)\nJ (points)" if {J, AUC} & {*groups.values()} else " (%)"
+    ax.set(xlim=(-0.6, len(groups) - 0.4), xlabel="", ylabel=f"accuracy{measured}")
     ax.label_outer()
-    percent_axis(ax.yaxis)
 
 
 def _above(ax: Axes, labels: list[tuple[str, str]], points: float, line: str) -> None:

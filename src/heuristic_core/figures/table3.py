@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from heuristic_core.figures.roles import ROLES
-from heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some, subset_groups
+from heuristic_core.figures.roles import ROLES, group_label
+from heuristic_core.figures.rows import MEASURED, ft_seeds, shown, some, subset_groups
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import number, signed
 
@@ -43,8 +43,8 @@ def _subset_cells(ablations: pd.DataFrame, subsets: list[str]) -> pd.DataFrame:
 
 def _group_cells(ablations: pd.DataFrame) -> pd.DataFrame:
     cells = ablations[ablations["subset"].isna()]
-    cells = cells.assign(column=[f"{ROLES[group].label}, mean" for group in cells["group"]])
-    return cells.sort_values("group", key=lambda names: names.map(GROUPS.index), kind="stable")
+    cells = cells.assign(column=cells["group"].map(group_label))
+    return cells.sort_values("group", key=lambda names: names.map(MEASURED.index), kind="stable")
 
 
 def _rows(cells: pd.DataFrame, with_others: bool) -> Iterator[pd.DataFrame]:

@@ -1,7 +1,7 @@
 """Table 7: subnetworks of both sparsities, group by group."""
 
 from heuristic_core.figures.condensed import beside_full, sheets
-from heuristic_core.figures.rows import GROUPS, full_model, groups_alone
+from heuristic_core.figures.rows import MEASURED, full_model, groups_alone
 
 __all__ = ["draw", "sheets"]
 
@@ -10,4 +10,4 @@ def draw(tables, settings, context):
     """No figure. Marks: one row per row of the table. Raises ValueError where the settings choose subsets."""
     groups_alone(settings)
     full = full_model(tables["group_accuracy"], context.last)
-    return None, beside_full(full, tables["summary"], "group", GROUPS, context, [context.mid, context.high])
+    return None, beside_full(full, tables["summary"], "group", MEASURED, context, [context.mid, context.high])

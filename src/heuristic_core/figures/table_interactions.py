@@ -3,7 +3,7 @@
 import pandas as pd
 
 from heuristic_core.figures.roles import ROLES
-from heuristic_core.figures.rows import GROUPS, ft_seeds, some
+from heuristic_core.figures.rows import GROUPS, MEASURED, ft_seeds, some
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import seed_label, signed
 
@@ -37,12 +37,12 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
     found = []
     for seed in ft_seeds(marks):
         for kind, rows in marks[marks["ft_seed"] == seed].groupby("kind", sort=False):
-            groups = [group for group in GROUPS if group in set(rows["group"])]
+            groups = [group for group in MEASURED if group in set(rows["group"])]
             lines = [
-                [name, *(cell for group in groups for cell in _cells(of_set[of_set["group"] == group]))]
+                [name, *(cell for group in groups for cell in _cells(of_set[of_set["group"] == group], group))]
                 for name, of_set in rows.groupby("ablation", sort=False)
             ]
-            heads = [f"{ROLES[group].label}: {head}" for group in groups for head in _HEADS]
+            heads = [f"{ROLES[group].label}: {head}" for group in groups for head in _heads(group)]
             found.append(Sheet(f"{seed_label(seed).capitalize()}, {kind} ablation", ["heads", *heads], lines))
     return found
 
@@ -50,13 +50,17 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
 _HEADS = ("change", "random sets", "interaction", "in log odds")
 
 
-def _cells(rows: pd.DataFrame) -> list[str]:
+def _heads(group: str) -> tuple[str, ...]:
+    return _HEADS if group in GROUPS else _HEADS[:-1]  # J and AUC have no log odds
+
+
+def _cells(rows: pd.DataFrame, group: str) -> list[str]:
     if rows.empty:
-        return [""] * len(_HEADS)
+        return [""] * len(_heads(group))
     row = rows.iloc[0]
     random = "" if pd.isna(row["controls"]) else f"{signed(row['controls_mean'])} (n = {row['controls']:.0f})"
     texts = [_with_interval(row, "change", 1), random, _with_interval(row, "interaction", 1)]
-    return [*texts, _with_interval(row, "log_odds_interaction", 2)]
+    return [*texts, _with_interval(row, "log_odds_interaction", 2)][: len(_heads(group))]
 
 
 def _with_interval(row: pd.Series, name: str, digits: int) -> str:

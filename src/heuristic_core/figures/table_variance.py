@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from heuristic_core.figures.roles import ROLES
-from heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some, subset_groups
+from heuristic_core.figures.roles import group_label
+from heuristic_core.figures.rows import MEASURED, ft_seeds, shown, some, subset_groups
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import number, percent, seed_label
 
@@ -19,7 +19,7 @@ def draw(tables, settings, context):
     order = {subset: k for k, subset in enumerate(subset_groups(rows, shown(settings, context)))}
     rows = rows[rows["subset"].isna() | rows["subset"].isin(list(order))]
     rows = rows.assign(
-        place=rows["subset"].map(order).fillna(len(order)) + rows["group"].map(GROUPS.index) / len(GROUPS)
+        place=rows["subset"].map(order).fillna(len(order)) + rows["group"].map(MEASURED.index) / len(MEASURED)
     )
     return None, rows.sort_values(["ft_seed", "place", "sparsity"], ignore_index=True)[COLUMNS + VALUES]
 
@@ -35,7 +35,7 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
 
 
 def _cells(row) -> list[str]:
-    name = f"{ROLES[row.group].label}, mean" if pd.isna(row.subset) else row.subset
+    name = group_label(row.group) if pd.isna(row.subset) else row.subset
     same = "unknown" if row.repeated and pd.isna(row.same_masks) else number(row.same_masks, 0)
     between, within = [number(row.between_sd, 2), f"{row.seeds}"], [number(row.within_sd, 2), f"{row.repeated}", same]
     return [name, percent(row.sparsity), *between, *within]

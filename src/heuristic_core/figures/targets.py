@@ -31,7 +31,9 @@ SIZES = ("effective_size", "finetune_accuracy")
 RUNS = ("runs",)  # which subnetworks collapsed
 FREQUENCIES = ("head_frequency", "rank_correlation")
 TARGETS = {
-    "figure02": Target(("accuracy",), "Subnetworks agree in-domain and disagree out-of-domain", also=RUNS),
+    "figure02": Target(
+        ("accuracy", "group_accuracy"), "Subnetworks agree in-domain and disagree out-of-domain", also=RUNS
+    ),
     "figure03": Target(("accuracy",), "Each subnetwork has its own out-of-domain profile"),
     "figure04": Target(("group_accuracy",), "Accuracy against sparsity", also=RUNS),
     "figure05": Target(("core",), "Heads by the number of subnetworks that keep them", task="mnli"),
@@ -43,7 +45,7 @@ TARGETS = {
     "figure09": Target(("attention", "core"), "Where the core heads attend"),
     "figure10": Target(("finetune_accuracy",), "The full model's accuracy over fine-tuning"),
     "figure11": Target(("core",), "Heads by the number of subnetworks that keep them", "figure05", task="qqp"),
-    "figure12": Target(("accuracy",), "Subnetworks on every subset", also=RUNS),
+    "figure12": Target(("accuracy", "family_scores"), "Subnetworks on every subset", also=RUNS),
     "figure13": Target(FREQUENCIES, "How often each head is kept, at both sparsities", task="mnli"),
     "figure14": Target(FREQUENCIES, "How often each head is kept, at both sparsities", "figure13", task="qqp"),
     "figure15": Target(
