@@ -16,7 +16,7 @@ class Subnetwork:
 
     identity: which run. layers, heads: shape of the grid. kept: ascending component indices.
     log_alpha: one per component, in component order. threshold: where one decided; None for exact k. rule: what
-    decided, exact, by-hand, faithful or nearest (`discretise.Kept`).
+    decided, exact, by-hand, faithful or nearest (`discretise.Kept`); None in files older than this field.
     """
 
     identity: Identity
@@ -25,7 +25,7 @@ class Subnetwork:
     kept: tuple[int, ...]
     log_alpha: tuple[float, ...] = field(repr=False)
     threshold: float | None = None
-    rule: str = "exact"
+    rule: str | None = "exact"
 
     def __post_init__(self):
         size = len(self.grid)
@@ -126,6 +126,6 @@ def load_run(path: str | Path) -> Subnetwork | FailedRun:
         grid = ComponentGrid(text["layers"], text["heads"])
         kept = tuple(sorted(grid.index(name) for name in text["kept"]))
         alphas = tuple(float(text["log_alpha"][c.name]) for c in grid)
-        return Subnetwork(identity, grid.layers, grid.heads, kept, alphas, text["threshold"], text["rule"])
+        return Subnetwork(identity, grid.layers, grid.heads, kept, alphas, text["threshold"], text.get("rule"))
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} is not a subnetwork file: {error}") from error
