@@ -17,7 +17,8 @@ class CannotSay(Exception):
 class Estimate:
     """The value of a statistic. low, high: its 95 % interval, None without. n, unit: what the interval is over.
 
-    exact: a count or a test's p, which has no interval and needs none.
+    exact: a count or a test's p, which has no interval and needs none. opposite: p of the test's other tail, None where
+    the test has two sides.
     """
 
     value: float
@@ -27,6 +28,7 @@ class Estimate:
     unit: str | None = None
     detail: str = ""
     exact: bool = False
+    opposite: float | None = None
 
 
 @dataclass(frozen=True)
