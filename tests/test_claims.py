@@ -165,22 +165,6 @@ def test_actual_sparsity_is_correlated_over_seeds():
         accuracy.sparsity_correlation(evidence(group_accuracy=level, components=uneven), **options)
 
 
-def test_rises_are_paired_by_seed():
-    curve = {0.1: (50, 54), 0.3: (60, 66), 0.5: (20, 21)}
-    rows = [group_row(v, sparsity=s, seed=seed) for s, vs in curve.items() for seed, v in zip((1, 2), vs, strict=True)]
-    found = evidence(group_accuracy=rows, accuracy=[row | {"subset": "a"} for row in rows])
-    first = accuracy.first_rise(found, group="ood")
-    assert (first.value, first.n) == (11, 2)
-    assert (first.low, first.high) == pytest.approx((11 - stats.t.ppf(0.975, 1), 11 + stats.t.ppf(0.975, 1)))
-    assert first.detail == "from 10 to 30 % sparsity; there 1 of 1 subsets rise"
-    largest = accuracy.largest_rise(found, group="ood")
-    assert largest.value == 11
-    assert largest.high == pytest.approx(11 + stats.t.ppf(1 - 0.025 / 2, 1))  # two steps share the level
-    assert largest.detail == "from 10 to 30 % sparsity; 2 steps"
-    with pytest.raises(CannotSay, match="known at 1 sparsities"):
-        accuracy.largest_rise(evidence(group_accuracy=rows[:2]), group="ood")
-
-
 def test_within_over_between():
     row = {"step": 30, "sparsity": 0.3, "group": "ood", "between_sd": 6.0, "seeds": 12, "repeated": 3, "within_sd": 2.0}
     options = {"group": "ood", "sparsity": "mid"}

@@ -1,4 +1,4 @@
-"""Statistics of claims about accuracy: of the full model, of the spread, and against sparsity."""
+"""Statistics of claims about accuracy: of the full model, and of the spread."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 from heuristic_core.analysis.accuracy import group_means, interval_of_mean
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
 from heuristic_core.analysis.frames import numpy_generator
-from heuristic_core.analysis.seeds import LEVEL, mean_interval
+from heuristic_core.analysis.seeds import mean_interval
 
 SEEDS = "pruning seeds"
 PERMUTATIONS = 10_000
@@ -120,48 +120,6 @@ def sparsity_correlation(evidence: Evidence, group: str, sparsity: str) -> Estim
     return Estimate(p, None, None, n, SEEDS, f"rho {rho:.2f}, actual sparsity {between}, p = {p:.3f}", exact=True)
 
 
-def largest_rise(evidence: Evidence, group: str) -> Estimate:
-    """The largest rise of mean accuracy from one sparsity to the next, points, paired by pruning seed.
-
-    Its interval holds for all steps of the grid together: the ends are the largest of the steps' t intervals, each at
-    a level of 95 % shared among them (Bonferroni).
-    """
-    curve = _by_seed(evidence, group)
-    rises = curve.diff(axis="columns").iloc[:, 1:]
-    steps = rises.dropna(axis="columns", how="all").columns
-    ends = [mean_interval(rises[step].dropna(), 1 - (1 - LEVEL) / len(steps)) for step in steps]
-    means, lows, highs = (pd.Series(column, steps) for column in zip(*ends, strict=True))
-    detail = f"{_step(curve, means.idxmax())}; {len(steps)} steps"
-    return Estimate(means.max(), lows.max(skipna=False), highs.max(skipna=False), len(rises), SEEDS, detail)
-
-
-def first_rise(evidence: Evidence, group: str) -> Estimate:
-    """The rise of accuracy from the lowest sparsity of the grid to the next, points; t interval over pruning seeds."""
-    curve = _by_seed(evidence, group)
-    before, first = curve.columns[:2]
-    subsets = _curve(evidence.analysed(evidence.table("accuracy")), evidence.context)
-    means = subsets.groupby(["subset", "sparsity"])["accuracy"].mean().unstack()
-    means = means[[before, first]].dropna()
-    rising = int((means[first] > means[before]).sum())
-    detail = f"{_step(curve, first)}; there {rising} of {len(means)} subsets rise"
-    values = (curve[first] - curve[before]).dropna()
-    return Estimate(*mean_interval(values), len(values), SEEDS, detail)
-
-
-def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:
-    """A group's accuracy along the curve: pruning seeds x sparsities, ascending; at least two."""
-    curve = _curve(evidence.table("group_accuracy"), evidence.context)
-    curve = curve[curve["group"] == group].pivot(index="seed", columns="sparsity", values="accuracy")
-    if curve.shape[1] < 2:
-        raise CannotSay(f"{group} accuracy is known at {curve.shape[1]} sparsities")
-    return curve
-
-
-def _step(curve: pd.DataFrame, sparsity: float) -> str:
-    before = curve.columns[curve.columns.get_loc(sparsity) - 1]
-    return f"from {100 * before:g} to {100 * sparsity:g} % sparsity"
-
-
 def within_over_between(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     """Standard deviation between two runs of one seed over that between seeds, on a group's mean; F's interval."""
     rows = evidence.table("variance")
@@ -186,12 +144,6 @@ def over_control(evidence: Evidence, control: str, group: str, sparsity: str) ->
     ends = _end(row["difference_low"]), _end(row["difference_high"])
     n = len(evidence.spread("group_accuracy", group, sparsity))
     return Estimate(row["difference"], *ends, n, SEEDS, f"{control}: {row['accuracy']:.1f} %")
-
-
-def _curve(rows: pd.DataFrame, context) -> pd.DataFrame:
-    """Rows of the accuracy curves: the last checkpoint's subnetworks of the curve's seeds."""
-    here = (rows["step"] == context.last) & (rows["repeat"] == context.curve_repeat)
-    return rows[here & rows["seed"].isin(list(context.curve_seeds))].dropna(subset="accuracy")
 
 
 def _actual_sparsity(evidence: Evidence, sparsity: str) -> pd.DataFrame:
@@ -222,6 +174,6 @@ STATISTICS = {
     f.__name__: f
     for f in (
         ood_at_saturation, full_accuracy, seed_sd, mean_subset_sd, share_of_full, spread_mean, sparsity_correlation,
-        largest_rise, first_rise, within_over_between, over_control,
+        within_over_between, over_control,
     )
 }  # fmt: skip
