@@ -306,10 +306,6 @@ def test_printed_interactions_are_taken_as_they_are():
 def test_tests_are_read_as_they_stand():
     rows = [{"set": "mid+high", "n": 8, "observed": 3, "expected": 0.5, "p": 0.01, "permutations": 99}]
     assert heads.shared_heads(evidence(core_null=rows), set="mid+high").value == 0.01
-    rhos = [{"step": 30, "seeds": s, "rho": r, "low": r - 0.2, "high": r + 0.1, "n": 9} for s, r in
-            (("shared", 0.8), ("disjoint", 0.6))]  # fmt: skip
-    found = heads.rank_rho(evidence(rank_correlation=rhos), seeds="disjoint")
-    assert (found.value, found.low) == pytest.approx((0.6, 0.4))
     row = {"step": 30, "sparsity": 0.5, "control": "random", "group": "id", "accuracy": 60.0, "difference": 20.0}
     rows = [row | {"difference_low": 18.0, "difference_high": 22.0}]
     high = [group_row(80.0, group="id", sparsity=0.5, seed=s) for s in (1, 2, 3)]

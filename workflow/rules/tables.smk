@@ -101,6 +101,8 @@ rule head_frequency:
         head_frequency=L.table("head_frequency"),
         rank_correlation=L.table("rank_correlation"),
         core_seeds=L.table("core_seeds"),
+        frequency_agreement=L.table("frequency_agreement"),
+        mask_clusters=L.table("mask_clusters"),
     log:
         L.log("tables/head_frequency"),
     group:

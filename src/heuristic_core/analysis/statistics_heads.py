@@ -44,16 +44,6 @@ def early_core(evidence: Evidence) -> Estimate:
     return Estimate(p, None, None, len(core), "core heads", detail, exact=True)
 
 
-def rank_rho(evidence: Evidence, seeds: str) -> Estimate:
-    """Spearman's rho of head frequency between the sparsities, from shared or disjoint pruning seeds."""
-    rows = evidence.table("rank_correlation").set_index("seeds")
-    if seeds not in rows.index or pd.isna(rows.loc[seeds, "rho"]):
-        raise CannotSay(f"no rank correlation with {seeds} seeds")
-    row = rows.loc[seeds]
-    detail = "; ".join(f"{name} seeds {rho:.2f}" for name, rho in rows["rho"].dropna().items())
-    return Estimate(row["rho"], row["low"], row["high"], int(row["n"]), "heads", detail)
-
-
 def size_range(evidence: Evidence, group: str) -> Estimate:
     """The range of effective size over the checkpoints where it is defined, points; t interval over pruning seeds."""
     sizes = _sizes(evidence, group)
@@ -234,7 +224,7 @@ def _entailment(rows: pd.DataFrame) -> str:
 STATISTICS = {
     f.__name__: f
     for f in (
-        shared_heads, early_core, rank_rho, size_range, size_jump, undefined_sizes, ood_minus_id_drop, against_controls,
+        shared_heads, early_core, size_range, size_jump, undefined_sizes, ood_minus_id_drop, against_controls,
         interaction, lowest_interaction, repeated_word_attention,
     )
 }  # fmt: skip

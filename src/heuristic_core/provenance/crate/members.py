@@ -14,7 +14,8 @@ from heuristic_core.provenance.record import read_record
 TABLES = (
     *("accuracy", "group_accuracy", "finetune_accuracy", "summary", "variance", "effective_size"),
     *("pretraining_trace", "pretraining_attention", "overlap_heads", "lesions", "lesion_accuracy"),
-    *("components", "head_frequency", "rank_correlation", "core", "core_null", "core_seeds"),
+    *("components", "head_frequency", "rank_correlation", "frequency_agreement", "mask_clusters"),
+    *("core", "core_null", "core_seeds"),
     *("ablations", "ablation_sets", "controls", "attention", "attention_maps"),
     *("claims", "splits", "runs", "prune_trace", "finetune_trace", "provenance"),
 )
