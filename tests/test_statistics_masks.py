@@ -73,7 +73,7 @@ def test_two_clusters_of_seeds_are_found():
     for _ in range(20):
         own = rng.permuted(np.tile(np.arange(8) < 3, (4, 1)), axis=1)
         other = rng.permuted(np.tile(np.arange(8) < 3, (4, 1)), axis=1)
-        shares = np.repeat(np.stack([own, other]), 6, axis=0) * 0.7 + 0.15
+        shares = np.repeat(np.stack([own, other]), 6, axis=0) * 0.8 + 0.1
         found.append(p_values(drawn(rng, shares), rng))
     assert np.mean(np.array(found)[:, 0] <= 0.05) > 0.9
 
