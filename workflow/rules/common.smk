@@ -200,6 +200,7 @@ CLAIM_TABLES = [
     "controls",
     "effective_size",
     "ablations",
+    "triples",
     "attention",
     "overlap_heads",
     "lesions",

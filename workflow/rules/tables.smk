@@ -179,6 +179,7 @@ rule ablations:
         sets=L.table("ablation_sets"),
     output:
         table=L.table("ablations"),
+        triples=L.table("triples"),
     log:
         L.log("tables/ablations"),
     group:

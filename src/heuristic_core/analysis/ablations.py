@@ -50,7 +50,7 @@ class Effects:
         self._singles = np.zeros((len(sets), len(sets)))  # [single ablations, sets that they are part of]
         for k, row in enumerate(sets.itertuples()):
             parts = [single.get((row.kind, head)) for head in row.heads]
-            if row.role != "control" and len(parts) > 1 and None not in parts:
+            if not row.role.startswith("control") and len(parts) > 1 and None not in parts:
                 self._singles[parts, k] = 1
         self.summed = 1 + self._singles.sum(axis=0)  # changes that an interaction is a sum of
 
@@ -91,7 +91,7 @@ def ablations(
         described = own.assign(size=own["heads"].map(len), position=range(len(own)))
         effects = Effects(own)
         for measured in _measured(of_model, own, subsets, rule, bootstrap, seed):
-            columns = _columns(effects, measured, own["role"] == "control")
+            columns = _columns(effects, measured, own["role"].str.startswith("control"))
             parts.append(described.assign(**measured.identity, **columns))
     rows = pd.concat(parts) if parts else sets.head(0).assign(position=0, subset=None, group=None)
     return frame("ablations", rows.sort_values([*MODEL, "position", "subset", "group"]))

@@ -11,6 +11,7 @@ from heuristic_core.analysis import (
     statistics_masks,
     statistics_overlap,
     statistics_sparsity,
+    statistics_triple,
 )
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, of_run, runs
 from heuristic_core.analysis.frames import frame
@@ -21,7 +22,14 @@ from heuristic_core.config.context import Context
 SUPPORTED, NOT_SUPPORTED, UNDECIDED = "supported", "not supported", "undecided"
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 AGAINST = 0.5  # a test with a p above it does not merely fail to reject: the observed is what chance gives, or less
-MODULES = (statistics_accuracy, statistics_heads, statistics_masks, statistics_overlap, statistics_sparsity)
+MODULES = (
+    statistics_accuracy,
+    statistics_heads,
+    statistics_masks,
+    statistics_overlap,
+    statistics_sparsity,
+    statistics_triple,
+)
 STATISTICS = {name: function for module in MODULES for name, function in module.STATISTICS.items()}
 
 

@@ -105,7 +105,8 @@ SCHEMAS = {
     },
     "ablation_predictions": RUN | STEP | ABLATION | SUBSET | EXAMPLE | SCORES,
     "ablation_sets": RUN | STEP | ABLATION | {
-        "role": (STRING, "none, non-core or core (one head), pair, strongest (three), core-all, chosen, control"),
+        "role": (STRING, "none, non-core or core (one head), pair, strongest (three), core-all, chosen, control; "
+                         "triple, control-triple: three that half of the pairs chooses, of the core, of a random set"),
         "heads": (pa.list_(pa.int32()), "component indices of the ablated heads"),
         "layers": (STRING, "layer of each head, ascending, such as 0+1+1: a set's controls have the same"),
     },
@@ -251,6 +252,8 @@ SCHEMAS = {
         "reason": (STRING, "why a value or the interval of the difference is null; else null"),
     },
 }  # fmt: skip
+# The roles triple and control-triple, over the half of the pairs that did not choose them.
+SCHEMAS["triples"] = SCHEMAS["ablations"]
 
 
 def schema(name: str) -> pa.Schema:
