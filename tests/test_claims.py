@@ -191,15 +191,6 @@ def core_rows(in_core, early, size=4):
     ]
 
 
-def test_early_core_is_compared_within_layers():
-    found = heads.early_core(evidence(core=core_rows({0, 1}, {0, 1, 4})))
-    assert found.value == pytest.approx(1 / 6)  # two of four heads of layer 0: one choice of six
-    all_early = heads.early_core(evidence(core=core_rows({0, 1}, {0, 1, 2, 3})))
-    assert all_early.value == pytest.approx(1)
-    with pytest.raises(CannotSay):
-        heads.early_core(evidence(core=core_rows(set(), {0})))
-
-
 def test_repeated_word_attention_is_compared_within_layers():
     core = core_rows({0, 4}, set())
     shares = [

@@ -7,7 +7,7 @@ from test_claims import evidence
 
 from heuristic_core.analysis import clusters, frequency_agreement
 from heuristic_core.analysis import statistics_masks as masks
-from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.estimates import CannotSay, Evidence
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.rank_correlation import rank_correlation
 from heuristic_core.models.components import ComponentGrid
@@ -33,6 +33,60 @@ def components(mid, high):
 def drawn(rng, shares) -> np.ndarray:
     """Masks of twelve seeds whose heads are kept with these probabilities."""
     return rng.random((len(SEEDS), *SHAPE)) < shares
+
+
+# ---- the early core
+
+
+CELLS = (("mid", CONTEXT.last, CONTEXT.mid), ("high", CONTEXT.last, CONTEXT.high), ("early", 5, CONTEXT.high))
+
+
+def of_cells(**masks):
+    """What a statistic reads of masks by cell and seed: bool [layers, heads]."""
+    rows = [
+        RUN | {"ft_seed": 1, "step": step, "sparsity": sparsity, "seed": seed, "repeat": 0}
+        | {"component": c.index, "name": c.name, "kind": c.kind, "layer": c.layer, "head": c.head}
+        | {"kept": c.kind == "mlp" or bool(mask[c.layer, c.head])}
+        for name, step, sparsity in CELLS for seed, mask in masks.get(name, {}).items() for c in GRID
+    ]  # fmt: skip
+    early = tuple(masks.get("early", ()))
+    context = CONTEXT.model_copy(
+        update={"seeds": tuple(masks["mid"]), "early": 5 if early else None, "early_seeds": early}
+    )
+    return Evidence(context, {"components": frame("components", rows)})
+
+
+def heads(*names):
+    return np.isin(np.arange(32), [GRID.index(name) for name in names]).reshape(SHAPE)
+
+
+def test_the_early_core_is_compared_within_layers():
+    late = {1: heads("0.0", "0.1", "2.2"), 2: heads("0.0", "0.1", "3.3")}
+    found = masks.early_core(of_cells(mid=late, high=late, early=dict.fromkeys((8, 9), heads("0.0", "0.1", "1.5"))))
+    assert found.value == pytest.approx(1 / 28)  # two of eight heads of layer 0
+    assert (found.opposite, found.n) == (1, 2)
+    whole_layer = dict.fromkeys((8, 9), heads(*(f"0.{k}" for k in range(8))))
+    assert masks.early_core(of_cells(mid=late, high=late, early=whole_layer)).value == pytest.approx(1)
+    with pytest.raises(CannotSay, match=r"set grid\.early"):
+        masks.early_core(of_cells(mid=late, high=late))
+    with pytest.raises(CannotSay, match="of 2 pruning seeds share no head"):
+        masks.early_core(of_cells(mid=late, high={1: heads("0.0"), 2: heads("0.1")}, early=whole_layer))
+    with pytest.raises(CannotSay, match=r"the study has no table components"):
+        masks.early_core(evidence(core=[]))
+    with pytest.raises(CannotSay, match=r"no subnetworks at step 10, sparsity 0\.5"):
+        masks.early_core(of_cells(mid=late, high={}))
+
+
+def test_what_a_seed_keeps_early_and_late_is_no_early_core():
+    """Each seed keeps its own heads at every checkpoint: nothing is shared before that is shared after."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(60):
+        own = {seed: rng.random(SHAPE) < 0.6 for seed in (1, 2, 3, 4, 5)}
+        found.append(masks.early_core(of_cells(mid=own, high=own, early={1: own[1], 2: own[2]})).value)
+    assert np.mean(np.array(found) <= 0.05) < 0.05 + 0.09
+    same = {1: own[1], 2: own[2]}
+    with pytest.raises(CannotSay, match=r"give grid\.early seeds of its own"):
+        masks.early_core(of_cells(mid=same, high=same, early=same))
 
 
 # ---- clusters

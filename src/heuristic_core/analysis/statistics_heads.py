@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis.core import common_heads
 from heuristic_core.analysis.effective_size import state
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
 from heuristic_core.analysis.frames import numpy_generator
@@ -24,24 +23,6 @@ def shared_heads(evidence: Evidence, set: str) -> Estimate:
     row = some(rows[rows["set"] == set], f"comparison of {set} subnetworks with chance").iloc[0]
     detail = f"{row['observed']} heads in all {row['n']}, {row['expected']:.2g} expected, p = {row['p']:.2g}"
     return Estimate(row["p"], None, None, int(row["n"]), "subnetworks", detail, exact=True)
-
-
-def early_core(evidence: Evidence) -> Estimate:
-    """p (hypergeometric) that so many core heads are among the heads that all early subnetworks keep.
-
-    Heads are permuted within layers, as the core's own null does: a core of mostly one layer, all of whose heads are
-    kept early, is no evidence.
-    """
-    table = evidence.table("core")
-    heads = table[table["kind"] == "head"].dropna(subset="early")
-    core = some(heads[heads["in_core"]], "early subnetworks, or no core head")
-    runs = int(heads["n_early"].max())
-    early = heads["early"] == runs
-    observed, expected, p = common_heads(heads["layer"], heads["in_core"], early)
-    detail = (
-        f"{observed} of {len(core)} core heads in all {runs} early subnetworks, {expected:.2g} expected, p = {p:.2g}"
-    )
-    return Estimate(p, None, None, len(core), "core heads", detail, exact=True)
 
 
 def size_range(evidence: Evidence, group: str) -> Estimate:
@@ -224,7 +205,7 @@ def _entailment(rows: pd.DataFrame) -> str:
 STATISTICS = {
     f.__name__: f
     for f in (
-        shared_heads, early_core, size_range, size_jump, undefined_sizes, ood_minus_id_drop, against_controls,
+        shared_heads, size_range, size_jump, undefined_sizes, ood_minus_id_drop, against_controls,
         interaction, lowest_interaction, repeated_word_attention,
     )
 }  # fmt: skip

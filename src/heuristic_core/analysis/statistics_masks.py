@@ -1,8 +1,13 @@
 """Statistics of claims about masks: do those of different seeds, sparsities and checkpoints keep the same heads."""
 
+import numpy as np
 import pandas as pd
 
+from heuristic_core.analysis.core import common_heads, run_masks
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
+from heuristic_core.common.errors import InputError
+
+LATE = ("mid", "high")
 
 
 def clustering(evidence: Evidence, set: str) -> Estimate:
@@ -13,6 +18,42 @@ def clustering(evidence: Evidence, set: str) -> Estimate:
     return Estimate(
         row["p"], None, None, int(row["seeds"]), "pruning seeds", f"{detail}, p = {row['p']:.2g}", True, row["p_below"]
     )
+
+
+def early_core(evidence: Evidence) -> Estimate:
+    """p (hypergeometric) that so many core heads are among the heads that all early subnetworks keep; opposite: so few.
+
+    Heads are permuted within layers, as the core's own null does: a core of mostly one layer, all of whose heads are
+    kept early, is no evidence. Nor is a head that the same seed keeps early and late: runs of one seed share batches
+    and noise. So the core is that of the late subnetworks whose seeds no early one has.
+    """
+    masks = _masks(evidence)
+    if "early" not in masks:
+        raise CannotSay("the study has no early subnetworks; set grid.early")
+    early = masks["early"]
+    fresh = {seed for cell in LATE for seed in masks[cell]} - early.keys()
+    if not fresh:
+        raise CannotSay("early and late subnetworks have the same pruning seeds; give grid.early seeds of its own")
+    in_core = np.all([mask for cell in LATE for seed, mask in masks[cell].items() if seed in fresh], axis=0)
+    kept_early = np.all([*early.values()], axis=0)
+    if not in_core.any():
+        raise CannotSay(f"the late subnetworks of {len(fresh)} pruning seeds share no head")
+    layers, core, kept = (pd.Series(values.ravel()) for values in (np.indices(in_core.shape)[0], in_core, kept_early))
+    observed, expected, p = common_heads(layers, core, kept)
+    _, _, opposite = common_heads(layers, core, ~kept)
+    detail = (
+        f"{observed} of {core.sum()} heads that late subnetworks of {len(fresh)} other seeds share are in all "
+        f"{len(early)} early subnetworks, {expected:.2g} expected, p = {p:.2g}"
+    )
+    return Estimate(p, None, None, int(core.sum()), "core heads", detail, exact=True, opposite=opposite)
+
+
+def _masks(evidence: Evidence) -> dict[str, dict[int, np.ndarray]]:
+    """As :func:`run_masks`, of a study that has its masks."""
+    try:
+        return run_masks(evidence.table("components"), evidence.context)
+    except InputError as absent:
+        raise CannotSay(str(absent)) from None
 
 
 def frequency_within_layers(evidence: Evidence) -> Estimate:
@@ -28,4 +69,4 @@ def frequency_within_layers(evidence: Evidence) -> Estimate:
     return Estimate(row["p"], None, None, int(row["n"]), "heads", detail, exact=True, opposite=row["p_below"])
 
 
-STATISTICS = {f.__name__: f for f in (clustering, frequency_within_layers)}
+STATISTICS = {f.__name__: f for f in (clustering, early_core, frequency_within_layers)}

@@ -28,7 +28,8 @@ def overlap_core(evidence: Evidence) -> Estimate:
         f"{observed} of {in_core.sum()} core heads attend to the repeated word before fine-tuning, as "
         f"{overlap.sum()} of all {len(overlap)} heads do; {expected:.2g} expected, p = {p:.2g}"
     )
-    return Estimate(p, None, None, int(in_core.sum()), "core heads", detail, exact=True)
+    _, _, opposite = common_heads(before["layer"], in_core, ~overlap)
+    return Estimate(p, None, None, int(in_core.sum()), "core heads", detail, exact=True, opposite=opposite)
 
 
 def lesion_cost(evidence: Evidence, group: str, share: float) -> Estimate:
