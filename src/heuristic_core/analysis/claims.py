@@ -10,6 +10,7 @@ from heuristic_core.analysis import (
     statistics_heads,
     statistics_masks,
     statistics_overlap,
+    statistics_single_heads,
     statistics_sparsity,
     statistics_triple,
 )
@@ -27,6 +28,7 @@ MODULES = (
     statistics_heads,
     statistics_masks,
     statistics_overlap,
+    statistics_single_heads,
     statistics_sparsity,
     statistics_triple,
 )

@@ -95,6 +95,46 @@ def share_of_full(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     return Estimate(*mean_interval(values), len(values), SEEDS, detail)
 
 
+def below_full(evidence: Evidence, group: str, sparsity: str) -> Estimate:
+    """The full model's accuracy on a group minus subnetworks', points; t interval over pruning seeds."""
+    full = evidence.full(group)["accuracy"]
+    values = full - evidence.spread("group_accuracy", group, sparsity)["accuracy"]
+    detail = f"full model {full:.1f} %; from {values.min():.1f} to {values.max():.1f} points below"
+    return Estimate(*mean_interval(values), len(values), SEEDS, detail)
+
+
+def own_subcases(evidence: Evidence, group: str, sparsity: str) -> Estimate:
+    """How much of the variance over pruning seeds is of single subsets, percent: the rest is common to all subsets.
+
+    It is 0 where seeds differ by the same on every subset, and 100 where one subset tells nothing of another: one minus
+    the intraclass correlation of subsets (consistency, Shrout and Fleiss 1979), with its F interval. Subsets on which
+    all seeds are alike are left out.
+    """
+    rows = evidence.spread("accuracy", group, sparsity)
+    values = rows.pivot(index="seed", columns="subset", values="accuracy").dropna()
+    values = values.loc[:, values.std() > 0].to_numpy()
+    n, subsets = _several(values), values.shape[1]
+    if subsets < 2:
+        raise CannotSay(f"pruning seeds differ on {subsets} {group} subsets")
+    share, low, high = interaction_share(values)
+    detail = f"{subsets} subsets, {n} seeds; common to all subsets {100 - share:.0f} %"
+    return Estimate(share, low, high, n, SEEDS, detail)
+
+
+def interaction_share(values: np.ndarray) -> tuple[float, float, float]:
+    """What :func:`own_subcases` says, with the ends of its interval, within 0 and 100; values: [seeds, subsets]."""
+    seeds, subsets = values.shape
+    common = subsets * values.mean(axis=1).var(ddof=1)
+    own = (values - values.mean(axis=1, keepdims=True) - values.mean(axis=0)).var() * seeds * subsets
+    own /= (seeds - 1) * (subsets - 1)
+    degrees = seeds - 1, (seeds - 1) * (subsets - 1)
+    factors = 1, stats.f.ppf(0.975, *reversed(degrees)), 1 / stats.f.ppf(0.975, *degrees)
+    ratios = np.array([common * factor for factor in factors])
+    correlations = (ratios - own) / (ratios + (subsets - 1) * own)
+    value, low, high = (100 * (1 - correlations)).clip(0, 100).tolist()
+    return value, low, high
+
+
 def spread_mean(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     """Mean over pruning seeds of a group's accuracy, percent."""
     values = evidence.spread("group_accuracy", group, sparsity)["accuracy"]
@@ -173,7 +213,7 @@ def _end(value) -> float | None:
 STATISTICS = {
     f.__name__: f
     for f in (
-        ood_at_saturation, full_accuracy, seed_sd, mean_subset_sd, share_of_full, spread_mean, sparsity_correlation,
-        within_over_between, over_control,
+        ood_at_saturation, full_accuracy, seed_sd, mean_subset_sd, share_of_full, below_full, own_subcases, spread_mean,
+        sparsity_correlation, within_over_between, over_control,
     )
 }  # fmt: skip

@@ -3,11 +3,15 @@
 import numpy as np
 import pandas as pd
 
+from heuristic_core.analysis.bootstrap import unseen
 from heuristic_core.analysis.core import common_heads, run_masks
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
+from heuristic_core.analysis.frames import numpy_generator
+from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.common.errors import InputError
 
 LATE = ("mid", "high")
+PERMUTATIONS = 10_000
 
 
 def clustering(evidence: Evidence, set: str) -> Estimate:
@@ -48,6 +52,43 @@ def early_core(evidence: Evidence) -> Estimate:
     return Estimate(p, None, None, int(core.sum()), "core heads", detail, exact=True, opposite=opposite)
 
 
+def nested(evidence: Evidence) -> Estimate:
+    """p that high-sparsity masks lie this far within mid-sparsity ones, seeds paired at random; opposite: this little.
+
+    Any ranking of heads that all seeds follow nests every mask in every other. So the mid mask of the same seed is
+    compared with those of other seeds.
+    """
+    masks = _masks(evidence)
+    seeds = sorted(masks["mid"].keys() & masks["high"].keys())
+    if len(seeds) < 2:
+        raise CannotSay(f"{len(seeds)} pruning seeds have subnetworks at both sparsities")
+    mid, high = (np.array([masks[cell][seed].ravel() for seed in seeds]).astype(int) for cell in LATE)
+    inside, own = high @ mid.T, np.arange(len(seeds))  # heads of each high mask in each mid mask
+    paired = numpy_generator("nested", len(seeds)).permuted(np.tile(own, (PERMUTATIONS, 1)), axis=1)
+    drawn, observed = inside[own, paired].sum(axis=1), int(np.trace(inside))
+    p, opposite = ((1 + int((sign * (drawn - observed) >= 0).sum())) / (1 + PERMUTATIONS) for sign in (1, -1))
+    others = (inside.sum() - observed) / (len(seeds) - 1)
+    same, other = (100 * value / high.sum() for value in (observed, others))
+    detail = f"{same:.1f} % of high's heads are in the mid mask of the same seed, {other:.1f} % in that of another"
+    return Estimate(p, None, None, len(seeds), "pruning seeds", f"{detail}, p = {p:.2g}", True, opposite)
+
+
+def mlps_removed(evidence: Evidence, sparsity: str) -> Estimate:
+    """How many of the MLPs subnetworks lack, percent; t interval over pruning seeds.
+
+    Where none lacks any, the upper end is what as many MLPs may well hide.
+    """
+    rows, context = evidence.table("components"), evidence.context
+    here = (rows["step"] == context.last) & (rows["sparsity"] == evidence.sparsity(sparsity)) & (rows["repeat"] == 0)
+    rows = some(rows[here & rows["seed"].isin(list(context.seeds))], f"subnetworks at {sparsity} sparsity")
+    removed = (100 * (1 - rows["kept"].astype(float))).groupby([rows["kind"], rows["seed"]]).mean()
+    mlps, detail = removed["mlp"], f"of the heads {removed['head'].mean():.1f} %"
+    value, low, high = mean_interval(mlps)
+    if not mlps.any():
+        high = unseen(int((rows["kind"] == "mlp").sum()))
+    return Estimate(value, low, high, len(mlps), "pruning seeds", detail)
+
+
 def _masks(evidence: Evidence) -> dict[str, dict[int, np.ndarray]]:
     """As :func:`run_masks`, of a study that has its masks."""
     try:
@@ -69,4 +110,4 @@ def frequency_within_layers(evidence: Evidence) -> Estimate:
     return Estimate(row["p"], None, None, int(row["n"]), "heads", detail, exact=True, opposite=row["p_below"])
 
 
-STATISTICS = {f.__name__: f for f in (clustering, early_core, frequency_within_layers)}
+STATISTICS = {f.__name__: f for f in (clustering, early_core, nested, mlps_removed, frequency_within_layers)}

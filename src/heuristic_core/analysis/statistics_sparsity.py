@@ -5,7 +5,7 @@ import pandas as pd
 from scipy import stats
 from scipy.stats import rankdata
 
-from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence
+from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
 from heuristic_core.analysis.frames import numpy_generator
 from heuristic_core.analysis.seeds import mean_interval
 
@@ -81,6 +81,28 @@ def first_rise(evidence: Evidence, group: str) -> Estimate:
     return Estimate(*mean_interval(values), len(values), SEEDS, f"{step}; there {rising} of {len(means)} subsets rise")
 
 
+def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
+    """How many subnetworks sparser than `sparsity` are above the full model's accuracy on a group minus the margin.
+
+    Those of the last checkpoint. The ends count those that certainly and those that possibly are, by the bootstrap
+    intervals of their changes; a study without predictions has the count alone.
+    """
+    context, full = evidence.context, evidence.full(group)["accuracy"]
+    if context.margin is None or full <= context.margin:
+        raise CannotSay(f"the full model's {full:.1f} % on {group} are not above the margin: any subnetwork is as good")
+    rows = evidence.table("group_accuracy")
+    here = (rows["step"] == context.last) & (rows["group"] == group) & (rows["sparsity"] > sparsity)
+    rows = rows[here & rows["seed"].notna()].dropna(subset="accuracy")
+    rows = some(rows.drop_duplicates(["sparsity", "seed"]), f"{group} accuracy beyond {100 * sparsity:g} % sparsity")
+    change = rows["accuracy"] - full
+    best = rows.loc[change.idxmax()]
+    detail = f"the best is {-change.max():.1f} points below the full model, at {100 * best['sparsity']:g} % sparsity"
+    counts = [int((values > -context.margin).sum()) for values in (change, rows["change_low"], rows["change_high"])]
+    if rows[["change_low", "change_high"]].isna().any(axis=None):
+        return Estimate(counts[0], None, None, len(rows), "subnetworks", detail, exact=True)
+    return Estimate(*counts, len(rows), "subnetworks", detail)
+
+
 def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:
     """A group's accuracy along the curve: pruning seeds x sparsities, ascending."""
     curve = _curve(evidence.table("group_accuracy"), evidence.context)
@@ -93,4 +115,4 @@ def _curve(rows: pd.DataFrame, context) -> pd.DataFrame:
     return rows[here & rows["seed"].isin(list(context.curve_seeds))].dropna(subset="accuracy")
 
 
-STATISTICS = {f.__name__: f for f in (sparsity_trend, mid_minus_high, first_rise)}
+STATISTICS = {f.__name__: f for f in (sparsity_trend, mid_minus_high, first_rise, as_good_beyond)}
