@@ -103,6 +103,12 @@ def test_full_accuracy_has_the_bootstraps_interval():
     assert (found.value, found.low, found.high, found.n, found.unit) == (80, 75, 85, 12, "templates")
 
 
+def test_units_of_intervals_are_named_in_the_plural():
+    row = FULL | {"unit": "pair of one template or template"}
+    found = accuracy.full_accuracy(evidence(group_accuracy=[row]), group="ood")
+    assert found.unit == "pairs of one template or templates"
+
+
 def test_ood_at_saturation_is_taken_at_the_first_saturated_evaluation():
     rows = [
         {

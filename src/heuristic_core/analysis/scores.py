@@ -112,13 +112,12 @@ def _accuracy(parts: list[Scores]) -> dict:
     count = sum(part.units for part in parts)
     accuracy = _mean(parts, lambda part: 100 * part.correct.mean(axis=0))
     low, high = of_accuracy(*interval([part.draws for part in parts], [part.units for part in parts], accuracy), count)
-    units = {part.unit for part in parts}
     return {
         "n": sum(len(part.correct) for part in parts),
         "accuracy": accuracy,
         "low": low,
         "high": high,
-        "unit": units.pop() if len(units) == 1 else "pair or template",
+        "unit": " or ".join(sorted({part.unit for part in parts})),
         "units": count,
     }
 

@@ -197,7 +197,9 @@ def _units(rows: pd.DataFrame) -> tuple[int | None, str | None]:
     """What the bootstrap intervals of `rows` are over, and how many they are; nulls where there is none."""
     if rows["units"].isna().any():
         return None, None
-    return int(rows["units"].sum()), " or ".join(f"{unit}s" for unit in sorted(rows["unit"].unique()))
+    several = {"pair": "pairs", "pair of one template": "pairs of one template", "template": "templates"}
+    units = {unit for units in rows["unit"].unique() for unit in units.split(" or ")}
+    return int(rows["units"].sum()), " or ".join(several[unit] for unit in sorted(units))
 
 
 def _several(values, least: int = 2) -> int:
