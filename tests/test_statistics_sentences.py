@@ -76,7 +76,7 @@ def test_subnetworks_beyond_a_sparsity_are_counted_certainly_and_possibly():
     known = [row(0.3, 79, -2, 0), row(0.4, 79, -2, 0), row(0.5, 76, -9, -1), row(0.6, 10, -75, -60)]
     found = sparsity.as_good_beyond(evidence(group_accuracy=[FULL, *known]), **options)
     assert (found.value, found.low, found.high, found.n, found.exact) == (1, 1, 2, 3, False)
-    assert found.detail == "the best is 1.0 points below the full model, at 40 % sparsity"
+    assert found.detail == "the best: -1.0 points against the full model, at 40 % sparsity"
     published = sparsity.as_good_beyond(evidence(group_accuracy=[FULL, row(0.4, 77.5), row(0.5, 76)]), **options)
     assert (published.value, published.exact) == (1, True)
     with pytest.raises(CannotSay, match=r"3\.0 % on ood are not above the margin"):
@@ -115,7 +115,7 @@ def test_mlps_that_subnetworks_lack():
     rows.loc[(rows["seed"] == 1) & (rows["name"] == "mlp 2"), "kept"] = False
     found = masks.mlps_removed(all_kept, sparsity="mid")
     interval = stats.ttest_1samp([25, 0, 0], 0).confidence_interval()
-    assert (found.value, found.high) == pytest.approx((25 / 3, interval.high))
+    assert (found.value, found.low, found.high) == pytest.approx((25 / 3, 0, interval.high))
     assert found.detail == "of the heads 96.9 %"
 
 

@@ -84,6 +84,7 @@ def mlps_removed(evidence: Evidence, sparsity: str) -> Estimate:
     removed = (100 * (1 - rows["kept"].astype(float))).groupby([rows["kind"], rows["seed"]]).mean()
     mlps, detail = removed["mlp"], f"of the heads {removed['head'].mean():.1f} %"
     value, low, high = mean_interval(mlps)
+    low = max(low, 0.0)
     if not mlps.any():
         high = unseen(int((rows["kind"] == "mlp").sum()))
     return Estimate(value, low, high, len(mlps), "pruning seeds", detail)

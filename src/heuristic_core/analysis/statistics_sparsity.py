@@ -24,7 +24,8 @@ def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
     """
     curve = _by_seed(evidence, group).dropna()
     if len(curve) < 2 or curve.shape[1] < 3:
-        raise CannotSay(f"a trend of {group} accuracy needs two seeds with three sparsities: there are {curve.shape}")
+        there = f"{len(curve)} have all {curve.shape[1]} of the grid"
+        raise CannotSay(f"a trend of {group} accuracy needs two seeds with three sparsities; {there}")
     p, opposite, trends = trend(curve.to_numpy(), numpy_generator("sparsity trend", group))
     each = ", ".join(f"{value:.2f}" for value in trends)
     detail = (
@@ -96,7 +97,7 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
     rows = some(rows.drop_duplicates(["sparsity", "seed"]), f"{group} accuracy beyond {100 * sparsity:g} % sparsity")
     change = rows["accuracy"] - full
     best = rows.loc[change.idxmax()]
-    detail = f"the best is {-change.max():.1f} points below the full model, at {100 * best['sparsity']:g} % sparsity"
+    detail = f"the best: {change.max():+.1f} points against the full model, at {100 * best['sparsity']:g} % sparsity"
     counts = [int((values > -context.margin).sum()) for values in (change, rows["change_low"], rows["change_high"])]
     if rows[["change_low", "change_high"]].isna().any(axis=None):
         return Estimate(counts[0], None, None, len(rows), "subnetworks", detail, exact=True)

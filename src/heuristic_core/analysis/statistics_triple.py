@@ -40,7 +40,7 @@ def _rows(evidence: Evidence, group: str) -> pd.DataFrame:
     """The rows of a group, of the core's triple and its controls."""
     rows = evidence.tables.get("triples")
     if rows is None or rows.empty:
-        raise CannotSay("no three heads were chosen: the core has no more than three, or its triple is of print")
+        raise CannotSay("no three heads were chosen on half of the pairs; a core of three is judged whole")
     rows = rows[rows["subset"].isna() & (rows["group"] == group)].dropna(subset="change")
     some(rows[rows["role"] == TRIPLE], f"{group} accuracy without the three strongest heads")
     return rows
