@@ -205,6 +205,7 @@ def test_repeated_word_attention_is_compared_within_layers():
     ]
     found = heads.repeated_word_attention(evidence(core=core, attention=shares))
     assert found.value == pytest.approx(1 / 16, abs=0.01)  # the largest of four in both layers
+    assert found.opposite == 1
     assert found.n == 2
 
 

@@ -160,10 +160,10 @@ def repeated_word_attention(evidence: Evidence) -> Estimate:
         count = int(in_core[layer.index].sum())
         values = np.tile(shares[layer.index].to_numpy(), (DRAWS, 1))
         drawn += draw.permuted(values, axis=1)[:, :count].sum(axis=1)
-    p = (1 + (drawn >= core.sum() - 1e-12).sum()) / (1 + DRAWS)
+    p, opposite = ((1 + (sign * (drawn - core.sum()) >= -1e-12).sum()) / (1 + DRAWS) for sign in (1, -1))
     others = shares[in_core[~in_core].index]
     detail = f"core {100 * core.mean():.1f} %, others {100 * others.mean():.1f} %, p = {p:.2g}"
-    return Estimate(p, None, None, len(core), "core heads", detail, exact=True)
+    return Estimate(p, None, None, len(core), "core heads", detail, exact=True, opposite=opposite)
 
 
 def _sizes(evidence: Evidence, group: str) -> pd.DataFrame:
