@@ -86,9 +86,9 @@ def test_templates_are_drawn_where_a_subset_has_several():
     assert {s: cell(accuracy, 0.5, subset=s)["unit"] for s in SUBSETS} == {
         "in": "pair",
         "swap": "template",
-        "if": "pair",
+        "if": "pair of one template",
     }
-    assert cell(groups, 0.5, group="ood")["unit"] == "pair or template"
+    assert cell(groups, 0.5, group="ood")["unit"] == "pair of one template or template"
 
 
 def test_intervals_of_changes_are_paired():
@@ -165,6 +165,8 @@ def test_clustered_draws_vary_as_much_as_their_templates():
     assert (high - low) == pytest.approx((higher - lower) * stats.t.ppf(0.975, 3) / 1.96, rel=0.01)
     for unknown in (None, np.nan):
         assert Resamples([unknown, "a"], 5, np.random.default_rng(0)).unit == "pair"
+    one = Resamples(["a"] * 3, 5, np.random.default_rng(0))
+    assert (one.unit, one.units) == ("pair of one template", 3)
 
 
 def test_an_accuracy_at_the_edge_has_wilsons_interval():

@@ -84,6 +84,12 @@ def test_full_accuracy_has_the_bootstraps_interval():
     assert (found.value, found.low, found.high, found.n, found.unit) == (80, 75, 85, 12, "templates")
 
 
+def test_units_of_intervals_are_named_in_the_plural():
+    row = FULL | {"unit": "pair of one template or template"}
+    found = accuracy.full_accuracy(evidence(group_accuracy=[row]), group="ood")
+    assert found.unit == "pairs of one template or templates"
+
+
 def test_ood_at_saturation_is_taken_at_the_first_saturated_evaluation():
     rows = [
         {
@@ -146,22 +152,6 @@ def test_actual_sparsity_is_correlated_over_seeds():
         accuracy.sparsity_correlation(evidence(group_accuracy=level, components=uneven), **options)
 
 
-def test_rises_are_paired_by_seed():
-    curve = {0.1: (50, 54), 0.3: (60, 66), 0.5: (20, 21)}
-    rows = [group_row(v, sparsity=s, seed=seed) for s, vs in curve.items() for seed, v in zip((1, 2), vs, strict=True)]
-    found = evidence(group_accuracy=rows, accuracy=[row | {"subset": "a"} for row in rows])
-    first = accuracy.first_rise(found, group="ood")
-    assert (first.value, first.n) == (11, 2)
-    assert (first.low, first.high) == pytest.approx((11 - stats.t.ppf(0.975, 1), 11 + stats.t.ppf(0.975, 1)))
-    assert first.detail == "from 10 to 30 % sparsity; there 1 of 1 subsets rise"
-    largest = accuracy.largest_rise(found, group="ood")
-    assert largest.value == 11
-    assert largest.high == pytest.approx(11 + stats.t.ppf(1 - 0.025 / 2, 1))  # two steps share the level
-    assert largest.detail == "from 10 to 30 % sparsity; 2 steps"
-    with pytest.raises(CannotSay, match="known at 1 sparsities"):
-        accuracy.largest_rise(evidence(group_accuracy=rows[:2]), group="ood")
-
-
 def test_within_over_between():
     row = {"step": 30, "sparsity": 0.3, "group": "ood", "between_sd": 6.0, "seeds": 12, "repeated": 3, "within_sd": 2.0}
     options = {"group": "ood", "sparsity": "mid"}
@@ -188,16 +178,6 @@ def core_rows(in_core, early, size=4):
     ]
 
 
-def test_early_core_is_compared_within_layers():
-    found = heads.early_core(evidence(core=core_rows({0, 1}, {0, 1, 4})))
-    assert found.value == pytest.approx(1 / 6)  # two of four heads of layer 0: one choice of six
-    all_early = heads.early_core(evidence(core=core_rows({0, 1}, {0, 1, 2, 3})))
-    assert all_early.value == pytest.approx(1)
-    assert heads.early_core(evidence(core=core_rows({0, 1}, {2, 3}))).opposite == pytest.approx(1 / 6)
-    with pytest.raises(CannotSay):
-        heads.early_core(evidence(core=core_rows(set(), {0})))
-
-
 def test_repeated_word_attention_is_compared_within_layers():
     core = core_rows({0, 4}, set())
     shares = [
@@ -206,6 +186,7 @@ def test_repeated_word_attention_is_compared_within_layers():
     ]
     found = heads.repeated_word_attention(evidence(core=core, attention=shares))
     assert found.value == pytest.approx(1 / 16, abs=0.01)  # the largest of four in both layers
+    assert found.opposite == 1
     assert found.n == 2
     assert found.opposite == 1
 
@@ -319,10 +300,6 @@ def test_tests_are_read_as_they_stand():
     rows = [{"set": "mid+high", "n": 8, "observed": 3, "expected": 0.5, "p": 0.01, "p_fewer": 0.995}]
     found = heads.shared_heads(evidence(core_null=rows), set="mid+high")
     assert (found.value, found.opposite) == (0.01, 0.995)
-    rhos = [{"step": 30, "seeds": s, "rho": r, "low": r - 0.2, "high": r + 0.1, "n": 9} for s, r in
-            (("shared", 0.8), ("disjoint", 0.6))]  # fmt: skip
-    found = heads.rank_rho(evidence(rank_correlation=rhos), seeds="disjoint")
-    assert (found.value, found.low) == pytest.approx((0.6, 0.4))
     row = {"step": 30, "sparsity": 0.5, "control": "random", "group": "id", "accuracy": 60.0, "difference": 20.0}
     rows = [row | {"difference_low": 18.0, "difference_high": 22.0}]
     high = [group_row(80.0, group="id", sparsity=0.5, seed=s) for s in (1, 2, 3)]

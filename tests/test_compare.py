@@ -15,6 +15,7 @@ from scipy import stats
 from test_scripts import script
 
 from heuristic_core.analysis.compare import compare, only_in
+from heuristic_core.analysis.shared_core import shared_core
 from heuristic_core.common.errors import InputError
 from heuristic_core.report.sides import Side, load, parse_sides
 from heuristic_core.tables.parquet import read_table
@@ -115,6 +116,16 @@ def test_core_sizes_have_no_interval_and_say_so(single):
     assert np.isnan(found["low"]) and found["reason"] == "no interval: a and b without one"
 
 
+def test_core_heads_are_shared_by_identity_of_one_model(folder):
+    (a, _), (b, _) = side(folder, "pair"), side(folder, "other")
+    found = shared_core(a["core"], b["core"])
+    assert [(one.ft_seed_a, one.ft_seed_b, one.in_a, one.in_b) for one in found] == [(1, 1, 4, 6), (2, 1, 4, 6)]
+    assert found[0].names == ["0.0", "0.1", "0.2", "0.3"]
+    assert (found[0].expected, found[0].p) == pytest.approx((3, 15 / 70))  # six of eight heads hold all of four
+    assert shared_core(a["core"], b["core"].assign(model="another")) == []
+    assert shared_core(a["core"], b["core"][b["core"]["component"] < 6]) == []
+
+
 def test_what_a_side_lacks_is_null_with_a_reason(folder):
     (a, context_a), (b, context_b) = side(folder, "one"), side(folder, "other")
     sizes = a["effective_size"].assign(effective_size=np.nan, reason="undefined")
@@ -184,6 +195,7 @@ def test_the_page_puts_both_side_by_side(folder, monkeypatch):
     assert "a: one, Figure 6" in text and "b: other, Figure 15" in text
     assert "The core matters ≠ differ ? undecided – ✗ not supported −4.5 −5.5 to −3.5" in text
     assert "Subnetworks disagree by <more> than 20 points the same ✓ supported" in text
+    assert "1 and 1 4 6 4 3.0 0.214 0.0, 0.1, 0.2, 0.3" in text
     assert "OOD 50.0 45.0 to 55.0 57.0 52.0 to 62.0 7.0 −0.071 to 14.1 200 200 pair" in text
     frame = read_table(out / "differences.parquet")
     assert list(frame.columns) == schema("differences").names

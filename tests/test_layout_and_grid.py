@@ -189,3 +189,18 @@ def test_a_target_names_the_tables_that_a_study_lacks():
 def test_repeats_are_cells_of_the_spread():
     assert repeats(study(repeats=[7])) == [(40, 0.35, 7), (40, 0.5, 7)]
     assert repeats(study()) == []
+
+
+@pytest.mark.parametrize("name", ["mnli-bert", "mnli-roberta", "mnli-gpt2", "qqp-bert"])
+def test_the_papers_studies_have_early_subnetworks_that_are_runs_of_effective_size(name):
+    """The second checkpoint, before generalisation (figure 10): no run is added."""
+    study = load_study(ROOT / "config" / f"paper-{name}.yaml")
+    assert study.grid.early.checkpoint == study.grid.checkpoints[1]
+    assert set(early(study)) <= set(surface(study)) and len(early(study)) == 3
+
+
+@pytest.mark.parametrize("name", ["config.yaml", *(f"config/miniature-{name}.yaml" for name in ("full", "tied"))])
+def test_early_subnetworks_of_the_miniature_have_seeds_of_their_own(name):
+    """Runs of one seed share batches and noise, early and late."""
+    grid = load_study(ROOT / name).grid
+    assert not set(grid.early.seeds) & {*grid.seeds, *grid.curve_seeds}

@@ -6,7 +6,7 @@ from families import CASES, make_model
 from scipy import stats
 from test_lesion import CONTEXT, RUN, head_rows
 
-from heuristic_core.analysis import statistics_heads, statistics_overlap
+from heuristic_core.analysis import statistics_overlap
 from heuristic_core.analysis.core import common_heads
 from heuristic_core.analysis.estimates import CannotSay, Evidence, of_run
 from heuristic_core.analysis.lesions import lesion_accuracy
@@ -59,7 +59,6 @@ def test_layers_are_convolved():
     layers, one = pd.Series([0, 0, 1, 1]), pd.Series([True, False, True, False])
     assert common_heads(layers, one, one) == (2, 1.0, 0.25, 1.0)
     assert common_heads(layers, one, ~one) == (0, 1.0, 1.0, 0.25)
-    assert statistics_heads.common_heads is common_heads
 
 
 STEPS = (0, 10, 20, 30)

@@ -102,6 +102,8 @@ rule head_frequency:
         head_frequency=L.table("head_frequency"),
         rank_correlation=L.table("rank_correlation"),
         core_seeds=L.table("core_seeds"),
+        frequency_agreement=L.table("frequency_agreement"),
+        mask_clusters=L.table("mask_clusters"),
     log:
         L.log("tables/head_frequency"),
     group:
@@ -179,6 +181,7 @@ rule ablations:
         sets=L.table("ablation_sets"),
     output:
         table=L.table("ablations"),
+        triples=L.table("triples"),
     log:
         L.log("tables/ablations"),
     group:

@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 
 from heuristic_core.analysis.ablation_sets import ablated, chosen_heads, joint_sets, set_table, single_sets, with_draws
 from heuristic_core.analysis.ablations import single_ood_drops
+from heuristic_core.analysis.triples import choosing, triple_sets
 from heuristic_core.common.atomic import replacing
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.threads import use_threads
@@ -70,15 +71,20 @@ def main(arguments=None):
             progress, light = Progress(name, len(every)), []
             for one in every:
                 file.write_table(table := predict(*one))
-                light.append(table.select(["ablation", "subset", "group", "correct"]))
+                light.append(table.select(["ablation", "draw", "subset", "group", "template", "correct"]))
                 progress.at(len(light), sets=len(light))
             return light
 
         first, singles = analysis.ablation_kinds[:1], single_sets(heads, model.grid, chosen)
         alone = as_frame(pa.concat_tables(write("ablate single heads", ablated(singles, first))))
-        drops = single_ood_drops(alone, set_table(singles, first, run), analysis.subsets)
+        drops, on_half = (
+            single_ood_drops(rows, set_table(singles, first, run), analysis.subsets)
+            for rows in (alone, alone[choosing(alone)])
+        )
         draws = analysis.control_draws, analysis.pair_control_draws
-        sets = singles + joint_sets(heads, drops, model.grid, *draws, analysis.seed, chosen)
+        joint = joint_sets(heads, drops, model.grid, *draws, analysis.seed, chosen)
+        triples = triple_sets(heads, on_half, model.grid, analysis.control_draws, analysis.seed)
+        sets = [*singles, *joint, *triples]
         write("ablate sets", ablated(sets, analysis.ablation_kinds)[len(singles) :])
     write_table("ablation_sets", set_table(sets, analysis.ablation_kinds, run), args.sets)
 

@@ -1,6 +1,7 @@
 """What ablating heads costs, from predictions."""
 
 from heuristic_core.analysis.ablations import ablations
+from heuristic_core.analysis.triples import triples
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
@@ -17,11 +18,15 @@ def main(arguments=None):
         predictions="predictions of every ablation",
         sets="the ablated sets",
     )
-    parser.writes(table="where to write accuracies and changes")
+    parser.writes(
+        table="where to write accuracies and changes",
+        triples="where to write those of the strongest three heads, on pairs that did not choose them",
+    )
     args = parser.read(arguments)
     predictions, settings, sets = read_coded(args.predictions, COLUMNS), args.analysis, read_table(args.sets)
-    rows = ablations(predictions, sets, settings.subsets, settings.class_rule, settings.bootstrap, settings.seed)
-    write_table("ablations", rows, args.table)
+    scoring = settings.subsets, settings.class_rule, settings.bootstrap, settings.seed
+    write_table("ablations", ablations(predictions, sets, *scoring), args.table)
+    write_table("triples", triples(predictions, sets, *scoring), args.triples)
 
 
 if __name__ == "__main__":

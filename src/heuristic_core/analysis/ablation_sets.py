@@ -60,6 +60,11 @@ def single_sets(
     return sets
 
 
+def strongest(heads: Sequence[int], drops: Mapping[int, float]) -> tuple[int, ...]:
+    """The three heads with the largest drops, as ascending component indices; of equal ones the first."""
+    return tuple(sorted(sorted(heads, key=lambda head: (-drops[head], head))[:3]))
+
+
 def joint_sets(
     core_heads: Sequence[int],
     single_ood_drop: Mapping[int, float],
@@ -82,9 +87,9 @@ def joint_sets(
     core_heads, components = tuple(sorted(core_heads)), list(grid)
     if unknown := [components[head].name for head in core_heads if head not in single_ood_drop]:
         raise ValueError(f"no single ablation of core head {', '.join(unknown)}")
-    costliest = sorted(core_heads, key=lambda head: (-single_ood_drop[head], head))[:3]
     whole = {0: "none", 1: "core", 2: "pair", 3: "strongest"}.get(len(core_heads), "core-all")
-    wanted = [(whole, core_heads), ("strongest", tuple(sorted(costliest))), *(("chosen", one) for one in chosen)]
+    wanted = [(whole, core_heads), ("strongest", strongest(core_heads, single_ood_drop))]
+    wanted += [("chosen", one) for one in chosen]
     wanted += [("pair", pair) for pair in combinations(core_heads, 2)]
     sets: dict[tuple[int, ...], AblationSet] = {}
     for role, heads in wanted:

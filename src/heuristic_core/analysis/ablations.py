@@ -51,7 +51,7 @@ class Effects:
         self._singles = np.zeros((len(sets), len(sets)))  # [single ablations, sets that they are part of]
         for k, row in enumerate(sets.itertuples()):
             parts = [single.get((row.kind, head)) for head in row.heads]
-            if row.role != "control" and len(parts) > 1 and None not in parts:
+            if not row.role.startswith("control") and len(parts) > 1 and None not in parts:
                 self._singles[parts, k] = 1
         self.summed = 1 + self._singles.sum(axis=0)  # changes that an interaction is a sum of
 
@@ -96,7 +96,7 @@ def ablations(
             columns = _of_measure(effects, one) if isinstance(one, Measure) else _columns(effects, one)
             ends = [name for name in columns if name.endswith(("_low", "_high"))]
             values = described.assign(**columns)
-            values.loc[own["role"] == "control", ends] = np.nan
+            values.loc[own["role"].str.startswith("control"), ends] = np.nan
             parts.append(values)
     rows = pd.concat(parts) if parts else sets.head(0).assign(position=0, subset=None, group=None)
     return frame("ablations", rows.sort_values([*MODEL, "position", "subset", "group"]))

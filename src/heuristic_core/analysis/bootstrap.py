@@ -17,15 +17,17 @@ class Resamples:
     """Draws with replacement of the units of one subset.
 
     templates: the template of every pair, None or NaN where unknown. count: draws.
-    unit: "template" or "pair", what is drawn. units: how many there are.
+    unit: what is drawn: "template", "pair", or "pair of one template", whose interval is of this template alone and a
+    multiple narrower than between templates. units: how many there are.
     Draws of K units vary too little by a factor sqrt((K - 1) / K), and :meth:`means` makes up for it.
     """
 
     def __init__(self, templates: Sequence[str | float | None], count: int, rng: np.random.Generator):
-        known = all(isinstance(template, str) for template in templates) and len(set(templates)) > 1
-        names = list(templates) if known else list(range(len(templates)))
+        known = len(set(templates)) if all(isinstance(template, str) for template in templates) else 0
+        names = list(templates) if known > 1 else list(range(len(templates)))
         _, self._unit_of = np.unique(names, return_inverse=True)
-        self.unit, self.units = ("template" if known else "pair"), int(self._unit_of.max()) + 1
+        self.unit = ("pair", "pair of one template", "template")[min(known, 2)]
+        self.units = int(self._unit_of.max()) + 1
         times = rng.multinomial(self.units, np.full(self.units, 1 / self.units), size=count)
         self._pairs = times @ np.bincount(self._unit_of, minlength=self.units)
         self._times = times.astype(np.uint16)  # how often each unit is drawn; those of all subsets are kept

@@ -7,8 +7,13 @@ import pandas as pd
 from heuristic_core.analysis import (
     statistics_accuracy,
     statistics_heads,
+    statistics_masks,
     statistics_needs,
     statistics_overlap,
+    statistics_single_heads,
+    statistics_sizes,
+    statistics_sparsity,
+    statistics_triple,
 )
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, of_run, runs
 from heuristic_core.analysis.frames import frame
@@ -17,11 +22,18 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.config.claims import Claim, Need
 from heuristic_core.config.context import Context
 
-STATISTICS = {
-    name: function
-    for module in (statistics_accuracy, statistics_heads, statistics_needs, statistics_overlap)
-    for name, function in module.STATISTICS.items()
-}
+MODULES = (
+    statistics_accuracy,
+    statistics_heads,
+    statistics_masks,
+    statistics_needs,
+    statistics_overlap,
+    statistics_single_heads,
+    statistics_sizes,
+    statistics_sparsity,
+    statistics_triple,
+)
+STATISTICS = {name: function for module in MODULES for name, function in module.STATISTICS.items()}
 
 
 def claims(context: Context, tables: dict[str, pd.DataFrame], stated: list[Claim]) -> pd.DataFrame:

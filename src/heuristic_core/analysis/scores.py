@@ -119,13 +119,12 @@ def _accuracy(parts: list[Scores]) -> dict:
     count = sum(part.resamples.units for part in parts)
     accuracy = _mean(parts, lambda part: 100 * part.correct.mean(axis=0))
     low, high = of_accuracy(*interval([part.draws for part in parts], _units(parts), accuracy), count)
-    units = {part.resamples.unit for part in parts}
     return {
         "n": sum(len(part.correct) for part in parts),
         "accuracy": accuracy,
         "low": low,
         "high": high,
-        "unit": units.pop() if len(units) == 1 else "pair or template",
+        "unit": " or ".join(sorted({part.unit for part in parts})),
         "units": count,
     }
 

@@ -1,4 +1,4 @@
-"""Statistics of claims about accuracy: of the full model, of the spread, and against sparsity."""
+"""Statistics of claims about accuracy: of the full model, and of the spread."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 from heuristic_core.analysis.accuracy import group_means, interval_of_mean
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
 from heuristic_core.analysis.frames import numpy_generator
-from heuristic_core.analysis.seeds import LEVEL, mean_interval
+from heuristic_core.analysis.seeds import mean_interval
 
 SEEDS = "pruning seeds"
 PERMUTATIONS = 10_000
@@ -95,6 +95,46 @@ def share_of_full(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     return Estimate(*mean_interval(values), len(values), SEEDS, detail)
 
 
+def below_full(evidence: Evidence, group: str, sparsity: str) -> Estimate:
+    """The full model's accuracy on a group minus subnetworks', points; t interval over pruning seeds."""
+    full = evidence.full(group)["accuracy"]
+    values = full - evidence.spread("group_accuracy", group, sparsity)["accuracy"]
+    detail = f"full model {full:.1f} %; from {values.min():.1f} to {values.max():.1f} points below"
+    return Estimate(*mean_interval(values), len(values), SEEDS, detail)
+
+
+def own_subcases(evidence: Evidence, group: str, sparsity: str) -> Estimate:
+    """How much of the variance over pruning seeds is of single subsets, percent: the rest is common to all subsets.
+
+    It is 0 where seeds differ by the same on every subset, and 100 where one subset tells nothing of another: one minus
+    the intraclass correlation of subsets (consistency, Shrout and Fleiss 1979), with its F interval. Subsets on which
+    all seeds are alike are left out.
+    """
+    rows = evidence.spread("accuracy", group, sparsity)
+    values = rows.pivot(index="seed", columns="subset", values="accuracy").dropna()
+    values = values.loc[:, values.std() > 0].to_numpy()
+    n, subsets = _several(values), values.shape[1]
+    if subsets < 2:
+        raise CannotSay(f"pruning seeds differ on {subsets} {group} subsets")
+    share, low, high = interaction_share(values)
+    detail = f"{subsets} subsets, {n} seeds; common to all subsets {100 - share:.0f} %"
+    return Estimate(share, low, high, n, SEEDS, detail)
+
+
+def interaction_share(values: np.ndarray) -> tuple[float, float, float]:
+    """What :func:`own_subcases` says, with the ends of its interval, within 0 and 100; values: [seeds, subsets]."""
+    seeds, subsets = values.shape
+    common = subsets * values.mean(axis=1).var(ddof=1)
+    own = (values - values.mean(axis=1, keepdims=True) - values.mean(axis=0)).var() * seeds * subsets
+    own /= (seeds - 1) * (subsets - 1)
+    degrees = seeds - 1, (seeds - 1) * (subsets - 1)
+    factors = 1, stats.f.ppf(0.975, *reversed(degrees)), 1 / stats.f.ppf(0.975, *degrees)
+    ratios = np.array([common * factor for factor in factors])
+    correlations = (ratios - own) / (ratios + (subsets - 1) * own)
+    value, low, high = (100 * (1 - correlations)).clip(0, 100).tolist()
+    return value, low, high
+
+
 def spread_mean(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     """Mean over pruning seeds of a group's accuracy, percent."""
     values = evidence.spread("group_accuracy", group, sparsity)["accuracy"]
@@ -118,49 +158,6 @@ def sparsity_correlation(evidence: Evidence, group: str, sparsity: str) -> Estim
     p = (1 + (np.abs(drawn) >= abs(rho) - 1e-12).sum()) / (1 + PERMUTATIONS)
     between = f"{100 * rows['actual_sparsity'].min():.1f} to {100 * rows['actual_sparsity'].max():.1f} %"
     return Estimate(p, None, None, n, SEEDS, f"rho {rho:.2f}, actual sparsity {between}, p = {p:.3f}", exact=True)
-
-
-def largest_rise(evidence: Evidence, group: str) -> Estimate:
-    """The largest rise of mean accuracy from one sparsity to the next, points, paired by pruning seed.
-
-    Its interval holds for all steps of the grid together: the ends are the largest of the steps' t intervals, each at
-    a level of 95 % shared among them (Bonferroni).
-    """
-    curve = _by_seed(evidence, group)
-    rises = curve.diff(axis="columns").iloc[:, 1:]
-    steps = rises.dropna(axis="columns", how="all").columns
-    ends = [mean_interval(rises[step].dropna(), 1 - (1 - LEVEL) / len(steps)) for step in steps]
-    means, lows, highs = (pd.Series(column, steps) for column in zip(*ends, strict=True))
-    detail = f"{_step(curve, means.idxmax())}; {len(steps)} steps"
-    return Estimate(means.max(), lows.max(skipna=False), highs.max(skipna=False), len(rises), SEEDS, detail)
-
-
-def first_rise(evidence: Evidence, group: str) -> Estimate:
-    """The rise of accuracy from the lowest sparsity of the grid to the next, points; t interval over pruning seeds."""
-    curve = _by_seed(evidence, group)
-    before, first = curve.columns[:2]
-    subsets = _curve(evidence.analysed(evidence.table("accuracy")), evidence.context)
-    means = subsets.groupby(["subset", "sparsity"])["accuracy"].mean().unstack()
-    means = means[[before, first]].dropna()
-    rising = int((means[first] > means[before]).sum())
-    detail = f"{_step(curve, first)}; there {rising} of {len(means)} subsets rise"
-    values = (curve[first] - curve[before]).dropna()
-    return Estimate(*mean_interval(values), len(values), SEEDS, detail)
-
-
-def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:
-    """A group's accuracy along the curve: pruning seeds x sparsities, ascending; at least two."""
-    evidence.sound("curve")
-    curve = _curve(evidence.table("group_accuracy"), evidence.context)
-    curve = curve[curve["group"] == group].pivot(index="seed", columns="sparsity", values="accuracy")
-    if curve.shape[1] < 2:
-        raise CannotSay(f"{group} accuracy is known at {curve.shape[1]} sparsities")
-    return curve
-
-
-def _step(curve: pd.DataFrame, sparsity: float) -> str:
-    before = curve.columns[curve.columns.get_loc(sparsity) - 1]
-    return f"from {100 * before:g} to {100 * sparsity:g} % sparsity"
 
 
 def within_over_between(evidence: Evidence, group: str, sparsity: str) -> Estimate:
@@ -191,12 +188,6 @@ def over_control(evidence: Evidence, control: str, group: str, sparsity: str) ->
     return Estimate(row["difference"], *ends, n, SEEDS, f"{control}: {row['accuracy']:.1f} %")
 
 
-def _curve(rows: pd.DataFrame, context) -> pd.DataFrame:
-    """Rows of the accuracy curves: the last checkpoint's subnetworks of the curve's seeds."""
-    here = (rows["step"] == context.last) & (rows["repeat"] == context.curve_repeat)
-    return rows[here & rows["seed"].isin(list(context.curve_seeds))].dropna(subset="accuracy")
-
-
 def _actual_sparsity(evidence: Evidence, sparsity: str) -> pd.DataFrame:
     name = "actual_sparsity" if "actual_sparsity" in evidence.tables else "components"
     rows = evidence.table(name)
@@ -208,7 +199,9 @@ def _units(rows: pd.DataFrame) -> tuple[int | None, str | None]:
     """What the bootstrap intervals of `rows` are over, and how many they are; nulls where there is none."""
     if rows["units"].isna().any():
         return None, None
-    return int(rows["units"].sum()), " or ".join(f"{unit}s" for unit in sorted(rows["unit"].unique()))
+    several = {"pair": "pairs", "pair of one template": "pairs of one template", "template": "templates"}
+    units = {unit for units in rows["unit"].unique() for unit in units.split(" or ")}
+    return int(rows["units"].sum()), " or ".join(several[unit] for unit in sorted(units))
 
 
 def _several(values, least: int = 2) -> int:
@@ -224,7 +217,7 @@ def _end(value) -> float | None:
 STATISTICS = {
     f.__name__: f
     for f in (
-        ood_at_saturation, full_accuracy, seed_sd, mean_subset_sd, share_of_full, spread_mean, sparsity_correlation,
-        largest_rise, first_rise, within_over_between, over_control,
+        ood_at_saturation, full_accuracy, seed_sd, mean_subset_sd, share_of_full, below_full, own_subcases, spread_mean,
+        sparsity_correlation, within_over_between, over_control,
     )
 }  # fmt: skip

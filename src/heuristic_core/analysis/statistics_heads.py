@@ -4,9 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis import statistics_sizes
 from heuristic_core.analysis.accuracy import AUC, ENTAILMENT, ID, OOD, J
-from heuristic_core.analysis.core import common_heads
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
 from heuristic_core.analysis.frames import numpy_generator
 
@@ -26,37 +24,6 @@ def shared_heads(evidence: Evidence, set: str) -> Estimate:
     row = some(rows[rows["set"] == set], f"comparison of {set} subnetworks with chance").iloc[0]
     detail = f"{row['observed']} heads in all {row['n']}, {row['expected']:.2g} expected, p = {row['p']:.2g}"
     return Estimate(row["p"], None, None, int(row["n"]), "subnetworks", detail, exact=True, opposite=row.get("p_fewer"))
-
-
-def early_core(evidence: Evidence) -> Estimate:
-    """p (hypergeometric) that so many core heads are among the heads that all early subnetworks keep.
-
-    Heads are permuted within layers, as the core's own null does: a core of mostly one layer, all of whose heads are
-    kept early, is no evidence.
-    """
-    evidence.sound("mid", "high", "early")
-    table = evidence.table("core")
-    heads = table[table["kind"] == "head"].dropna(subset="early")
-    core = some(heads[heads["in_core"]], "early subnetworks, or no core head")
-    runs = int(heads["n_early"].max())
-    early = heads["early"] == runs
-    common = common_heads(heads["layer"], heads["in_core"], early)
-    detail = (
-        f"{common.observed} of {len(core)} core heads in all {runs} early subnetworks, {common.expected:.2g} expected, "
-        f"p = {common.p:.2g}"
-    )
-    return Estimate(common.p, None, None, len(core), "core heads", detail, exact=True, opposite=common.p_fewer)
-
-
-def rank_rho(evidence: Evidence, seeds: str) -> Estimate:
-    """Spearman's rho of head frequency between the sparsities, from shared or disjoint pruning seeds."""
-    evidence.sound("mid", "high")
-    rows = evidence.table("rank_correlation").set_index("seeds")
-    if seeds not in rows.index or pd.isna(rows.loc[seeds, "rho"]):
-        raise CannotSay(f"no rank correlation with {seeds} seeds")
-    row = rows.loc[seeds]
-    detail = "; ".join(f"{name} seeds {rho:.2f}" for name, rho in rows["rho"].dropna().items())
-    return Estimate(row["rho"], row["low"], row["high"], int(row["n"]), "heads", detail)
 
 
 def ood_minus_id_drop(evidence: Evidence, group: str = OOD) -> Estimate:
@@ -193,7 +160,6 @@ def _entailment(rows: pd.DataFrame) -> str:
 STATISTICS = {
     f.__name__: f
     for f in (
-        shared_heads, early_core, rank_rho, ood_minus_id_drop, against_controls, interaction, lowest_interaction,
-        repeated_word_attention,
+        shared_heads, ood_minus_id_drop, against_controls, interaction, lowest_interaction, repeated_word_attention,
     )
-} | statistics_sizes.STATISTICS  # fmt: skip
+}  # fmt: skip

@@ -115,7 +115,10 @@ class Early(Block):
     """More subnetworks of one early checkpoint, at the high sparsity: is the core there before generalisation?"""
 
     checkpoint: PositiveInt
-    seeds: Annotated[Seeds, Field(min_length=2)]
+    seeds: Annotated[Seeds, Field(min_length=2)] = Field(
+        description="pruning seeds there; others than `grid.seeds`, as runs of one seed share batches and noise: the "
+        "claim leaves late runs of these seeds out"
+    )
 
 
 class Grid(Block):

@@ -89,7 +89,6 @@ MEANINGS = {
     "Counterpart.model": "the paper's model",
     "Counterpart.task": "the paper's task",
     "Early.checkpoint": "the step of the early checkpoint",
-    "Early.seeds": "pruning seeds there",
     "Finetune.seeds": "fine-tuning seeds: each is a model of its own",
     "GeneratedTask.seed": "of the drawn pairs",
     "Grid.checkpoints": "steps whose subnetworks give effective size; the last is the last kept one",

@@ -7,6 +7,7 @@ throughput. Backward passes cost twice a forward pass where weights learn, once 
 from typing import NamedTuple
 
 from heuristic_core.analysis.ablation_sets import ablated, joint_sets, single_sets, with_draws
+from heuristic_core.analysis.triples import triple_sets
 from heuristic_core.config import Study
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.grid import Cell, cells, repeats, spread
@@ -94,7 +95,9 @@ def ablation_count(study: Study, shape: Shape) -> int:
     size = max(1, round(heads * CORE_SHARE))
     core = [k * heads // size for k in range(size)]
     draws = analysis.control_draws, analysis.pair_control_draws
-    sets = single_sets(core, grid) + joint_sets(core, dict.fromkeys(core, 0.0), grid, *draws, analysis.seed)
+    none = dict.fromkeys(range(heads), 0.0)
+    joint = joint_sets(core, none, grid, *draws, analysis.seed)
+    sets = single_sets(core, grid) + joint + triple_sets(core, none, grid, analysis.control_draws, analysis.seed)
     return len(list(with_draws(ablated(sets, analysis.ablation_kinds), analysis.resample_draws)))
 
 

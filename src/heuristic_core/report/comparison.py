@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from heuristic_core.analysis.shared_core import SharedCore
 from heuristic_core.figures.targets import TARGETS, module, outputs
 from heuristic_core.report.claims import Claim, claims_of
 from heuristic_core.report.exhibits import Exhibit, exhibit
@@ -27,11 +28,13 @@ def comparison_page(
     sides: tuple[Side, Side],
     contexts: Sequence,
     differences: pd.DataFrame,
+    shared: Sequence[SharedCore],
     claims: Sequence[list[dict]],
     only_in: Sequence[list[str]],
     folder: Path,
 ) -> str:
-    """The HTML page. claims, only_in: of each side, the rows of its claims and subsets that the other has not.
+    """The HTML page. shared: core heads of both. claims, only_in: of each side, the rows of its claims and subsets that
+    the other has not.
 
     folder: of the page, from which it links to the studies.
     """
@@ -43,6 +46,7 @@ def comparison_page(
         reports=[_link(side.root / "report.html", folder) for side in sides],
         contexts=contexts,
         quantities=[(name, list(of_it)) for name, of_it in groupby(rows, key=lambda row: row["quantity"])],
+        shared=shared,
         csv=data_uri(differences.to_csv(index=False, lineterminator="\n").encode(), "text/csv"),
         claims=pair_claims(*map(claims_of, claims)),
         figures=pair_figures(sides, folder),

@@ -41,7 +41,11 @@ ACCURACY = {"n": (INT, "pairs; null where unknown"), "accuracy": (REAL, "percent
 INTERVAL = {
     "low": (REAL, "2.5th percentile of accuracy, bootstrap over units; null without predictions"),
     "high": (REAL, "97.5th percentile of accuracy"),
-    "unit": (STRING, "what the bootstrap draws: template, where a subset has several, else pair; null without"),
+    "unit": (
+        STRING,
+        "what the bootstrap draws: template, where a subset has several; pair of one template, where it "
+        "has one: the interval says nothing of others; pair, where none is known; null without",
+    ),
     "units": (INT, "how many of them"),
 }
 CHANGE = {

@@ -30,6 +30,7 @@ from heuristic_core.tables.columns import (
     SUBSET,
     WHY,
 )
+from heuristic_core.tables.masks import MASKS
 
 SCHEMAS = {
     "sentences": {
@@ -117,7 +118,8 @@ SCHEMAS = {
         "draw": (INT, "of the training pairs that activations are resampled from, from 0; 0 of other kinds"),
     } | SUBSET | EXAMPLE | SCORES,
     "ablation_sets": RUN | STEP | ABLATION | {
-        "role": (STRING, "none, non-core or core (one head), pair, strongest (three), core-all, chosen, control"),
+        "role": (STRING, "none, non-core or core (one head), pair, strongest (three), core-all, chosen, control; "
+                         "triple, control-triple: three that half of the pairs chooses, of the core, of a random set"),
         "heads": (pa.list_(pa.int32()), "component indices of the ablated heads"),
         "layers": (STRING, "layer of each head, ascending, such as 0+1+1: a set's controls have the same"),
     },
@@ -161,46 +163,7 @@ SCHEMAS = {
         "n_seeds": (INT, "pruning seeds"),
         "reason": (STRING, "why effective_size is null; else null"),
     },
-    "head_frequency": RUN | STEP | CELL | COMPONENT | {
-        "count": (INT, "subnetworks that keep the component"),
-        "n": (INT, "subnetworks"),
-    },
-    "core": RUN | COMPONENT | {
-        "mid": (INT, "how many mid-sparsity subnetworks of the last checkpoint keep it"),
-        "high": (INT, "how many high-sparsity subnetworks of the last checkpoint keep it"),
-        "early": (INT, "how many early subnetworks keep it; null without early"),
-        "n_mid": (INT, "mid-sparsity subnetworks of the last checkpoint whose run did not fail"),
-        "n_high": (INT, "high-sparsity ones"),
-        "n_early": (INT, "early ones; null without early"),
-        "in_core": (BOOL, "a head in every mid- and high-sparsity subnetwork"),
-    },
-    "core_null": RUN | {
-        "set": (STRING, "high, mid, mid+high, early or early+mid+high: the heads kept by all these subnetworks"),
-        "n": (INT, "subnetworks"),
-        "seeds": (INT, "pruning seeds: heads are permuted in what all subnetworks of a seed keep"),
-        "observed": (INT, "heads kept by all"),
-        "expected": (REAL, "mean over permutations of heads within layers"),
-        "p": (REAL, "share of permutations with at least as many, (1 + count) / (1 + permutations)"),
-        "p_fewer": (REAL, "the same with at most as many"),
-        "permutations": (INT, "draws"),
-    },
-    "core_seeds": RUN | {
-        "set": (STRING, "high, mid or mid+high"),
-        "seeds": (INT, "pruning seeds whose subnetworks are compared"),
-        "heads": (REAL, "heads kept by all of them, mean over choices of this number of seeds"),
-        "sd": (REAL, "standard deviation over these choices"),
-        "expected": (REAL, "the same under permutation of heads within layers"),
-        "choices": (INT, "choices of seeds averaged over"),
-    },
-    "rank_correlation": RUN | STEP | {
-        "seeds": (STRING, "shared: all seeds at both sparsities; disjoint: one half of them at mid, the other at high, "
-                          "mean over splits"),
-        "rho": (REAL, "Spearman's, head frequency at mid against high sparsity, over heads"),
-        "low": (REAL, "2.5th percentile over bootstrap draws of heads"),
-        "high": (REAL, "97.5th percentile"),
-        "p": (REAL, "two-sided; null for disjoint"),
-        "n": (INT, "heads"),
-    },
+    **MASKS,
     "summary": {**RUN, "ft_seed": (INT, "fine-tuning seed; null over fine-tuning seeds")} | STEP | {
         "sparsity": CELL["sparsity"],
     } | SUBSET | {
@@ -306,6 +269,8 @@ SCHEMAS = {
         "reason": (STRING, "why a value or the interval of the difference is null; else null"),
     },
 }  # fmt: skip
+# The roles triple and control-triple, over the half of the pairs that did not choose them.
+SCHEMAS["triples"] = SCHEMAS["ablations"]
 
 
 def schema(name: str) -> pa.Schema:

@@ -14,8 +14,9 @@ from heuristic_core.provenance.record import read_record
 TABLES = (
     *("accuracy", "group_accuracy", "family_scores", "finetune_accuracy", "summary", "variance", "effective_size"),
     *("pretraining_trace", "pretraining_attention", "overlap_heads", "lesions", "lesion_accuracy"),
-    *("components", "head_frequency", "rank_correlation", "core", "core_null", "core_seeds"),
-    *("ablations", "ablation_sets", "controls", "attention", "attention_maps"),
+    *("components", "head_frequency", "rank_correlation", "frequency_agreement", "mask_clusters"),
+    *("core", "core_null", "core_seeds"),
+    *("ablations", "triples", "ablation_sets", "controls", "attention", "attention_maps"),
     *("claims", "splits", "runs", "prune_trace", "finetune_trace", "provenance"),
 )
 LESIONED = ("lesions", "lesion_accuracy")  # of studies that fine-tune without heads

@@ -1,0 +1,118 @@
+"""Statistics of claims about masks: do those of different seeds, sparsities and checkpoints keep the same heads."""
+
+import numpy as np
+import pandas as pd
+
+from heuristic_core.analysis.bootstrap import unseen
+from heuristic_core.analysis.core import common_heads, run_masks
+from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
+from heuristic_core.analysis.frames import numpy_generator
+from heuristic_core.analysis.seeds import mean_interval
+from heuristic_core.common.errors import InputError
+
+LATE = ("mid", "high")
+PERMUTATIONS = 10_000
+
+
+def clustering(evidence: Evidence, set: str) -> Estimate:
+    """p that pairs of a set's masks overlap this unevenly, heads swapped; opposite: this evenly."""
+    evidence.sound(set)
+    rows = evidence.table("mask_clusters")
+    row = some(rows[rows["set"] == set], f"comparison of {set} masks in pairs").iloc[0]
+    detail = f"variance of the heads that two share {row['variance']:.2f}, {row['expected']:.2f} expected"
+    return Estimate(
+        row["p"], None, None, int(row["seeds"]), "pruning seeds", f"{detail}, p = {row['p']:.2g}", True, row["p_below"]
+    )
+
+
+def early_core(evidence: Evidence) -> Estimate:
+    """p (hypergeometric) that so many core heads are among the heads that all early subnetworks keep; opposite: so few.
+
+    Heads are permuted within layers, as the core's own null does: a core of mostly one layer, all of whose heads are
+    kept early, is no evidence. Nor is a head that the same seed keeps early and late: runs of one seed share batches
+    and noise. So the core is that of the late subnetworks whose seeds no early one has.
+    """
+    evidence.sound("early")
+    masks = _masks(evidence)
+    if "early" not in masks:
+        raise CannotSay("the study has no early subnetworks; set grid.early")
+    early = masks["early"]
+    fresh = {seed for cell in LATE for seed in masks[cell]} - early.keys()
+    if not fresh:
+        raise CannotSay("early and late subnetworks have the same pruning seeds; give grid.early seeds of its own")
+    in_core = np.all([mask for cell in LATE for seed, mask in masks[cell].items() if seed in fresh], axis=0)
+    kept_early = np.all([*early.values()], axis=0)
+    if not in_core.any():
+        raise CannotSay(f"the late subnetworks of {len(fresh)} pruning seeds share no head")
+    layers, core, kept = (pd.Series(values.ravel()) for values in (np.indices(in_core.shape)[0], in_core, kept_early))
+    common = common_heads(layers, core, kept)
+    detail = (
+        f"{common.observed} of {core.sum()} heads that late subnetworks of {len(fresh)} other seeds share are in all "
+        f"{len(early)} early subnetworks, {common.expected:.2g} expected, p = {common.p:.2g}"
+    )
+    return Estimate(common.p, None, None, int(core.sum()), "core heads", detail, exact=True, opposite=common.p_fewer)
+
+
+def nested(evidence: Evidence) -> Estimate:
+    """p that high-sparsity masks lie this far within mid-sparsity ones, seeds paired at random; opposite: this little.
+
+    Any ranking of heads that all seeds follow nests every mask in every other. So the mid mask of the same seed is
+    compared with those of other seeds.
+    """
+    masks = _masks(evidence)
+    seeds = sorted(masks["mid"].keys() & masks["high"].keys())
+    if len(seeds) < 2:
+        raise CannotSay(f"{len(seeds)} pruning seeds have subnetworks at both sparsities")
+    mid, high = (np.array([masks[cell][seed].ravel() for seed in seeds]).astype(int) for cell in LATE)
+    inside, own = high @ mid.T, np.arange(len(seeds))  # heads of each high mask in each mid mask
+    paired = numpy_generator("nested", len(seeds)).permuted(np.tile(own, (PERMUTATIONS, 1)), axis=1)
+    drawn, observed = inside[own, paired].sum(axis=1), int(np.trace(inside))
+    p, opposite = ((1 + int((sign * (drawn - observed) >= 0).sum())) / (1 + PERMUTATIONS) for sign in (1, -1))
+    others = (inside.sum() - observed) / (len(seeds) - 1)
+    same, other = (100 * value / high.sum() for value in (observed, others))
+    detail = f"{same:.1f} % of high's heads are in the mid mask of the same seed, {other:.1f} % in that of another"
+    return Estimate(p, None, None, len(seeds), "pruning seeds", f"{detail}, p = {p:.2g}", True, opposite)
+
+
+def mlps_removed(evidence: Evidence, sparsity: str) -> Estimate:
+    """How many of the MLPs subnetworks lack, percent; t interval over pruning seeds.
+
+    Where none lacks any, the upper end is what as many MLPs may well hide.
+    """
+    evidence.sound(sparsity)
+    rows, context = evidence.table("components"), evidence.context
+    here = (rows["step"] == context.last) & (rows["sparsity"] == evidence.sparsity(sparsity)) & (rows["repeat"] == 0)
+    rows = some(rows[here & rows["seed"].isin(list(context.seeds))], f"subnetworks at {sparsity} sparsity")
+    removed = (100 * (1 - rows["kept"].astype(float))).groupby([rows["kind"], rows["seed"]]).mean()
+    mlps, detail = removed["mlp"], f"of the heads {removed['head'].mean():.1f} %"
+    value, low, high = mean_interval(mlps)
+    low = max(low, 0.0)
+    if not mlps.any():
+        high = unseen(int((rows["kind"] == "mlp").sum()))
+    return Estimate(value, low, high, len(mlps), "pruning seeds", detail)
+
+
+def _masks(evidence: Evidence) -> dict[str, dict[int, np.ndarray]]:
+    """As :func:`run_masks`, of a study that has its masks."""
+    evidence.sound(*LATE)
+    try:
+        return run_masks(evidence.table("components"), evidence.context)
+    except InputError as absent:
+        raise CannotSay(str(absent)) from None
+
+
+def frequency_within_layers(evidence: Evidence) -> Estimate:
+    """p that head frequencies at both sparsities agree this well within layers by chance; opposite: this badly."""
+    evidence.sound(*LATE)
+    row = evidence.table("frequency_agreement").iloc[0]
+    if pd.isna(row["rho"]):
+        raise CannotSay("there are no two halves of the pruning seeds that prefer heads of any layer")
+    corrected = "undefined" if pd.isna(row["corrected"]) else f"{row['corrected']:.2f}"
+    detail = (
+        f"rho within layers {row['rho']:.2f} between halves of {row['seeds']} seeds, corrected for their reliability "
+        f"({row['reliability_mid']:.2f} and {row['reliability_high']:.2f}) {corrected}, p = {row['p']:.2g}"
+    )
+    return Estimate(row["p"], None, None, int(row["n"]), "heads", detail, exact=True, opposite=row["p_below"])
+
+
+STATISTICS = {f.__name__: f for f in (clustering, early_core, nested, mlps_removed, frequency_within_layers)}

@@ -1,0 +1,66 @@
+"""The schemas of the tables that are derived from masks: which heads subnetworks keep, and which they share."""
+
+from heuristic_core.tables.columns import BOOL, CELL, COMPONENT, INT, REAL, RUN, STEP, STRING
+
+MASKS = {
+    "head_frequency": RUN | STEP | CELL | COMPONENT | {
+        "count": (INT, "subnetworks that keep the component"),
+        "n": (INT, "subnetworks"),
+    },
+    "core": RUN | COMPONENT | {
+        "mid": (INT, "how many mid-sparsity subnetworks of the last checkpoint keep it"),
+        "high": (INT, "how many high-sparsity subnetworks of the last checkpoint keep it"),
+        "early": (INT, "how many early subnetworks keep it; null without early"),
+        "n_mid": (INT, "mid-sparsity subnetworks of the last checkpoint whose run did not fail"),
+        "n_high": (INT, "high-sparsity ones"),
+        "n_early": (INT, "early ones; null without early"),
+        "in_core": (BOOL, "a head in every mid- and high-sparsity subnetwork"),
+    },
+    "core_null": RUN | {
+        "set": (STRING, "high, mid, mid+high, early or early+mid+high: the heads kept by all these subnetworks"),
+        "n": (INT, "subnetworks"),
+        "seeds": (INT, "pruning seeds: heads are permuted in what all subnetworks of a seed keep"),
+        "observed": (INT, "heads kept by all"),
+        "expected": (REAL, "mean over permutations of heads within layers"),
+        "p": (REAL, "share of permutations with at least as many, (1 + count) / (1 + permutations)"),
+        "p_fewer": (REAL, "the same with at most as many"),
+        "permutations": (INT, "draws"),
+    },
+    "core_seeds": RUN | {
+        "set": (STRING, "high, mid or mid+high"),
+        "seeds": (INT, "pruning seeds whose subnetworks are compared"),
+        "heads": (REAL, "heads kept by all of them, mean over choices of this number of seeds"),
+        "sd": (REAL, "standard deviation over these choices"),
+        "expected": (REAL, "the same under permutation of heads within layers"),
+        "choices": (INT, "choices of seeds averaged over"),
+    },
+    "mask_clusters": RUN | {
+        "set": (STRING, "mid, high or early: the masks of these subnetworks are compared in pairs"),
+        "seeds": (INT, "pruning seeds"),
+        "variance": (REAL, "of the number of heads that two seeds share, over pairs of seeds"),
+        "expected": (REAL, "mean over swaps that keep each seed's heads in every layer and each head's frequency"),
+        "p": (REAL, "share of swaps with at least this variance, (1 + count) / (1 + draws): clusters"),
+        "p_below": (REAL, "share with at most this variance: more even than chance"),
+        "draws": (INT, "random swaps"),
+    },
+    "rank_correlation": RUN | STEP | {
+        "seeds": (STRING, "shared: all seeds at both sparsities; disjoint: one half of them at mid, the other at high, "
+                          "mean over splits"),
+        "rho": (REAL, "Spearman's, head frequency at mid against high sparsity, over heads"),
+        "low": (REAL, "2.5th percentile over bootstrap draws of heads"),
+        "high": (REAL, "97.5th percentile"),
+        "p": (REAL, "two-sided; null for disjoint"),
+        "n": (INT, "heads"),
+    },
+    "frequency_agreement": RUN | STEP | {
+        "seeds": (INT, "pruning seeds of each half: one half at mid, the other at high sparsity, mean over splits"),
+        "n": (INT, "heads"),
+        "rho": (REAL, "Spearman's, head frequency at mid against high sparsity, of ranks within layers"),
+        "reliability_mid": (REAL, "the same between the halves at mid sparsity"),
+        "reliability_high": (REAL, "the same at high sparsity"),
+        "corrected": (REAL, "rho over the root of both reliabilities, what ever more seeds would give; may exceed 1 by "
+                            "chance; null where a reliability is not above 0"),
+        "p": (REAL, "share of permutations of heads within layers with at least this rho, (1 + count) / (1 + draws)"),
+        "p_below": (REAL, "share with at most this rho"),
+    },
+}  # fmt: skip

@@ -1,0 +1,209 @@
+"""Do subnetworks keep the same heads, and do they compete? Simulated masks whose answer is known."""
+
+import numpy as np
+import pytest
+from test_analysis_spread import CONTEXT, RUN
+from test_claims import evidence
+
+from heuristic_core.analysis import clusters, frequency_agreement
+from heuristic_core.analysis import statistics_masks as masks
+from heuristic_core.analysis.estimates import CannotSay, Evidence
+from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.rank_correlation import rank_correlation
+from heuristic_core.models.components import ComponentGrid
+from heuristic_core.tables.schemas import schema
+
+SHAPE = (4, 8)  # layers, heads
+GRID = ComponentGrid(*SHAPE)
+SEEDS = tuple(range(1, 13))
+
+
+def components(mid, high):
+    """Table "components" of masks, bool [seeds, layers, heads]; MLPs are always kept."""
+    rows = [
+        RUN | {"ft_seed": 1, "step": CONTEXT.last, "sparsity": sparsity, "seed": seed, "repeat": 0}
+        | {"component": c.index, "name": c.name, "kind": c.kind, "layer": c.layer, "head": c.head}
+        | {"kept": c.kind == "mlp" or bool(mask[c.layer, c.head])}
+        for sparsity, of_seeds in ((CONTEXT.mid, mid), (CONTEXT.high, high))
+        for seed, mask in zip(SEEDS, of_seeds, strict=True) for c in GRID
+    ]  # fmt: skip
+    return frame("components", rows)
+
+
+def drawn(rng, shares) -> np.ndarray:
+    """Masks of twelve seeds whose heads are kept with these probabilities."""
+    return rng.random((len(SEEDS), *SHAPE)) < shares
+
+
+# ---- the early core
+
+
+CELLS = (("mid", CONTEXT.last, CONTEXT.mid), ("high", CONTEXT.last, CONTEXT.high), ("early", 5, CONTEXT.high))
+
+
+def of_cells(**masks):
+    """What a statistic reads of masks by cell and seed: bool [layers, heads]."""
+    rows = [
+        RUN | {"ft_seed": 1, "step": step, "sparsity": sparsity, "seed": seed, "repeat": 0}
+        | {"component": c.index, "name": c.name, "kind": c.kind, "layer": c.layer, "head": c.head}
+        | {"kept": c.kind == "mlp" or bool(mask[c.layer, c.head])}
+        for name, step, sparsity in CELLS for seed, mask in masks.get(name, {}).items() for c in GRID
+    ]  # fmt: skip
+    early = tuple(masks.get("early", ()))
+    context = CONTEXT.model_copy(
+        update={"seeds": tuple(masks["mid"]), "early": 5 if early else None, "early_seeds": early}
+    )
+    return Evidence(context, {"components": frame("components", rows)})
+
+
+def heads(*names):
+    return np.isin(np.arange(32), [GRID.index(name) for name in names]).reshape(SHAPE)
+
+
+def test_the_early_core_is_compared_within_layers():
+    late = {1: heads("0.0", "0.1", "2.2"), 2: heads("0.0", "0.1", "3.3")}
+    found = masks.early_core(of_cells(mid=late, high=late, early=dict.fromkeys((8, 9), heads("0.0", "0.1", "1.5"))))
+    assert found.value == pytest.approx(1 / 28)  # two of eight heads of layer 0
+    assert (found.opposite, found.n) == (1, 2)
+    whole_layer = dict.fromkeys((8, 9), heads(*(f"0.{k}" for k in range(8))))
+    assert masks.early_core(of_cells(mid=late, high=late, early=whole_layer)).value == pytest.approx(1)
+    with pytest.raises(CannotSay, match=r"set grid\.early"):
+        masks.early_core(of_cells(mid=late, high=late))
+    with pytest.raises(CannotSay, match="of 2 pruning seeds share no head"):
+        masks.early_core(of_cells(mid=late, high={1: heads("0.0"), 2: heads("0.1")}, early=whole_layer))
+    with pytest.raises(CannotSay, match=r"the study has no table components"):
+        masks.early_core(evidence(core=[]))
+    with pytest.raises(CannotSay, match=r"no subnetworks at step 10, sparsity 0\.5"):
+        masks.early_core(of_cells(mid=late, high={}))
+
+
+def test_what_a_seed_keeps_early_and_late_is_no_early_core():
+    """Each seed keeps its own heads at every checkpoint: nothing is shared before that is shared after."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(60):
+        own = {seed: rng.random(SHAPE) < 0.6 for seed in (1, 2, 3, 4, 5)}
+        found.append(masks.early_core(of_cells(mid=own, high=own, early={1: own[1], 2: own[2]})).value)
+    assert np.mean(np.array(found) <= 0.05) < 0.05 + 0.09
+    same = {1: own[1], 2: own[2]}
+    with pytest.raises(CannotSay, match=r"give grid\.early seeds of its own"):
+        masks.early_core(of_cells(mid=same, high=same, early=same))
+
+
+# ---- clusters
+
+
+def p_values(kept, rng, draws=59):
+    observed, null = clusters.overlap_variance(kept), clusters.overlap_variance(clusters.swapped(kept, draws, rng))
+    return [(1 + (sign * (null - observed) > -1e-9).sum()) / (1 + draws) for sign in (1, -1)]
+
+
+def test_swaps_keep_the_heads_of_each_layer_and_the_frequency_of_each_head():
+    rng = np.random.default_rng(0)
+    kept = drawn(rng, rng.random(SHAPE))
+    swaps = clusters.swapped(kept, 50, rng)
+    assert swaps.shape == (50, *kept.shape)
+    assert (swaps.sum(axis=1) == kept.sum(axis=0)).all() and (swaps.sum(axis=-1) == kept.sum(axis=-1)).all()
+    assert (swaps != kept).any(axis=(1, 2, 3)).all()
+
+
+def test_swaps_reach_every_arrangement_as_often():
+    """Three seeds keep one of three heads each: six arrangements."""
+    kept = np.eye(3, dtype=bool)[:, np.newaxis, :]
+    found = clusters.swapped(kept, 3000, np.random.default_rng(0)).argmax(axis=-1).reshape(3000, 3)
+    _, counts = np.unique(found, axis=0, return_counts=True)
+    assert len(counts) == 6 and np.abs(counts - 500).max() < 5 * np.sqrt(500)
+
+
+def test_shared_rankings_of_heads_are_no_clusters():
+    """Any of these rankings rejects the core's null."""
+    rng = np.random.default_rng(0)
+    found = np.array([p_values(drawn(rng, rng.beta(0.5, 0.5, SHAPE)), rng) for _ in range(100)])
+    assert ((found <= 0.05).mean(axis=0) < 0.05 + 0.06).all()
+
+
+def test_two_clusters_of_seeds_are_found():
+    """Beside heads that all share, each half of the seeds keeps mostly heads of its own."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(20):
+        own = rng.permuted(np.tile(np.arange(8) < 3, (4, 1)), axis=1)
+        other = rng.permuted(np.tile(np.arange(8) < 3, (4, 1)), axis=1)
+        shares = np.repeat(np.stack([own, other]), 6, axis=0) * 0.8 + 0.1
+        found.append(p_values(drawn(rng, shares), rng))
+    assert np.mean(np.array(found)[:, 0] <= 0.05) > 0.9
+
+
+def test_the_table_of_clusters():
+    rng = np.random.default_rng(3)
+    halves = np.repeat(np.stack([np.arange(8) < 4, np.arange(8) >= 4]), 6, axis=0)
+    competing = np.tile(halves[:, np.newaxis], (1, 4, 1))
+    context = CONTEXT.model_copy(update={"seeds": SEEDS})
+    table = clusters.mask_clusters(components(competing, drawn(rng, 0.5)), context, seed=0).set_index("set")
+    assert [*table.reset_index().columns.sort_values()] == sorted(schema("mask_clusters").names)
+    assert table.loc["mid", ["seeds", "draws"]].tolist() == [12, 1000]
+    assert table.loc["mid", "variance"] == pytest.approx(16**2 * 30 * 36 / 66**2)  # 30 pairs share 16, 36 none
+    assert table.loc["mid", "p"] == pytest.approx(1 / 1001) and table.loc["mid", "p_below"] == 1
+    assert table.loc["high", "p"] > 0.01
+    claimed = masks.clustering(evidence(mask_clusters=table.reset_index().to_dict("records")), set="mid")
+    assert (claimed.value, claimed.opposite, claimed.n, claimed.exact) == (pytest.approx(1 / 1001), 1, 12, True)
+    few = CONTEXT.model_copy(update={"seeds": (1, 2)})
+    assert clusters.mask_clusters(components(competing, competing), few, seed=0).empty
+    with pytest.raises(CannotSay, match="no comparison of early masks in pairs"):
+        masks.clustering(evidence(mask_clusters=table.reset_index().to_dict("records")), set="early")
+
+
+# ---- agreement within layers
+
+
+@pytest.fixture
+def few_draws(monkeypatch):
+    monkeypatch.setattr(frequency_agreement, "PERMUTATIONS", 400)
+    monkeypatch.setattr(frequency_agreement, "SPLITS", 20)
+
+
+agreement = frequency_agreement.agreement
+BY_LAYER = np.broadcast_to([[0.1], [0.4], [0.7], [0.95]], SHAPE)
+
+
+def test_density_by_layer_alone_is_no_agreement(few_draws):
+    rng = np.random.default_rng(0)
+    found = [agreement(drawn(rng, BY_LAYER), drawn(rng, 0.7 * BY_LAYER), rng) for _ in range(200)]
+    for tail in ("p", "p_below"):
+        assert np.mean([row[tail] <= 0.05 for row in found]) < 0.05 + 0.04
+
+
+def test_density_by_layer_correlates_over_all_heads_but_supports_no_claim():
+    rng, context = np.random.default_rng(1), CONTEXT.model_copy(update={"seeds": SEEDS})
+    rows = components(drawn(rng, BY_LAYER), drawn(rng, 0.7 * BY_LAYER))
+    plain = rank_correlation(rows, context, 100, seed=0).set_index("seeds")
+    assert plain.loc["disjoint", "low"] > 0.3
+    table = frequency_agreement.frequency_agreement(rows, context, seed=0)
+    assert [*table.columns] == schema("frequency_agreement").names
+    assert table[["seeds", "n", "step"]].to_numpy().tolist() == [[6, 32, CONTEXT.last]]
+    claimed = masks.frequency_within_layers(evidence(frequency_agreement=table.to_dict("records")))
+    assert 0.05 < claimed.value == table["p"].item() and claimed.opposite == table["p_below"].item()
+
+
+def test_heads_that_both_sparsities_prefer_agree_whatever_the_number_of_seeds(few_draws):
+    """Halves of six subnetworks are noisy: rho is attenuated, the corrected one is near the truth, 1."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(40):
+        shares = rng.beta(0.7, 0.7, SHAPE)
+        found.append(agreement(drawn(rng, shares), drawn(rng, shares), rng))
+    assert np.mean([row["p"] <= 0.05 for row in found]) > 0.9
+    assert np.mean([row["rho"] for row in found]) < 0.85
+    assert np.mean([row["corrected"] for row in found]) == pytest.approx(1, abs=0.06)
+
+
+def test_opposite_preferences_are_found_too(few_draws):
+    rng = np.random.default_rng(0)
+    shares = np.tile(np.linspace(0.05, 0.95, 8), (4, 1))
+    found = agreement(drawn(rng, shares), drawn(rng, 1 - shares), rng)
+    assert found["p"] > 0.9 and found["p_below"] < 0.05 and found["rho"] < 0
+
+
+def test_no_order_within_layers_has_no_agreement():
+    every = np.ones((12, *SHAPE), dtype=bool)
+    assert agreement(every, every, np.random.default_rng(0)) == {}
+    assert agreement(every[:1], every[:1], np.random.default_rng(0)) == {}
+    with pytest.raises(CannotSay, match="no two halves of the pruning seeds"):
+        masks.frequency_within_layers(evidence(frequency_agreement=[{"step": 30, "seeds": 6, "n": 32}]))

@@ -1,0 +1,163 @@
+"""Sentences of the paper that tables can judge: simulations, and small tables with known answers."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from test_claims import FULL, SPREAD, ablation, evidence, group_row
+from test_statistics_masks import SHAPE, drawn, heads, of_cells
+
+from heuristic_core.analysis import statistics_accuracy as accuracy
+from heuristic_core.analysis import statistics_masks as masks
+from heuristic_core.analysis import statistics_single_heads as single
+from heuristic_core.analysis import statistics_sparsity as sparsity
+from heuristic_core.analysis.bootstrap import unseen
+from heuristic_core.analysis.estimates import CannotSay
+
+
+def test_below_the_full_model():
+    found = accuracy.below_full(evidence(group_accuracy=[*SPREAD, FULL]), group="ood", sparsity="mid")
+    interval = stats.ttest_1samp([70, 60, 50, 20], 0).confidence_interval()
+    assert (found.value, found.low, found.high, found.n) == pytest.approx((50, interval.low, interval.high, 4))
+
+
+# ---- different subcases
+
+
+def subcases(rng, seeds, correlation, spread):
+    """Accuracies, [seeds, 6 subsets], that share `correlation` of their variance; `spread`: unlike variances."""
+    common, own = rng.standard_normal((seeds, 1)), rng.standard_normal((seeds, 6))
+    return 50 + (np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own) * np.linspace(1, 1 + spread, 6)
+
+
+@pytest.mark.parametrize("spread", [0, 4])
+@pytest.mark.parametrize("correlation", [0.0, 0.3, 0.7])
+@pytest.mark.parametrize("seeds", [3, 12])
+def test_the_share_of_single_subsets_is_held_by_its_interval(seeds, correlation, spread):
+    rng = np.random.default_rng(seeds)
+    covariance = np.cov(subcases(rng, 100_000, correlation, spread), rowvar=False)
+    variance = np.trace(covariance) / 6
+    truth = 100 * (1 - (covariance.sum() - np.trace(covariance)) / 30 / variance)
+    found = [accuracy.interaction_share(subcases(rng, seeds, correlation, spread)) for _ in range(300)]
+    assert np.mean([low - 0.5 <= truth <= high + 0.5 for _, low, high in found]) > 0.95 - 0.035
+
+
+def test_twelve_seeds_tell_single_subsets_from_what_is_common():
+    rng = np.random.default_rng(0)
+    assert np.mean([accuracy.interaction_share(subcases(rng, 12, 0.0, 1))[1] > 50 for _ in range(100)]) > 0.9
+    assert np.mean([accuracy.interaction_share(subcases(rng, 12, 0.9, 1))[2] < 50 for _ in range(100)]) > 0.9
+
+
+def test_different_subcases_from_a_table():
+    def table(values):
+        return evidence(
+            accuracy=[
+                group_row(value, seed=seed) | {"subset": subset}
+                for subset, of_seeds in values.items() for seed, value in zip((1, 2, 3, 4), of_seeds, strict=True)
+            ]
+        )  # fmt: skip
+
+    options = {"group": "ood", "sparsity": "mid"}
+    crossed = accuracy.own_subcases(table({"a": (0, 0, 90, 90), "b": (80, 80, 0, 0), "c": (5, 5, 5, 5)}), **options)
+    assert crossed.value == 100 and crossed.detail.startswith("2 subsets, 4 seeds")
+    level = accuracy.own_subcases(table({"a": (0, 10, 20, 40), "b": (50, 60, 70, 90)}), **options)
+    assert (level.value, level.low, level.high) == pytest.approx((0, 0, 0), abs=1e-6)
+    with pytest.raises(CannotSay, match="pruning seeds differ on 1 ood subsets"):
+        accuracy.own_subcases(table({"a": (0, 10, 20, 40), "c": (5, 5, 5, 5)}), **options)
+
+
+# ---- as good beyond a sparsity
+
+
+def test_subnetworks_beyond_a_sparsity_are_counted_certainly_and_possibly():
+    def row(at, value, low=None, high=None):
+        return group_row(value, sparsity=at, seed=1, change=value - 80, change_low=low, change_high=high)
+
+    options = {"group": "ood", "sparsity": 0.3}
+    known = [row(0.3, 79, -2, 0), row(0.4, 79, -2, 0), row(0.5, 76, -9, -1), row(0.6, 10, -75, -60)]
+    found = sparsity.as_good_beyond(evidence(group_accuracy=[FULL, *known]), **options)
+    assert (found.value, found.low, found.high, found.n, found.exact) == (1, 1, 2, 3, False)
+    assert found.detail == "the best: -1.0 points against the full model, at 40 % sparsity"
+    published = sparsity.as_good_beyond(evidence(group_accuracy=[FULL, row(0.4, 77.5), row(0.5, 76)]), **options)
+    assert (published.value, published.exact) == (1, True)
+    with pytest.raises(CannotSay, match=r"3\.0 % on ood are not above the margin"):
+        sparsity.as_good_beyond(evidence(group_accuracy=[FULL | {"accuracy": 3.0}, *known]), **options)
+
+
+# ---- masks
+
+
+def test_masks_are_nested_in_those_of_their_own_seed():
+    rng = np.random.default_rng(0)
+    mid = dict(enumerate(drawn(rng, 0.6)))
+    inside = {seed: mask & (rng.random(SHAPE) < 0.7) for seed, mask in mid.items()}
+    found = masks.nested(of_cells(mid=mid, high=inside))
+    assert found.value < 0.001 and found.opposite == 1 and found.n == 12
+    assert found.detail.startswith("100.0 % of high's heads are in the mid mask of the same seed, ")
+    with pytest.raises(CannotSay, match="1 pruning seeds have subnetworks at both"):
+        masks.nested(of_cells(mid={1: mid[1], 2: mid[2]}, high={1: inside[1]}))
+
+
+def test_a_ranking_that_all_seeds_follow_is_no_nesting(monkeypatch):
+    monkeypatch.setattr(masks, "PERMUTATIONS", 400)
+    rng, found = np.random.default_rng(0), []
+    shares = rng.beta(0.5, 0.5, SHAPE)
+    for _ in range(60):
+        cells = {"mid": dict(enumerate(drawn(rng, shares))), "high": dict(enumerate(drawn(rng, shares**2)))}
+        found.append(masks.nested(of_cells(**cells)).value)
+    assert np.mean(np.array(found) <= 0.05) < 0.05 + 0.09
+
+
+def test_mlps_that_subnetworks_lack():
+    all_kept = of_cells(mid=dict.fromkeys((1, 2, 3), heads("0.0")), high={})
+    found = masks.mlps_removed(all_kept, sparsity="mid")
+    assert (found.value, found.low, found.high, found.n) == (0, 0, pytest.approx(unseen(12)), 3)
+    rows = all_kept.tables["components"]
+    rows.loc[(rows["seed"] == 1) & (rows["name"] == "mlp 2"), "kept"] = False
+    found = masks.mlps_removed(all_kept, sparsity="mid")
+    interval = stats.ttest_1samp([25, 0, 0], 0).confidence_interval()
+    assert (found.value, found.low, found.high) == pytest.approx((25 / 3, 0, interval.high))
+    assert found.detail == "of the heads 96.9 %"
+
+
+# ---- single heads
+
+
+def singles(changes, core=(), group="ood", **more):
+    """changes: layer -> change of each head."""
+    for layer, of_layer in changes.items():
+        for head, change in enumerate(of_layer):
+            role = "core" if (layer, head) in core else "non-core"
+            yield from ablation(role, f"{layer}.{head}", 1, {None: (group, change)}, **more | {"layers": str(layer)})
+
+
+def test_core_heads_one_by_one_are_compared_within_layers():
+    changes = {0: (-9, -1, 0, 0), 1: (-2, -3, -2, -8)}
+    found = single.single_core_cost(evidence(ablations=list(singles(changes, core=((0, 0), (1, 3))))), group="ood")
+    assert found.value == pytest.approx(1 / 16, abs=0.01) and found.opposite == pytest.approx(1)
+    assert found.detail.startswith("core heads cost 8.5 points on average, others 1.3")
+    with pytest.raises(CannotSay, match="no core head"):
+        single.single_core_cost(evidence(ablations=list(singles(changes))), group="ood")
+
+
+def test_a_core_like_any_heads_costs_more_as_rarely_as_p_says(monkeypatch):
+    monkeypatch.setattr(single, "DRAWS", 400)
+    rng, found = np.random.default_rng(0), []
+    for _ in range(60):
+        changes = {layer: rng.normal(size=6) for layer in (0, 1)}
+        rows = list(singles(changes, core=((0, 0), (0, 1), (1, 2))))
+        found.append(single.single_core_cost(evidence(ablations=rows), group="ood").value)
+    assert np.mean(np.array(found) <= 0.05) < 0.05 + 0.09
+
+
+def test_the_largest_cost_of_a_single_head_has_an_interval_for_all():
+    rows = [row | {"change_low": row["change"] - 1, "change_high": row["change"] + 2}
+            for row in singles({0: (-0.5, -2.0), 1: (0.0, 0.2)}, core=((0, 1),), group="id")]  # fmt: skip
+    found = single.largest_single_cost(evidence(ablations=rows), group="id")
+    wider = stats.norm.ppf(1 - 0.025 / 4) / stats.norm.ppf(0.975)
+    assert (found.value, found.low, found.high, found.n) == pytest.approx((2, 2 - 2 * wider, 2 + wider, 4))
+    assert found.detail == "head 0.1, of 4"
+    printed = [row | {"change_low": None} for row in rows]
+    assert single.largest_single_cost(evidence(ablations=printed), group="id").low is None
+    core_alone = [row for row in rows if row["role"] == "core"]
+    with pytest.raises(CannotSay, match="not every head was ablated by itself"):
+        single.largest_single_cost(evidence(ablations=core_alone), group="id")

@@ -1,0 +1,106 @@
+"""Does accuracy decline with sparsity? Small tables with known answers, and how often chance is taken for a decline."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from test_claims import evidence, group_row
+
+from heuristic_core.analysis import statistics_sparsity as sparsity
+from heuristic_core.analysis.estimates import CannotSay
+
+REPEATS = 200
+
+
+def curves(rng, seeds: int, sparsities: int, correlation: float = 0.0, fall: float = 0.0) -> np.ndarray:
+    """Accuracies, [seeds, sparsities], that fall by `fall` standard deviations of their noise at each step."""
+    noise = rng.standard_normal((seeds, sparsities))
+    for k in range(1, sparsities):
+        noise[:, k] = correlation * noise[:, k - 1] + np.sqrt(1 - correlation**2) * noise[:, k]
+    return noise - fall * np.arange(sparsities)
+
+
+def rejected(make) -> np.ndarray:
+    """How often a falling and a rising trend is found at the level of 5 %."""
+    rng = np.random.default_rng(0)
+    return np.mean([np.array(sparsity.trend(make(rng), rng)[:2]) < 0.05 for _ in range(REPEATS)], axis=0)
+
+
+@pytest.fixture(autouse=True)
+def few_permutations(monkeypatch):
+    monkeypatch.setattr(sparsity, "PERMUTATIONS", 400)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.8])
+@pytest.mark.parametrize(("seeds", "sparsities"), [(3, 14), (3, 4), (2, 4)])
+def test_no_trend_is_rarely_taken_for_one(seeds, sparsities, correlation):
+    """Page's test alone rejects in up to 22 % of curves that wander."""
+    assert (rejected(lambda rng: curves(rng, seeds, sparsities, correlation)) < 0.1).all()
+
+
+def test_floors_are_no_trend():
+    assert (rejected(lambda rng: np.maximum(curves(rng, 3, 8) - 1, 0)) < 0.08).all()
+    assert sparsity.trend(np.zeros((3, 8)), np.random.default_rng(0))[:2] == (1, 1)
+
+
+def test_three_seeds_show_a_decline():
+    falling, rising = rejected(lambda rng: curves(rng, 3, 14, fall=0.3))
+    assert falling > 0.9 and rising == 0
+    falling, rising = rejected(lambda rng: curves(rng, 3, 14, fall=-0.3))
+    assert rising > 0.9 and falling == 0
+
+
+def test_the_trend_without_ties_is_pages():
+    values = np.random.default_rng(1).standard_normal((4, 6)) - 0.3 * np.arange(6)
+    sparsity.PERMUTATIONS = 20_000  # the fixture restores it
+    found, _, trends = sparsity.trend(values, np.random.default_rng(0))
+    page = stats.page_trend_test(-values, method="exact").pvalue
+    assert found == pytest.approx(max(page, stats.ttest_1samp(trends, 0, alternative="less").pvalue), abs=0.005)
+    assert trends == pytest.approx([stats.spearmanr(row, range(6)).statistic for row in values])
+
+
+def rows(values, seeds=(1, 2), group="ood"):
+    """values: sparsity -> accuracy of each seed, None where its run failed."""
+    return [
+        group_row(value, sparsity=at, seed=seed, group=group)
+        for at, of_seeds in values.items() for seed, value in zip(seeds, of_seeds, strict=True)
+    ]  # fmt: skip
+
+
+def test_seeds_that_lack_a_sparsity_are_left_out_of_the_trend():
+    found = sparsity.sparsity_trend(
+        evidence(group_accuracy=rows({0.1: (50, 54), 0.3: (20, 26), 0.5: (10, 1)})), group="ood"
+    )
+    assert (found.n, found.exact) == (2, True)
+    assert found.value == pytest.approx(1 / 36, abs=0.02)  # one order of six in both seeds
+    assert found.opposite == pytest.approx(1)
+    assert found.detail.startswith("rho with sparsity -1.00, -1.00; accuracy from 52.0 to 5.5 %")
+    with pytest.raises(CannotSay, match="two seeds with three sparsities"):
+        sparsity.sparsity_trend(
+            evidence(group_accuracy=rows({0.1: (50, 54), 0.3: (20, None), 0.5: (10, 1)})), group="ood"
+        )
+    with pytest.raises(CannotSay, match="two seeds with three sparsities"):
+        sparsity.sparsity_trend(evidence(group_accuracy=rows({0.1: (50, 54), 0.3: (20, 1)})), group="ood")
+
+
+def test_mid_and_high_sparsity_are_compared_seed_by_seed():
+    found = sparsity.mid_minus_high(
+        evidence(group_accuracy=rows({0.3: (50, 40, 30, 20), 0.5: (10, 2, None, 5)}, seeds=(1, 2, 3, 4))), group="ood"
+    )
+    drops = [40, 38, 15]
+    interval = stats.ttest_1samp(drops, 0).confidence_interval()
+    assert (found.value, found.low, found.high, found.n) == pytest.approx((31, interval.low, interval.high, 3))
+    assert found.detail == "36.7 and 5.7 %; lower in 3 of 3 seeds"
+    apart = [*rows({0.3: (50,)}, seeds=(1,)), *rows({0.5: (5,)}, seeds=(2,))]
+    with pytest.raises(CannotSay, match="no pruning seed has subnetworks at both"):
+        sparsity.mid_minus_high(evidence(group_accuracy=apart), group="ood")
+
+
+def test_the_first_rise_is_paired_by_seed():
+    curve = rows({0.1: (50, 54), 0.3: (60, 66), 0.5: (20, 21)})
+    found = evidence(group_accuracy=curve, accuracy=[row | {"subset": "a"} for row in curve])
+    first = sparsity.first_rise(found, group="ood")
+    assert (first.value, first.n) == (11, 2)
+    assert (first.low, first.high) == pytest.approx((11 - stats.t.ppf(0.975, 1), 11 + stats.t.ppf(0.975, 1)))
+    assert first.detail == "from 10 to 30 % sparsity; there 1 of 1 subsets rise"
+    with pytest.raises(CannotSay, match="known at 1 sparsities"):
+        sparsity.first_rise(evidence(group_accuracy=curve[:2], accuracy=[]), group="ood")

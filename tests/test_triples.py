@@ -1,0 +1,148 @@
+"""The core's strongest three: are they chosen and tested fairly?"""
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_analysis_ablations import KINDS, MODEL
+from test_claims import evidence
+
+from heuristic_core.analysis import statistics_triple
+from heuristic_core.analysis.ablation_sets import joint_sets, set_table, single_sets, strongest
+from heuristic_core.analysis.ablations import single_ood_drops
+from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.triples import choosing, triple_sets, triples
+from heuristic_core.models.components import ComponentGrid
+from heuristic_core.tables.parquet import write_table
+from heuristic_core.tables.schemas import schema
+
+GRID = ComponentGrid(4, 8)
+CORE = (0, 1, 9, 17, 18, 25)
+SINGLES = single_sets(CORE, GRID)
+
+
+def test_the_core_and_random_sets_choose_their_triples_alike():
+    drops = dict(enumerate(np.random.default_rng(0).normal(size=32)))
+    found = triple_sets(CORE, drops, GRID, 20, seed=0)
+    assert [one.role for one in found] == ["triple", *["control-triple"] * 20]
+    assert found[0].heads == strongest(CORE, drops) and found[0].name == "triple"
+    assert len({one.name for one in found}) == 21
+    for one in found:
+        assert one.layers == "+".join(str(head // 8) for head in one.heads) and not one.every_kind
+        assert all(one.layers.count(str(layer)) <= sum(head // 8 == layer for head in CORE) for layer in range(4))
+    costs = [sum(drops[head] for head in one.heads) for one in found[1:]]
+    assert np.mean(costs) > np.std(list(drops.values()))  # three of six, chosen; of three at random it would be near 0
+    assert triple_sets(CORE, drops, GRID, 20, seed=0) == found
+    assert triple_sets(CORE[:3], drops, GRID, 20, seed=0) == []
+
+
+def rejected(cost_of_core: float, fair: bool) -> float:
+    """How often three heads are found to cost more than controls' at 5 %; core heads cost so much more than others.
+
+    Heads cost what they cost, measured with noise on either half of the pairs.
+    """
+    rng, found = np.random.default_rng(1), []
+    for k in range(150):
+        cost = rng.normal(size=32) + cost_of_core * np.isin(np.arange(32), CORE)
+        on_one, on_other = cost + rng.normal(size=(2, 32))
+        if fair:
+            own, *controls = triple_sets(CORE, dict(enumerate(on_one)), GRID, 20, seed=k)
+            tested = on_other
+        else:
+            sets = joint_sets(CORE, dict(enumerate(on_one)), GRID, 20, 0, seed=k)
+            own = next(one for one in sets if one.role == "strongest")
+            controls = [one for one in sets if one.role == "control" and one.layers == own.layers]
+            tested = on_one
+        costs = np.array([tested[list(one.heads)].sum() for one in controls])
+        found.append((1 + (costs >= tested[list(own.heads)].sum()).sum()) / (1 + len(costs)) <= 0.05)
+    return np.mean(found)
+
+
+def test_a_core_like_any_heads_is_rarely_special_if_controls_choose_too():
+    assert rejected(0, fair=True) < 0.05 + 0.045
+    assert rejected(0, fair=False) > 0.3  # the strongest three against random sets that nobody chose
+
+
+def test_a_core_that_costs_more_is_special():
+    """In four layers of eight heads, where random sets have some core heads, too."""
+    assert rejected(3.0, fair=True) > 0.45
+
+
+# ---- tables
+
+SUBSETS = {"id_a": ("id", 40), "ood_a": ("ood", 40), "ood_b": ("ood", 80)}
+
+
+def predictions(sets, right):
+    """right: AblationSet -> bool [pairs] of a subset; templates t0 and t1 take turns, which parity alone would part."""
+    rows = []
+    for one in sets:
+        for subset, (group, pairs) in SUBSETS.items():
+            identity = MODEL._asdict() | {"kind": "mean", "ablation": one.name, "subset": subset, "group": group}
+            for example, correct in enumerate(right(one, pairs)):
+                scores = {"correct": correct, "correct_merged": correct, "log_odds": float(correct), "logits": [0.0]}
+                rows.append(identity | {"example": example, "template": f"t{example % 2}"} | scores)
+    return frame("ablation_predictions", rows)
+
+
+def by_halves(one, pairs):
+    """What heads cost on the half that chooses is nothing on the other."""
+    first_half = np.arange(pairs) // 2 % 2 == 0  # within both templates
+    return ~(first_half & (np.arange(pairs) % 5 < len(one.heads)))
+
+
+def test_halves_divide_the_pairs_of_every_template():
+    table = predictions(SINGLES[:2], by_halves)
+    chosen = table[choosing(table)]
+    counts = chosen.groupby(["ablation", "subset", "template"]).size()
+    assert set(counts["none"]) == {10, 20} and len(counts) == 12
+    assert (chosen["example"] // 2 % 2 == 0).all()
+
+
+def test_triples_are_tested_on_the_other_half(tmp_path):
+    draft = predictions(SINGLES, by_halves)
+    singles = set_table(SINGLES, KINDS[:1], MODEL)
+    drops = single_ood_drops(draft[choosing(draft)], singles)
+    assert list(drops.values()) == pytest.approx([20] * 32)
+    sets = [*SINGLES, *joint_sets(CORE, drops, GRID, 2, 0, 0), *triple_sets(CORE, drops, GRID, 20, seed=0)]
+    table = predictions(sets, by_halves)
+    result = triples(table, set_table(sets, KINDS, MODEL), None, "argmax-first", 50, 0)
+    assert list(result.columns) == schema("triples").names
+    write_table("triples", result, tmp_path / "triples.parquet")
+    assert set(result["kind"]) == {"mean"}
+    assert result.groupby("role")["ablation"].nunique().to_dict() == {"triple": 1, "control-triple": 20}
+    assert (result["change"] == 0).all()  # all of the cost was on the half that chose
+    own = result[(result["role"] == "triple") & result["subset"].isna()].set_index("group")
+    assert own["n"].to_dict() == {"id": 20, "ood": 60}
+    assert own.loc["ood", "change_low"] < 0 < own.loc["ood", "change_high"] and own.loc["ood", "interaction"] == 0
+    assert result.loc[result["role"] == "control-triple", "change_low"].isna().all()
+    small = [one for one in sets if "triple" not in one.role]
+    assert triples(table, set_table(small, KINDS, MODEL), None, "argmax-first", 50, 0).empty
+
+
+def rows(own=-30.0, controls=range(20), **more):
+    base = {"step": 30, "kind": "mean", "size": 3, "layers": "0+1+1", "group": "ood", "n": 100}
+    yield base | {"ablation": "triple", "role": "triple", "change": own} | more
+    for k in controls:
+        yield base | {"ablation": f"triple of control {k}", "role": "control-triple", "change": -float(k)}
+
+
+def test_the_triple_is_compared_with_those_of_controls():
+    found = statistics_triple.triple_cost(evidence(triples=list(rows())), group="ood")
+    assert (found.value, found.opposite, found.n) == (pytest.approx(1 / 21), 1, 20)
+    mild = statistics_triple.triple_cost(evidence(triples=list(rows(own=5.0))), group="ood")
+    assert (mild.value, mild.opposite) == (1, pytest.approx(1 / 21))
+    with pytest.raises(CannotSay, match="19 random sets cannot decide"):
+        statistics_triple.triple_cost(evidence(triples=list(rows(controls=range(19)))), group="ood")
+    with pytest.raises(CannotSay, match="no three heads were chosen"):
+        statistics_triple.triple_cost(evidence(ablations=[]), group="ood")
+
+
+def test_the_triples_interaction():
+    ends = {"interaction": 7.0, "interaction_low": 2.0, "interaction_high": 9.0}
+    found = statistics_triple.triple_interaction(evidence(triples=list(rows(**ends))), group="ood", of="accuracy")
+    assert (found.value, found.low, found.high, found.n) == (7, 2, 9, 100)
+    with pytest.raises(CannotSay, match=r"gains 5\.0 points on ood"):
+        statistics_triple.triple_interaction(evidence(triples=list(rows(own=5.0))), group="ood", of="accuracy")
+    without = statistics_triple.triple_interaction(evidence(triples=list(rows())), group="ood", of="log_odds")
+    assert pd.isna(without.value)
