@@ -76,50 +76,44 @@ def ood_minus_id_drop(evidence: Evidence, group: str = OOD) -> Estimate:
 
 
 def against_controls(evidence: Evidence, group: str = OOD) -> Estimate:
-    """p that a random set of the same layers costs at least as much OOD accuracy (J, AUC) as the joint set."""
-    ood = _group(_joint(evidence), group)
+    """p that a random set of the same layers costs at least as much accuracy on a group (or J, AUC) as the joint set."""
+    joint = _group(_joint(evidence), group)
     table = evidence.table("ablations")
-    roles = ["control", "non-core"] if ood["size"] == 1 else ["control"]
-    matched = table["role"].isin(roles) & (table["layers"] == ood["layers"]) & (table["kind"] == ood["kind"])
+    roles = ["control", "non-core"] if joint["size"] == 1 else ["control"]
+    matched = table["role"].isin(roles) & (table["layers"] == joint["layers"]) & (table["kind"] == joint["kind"])
     controls = table[matched & table["subset"].isna() & (table["group"] == group)]["change"]
     if not table["role"].isin(roles).any():
         raise CannotSay("no random sets of heads were ablated")
-    some(controls.to_frame(), f"random sets like {ood['ablation']}: too few heads outside the core in its layers")
+    some(controls.to_frame(), f"random sets like {joint['ablation']}: too few heads outside the core in its layers")
     if len(controls) < LEAST:
         raise CannotSay(f"{len(controls)} random sets cannot decide, {LEAST} can: see analysis.control_draws")
-    p = (1 + (controls <= ood["change"]).sum()) / (1 + len(controls))
-    own = f"{ood['ablation']} {ood['change']:+.1f} points {NAMES[group]}"
-    detail = f"{own}; {len(controls)} random sets {controls.mean():+.1f} on average"
-    return Estimate(
-        p, None, None, len(controls), "random sets", f"{detail}, {controls.min():+.1f} at most, p = {p:.2g}", exact=True
+    p = (1 + (controls <= joint["change"]).sum()) / (1 + len(controls))
+    detail = (
+        f"{joint['ablation']} {joint['change']:+.1f} points; {len(controls)} random sets {controls.mean():+.1f} on "
+        f"average, {controls.min():+.1f} at most, p = {p:.2g}"
     )
+    return Estimate(p, None, None, len(controls), "random sets", detail, exact=True)
 
 
 def interaction(evidence: Evidence, of: str, group: str = OOD) -> Estimate:
-    """Drop of the joint set minus its single drops on OOD: points (of J, of AUC), or nats of log odds.
+    """Drop of the joint set minus its single drops on a group (or in J, AUC): points, or nats of log odds.
 
-    Where ablating the set costs nothing out-of-domain there is no cost to compare: a model that comes to reject every
-    pair gains OOD accuracy, up to a ceiling. J and AUC it does not gain.
+    Where ablating the set costs nothing there is no cost to compare: a model that comes to reject every pair gains OOD
+    accuracy, up to a ceiling. J and AUC it does not gain.
     """
     rows = _joint(evidence)
     row = _group(rows, group)
     if row["size"] < 2:
         raise CannotSay(f"the core has one head only, {row['ablation']}")
     if row["change"] > 0:
-        gain = f"{row['change']:.1f} points {NAMES[group]}{_entailment(rows)}"
-        raise CannotSay(f"ablating {row['ablation']} gains {gain}")
+        where = "out-of-domain" if group == OOD else f"on {group}"
+        raise CannotSay(f"ablating {row['ablation']} gains {row['change']:.1f} points {where}{_entailment(rows)}")
     column = "interaction" if of == "accuracy" else "log_odds_interaction"
     if pd.isna(row[column]):
         raise CannotSay(f"no interaction in {of} of {row['ablation']}")
     ends = (None if pd.isna(row[end]) else row[end] for end in (f"{column}_low", f"{column}_high"))
     n = None if pd.isna(row["n"]) else int(row["n"])
-    return Estimate(
-        row[column],
-        *ends,
-        n,
-        "pairs, drawn by template where a subset has several",
-        f"{row['ablation']}: {row['change']:+.1f} points {NAMES[group]} together",
-    )
+    return Estimate(row[column], *ends, n, PAIRS, f"{row['ablation']}: {row['change']:+.1f} points together")
 
 
 def lowest_interaction(evidence: Evidence) -> Estimate:
