@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.accuracy import ID, OOD, J, chosen, j_means
-from heuristic_core.analysis.faithful import Criterion, criteria
+from heuristic_core.analysis.faithful import ROUNDING, Criterion, criteria
 from heuristic_core.analysis.frames import frame
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.config.context import Context
@@ -108,7 +108,7 @@ def _sizes(curves: pd.DataFrame, full: float | None, criterion: Criterion, unit:
     def size(of_grid: np.ndarray, upward: bool = False) -> float:
         known = ~np.isnan(of_grid)
         slack = np.array([criterion.slack_of_full(full), *criterion.slack(of_grid[known], full)])
-        return _crossing(np.array([0.0, *sparsities[known]]), slack, criterion, upward, between)
+        return _crossing(np.array([0.0, *sparsities[known]]), slack, criterion.holds(slack), upward, between)
 
     for order in ("per-seed", "upward"):
         sizes = [
@@ -128,13 +128,12 @@ def _sizes(curves: pd.DataFrame, full: float | None, criterion: Criterion, unit:
     yield row
 
 
-def _crossing(sparsities: np.ndarray, slack: np.ndarray, criterion: Criterion, upward: bool, between: bool) -> float:
-    """Effective size, percent of components. sparsities: ascending from 0, the full model. slack: there."""
-    faithful = criterion.holds(slack)
+def _crossing(sparsities: np.ndarray, slack: np.ndarray, faithful: np.ndarray, upward: bool, between: bool) -> float:
+    """Effective size, percent of components. sparsities: ascending from 0, the full model. slack, faithful: there."""
     faithful[0] = True
     last = int(np.argmin(faithful)) - 1 if upward and not faithful.all() else int(np.flatnonzero(faithful)[-1])
     largest = sparsities[last]
-    if between and last + 1 < len(sparsities):
+    if between and last + 1 < len(sparsities) and slack[last + 1] <= ROUNDING:
         share = slack[last] / (slack[last] - slack[last + 1])
         largest += np.clip(share, 0, 1) * (sparsities[last + 1] - largest)
     return _kept(largest)

@@ -76,7 +76,7 @@ def ood_minus_id_drop(evidence: Evidence, group: str = OOD) -> Estimate:
 
 
 def against_controls(evidence: Evidence, group: str = OOD) -> Estimate:
-    """p that a random set of the same layers costs at least as much accuracy on a group (or J, AUC) as the joint set."""
+    """p that a random set of the same layers costs at least as much on a group (or of J, AUC) as the joint set."""
     joint = _group(_joint(evidence), group)
     table = evidence.table("ablations")
     roles = ["control", "non-core"] if joint["size"] == 1 else ["control"]
