@@ -56,6 +56,16 @@ def test_summary_over_pruning_and_fine_tuning_seeds():
     assert alone["n"] == 1 and np.isnan(alone["low"]) and np.isnan(alone["sd"])
 
 
+def test_intervals_reach_as_far_as_what_is_summarised_can_be():
+    """An accuracy is no lower than 0, J no lower than -100."""
+    subsets, groups = accuracy({(1, 0.3, seed, 0): value for seed, value in ((1, -90.0), (2, 5.0), (3, 60.0))})
+    ends = {}
+    for group in ("ood", "j"):
+        table = summary(subsets, groups.assign(group=group), CONTEXT)
+        ends[group] = pick(table, ft_seed=1, subset=None)["low"]
+    assert ends["ood"] == 0 and ends["j"] == -100
+
+
 def test_the_interval_is_students():
     values = [1.0, 2.0, 4.0, 9.0]
     found = stats.ttest_1samp(values, 0).confidence_interval(0.95)

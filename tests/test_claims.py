@@ -239,10 +239,10 @@ def test_ablations_are_judged_on_j_beside_accuracy():
     assert heads.ood_minus_id_drop(found).value == -60
     assert heads.ood_minus_id_drop(found, group="j").value == 30
     assert heads.against_controls(found, group="j").value == pytest.approx(1 / 21)
-    with pytest.raises(CannotSay, match=r"gains 40\.0 points OOD"):
+    with pytest.raises(CannotSay, match=r"gains 40\.0 points out-of-domain"):
         heads.interaction(found, of="accuracy")
     inter = heads.interaction(found, of="accuracy", group="j")
-    assert (inter.value, inter.low, inter.high) == (5, 2, 8) and inter.detail == "0.0+1.1: -50.0 points J together"
+    assert (inter.value, inter.low, inter.high) == (5, 2, 8) and inter.detail == "0.0+1.1: -50.0 points together"
 
 
 def test_a_core_of_more_than_three_is_judged_whole():
@@ -263,7 +263,7 @@ def test_few_or_no_random_sets_decide_nothing():
 def test_a_set_that_gains_out_of_domain_accuracy_has_no_cost_to_compare():
     """A model that comes to reject every pair does."""
     gain = [row | ({"change": 3.0} if row["group"] == "ood" and row["subset"] is None else {}) for row in JOINT]
-    with pytest.raises(CannotSay, match=r"ablating 0\.0\+1\.1 gains 3\.0 points OOD"):
+    with pytest.raises(CannotSay, match=r"ablating 0\.0\+1\.1 gains 3\.0 points out-of-domain"):
         heads.interaction(evidence(ablations=gain), of="accuracy")
 
 

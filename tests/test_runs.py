@@ -130,23 +130,27 @@ def test_outcomes_name_some_and_count_the_rest():
     assert [outcome.kind for outcome in outcomes(both)] == ["failed", "collapsed", "missed their target"]
 
 
+SUBSETS = {"a": "id", "b": "ood", "c": "ood-entailment"}
+
+
 def test_a_failed_run_has_null_accuracies_with_its_reason():
     rows = [
         FULL._asdict() | {"seed": seed, "sparsity": 0.5 * bool(seed), "subset": subset, "group": group, "family": None}
         | {"example": k, "template": None, "label": 0, "prediction": 0, "correct": k < 3, "correct_merged": True}
         | {"log_odds": 0.0, "logits": [0.0, 1.0]}
         for seed in (None, 1)
-        for subset, group in {"a": "id", "b": "ood"}.items()
+        for subset, group in SUBSETS.items()
         for k in range(4)
     ]  # fmt: skip
     table = as_frame(as_table("predictions", rows)).drop(columns="logits")
     logits = np.array([row["logits"] for row in rows])
     without = accuracies(table, logits, None, "argmax-first", 50, 0)
     found = accuracies(table, logits, None, "argmax-first", 50, 0, [FAILED])
-    for before, after, of in zip(without, found, ("subset", "group"), strict=True):
+    shown = {"subset": [*SUBSETS], "group": [*SUBSETS.values(), "j", "auc"]}
+    for before, after, of in zip(without, found, ("subset", "group", "group"), strict=True):
         null = after[(after["seed"] == 2).fillna(False)]
         assert null["accuracy"].isna().all() and set(null["reason"]) == {FAILED.reason}
-        assert null[of].tolist() == (["a", "b"] if of == "subset" else ["id", "ood"])
+        assert null[of].tolist() == (["j", "auc"] if "family" in after and "subset" not in after else shown[of])
         pd.testing.assert_frame_equal(after.drop(null.index).reset_index(drop=True), before)
 
 

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.accuracy import ID, OOD, J, chosen, j_means
-from heuristic_core.analysis.faithful import Criterion, criteria
+from heuristic_core.analysis.faithful import ROUNDING, Criterion, criteria
 from heuristic_core.analysis.frames import frame
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.config.context import Context
@@ -126,10 +126,9 @@ def _sizes(
 
     def size(of_grid: np.ndarray, lost: np.ndarray, upward: bool = False) -> float:
         known = ~np.isnan(of_grid)
-        # From a faithful subnetwork to one that collapsed no line is drawn: the last faithful one is the smallest.
-        slack = np.where(lost[known], -np.inf, criterion.slack(of_grid[known], full))
-        slack = np.array([criterion.slack_of_full(full), *slack])
-        return _crossing(np.array([0.0, *sparsities[known]]), slack, criterion, upward, between)
+        slack = np.array([criterion.slack_of_full(full), *criterion.slack(of_grid[known], full)])
+        faithful = criterion.holds(slack) & ~np.array([False, *lost[known]])
+        return _crossing(np.array([0.0, *sparsities[known]]), slack, faithful, upward, between)
 
     for order in ("per-seed", "upward"):
         sizes = [
@@ -150,13 +149,12 @@ def _sizes(
     yield row
 
 
-def _crossing(sparsities: np.ndarray, slack: np.ndarray, criterion: Criterion, upward: bool, between: bool) -> float:
-    """Effective size, percent of components. sparsities: ascending from 0, the full model. slack: there."""
-    faithful = criterion.holds(slack)
+def _crossing(sparsities: np.ndarray, slack: np.ndarray, faithful: np.ndarray, upward: bool, between: bool) -> float:
+    """Effective size, percent of components. sparsities: ascending from 0, the full model. slack, faithful: there."""
     faithful[0] = True
     last = int(np.argmin(faithful)) - 1 if upward and not faithful.all() else int(np.flatnonzero(faithful)[-1])
     largest = sparsities[last]
-    if between and last + 1 < len(sparsities):
+    if between and last + 1 < len(sparsities) and slack[last + 1] <= ROUNDING:
         share = slack[last] / (slack[last] - slack[last + 1])
         largest += np.clip(share, 0, 1) * (sparsities[last + 1] - largest)
     return _kept(largest)

@@ -47,7 +47,7 @@ def ood_minus_id_drop(evidence: Evidence, group: str = OOD) -> Estimate:
 
 
 def against_controls(evidence: Evidence, group: str = OOD) -> Estimate:
-    """p that a random set of the same layers costs at least as much OOD accuracy (J, AUC) as the joint set."""
+    """p that a random set of the same layers costs at least as much on a group (or of J, AUC) as the joint set."""
     joint = _group(_joint(evidence), group)
     table = evidence.table("ablations")
     roles = ["control", "non-core"] if joint["size"] == 1 else ["control"]
@@ -78,8 +78,8 @@ def interaction(evidence: Evidence, of: str, group: str = OOD) -> Estimate:
     if row["size"] < 2:
         raise CannotSay(f"the core has one head only, {row['ablation']}")
     if row["change"] > 0:
-        gain = f"{row['change']:.1f} points {NAMES[group]}{_entailment(rows)}"
-        raise CannotSay(f"ablating {row['ablation']} gains {gain}")
+        where = "out-of-domain" if group == OOD else f"on {group}"
+        raise CannotSay(f"ablating {row['ablation']} gains {row['change']:.1f} points {where}{_entailment(rows)}")
     column = "interaction" if of == "accuracy" else "log_odds_interaction"
     if pd.isna(row[column]):
         raise CannotSay(f"no interaction in {of} of {row['ablation']}")
