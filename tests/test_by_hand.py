@@ -10,7 +10,7 @@ from conftest import ROOT
 from reduced import REDUCED, RUNS, STUDY
 from test_workflow import prune_arguments, wait_for
 
-from heuristic_core.tables.parquet import read_table
+from heuristic_core.tables.parquet import read_table, write_table
 
 
 def script(name: str, **options) -> None:
@@ -96,3 +96,24 @@ def test_a_fork_ends_with_the_process_that_asked_for_it(finished, changed, tmp_p
     time.sleep(7)  # longer than the time between two lines of progress
     assert log.read_text() == written
     assert not (tmp_path / "subnetwork.json").exists()
+
+
+def test_a_core_of_five_heads_has_its_three_strongest_tested(finished, tmp_path):
+    run = finished / RUNS / "ft1"
+    core = read_table(run / "core.parquet")
+    heads = core["kind"] == "head"
+    write_table("core", core.assign(in_core=heads & (core["component"] < 5)), tmp_path / "core.parquet")
+    inputs = {"checkpoint": run / "step60/checkpoint", "means": run / "step60/means.safetensors"}
+    inputs |= {"evaluation": finished / RUNS / "data/encoded/evaluation.safetensors", "core": tmp_path / "core.parquet"}
+    identity = {"study": "reduced", "model_name": "mini-bert", "task_name": "pairs", "ft_seed": 1, "step": 60}
+    outputs = {name: tmp_path / f"{name}.parquet" for name in ("predictions", "sets")}
+    script("ablate", **inputs, **identity, **outputs, analysis=REDUCED)
+    tables = {name: tmp_path / f"{name}.parquet" for name in ("table", "triples")}
+    script("ablations", **outputs, **tables, analysis=REDUCED)
+    rows = read_table(tables["triples"])
+    draws = STUDY.analysis.control_draws
+    assert rows.groupby("role")["ablation"].nunique().to_dict() == {"triple": 1, "control-triple": draws}
+    assert set(rows["size"]) == {3} and set(rows["kind"]) == {STUDY.analysis.ablation_kinds[0]}
+    whole = read_table(tables["table"]).set_index(["kind", "ablation", "group", "subset"])["n"]
+    tested = rows.set_index(["kind", "ablation", "group", "subset"])["n"]
+    assert (2 * tested <= whole[tested.index]).all() and (2 * tested > 0.8 * whole[tested.index]).all()

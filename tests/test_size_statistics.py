@@ -73,7 +73,7 @@ def test_the_test_holds_its_level_where_checkpoints_are_alike():
     rng, repeats, rejected, plain = np.random.default_rng(3), 300, 0, 0
     for _ in range(repeats):
         x, y = (autoregressive(rng, 10, 0.7) for _ in range(2))
-        rho, p = sizes.falling(x, y, rng, count=400)
+        rho, p, _ = sizes.falling(x, y, rng, count=400)
         permuted = rng.permuted(np.tile(np.arange(10.0) - 4.5, (400, 1)), axis=1)
         rejected += p < 0.05
         plain += np.mean(permuted @ (x.argsort().argsort() - 4.5) / 82.5 <= rho) < 0.05

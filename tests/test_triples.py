@@ -91,12 +91,15 @@ def by_halves(one, pairs):
     return ~(first_half & (np.arange(pairs) % 5 < len(one.heads)))
 
 
-def test_halves_divide_the_pairs_of_every_template():
+def test_halves_divide_the_pairs_of_every_template_and_subset():
     table = predictions(SINGLES[:2], by_halves)
     chosen = table[choosing(table)]
     counts = chosen.groupby(["ablation", "subset", "template"]).size()
     assert set(counts["none"]) == {10, 20} and len(counts) == 12
     assert (chosen["example"] // 2 % 2 == 0).all()
+    alone = table.assign(template=table["example"].astype(str))  # a pair of each template
+    assert choosing(alone).mean() == 0.5
+    assert choosing(table.assign(template=None)).tolist() == (table["example"] % 2 == 0).tolist()
 
 
 def test_triples_are_tested_on_the_other_half(tmp_path):

@@ -74,19 +74,22 @@ def size_against_ood(evidence: Evidence) -> Estimate:
     accuracy, size = rows["full_accuracy"].to_numpy(), rows["effective_size"].to_numpy()
     if np.ptp(size) == 0 or np.ptp(accuracy) == 0:
         raise CannotSay(f"neither may be the same at all checkpoints: {_series(sizes)}")
-    rho, p = falling(accuracy, size, numpy_generator("size against OOD"))
+    rho, p, opposite = falling(accuracy, size, numpy_generator("size against OOD"))
     detail = f"rho {rho:.2f} from step {rows['step'].iloc[0]} on, p = {p:.3f}; by step: {_series(sizes)}"
-    return Estimate(p, None, None, len(rows), "checkpoints", detail, exact=True)
+    return Estimate(p, None, None, len(rows), "checkpoints", detail, exact=True, opposite=opposite)
 
 
-def falling(x: np.ndarray, y: np.ndarray, rng: np.random.Generator, count: int = SURROGATES) -> tuple[float, float]:
-    """Spearman's rho of two series, and the share of surrogates of `y` whose rho is as low (one-sided)."""
+def falling(
+    x: np.ndarray, y: np.ndarray, rng: np.random.Generator, count: int = SURROGATES
+) -> tuple[float, float, float]:
+    """Spearman's rho of two series, and the shares of surrogates of `y` whose rho is as low, and as high."""
     ranks = rankdata(x)
     rho = np.corrcoef(ranks, rankdata(y))[0, 1]
     surrogates = rankdata(_random_phases(y, rng, count), axis=1)
     centred = surrogates - surrogates.mean(axis=1, keepdims=True)
     drawn = centred @ (ranks - ranks.mean()) / (np.linalg.norm(centred, axis=1) * np.linalg.norm(ranks - ranks.mean()))
-    return rho, float((1 + (drawn <= rho + 1e-12).sum()) / (1 + count))
+    lower, higher = ((1 + int((sign * (drawn - rho) <= 1e-12).sum())) / (1 + count) for sign in (1, -1))
+    return rho, lower, higher
 
 
 def _random_phases(series: np.ndarray, rng: np.random.Generator, count: int) -> np.ndarray:

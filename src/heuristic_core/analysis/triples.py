@@ -47,13 +47,14 @@ def triple_sets(
 
 
 def choosing(predictions: pd.DataFrame) -> np.ndarray:
-    """Which rows are of the half of the pairs that chooses: every other pair of each subset and template.
+    """Which rows are of the half of the pairs that chooses: every other pair of each subset, template by template.
 
     predictions: table "ablation_predictions", the pairs of every ablation in the same order.
     """
-    names = ("ft_seed", "step", "kind", "ablation", "draw", "subset", "template")
-    keys = [name for name in names if name in predictions]
-    return predictions.groupby(keys, dropna=False, observed=True).cumcount().to_numpy() % 2 == 0
+    keys = [name for name in ("ft_seed", "step", "kind", "ablation", "draw", "subset") if name in predictions]
+    rows = predictions[[*keys, "template"]].reset_index(drop=True).sort_values("template", kind="stable")
+    place = rows.groupby(keys, dropna=False, observed=True).cumcount()
+    return place.sort_index().to_numpy() % 2 == 0
 
 
 def triples(
