@@ -242,7 +242,7 @@ def test_ablations_are_judged_on_j_beside_accuracy():
     with pytest.raises(CannotSay, match=r"gains 40\.0 points out-of-domain"):
         heads.interaction(found, of="accuracy")
     inter = heads.interaction(found, of="accuracy", group="j")
-    assert (inter.value, inter.low, inter.high) == (5, 2, 8) and inter.detail == "0.0+1.1: -50.0 points together"
+    assert (inter.value, inter.low, inter.high) == (5, 2, 8) and inter.detail == "0.0+1.1: -50.0 points J together"
 
 
 def test_a_core_of_more_than_three_is_judged_whole():

@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT
-from test_claims import CONTEXT, JOINT, RUN, SIZES, ablation, actual, core_rows, evidence, group_row, table
+from test_claims import CONTEXT, JOINT, RUN, ablation, actual, core_rows, evidence, group_row, table
+from test_size_statistics import ID, MIXED, OOD, size_rows
 
 from heuristic_core.analysis import statistics_accuracy, statistics_heads, statistics_needs
 from heuristic_core.analysis.claims import claims
 from heuristic_core.analysis.estimates import CannotSay
-from heuristic_core.analysis.runs import by_cell
+from heuristic_core.analysis.runs import Troubled, troubled
 from heuristic_core.analysis.verdicts import verdict
 from heuristic_core.config.claims import Need, load_claims
 
@@ -66,7 +67,7 @@ def constant_class():
         "core": core_rows({0, 4}, {0, 4}, size=8),
         "core_null": [{"set": "mid+high", "n": 8, "observed": 3, "expected": 0.5, "p": 0.01, "p_fewer": 1.0}],
         "rank_correlation": [rho | {"seeds": seeds} for seeds in ("shared", "disjoint")],
-        "effective_size": SIZES,
+        "effective_size": size_rows(id=ID, ood=OOD, mixed=MIXED),
         "ablations": joint,
         "attention": shares,
         "overlap_heads": [
@@ -142,10 +143,10 @@ def test_cells_with_faults_are_counted():
                           *run_rows(1, steps=(30,), sparsities=(0.5,), missed=True),
                           *run_rows(steps=(30,), sparsities=(0.1,))])  # fmt: skip
     counts = {"failed": 0, "collapsed": 0, "missed their target": 0}
-    cell = {"ft_seed": RUN["ft_seed"], "step": 30, "runs": 4}
-    assert by_cell(rows) == [
-        cell | {"sparsity": 0.3, "counts": counts | {"collapsed": 3}, "most": True},
-        cell | {"sparsity": 0.5, "counts": counts | {"missed their target": 1}, "most": False},
+    ft_seed = RUN["ft_seed"]
+    assert troubled(rows) == [
+        Troubled(ft_seed, 30, 0.3, 4, counts | {"collapsed": 3}, True),
+        Troubled(ft_seed, 30, 0.5, 4, counts | {"missed their target": 1}, False),
     ]
 
 

@@ -153,8 +153,8 @@ def test_outputs_of_a_figure_and_of_a_table():
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("figure11", "figure11 stands for qqp, this study for mnli; set counterpart.task: qqp, or ask for figure05"),
-        ("figure16", "figure16 stands for gpt2, this study for bert; set counterpart.model: gpt2, or ask for figure06"),
+        ("figure11", "figure11 is of qqp, this study of mnli; set counterpart.task: qqp, or ask for figure05"),
+        ("figure16", "figure16 is of gpt2, this study of bert; set counterpart.model: gpt2, or ask for figure06"),
         ("table_variance", "table_variance needs at least 1 of grid.repeats, this study has 0"),
         (
             "figure_lesion",

@@ -91,7 +91,8 @@ def test_as_published_changes_what_the_code_did_otherwise_and_nothing_else(name)
     assert (published.prune.pairs_held_out, published.prune.mean_examples) == (0, 100_000)
     before, after = (one.model_dump(exclude={"study"}) for one in (study, published))
     changed = {key for key in before if before[key] != after[key]}
-    assert changed == ({"prune", "finetune"} if name == "qqp-bert" else {"prune"})
+    assert changed == {"prune", "analysis"} | ({"finetune"} if name == "qqp-bert" else set())
+    assert before["analysis"] | {"effective_size": "grid"} == after["analysis"]
     preset = read_values(CONFIG / "pruning" / "as-published.yaml")["prune"]
     assert {key: getattr(published.prune, key) for key in preset} == preset
     others = after["prune"].keys() - preset.keys()

@@ -12,8 +12,8 @@ RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1}
 CONTEXT = Context(mid=0.3, high=0.5, last=30, seeds=(1, 2), curve_seeds=(1, 2), margin=3.0)
 
 
-def evidence(**groups):
-    """groups: mixed for mixed-1:1; step -> (full accuracy, size by seed or None)."""
+def size_rows(**groups):
+    """Of table "effective_size". groups: mixed for mixed-1:1; step -> (full accuracy, size by seed or None)."""
     rows = []
     for group, by_step in groups.items():
         for step, (full, by_seed) in by_step.items():
@@ -23,7 +23,11 @@ def evidence(**groups):
             rows.append(row | {"seed": None, "effective_size": float(np.mean(by_seed)) if by_seed else None})
             seeds = zip((1, 2), by_seed or (None, None), strict=True)
             rows += [row | {"seed": seed, "effective_size": size} for seed, size in seeds]
-    return Evidence(CONTEXT, {"effective_size": frame("effective_size", rows)})
+    return rows
+
+
+def evidence(**groups):
+    return Evidence(CONTEXT, {"effective_size": frame("effective_size", size_rows(**groups))})
 
 
 ID = {10: (90.0, (50.0, 40.0)), 20: (90.0, (45.0, 50.0)), 30: (90.0, (50.0, 60.0))}

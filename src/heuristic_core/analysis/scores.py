@@ -124,7 +124,7 @@ def _accuracy(parts: list[Scores]) -> dict:
         "accuracy": accuracy,
         "low": low,
         "high": high,
-        "unit": " or ".join(sorted({part.unit for part in parts})),
+        "unit": " or ".join(sorted({part.resamples.unit for part in parts})),
         "units": count,
     }
 

@@ -84,6 +84,8 @@ def mlps_removed(evidence: Evidence, sparsity: str) -> Estimate:
     here = (rows["step"] == context.last) & (rows["sparsity"] == evidence.sparsity(sparsity)) & (rows["repeat"] == 0)
     rows = some(rows[here & rows["seed"].isin(list(context.seeds))], f"subnetworks at {sparsity} sparsity")
     removed = (100 * (1 - rows["kept"].astype(float))).groupby([rows["kind"], rows["seed"]]).mean()
+    if "mlp" not in removed:
+        raise CannotSay("MLPs are no components of these subnetworks")
     mlps, detail = removed["mlp"], f"of the heads {removed['head'].mean():.1f} %"
     value, low, high = mean_interval(mlps)
     low = max(low, 0.0)
