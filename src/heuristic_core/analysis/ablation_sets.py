@@ -141,7 +141,7 @@ def with_draws(ablations: Iterable[tuple[str, AblationSet]], draws: int) -> Iter
     turn = count()
     for kind, one in ablations:
         resampled = kind == "resample" and one.heads
-        if resampled and one.role == "control":
+        if resampled and one.role.startswith("control"):
             yield kind, one, next(turn) % draws
         else:
             yield from ((kind, one, draw) for draw in range(draws if resampled else 1))

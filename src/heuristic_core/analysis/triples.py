@@ -17,6 +17,7 @@ from heuristic_core.analysis.ablation_sets import AblationSet, strongest
 from heuristic_core.analysis.ablations import ablations
 from heuristic_core.analysis.frames import frame, numpy_generator
 from heuristic_core.models.components import ComponentGrid
+from heuristic_core.tables.schemas import ABLATION, RUN, STEP
 
 TRIPLE, CONTROL = "triple", "control-triple"
 READ = ("none", "core", TRIPLE, CONTROL)  # roles that table "triples" is made from
@@ -51,7 +52,7 @@ def choosing(predictions: pd.DataFrame) -> np.ndarray:
 
     predictions: table "ablation_predictions", the pairs of every ablation in the same order.
     """
-    keys = [name for name in ("ft_seed", "step", "kind", "ablation", "draw", "subset") if name in predictions]
+    keys = [name for name in (*RUN, *STEP, *ABLATION, "draw", "subset") if name in predictions]
     rows = predictions[[*keys, "template"]].reset_index(drop=True).sort_values("template", kind="stable")
     place = rows.groupby(keys, dropna=False, observed=True).cumcount()
     return place.sort_index().to_numpy() % 2 == 0
