@@ -197,7 +197,7 @@ def test_means_survive_their_file(means, tmp_path):
 
 @pytest.mark.parametrize("precision", ["float16", "bfloat16"])
 def test_means_over_many_tokens_in_half_precision(bert, precision):
-    """A sum over so many tokens has no place in float16, and next to no digits in bfloat16."""
+    """A sum over this many tokens has no place in float16, and next to no digits in bfloat16."""
     many = PairTensors(make_encoded(4000))
     every = [torch.arange(len(many))]
     exact, found = (component_means(view_of(bert, p), many, every) for p in ("float32", precision))

@@ -83,7 +83,7 @@ def test_the_users_sets_are_named_by_head_and_have_controls():
     assert chosen == [(3, 21), (1, 10)]
     sets = joint_sets(CORE, DROPS, GRID, control_draws=2, pair_control_draws=2, seed=0, chosen=chosen)
     found = [(one.name, one.heads, one.layers) for one in of_role(sets, "chosen")]
-    assert found == [("0.3+2.5", (3, 21), "0+2"), ("0.1+1.2", (1, 10), "0+1")]  # the latter, a core pair, stands once
+    assert found == [("0.3+2.5", (3, 21), "0+2"), ("0.1+1.2", (1, 10), "0+1")]  # the latter, a core pair, occurs once
     assert [one.role for one in sets if one.heads == (1, 10)] == ["chosen"]
     assert [one.name for one in sets if one.layers == "0+2"][1:] == [
         "control 1 of layers 0+2",

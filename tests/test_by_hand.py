@@ -14,7 +14,7 @@ from heuristic_core.tables.parquet import read_table, write_table
 
 
 def script(name: str, **options) -> None:
-    """Run a script by hand; an underscore in an option stands for a dash, True for an option without a value."""
+    """Run a script by hand; an underscore in an option becomes a dash, True for an option without a value."""
     options |= {"arithmetic": STUDY.arithmetic}
     given = [
         part

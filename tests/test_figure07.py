@@ -99,7 +99,7 @@ def test_the_share_in_the_title_is_a_mean_over_words_and_repeated_words_stand_ou
     heights = ax.get_yticks()
     assert repeated.get_segments()[-1].tolist() == [[0, heights[2]], [1, heights[5]]]  # the strongest, on top
     steps = -np.diff(heights)
-    assert steps.argmax() == 4 and steps.min() > 0  # the gap stands before the second sentence
+    assert steps.argmax() == 4 and steps.min() > 0  # the gap is before the second sentence
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert labels == ["[CLS]", "the", "doc", "·tor", "[SEP]", "Doctor", "[SEP]"]
 

@@ -145,7 +145,7 @@ def test_the_known_oddities_of_the_published_results_surface(mnli):
     # Sizes on OOD begin high, and fall as the model generalises; three seeds do not show by how much they jump.
     assert verdicts["ood-size-jumps"][0] == "undecided" and verdicts["ood-size-jumps"][1].startswith("from step 6500")
     assert verdicts["size-falls-as-generalisation-rises"][1].startswith("rho -0.83 from step 12500 on, p = 0.0")
-    # And what the paper says of its subnetworks stands.
+    # And what the paper says of its subnetworks is supported.
     for name in (
         "agree-in-domain",
         "disagree-out-of-domain",

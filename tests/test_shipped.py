@@ -27,8 +27,8 @@ from heuristic_core.training.pretrain import Corpus, accuracies
 STUDY, MADE = load_study(ROOT / "config.yaml"), load_study(ROOT / "config" / "miniature-pretrain.yaml")
 FOLDER = ROOT / "src" / "heuristic_core" / "checkpoints" / "mini-bert"
 STEPS = 40
-# Of all weights after so many steps. Where code or settings of pre-training change this, the checkpoint has to be made
-# anew: `make pretrain`, then copy the folder that it names to FOLDER, and the digests from the failing tests.
+# Of all weights after a number of steps. Where code or settings of pre-training change this, the checkpoint has to be made
+# again: `make pretrain`, then copy the folder that it names to FOLDER, and the digests from the failing tests.
 BEGUN = "ad495d9c4d87849cc89f3af4a1abeab23c1c225696f19e0f87838b24f895e4fe"
 WEIGHTS = "1f93beafe271fef4808c3274b51422f8128e3748502a83e55a2ed85383d7bf09"  # of model.safetensors
 BEGIN = f"""
@@ -100,7 +100,7 @@ def test_it_finds_masked_words_in_the_other_sentence():
 
 
 def test_a_checkout_may_move(monkeypatch):
-    """Snakemake compares paths of inputs: what lies in the working directory is named from there."""
+    """Snakemake compares paths of inputs: what is in the working directory is named from there."""
     monkeypatch.chdir(ROOT)
     assert local_files(STUDY.model)[0] == "src/heuristic_core/checkpoints/mini-bert/config.json"
     monkeypatch.chdir(ROOT / "tests")

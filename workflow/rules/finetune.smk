@@ -1,4 +1,4 @@
-# What pre-training, or what stands in for it, has made: measured before fine-tuning.
+# What pre-training, or what replaces it, has made: measured before fine-tuning.
 rule initial_attention:
     input:
         tokenizer=rules.encode.output.tokenizer,

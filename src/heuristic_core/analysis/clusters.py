@@ -69,7 +69,7 @@ def swapped(masks: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarr
 
 
 def _trade(masks: np.ndarray, rng: np.random.Generator) -> None:
-    """In every layer two random seeds divide anew the heads that only one of them keeps, both as many as before.
+    """In every layer two random seeds divide again the heads that only one of them keeps, both as many as before.
 
     masks: bool, chains x layers x seeds x heads, changed in place.
     """

@@ -18,7 +18,7 @@ LEAST = 20  # random sets, below which no p can be under 0.05
 
 
 def shared_heads(evidence: Evidence, set: str) -> Estimate:
-    """p that so many heads are in all subnetworks of a set, heads permuted within layers."""
+    """p that at least as many heads are in all subnetworks of a set, heads permuted within layers."""
     evidence.sound(*set.split("+"))
     rows = evidence.table("core_null")
     row = some(rows[rows["set"] == set], f"comparison of {set} subnetworks with chance").iloc[0]

@@ -19,7 +19,7 @@ def beside_full(full: pd.DataFrame, summary: pd.DataFrame, key: str, order: Sequ
     """The rows of table "summary" at the last step, with the full model's accuracy: the marks of both tables.
 
     full: the full model's rows of table "accuracy" or "group_accuracy". key: "subset" or "group", what a row is of.
-    order: the subsets or groups shown. Rows over fine-tuning seeds stand below the others, where there are several;
+    order: the subsets or groups shown. Rows over fine-tuning seeds are below the others, where there are several;
     there the full model's accuracy is a mean, too, its interval Student's t.
     """
     here = (summary["step"] == context.last) & summary["sparsity"].isin(sparsities) & summary[key].isin(order)

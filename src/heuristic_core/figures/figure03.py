@@ -26,7 +26,7 @@ def draw(tables, settings, context):
     if settings.subsets is None:
         groups = {subset: group for subset, group in groups.items() if group != "ood-entailment"}
     seeds = ft_seeds(full)
-    # Names stand upright where they would otherwise run into each other.
+    # Names are upright where they would otherwise run into each other.
     crowded = len(groups) * max(map(len, groups)) > CHARACTERS * settings.width
     height = 1.7 * len(seeds) + 0.7 + (upright_height(groups) if crowded else 0.3)
     figure, axes = panels(settings, len(seeds), 1, height, sharex=True)

@@ -42,7 +42,7 @@ def draw(tables, settings, context):
         lines(right, of_seed, "step", "accuracy", "group", ACCURACIES, linewidth=THIN)
         percent_axis(right.yaxis, accuracies["accuracy"])
         _size_lines(ax, sizes[sizes["ft_seed"] == ft_seed], looks, apart)
-        ax.set_zorder(right.get_zorder() + 1)  # sizes stand before accuracies
+        ax.set_zorder(right.get_zorder() + 1)  # sizes are drawn over accuracies
         ax.patch.set_visible(False)
         ax.set_title(seed_label(ft_seed), loc="left")
         ax.set(xlabel="fine-tuning step", ylabel="effective size (%)")

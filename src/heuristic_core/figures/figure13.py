@@ -48,7 +48,7 @@ def draw(tables, settings, context):
 
 
 def _map_height(settings, heads: pd.DataFrame) -> float:
-    """Inches that a map takes when its cells are square and two maps stand side by side."""
+    """Inches that a map takes when its cells are square and two maps are side by side."""
     return (settings.width - 1.1) / 2 * (heads["layer"].max() + 1) / (heads["head"].max() + 1)
 
 

@@ -37,7 +37,7 @@ def upright_height(names: Iterable[str]) -> float:
 
 
 def percent_axis(axis, values: Iterable[float] = ()) -> None:
-    """Ticks at every quarter of 0-100. A margin keeps marks at 0 and 100 whole; no value lies in it.
+    """Ticks at every quarter of 0-100. A margin keeps marks at 0 and 100 whole; no value is in it.
 
     values: those drawn; J may be below 0, and then the axis begins there.
     """

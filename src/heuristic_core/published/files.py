@@ -146,7 +146,7 @@ def _spread(path: Path, sparsity: float, step: int) -> tuple[list[Value], dict[t
 def _nested(path: Path, levels: tuple[str, ...]) -> Iterator[tuple[tuple, str, float | None, str | None]]:
     """Keys, subset, accuracy and why it is missing, for every run of a file and every subset that any of its runs has.
 
-    The file's keys stand for `levels`, in ascending order.
+    The file's keys are `levels`, in ascending order.
     """
     leaves = list(_leaves(path, "", _load(path), levels))
     names = dict.fromkeys(name for *_, leaf in leaves for name in leaf)

@@ -51,7 +51,7 @@ def _run(value: Value) -> tuple:
 
 
 def rest_of(whole: Value, part: Value) -> Value:
-    """The accuracy of the rest, percent; missing where the two are, or are no counts of so many pairs."""
+    """The accuracy of the rest, percent; missing where the two are, or are no whole counts of these pairs."""
     rest = whole._replace(name=PAWS.rest, accuracy=None)
     if whole.accuracy is None or part.accuracy is None:
         return rest._replace(reason=whole.reason or part.reason)

@@ -38,7 +38,7 @@ FORMATS = {
     "": "text/plain",
 }
 ABOUT = {
-    WORKFLOW: "The workflow that made the results: its entry; rules and library stand beside it in its repository",
+    WORKFLOW: "The workflow that made the results: its entry; rules and library are beside it in its repository",
     CONFIGURATION: "The study's configuration as it was given; paths of one machine are cut to their last part",
     CLAIMS: "The claims that the study was judged on: sentences, statistics, thresholds",
     LOCK: "The environment: every Python package with its version",
