@@ -27,7 +27,7 @@ from heuristic_core.training.pretrain import Corpus, accuracies
 STUDY, MADE = load_study(ROOT / "config.yaml"), load_study(ROOT / "config" / "miniature-pretrain.yaml")
 FOLDER = ROOT / "src" / "heuristic_core" / "checkpoints" / "mini-bert"
 STEPS = 40
-# Of all weights after a number of steps. Where code or settings of pre-training change this, the checkpoint has to be made
+# Of all weights after some steps. Where code or settings of pre-training change this, the checkpoint has to be made
 # again: `make pretrain`, then copy the folder that it names to FOLDER, and the digests from the failing tests.
 BEGUN = "ad495d9c4d87849cc89f3af4a1abeab23c1c225696f19e0f87838b24f895e4fe"
 WEIGHTS = "1f93beafe271fef4808c3274b51422f8128e3748502a83e55a2ed85383d7bf09"  # of model.safetensors

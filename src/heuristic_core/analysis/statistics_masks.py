@@ -26,7 +26,7 @@ def clustering(evidence: Evidence, set: str) -> Estimate:
 
 
 def early_core(evidence: Evidence) -> Estimate:
-    """p (hypergeometric) that at least as many core heads are among the heads that all early subnetworks keep; opposite: at most.
+    """p (hypergeometric) that at least as many core heads are in all early subnetworks; opposite: at most as many.
 
     Heads are permuted within layers, as the core's own null does: a core of mostly one layer, all of whose heads are
     kept early, is no evidence. Nor is a head that the same seed keeps early and late: runs of one seed share batches
