@@ -16,7 +16,7 @@ CONTROLS = "random lesions"
 
 
 def overlap_core(evidence: Evidence) -> Estimate:
-    """p (hypergeometric within layers) of at least as many core heads that attend to repeated words before fine-tuning."""
+    """p (hypergeometric within layers) of at least as many core heads among the overlap heads."""
     evidence.sound("mid", "high")
     before = evidence.table("overlap_heads").set_index("component")
     heads = evidence.table("core").set_index("component").loc[before.index]
