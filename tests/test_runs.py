@@ -73,6 +73,9 @@ def test_a_run_that_went_well_has_its_numbers_and_no_reason(tmp_path):
         (subnetwork(), 0.02, None),
         (subnetwork(), -0.02, None),
         (subnetwork(), 0.021, "the gates ended 0.021 below sparsity 0.5"),
+        (subnetwork(50, layers=1, heads=99), 0.021, "the gates ended 0.021 below sparsity 0.5"),
+        (subnetwork(18, layers=4, heads=8), 1 / 36, None),  # one component of 36
+        (subnetwork(18, layers=4, heads=8), 0.028, "the gates ended 0.028 below sparsity 0.5"),
         (subnetwork(), -0.3, "the gates ended 0.300 above sparsity 0.5"),
     ],
 )
