@@ -5,7 +5,8 @@ further than `TOLERANCE` from it: exact k cuts gates of any sparsity to k compon
 sparsity. The subnetwork itself may be off by half a component, and by the threshold rule's own tolerance where that
 decided; gates by one component, the least that a cut can move. Gates are not judged where the controller steers the
 expected sparsity, which theirs is not. A run has *collapsed* where its subnetwork is at chance in-domain: the interval
-of its ID accuracy is not above the accuracy of always giving the most frequent label, though the full model's does. That all heads of a layer are gone is neither.
+of its ID accuracy is not above the accuracy of always giving the most frequent label, though the full model's is.
+That all heads of a layer are gone is neither.
 A failed run (one that diverged) has a reason, and nulls.
 """
 
