@@ -5,6 +5,7 @@ Where a value has no interval, as in published results, it is taken as it is: th
 
 import pandas as pd
 
+from heuristic_core.analysis.accuracy import J
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence
 from heuristic_core.analysis.statistics_heads import _group, _joint
 
@@ -51,7 +52,8 @@ def _beyond(name: str, value: float, low: float, high: float, bound: float, abov
 def _ablated(evidence: Evidence, group: str) -> tuple[str, float, float, float]:
     """The accuracy that ablating the joint set leaves on a group: its name, value and interval, as of the change."""
     row = _group(_joint(evidence), group)
-    low, high = (row["accuracy"] + row[end] - row["change"] for end in ("change_low", "change_high"))
+    ends = (row["accuracy"] + row[end] - row["change"] for end in ("change_low", "change_high"))
+    low, high = (min(max(end, -100 if group == J else 0), 100) for end in ends)  # NaN remains
     return f"{NAMES[group]} without {row['ablation']}", row["accuracy"], low, high
 
 
