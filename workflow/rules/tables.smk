@@ -136,7 +136,9 @@ for one in (OWN, *PUBLISHED_STUDIES):
         params:
             **job(
                 "effective_size",
-                analysis=block(one.analysis, {"margin", "margins", "recovery", "agreement", "kl", "effective_size", "subsets"}),
+                analysis=block(
+                    one.analysis, {"margin", "margins", "recovery", "agreement", "kl", "effective_size", "subsets"}
+                ),
                 context=context_of(one.context, "curve_seeds", "curve_repeat", "checkpoints"),
             ),
         shell:
