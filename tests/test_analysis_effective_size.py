@@ -112,6 +112,16 @@ def test_sizes_that_do_not_differ_differ_less_than_on_the_grid():
     assert widths["grid"] >= 20 and widths["interpolated"] < 15
 
 
+def test_undefined_where_the_full_model_is_not_surely_above_the_margin():
+    """Just above it, subnetworks that get next to nothing right would be faithful."""
+    rows = [row | {"low": row["accuracy"] - 1.5, "high": row["accuracy"] + 1.5} for row in curves(4.0, {1: {0.5: 1.2}})]
+    found = sizes(rows, [1])
+    assert summary(found, "per-seed") is None or np.isnan(summary(found, "per-seed"))
+    reason = "undefined: the full model at 4.0 (from 2.5) % is not above the margin of 3 points"
+    assert summary(found, "per-seed", "reason") == reason
+    assert summary(sizes(curves(4.0, {1: {0.5: 1.2}}), [1]), "per-seed") == 50  # no interval: taken as it is
+
+
 def test_undefined_where_the_full_model_is_at_the_floor():
     result = sizes(curves(2.04, TWO), [1, 2])
     assert result["effective_size"].isna().all()

@@ -7,7 +7,13 @@ from conftest import ROOT
 from test_claims import CONTEXT, JOINT, RUN, ablation, actual, core_rows, evidence, group_row, table
 from test_size_statistics import ID, MIXED, OOD, size_rows
 
-from heuristic_core.analysis import statistics_accuracy, statistics_heads, statistics_needs
+from heuristic_core.analysis import (
+    statistics_accuracy,
+    statistics_heads,
+    statistics_needs,
+    statistics_single_heads,
+    statistics_sparsity,
+)
 from heuristic_core.analysis.claims import claims
 from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.analysis.runs import Troubled, troubled
@@ -219,3 +225,23 @@ def test_an_ablation_leaves_room_for_a_cost():
     lesion = statistics_heads.interaction
     with pytest.raises(CannotSay, match="no interaction in accuracy"):
         lesion(found, of="accuracy", group="j")
+
+
+def test_a_constant_full_model_has_no_verdicts_of_its_own():
+    """It is right out-of-domain, and has learned nothing."""
+    found = evidence(runs=run_rows(), group_accuracy=full_rows(id_=35.0), ablations=[])
+    for statistic, options in (
+        (statistics_accuracy.full_accuracy, {"group": "ood"}),
+        (statistics_accuracy.ood_at_saturation, {"share": 0.95}),
+        (statistics_single_heads.largest_single_cost, {"group": "id"}),
+    ):
+        with pytest.raises(CannotSay, match="the full model is at chance in-domain"):
+            statistic(found, **options)
+
+
+def test_a_collapsed_subnetwork_does_not_generalise():
+    """It is right on all that contradicts the class it always gives."""
+    rows = [*full_rows(), *(group_row(100.0, group="ood", sparsity=0.5, seed=seed) for seed in (1, 2))]
+    runs = [row | {"collapsed": row["seed"] == 1} for row in run_rows(2, steps=(30,), sparsities=(0.5,))]
+    found = statistics_sparsity.as_good_beyond(evidence(runs=runs, group_accuracy=rows), group="ood", sparsity=0.3)
+    assert (found.value, found.n) == (1, 1)

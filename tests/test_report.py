@@ -88,12 +88,12 @@ def with_runs(root, *kinds):
 def test_what_went_wrong_with_pruning_runs_comes_first(tmp_path):
     root = with_runs(tmp_path / "tiny", "collapsed", "collapsed", "missed", "")
     said = (
-        "Of 4 pruning runs, 2 collapsed, 1 missed their target. In 1 of 2 cells of the grid these are most runs, so "
-        "that claims on them are undecided."
+        "Of 4 pruning runs, 2 collapsed, 1 missed their target. In 1 of 2 cells of the grid they are most runs; "
+        "claims that rest on one are undecided."
     )
     text = check_source(write_report(root)).text
     assert text.index(said) < text.index("1 supported 0 not supported")
-    assert "1 2200 35 % 2 0 2 0 undecided" in text and "1 2200 50 % 2 0 0 1 judged" in text
+    assert "1 2200 35 % 2 0 2 0 yes" in text and "1 2200 50 % 2 0 0 1 no" in text
     assert warnings_of([root, tmp_path / "absent"]) == [f"tiny: {said} See {root / 'report.html'}"]
 
 

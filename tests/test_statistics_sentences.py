@@ -144,8 +144,8 @@ def test_a_core_like_any_heads_costs_more_as_rarely_as_p_says(monkeypatch):
     rng, found = np.random.default_rng(0), []
     for _ in range(60):
         changes = {layer: rng.normal(size=6) for layer in (0, 1)}
-        rows = list(singles(changes, core=((0, 0), (0, 1), (1, 2))))
-        found.append(single.single_core_cost(evidence(ablations=rows), group="ood").value)
+        rows = list(singles(changes, core=((0, 0), (0, 1), (1, 2)), group="j"))
+        found.append(single.single_core_cost(evidence(ablations=rows), group="j").value)
     assert np.mean(np.array(found) <= 0.05) < 0.05 + 0.09
 
 

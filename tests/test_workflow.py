@@ -44,7 +44,7 @@ def test_tables_have_their_schemas_and_one_row_per_observation(finished):
     assert set(tables) == set(SCHEMAS) - NO_TABLE_OF_A_STUDY
     for name, table in tables.items():
         assert list(table.columns) == schema(name).names
-        assert len(table), name
+        assert len(table) or name == "triples", name  # of a core of three heads or fewer there are none
     runs, size = len(STUDY.finetune.seeds), 2 * 4 + 2
     assert len(tables["components"]) == runs * (len(cells(STUDY)) + len(repeats(STUDY))) * size
     models = ["ft_seed", "step", "sparsity", "seed", "repeat"]

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import chain, combinations, count, product
+from itertools import chain, combinations, count, islice, product
 from math import comb, prod
 
 import numpy as np
@@ -77,8 +77,10 @@ def joint_sets(
     """Sets of two and more heads: of the core, the user's own, and controls of them all.
 
     Of the core: all heads, the three whose single ablation costs most out-of-domain accuracy, and all pairs. No set
-    occurs twice: a pair that the user names is the user's. A control has as many heads outside the core in each layer,
-    drawn at random; sets with the same layers share theirs. Of the strongest three and of the whole core there are
+    occurs twice: a pair that the user names is the user's. A control has as many heads in each layer, drawn at random
+    from all of the layer, the core's among them: sets of the few others would overlap one another and not the core, and
+    a core like any set of heads would seem special too often. None is the whole core itself. Sets with the same layers
+    share theirs. Of the strongest three and of the whole core there are
     `control_draws`, ablated in every kind, of other sets `pair_control_draws`; where no more exist, each occurs once.
 
     core_heads: component indices. single_ood_drop: points lost by ablating each of them. chosen: the user's sets.
@@ -97,33 +99,38 @@ def joint_sets(
             name = role if role == "core-all" else "+".join(components[head].name for head in heads)
             layers = "+".join(str(components[head].layer) for head in heads)
             sets[heads] = AblationSet(name, role, heads, layers)
-    others = [c.index for c in grid if c.kind == "head" and c.index not in core_heads]
+    every = [c.index for c in grid if c.kind == "head"]
     everywhere = {one.layers for one in sets.values() if one.role == "strongest" or one.heads == core_heads}
     controls = [
         AblationSet(f"control {k} of layers {layers}", "control", heads, layers, layers in everywhere)
         for layers in dict.fromkeys(one.layers for one in sets.values())
         for draws in [control_draws if layers in everywhere else pair_control_draws]
-        for k, heads in enumerate(_controls(layers, others, grid.heads, draws, seed), start=1)
+        for k, heads in enumerate(_controls(layers, every, grid.heads, draws, seed, core_heads), start=1)
     ]
     return [*sets.values(), *controls]
 
 
-def _controls(layers: str, others: list[int], per_layer: int, draws: int, seed: int) -> Iterator[tuple[int, ...]]:
-    """Distinct random sets of `others` with heads in these layers."""
+def _controls(
+    layers: str, heads: list[int], per_layer: int, draws: int, seed: int, core: tuple[int, ...]
+) -> Iterator[tuple[int, ...]]:
+    """Distinct random sets of `heads` in these layers, other than `core`."""
     needed = Counter(map(int, layers.split("+")))
-    pools = [([head for head in others if head // per_layer == layer], count) for layer, count in needed.items()]
-    if prod(comb(len(pool), count) for pool, count in pools) <= draws:
-        choices = product(*(combinations(pool, count) for pool, count in pools))
-        return (tuple(chain(*parts)) for parts in choices)
-    return iter(_distinct(pools, draws, numpy_generator(seed, "controls", layers)))
+    pools = [([head for head in heads if head // per_layer == layer], count) for layer, count in needed.items()]
+    if prod(comb(len(pool), count) for pool, count in pools) <= draws + 1:
+        choices = (tuple(chain(*parts)) for parts in product(*(combinations(pool, count) for pool, count in pools)))
+        return islice((one for one in choices if one != core), draws)
+    return iter(_distinct(pools, draws, numpy_generator(seed, "controls", layers), core))
 
 
-def _distinct(pools: list[tuple[list[int], int]], draws: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
-    """`draws` different sets, each with `count` heads of every pool. More than that must be possible."""
+def _distinct(
+    pools: list[tuple[list[int], int]], draws: int, rng: np.random.Generator, core: tuple[int, ...]
+) -> list[tuple[int, ...]]:
+    """`draws` different sets, each with `count` heads of every pool. One more than that must be possible."""
     found: dict[tuple[int, ...], None] = {}
     while len(found) < draws:
         parts = [sorted(rng.choice(pool, count, replace=False).tolist()) for pool, count in pools]
-        found[tuple(chain(*parts))] = None
+        if (one := tuple(chain(*parts))) != core:
+            found[one] = None
     return list(found)
 
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.accuracy import ID, OOD, J, chosen, j_means
+from heuristic_core.analysis.accuracy import ID, OOD, J, both_sides, chosen, interval_of_j, interval_of_mean, j_means
 from heuristic_core.analysis.faithful import ROUNDING, Criterion, criteria
 from heuristic_core.analysis.frames import frame
 from heuristic_core.config.analysis import Analysis
@@ -46,7 +46,8 @@ def effective_size(
     weighs both halves equally (the paper's text), "j" is J, its margin points of J. Failed subnetworks, absent or with
     a null, are skipped; steps without any subnetwork have no rows, and so have criteria that the whole table has no
     values for, and criteria of J other than of its value.
-    Effective size is undefined where the full model is not above the margin, and missing where the full model, a seed,
+    Effective size is undefined where the full model is not surely above the margin, by the lower end of its interval if
+    it has one: just above it, any subnetwork passes. It is missing where the full model, a seed,
     or a sparsity that other steps of the run have is absent; both are nulls, which `state` tells apart by their reason.
     Raises ValueError on an unknown subset.
     """
@@ -56,6 +57,7 @@ def effective_size(
     means = _with_collapses(means, runs, context.curve_repeat)
     pruned = means[means["seed"].notna()]
     full = means[means["seed"].isna()].set_index([*RUN, "step", "group"])["accuracy"].dropna()
+    lows = _lows(rows[rows["seed"].isna()])
     known = [criterion for criterion in criteria(analysis) if pruned[criterion.column].notna().any()]
     rows = []
     for run, of_run in pruned.groupby([*RUN]):
@@ -71,8 +73,9 @@ def effective_size(
                 collapsed = cells.pivot(index="sparsity", columns="seed", values="collapsed").reindex_like(curves)
                 about = identity | {"criterion": criterion.name, "threshold": criterion.threshold}
                 unit, between = "points" if group == J else "%", analysis.effective_size == "interpolated"
-                full_here = identity["full_accuracy"]
-                sizes = _sizes(curves, collapsed.eq(True), full_here, criterion, unit, between)
+                full_here, low = identity["full_accuracy"], lows.get((*run, step, group), np.nan)
+                reason = _reason(curves, full_here, low, criterion, unit)
+                sizes = _sizes(curves, collapsed.eq(True), full_here, criterion, reason, between)
                 rows += [about | row for row in sizes]
     return frame("effective_size", rows)
 
@@ -81,6 +84,15 @@ def state(sizes: pd.DataFrame) -> pd.Series:
     """What every row of table "effective_size" is: "defined", "undefined" (the full model does not exceed the margin,
     so that there is nothing to be faithful to) or "missing" (something was not run, or failed)."""
     return sizes["reason"].str.partition(":")[0].where(sizes["effective_size"].isna(), "defined").astype(str)
+
+
+def _lows(full: pd.DataFrame) -> dict[tuple, float]:
+    """Lower ends of the full models' intervals, by the columns of a run, step and group; NaN where unknown."""
+    model = [*RUN, "step"]
+    groups = full.groupby([*model, "group"], observed=True)
+    of_j = both_sides(full, model).groupby(model, observed=True)
+    found = {key: interval_of_mean(rows)[0] for key, rows in groups}
+    return found | {(*key, J): interval_of_j(rows)[0] for key, rows in of_j}
 
 
 def _with_collapses(means: pd.DataFrame, runs: pd.DataFrame | None, repeat: int) -> pd.DataFrame:
@@ -111,15 +123,19 @@ def _means(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sizes(
-    curves: pd.DataFrame, collapsed: pd.DataFrame, full: float | None, criterion: Criterion, unit: str, between: bool
+    curves: pd.DataFrame,
+    collapsed: pd.DataFrame,
+    full: float | None,
+    criterion: Criterion,
+    reason: str | None,
+    between: bool,
 ) -> Iterator[dict]:
     """One summary row for each order, and one for each seed in the orders that go seed by seed.
 
     curves: what the criterion judges; sparsities (ascending) x seeds, null where a subnetwork is missing. collapsed: of
-    the same form. A mean over seeds is not faithful where most of them collapsed. unit: of the full model's value.
-    between: sizes are interpolated between sparsities.
+    the same form. A mean over seeds is not faithful where most of them collapsed. reason: why there is no size, where
+    there is none. between: sizes are interpolated between sparsities.
     """
-    reason = _reason(curves, full, criterion, unit)
     values, sparsities = curves.to_numpy(), curves.index.to_numpy()
     present = ~np.isnan(values).all(axis=0)
     count = int(present.sum())
@@ -160,11 +176,11 @@ def _crossing(sparsities: np.ndarray, slack: np.ndarray, faithful: np.ndarray, u
     return _kept(largest)
 
 
-def _reason(curves: pd.DataFrame, full: float | None, criterion: Criterion, unit: str) -> str | None:
+def _reason(curves: pd.DataFrame, full: float | None, low: float, criterion: Criterion, unit: str) -> str | None:
     """Why no effective size can be given for this checkpoint and group; None if it can."""
     if full is None:
         return f"{MISSING}: the full model was not evaluated"
-    if why := criterion.undefined(full, unit):
+    if why := criterion.undefined(full, low, unit):
         return f"{UNDEFINED}: {why}"
     missing = curves.index[curves.isna().all(axis="columns")]
     if len(missing) == len(curves):

@@ -60,7 +60,11 @@ class Evidence:
         if found := list(unsound(runs, self.context, *cells)):
             more = f", and {len(found) - 1} more such cells" if len(found) > 1 else ""
             raise CannotSay(f"{found[0]}{more}")
-        chance = runs["chance"].dropna()
+        self.learned()
+
+    def learned(self) -> None:
+        """Refuse a full model that is at chance in-domain, where table "runs" tells what chance is."""
+        chance = self.tables["runs"]["chance"].dropna() if "runs" in self.tables else ()
         if len(chance) and not (full := self.full("id"))["low"] > chance.max():
             raise CannotSay(
                 f"the full model is at chance in-domain: {full['accuracy']:.1f} %, chance {chance.max():.1f} %"

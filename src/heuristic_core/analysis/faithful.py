@@ -54,11 +54,15 @@ class Criterion(NamedTuple):
         """Whether subnetworks with this slack are faithful; never where it is NaN."""
         return slack > ROUNDING if self.name == "accuracy" else slack >= -ROUNDING
 
-    def undefined(self, full: float, unit: str = "%") -> str | None:
-        """Why nothing can be faithful to a full model of this accuracy (or J); None if something can."""
-        if self.least is None or full > self.least + ROUNDING:
+    def undefined(self, full: float, low: float = np.nan, unit: str = "%") -> str | None:
+        """Why nothing can be faithful to a full model of this accuracy (or J); None if something can.
+
+        low: the lower end of its interval, NaN where unknown.
+        """
+        if self.least is None or (full if np.isnan(low) else low) > self.least + ROUNDING:
             return None
-        return f"the full model at {full:.1f} {unit} is not above the margin of {self.least:g} points"
+        end = "" if np.isnan(low) else f" (from {low:.1f})"
+        return f"the full model at {full:.1f}{end} {unit} is not above the margin of {self.least:g} points"
 
 
 def criteria(analysis: Analysis) -> list[Criterion]:

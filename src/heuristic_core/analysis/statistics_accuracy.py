@@ -17,6 +17,7 @@ PERMUTATIONS = 10_000
 
 def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
     """OOD accuracy, percent, at the first evaluation where ID accuracy is at least `share` of its best."""
+    evidence.learned()
     rows = evidence.analysed(evidence.table("finetune_accuracy"))
     curve = group_means(rows).pivot(index="step", columns="group", values="accuracy")
     if absent := {"id", "ood"} - set(curve):
@@ -32,6 +33,7 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
 
 def full_accuracy(evidence: Evidence, group: str) -> Estimate:
     """The full model's accuracy on a group at the last checkpoint, percent."""
+    evidence.learned()
     row = evidence.full(group)
     n, unit = _units(row.to_frame().T)
     return Estimate(row["accuracy"], _end(row["low"]), _end(row["high"]), n, unit, f"step {evidence.context.last}")

@@ -29,14 +29,16 @@ def shared_heads(evidence: Evidence, set: str) -> Estimate:
 def ood_minus_id_drop(evidence: Evidence, group: str = OOD) -> Estimate:
     """What ablating the joint set costs on OOD minus what it costs on ID, points; pairs of both are independent.
 
-    group: "ood", or "j" or "auc", which rejecting every pair does not raise.
+    group: "ood", or "auc", or half of "j", which rejecting every pair does not raise.
     """
     rows = _joint(evidence)
     ood, id_ = (_group(rows, name) for name in (group, ID))
+    if group == J:  # points of two classes: half is what either lost on average, as ID's points are
+        ood = ood.copy()
+        ood[["change", "change_low", "change_high"]] /= 2
     value = id_["change"] - ood["change"]
-    detail = (
-        f"{ood['ablation']}: {NAMES[group]} {ood['change']:+.1f}, ID {id_['change']:+.1f}{_entailment(rows)} points"
-    )
+    name = f"half of {NAMES[J]}" if group == J else NAMES[group]
+    detail = f"{ood['ablation']}: {name} {ood['change']:+.1f}, ID {id_['change']:+.1f}{_entailment(rows)} points"
     if pd.isna(ood["change_low"]) or pd.isna(id_["change_low"]):
         return Estimate(value, detail=detail)
     low = value - np.hypot(id_["change"] - id_["change_low"], ood["change_high"] - ood["change"])

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from heuristic_core.analysis.accuracy import OOD
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
 from heuristic_core.analysis.frames import numpy_generator
 
@@ -20,6 +21,9 @@ def single_core_cost(evidence: Evidence, group: str) -> Estimate:
     in_core = (heads["role"] == "core").to_numpy()
     some(heads[in_core], "core head")
     cost, drawn = -heads["change"].to_numpy(), np.zeros(DRAWS)
+    # A model that comes to reject pairs gains OOD accuracy, whatever it loses.
+    if group == OOD and cost[in_core].sum() < 0:
+        raise CannotSay(f"without a core head OOD accuracy gains {-cost[in_core].mean():.1f} points on average")
     draw = numpy_generator("single heads", group, int(evidence.context.last))
     for _, rows in heads.reset_index(drop=True).groupby("layers"):
         values = np.broadcast_to(cost[rows.index], (DRAWS, len(rows)))
@@ -32,6 +36,7 @@ def single_core_cost(evidence: Evidence, group: str) -> Estimate:
 
 def largest_single_cost(evidence: Evidence, group: str) -> Estimate:
     """The most that any single head costs on a group, points; its interval is for all heads (Bonferroni, normal)."""
+    evidence.learned()
     heads = _singles(evidence, group)
     worst = heads.loc[heads["change"].idxmin()]
     detail = f"head {worst['ablation']}, of {len(heads)}"

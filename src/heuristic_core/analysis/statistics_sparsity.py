@@ -24,7 +24,8 @@ def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
     """
     curve = _by_seed(evidence, group).dropna()
     if len(curve) < 2 or curve.shape[1] < 3:
-        there = f"{len(curve)} have all {curve.shape[1]} of the grid"
+        of_grid = f"{len(curve)} have all {curve.shape[1]} of the grid"
+        there = of_grid if curve.shape[1] else f"there is no {group} subset"
         raise CannotSay(f"a trend of {group} accuracy needs two seeds with three sparsities; {there}")
     p, opposite, trends = trend(curve.to_numpy(), numpy_generator("sparsity trend", group))
     each = ", ".join(f"{value:.2f}" for value in trends)
@@ -74,6 +75,7 @@ def first_rise(evidence: Evidence, group: str) -> Estimate:
         raise CannotSay(f"{group} accuracy is known at {curve.shape[1]} sparsities")
     before, first = curve.columns[:2]
     subsets = _curve(evidence.analysed(evidence.table("accuracy")), evidence.context)
+    subsets = subsets[subsets["group"] == group]
     means = subsets.groupby(["subset", "sparsity"])["accuracy"].mean().unstack()
     means = means[[before, first]].dropna()
     rising = int((means[first] > means[before]).sum())
@@ -85,8 +87,9 @@ def first_rise(evidence: Evidence, group: str) -> Estimate:
 def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
     """How many subnetworks sparser than `sparsity` are above the full model's accuracy on a group minus the margin.
 
-    Those of the last checkpoint. The ends count those that certainly and those that possibly are, by the bootstrap
-    intervals of their changes; a study without predictions has the count alone.
+    Those of the last checkpoint, but for collapsed ones, which may be right by rejecting everything. The ends count
+    subnetworks that certainly and that possibly are, by the bootstrap intervals of their changes; a study without
+    predictions has the count alone.
     """
     evidence.sound("curve")
     context, full = evidence.context, evidence.full(group)["accuracy"]
@@ -94,7 +97,7 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
         raise CannotSay(f"the full model's {full:.1f} % on {group} are not above the margin: any subnetwork is as good")
     rows = evidence.table("group_accuracy")
     here = (rows["step"] == context.last) & (rows["group"] == group) & (rows["sparsity"] > sparsity)
-    rows = rows[here & rows["seed"].notna()].dropna(subset="accuracy")
+    rows = _without_collapsed(rows[here & rows["seed"].notna()].dropna(subset="accuracy"), evidence)
     rows = some(rows.drop_duplicates(["sparsity", "seed"]), f"{group} accuracy beyond {100 * sparsity:g} % sparsity")
     change = rows["accuracy"] - full
     best = rows.loc[change.idxmax()]
@@ -103,6 +106,16 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
     if rows[["change_low", "change_high"]].isna().any(axis=None):
         return Estimate(counts[0], None, None, len(rows), "subnetworks", detail, exact=True)
     return Estimate(*counts, len(rows), "subnetworks", detail)
+
+
+def _without_collapsed(rows: pd.DataFrame, evidence: Evidence) -> pd.DataFrame:
+    """The rows of subnetworks that are not at chance in-domain, as far as table "runs" tells."""
+    if "runs" not in evidence.tables:
+        return rows
+    model = ["step", "sparsity", "seed", "repeat"]
+    runs = evidence.tables["runs"]
+    lost = pd.MultiIndex.from_frame(runs.loc[runs["collapsed"].fillna(False).astype(bool), model].astype(float))
+    return rows[~pd.MultiIndex.from_frame(rows[model].astype(float)).isin(lost)]
 
 
 def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from heuristic_core.analysis.accuracy import OOD
 from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
 from heuristic_core.analysis.triples import CONTROL, TRIPLE
 
@@ -41,9 +42,13 @@ def _rows(evidence: Evidence, group: str) -> pd.DataFrame:
     evidence.sound("mid", "high")
     rows = evidence.tables.get("triples")
     if rows is None or rows.empty:
-        raise CannotSay("no three heads were chosen on half of the pairs; a core of three is judged whole")
+        raise CannotSay("no three heads were chosen on half of the pairs: only of a core of more than three are some")
     rows = rows[rows["subset"].isna() & (rows["group"] == group)].dropna(subset="change")
-    some(rows[rows["role"] == TRIPLE], f"{group} accuracy without the three strongest heads")
+    own = some(rows[rows["role"] == TRIPLE], f"{group} accuracy without the three strongest heads").iloc[0]
+    margin = evidence.context.margin or 0.0
+    if group == OOD and (own["accuracy"] <= margin or own["accuracy"] >= 100 - margin):
+        where = "floor" if own["accuracy"] <= margin else "ceiling"
+        raise CannotSay(f"OOD accuracy without the three strongest heads is at its {where}: {own['accuracy']:.1f} %")
     return rows
 
 

@@ -51,6 +51,8 @@ def over_seeds(found: Sequence[Estimate], threshold: str) -> Estimate:
     if len(set(values)) == 1:  # counts, or seeds at one floor: a t interval would have no width
         ends = np.array([[one.value] * 2 if one.exact else [one.low, one.high] for one in found], dtype=float)
         low, high = ends[:, 0].min(), ends[:, 1].max()
+    if threshold.endswith("%") and min(values) >= 0:  # few seeds reach beyond what a percentage can be
+        low, high = max(low, 0.0), min(high, 100.0) if max(values) <= 100 else high
     return Estimate(mean, low, high, len(found), SEEDS)
 
 

@@ -43,7 +43,12 @@ def _split(values: list[Value]) -> list[Value]:
     if not wholes or not parts:
         return values
     kept = [value for value in values if value.name != PAWS.whole]
-    return kept + [rest_of(wholes[_run(part)], part) for part in parts]
+    return kept + [rest_of(wholes.get(_run(part), _absent(part)), part) for part in parts]
+
+
+def _absent(part: Value) -> Value:
+    """The whole of a run that lacks it."""
+    return part._replace(name=PAWS.whole, accuracy=None, reason=f"its file has no {PAWS.whole}")
 
 
 def _run(value: Value) -> tuple:
