@@ -135,3 +135,11 @@ def test_seeds_at_one_value_have_their_own_intervals():
     assert (counts.low, counts.high, verdict(counts, "< 1")) == (0, 0, "supported")
     unknown = over_seeds([Estimate(1.0), Estimate(1.0, 0.0, 2.0)], "< 5")
     assert verdict(unknown, "< 5") == "undecided"
+
+
+def test_two_seeds_that_agree_by_chance_are_not_more_certain_than_each_of_them():
+    found = [Estimate(34.15, -9.5, 77.8), Estimate(34.09, 0.0, 68.2)]
+    together = over_seeds(found, ">= 20 points")
+    own = np.hypot(43.65, 34.09) / 2
+    assert together.value == pytest.approx(34.12) and together.low == pytest.approx(34.12 - own)
+    assert verdict(together, ">= 20 points") == "undecided"

@@ -48,9 +48,12 @@ def over_seeds(found: Sequence[Estimate], threshold: str) -> Estimate:
         unit = f"{SEEDS}, whose p are combined"
         return Estimate(_combined(values), n=len(found), unit=unit, exact=True, opposite=opposite)
     mean, low, high = mean_interval(pd.Series(values, dtype=float))
+    ends = np.array([[one.value] * 2 if one.exact else [one.low, one.high] for one in found], dtype=float)
     if len(set(values)) == 1:  # counts, or seeds at one floor: a t interval would have no width
-        ends = np.array([[one.value] * 2 if one.exact else [one.low, one.high] for one in found], dtype=float)
         low, high = ends[:, 0].min(), ends[:, 1].max()
+    else:  # two seeds can agree by chance; no mean is known better than the seeds' own intervals tell
+        own = np.sqrt(((ends - np.array(values, dtype=float)[:, None]) ** 2).sum(axis=0)) / len(found)
+        low, high = np.fmin(low, mean - own[0]), np.fmax(high, mean + own[1])
     if threshold.endswith("%") and min(values) >= 0:  # few seeds reach beyond what a percentage can be
         low, high = max(low, 0.0), min(high, 100.0) if max(values) <= 100 else high
     return Estimate(mean, low, high, len(found), SEEDS)
