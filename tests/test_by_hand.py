@@ -98,6 +98,7 @@ def test_a_fork_ends_with_the_process_that_asked_for_it(finished, changed, tmp_p
     assert not (tmp_path / "subnetwork.json").exists()
 
 
+@pytest.mark.slow
 def test_a_core_of_five_heads_has_its_three_strongest_tested(finished, tmp_path):
     run = finished / RUNS / "ft1"
     core = read_table(run / "core.parquet")
