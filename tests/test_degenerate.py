@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from claim_tables import CONTEXT, JOINT, RUN, ablation, actual, core_rows, evidence, group_row, table
 from conftest import ROOT
-from test_claims import CONTEXT, JOINT, RUN, ablation, actual, core_rows, evidence, group_row, table
 from test_size_statistics import ID, MIXED, OOD, size_rows
 
 from heuristic_core.analysis import (

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from claim_tables import evidence
 from test_analysis_spread import CONTEXT, RUN
-from test_claims import evidence
 
 from heuristic_core.analysis import clusters, frequency_agreement
 from heuristic_core.analysis import statistics_masks as masks

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from claim_tables import FULL, SPREAD, ablation, evidence, group_row
 from scipy import stats
-from test_claims import FULL, SPREAD, ablation, evidence, group_row
 from test_statistics_masks import SHAPE, drawn, heads, of_cells
 
 from heuristic_core.analysis import statistics_accuracy as accuracy

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from claim_tables import evidence, group_row
 from scipy import stats
-from test_claims import evidence, group_row
 
 from heuristic_core.analysis import statistics_sparsity as sparsity
 from heuristic_core.analysis.estimates import CannotSay

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from claim_tables import evidence
 from test_analysis_ablations import KINDS, MODEL
-from test_claims import evidence
 
 from heuristic_core.analysis import statistics_triple
 from heuristic_core.analysis.ablation_sets import joint_sets, set_table, single_sets, strongest

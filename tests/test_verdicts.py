@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from claim_tables import SPREAD, actual, evidence
 from scipy import stats
-from test_claims import SPREAD, actual, evidence
 
 from heuristic_core.analysis import statistics_accuracy
 from heuristic_core.analysis.core import common_heads
