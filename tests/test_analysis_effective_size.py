@@ -140,7 +140,7 @@ def test_a_failed_subnetwork_is_left_out():
 
 @pytest.mark.parametrize("analysis", [GRID, ONE])
 def test_a_missing_subnetwork_is_skipped_in_all_orders(analysis):
-    """As if its sparsity were not on the grid of its seed, nor on that of the mean over seeds."""
+    """The seed's grid has no such sparsity then, and the mean over seeds has none either."""
     one, other = {0.1: 88.0, 0.2: 89.5, 0.3: 86.0}, {0.1: 89.0, 0.2: None, 0.3: 88.0, 0.4: 80.0}
     found = sizes(curves(90.0, {1: one | {0.4: 85.0}, 2: other}), [1, 2], analysis)
     for order in ("per-seed", "upward"):

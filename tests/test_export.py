@@ -218,7 +218,7 @@ def rewrite_settings(root, settings):
     captions = sorted(map(str, (ROOT / "workflow/report").glob("*.rst")))
     given = ["--root", root, "--context", json.dumps(described["context"]), "--settings", root / "study.json"]
     given += ["--claims", root / "tables/claims.parquet", "--report", root / "report.html"]
-    given += ["--captions", *captions, "--targets", *names, "--metadata", root / "none", "--log", root / "page.log"]
+    given += ["--captions", *captions, "--targets", *names, "--log", root / "page.log"]
     script("report").main([*map(str, given)])
 
 

@@ -3,27 +3,18 @@
 import base64
 import csv
 import io
-import json
 
-import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT
 from page_studies import CONTEXT, make_study, table
 from pages import check_source, needs_chromium, pdf_pages, probe
-from test_scripts import loaded, script
+from test_scripts import script
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.figures import sheets_of
 from heuristic_core.figures.targets import outputs
-from heuristic_core.provenance import digests
-from heuristic_core.report.claims import claims_of
-from heuristic_core.report.exhibits import caption_of, label
-from heuristic_core.report.missing import gaps
 from heuristic_core.report.page import warnings_of
-from heuristic_core.report.render import duration, interval, number
-from heuristic_core.report.runs import rules
-from heuristic_core.report.settings import read_study, settings_by_block
 from heuristic_core.tables.parquet import read_rows, write_table
 
 TARGETS = ("figure02", "figure06", "table3")
@@ -123,13 +114,22 @@ def test_missing_values_settings_and_versions_are_listed(report):
     assert "full model at 0.7 %, below the margin of 3 points" in text
     assert "folder checkpoints/mini-bert" in text and "early.checkpoint 200" in text
     assert "python" in text and "commit" in text
-    assert "Not recorded: there are no records of Snakemake" in text
+    assert "Not recorded: these results have no records" in text
 
 
 def test_data_are_counted_set_by_set(report):
     text = check_source(report).text
     assert "train – pairs.csv 61,234 5 34 0 0 60,000 7 – – –" in text
     assert "cn_if ood pairs.csv 61,234 5 34 0 0 60,000 0 3 1 2" in text
+
+
+def test_tables_are_those_of_their_marks(study, report):
+    (of_seed,) = sheets_of("table3", pd.read_parquet(study / "tables" / "table3.parquet"))
+    assert of_seed.rows == [
+        ["none", "12.5", "−3.0"], ["all core heads", "100.0", ""], ["interaction of all core heads", "+7.2", "+1.5"]
+    ]  # fmt: skip
+    text = check_source(report).text
+    assert "Fine-tuning seed 1, mean ablation ablated ln_swap cn_if none 12.5 −3.0 all core heads 100.0" in text
 
 
 def test_the_same_results_give_the_same_page(study, tmp_path):
@@ -190,120 +190,3 @@ def test_on_paper_folds_are_open(report, tmp_path):
     unfolded = report.with_name("unfolded.html")
     unfolded.write_text(report.read_text().replace("<details>", "<details open>"))
     assert pdf_pages(report, tmp_path) == pdf_pages(unfolded, tmp_path) > 2
-
-
-# ---- parts
-
-
-def test_claims_of_one_run_are_shown_once(study):
-    rows = [row for row in read_rows(study / "tables" / "claims.parquet") if row["ft_seed"] != 2]
-    disagree, core = claims_of(rows)
-    assert disagree.seeds == [] and core.seeds == []
-    assert core.plot is None
-
-
-def test_plots_place_estimates_between_their_edges(study):
-    disagree, _ = claims_of(read_rows(study / "tables" / "claims.parquet"))
-    assert disagree.plot["threshold"] == 6  # 20, the lowest; the highest is 78
-    whole, first, second = disagree.plot["marks"]
-    assert second["high"] == 94
-    assert whole["estimate"] == pytest.approx(6 + 88 * (61.5 - 20) / (78 - 20), abs=0.01)
-    assert first["low"] < first["estimate"] < first["high"]
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (None, ""), (np.nan, ""), (12, "12"), (0.0, "0"), (-7.26, "−7.3"), (1234.56, "1,234.6"), (0.05, "0.050"),
-        (0.00012, "1.2e−04"), (100.0, "100.0"),
-    ],
-)  # fmt: skip
-def test_numbers(value, text):
-    assert number(value) == text
-
-
-def test_intervals_and_durations():
-    assert interval(-1.0, 2.5) == "−1.0 to 2.5"
-    assert interval(None, 2.5) == ""
-    spelled = [duration(seconds).replace("\N{NO-BREAK SPACE}", " ") for seconds in (0.44, 59.7, 75, 7440)]
-    assert spelled == ["0.4 s", "1 min 0 s", "1 min 15 s", "2 h 4 min"]
-
-
-def test_tables_are_those_of_their_marks(study, report):
-    (of_seed,) = sheets_of("table3", pd.read_parquet(study / "tables" / "table3.parquet"))
-    assert of_seed.rows == [
-        ["none", "12.5", "−3.0"], ["all core heads", "100.0", ""], ["interaction of all core heads", "+7.2", "+1.5"]
-    ]  # fmt: skip
-    text = check_source(report).text
-    assert "Fine-tuning seed 1, mean ablation ablated ln_swap cn_if none 12.5 −3.0 all core heads 100.0" in text
-
-
-def test_a_page_needs_nothing_that_draws():
-    assert loaded("import heuristic_core.report.page, heuristic_core.figures.table3", "matplotlib", "seaborn") == []
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [("figure02", "Figure 2"), ("figure_core_seeds", "Figure: core seeds"), ("table_variance", "Table: variance")],
-)
-def test_labels(name, text):
-    assert label(name) == text
-
-
-def test_a_repeated_drawing_shares_its_caption():
-    assert caption_of("figure11", {"figure05": "Heads\nby count.\n"}) == "Heads by count."
-    assert caption_of("figure11", {"figure05": "No.", "figure11": "Own."}) == "Own."
-
-
-def test_gaps_are_gathered_by_reason():
-    cell = {"ft_seed": 1, "step": 10, "sparsity": 0.5, "seed": 42, "repeat": 1, "accuracy": None, "reason": "failed"}
-    rows = pd.DataFrame([cell | {"subset": name} for name in "abcdef"])
-    (gap,) = gaps(rows, None)
-    assert gap[1:] == (1, 10, "sparsity 0.5, seed 42, run 2", "a, b, c, d and 2 more", 6, "failed")
-    assert gaps(rows.assign(accuracy=1.0), None) == gaps(None, None) == []
-
-
-def test_settings_are_lines():
-    blocks = settings_by_block({"study": "s", "grid": {"seeds": [1, 2], "early": {"checkpoint": 3}}, "a": None})
-    assert blocks == {
-        "study": [("study", "s"), ("a", "null")],
-        "grid": [("seeds", "[1, 2]"), ("early.checkpoint", "3")],
-    }
-
-
-def test_a_faulty_study_file_is_named(tmp_path):
-    (tmp_path / "study.json").write_text('{"context": {}}')
-    with pytest.raises(InputError, match=r"study\.json: not of the form"):
-        read_study(tmp_path / "study.json")
-
-
-def record(metadata, output, rule, start, end, log):
-    """A record of an output as Snakemake writes it; long names in parts."""
-    name = base64.b64encode(str(output).encode(), altchars=b"-_").decode()
-    path = metadata / name if len(name) < 200 else metadata / f"@{name[:150]}" / name[150:]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"rule": rule, "starttime": start, "endtime": end, "log": log}))
-
-
-def test_jobs_count_once_however_many_outputs_they_have(tmp_path):
-    metadata, root = tmp_path / "metadata", tmp_path / "results"
-    paths = [root / name for name in ("a", "b", "c", "d" * 200, "gone")]
-    root.mkdir()
-    for path in paths[:-1]:
-        path.touch()
-    record(metadata, paths[0], "prune_42_43", 100.0, 104.0, ["one.log"])
-    record(metadata, paths[1], "prune_42_43", 100.0001, 104.0, ["one.log"])
-    record(metadata, paths[2], "prune_44", 110.0, 116.0, ["two.log"])
-    record(metadata, paths[3], "table3", 1.0, 2.5, [])
-    record(metadata, paths[4], "removed", 1.0, 2.0, [])
-    record(metadata, tmp_path / "elsewhere", "other", 1.0, 2.0, [])
-    (metadata / "not-a-record").write_text("")
-    assert rules(metadata, str(root)) == [("prune", 2, 10.0, 6.0), ("table3", 1, 1.5, 1.5)]
-    assert rules(tmp_path / "nowhere", str(root)) is None
-
-
-def test_versions_say_where_the_code_stands(tmp_path, monkeypatch):
-    assert {"python", "numpy", "jinja2"} <= set(digests.versions())
-    assert str(digests.commit(tmp_path)) == "not recorded: this code is not in a git repository"
-    monkeypatch.setenv("PATH", "")
-    assert str(digests.commit(tmp_path)) == "not recorded: git is not installed"

@@ -7,7 +7,7 @@ from heuristic_core.common.atomic import write_text
 from heuristic_core.figures.targets import TARGETS
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.digests import commit, versions
-from heuristic_core.provenance.record import recorded
+from heuristic_core.provenance.record import recorded, records
 from heuristic_core.report.page import study_page
 from heuristic_core.report.settings import read_study
 from heuristic_core.tables.parquet import read_rows
@@ -27,12 +27,6 @@ def main(arguments=None):
     parser.add_argument(
         "--targets", nargs="+", required=True, choices=TARGETS, metavar="NAME", help="figures and tables, in order"
     )
-    parser.add_argument(
-        "--metadata",
-        default=".snakemake/metadata",
-        metavar="PATH",
-        help="Snakemake's records of what ran; default: %(default)s; need not exist",
-    )
     parser.writes(report="where to write the report (HTML)")
     args = parser.read(arguments)
     captions = {Path(path).stem: Path(path).read_text() for path in args.captions}
@@ -43,7 +37,7 @@ def main(arguments=None):
         claims=read_rows(args.claims),
         captions=captions,
         targets=args.targets,
-        metadata=Path(args.metadata),
+        records=records(args.root),
         made_with={"platform": platform.platform(), **versions(), "commit": str(commit())},
     )
     write_text(args.report, page)

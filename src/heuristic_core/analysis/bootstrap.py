@@ -83,7 +83,7 @@ def of_change(low: np.ndarray, high: np.ndarray, units: int, changes: np.ndarray
     """Intervals of a change of accuracy in points; those without width widened, as :func:`of_accuracy` does.
 
     Where two models agree on every pair, so they do in every draw. changes: the number of changes that a value is the
-    sum of; 0 of what is compared with itself.
+    sum of; 0 of a model that is compared with itself.
     """
     reach = np.where(high - low < 1e-9, changes * unseen(units), 0)
     return low - reach, high + reach

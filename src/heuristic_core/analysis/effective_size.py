@@ -4,7 +4,7 @@ Effective size is 100 * (1 - the largest faithful sparsity); `faithful` says wha
 the grid, the last faithful and the next, it is where the straight line between their values crosses the threshold; the
 full model is the point at sparsity 0. On a coarse grid sizes that are rounded to the grid would seem to jump.
 `analysis.effective_size: grid` rounds, as the authors do: the last faithful sparsity itself, and 100 % where none is.
-No size can be below that of the grid's largest sparsity, its floor: a size there is an upper bound. Three orders exist:
+No size can be below its floor, the size at the grid's largest sparsity: a size there is an upper bound. Three orders:
 
 per-seed    threshold every pruning seed, then average (the authors' script);
 mean-first  average over seeds, then threshold (the paper's text);

@@ -30,7 +30,7 @@ def early_core(evidence: Evidence) -> Estimate:
 
     Heads are permuted within layers, as the core's own null does: a core of mostly one layer, all of whose heads are
     kept early, is no evidence. Nor is a head that the same seed keeps early and late: runs of one seed share batches
-    and noise. So the core is that of the late subnetworks whose seeds no early one has.
+    and noise. So the core are the heads of all late subnetworks whose seeds no early one has.
     """
     evidence.sound("early")
     masks = _masks(evidence)

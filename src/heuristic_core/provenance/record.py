@@ -256,11 +256,16 @@ def environment() -> dict:
     }
 
 
-def rows(root: str | Path) -> list[dict]:
-    """Rows of table `provenance` of the study `root`, one per job, by name."""
+def records(root: str | Path) -> list[dict]:
+    """The record of every job of the study `root`, by name."""
     files = Path(root).joinpath("provenance").rglob("*.json")
     jobs = {made["job"]: made for made in map(read_record, files)}
-    return [row_of(root, jobs[job]) for job in sorted(jobs)]
+    return [jobs[job] for job in sorted(jobs)]
+
+
+def rows(root: str | Path) -> list[dict]:
+    """Rows of table `provenance` of the study `root`, one per job, by name."""
+    return [row_of(root, record) for record in records(root)]
 
 
 def row_of(root: str | Path, record: dict) -> dict:

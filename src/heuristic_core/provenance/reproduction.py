@@ -14,7 +14,7 @@ from typing import NamedTuple
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.provenance.record import processor, read_record, record_of
+from heuristic_core.provenance.record import processor, read_record, record_of, records
 
 TELLS_OF_THE_RUN = ("report",)
 TOOLS = ("heuristic-core", "snakemake")  # versions that no result depends on: the code has a digest of its own
@@ -100,12 +100,6 @@ def told(root: Path, file: Path, found: Comparison) -> str:
         f"  first in the order of the work: rule {found.first.rule}, job {found.first.job}: {found.first.result}\n"
         f"  likely reason: {found.first.reason}"
     )
-
-
-def records(root: Path) -> list[dict]:
-    """The record of every job of the study in folder `root`."""
-    jobs = {made["job"]: made for made in map(read_record, sorted((root / "provenance").rglob("*.json")))}
-    return list(jobs.values())
 
 
 def in_order(jobs: list[dict]) -> list[dict]:

@@ -9,7 +9,7 @@ from heuristic_core.report.claims import claims_of, tally, tally_by_seed
 from heuristic_core.report.exhibits import caption_of, exhibit
 from heuristic_core.report.missing import Gap, gaps
 from heuristic_core.report.render import render
-from heuristic_core.report.runs import rules
+from heuristic_core.report.runs import scripts
 from heuristic_core.report.settings import settings_by_block
 from heuristic_core.tables.parquet import read_rows, read_table
 
@@ -21,13 +21,13 @@ def study_page(
     claims: Sequence[dict],
     captions: Mapping[str, str],
     targets: Sequence[str],
-    metadata: Path,
+    records: Sequence[Mapping],
     made_with: Mapping[str, str],
 ) -> str:
     """The HTML report of the study whose results are under `root`.
 
     settings: the checked configuration, None for imported results. claims: rows of the table of claims. captions: by
-    target. targets: the figures and tables shown, in order. metadata: Snakemake's folder of records; need not exist.
+    target. targets: the figures and tables shown, in order. records: of its jobs, one of each.
     made_with: name -> version, of what the results are made with.
     """
     exhibits = [exhibit(root, name, caption_of(name, captions)) for name in targets]
@@ -46,7 +46,7 @@ def study_page(
         gaps=study_gaps(root),
         splits=study_splits(root),
         settings=settings_by_block(settings or {}),
-        rules=rules(metadata, str(root)),
+        scripts=scripts(records),
         versions=made_with,
     )
 

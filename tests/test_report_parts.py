@@ -1,0 +1,108 @@
+"""The parts of a report: claims and their plots, numbers, tables, captions, gaps, settings, what ran."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from page_studies import make_study
+from test_scripts import loaded
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.provenance import digests
+from heuristic_core.report.claims import claims_of
+from heuristic_core.report.exhibits import caption_of, label
+from heuristic_core.report.missing import gaps
+from heuristic_core.report.render import duration, interval, number
+from heuristic_core.report.runs import scripts
+from heuristic_core.report.settings import read_study, settings_by_block
+from heuristic_core.tables.parquet import read_rows
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    return make_study(tmp_path_factory.mktemp("results") / "tiny")
+
+
+def test_claims_of_one_run_are_shown_once(study):
+    rows = [row for row in read_rows(study / "tables" / "claims.parquet") if row["ft_seed"] != 2]
+    disagree, core = claims_of(rows)
+    assert disagree.seeds == [] and core.seeds == []
+    assert core.plot is None
+
+
+def test_plots_place_estimates_between_their_edges(study):
+    disagree, _ = claims_of(read_rows(study / "tables" / "claims.parquet"))
+    assert disagree.plot["threshold"] == 6  # 20, the lowest; the highest is 78
+    whole, first, second = disagree.plot["marks"]
+    assert second["high"] == 94
+    assert whole["estimate"] == pytest.approx(6 + 88 * (61.5 - 20) / (78 - 20), abs=0.01)
+    assert first["low"] < first["estimate"] < first["high"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""), (np.nan, ""), (12, "12"), (0.0, "0"), (-7.26, "−7.3"), (1234.56, "1,234.6"), (0.05, "0.050"),
+        (0.00012, "1.2e−04"), (100.0, "100.0"),
+    ],
+)  # fmt: skip
+def test_numbers(value, text):
+    assert number(value) == text
+
+
+def test_intervals_and_durations():
+    assert interval(-1.0, 2.5) == "−1.0 to 2.5"
+    assert interval(None, 2.5) == ""
+    spelled = [duration(seconds).replace("\N{NO-BREAK SPACE}", " ") for seconds in (0.44, 59.7, 75, 7440)]
+    assert spelled == ["0.4 s", "1 min 0 s", "1 min 15 s", "2 h 4 min"]
+
+
+def test_a_page_needs_nothing_that_draws():
+    assert loaded("import heuristic_core.report.page, heuristic_core.figures.table3", "matplotlib", "seaborn") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("figure02", "Figure 2"), ("figure_core_seeds", "Figure: core seeds"), ("table_variance", "Table: variance")],
+)
+def test_labels(name, text):
+    assert label(name) == text
+
+
+def test_a_repeated_drawing_shares_its_caption():
+    assert caption_of("figure11", {"figure05": "Heads\nby count.\n"}) == "Heads by count."
+    assert caption_of("figure11", {"figure05": "No.", "figure11": "Own."}) == "Own."
+
+
+def test_gaps_are_gathered_by_reason():
+    cell = {"ft_seed": 1, "step": 10, "sparsity": 0.5, "seed": 42, "repeat": 1, "accuracy": None, "reason": "failed"}
+    rows = pd.DataFrame([cell | {"subset": name} for name in "abcdef"])
+    (gap,) = gaps(rows, None)
+    assert gap[1:] == (1, 10, "sparsity 0.5, seed 42, run 2", "a, b, c, d and 2 more", 6, "failed")
+    assert gaps(rows.assign(accuracy=1.0), None) == gaps(None, None) == []
+
+
+def test_settings_are_lines():
+    blocks = settings_by_block({"study": "s", "grid": {"seeds": [1, 2], "early": {"checkpoint": 3}}, "a": None})
+    assert blocks == {
+        "study": [("study", "s"), ("a", "null")],
+        "grid": [("seeds", "[1, 2]"), ("early.checkpoint", "3")],
+    }
+
+
+def test_a_faulty_study_file_is_named(tmp_path):
+    (tmp_path / "study.json").write_text('{"context": {}}')
+    with pytest.raises(InputError, match=r"study\.json: not of the form"):
+        read_study(tmp_path / "study.json")
+
+
+def test_seconds_are_summed_by_script_longest_first():
+    records = [{"script": name, "seconds": seconds} for name, seconds in (("prune", 4), ("table3", 1.5), ("prune", 6))]
+    assert scripts(records) == [("prune", 2, 10, 6), ("table3", 1, 1.5, 1.5)]
+    assert scripts([]) == []
+
+
+def test_versions_say_where_the_code_stands(tmp_path, monkeypatch):
+    assert {"python", "numpy", "jinja2"} <= set(digests.versions())
+    assert str(digests.commit(tmp_path)) == "not recorded: this code is not in a git repository"
+    monkeypatch.setenv("PATH", "")
+    assert str(digests.commit(tmp_path)) == "not recorded: git is not installed"
