@@ -46,11 +46,19 @@ rule all:
     localrule: True
 
 
-onsuccess:
+def warn_of_pruning():
     from heuristic_core.report.page import warnings_of
 
     for line in warnings_of(ROOTS):
         logger.warning(line)
+
+
+onsuccess:
+    warn_of_pruning()
+
+
+onerror:
+    warn_of_pruning()
 
 
 onstart:

@@ -139,7 +139,7 @@ def test_text_read_as_categories_gives_the_same(tmp_path):
 
 def test_accuracy_over_fine_tuning_has_intervals():
     rows = pd.concat([predictions({"full": CORRECT["full"]}, step=step) for step in (0, 5)], ignore_index=True)
-    table = finetune_accuracy(rows, "argmax-first", 100, 0)
+    table = finetune_accuracy(rows, None, "argmax-first", 100, 0)
     assert list(table.columns) == schema("finetune_accuracy").names
     assert table["step"].tolist() == [0, 0, 0, 5, 5, 5]
     assert (table["low"] <= table["accuracy"]).all() and (table["accuracy"] <= table["high"]).all()

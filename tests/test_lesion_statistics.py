@@ -11,7 +11,7 @@ from heuristic_core.analysis.core import common_heads
 from heuristic_core.analysis.estimates import CannotSay, Evidence, of_run
 from heuristic_core.analysis.lesions import lesion_accuracy
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.analysis import Figure
+from heuristic_core.config.analysis import Analysis, Figure
 from heuristic_core.figures import draw
 from heuristic_core.figures.table_overlap import sheets
 from heuristic_core.models.close_heads import close_heads
@@ -204,7 +204,7 @@ def test_heads_that_are_not_there_are_named():
 
 def test_a_run_without_a_lesion_has_an_empty_table():
     empty = as_frame(as_table("finetune_predictions", []))
-    found = lesion_accuracy(empty, {"lesion": "overlap", "heads": [], "size": 0}, "argmax-first", 10, 0)
+    found = lesion_accuracy(empty, {"lesion": "overlap", "heads": [], "size": 0}, Analysis())
     assert found.empty and list(found.columns) == schema("lesion_accuracy").names
 
 

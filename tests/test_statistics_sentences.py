@@ -47,6 +47,20 @@ def test_twelve_seeds_tell_single_subsets_from_what_is_common():
     assert np.mean([accuracy.interaction_share(subcases(rng, 12, 0.9, 1))[2] < 50 for _ in range(100)]) > 0.9
 
 
+def test_noise_of_evaluation_pairs_is_not_taken_for_subcases():
+    """Seeds that differ in common alone, each accuracy with the noise of its pairs."""
+    rng, noise = np.random.default_rng(0), 5.0
+    drawn = [rng.normal(0, 5, (12, 1)) + rng.normal(0, noise, (12, 15)) for _ in range(100)]
+    assert np.median([accuracy.interaction_share(values)[0] for values in drawn]) > 40
+    found = np.array([accuracy.interaction_share(values, noise**2) for values in drawn])
+    assert np.median(found[:, 0]) < 5 and (found[:, 1] == 0).mean() > 0.9
+    known = [
+        rng.normal(0, 5, (12, 1)) + rng.normal(0, 5, (12, 15)) + rng.normal(0, noise, (12, 15)) for _ in range(100)
+    ]
+    found = np.array([accuracy.interaction_share(values, noise**2) for values in known])
+    assert ((found[:, 1] <= 50) & (found[:, 2] >= 50)).mean() > 0.9
+
+
 def test_different_subcases_from_a_table():
     def table(values):
         return evidence(

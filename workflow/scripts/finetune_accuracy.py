@@ -14,7 +14,7 @@ def main(arguments=None):
     parser.writes(table="where to write accuracies")
     args = parser.read(arguments)
     rows, a = read_coded(args.predictions, PASSING), args.analysis
-    write_table("finetune_accuracy", finetune_accuracy(rows, a.class_rule, a.bootstrap, a.seed), args.table)
+    write_table("finetune_accuracy", finetune_accuracy(rows, a.subsets, a.class_rule, a.bootstrap, a.seed), args.table)
 
 
 if __name__ == "__main__":

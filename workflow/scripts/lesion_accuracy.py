@@ -19,7 +19,7 @@ def main(arguments=None):
     args = parser.read(arguments)
     (lesion,), a = read_rows(args.heads), args.analysis
     rows = read_coded(args.predictions, PASSING)
-    write_table("lesion_accuracy", lesion_accuracy(rows, lesion, a.class_rule, a.bootstrap, a.seed), args.table)
+    write_table("lesion_accuracy", lesion_accuracy(rows, lesion, a), args.table)
 
 
 if __name__ == "__main__":

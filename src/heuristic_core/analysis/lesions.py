@@ -6,12 +6,14 @@ import pandas as pd
 
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.scores import finetune_accuracy
+from heuristic_core.config.analysis import Analysis
 
 
-def lesion_accuracy(predictions: pd.DataFrame, lesion: Mapping, rule: str, bootstrap: int, seed: int) -> pd.DataFrame:
+def lesion_accuracy(predictions: pd.DataFrame, lesion: Mapping, analysis: Analysis) -> pd.DataFrame:
     """Table "lesion_accuracy" of one run from its predictions, and its row of table "lesions"; empty without any."""
     if predictions.empty:
         return frame("lesion_accuracy", [])
-    table = finetune_accuracy(predictions, rule, bootstrap, seed)
+    scoring = analysis.subsets, analysis.class_rule, analysis.bootstrap, analysis.seed
+    table = finetune_accuracy(predictions, *scoring)
     heads = [lesion["heads"]] * len(table)
     return frame("lesion_accuracy", table.assign(lesion=lesion["lesion"], heads=heads, size=lesion["size"]))

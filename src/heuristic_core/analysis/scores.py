@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.accuracy import RULES, chosen
+from heuristic_core.analysis.accuracy import AUC, RULES, chosen
 from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy, of_change
 from heuristic_core.analysis.frames import frame, numpy_generator
 from heuristic_core.analysis.measures import Measure, Subset, measures
@@ -18,7 +18,7 @@ from heuristic_core.pruning.subnetwork import FailedRun
 from heuristic_core.tables.schemas import RUN, STEP, SUBSET
 
 # What of table "finetune_predictions" its accuracies need.
-PASSING = [*RUN, *STEP, *SUBSET, "template", "example", "correct", "correct_merged"]
+PASSING = [*RUN, *STEP, *SUBSET, "template", "example", "correct", "correct_merged", "log_odds"]
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,7 @@ def accuracies(
         for one in parts
         for part in (models.assign(**one.identity, **_columns([one], full)), absent.assign(**one.identity))
     ]
-    chosen(pd.DataFrame([one.identity for one in parts]), subsets)  # an unknown name is an error
-    entering = [one for one in parts if not subsets or one.identity["subset"] in subsets]
+    entering = _entering(parts, subsets)
     groups = []
     for group in dict.fromkeys(one.identity["group"] for one in entering):
         of_group = [one for one in entering if one.identity["group"] == group]
@@ -104,14 +103,27 @@ def accuracies(
     )
 
 
-def finetune_accuracy(predictions: pd.DataFrame, rule: str, bootstrap: int, seed: int) -> pd.DataFrame:
-    """Table "finetune_accuracy" from table "finetune_predictions" of one fine-tuning run."""
+def finetune_accuracy(
+    predictions: pd.DataFrame, subsets: Collection[str] | None, rule: str, bootstrap: int, seed: int
+) -> pd.DataFrame:
+    """Table "finetune_accuracy" from table "finetune_predictions" of one fine-tuning run.
+
+    subsets: those that AUC is of; None for all.
+    """
     model = [*RUN, *STEP]
     models = predictions[model].drop_duplicates().reset_index(drop=True)
     no_logits = np.empty((len(predictions), 0))
-    parts = scores(predictions, no_logits, model, rule, bootstrap, seed)
+    parts = list(scores(predictions, no_logits, model, rule, bootstrap, seed))
     rows = [models.assign(**one.identity, **_accuracy([one])) for one in parts]
+    whole, _ = measures(_entering(parts, subsets))
+    rows += [models.assign(group=AUC, **one.columns()) for one in whole if one.group == AUC]
     return frame("finetune_accuracy", pd.concat(rows).sort_values("step", kind="stable"))
+
+
+def _entering(parts: Sequence[Scores], subsets: Collection[str] | None) -> list[Scores]:
+    """The parts that enter group means. Raises ValueError on an unknown subset."""
+    chosen(pd.DataFrame([one.identity for one in parts]), subsets)
+    return [one for one in parts if not subsets or one.identity["subset"] in subsets]
 
 
 def _accuracy(parts: list[Scores]) -> dict:

@@ -110,30 +110,40 @@ def own_subcases(evidence: Evidence, group: str, sparsity: str) -> Estimate:
 
     It is 0 where seeds differ by the same on every subset, and 100 where one subset tells nothing of another: one minus
     the intraclass correlation of subsets (consistency, Shrout and Fleiss 1979), with its F interval. Subsets on which
-    all seeds are alike are left out.
+    all seeds are alike are left out. The variance that evaluation pairs add to an accuracy, by its interval, is taken
+    off; as all seeds are evaluated on the same pairs, this is rather too much, and the share rather too small.
     """
     rows = evidence.spread("accuracy", group, sparsity)
-    values = rows.pivot(index="seed", columns="subset", values="accuracy").dropna()
-    values = values.loc[:, values.std() > 0].to_numpy()
+    rows = rows.assign(noise=((rows["high"] - rows["low"]) / (2 * stats.norm.ppf(0.975))) ** 2)
+    table = rows.pivot(index="seed", columns="subset", values=["accuracy", "noise"])
+    values = table["accuracy"].dropna()
+    values = values.loc[:, values.std() > 0]
+    noise = table["noise"].reindex_like(values).astype(float).fillna(0.0).to_numpy().mean() if values.size else 0.0
+    values = values.to_numpy()
     n, subsets = _several(values), values.shape[1]
     if subsets < 2:
         raise CannotSay(f"pruning seeds differ on {subsets} {group} subsets")
-    share, low, high = interaction_share(values)
+    share, low, high = interaction_share(values, noise)
     detail = f"{subsets} subsets, {n} seeds; common to all subsets {100 - share:.0f} %"
     return Estimate(share, low, high, n, SEEDS, detail)
 
 
-def interaction_share(values: np.ndarray) -> tuple[float, float, float]:
-    """What :func:`own_subcases` says, with the ends of its interval, within 0 and 100; values: [seeds, subsets]."""
+def interaction_share(values: np.ndarray, noise: float = 0.0) -> tuple[float, float, float]:
+    """What :func:`own_subcases` says, with the ends of its interval, within 0 and 100.
+
+    values: [seeds, subsets]. noise: the variance of each of them that is no difference between seeds.
+    """
     seeds, subsets = values.shape
     common = subsets * values.mean(axis=1).var(ddof=1)
     own = (values - values.mean(axis=1, keepdims=True) - values.mean(axis=0)).var() * seeds * subsets
     own /= (seeds - 1) * (subsets - 1)
     degrees = seeds - 1, (seeds - 1) * (subsets - 1)
     factors = 1, stats.f.ppf(0.975, *reversed(degrees)), 1 / stats.f.ppf(0.975, *degrees)
-    ratios = np.array([common * factor for factor in factors])
-    correlations = (ratios - own) / (ratios + (subsets - 1) * own)
-    value, low, high = (100 * (1 - correlations)).clip(0, 100).tolist()
+    # Expected: common = subsets * (variance in common) + own, own = (variance of single subsets) + noise.
+    in_common = np.array([max(common * factor - own, 0) / subsets for factor in factors])
+    own_ends = own * degrees[1] / np.array([degrees[1], *stats.chi2.ppf([0.975, 0.025], degrees[1])])
+    single = own - own * np.minimum(noise / np.maximum(own_ends, 1e-12), 1)
+    value, low, high = (100 * single / np.maximum(single + in_common, 1e-12)).tolist()
     return value, low, high
 
 

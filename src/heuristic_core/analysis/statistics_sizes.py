@@ -1,4 +1,8 @@
-"""Statistics of claims about effective size: how much generalising takes, and how that changes over fine-tuning."""
+"""Statistics of claims about effective size: how much generalising takes, and how that changes over fine-tuning.
+
+A size at the floor of the grid may be anything from 0 to that floor. Intervals of sizes reach from the least to the
+most that these allow; estimates take the floor itself.
+"""
 
 import numpy as np
 import pandas as pd
@@ -25,8 +29,10 @@ def size_range(evidence: Evidence, group: str) -> Estimate:
     by_seed = _by_seed(sizes).dropna(how="all")
     if len(by_seed) < 2:
         raise CannotSay(f"effective size on {group} is defined at {len(by_seed)} checkpoints: {_series(sizes)}")
+    least, most = _ends(sizes)
     widths = (by_seed.max() - by_seed.min()).dropna()
-    return Estimate(*mean_interval(widths), len(widths), SEEDS, f"by step: {_series(sizes)}")
+    ends = (least.max() - most.min()).clip(lower=0), most.max() - least.min()
+    return Estimate(*_interval(widths, *ends), len(widths), SEEDS, f"by step: {_series(sizes)}")
 
 
 def size_gap(evidence: Evidence) -> Estimate:
@@ -36,7 +42,9 @@ def size_gap(evidence: Evidence) -> Estimate:
     gap = (_by_seed(ood) - _by_seed(id_)).reindex([step]).iloc[0].dropna()
     if gap.empty:
         raise CannotSay(f"effective size on ID is not defined at step {step}")
-    return Estimate(*mean_interval(gap), len(gap), SEEDS, f"at step {step}; OOD: {_series(ood)}; ID: {_series(id_)}")
+    ends = [(one - other).loc[step] for one, other in zip(_ends(ood), reversed(_ends(id_)), strict=True)]
+    detail = f"at step {step}; OOD: {_series(ood)}; ID: {_series(id_)}"
+    return Estimate(*_interval(gap, *ends), len(gap), SEEDS, detail)
 
 
 def size_jump(evidence: Evidence) -> Estimate:
@@ -49,14 +57,19 @@ def size_jump(evidence: Evidence) -> Estimate:
     before, step = _onset(_sizes(evidence, OOD))
     if before is None:
         raise CannotSay(f"effective size on OOD is defined from the first checkpoint on, step {step}")
-    growths = [_by_seed(sizes).reindex([before, step]).diff().iloc[1] for sizes in (both, id_)]
-    growth = (growths[0] - growths[1]).dropna()
+    growth = _growth(_by_seed(both), _by_seed(both), before, step) - _growth(_by_seed(id_), _by_seed(id_), before, step)
+    growth = growth.dropna()
     if growth.empty:
         raise CannotSay(
             f"effective size on ID, and on ID and OOD together, is not defined at steps {before} and {step}"
         )
+    of_both, of_id = _ends(both), _ends(id_)
+    ends = [
+        _growth(of_both[k], of_both[1 - k], before, step) - _growth(of_id[1 - k], of_id[k], before, step)
+        for k in (0, 1)
+    ]
     detail = f"from step {before} to {step}; ID and OOD 1:1: {_series(both)}; ID: {_series(id_)}"
-    return Estimate(*mean_interval(growth), len(growth), SEEDS, detail)
+    return Estimate(*_interval(growth, *ends), len(growth), SEEDS, detail)
 
 
 def size_against_ood(evidence: Evidence) -> Estimate:
@@ -123,6 +136,23 @@ def _sizes(evidence: Evidence, group: str) -> pd.DataFrame:
 def _by_seed(sizes: pd.DataFrame) -> pd.DataFrame:
     """Sizes by [step, pruning seed]."""
     return sizes[sizes["seed"].notna()].pivot(index="step", columns="seed", values="effective_size").sort_index()
+
+
+def _ends(sizes: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The least and the most that each size by [step, pruning seed] may be."""
+    at_floor = sizes["effective_size"] <= sizes["floor"]
+    return _by_seed(sizes.assign(effective_size=sizes["effective_size"].mask(at_floor, 0.0))), _by_seed(sizes)
+
+
+def _growth(later: pd.DataFrame, earlier: pd.DataFrame, before: int, step: int) -> pd.Series:
+    """Size at `step`, of the first table, minus size at `before`, of the second: by pruning seed."""
+    return later.reindex([step]).iloc[0] - earlier.reindex([before]).iloc[0]
+
+
+def _interval(values: pd.Series, least: pd.Series, most: pd.Series) -> tuple[float, float | None, float | None]:
+    """The mean over pruning seeds, and a t interval that holds for all values from `least` to `most`."""
+    value, *_ = mean_interval(values)
+    return value, mean_interval(least[values.index])[1], mean_interval(most[values.index])[2]
 
 
 def _onset(ood: pd.DataFrame) -> tuple[int | None, int]:

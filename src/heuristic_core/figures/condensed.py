@@ -5,23 +5,26 @@ from collections.abc import Sequence
 import pandas as pd
 
 from heuristic_core.analysis.accuracy import J
+from heuristic_core.figures.collapsed import MODEL, with_collapses
 from heuristic_core.figures.roles import ROLES
 from heuristic_core.figures.rows import some
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import bracket, number, percent, seed_label
 
-STATISTICS = ["min", "max", "mean", "sd", "low", "high", "n"]
+STATISTICS = ["min", "max", "mean", "sd", "low", "high", "n", "collapsed"]
 COLUMNS = ["over", "ft_seed", "step", "sparsity", "subset", "group", "full", "full_low", "full_high", *STATISTICS]
 HEADS = ["sparsity", "full model", "min", "max", "mean", "sd", "95 % interval", "n"]
 
 
-def beside_full(full: pd.DataFrame, summary: pd.DataFrame, key: str, order: Sequence[str], context, sparsities):
+def beside_full(full: pd.DataFrame, tables, key: str, order: Sequence[str], context, sparsities):
     """The rows of table "summary" at the last step, with the full model's accuracy: the marks of both tables.
 
-    full: the full model's rows of table "accuracy" or "group_accuracy". key: "subset" or "group", what a row is of.
+    full: the full model's rows of table "accuracy" or "group_accuracy". tables: "summary", and "runs" where a study has
+    it, of which column `collapsed` counts. key: "subset" or "group", what a row is of.
     order: the subsets or groups shown. Rows over fine-tuning seeds are below the others, where there are several;
     there the full model's accuracy is a mean, too, its interval Student's t.
     """
+    summary = _with_collapses(tables, context)
     here = (summary["step"] == context.last) & summary["sparsity"].isin(sparsities) & summary[key].isin(order)
     if key == "group":
         here &= summary["subset"].isna()
@@ -37,6 +40,17 @@ def beside_full(full: pd.DataFrame, summary: pd.DataFrame, key: str, order: Sequ
         parts.append(rows[rows["over"] == "fine-tuning seeds"].merge(over, on=key))
     marks = pd.concat(parts).assign(place=lambda rows: rows[key].map(list(order).index))
     return marks.sort_values(["ft_seed", "sparsity", "place"], kind="stable", ignore_index=True)[COLUMNS]
+
+
+def _with_collapses(tables, context) -> pd.DataFrame:
+    """Table "summary" with a count of the collapsed subnetworks behind every row; 0 without table "runs"."""
+    rows = with_collapses(tables.get("runs", pd.DataFrame(columns=MODEL))[MODEL], tables)
+    rows = rows[rows["collapsed"] & rows["seed"].isin(list(context.seeds)) & (rows["repeat"] == 0)]
+    cell = ["step", "sparsity", "ft_seed"]
+    counts = pd.concat([rows[cell], rows[cell].assign(ft_seed=pd.NA)]).value_counts(dropna=False).rename("collapsed")
+    summary = tables["summary"].astype({"ft_seed": "Int64"})
+    found = summary.merge(counts.reset_index().astype({"ft_seed": "Int64"}), on=cell, how="left")
+    return found.assign(collapsed=found["collapsed"].fillna(0).astype(int))
 
 
 def sheets(marks: pd.DataFrame) -> list[Sheet]:
@@ -58,4 +72,5 @@ def _cells(row) -> list[str]:
     name = ROLES[row.group].label if pd.isna(row.subset) else row.subset
     full = number(row.full, 2) + bracket(row.full_low, row.full_high)
     values = [number(value, 2) for value in (row.min, row.max, row.mean, row.sd)]
-    return [name, percent(row.sparsity), full, *values, bracket(row.low, row.high).strip(), f"{row.n}"]
+    count = f"{row.n} ({row.collapsed} collapsed)" if row.collapsed else f"{row.n}"
+    return [name, percent(row.sparsity), full, *values, bracket(row.low, row.high).strip(), count]

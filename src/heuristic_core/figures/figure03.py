@@ -5,6 +5,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.patches import Patch
 
+from heuristic_core.figures.collapsed import crossed, crosses, with_collapses
 from heuristic_core.figures.panels import panels, percent_axis, upright_height
 from heuristic_core.figures.roles import ROLES
 from heuristic_core.figures.rows import CELL_MARKS, ft_seeds, full_model, shown, subnetworks, subset_groups
@@ -32,7 +33,7 @@ def draw(tables, settings, context):
     figure, axes = panels(settings, len(seeds), 1, height, sharex=True)
     colours = sns.color_palette("viridis", len(context.seeds))
     models = {FULL: "black"} | dict(zip(map(str, context.seeds), colours, strict=True))
-    marks = pd.concat([full, cell])
+    marks = with_collapses(pd.concat([full, cell]), tables)
     marks = marks[marks["subset"].isin(list(groups))]
     named = marks.assign(model=marks["seed"].astype(str).where(marks["seed"].notna(), FULL))
     for ax, ft_seed in zip(axes[:, 0], seeds, strict=True):
@@ -42,8 +43,9 @@ def draw(tables, settings, context):
     axes[-1, 0].set_xticks(range(len(groups)), labels, rotation=90 if crowded else 0)
     title = "bars from left to right: the full model, then subnetworks by pruning seed"
     bars = [Patch(color=colour, label=model) for model, colour in models.items()]
+    bars += crossed(marks["collapsed"].any(), "collapsed: at chance in-domain")
     figure.legend(handles=bars, loc="outside upper center", ncols=len(models), title=title, **COMPACT)
-    return figure, marks[CELL_MARKS]
+    return figure, marks[[*CELL_MARKS, "collapsed"]]
 
 
 def _bars(ax, rows: pd.DataFrame, subsets: list[str], models: dict) -> None:
@@ -59,6 +61,7 @@ def _bars(ax, rows: pd.DataFrame, subsets: list[str], models: dict) -> None:
     colours = [models[name] for name in rows["model"]]
     ax.hlines(rows["accuracy"], left, left + width, color=colours, linewidth=1.2, zorder=3)
     ax.vlines(left + width / 2, rows["low"], rows["high"], **WHISKER, zorder=4)
+    crosses(ax, (left + width / 2)[rows["collapsed"]], rows.loc[rows["collapsed"], "accuracy"])
     percent_axis(ax.yaxis)
     ax.set(xlim=(-0.5, len(subsets) - 0.5), xlabel="", ylabel="accuracy (%)")
     ax.spines["bottom"].set_position(("data", 0))

@@ -1,4 +1,4 @@
-"""Figure 10: the full model's accuracy over fine-tuning, subset by subset, and its J."""
+"""Figure 10: the full model's accuracy over fine-tuning, subset by subset, and its J and AUC."""
 
 from itertools import cycle
 
@@ -6,16 +6,16 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
-from heuristic_core.analysis.accuracy import J
+from heuristic_core.analysis.accuracy import AUC
 from heuristic_core.figures.lines import lines
 from heuristic_core.figures.panels import panels, percent_axis, spread_out
-from heuristic_core.figures.roles import ROLES, Role
-from heuristic_core.figures.rows import GROUPS, ft_seeds, j_values, means, shown, some, subset_groups
+from heuristic_core.figures.roles import ROLES, Role, group_label
+from heuristic_core.figures.rows import MEASURED, ft_seeds, j_values, means, shown, some, subset_groups
 from heuristic_core.figures.style import SMALL
 from heuristic_core.figures.text import bracket, number, seed_label
 
 LINES = ("-", "--", "-.", ":")
-NAMES = {group: f"{ROLES[group].label}, mean" for group in GROUPS} | {J: ROLES[J].label}
+NAMES = {group: group_label(group) for group in MEASURED}
 BOLD = {name: ROLES[group]._replace(marker="") for group, name in NAMES.items()}
 LABEL_HEIGHT = 0.125  # inches from one label to the next
 
@@ -23,13 +23,14 @@ LABEL_HEIGHT = 0.125  # inches from one label to the next
 def draw(tables, settings, context):
     """Rows: fine-tuning seeds. Marks: one row per point; subset is null for the mean of a group."""
     trace = some(tables["finetune_accuracy"], "rows in table finetune_accuracy")
+    auc = trace[trace["group"] == AUC]
     groups = subset_groups(trace, shown(settings, context))
     trace = trace[trace["subset"].isin(list(groups))]
     ood = [subset for subset, group in groups.items() if group == "ood"]
     dark = sns.color_palette("YlOrBr", 2 * len(ood))[len(ood) :]
     styles = zip(ood, dark, cycle(LINES), strict=False)
     thin = {subset: Role(subset, colour, line=line) for subset, colour, line in styles}
-    whole = [means(trace, ["ft_seed", "step", "group"]), j_values(trace, ["ft_seed", "step"])]
+    whole = [means(trace, ["ft_seed", "step", "group"]), j_values(trace, ["ft_seed", "step"]), auc]
     points = pd.concat([trace[trace["subset"].isin(ood)], *whole]).sort_values("step", kind="stable")
     points["name"] = points["subset"].fillna(points["group"].map(NAMES))
     seeds = ft_seeds(points)
@@ -38,7 +39,7 @@ def draw(tables, settings, context):
     for ax, ft_seed in zip(axes[:, 0], seeds, strict=True):
         _panel(ax, points[points["ft_seed"] == ft_seed], thin, spacing=106 * LABEL_HEIGHT / height)
         ax.set_title(seed_label(ft_seed), loc="left")
-        ax.set_ylabel("accuracy (%), J (points)")
+        ax.set_ylabel("accuracy and AUC (%), J (points)")
     axes[-1, 0].set_xlabel("fine-tuning step")
     return figure, points[["ft_seed", "step", "subset", "group", "n", "accuracy", "low", "high", "unit"]]
 

@@ -10,4 +10,4 @@ def draw(tables, settings, context):
     """No figure. Marks: one row per row of the table."""
     full = full_model(tables["accuracy"], context.last)
     order = list(subset_groups(full, shown(settings, context)))
-    return None, beside_full(full, tables["summary"], "subset", order, context, [context.mid])
+    return None, beside_full(full, tables, "subset", order, context, [context.mid])

@@ -10,4 +10,4 @@ def draw(tables, settings, context):
     """No figure. Marks: one row per row of the table. Raises ValueError where the settings choose subsets."""
     groups_alone(settings)
     full = full_model(tables["group_accuracy"], context.last)
-    return None, beside_full(full, tables["summary"], "group", MEASURED, context, [context.mid, context.high])
+    return None, beside_full(full, tables, "group", MEASURED, context, [context.mid, context.high])

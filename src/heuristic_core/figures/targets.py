@@ -34,7 +34,7 @@ TARGETS = {
     "figure02": Target(
         ("accuracy", "group_accuracy"), "Subnetworks agree in-domain and disagree out-of-domain", also=RUNS
     ),
-    "figure03": Target(("accuracy",), "Each subnetwork has its own out-of-domain profile"),
+    "figure03": Target(("accuracy",), "Each subnetwork has its own out-of-domain profile", also=RUNS),
     "figure04": Target(("group_accuracy",), "Accuracy against sparsity", also=RUNS),
     "figure05": Target(("core",), "Heads by the number of subnetworks that keep them", task="mnli"),
     "figure06": Target(SIZES, "Effective size over fine-tuning", model="bert", needs=OVER_STEPS, also=RUNS),
@@ -65,9 +65,9 @@ TARGETS = {
     ),
     "table3": Target(("ablations",), "Ablating core heads from the full model", model="bert", task="mnli"),
     "table4": Target(("ablations",), "Ablating core heads from the full model", "table3", model="bert", task="qqp"),
-    "table5": Target(("accuracy", "summary"), "Subnetworks of the mid sparsity, subset by subset"),
+    "table5": Target(("accuracy", "summary"), "Subnetworks of the mid sparsity, subset by subset", also=RUNS),
     "table6": Target(("ablations",), "Ablating core heads from the full model", "table3", model="roberta"),
-    "table7": Target(("group_accuracy", "summary"), "Subnetworks of both sparsities, group by group"),
+    "table7": Target(("group_accuracy", "summary"), "Subnetworks of both sparsities, group by group", also=RUNS),
     "table8": Target(("ablations",), "Ablating core heads from the full model", "table3", model="gpt2"),
     "table_core": Target(("core_null",), "Heads that all subnetworks share, against chance"),
     "table_overlap": Target(

@@ -21,6 +21,11 @@ SUBSET = {
     "group": (STRING, "id, ood (the overlap heuristic is wrong) or ood-entailment (it is right)"),
     "family": (STRING, "lexical_overlap, subsequence, constituent, or null"),
 }
+SUBSET_OR_AUC = SUBSET | {
+    "subset": (STRING, "evaluation subset; null where group is auc"),
+    "group": (STRING, "id, ood (the overlap heuristic is wrong) or ood-entailment (it is right); auc: the area under "
+                      "the ROC curve of the last two by log odds of entailment, percent, the mean over families"),
+}  # fmt: skip
 ABLATION = {
     "kind": (STRING, "what takes the heads' place: mean, zero or resample"),
     "ablation": (STRING, "name of the ablated set; none: the full model"),

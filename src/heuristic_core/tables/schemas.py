@@ -28,6 +28,7 @@ from heuristic_core.tables.columns import (
     STEP,
     STRING,
     SUBSET,
+    SUBSET_OR_AUC,
     WHY,
 )
 from heuristic_core.tables.masks import MASKS
@@ -102,9 +103,9 @@ SCHEMAS = {
         "loss": (REAL, "mean training loss, nats, since the row before"),
         "learning_rate": (REAL, "at this step"),
     },
-    "finetune_accuracy": RUN | STEP | SUBSET | ACCURACY | INTERVAL,
+    "finetune_accuracy": RUN | STEP | SUBSET_OR_AUC | ACCURACY | INTERVAL,
     "lesions": RUN | LESION | WHY,
-    "lesion_accuracy": RUN | STEP | LESION | SUBSET | ACCURACY | INTERVAL,
+    "lesion_accuracy": RUN | STEP | LESION | SUBSET_OR_AUC | ACCURACY | INTERVAL,
     "prune_trace": RUN | STEP | CELL | {
         "prune_step": (INT, "step of pruning"),
         "kl": (REAL, "KL(full || gated), nats, mean over the batch"),
