@@ -113,6 +113,22 @@ def pairs(encoded):
 
 
 @pytest.fixture(scope="session")
+def tables():
+    """The synthetic tables that figures are tested on."""
+    from drawn import TABLES
+
+    return TABLES
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """Name -> (figure, marks) of these tables."""
+    from drawn import Drawn
+
+    return Drawn()
+
+
+@pytest.fixture(scope="session")
 def finished(tmp_path_factory):
     """A folder in which the reduced study has run to its end; all tests share it, so copy what you change.
 
