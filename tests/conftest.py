@@ -112,6 +112,19 @@ def pairs(encoded):
     return PairTensors(encoded)
 
 
+@pytest.fixture(scope="module")
+def inputs(fused, pairs):
+    """What pruning of that model on these pairs starts from."""
+    import torch
+
+    from heuristic_core.evaluation.evaluate import all_logits
+    from heuristic_core.models.ablation import component_means
+    from heuristic_core.pruning.prune import PruningInputs
+
+    means = component_means(fused, pairs, torch.arange(len(pairs)).split(16))
+    return PruningInputs(fused, means, pairs, all_logits(fused, pairs))
+
+
 @pytest.fixture(scope="session")
 def tables():
     """The synthetic tables that figures are tested on."""
