@@ -180,6 +180,12 @@ def checkout(settled, tmp_path):
 
 
 @pytest.fixture
+def copy(finished, tmp_path):
+    """The finished study in a folder of its own."""
+    return shutil.copytree(finished, tmp_path / "copy", symlinks=True)
+
+
+@pytest.fixture
 def changed(tmp_path):
     """A function that writes the reduced study with some settings changed, each given as `block.key`."""
 
