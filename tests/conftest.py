@@ -112,6 +112,35 @@ def pairs(encoded):
     return PairTensors(encoded)
 
 
+@pytest.fixture(scope="module")
+def inputs(fused, pairs):
+    """What pruning of that model on these pairs starts from."""
+    import torch
+
+    from heuristic_core.evaluation.evaluate import all_logits
+    from heuristic_core.models.ablation import component_means
+    from heuristic_core.pruning.prune import PruningInputs
+
+    means = component_means(fused, pairs, torch.arange(len(pairs)).split(16))
+    return PruningInputs(fused, means, pairs, all_logits(fused, pairs))
+
+
+@pytest.fixture(scope="session")
+def tables():
+    """The synthetic tables that figures are tested on."""
+    from drawn import TABLES
+
+    return TABLES
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """Name -> (figure, marks) of these tables."""
+    from drawn import Drawn
+
+    return Drawn()
+
+
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory):
     """A folder in which the reduced study has run to its end; all tests share it, so copy what you change.
@@ -148,6 +177,12 @@ def settled(finished, tmp_path_factory):
 def checkout(settled, tmp_path):
     """A copy of that checkout, in a folder of another name."""
     return shutil.copytree(settled, tmp_path / "moved", symlinks=True)
+
+
+@pytest.fixture
+def copy(finished, tmp_path):
+    """The finished study in a folder of its own."""
+    return shutil.copytree(finished, tmp_path / "copy", symlinks=True)
 
 
 @pytest.fixture

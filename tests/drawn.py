@@ -1,9 +1,36 @@
-"""What is drawn from the synthetic tables of figure_tables.py, and ways to look at it."""
+"""The synthetic tables together, what is drawn from them, and ways to look at it."""
 
-from figure_tables import CONTEXT, build
+import figure_head_tables as heads
+import figure_tables as models
+import numpy as np
+import pandas as pd
+from figure_tables import CONTEXT, table
 
+from heuristic_core.analysis.accuracy import family_scores_of, group_accuracy_of
 from heuristic_core.config.analysis import Figure
 from heuristic_core.figures import draw
+
+
+def build():
+    rng = np.random.default_rng(7)
+    core, trace = list(heads.core_rows(rng)), list(models.trace_rows(np.random.default_rng(8)))
+    accuracy = table("accuracy", models.accuracy_rows(rng))
+    group_accuracy = table("group_accuracy", models.group_accuracy_rows(accuracy))
+    scores = models.measured(group_accuracy_of(accuracy))
+    group_accuracy = pd.concat([group_accuracy, scores.astype(group_accuracy.dtypes)], ignore_index=True)
+    families = table("family_scores", models.measured(family_scores_of(accuracy)).to_dict("records"))
+    tables = {"accuracy": accuracy, "group_accuracy": group_accuracy, "family_scores": families}
+    rows = {
+        "lesion_accuracy": models.lesion_rows(trace), "overlap_heads": heads.overlap_rows(core),
+        "summary": models.summary_rows(accuracy, group_accuracy), "variance": models.variance_rows(),
+        "finetune_accuracy": trace, "effective_size": models.effective_size_rows(rng),
+        "core": core, "core_seeds": heads.core_seeds_rows(), "core_null": heads.core_null_rows(),
+        "head_frequency": heads.frequency_rows(core), "rank_correlation": heads.rank_correlation_rows(),
+        "attention": heads.attention_rows(rng), "attention_maps": heads.attention_map_rows(rng),
+        "ablations": heads.ablation_rows(rng), "controls": models.control_rows(rng),
+    }  # fmt: skip
+    return tables | {name: table(name, list(of_table)) for name, of_table in rows.items()}
+
 
 TABLES = build()
 

@@ -5,7 +5,14 @@ from pathlib import PurePath
 import pytest
 
 # Of the files with tests of the finished study, those whose tests take longest.
-LONGEST = ("test_faults_kills.py", "test_damaged.py", "test_faults_runs.py", "test_killed.py", "test_variants.py")
+LONGEST = (
+    "test_faults_kills.py",
+    "test_damaged.py",
+    "test_faults_runs.py",
+    "test_faults_disks.py",
+    "test_killed.py",
+    "test_variants.py",
+)
 # Files whose tests share what is expensive, or what they change and put back: one process runs each of these.
 TOGETHER = {"test_own_task.py", "test_processors.py", "test_slurm.py"}
 

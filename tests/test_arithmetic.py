@@ -1,28 +1,18 @@
-"""Portable arithmetic: no job uses an operation that is not verified, and what a process computes with is checked."""
+"""Portable arithmetic: no job uses an operation that is not verified, and no order depends on the processor."""
 
 import ast
-import importlib.util
 import json
-import os
-import platform
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import operations
 import pytest
 import torch
-import yaml
+from marks import portable
 from reduced import ROOT
 from steps import JOBS, Steps
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
-
-from heuristic_core.common import arithmetic
-from heuristic_core.common.arithmetic import NATIVE, PORTABLE, SETTINGS
-from heuristic_core.config.study import ConfigError, parse_study
-from heuristic_core.jobs.arguments import Arguments
 
 # Whose every number is one of their inputs or a constant, an exact comparison, or a correctly rounded conversion.
 EXACT = {
@@ -34,7 +24,6 @@ EXACT = {
     *("scalar_tensor", "_local_scalar_dense", "_to_copy", "eq", "ne", "ge", "gt", "le", "lt"),
     *("argmax", "sort", "clamp", "clamp_min", "abs", "neg", "round"),
 }
-portable = pytest.mark.skipif(not arithmetic.available(), reason="this processor is no x86-64 with AVX2")
 
 
 class Used(TorchDispatchMode):
@@ -118,198 +107,6 @@ def test_an_operation_that_differs_is_named_and_so_are_other_versions():
     assert differences(recorded, found) == "not as recorded: mm, new"
     found |= {"versions": {"torch": "1", "numpy": "3"}}
     assert differences(recorded, found).endswith("here numpy 3, not 2")
-
-
-# ---- what a process computes with
-
-CHECK = """
-import numpy, scipy.linalg, torch
-from heuristic_core.common import arithmetic
-torch.set_num_threads(2)
-from heuristic_core.common.errors import InputError
-print(arithmetic.departures())
-try:
-    print(arithmetic.settle("portable", by_hand=False))
-except InputError as error:
-    print(error)
-"""
-
-
-def checked(**settings) -> str:
-    """What CHECK prints in a process with these environment variables and none of SETTINGS otherwise."""
-    kept = {name: value for name, value in os.environ.items() if name not in SETTINGS}
-    done = subprocess.run([sys.executable, "-c", CHECK], capture_output=True, text=True, env=kept | settings)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-@portable
-def test_libraries_that_compute_otherwise_are_named():
-    other = {"ATEN_CPU_CAPABILITY": "default", "MKL_CBWR": "AUTO", "OPENBLAS_CORETYPE": "Nehalem"}
-    found, error = checked(**other).splitlines()
-    for text in (found, error):
-        assert "torch computes with DEFAULT" in text
-        assert re.search(r"MKL computes with its branch \d+, not 3", text)
-        assert "numpy computes with OpenBLAS's kernels for Nehalem" in text
-        assert "scipy computes with OpenBLAS's kernels for Nehalem" in text
-        assert ("numpy computes with X86_V4" in text) == (" avx512bw " in Path("/proc/cpuinfo").read_text())
-    for own in ("torch computes with oneDNN", "torch computes on 2 threads"):  # settle changes these itself
-        assert own in found and own not in error
-    assert all(f"{name}={value}" in error for name, value in SETTINGS.items())
-    assert "or arithmetic = 'native'" in error
-
-
-@portable
-def test_what_was_prepared_is_no_departure():
-    found, chosen = checked(**SETTINGS).splitlines()
-    assert (found, chosen) == ("['torch computes on 2 threads', 'torch computes with oneDNN']", PORTABLE)
-
-
-@portable
-def test_builds_that_do_not_tell_what_they_compute_with_are_named(monkeypatch):
-    assert arithmetic.untold() == []
-    monkeypatch.setattr(arithmetic, "_mkl_branch", lambda torch: None)
-    monkeypatch.setattr(arithmetic, "_openblas", lambda: [("numpy", None), ("scipy", "Haswell")])
-    assert arithmetic.untold() == ["numpy", "torch"]
-    assert not any("MKL" in one or "OpenBLAS" in one for one in arithmetic.departures())
-
-
-@portable
-def test_what_computes_otherwise_later_leaves_no_record():
-    program = """
-import torch
-from heuristic_core.common import arithmetic
-from heuristic_core.common.errors import InputError
-arithmetic.settle("portable", by_hand=False)
-torch.set_num_threads(2)
-try:
-    arithmetic.check("portable")
-except InputError as error:
-    print(error)
-"""
-    environment = os.environ | SETTINGS
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
-    assert done.stdout.startswith("arithmetic = 'portable', but torch computes on 2 threads. Set ")
-
-
-@portable
-def test_a_script_started_by_hand_starts_itself_again_and_records_what_it_computes_in(checkpoint, encoded, tmp_path):
-    pairs, study = tmp_path / "pairs", tmp_path / "s"
-    encoded.save(pairs)
-    written = {name: study / name for name in ("means", "logits", "predictions")}
-    study.mkdir()
-    identity = {"study": "s", "model-name": "m", "task-name": "t", "ft-seed": 1, "step": 1}
-    options = identity | {"checkpoint": checkpoint, "train": pairs, "evaluation": pairs} | written
-    options |= {"arithmetic": PORTABLE, "code": "c", "log": study / "logs" / "job.log"}
-    command = [sys.executable, ROOT / "workflow" / "scripts" / "full_model.py"]
-    command += [part for name, value in options.items() for part in (f"--{name}", value)]
-    kept = {name: value for name, value in os.environ.items() if name not in SETTINGS}
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=kept)
-    assert done.returncode == 0, done.stderr
-    assert json.loads((study / "provenance" / "means.json").read_text())["arithmetic"] == PORTABLE
-
-
-@pytest.fixture
-def processor(monkeypatch, tmp_path):
-    """A function that makes the processor one with these flags, or of this machine."""
-
-    def made(flags="", machine="x86_64"):
-        (tmp_path / "cpuinfo").write_text(f"processor\t: 0\nflags\t\t: {flags}\n" if flags else "processor\t: 0\n")
-        monkeypatch.setattr(arithmetic, "Path", lambda path: tmp_path / "cpuinfo")
-        monkeypatch.setattr(platform, "machine", lambda: machine)
-        arithmetic.available.cache_clear()
-
-    yield made
-    arithmetic.available.cache_clear()
-
-
-@pytest.mark.parametrize(
-    ("of", "able"),
-    [
-        ({"flags": "fpu sse4_2 avx f16c fma avx2"}, True),
-        ({"flags": "fpu sse4_2 avx f16c"}, False),
-        ({"flags": "fpu avx2"}, False),
-        ({"flags": "fma avx2", "machine": "aarch64"}, False),
-        ({}, False),
-    ],
-)
-def test_where_portable_arithmetic_is_available(of, able, processor):
-    processor(**of)
-    assert arithmetic.available() is able
-
-
-def test_a_processor_that_cannot_computes_natively_and_its_environment_is_left_alone(processor, monkeypatch):
-    for name in SETTINGS:
-        monkeypatch.delenv(name, raising=False)
-    processor("fpu sse4_2 avx")
-    before = dict(os.environ)
-    arithmetic.prepare(PORTABLE)
-    assert dict(os.environ) == before == arithmetic.environment(PORTABLE)
-    assert arithmetic.settle(PORTABLE, by_hand=True) == NATIVE
-    assert dict(os.environ) == before
-
-
-def test_native_arithmetic_asks_for_nothing(processor):
-    processor("fma avx2")
-    assert arithmetic.environment(NATIVE, {"HOME": "a"}) == {"HOME": "a"}
-    assert arithmetic.environment(PORTABLE, {"HOME": "a"}) == {"HOME": "a"} | SETTINGS
-    assert arithmetic.settle(NATIVE, by_hand=True) == NATIVE
-    assert arithmetic.asked(["--log", "a"]) == NATIVE
-    assert arithmetic.asked(["--arithmetic", "portable", "--log", "a"]) == PORTABLE
-
-
-def test_forks_of_one_server_share_arithmetic_and_what_is_read_when_libraries_are_imported(monkeypatch):
-    path = ROOT / "workflow" / "fork_server" / "run.py"
-    monkeypatch.syspath_prepend(path.parent)
-    spec = importlib.util.spec_from_file_location("fork_server_run", path)
-    run = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(run)
-    monkeypatch.delenv("HF_HOME", raising=False)
-    first = run.kind(PORTABLE)
-    assert run.kind(PORTABLE) == first != run.kind(NATIVE)
-    monkeypatch.setenv("LANGUAGE", "en")
-    assert run.kind(PORTABLE) == first
-    monkeypatch.setenv("HF_HOME", "elsewhere")
-    assert run.kind(PORTABLE) != first
-
-
-# ---- configurations
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "message"),
-    [
-        ("arithmetic", "fast", "arithmetic = 'fast': input should be 'portable' or 'native'"),
-        ("finetune.threads", 2, "finetune.threads = 2 does not give the same bytes on every processor"),
-        ("finetune.precision", "bfloat16", "set finetune.precision = 'float32', or arithmetic = 'native'"),
-        ("prune.precision", "bfloat16", "set prune.precision = 'float32', or arithmetic = 'native'"),
-        ("model.pretraining.threads", 2, "set model.pretraining.threads = 1, or arithmetic = 'native'"),
-        ("precision", "float16", "set precision = 'float32', or arithmetic = 'native'"),
-        ("device", "cuda", "set device = 'cpu', or arithmetic = 'native'"),
-    ],
-)
-def test_a_configuration_that_cannot_be_portable_is_one_message(key, value, message):
-    values = yaml.safe_load((ROOT / "config" / "miniature-pretrain.yaml").read_text())
-    *blocks, name = key.split(".")
-    block = values
-    for part in blocks:
-        block = block[part]
-    block[name] = value
-    with pytest.raises(ConfigError) as caught:
-        parse_study(values)
-    assert message in str(caught.value)
-    assert len(str(caught.value).splitlines()) == 2  # what cannot be run, and why
-    if key != "arithmetic":
-        assert parse_study(values | {"arithmetic": "native"})
-
-
-@pytest.mark.parametrize("option", [("--device", "cuda"), ("--precision", "bfloat16")])
-def test_a_script_by_hand_refuses_what_is_not_portable(option, capsys):
-    parser = Arguments("test")
-    parser.device()
-    with pytest.raises(SystemExit):
-        parser.read(["--arithmetic", "portable", *option])
-    assert f"{' '.join(option)} does not go with --arithmetic portable" in capsys.readouterr().err
 
 
 # ---- ties

@@ -1,6 +1,6 @@
 """Faults of the machine, one function at a time: damaged saved states, two jobs in one place, what a kill leaves, and
-the messages. Faults of whole runs: test_faults_runs.py; of configurations and data: test_faults_configurations.py and
-test_faults_data.py."""
+the messages. Faults of whole runs: test_faults_runs.py; of disks: test_faults_disks.py; of configurations and data:
+test_faults_configurations.py and test_faults_data.py."""
 
 import errno
 import fcntl

@@ -11,7 +11,7 @@ from amounts import amount
 from damaged_bytes import damaged
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from test_readers import task_of
+from pair_files import task_of
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.tables.parquet import as_table

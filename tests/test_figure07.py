@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from figure_tables import CONTEXT, CORE, FT_SEEDS, attention_map_rows, core_rows, run, table
+from figure_head_tables import CORE, attention_map_rows, core_rows
+from figure_tables import CONTEXT, FT_SEEDS, run, table
 from matplotlib.collections import LineCollection
 from matplotlib.text import Text
 

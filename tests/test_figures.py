@@ -1,4 +1,4 @@
-"""Figures drawn from the synthetic tables of figure_tables.py."""
+"""Figures drawn from the synthetic tables of figure_tables.py and figure_head_tables.py."""
 
 import subprocess
 import sys
@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from amounts import first_fast
-from drawn import SHORT, TABLES, Drawn, only, settings
-from figure_tables import CONTEXT, CORE, FT_SEEDS, SUBSETS
+from drawn import SHORT, TABLES, only, settings
+from figure_head_tables import CORE
+from figure_tables import CONTEXT, FT_SEEDS, SUBSETS
 
 from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.config.analysis import Counterpart, Figure
@@ -18,16 +19,6 @@ from heuristic_core.figures.save import save
 from heuristic_core.figures.targets import TARGETS, module, outputs
 
 DRAWN = [name for name, target in TARGETS.items() if set(target.tables) <= TABLES.keys()]
-
-
-@pytest.fixture(scope="module")
-def tables():
-    return TABLES
-
-
-@pytest.fixture(scope="module")
-def drawn():
-    return Drawn()
 
 
 def texts(figure):

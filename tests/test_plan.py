@@ -6,147 +6,19 @@ from collections import Counter
 
 import pytest
 from conftest import ROOT, SHARED
+from planning import PAPER
 from reduced import REDUCED, STUDY, counted, planned
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config import load_study
-from heuristic_core.config.lesion import Lesion
-from heuristic_core.config.models import PretrainedModel
 from heuristic_core.config.tasks import EvaluationSplit, Split
-from heuristic_core.plan.devices import device, hours
+from heuristic_core.plan.devices import device
 from heuristic_core.plan.jobs import jobs
-from heuristic_core.plan.memory import memory
-from heuristic_core.plan.needs import needs
-from heuristic_core.plan.pairs import Pairs, StudyPairs, pairs_of
+from heuristic_core.plan.pairs import Pairs, pairs_of
 from heuristic_core.plan.report import plan
-from heuristic_core.plan.shapes import Shape, shape_of
-from heuristic_core.plan.space import PREDICTION, disk
+from heuristic_core.plan.shapes import shape_of
+from heuristic_core.plan.space import disk
 from heuristic_core.plan.work import work_of
-
-PAPER = load_study(ROOT / "config" / "paper-mnli-bert.yaml")
-BERT = shape_of(PAPER.model)
-HUNDRED = StudyPairs(Pairs(100, 4000), Pairs(50, 1000), subsets=5, largest=10, counted=True)
-
-
-def by_name(study, shape, data):
-    return {part.name: part for part in work_of(study, shape, data)}
-
-
-# ---- shapes
-
-
-def test_a_shape_has_the_parameters_of_the_model(bert, checkpoint):
-    shape = shape_of(PretrainedModel(name="tiny", source="pretrained", folder=str(checkpoint)))
-    classifier = sum(weight.numel() for weight in bert.classifier.parameters())
-    assert shape.parameters == bert.num_parameters() - classifier
-
-
-def test_the_papers_models_have_the_sizes_that_are_published():
-    sizes = {"mnli-bert": 108.3, "mnli-roberta": 124.6, "mnli-gpt2": 124.4}
-    for name, size in sizes.items():
-        found = shape_of(load_study(ROOT / "config" / f"paper-{name}.yaml").model).parameters / 1e6
-        assert found == pytest.approx(size, rel=0.01)
-
-
-def test_a_model_of_unknown_shape_is_named():
-    with pytest.raises(InputError, match=r"model.hub = 'someone/else'.*fetch"):
-        shape_of(PretrainedModel(name="x", source="pretrained", hub="someone/else", revision="0" * 40))
-
-
-def test_gpt2s_names_are_read_and_a_missing_number_is_named(tmp_path):
-    model = PretrainedModel(name="tiny", source="pretrained", folder=str(tmp_path))
-    text = '{"n_layer": 2, "n_head": 4, "n_embd": 8, "n_inner": null, "vocab_size": 9, "n_positions": 10%s}'
-    (tmp_path / "config.json").write_text(text % "")
-    assert shape_of(model) == Shape(layers=2, heads=4, hidden=8, feed_forward=32, vocabulary=9, positions=10)
-    (tmp_path / "config.json").write_text((text % "").replace("n_layer", "n_laier"))
-    with pytest.raises(InputError, match=r"config.json: no num_hidden_layers"):
-        shape_of(model)
-
-
-# ---- work
-
-
-def test_work_of_the_papers_study_is_what_its_grid_says():
-    found = by_name(PAPER, BERT, HUNDRED)
-    assert found["fine-tuning"].pairs == 61_360 * 32
-    assert found["evaluation in passing"].times == 1 + 123  # before the first step, every 500, and at the end
-    surface = 33 * sum(6500 + 56 * percent for percent in range(5, 75, 5))
-    assert found["pruning"].times == surface + (9 + 3) * (9300 + 10_420)
-    assert found["subnetworks"].times == 486
-    assert found["controls"].times == 24 + 2
-
-
-def test_a_pruning_step_of_bert_takes_the_operations_that_its_products_have():
-    """docs/performance.md: 128 pairs of 39 tokens, about 1,600 GFLOP in products with weights."""
-    pruning = by_name(PAPER, BERT, HUNDRED._replace(train=Pairs(1, 39)))["pruning"]
-    assert pruning.flops / pruning.times == pytest.approx(1.7e12, rel=0.05)
-
-
-def test_every_fine_tuning_seed_does_the_same_work():
-    more = PAPER.model_copy(update={"finetune": PAPER.finetune.model_copy(update={"seeds": [1, 2, 3]})})
-    for one, three in zip(work_of(PAPER, BERT, HUNDRED), work_of(more, BERT, HUNDRED), strict=True):
-        assert (three.times, three.pairs, three.flops) == (3 * one.times, 3 * one.pairs, pytest.approx(3 * one.flops))
-
-
-def test_a_lesioned_run_does_the_work_of_fine_tuning():
-    lesioned = PAPER.model_copy(update={"lesion": Lesion(control_draws=2)})
-    before, after = (by_name(study, BERT, HUNDRED) for study in (PAPER, lesioned))
-    assert not any("lesioned" in name for name in before)
-    for name in ("fine-tuning", "evaluation in passing"):
-        assert after[name] == before[name]
-        assert after[f"lesioned {name}"].rules == ("lesion",)
-        assert after[f"lesioned {name}"].flops == pytest.approx(3 * before[name].flops)
-    assert needs(lesioned)["lesion"] == needs(PAPER)["finetune"] == needs(lesioned)["finetune"]
-    disks = [disk(study, BERT, HUNDRED, work_of(study, BERT, HUNDRED)) for study in (PAPER, lesioned)]
-    passing = after["lesioned evaluation in passing"].pairs
-    assert disks[1]["predictions"] - disks[0]["predictions"] == pytest.approx(passing * PREDICTION)
-
-
-# ---- hours
-
-
-def test_a_timed_piece_of_work_takes_the_time_that_it_took():
-    """The published one: 486 runs at 90 minutes are 729 hours; their steps are 8,662 on average, not 9,300."""
-    pruning = by_name(PAPER, BERT, HUNDRED._replace(train=Pairs(1, 39)))["pruning"]
-    took = hours(pruning, BERT, device("a5000"), "float32")
-    assert took.kind == "published"
-    assert took.hours == pytest.approx(486 * 1.5 * (pruning.times / 486 / 9300), rel=0.01)
-
-
-def test_what_was_not_timed_is_an_estimate():
-    found = by_name(PAPER, BERT, HUNDRED)
-    assert hours(found["fine-tuning"], BERT, device("a5000"), "float32").kind == "estimate"
-    assert hours(found["pruning"], BERT, device("h100"), "float32").kind == "estimate"
-    assert hours(found["pruning"], BERT, device("cpu"), "float32").kind == "measured"
-    wider = BERT.model_copy(update={"hidden": 1024})
-    assert hours(found["pruning"], wider, device("cpu"), "float32").kind == "estimate"
-
-
-def test_a_throughput_holds_for_its_precision():
-    """MiniLM; devices.yaml has 4,300 and 7,900 evaluated tokens a second."""
-    shape = Shape(layers=6, heads=12, hidden=384, feed_forward=1536, vocabulary=30522, positions=512)
-    found = by_name(PAPER, shape, HUNDRED._replace(train=Pairs(1, 37.6), evaluation=Pairs(10, 376)))
-    took = {p: hours(found["full models"], shape, device("cpu"), p) for p in ("float32", "bfloat16", "float16")}
-    for precision, rate in (("float32", 4300), ("bfloat16", 7900)):
-        assert took[precision].kind == "measured"
-        assert took[precision].hours == pytest.approx(found["full models"].tokens / rate / 3600, rel=0.01)
-    assert took["float16"].kind == "estimate"
-    step = hours(found["fine-tuning"], shape, device("cpu"), "bfloat16").hours * 3600 / PAPER.finetune.steps
-    assert step == pytest.approx(0.95)
-    assert hours(found["pruning"], shape, device("cpu"), "bfloat16").kind == "estimate"
-
-
-def test_a_device_without_throughputs_follows_its_peak():
-    pruning = by_name(PAPER, BERT, HUNDRED)["pruning"]
-    single, half = (hours(pruning, BERT, device("h100"), precision).hours for precision in ("float32", "bfloat16"))
-    assert single / half == pytest.approx(989 / 67)
-    assert single == pytest.approx(pruning.flops / (0.3 * 67e12) / 3600)
-
-
-def test_an_unknown_device_is_named_with_those_there_are():
-    with pytest.raises(InputError, match=r"DEVICE = 'abacus'.*cpu, a5000"):
-        device("abacus")
-
 
 # ---- pairs
 
@@ -281,32 +153,3 @@ def test_every_number_that_was_not_measured_is_marked(name, elsewhere):
         columns = re.split(r" {2,}", line)
         told = columns[2:] if columns[0] == "total" else columns[5:7]
         assert len(told) >= 2 and all(value.startswith("~") or value == "0" for value in told), line
-
-
-def test_memory_grows_with_what_a_job_holds():
-    def peak(study, name):
-        return {m.name: m.host + m.device for m in memory(study, BERT, HUNDRED)}[name]
-
-    larger = PAPER.model_copy(update={"finetune": PAPER.finetune.model_copy(update={"batch_size": 64})})
-    assert peak(larger, "fine-tuning") > 1.3 * peak(PAPER, "fine-tuning")
-    assert peak(larger, "pruning") == peak(PAPER, "pruning")
-
-
-def test_memory_is_what_was_measured_of_minilm():
-    """On MNLI and HANS, one core: fine-tuning in bfloat16, and jobs without a model."""
-    study = load_study(ROOT / "config" / "minilm-mnli.yaml")
-    data = StudyPairs(Pairs(35_092, 1.40e6), Pairs(49_647, 1.317e6), subsets=32, largest=9832, counted=True)
-    shape = Shape(layers=6, heads=12, hidden=384, feed_forward=1536, vocabulary=30522, positions=512)
-
-    def peaks(**finetune):
-        changed = study.finetune.model_copy(update=finetune)
-        return {m.name: m.host / 1e9 for m in memory(study.model_copy(update={"finetune": changed}), shape, data)}
-
-    assert peaks()["fine-tuning"] == pytest.approx(3.17, rel=0.1)
-    assert peaks(precision="float32", pass_tokens=512)["fine-tuning"] == pytest.approx(1.24, rel=0.1)
-    assert peaks()["sentences"] == pytest.approx(0.284, rel=0.1)
-    assert peaks()["encode"] == pytest.approx(0.808, rel=0.1)
-    assert peaks(steps=2700)["finetune_accuracy"] == pytest.approx(0.521, rel=0.1)  # ten evaluations
-    few = study.model_copy(update={"grid": study.grid.model_copy(update={"seeds": [42, 43, 44, 45]})})
-    gathered = {m.name: m.host / 1e9 for m in memory(few, shape, data)}["gather"]
-    assert gathered == pytest.approx(0.560, rel=0.1)  # eight subnetworks and the full model

@@ -4,44 +4,16 @@ import pytest
 import torch
 from amounts import first_fast
 from conftest import make_encoded
+from pruning_runs import SETTINGS, SHORT, Killed, one
 
-from heuristic_core.common.errors import Diverged, InputError
-from heuristic_core.config.pruning import Prune
 from heuristic_core.evaluation.evaluate import all_logits
-from heuristic_core.models.ablation import Ablation, ComponentMeans, Mask, component_means
+from heuristic_core.models.ablation import Mask
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import kept_count
 from heuristic_core.pruning import hard_concrete
 from heuristic_core.pruning.discretise import keep_largest
 from heuristic_core.pruning.learner import Learner, PruningRun, rate_at
 from heuristic_core.pruning.prune import Objective, PruningInputs, prune, pruning_inputs
-
-SETTINGS = Prune(
-    rise=140,
-    hold=60,
-    batch_size=8,
-    log_alpha_mean=2.0,
-    learning_rate=0.2,
-    controller_learning_rate=0.1,
-    weight_decay=0.01,
-    controller_weight_decay=0.01,
-    warmup_steps=10,
-    decay="from-start",
-    examples=60,
-    mean_examples=60,
-)
-SHORT = SETTINGS.model_copy(update={"rise": 14, "hold": 6})
-
-
-@pytest.fixture(scope="module")
-def inputs(fused, pairs):
-    means = component_means(fused, pairs, torch.arange(len(pairs)).split(16))
-    return PruningInputs(fused, means, pairs, all_logits(fused, pairs))
-
-
-def one(inputs, sparsity, seed, settings, **options):
-    (found,) = prune(inputs, [PruningRun(sparsity, seed)], settings, **options)
-    return found
 
 
 def test_the_same_seed_gives_the_same_run_and_another_seed_another(inputs):
@@ -86,77 +58,6 @@ def test_the_subnetwork_keeps_the_models_answers_better_than_most_random_ones(in
     assert ours[2] < random[10]  # at least three of four are better than three quarters of the random ones
 
 
-@pytest.mark.parametrize("draws", [1, 2, 4])
-def test_a_step_is_the_plain_objective(inputs, draws):
-    """Loss and gradients of one step, written down again with one gate vector per group of pairs and one backward."""
-    settings = SHORT.model_copy(update={"gate_draws": draws, "log_alpha_mean": 0.0, "log_alpha_std": 1.0})
-    learner = Learner([PruningRun(0.4, 1)], settings, len(inputs.model.grid), torch.device("cpu"))
-    with torch.no_grad():
-        learner.lambdas.copy_(torch.tensor([[0.3, -0.2]]))
-    draw = learner.draws(8, len(inputs.pairs))[7]
-    row = Objective(inputs, learner.runs, settings).descend(learner, draw)
-
-    log_alpha, lambdas = (t.detach()[0].clone().requires_grad_() for t in (learner.log_alpha, learner.lambdas))
-    loss, kls, removed = 0.0, [], []
-    for group, uniform in zip(draw.index[0].chunk(draws), draw.noise[0], strict=True):
-        z = hard_concrete.sample(log_alpha, uniform)
-        edit = Ablation(z, inputs.means, inputs.model.grid)
-        gated = inputs.model.logits(inputs.pairs.batch(group), edit).log_softmax(-1)
-        full = inputs.full_logits[group].log_softmax(-1)
-        kls.append((full.exp() * (full - gated)).sum(-1).mean())
-        removed.append(1 - z.mean())
-        target = 0.4 * 7 / 14
-        loss = loss + (kls[-1] + lambdas[0] * (target - removed[-1]) + lambdas[1] * (target - removed[-1]) ** 2) / draws
-    loss.backward()
-    torch.testing.assert_close(learner.log_alpha.grad[0], log_alpha.grad, atol=1e-6, rtol=1e-4)
-    torch.testing.assert_close(learner.lambdas.grad[0], lambdas.grad, atol=1e-6, rtol=1e-4)
-    expected = [
-        float(sum(kls).detach()) / draws,
-        float(sum(removed).detach()) / draws,
-        target,
-        0.3,
-        -0.2,
-        float(log_alpha.detach().mean()),
-    ]
-    assert row[0].tolist() == pytest.approx(expected, abs=1e-5)
-
-
-def test_gradients_of_the_objective_against_finite_differences(inputs):
-    settings = SHORT.model_copy(update={"log_alpha_mean": 0.0, "gate_draws": 2})
-    learner = Learner([PruningRun(0.4, 1)], settings, len(inputs.model.grid), torch.device("cpu"))
-    objective, draw = Objective(inputs, learner.runs, settings), learner.draws(3, len(inputs.pairs))[2]
-    with torch.no_grad():
-        learner.lambdas.copy_(torch.tensor([[0.5, 0.7]]))
-    objective.descend(learner, draw)
-    slope, point = learner.log_alpha.grad.clone(), learner.log_alpha.detach().clone()
-
-    def loss(alphas):
-        with torch.no_grad():
-            learner.log_alpha.copy_(alphas)
-        kl, _, target = objective.descend(learner, draw)[0, :3].double().tolist()
-        gaps = target - (1 - hard_concrete.sample(alphas[0], draw.noise[0]).mean(-1)).double()
-        return kl + float((0.5 * gaps + 0.7 * gaps**2).mean())
-
-    for direction in torch.eye(len(inputs.model.grid))[::3]:
-        step = 1e-2
-        numeric = (loss(point + step * direction) - loss(point - step * direction)) / (2 * step)
-        assert numeric == pytest.approx(float(slope[0] @ direction), abs=2e-3)
-
-
-def test_length_sorted_passes_change_neither_the_batch_nor_whose_gates_a_pair_has(inputs, monkeypatch):
-    """With passes of a few tokens the same step comes out, though pairs of different samples share a pass."""
-    from heuristic_core.pruning import prune as module
-
-    settings = SHORT.model_copy(update={"gate_draws": 4, "log_alpha_mean": 0.0, "log_alpha_std": 1.0})
-    gradients = []
-    for tokens in (10_000, 40):
-        monkeypatch.setitem(module.PASS_TOKENS, "cpu", tokens)
-        learner = Learner([PruningRun(0.4, 1)], settings, len(inputs.model.grid), torch.device("cpu"))
-        Objective(inputs, learner.runs, settings).descend(learner, learner.draws(1, len(inputs.pairs))[0])
-        gradients.append(learner.log_alpha.grad)
-    torch.testing.assert_close(*gradients, atol=1e-6, rtol=1e-4)
-
-
 def test_runs_that_share_a_pass_are_the_runs_alone(inputs):
     runs = [PruningRun(0.4, 1), PruningRun(0.2, 1), PruningRun(0.4, 2)]
     together = prune(inputs, runs, SHORT)
@@ -171,10 +72,6 @@ def test_runs_of_different_length_cannot_share_a_pass(inputs):
     longer = SHORT.model_copy(update={"hold_per_percent": 1.0})
     with pytest.raises(ValueError, match=r"equally many steps.*0\.2: 40.*0\.4: 60"):
         prune(inputs, [PruningRun(0.2, 1), PruningRun(0.4, 1)], longer)
-
-
-class Killed(Exception):
-    pass
 
 
 @pytest.mark.parametrize("dropout", [False, True])
@@ -274,81 +171,3 @@ def test_held_out_pairs_follow_those_that_pruning_draws(fused, inputs):
     ids = held_out.pairs.batch(torch.tensor([0])).ids[0].tolist()
     assert ids == train.ids[train.offsets[20] : train.offsets[21]].tolist()
     assert pruning_inputs(fused, inputs.means, train, logits, SETTINGS.model_copy(update={"examples": 20}))[1] is None
-
-
-@pytest.fixture
-def diverging(monkeypatch):
-    """From step 7 on the log_alpha of pruning seed 2 is no number."""
-    advance = Learner.advance
-
-    def broken(self):
-        advance(self)
-        for r, run in enumerate(self.runs):
-            if run.seed == 2 and self.step > 7:
-                with torch.no_grad():
-                    self.log_alpha[r] = torch.nan
-
-    monkeypatch.setattr(Learner, "advance", broken)
-
-
-def test_a_run_that_diverges_fails_with_a_reason_and_the_trace_up_to_there(inputs, diverging):
-    found = one(inputs, 0.4, 2, SHORT, record_every=3)
-    assert found.failed == "diverged by step 9: kl nan"
-    assert [row["prune_step"] for row in found.trace] == [0, 3, 6]
-    late = one(inputs, 0.4, 2, SHORT.model_copy(update={"rise": 4, "hold": 4}), record_every=3)  # after the last record
-    assert late.failed == "diverged by step 8: log_alpha is not finite" and late.trace[-1]["prune_step"] == 7
-
-
-@pytest.mark.parametrize("save_every", [5, 50])
-def test_a_run_that_diverges_leaves_the_others_of_its_pass_what_they_are_alone(
-    inputs, diverging, tmp_path, monkeypatch, save_every
-):
-    settings = SHORT.model_copy(update={"save_every": save_every})
-    runs = [PruningRun(0.4, 2), PruningRun(0.4, 1), PruningRun(0.4, 3)]
-    together = prune(inputs, runs, settings)
-    assert [bool(found.failed) for found in together] == [True, False, False]
-    for found in together[1:]:
-        alone = one(inputs, 0.4, found.run.seed, settings)
-        torch.testing.assert_close(found.log_alpha, alone.log_alpha, atol=1e-4, rtol=0)
-        assert [row["prune_step"] for row in found.trace] == [row["prune_step"] for row in alone.trace]
-    descend = Objective.descend
-
-    def until(self, learner, draw):
-        if draw.step == 16:
-            raise Killed
-        return descend(self, learner, draw)
-
-    monkeypatch.setattr(Objective, "descend", until)
-    with pytest.raises(Killed):
-        prune(inputs, runs, settings, tmp_path / "state")
-    monkeypatch.setattr(Objective, "descend", descend)
-    resumed = prune(inputs, runs, settings, tmp_path / "state")
-    for before, after in zip(together, resumed, strict=True):
-        assert (before.failed, before.trace) == (after.failed, after.trace)
-        assert before.log_alpha.numpy().tobytes() == after.log_alpha.numpy().tobytes()
-
-
-def test_runs_that_all_diverge_end_there(inputs, monkeypatch):
-    """For real: a step of the controller overflows, and the sparsity's gradient with it."""
-    steps = []
-    descend = Objective.descend
-    monkeypatch.setattr(Objective, "descend", lambda *given: steps.append(given[2].step) or descend(*given))
-    wild = SHORT.model_copy(update={"controller_learning_rate": 3e37, "warmup_steps": 0, "hold": 200, "save_every": 20})
-    found = prune(inputs, [PruningRun(0.4, 1), PruningRun(0.4, 2)], wild)
-    assert all(one.failed.startswith("diverged by step ") for one in found)
-    assert len(steps) < 100 < wild.steps_at(0.4)
-
-
-def test_what_all_runs_share_is_an_error_where_it_is_not_finite(inputs, tmp_path):
-    logits = inputs.full_logits.clone()
-    logits[3, 1] = torch.nan
-    with pytest.raises(InputError, match=r"stored logits.*not finite on 1 of 60 pairs: the checkpoint is broken"):
-        pruning_inputs(inputs.model, inputs.means, make_encoded(60), logits, SHORT)
-    broken = PruningInputs(inputs.model, inputs.means, inputs.pairs, inputs.full_logits * torch.nan)
-    with pytest.raises(Diverged, match=r"not finite at step 0 with any seed \(kl nan.*checkpoint"):
-        prune(broken, [PruningRun(0.4, 0), PruningRun(0.4, 1)], SHORT)
-    heads = inputs.means.heads.clone()
-    heads[0, 0, 0] = torch.inf
-    ComponentMeans(heads, inputs.means.mlps).save(tmp_path / "means.safetensors")
-    with pytest.raises(InputError, match=r"means\.safetensors: component means are not finite"):
-        ComponentMeans.load(tmp_path / "means.safetensors")

@@ -3,22 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import TABLES, Drawn, only
+from drawn import only
 from figure_tables import CONTEXT, SUBSETS
 
 from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.config.analysis import Figure
 from heuristic_core.figures import condensed, draw, table_effective_size, table_variance
-
-
-@pytest.fixture(scope="module")
-def tables():
-    return TABLES
-
-
-@pytest.fixture(scope="module")
-def drawn():
-    return Drawn()
 
 
 def test_table5_is_the_summary_beside_the_full_model(tables, drawn):

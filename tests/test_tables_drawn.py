@@ -1,9 +1,10 @@
-"""Tables 3 and of controls, from the synthetic tables of figure_tables.py."""
+"""Tables 3 and of controls, from the synthetic tables of figure_tables.py and figure_head_tables.py."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from figure_tables import CONTEXT, FT_SEEDS, MATCHED, ablation_rows, control_rows, table
+from figure_head_tables import MATCHED, ablation_rows
+from figure_tables import CONTEXT, FT_SEEDS, control_rows, table
 
 from heuristic_core.config.analysis import Figure
 from heuristic_core.figures import draw

@@ -1,0 +1,7 @@
+"""Marks of tests that need something of the processor."""
+
+import pytest
+
+from heuristic_core.common import arithmetic
+
+portable = pytest.mark.skipif(not arithmetic.available(), reason="this processor is no x86-64 with AVX2")

@@ -1,0 +1,11 @@
+"""What plans are tested on: the paper's study on MNLI, its model's shape, and numbers of pairs."""
+
+from conftest import ROOT
+
+from heuristic_core.config import load_study
+from heuristic_core.plan.pairs import Pairs, StudyPairs
+from heuristic_core.plan.shapes import shape_of
+
+PAPER = load_study(ROOT / "config" / "paper-mnli-bert.yaml")
+BERT = shape_of(PAPER.model)
+HUNDRED = StudyPairs(Pairs(100, 4000), Pairs(50, 1000), subsets=5, largest=10, counted=True)

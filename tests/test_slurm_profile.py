@@ -1,0 +1,186 @@
+"""The profile for SLURM without a SLURM: what it asks for, how it follows jobs, and what users change."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+from planning import PAPER
+from reduced import REDUCED, STUDY, counted, snakemake
+from slurm_dry_runs import PROFILE, dry, own_profile
+
+from heuristic_core.config.grid import cells, repeats
+from heuristic_core.config.models import PretrainedModel
+from heuristic_core.plan import needs as needs_of
+from heuristic_core.plan import slurm
+
+# ---- how jobs are followed
+
+
+@pytest.fixture
+def commands(tmp_path, monkeypatch):
+    """A function that puts commands, shell scripts by name, on an otherwise empty PATH."""
+
+    def put(**scripts):
+        for name, script in scripts.items():
+            (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+            (tmp_path / name).chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path))
+
+    return put
+
+
+@pytest.mark.parametrize(
+    ("scripts", "command", "reason"),
+    [
+        ({}, None, "no sbatch"),
+        ({"sbatch": ""}, "squeue", "no sacct here"),
+        ({"sbatch": "", "sacct": ""}, "sacct", "accounting is on"),
+        ({"sbatch": "", "sacct": "echo 'storage is disabled' >&2; exit 1"}, "squeue", "'storage is disabled'"),
+        ({"sbatch": "", "sacct": "exec /bin/sleep 60"}, "squeue", "no answer within 0.5 s"),
+    ],
+)
+def test_accounting_is_asked_only_where_it_answers(commands, monkeypatch, capsys, scripts, command, reason):
+    monkeypatch.setattr(slurm, "SECONDS", 0.5)
+    commands(**scripts)
+    assert slurm.status_command() == command
+    (line,) = capsys.readouterr().err.splitlines()
+    assert reason in line and (command or "dry run") in line
+
+
+# ---- what users change
+
+
+def test_profiles_override_key_by_key():
+    ours = {"jobs": 100, "retries": 2, "default-resources": {"mem_mb": 1, "runtime": 2}}
+    site = {"default-resources": {"slurm_account": "a", "runtime": 3}, "retries": None}
+    own = {"default-resources": {"slurm_account": "b", "mem_mb": None}, "cores": 8}
+    assert slurm.overridden(ours, []) == {}
+    assert slurm.overridden(ours, [site, own]) == {
+        "default-resources": {"runtime": 3, "slurm_account": "b"},
+        "retries": None,
+        "cores": 8,
+    }
+
+
+@pytest.mark.slow
+def test_a_users_own_profile_and_its_place_for_gpus_override(tmp_path, changed):
+    own = {"slurm_account": "mine", "slurm_partition": "cpu", "gpu_partition": "gpu", "gpu_type": "a100"}
+    environment = own_profile(tmp_path, **{"default-resources": own})
+    cuda, cpu = (
+        dry(tmp_path, "figure02", config=changed(**settings), env=environment)
+        for settings in ({"finetune__seeds": [1], "device": "cuda", "arithmetic": "native"}, {"finetune__seeds": [1]})
+    )
+    models = {"finetune", "full_model", "evaluate", "prune_42", "prune_43", "prune_44", "prune_again", "evaluate_again"}
+    for rule, resources in cuda.items():
+        at_gpu = rule in models
+        assert resources["slurm_account"] == "mine"
+        assert (resources["slurm_partition"], resources.get("gpu")) == (("gpu", "1") if at_gpu else ("cpu", None))
+        assert resources.get("gpu_model") == ("a100" if at_gpu else None)
+        assert int(resources["mem_mb"]) > 0, "ours is still there"
+    assert models <= set(cuda)
+    assert {(r["slurm_partition"], r.get("gpu_model"), r.get("gpu", "0")) for r in cpu.values()} == {("cpu", None, "0")}
+
+
+# ---- what jobs ask for
+
+
+@pytest.mark.slow
+def test_every_job_of_the_paper_asks_for_sane_memory_and_time_and_for_more_the_second_time(tmp_path):
+    first = dry(tmp_path, "all_figures", config=ROOT / "config" / "paper.yaml")
+    again = dry(tmp_path, "--attempt", "2", config=ROOT / "config" / "paper-qqp-bert.yaml")
+    assert len(first) > 150 and len(again) > 50
+    for rule, resources in first.items():
+        if rule.endswith(("all_figures", "fetch")):
+            continue
+        memory, minutes = int(resources["mem_mb"]), int(resources["runtime"])
+        assert 1000 <= memory <= 32_000, (rule, memory)
+        assert 2 <= minutes <= 3 * 24 * 60, (rule, minutes)
+        if second := again.get(rule.removeprefix("paper_qqp_bert_")):
+            assert (int(second["mem_mb"]), int(second["runtime"])) == (2 * memory, 2 * minutes)
+    gpus = {rule for rule, resources in first.items() if resources.get("gpu") == "1"}
+    assert {re.sub(r"^paper_(qqp|mnli)_(bert|roberta|gpt2)_|(?<=prune)_\d+$", "", rule) for rule in gpus} == {
+        "finetune", "full_model", "prune", "prune_again", "evaluate", "evaluate_again", "ablate", "attention",
+        "evaluate_controls", "initial_attention",
+    }  # fmt: skip
+
+
+def test_needs_grow_with_the_model_and_with_the_study():
+    small, paper = needs_of.needs(STUDY), needs_of.needs(PAPER)
+    for rule in ("encode", "finetune", "prune", "evaluate", "gather"):
+        assert paper[rule].mem_mb > small[rule].mem_mb and paper[rule].runtime > small[rule].runtime
+    longer = PAPER.model_copy(
+        update={"finetune": PAPER.finetune.model_copy(update={"steps": 2 * PAPER.finetune.steps})}
+    )
+    assert needs_of.needs(longer)["finetune"].runtime > 1.8 * paper["finetune"].runtime
+    assert needs_of.needs(longer)["prune"] == paper["prune"]
+
+
+def test_a_model_of_which_nothing_is_known_is_taken_for_a_large_one():
+    unknown = PretrainedModel(name="x", source="pretrained", hub="someone/else", revision="0" * 40)
+    guessed = needs_of.needs(PAPER.model_copy(update={"model": unknown}))
+    assert guessed["prune"].runtime > needs_of.needs(PAPER)["prune"].runtime
+
+
+def test_reading_the_snakefile_imports_no_torch_and_no_transformers():
+    code = (
+        "import sys; from heuristic_core.config import load_study; from heuristic_core.plan.needs import needs;"
+        "[needs(load_study(f)) for f in sys.argv[1:]]; print({'torch', 'transformers'} & set(sys.modules))"
+    )
+    files = [ROOT / "config.yaml", *ROOT.glob("config/paper-*.yaml"), *ROOT.glob("config/minilm-*.yaml")]
+    done = subprocess.run([sys.executable, "-c", code, *map(str, files)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+# ---- where there is no SLURM
+
+
+@pytest.fixture
+def no_slurm(tmp_path):
+    """An environment whose PATH has a shell and little else."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("sh", "bash", "which"):
+        (folder / name).symlink_to(shutil.which(name))
+    return os.environ | {"PATH": str(folder)}
+
+
+@pytest.mark.slow
+def test_without_slurm_a_dry_run_works_and_a_run_says_what_is_missing(tmp_path, no_slurm):
+    done = snakemake(tmp_path, *PROFILE, "--dry-run", "--quiet", "rules", env=no_slurm)
+    assert counted(done.stdout + done.stderr)["finetune"] == 2
+    done = snakemake(tmp_path, *PROFILE, env=no_slurm, check=False)
+    assert done.returncode == 1
+    assert "There is no sbatch on this machine" in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+# ---- what the profile does not change
+
+
+@pytest.mark.slow
+def test_few_submissions_carry_all_jobs_and_each_subnetwork_travels_with_its_evaluation(tmp_path):
+    command = [sys.executable, str(ROOT / "benchmarks" / "submissions.py"), "--directory", str(tmp_path)]
+    done = subprocess.run([*command, str(REDUCED)], capture_output=True, text=True, check=True)
+    rows = re.findall(r"^(\w+) +([\d,]+) jobs +([\d,]+) submissions$", done.stdout, re.M)
+    counts = {name: (int(jobs), int(submissions)) for name, jobs, submissions in rows}
+    runs = 2 * len(cells(STUDY) + repeats(STUDY))
+    assert counts["small_subnetworks"][0] == 2 * runs
+    assert counts["small_subnetworks"][1] < runs / 2
+    assert counts["tables"][1] == 1, "all of them"
+    plan = snakemake(tmp_path, "--dry-run", "--quiet", "rules")
+    assert counts["total"][0] == counted(plan.stdout + plan.stderr).total()
+
+
+def test_the_profile_plans_the_same_jobs(tmp_path):
+    plans = [snakemake(tmp_path, "--dry-run", "--quiet", "rules", *extra) for extra in ((), PROFILE)]
+    here, there = (counted(done.stdout + done.stderr) for done in plans)
+    assert here == there and here.total() > 100
+
+
+def test_a_study_finished_here_has_nothing_to_do_there(finished):
+    done = snakemake(finished, *PROFILE, "--dry-run", "--quiet", "rules")
+    assert counted(done.stdout + done.stderr).total() == 0

@@ -1,0 +1,24 @@
+"""Runs of the whole study that a fault may end: what they say, and whether they made the same files."""
+
+from pathlib import Path
+
+from reduced import RUNS, snakemake
+
+CELL = f"{RUNS}/ft1/step60/s0.4/seed44"
+TARGETS = [f"{CELL}/subnetwork.json", f"{CELL}/trace.parquet"]
+
+
+def said(done) -> str:
+    return done.stdout + done.stderr
+
+
+def fails(folder: Path, *arguments: str, **options) -> str:
+    """What a run says that ends with an error; no traceback is among it."""
+    done = snakemake(folder, *arguments, check=False, **options)
+    assert done.returncode == 1, said(done)
+    assert "Traceback" not in said(done), said(done)
+    return said(done)
+
+
+def same(one: Path, other: Path, *names: str) -> bool:
+    return all((one / name).read_bytes() == (other / name).read_bytes() for name in names)
