@@ -145,6 +145,21 @@ def test_accuracy_over_fine_tuning_has_intervals():
     assert (table["low"] <= table["accuracy"]).all() and (table["accuracy"] <= table["high"]).all()
 
 
+def test_auc_over_fine_tuning_is_that_of_the_same_model_at_its_checkpoint():
+    rng, rows = np.random.default_rng(0), []
+    for subset, group in (("out", "ood"), ("out_entailed", "ood-entailment")):
+        for example, odds in enumerate(rng.normal(1, 1, 40)):
+            own = {"subset": subset, "group": group, "family": "constituent", "example": example, "template": None}
+            rows.append(own | {"correct": odds > 0, "correct_merged": odds > 0, "log_odds": np.float32(odds)})
+    table = pd.DataFrame(rows).assign(study="s", model="m", task="t", ft_seed=1, step=5)
+    (auc,) = finetune_accuracy(table, None, "argmax-first", 200, 0).query("group == 'auc'").to_dict("records")
+    sides = [-table.query("group == 'ood'")["log_odds"], table.query("group == 'ood-entailment'")["log_odds"]]
+    ordered = stats.mannwhitneyu(sides[1], sides[0]).statistic / 40**2
+    assert auc["accuracy"] == pytest.approx(100 * ordered) and pd.isna(auc["subset"])
+    assert auc["low"] < auc["accuracy"] < auc["high"]
+    assert "auc" not in set(finetune_accuracy(table, ["out"], "argmax-first", 200, 0)["group"])
+
+
 def test_the_bootstrap_has_the_standard_error_of_the_mean():
     rng = np.random.default_rng(0)
     values = rng.random(400) < 0.3

@@ -1,4 +1,4 @@
-"""Collapsed subnetworks in figures: a cross or a hollow point, and a legend entry where there is one."""
+"""Collapsed subnetworks in figures: a cross or a hollow point and a legend entry; in tables a count beside n."""
 
 import pandas as pd
 import pytest
@@ -9,9 +9,10 @@ from matplotlib.text import Text
 from heuristic_core.analysis.frames import frame
 from heuristic_core.config.analysis import Figure
 from heuristic_core.figures import draw
+from heuristic_core.figures.condensed import sheets
 
 MODEL = ["study", "model", "task", "ft_seed", "step", "sparsity", "seed", "repeat"]
-POINT = {"ft_seed": 2, "step": 2200, "sparsity": 0.5, "seed": 43}
+POINT = {"ft_seed": 2, "step": 2200, "sparsity": CONTEXT.mid, "seed": 43}
 
 
 def runs(**where):
@@ -30,7 +31,7 @@ def drawn(name, **where):
     return said, marked, marks
 
 
-@pytest.mark.parametrize("name", ["figure02", "figure12"])
+@pytest.mark.parametrize("name", ["figure02", "figure03", "figure12"])
 def test_a_collapsed_subnetwork_is_crossed_on_every_subset(name):
     said, marked, marks = drawn(name, **POINT)
     assert "collapsed: at chance in-domain" in said
@@ -45,7 +46,7 @@ def test_a_mean_with_a_collapsed_subnetwork_is_crossed():
     said, (crosses,), marks = drawn("figure04", **POINT)
     assert "some of them collapsed (chance in-domain)" in said
     points = marks[marks["collapsed"] > 0]
-    assert set(points["sparsity"]) == {0.5} and set(points["ft_seed"]) == {2} and set(points["collapsed"]) == {1}
+    assert set(points["sparsity"]) == {CONTEXT.mid} and set(points["ft_seed"]) == {2} and set(points["collapsed"]) == {1}
     assert sorted(crosses.get_ydata()) == sorted(points["accuracy"])
 
 
@@ -59,8 +60,19 @@ def test_a_size_is_hollow_where_most_subnetworks_collapsed():
     assert not one[1] and "most subnetworks collapsed (chance in-domain)" not in one[0]
 
 
-@pytest.mark.parametrize("name", ["figure02", "figure04", "figure06", "figure12"])
+@pytest.mark.parametrize("name", ["figure02", "figure03", "figure04", "figure06", "figure12"])
 def test_where_none_collapsed_nothing_is_said(name):
     for where in ({}, {"ft_seed": 3}):
         said, marked, _ = drawn(name, **where)
         assert not marked and not [text for text in said if "collapsed" in text]
+
+
+@pytest.mark.parametrize("name", ["table5", "table7"])
+def test_a_table_counts_them_of_each_seed_and_of_all(name):
+    _, marks = draw(name, TABLES | {"runs": runs(**POINT)}, Figure(), CONTEXT)
+    of_cell = marks[(marks["sparsity"] == CONTEXT.mid) & (marks["ft_seed"].isna() | (marks["ft_seed"] == 2))]
+    assert len(of_cell) and set(of_cell["collapsed"]) == {1}
+    assert set(marks.drop(of_cell.index)["collapsed"]) == {0}
+    cells = [row[-1] for sheet in sheets(marks) for row in sheet.rows]
+    assert sum(cell.endswith(" (1 collapsed)") for cell in cells) == len(of_cell)
+    assert set(draw(name, TABLES, Figure(), CONTEXT)[1]["collapsed"]) == {0}

@@ -47,6 +47,22 @@ def test_sizes_are_compared_by_seed():
     assert undefined.detail == "at steps 10 (full model 0.5 %)"
 
 
+def test_a_size_at_the_floor_may_be_any_below_it():
+    """The floor is 30: intervals reach from what follows if it is 30 to what follows if it is 0."""
+    at_floor = {step: (full, (30.0, 30.0)) for step, (full, _) in ID.items()}
+    gap = sizes.size_gap(evidence(id=at_floor, ood=OOD))  # 60 and 50 points at step 20, or up to 90 and 80
+    assert gap.value == 55 and gap.low < 55 and gap.high > 85
+    assert (sizes.size_gap(evidence(id=ID, ood=OOD)).high - 37.5) == pytest.approx(
+        37.5 - sizes.size_gap(evidence(id=ID, ood=OOD)).low
+    )
+    below = sizes.size_gap(evidence(id=ID, ood=OOD | {20: (40.0, (30.0, 30.0))}))  # -15 and -20, or down to -45 and -50
+    assert below.value == -17.5 and below.low < -47.5
+    widths = sizes.size_range(evidence(id=at_floor), group="id")
+    assert (widths.value, widths.low, widths.high) == (0, 0, 30)
+    jump = sizes.size_jump(evidence(id=ID, ood=OOD, mixed=MIXED | {10: (45.0, (30.0, 30.0))}))
+    assert jump.value == 42.5 and jump.low < 42.5 and jump.high > 72.5
+
+
 def test_a_jump_is_growth_beyond_that_in_domain():
     """From the checkpoint before generalisation; a size that is large throughout does not jump."""
     jump = sizes.size_jump(evidence(id=ID, ood=OOD, mixed=MIXED))

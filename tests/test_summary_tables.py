@@ -45,6 +45,7 @@ def test_tables_over_fine_tuning_seeds_stand_last_and_only_where_there_are_sever
 def test_condensed_as_a_sheet():
     row = {"over": "pruning seeds", "ft_seed": 0, "step": 61360, "sparsity": 0.5, "subset": "ln_preposition"}
     row |= {"group": "ood", "min": 3.2, "max": 41.4, "mean": 17.942, "sd": 10.507, "low": 11.26, "high": 24.62, "n": 12}
+    row["collapsed"] = 0
     known = pd.DataFrame([row | {"full": 73.5, "full_low": 70.71, "full_high": 76.2}])
     (sheet,) = condensed.sheets(known)
     assert sheet.title == "Fine-tuning seed 0: accuracy in percent, interval of the mean over pruning seeds"
