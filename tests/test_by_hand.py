@@ -24,6 +24,7 @@ def script(name: str, **options) -> None:
     subprocess.run([sys.executable, str(ROOT / f"workflow/scripts/{name}.py"), *given], check=True, capture_output=True)
 
 
+@pytest.mark.slow
 def test_a_subnetwork_becomes_an_ordinary_checkpoint(finished, tmp_path):
     """Loaded by transformers alone, it predicts what the workflow's evaluation says."""
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
