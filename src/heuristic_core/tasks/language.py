@@ -1,21 +1,18 @@
 """The generated language: training and evaluation pairs of the miniature study, and their vocabulary.
 
-A pair is an entailment by one of the grammar's rules; a neutral pair, which is a pair of any rule with new words
-in the hypothesis; or a contradiction, which has "never" on one side. Almost always the shallow heuristic "the
-hypothesis follows if its words are in the premise" is right. It is wrong on a small share of the training pairs,
+In-domain pairs have one of three labels (:mod:`heuristic_core.tasks.labelled`). Almost always the shallow heuristic
+"the hypothesis follows if its words are in the premise" is right. It is wrong on a small share of the training pairs,
 the counter-examples, and on all pairs of the ood subsets.
 """
 
 from collections.abc import Sequence
-from itertools import accumulate
 from random import Random
 
 from heuristic_core.tasks import grammar as g
 from heuristic_core.tasks import vocabulary
 from heuristic_core.tasks.draw import Draw
+from heuristic_core.tasks.labelled import ENTAILMENT, LABELS, NEUTRAL, labelled
 
-LABELS = ("entailment", "neutral", "contradiction")
-ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
 NON_ENTAILMENT = 1  # beside ENTAILMENT in the two-label space of HANS
 
 VOCABULARY = ("[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]", *vocabulary.WORDS)
@@ -43,21 +40,6 @@ SUBSETS = {"in_domain": ("id", None)} | {
     for rule in rules
 }
 
-# How often each rule makes an entailment, relative to the others.
-_ENTAILMENT_WEIGHTS = {
-    g.identity: 3, g.two_adjectives: 0.5,
-    g.le_prep: 2, g.le_rel: 2, g.le_passive: 2, g.le_conj: 2,
-    g.se_modified: 2, g.se_adjunct: 1.5,
-    g.ce_because: 2, g.ce_verb: 1, g.ce_adv: 1, g.ce_and: 1, g.ce_scope: 2,
-}  # fmt: skip
-_ENTAILMENTS, _CUMULATIVE = list(_ENTAILMENT_WEIGHTS), list(accumulate(_ENTAILMENT_WEIGHTS.values()))
-_SAME_CLASS = {
-    word: words for words in (vocabulary.NOUNS, vocabulary.TRANSITIVE, vocabulary.INTRANSITIVE) for word in words
-}
-# The other neutral pairs have a counter-example's premise, so that these premises are not foreign in-domain.
-_NEUTRAL_FROM_ENTAILMENT = 0.9
-_NEGATED_HYPOTHESIS = 0.7
-
 
 def training_pairs(n: int, counter_examples: float, weights: Sequence[float], seed: int) -> list[dict]:
     """`n` rows of the table "sentences", subset "train", labels as in `LABELS`.
@@ -79,7 +61,8 @@ def training_pairs(n: int, counter_examples: float, weights: Sequence[float], se
             template, pair = rule.__name__, rule(draw)
         else:
             label = rng.randrange(len(LABELS))
-            template, pair = _MAKERS[label](draw)
+            made = labelled(label, draw)
+            template, pair = made.template, made.pair
         rows.append(_row("train", None, None, template, pair, label))
     return rows
 
@@ -95,8 +78,8 @@ def evaluation_pairs(id_pairs: int, pairs_per_subcase: int, seed: int) -> list[d
     rng = _generator("in_domain", seed)
     for i in range(id_pairs):
         label = i % len(LABELS)
-        template, pair = _MAKERS[label](Draw(rng, held_out=True))
-        rows.append(_row("in_domain", *SUBSETS["in_domain"], template, pair, label))
+        made = labelled(label, Draw(rng, held_out=True))
+        rows.append(_row("in_domain", *SUBSETS["in_domain"], made.template, made.pair, label))
     for name, rule in (_COUNTER_EXAMPLES | _MIRRORS).items():
         rng = _generator(name, seed)
         label = ENTAILMENT if name in _MIRRORS else NON_ENTAILMENT
@@ -115,39 +98,3 @@ def _row(subset: str, group: str | None, family: str | None, template: str, pair
         "subset": subset, "group": group, "family": family, "template": template,
         "sentence1": premise, "sentence2": hypothesis, "label": label,
     }  # fmt: skip
-
-
-# ---- one pair of each label, with the name of its template
-
-
-def _entailment(draw: Draw) -> tuple[str, g.Pair]:
-    rule = draw.rng.choices(_ENTAILMENTS, cum_weights=_CUMULATIVE)[0]
-    return rule.__name__, rule(draw)
-
-
-def _neutral(draw: Draw) -> tuple[str, g.Pair]:
-    """A pair of any rule, one to three words of its hypothesis replaced by words that are not in the pair."""
-    if draw.chance(_NEUTRAL_FROM_ENTAILMENT):
-        template, (premise, hypothesis) = _entailment(draw)
-    else:
-        template, rule = draw.choice(list(_COUNTER_EXAMPLES.items()))
-        premise, hypothesis = rule(draw)
-    changed = list(hypothesis)
-    slots = [i for i, word in enumerate(hypothesis) if word in _SAME_CLASS]
-    for i in draw.rng.sample(slots, min(len(slots), draw.choice((1, 2, 3)))):
-        present = {*premise, *hypothesis}
-        changed[i] = draw.choice([word for word in _SAME_CLASS[hypothesis[i]] if word not in present])
-    return f"{template}, new words", (premise, tuple(changed))
-
-
-def _contradiction(draw: Draw) -> tuple[str, g.Pair]:
-    """An entailment with its hypothesis negated, or a bare clause with its premise negated."""
-    if draw.chance(_NEGATED_HYPOTHESIS):
-        template, (premise, hypothesis) = _entailment(draw)
-        return f"{template}, negated hypothesis", (premise, g.negated(hypothesis))
-    clause = draw.transitive()
-    place = ("in", draw.choice(vocabulary.PLACES)) if draw.chance(0.5) else ()
-    return "negated premise", ((*g.negated(clause), *place), clause)
-
-
-_MAKERS = (_entailment, _neutral, _contradiction)
