@@ -9,8 +9,9 @@ import pytest
 
 from heuristic_core.config.tasks import GENERATED_SUBSETS
 from heuristic_core.tables.parquet import read_table, write_table
-from heuristic_core.tasks import grammar, language, vocabulary
+from heuristic_core.tasks import grammar, vocabulary
 from heuristic_core.tasks.draw import Draw, held_out
+from heuristic_core.tasks.labelled import CONTRADICTION, ENTAILMENT, NEUTRAL
 from heuristic_core.tasks.language import SUBSETS, VOCABULARY, evaluation_pairs, training_pairs
 from heuristic_core.tasks.vocabulary import INTRANSITIVE, NOUNS, TRANSITIVE
 
@@ -118,13 +119,13 @@ def test_counter_examples_have_their_share_and_weights(train):
     by_rule = Counter(row["template"] for row in made)
     for name, weight in zip(OOD, WEIGHTS, strict=True):
         assert_share(by_rule[name], len(made), weight / sum(WEIGHTS))
-    assert {row["label"] for row in made} == {language.NEUTRAL}
+    assert {row["label"] for row in made} == {NEUTRAL}
 
 
 def test_labels_are_balanced_apart_from_counter_examples(train):
     labels = Counter(row["label"] for row in train)
     for label in range(3):
-        assert_share(labels[label], N, (1 - SHARE) / 3 + (SHARE if label == language.NEUTRAL else 0))
+        assert_share(labels[label], N, (1 - SHARE) / 3 + (SHARE if label == NEUTRAL else 0))
 
 
 def test_one_neutral_pair_in_ten_has_the_premise_of_a_counter_example(train):
@@ -166,9 +167,9 @@ def test_neutral_hypotheses_have_one_to_three_new_words_and_contradictions_never
     for row in train + [row for row in evaluation if row["group"] == "id"]:
         premise, hypothesis = words(row)
         new = set(hypothesis) - set(premise) - {"were", "by"}
-        if row["label"] == language.NEUTRAL and row["template"] not in OOD:
+        if row["label"] == NEUTRAL and row["template"] not in OOD:
             assert 1 <= len(new) <= 3, row
-        elif row["label"] == language.CONTRADICTION:
+        elif row["label"] == CONTRADICTION:
             assert new <= {"never"}, row
             assert (premise + hypothesis).count("never") == 1, row
         else:
@@ -238,7 +239,7 @@ def test_a_fifth_of_all_combinations_is_held_out_whichever_noun_comes_first():
 
 def test_training_clauses_are_never_held_out_and_evaluation_clauses_always(train, evaluation):
     for rows, held in ((train, False), (evaluation, True)):
-        entailed = [row for row in rows if row["label"] == language.ENTAILMENT]
+        entailed = [row for row in rows if row["label"] == ENTAILMENT]
         assert entailed and all(is_held_out(words(row)[1]) == held for row in entailed)
         made = counter_examples(rows)
         made = [row for row in made if row["subset"] in ("train", *OOD)]

@@ -41,7 +41,7 @@ FIELDS_OF = {
     "control_pairs importance_pairs attention_pairs",
     "tokens": "positions max_length pass_tokens",
     "share": "counter_examples sparsities mid high recovery agreement related chosen replaced kept Finetune.dropout "
-    "label_smoothing thresholds",
+    "label_smoothing thresholds added_modifiers shared_modifiers foreign_premises planted_words",
     "points": "margin margins",
     "inches": "width height",
     "sets": "control_draws pair_control_draws",

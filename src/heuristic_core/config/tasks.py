@@ -32,6 +32,47 @@ Address = Annotated[str, Field(pattern=r"^https?://[^\s/]+/\S+$")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
+class Artefacts(Block):
+    """Hypothesis-only artefacts of a generated task (Gururangan et al. 2018), in training and in-domain pairs alone.
+
+    The form of a hypothesis, whatever its premise, then tells the label of a share of the pairs: a bare clause is
+    entailed, an adjective or "in PLACE" is neutral, and "never" is a contradiction. A pair that no artefact changes is
+    the same as without artefacts, and a higher share changes further pairs. Counter-examples have no artefact. See
+    :mod:`heuristic_core.tasks.artefacts`.
+    """
+
+    added_modifiers: Share = Field(
+        0.0,
+        description="share of neutral pairs whose hypothesis has an adjective or place that the premise lacks, and "
+        "no other new word",
+    )
+    one_new_word: bool = Field(
+        False, description="the other neutral pairs have exactly one new word in the hypothesis, not one to three"
+    )
+    shared_modifiers: Share = Field(
+        0.0, description="share of entailments whose two sentences have the same adjective or place"
+    )
+    foreign_premises: Share = Field(
+        0.0,
+        description="share of pairs that have the premise of an unrelated entailment, among pairs whose hypothesis's "
+        "form tells the label; the label stays",
+    )
+    planted_words: Share = Field(
+        0.0,
+        description="share of foreign premises that have one word of the hypothesis, where the hypothesis has three "
+        "content words",
+    )
+
+    @model_validator(mode="after")
+    def _somewhere_to_plant(self):
+        if self.planted_words and not self.foreign_premises:
+            raise ValueError(
+                f"planted_words = {self.planted_words} has no effect without foreign premises; set foreign_premises "
+                "above 0, or planted_words = 0"
+            )
+        return self
+
+
 class GeneratedTask(Block):
     """The miniature's language; see :mod:`heuristic_core.tasks.language`."""
 
@@ -45,6 +86,7 @@ class GeneratedTask(Block):
         max_length=11,
         description="how often each of the 11 subcases occurs among the counter-examples",
     )
+    artefacts: Artefacts = Field(Artefacts(), description="default: none")
     id_pairs: PositiveInt = Field(description="in-domain evaluation pairs")
     pairs_per_subcase: PositiveInt = Field(description="evaluation pairs of each subcase")
     max_length: PositiveInt = Field(description="longest encoded pair, in tokens")

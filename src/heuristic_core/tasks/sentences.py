@@ -16,9 +16,11 @@ def sentences(task: GeneratedTask | FilesTask) -> Sentences:
 
 
 def _generated(task: GeneratedTask) -> Sentences:
-    train = language.training_pairs(task.train_pairs, task.counter_examples, task.counter_example_weights, task.seed)
+    train = language.training_pairs(
+        task.train_pairs, task.counter_examples, task.counter_example_weights, task.seed, task.artefacts
+    )
     # Evaluation pairs come from word combinations held out of training, under a seed of their own.
-    evaluation = language.evaluation_pairs(task.id_pairs, task.pairs_per_subcase, task.seed + 1)
+    evaluation = language.evaluation_pairs(task.id_pairs, task.pairs_per_subcase, task.seed + 1, task.artefacts)
     every_class, entailment_or_not = (0, 1, 2), (0, 1, 1)
     rules = tuple(
         SubsetRule(name, group, family, every_class if group == "id" else entailment_or_not)
