@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from heuristic_core.analysis import statistics_sizes as sizes
-from heuristic_core.analysis.estimates import CannotSay, Evidence
+from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.evidence import Evidence
 from heuristic_core.analysis.frames import frame
 from heuristic_core.config.context import Context
 

@@ -7,7 +7,8 @@ from test_analysis_spread import CONTEXT, RUN
 
 from heuristic_core.analysis import clusters, frequency_agreement
 from heuristic_core.analysis import statistics_masks as masks
-from heuristic_core.analysis.estimates import CannotSay, Evidence
+from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.evidence import Evidence
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.rank_correlation import rank_correlation
 from heuristic_core.models.components import ComponentGrid
@@ -157,7 +158,7 @@ def test_the_table_of_clusters():
 @pytest.fixture
 def few_draws(monkeypatch):
     monkeypatch.setattr(frequency_agreement, "PERMUTATIONS", 400)
-    monkeypatch.setattr(frequency_agreement, "SPLITS", 20)
+    monkeypatch.setattr("heuristic_core.analysis.rank_correlation.SPLITS", 20)
 
 
 agreement = frequency_agreement.agreement

@@ -140,7 +140,7 @@ def test_core_heads_one_by_one_are_compared_within_layers():
 
 
 def test_a_core_like_any_heads_costs_more_as_rarely_as_p_says(monkeypatch):
-    monkeypatch.setattr(single, "DRAWS", 400)
+    monkeypatch.setattr("heuristic_core.analysis.randomisation.PERMUTATIONS", 400)
     rng, found = np.random.default_rng(0), []
     for _ in range(60):
         changes = {layer: rng.normal(size=6) for layer in (0, 1)}

@@ -20,6 +20,7 @@ RULES = {"argmax-first": "correct", "merge-first": "correct_merged"}  # analysis
 MODELS = [*CELLS, *ABLATION]  # columns that tell models apart
 ID, OOD, ENTAILMENT = "id", "ood", "ood-entailment"  # groups of subsets
 J, AUC = "j", "auc"  # groups of rows that are no mean over subsets: measures of OOD against entailment subsets
+LABELS = {ID: "ID", OOD: "OOD", ENTAILMENT: "entailment", J: "J", AUC: "AUC"}
 LEAST = {J: -100.0}  # what values of a group cannot be below, points or percent, where that is not 0; the most is 100
 
 

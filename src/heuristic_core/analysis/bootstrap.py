@@ -8,6 +8,7 @@ evidence (HANS has one to twelve templates a subcase, so that such intervals are
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 from scipy.stats import norm, t
 
 LOW, HIGH = 2.5, 97.5  # percentiles of a 95 % interval
@@ -93,6 +94,22 @@ def unseen(units: int) -> float:
     """The largest share, percent, of which `units` units may well show nothing: Wilson's bound for 0 of them."""
     z = norm.ppf(HIGH / 100) ** 2
     return 100 * z / (units + z)
+
+
+def simultaneous(value: pd.Series, low: pd.Series, high: pd.Series) -> tuple[pd.Series, pd.Series]:
+    """95 % intervals of several values that hold for all of them, from the interval of each (Bonferroni, normal)."""
+    wider = norm.ppf(1 - LOW / 100 / len(value)) / norm.ppf(HIGH / 100)
+    return value - wider * (value - low), value + wider * (high - value)
+
+
+def of_difference(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
+    """95 % interval of b - a from the independent intervals of both, which need not be symmetric (Zou 2007).
+
+    a, b: value, and the ends of its interval.
+    """
+    (value_a, low_a, high_a), (value_b, low_b, high_b) = a, b
+    below, above = np.hypot(value_b - low_b, high_a - value_a), np.hypot(high_b - value_b, value_a - low_a)
+    return value_b - value_a - below, value_b - value_a + above
 
 
 def percentiles(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -4,7 +4,7 @@ import inspect
 
 import pandas as pd
 
-from heuristic_core.analysis import (
+from heuristic_core.analysis import (  # noqa: F401  each registers its statistics
     statistics_accuracy,
     statistics_heads,
     statistics_masks,
@@ -13,27 +13,14 @@ from heuristic_core.analysis import (
     statistics_single_heads,
     statistics_sizes,
     statistics_sparsity,
-    statistics_triple,
 )
-from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, of_run, runs
+from heuristic_core.analysis.estimates import STATISTICS, CannotSay, Estimate
+from heuristic_core.analysis.evidence import Evidence, of_run, runs
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.verdicts import NOT_APPLICABLE, NOT_SUPPORTED, UNDECIDED, over_seeds, verdict
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.claims import Claim, Need
 from heuristic_core.config.context import Context
-
-MODULES = (
-    statistics_accuracy,
-    statistics_heads,
-    statistics_masks,
-    statistics_needs,
-    statistics_overlap,
-    statistics_single_heads,
-    statistics_sizes,
-    statistics_sparsity,
-    statistics_triple,
-)
-STATISTICS = {name: function for module in MODULES for name, function in module.STATISTICS.items()}
 
 
 def claims(context: Context, tables: dict[str, pd.DataFrame], stated: list[Claim]) -> pd.DataFrame:

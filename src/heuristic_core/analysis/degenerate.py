@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from heuristic_core.analysis import core
 from heuristic_core.analysis.runs import counted, faults, mostly_faulty
 from heuristic_core.config.context import Context
 
@@ -41,10 +42,8 @@ def cells(name: str, runs: pd.DataFrame, context: Context) -> list[Cell]:
     and "sizes" (of each checkpoint all sparsities together: effective size takes a collapsed run as unfaithful)."""
     curve = {"seeds": context.curve_seeds, "repeat": context.curve_repeat}
     match name:
-        case "mid" | "high":
-            return [Cell(context.last, getattr(context, name), context.seeds)]
-        case "early":
-            return [] if context.early is None else [Cell(context.early, context.high, context.early_seeds)]
+        case "mid" | "high" | "early":
+            return [Cell(*cell) for own, cell in core.cells(context).items() if own == name]
         case "curve":
             return [Cell(context.last, sparsity, **curve) for sparsity in sorted(runs["sparsity"].unique())]
         case "sizes":

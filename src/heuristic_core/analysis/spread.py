@@ -7,7 +7,7 @@ import pandas as pd
 
 from heuristic_core.analysis.accuracy import LEAST
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.seeds import mean_interval
+from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS, PRUNING_SEEDS, mean_interval
 from heuristic_core.config.context import Context
 from heuristic_core.tables.schemas import RUN, STEP, SUBSET
 
@@ -31,10 +31,10 @@ def summary(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Conte
     """
     rows = spread_rows(accuracy, group_accuracy, context).dropna(subset="accuracy")
     cell = [*STEP, "sparsity", *SET]
-    over_pruning = _condensed(rows[rows["seed"].notna()], [*RUN, *cell], "pruning seeds")
+    over_pruning = _condensed(rows[rows["seed"].notna()], [*RUN, *cell], PRUNING_SEEDS)
     full = rows[rows["seed"].isna()].rename(columns={"accuracy": "mean"})
     over_tuning = pd.concat([over_pruning, full])[[*RUN, *cell, "mean"]].rename(columns={"mean": "accuracy"})
-    over_tuning = _condensed(over_tuning, [*STUDY, *cell], "fine-tuning seeds")
+    over_tuning = _condensed(over_tuning, [*STUDY, *cell], FINE_TUNING_SEEDS)
     return frame("summary", pd.concat([over_pruning, over_tuning]))
 
 

@@ -8,13 +8,15 @@ from scipy import stats
 
 from heuristic_core.analysis.accuracy import group_means
 from heuristic_core.analysis.core import common_heads
-from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
+from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
+from heuristic_core.analysis.evidence import Evidence, some
 from heuristic_core.analysis.seeds import LEVEL
 from heuristic_core.config.lesion import OVERLAP
 
-CONTROLS = "random lesions"
+LESIONS = "random lesions"
 
 
+@statistic
 def overlap_core(evidence: Evidence) -> Estimate:
     """p (hypergeometric within layers) of at least as many core heads among the overlap heads."""
     evidence.sound("mid", "high")
@@ -29,10 +31,10 @@ def overlap_core(evidence: Evidence) -> Estimate:
         f"{common.observed} of {in_core.sum()} core heads attend to the repeated word before fine-tuning, as "
         f"{overlap.sum()} of all {len(overlap)} heads do; {common.expected:.2g} expected, p = {common.p:.2g}"
     )
-    n = int(in_core.sum())
-    return Estimate(common.p, None, None, n, "core heads", detail, exact=True, opposite=common.p_fewer)
+    return Estimate.test(common.p, common.p_fewer, int(in_core.sum()), "core heads", detail)
 
 
+@statistic
 def lesion_cost(evidence: Evidence, group: str, share: float) -> Estimate:
     """Accuracy on a group after the last step, fine-tuned without the overlap heads minus without random ones, points.
 
@@ -51,9 +53,10 @@ def lesion_cost(evidence: Evidence, group: str, share: float) -> Estimate:
     if group != "id" and (failed := [name for name, at in _learned(curves, share).items() if at is None]):
         raise CannotSay(f"the task is not learned in run {', '.join(failed)}; {detail}")
     _, own, *controls = (row[group] for row in last.values())
-    return Estimate(*_against(own, controls), len(controls), CONTROLS, detail)
+    return Estimate(*_against(own, controls), len(controls), LESIONS, detail)
 
 
+@statistic
 def lesion_delay(evidence: Evidence, share: float) -> Estimate:
     """When OOD accuracy reaches half of what the unlesioned model ends with, fine-tuned without the overlap heads minus
     without random ones, steps.
@@ -83,7 +86,7 @@ def lesion_delay(evidence: Evidence, share: float) -> Estimate:
     value, low, high = _against(counted[0], counted[1:])
     if None in others:
         low = high = None
-    return Estimate(value, low, high, len(others), CONTROLS, detail)
+    return Estimate(value, low, high, len(others), LESIONS, detail)
 
 
 def _curves(evidence: Evidence) -> dict[str, pd.DataFrame]:
@@ -139,6 +142,3 @@ def _against(value: float, controls: Sequence[float]) -> tuple[float, float | No
         return difference, None, None
     half = stats.t.ppf((1 + LEVEL) / 2, n - 1) * np.std(controls, ddof=1) * np.sqrt(1 + 1 / n)
     return difference, difference - half, difference + half
-
-
-STATISTICS = {f.__name__: f for f in (overlap_core, lesion_cost, lesion_delay)}

@@ -6,16 +6,17 @@ from scipy.stats import rankdata
 
 from heuristic_core.analysis.accuracy import ID, OOD
 from heuristic_core.analysis.effective_size import state
-from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
+from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
+from heuristic_core.analysis.evidence import Evidence, some
 from heuristic_core.analysis.frames import numpy_generator
-from heuristic_core.analysis.seeds import mean_interval
+from heuristic_core.analysis.randomisation import tails
 
-SEEDS = "pruning seeds"
 BOTH = "mixed-1:1"
 SURROGATES = 10_000
 FEWEST = 6  # checkpoints; the spectrum of fewer has one phase or none to draw
 
 
+@statistic
 def size_range(evidence: Evidence, group: str) -> Estimate:
     """The range of effective size over the checkpoints where it is defined, points; t interval over pruning seeds.
 
@@ -26,9 +27,10 @@ def size_range(evidence: Evidence, group: str) -> Estimate:
     if len(by_seed) < 2:
         raise CannotSay(f"effective size on {group} is defined at {len(by_seed)} checkpoints: {_series(sizes)}")
     widths = (by_seed.max() - by_seed.min()).dropna()
-    return Estimate(*mean_interval(widths), len(widths), SEEDS, f"by step: {_series(sizes)}")
+    return Estimate.mean(widths, f"by step: {_series(sizes)}")
 
 
+@statistic
 def size_gap(evidence: Evidence) -> Estimate:
     """Effective size on OOD minus that on ID at the first checkpoint where the former is defined, points."""
     ood, id_ = _sizes(evidence, OOD), _sizes(evidence, ID)
@@ -36,9 +38,10 @@ def size_gap(evidence: Evidence) -> Estimate:
     gap = (_by_seed(ood) - _by_seed(id_)).reindex([step]).iloc[0].dropna()
     if gap.empty:
         raise CannotSay(f"effective size on ID is not defined at step {step}")
-    return Estimate(*mean_interval(gap), len(gap), SEEDS, f"at step {step}; OOD: {_series(ood)}; ID: {_series(id_)}")
+    return Estimate.mean(gap, f"at step {step}; OOD: {_series(ood)}; ID: {_series(id_)}")
 
 
+@statistic
 def size_jump(evidence: Evidence) -> Estimate:
     """How much more effective size on ID and OOD together (1:1) grows than that on ID as OOD begins to rise, points.
 
@@ -56,9 +59,10 @@ def size_jump(evidence: Evidence) -> Estimate:
             f"effective size on ID, and on ID and OOD together, is not defined at steps {before} and {step}"
         )
     detail = f"from step {before} to {step}; ID and OOD 1:1: {_series(both)}; ID: {_series(id_)}"
-    return Estimate(*mean_interval(growth), len(growth), SEEDS, detail)
+    return Estimate.mean(growth, detail)
 
 
+@statistic
 def size_against_ood(evidence: Evidence) -> Estimate:
     """p that effective size on OOD falls as much as OOD accuracy of the full model rises: Spearman's rho, one-sided.
 
@@ -76,7 +80,7 @@ def size_against_ood(evidence: Evidence) -> Estimate:
         raise CannotSay(f"neither may be the same at all checkpoints: {_series(sizes)}")
     rho, p, opposite = falling(accuracy, size, numpy_generator("size against OOD"))
     detail = f"rho {rho:.2f} from step {rows['step'].iloc[0]} on, p = {p:.3f}; by step: {_series(sizes)}"
-    return Estimate(p, None, None, len(rows), "checkpoints", detail, exact=True, opposite=opposite)
+    return Estimate.test(p, opposite, len(rows), "checkpoints", detail)
 
 
 def falling(
@@ -88,7 +92,7 @@ def falling(
     surrogates = rankdata(_random_phases(y, rng, count), axis=1)
     centred = surrogates - surrogates.mean(axis=1, keepdims=True)
     drawn = centred @ (ranks - ranks.mean()) / (np.linalg.norm(centred, axis=1) * np.linalg.norm(ranks - ranks.mean()))
-    lower, higher = ((1 + int((sign * (drawn - rho) <= 1e-12).sum())) / (1 + count) for sign in (1, -1))
+    higher, lower = tails(drawn, rho)
     return rho, lower, higher
 
 
@@ -101,6 +105,7 @@ def _random_phases(series: np.ndarray, rng: np.random.Generator, count: int) -> 
     return np.fft.irfft(turned, n, axis=1)
 
 
+@statistic
 def undefined_sizes(evidence: Evidence, group: str) -> Estimate:
     """At how many checkpoints effective size on a group is undefined: the full model is not above the margin."""
     sizes = _sizes(evidence, group)
@@ -139,6 +144,3 @@ def _series(sizes: pd.DataFrame) -> str:
     means = sizes[sizes["seed"].isna()].sort_values("step", kind="stable")
     texts = means["effective_size"].map("{:.1f}".format, na_action="ignore").astype(object).fillna(state(means))
     return ", ".join(f"{step} {text}" for step, text in zip(means["step"], texts, strict=True))
-
-
-STATISTICS = {f.__name__: f for f in (size_range, size_gap, size_jump, size_against_ood, undefined_sizes)}

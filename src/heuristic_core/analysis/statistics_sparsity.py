@@ -5,14 +5,16 @@ import pandas as pd
 from scipy import stats
 from scipy.stats import rankdata
 
-from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
+from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
+from heuristic_core.analysis.evidence import Evidence, some
 from heuristic_core.analysis.frames import numpy_generator
-from heuristic_core.analysis.seeds import mean_interval
+from heuristic_core.analysis.randomisation import PERMUTATIONS, TIE, tails
+from heuristic_core.analysis.seeds import PRUNING_SEEDS
+from heuristic_core.config.context import Context
+from heuristic_core.tables.schemas import CELL, STEP
 
-SEEDS = "pruning seeds"
-PERMUTATIONS = 10_000
 
-
+@statistic
 def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
     """p that a group's accuracy falls this consistently with sparsity by chance; opposite: that it rises.
 
@@ -32,7 +34,7 @@ def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
     detail = (
         f"rho with sparsity {each}; accuracy from {curve.iloc[:, 0].mean():.1f} to {curve.iloc[:, -1].mean():.1f} %"
     )
-    return Estimate(p, None, None, len(curve), SEEDS, f"{detail}, p = {p:.2g}", exact=True, opposite=opposite)
+    return Estimate.test(p, opposite, len(curve), PRUNING_SEEDS, f"{detail}, p = {p:.2g}")
 
 
 def trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, float, np.ndarray]:
@@ -47,15 +49,14 @@ def trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, float, n
     trends = ranks @ order / np.where(norms > 0, norms, 1)
     permuted = rng.permuted(np.broadcast_to(ranks, (PERMUTATIONS, *ranks.shape)), axis=2)
     drawn = (permuted @ order / np.where(norms > 0, norms, 1)).mean(axis=1)
-    found = []
-    for sign in (-1, 1):
-        page = (1 + (sign * drawn >= sign * trends.mean() - 1e-9).sum()) / (1 + PERMUTATIONS)
-        spread = trends.std(ddof=1) / np.sqrt(len(trends))
-        agreeing = stats.t.sf(sign * trends.mean() / spread, len(trends) - 1) if spread > 1e-9 else 0
-        found.append(float(max(page, agreeing)))
-    return found[0], found[1], trends
+    rising, falling = tails(drawn, trends.mean())
+    if (spread := trends.std(ddof=1) / np.sqrt(len(trends))) > TIE:
+        agreeing = stats.t.sf(trends.mean() / spread * np.array([1, -1]), len(trends) - 1)
+        rising, falling = (max(pair) for pair in zip((rising, falling), agreeing.tolist(), strict=True))
+    return falling, rising, trends
 
 
+@statistic
 def mid_minus_high(evidence: Evidence, group: str) -> Estimate:
     """A group's accuracy at mid minus that at high sparsity, points; t interval over pruning seeds, paired."""
     mid, high = (
@@ -65,9 +66,10 @@ def mid_minus_high(evidence: Evidence, group: str) -> Estimate:
     if drop.empty:
         raise CannotSay("no pruning seed has subnetworks at both sparsities")
     detail = f"{mid[drop.index].mean():.1f} and {high[drop.index].mean():.1f} %; lower in {(drop > 0).sum()}"
-    return Estimate(*mean_interval(drop), len(drop), SEEDS, f"{detail} of {len(drop)} seeds")
+    return Estimate.mean(drop, f"{detail} of {len(drop)} seeds")
 
 
+@statistic
 def first_rise(evidence: Evidence, group: str) -> Estimate:
     """The rise of accuracy from the lowest sparsity of the grid to the next, points; t interval over pruning seeds."""
     curve = _by_seed(evidence, group)
@@ -81,9 +83,10 @@ def first_rise(evidence: Evidence, group: str) -> Estimate:
     rising = int((means[first] > means[before]).sum())
     step = f"from {100 * before:g} to {100 * first:g} % sparsity"
     values = (curve[first] - curve[before]).dropna()
-    return Estimate(*mean_interval(values), len(values), SEEDS, f"{step}; there {rising} of {len(means)} subsets rise")
+    return Estimate.mean(values, f"{step}; there {rising} of {len(means)} subsets rise")
 
 
+@statistic
 def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
     """How many subnetworks sparser than `sparsity` are above the full model's accuracy on a group minus the margin.
 
@@ -112,7 +115,7 @@ def _without_collapsed(rows: pd.DataFrame, evidence: Evidence) -> pd.DataFrame:
     """The rows of subnetworks that are not at chance in-domain, as far as table "runs" tells."""
     if "runs" not in evidence.tables:
         return rows
-    model = ["step", "sparsity", "seed", "repeat"]
+    model = [*STEP, *CELL]
     runs = evidence.tables["runs"]
     lost = pd.MultiIndex.from_frame(runs.loc[runs["collapsed"].fillna(False).astype(bool), model].astype(float))
     return rows[~pd.MultiIndex.from_frame(rows[model].astype(float)).isin(lost)]
@@ -125,10 +128,7 @@ def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:
     return curve[curve["group"] == group].pivot(index="seed", columns="sparsity", values="accuracy")
 
 
-def _curve(rows: pd.DataFrame, context) -> pd.DataFrame:
+def _curve(rows: pd.DataFrame, context: Context) -> pd.DataFrame:
     """Rows of the accuracy curves: the last checkpoint's subnetworks of the curve's seeds."""
     here = (rows["step"] == context.last) & (rows["repeat"] == context.curve_repeat)
     return rows[here & rows["seed"].isin(list(context.curve_seeds))].dropna(subset="accuracy")
-
-
-STATISTICS = {f.__name__: f for f in (sparsity_trend, mid_minus_high, first_rise, as_good_beyond)}

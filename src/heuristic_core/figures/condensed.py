@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from heuristic_core.analysis.accuracy import J
+from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS, PRUNING_SEEDS
 from heuristic_core.figures.roles import ROLES
 from heuristic_core.figures.rows import some
 from heuristic_core.figures.sheets import Sheet
@@ -28,13 +29,13 @@ def beside_full(full: pd.DataFrame, summary: pd.DataFrame, key: str, order: Sequ
     rows = some(summary[here], f"summary at step {context.last}, sparsity {', '.join(f'{s:g}' for s in sparsities)}")
     known = full.rename(columns={"accuracy": "full", "low": "full_low", "high": "full_high"})
     known = known[["ft_seed", key, "full", "full_low", "full_high"]]
-    parts = [rows[rows["over"] == "pruning seeds"].merge(known, on=["ft_seed", key])]
+    parts = [rows[rows["over"] == PRUNING_SEEDS].merge(known, on=["ft_seed", key])]
     if known["ft_seed"].nunique() > 1:
         of_full = summary[(summary["step"] == context.last) & (summary["sparsity"] == 0)]
         of_full = of_full[of_full["subset"].isna() == (key == "group")]
         over = of_full.rename(columns={"mean": "full", "low": "full_low", "high": "full_high"})
         over = over[[key, "full", "full_low", "full_high"]]
-        parts.append(rows[rows["over"] == "fine-tuning seeds"].merge(over, on=key))
+        parts.append(rows[rows["over"] == FINE_TUNING_SEEDS].merge(over, on=key))
     marks = pd.concat(parts).assign(place=lambda rows: rows[key].map(list(order).index))
     return marks.sort_values(["ft_seed", "sparsity", "place"], kind="stable", ignore_index=True)[COLUMNS]
 

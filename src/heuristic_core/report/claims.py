@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from heuristic_core.analysis.verdicts import VERDICTS
 from heuristic_core.report.render import is_number
 
-VERDICTS = ("supported", "not supported", "undecided", "not applicable")
 MARGIN = 0.06  # of the width of a plot, left free at each side
 
 
