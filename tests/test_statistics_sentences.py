@@ -37,14 +37,14 @@ def test_the_share_of_single_subsets_is_held_by_its_interval(seeds, correlation,
     covariance = np.cov(subcases(rng, 100_000, correlation, spread), rowvar=False)
     variance = np.trace(covariance) / 6
     truth = 100 * (1 - (covariance.sum() - np.trace(covariance)) / 30 / variance)
-    found = [accuracy.interaction_share(subcases(rng, seeds, correlation, spread)) for _ in range(300)]
+    found = [accuracy.own_share(subcases(rng, seeds, correlation, spread)) for _ in range(300)]
     assert np.mean([low - 0.5 <= truth <= high + 0.5 for _, low, high in found]) > 0.95 - 0.035
 
 
 def test_twelve_seeds_tell_single_subsets_from_what_is_common():
     rng = np.random.default_rng(0)
-    assert np.mean([accuracy.interaction_share(subcases(rng, 12, 0.0, 1))[1] > 50 for _ in range(100)]) > 0.9
-    assert np.mean([accuracy.interaction_share(subcases(rng, 12, 0.9, 1))[2] < 50 for _ in range(100)]) > 0.9
+    assert np.mean([accuracy.own_share(subcases(rng, 12, 0.0, 1))[1] > 50 for _ in range(100)]) > 0.9
+    assert np.mean([accuracy.own_share(subcases(rng, 12, 0.9, 1))[2] < 50 for _ in range(100)]) > 0.9
 
 
 def test_different_subcases_from_a_table():

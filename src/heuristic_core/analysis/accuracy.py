@@ -46,13 +46,13 @@ def group_means(rows: pd.DataFrame, subsets: Collection[str] | None = None) -> p
     """
     rows = chosen(rows, subsets)
     keys = [name for name in MODELS if name in rows]
-    return pd.concat([_means(rows, [*keys, "group"]), j_means(rows, keys)], ignore_index=True)
+    return pd.concat([condensed(rows, [*keys, "group"], ["accuracy"]), j_means(rows, keys)], ignore_index=True)
 
 
 def j_means(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """J of each of `keys`, which tell models (or models and families) apart. Columns: keys, group, accuracy."""
     both = both_sides(rows, keys)
-    sums = _means(both.assign(accuracy=both["weight"] * both["accuracy"]), keys, "sum")
+    sums = condensed(both.assign(accuracy=both["weight"] * both["accuracy"]), keys, ["accuracy"], "sum")
     return sums.assign(group=J, accuracy=sums["accuracy"] - 100)
 
 
@@ -72,10 +72,11 @@ def both_sides(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     return sides.assign(weight=1 / (families * subsets))
 
 
-def _means(rows: pd.DataFrame, keys: Sequence[str], condense: str = "mean") -> pd.DataFrame:
-    values = rows.groupby([*keys], dropna=False)["accuracy"].agg(["size", "count", condense])
+def condensed(rows: pd.DataFrame, keys: Sequence[str], values: list[str], how: str = "mean") -> pd.DataFrame:
+    """Unweighted means, or sums, of `values` by `keys`. A mean over a missing value is missing. Columns: both."""
+    groups = rows.groupby([*keys], dropna=False)[values]
     # pandas leaves nulls out, which would compare models over different subsets.
-    return values[condense].where(values["count"] == values["size"]).rename("accuracy").reset_index()
+    return groups.agg(how).where(groups.count().eq(groups.size(), axis="index")).reset_index()
 
 
 def interval_of_mean(rows: pd.DataFrame) -> tuple[float, float]:

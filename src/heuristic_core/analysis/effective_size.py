@@ -21,7 +21,17 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.accuracy import ID, OOD, J, both_sides, chosen, interval_of_j, interval_of_mean, j_means
+from heuristic_core.analysis.accuracy import (
+    ID,
+    OOD,
+    J,
+    both_sides,
+    chosen,
+    condensed,
+    interval_of_j,
+    interval_of_mean,
+    j_means,
+)
 from heuristic_core.analysis.faithful import ROUNDING, Criterion, criteria
 from heuristic_core.analysis.frames import frame
 from heuristic_core.config.analysis import Analysis
@@ -105,21 +115,12 @@ def _with_collapses(means: pd.DataFrame, runs: pd.DataFrame | None, repeat: int)
 
 def _group_values(rows: pd.DataFrame) -> pd.DataFrame:
     """Means per group of every model; J and mixtures where there are subsets of both groups that these need."""
-    groups = _means(rows)
-    parts = [groups, j_means(rows, CURVE)]
-    halves = groups["group"].isin([ID, OOD])
-    if groups.loc[halves, "group"].nunique() == 2:
-        both = rows[rows["group"].isin([ID, OOD])]
-        parts += [_means(both.assign(group="mixed")), _means(groups[halves].assign(group="mixed-1:1"))]
+    keys = [*CURVE, "group"]
+    groups = condensed(rows, keys, VALUES)
+    both, halves = (table[table["group"].isin([ID, OOD])] for table in (rows, groups))
+    mixed = [both.assign(group="mixed"), halves.assign(group="mixed-1:1")] if halves["group"].nunique() == 2 else []
+    parts = [groups, j_means(rows, CURVE), *(condensed(one, keys, VALUES) for one in mixed)]
     return pd.concat(parts, ignore_index=True)
-
-
-def _means(rows: pd.DataFrame) -> pd.DataFrame:
-    """Unweighted means of all values of every model by group. A mean over a missing value is missing."""
-    of_model = rows.groupby([*CURVE, "group"], dropna=False)[VALUES]
-    # pandas leaves nulls out of a mean, which would compare models over different subsets.
-    complete = of_model.count().eq(of_model.size(), axis="index")
-    return of_model.mean().where(complete).reset_index()
 
 
 def _sizes(

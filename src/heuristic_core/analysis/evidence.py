@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.accuracy import ID
+from heuristic_core.analysis.accuracy import ID, group_means
 from heuristic_core.analysis.degenerate import unsound
 from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.config.context import Context
@@ -81,6 +81,10 @@ class Evidence:
         if self.context.subsets is None or "subset" not in rows:
             return rows
         return rows[rows["subset"].isna() | rows["subset"].isin(list(self.context.subsets))]
+
+    def over_steps(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Mean accuracy by step and group, percent, of models over fine-tuning: [steps, groups]."""
+        return group_means(self.analysed(rows)).pivot(index="step", columns="group", values="accuracy")
 
 
 def of_run(tables: dict[str, pd.DataFrame], run: dict) -> dict[str, pd.DataFrame]:

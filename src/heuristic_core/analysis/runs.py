@@ -23,7 +23,6 @@ from heuristic_core.tables.schemas import CELL
 
 TOLERANCE = 0.02  # in sparsity, between the target and what was reached
 END = 0.1  # of the recorded steps of pruning: the last ones, over which the end is averaged
-MODEL = [*CELL]
 NAMED = 12  # runs of a kind that are named before the rest is counted
 
 
@@ -120,18 +119,18 @@ def runs(
     traces, groups: its tables "prune_trace" and "group_accuracy". chance: percent, as :func:`chance` gives it.
     controller: ``prune.controller``.
     """
-    by_run = dict(tuple(traces.groupby(MODEL)))
+    by_run = dict(tuple(traces.groupby([*CELL])))
     id_ = groups[groups["group"] == "id"]
     full = id_.loc[id_["seed"].isna(), "low"]
     learned = chance is not None and bool((full > chance).any())
-    accuracy = id_[id_["seed"].notna()].set_index(MODEL)[["accuracy", "low", "high"]]
+    accuracy = id_[id_["seed"].notna()].set_index([*CELL])[["accuracy", "low", "high"]]
     rows = []
     for one in found:
         row = one.identity._asdict() | {"chance": chance}
         if isinstance(one, FailedRun):
             rows.append(row | {"reason": one.reason})
             continue
-        key = tuple(row[name] for name in MODEL)
+        key = tuple(row[name] for name in CELL)
         row |= {"actual_sparsity": one.actual_sparsity, "rule": one.rule} | _end(by_run[key])
         if key in accuracy.index:
             row |= accuracy.loc[key].add_prefix("id_").to_dict()

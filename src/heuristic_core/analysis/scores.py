@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.accuracy import RULES, chosen
+from heuristic_core.analysis.accuracy import CELLS, RULES, chosen
 from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy, of_change
 from heuristic_core.analysis.frames import frame, numpy_generator
 from heuristic_core.analysis.measures import Measure, Subset, measures
@@ -71,34 +71,29 @@ def accuracies(
 
     subsets: those that enter group means; None for all. failed: runs without predictions, whose rows are null.
     """
-    cell = [*RUN, *STEP, "sparsity", "seed", "repeat"]
-    models = predictions[cell].drop_duplicates().reset_index(drop=True)
+    models = predictions[CELLS].drop_duplicates().reset_index(drop=True)
     full = int(models.index[models["seed"].isna()][0])
-    parts = list(scores(predictions, logits, cell, rule, bootstrap, seed))
+    parts = list(scores(predictions, logits, CELLS, rule, bootstrap, seed))
     absent = pd.DataFrame([one.identity._asdict() | {"reason": one.reason} for one in failed])
-    rows = [
-        part
-        for one in parts
-        for part in (models.assign(**one.identity, **_columns([one], full)), absent.assign(**one.identity))
-    ]
-    chosen(pd.DataFrame([one.identity for one in parts]), subsets)  # an unknown name is an error
-    entering = [one for one in parts if not subsets or one.identity["subset"] in subsets]
+
+    def rows(about: dict, columns: dict) -> pd.DataFrame:
+        return pd.concat([models.assign(**about, **columns), absent.assign(**about)])
+
+    names = set(chosen(pd.DataFrame([one.identity for one in parts]), subsets)["subset"])
+    entering = [one for one in parts if one.identity["subset"] in names]
     groups = []
     for group in dict.fromkeys(one.identity["group"] for one in entering):
         of_group = [one for one in entering if one.identity["group"] == group]
-        about = {"group": group, "subsets": len(of_group)}
-        groups += [models.assign(**about, **_columns(of_group, full)), absent.assign(**about)]
+        groups.append(rows({"group": group, "subsets": len(of_group)}, _columns(of_group, full)))
     whole, families = (
         [
-            part
+            rows({"group": one.group, "family": one.family, "subsets": len(one.parts)}, _measured(one, full))
             for one in found
-            for about in [{"group": one.group, "family": one.family, "subsets": len(one.parts)}]
-            for part in (models.assign(**about, **_measured(one, full)), absent.assign(**about))
         ]
         for found in measures(entering)
     )
     return (
-        frame("accuracy", pd.concat(rows)),
+        frame("accuracy", pd.concat([rows(one.identity, _columns([one], full)) for one in parts])),
         frame("group_accuracy", pd.concat([*groups, *whole])),
         frame("family_scores", pd.concat(families) if families else []),
     )

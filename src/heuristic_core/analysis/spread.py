@@ -11,7 +11,6 @@ from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS, PRUNING_SEEDS, mean
 from heuristic_core.config.context import Context
 from heuristic_core.tables.schemas import RUN, STEP, SUBSET
 
-SET = [*SUBSET]
 STUDY = [name for name in RUN if name != "ft_seed"]
 
 
@@ -30,7 +29,7 @@ def summary(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Conte
     about a way of training, one row for each of full model, mid and high. Failed runs are left out of n.
     """
     rows = spread_rows(accuracy, group_accuracy, context).dropna(subset="accuracy")
-    cell = [*STEP, "sparsity", *SET]
+    cell = [*STEP, "sparsity", *SUBSET]
     over_pruning = _condensed(rows[rows["seed"].notna()], [*RUN, *cell], PRUNING_SEEDS)
     full = rows[rows["seed"].isna()].rename(columns={"accuracy": "mean"})
     over_tuning = pd.concat([over_pruning, full])[[*RUN, *cell, "mean"]].rename(columns={"mean": "accuracy"})
@@ -60,10 +59,10 @@ def variance(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Cont
     rows = rows[here & rows["seed"].isin(list(context.seeds))]
     same = _same_masks(components, context) if components is not None else {}
     found = []
-    for keys, cell in rows.groupby([*RUN, *STEP, "sparsity", *SET], dropna=False, sort=False):
+    for keys, cell in rows.groupby([*RUN, *STEP, "sparsity", *SUBSET], dropna=False, sort=False):
         runs = cell.pivot(index="seed", columns="repeat", values="accuracy").reindex(columns=[0, 1])
         difference = (runs[1] - runs[0]).dropna()
-        identity = dict(zip([*RUN, *STEP, "sparsity", *SET], keys, strict=True))
+        identity = dict(zip([*RUN, *STEP, "sparsity", *SUBSET], keys, strict=True))
         found.append(
             identity
             | {

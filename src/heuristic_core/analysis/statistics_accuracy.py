@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.special import gammaln
 from scipy.stats import rankdata
 
-from heuristic_core.analysis.accuracy import group_means, interval_of_mean
+from heuristic_core.analysis.accuracy import interval_of_mean
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
 from heuristic_core.analysis.evidence import Evidence, some
 from heuristic_core.analysis.frames import numpy_generator
@@ -19,7 +19,7 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
     """OOD accuracy, percent, at the first evaluation where ID accuracy is at least `share` of its best."""
     evidence.learned()
     rows = evidence.analysed(evidence.table("finetune_accuracy"))
-    curve = group_means(rows).pivot(index="step", columns="group", values="accuracy")
+    curve = evidence.over_steps(rows)
     if absent := {"id", "ood"} - set(curve):
         raise CannotSay(f"no {' and no '.join(sorted(absent))} subset was evaluated over fine-tuning")
     curve = some(curve.dropna(subset=["id", "ood"]), "evaluation of the full model over fine-tuning")
@@ -124,12 +124,12 @@ def own_subcases(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     n, subsets = _several(values), values.shape[1]
     if subsets < 2:
         raise CannotSay(f"pruning seeds differ on {subsets} {group} subsets")
-    share, low, high = interaction_share(values)
+    share, low, high = own_share(values)
     detail = f"{subsets} subsets, {n} seeds; common to all subsets {100 - share:.0f} %"
     return Estimate(share, low, high, n, PRUNING_SEEDS, detail)
 
 
-def interaction_share(values: np.ndarray) -> tuple[float, float, float]:
+def own_share(values: np.ndarray) -> tuple[float, float, float]:
     """What :func:`own_subcases` says, with the ends of its interval, within 0 and 100; values: [seeds, subsets]."""
     seeds, subsets = values.shape
     common = subsets * values.mean(axis=1).var(ddof=1)

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis.accuracy import group_means
 from heuristic_core.analysis.core import common_heads
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
 from heuristic_core.analysis.evidence import Evidence, some
@@ -102,10 +101,7 @@ def _curves(evidence: Evidence) -> dict[str, pd.DataFrame]:
         raise CannotSay(f"nothing was fine-tuned without {lacking} heads: {made.loc[lacking, 'reason']}")
     parts = {"none": evidence.table("finetune_accuracy")}
     parts |= {name: rows[rows["lesion"] == name] for name in sorted(trained, key=lambda name: name != OVERLAP)}
-    curves = {
-        name: group_means(evidence.analysed(part)).pivot(index="step", columns="group", values="accuracy")
-        for name, part in parts.items()
-    }
+    curves = {name: evidence.over_steps(part) for name, part in parts.items()}
     if any("ood" not in curve for curve in curves.values()):
         raise CannotSay("no out-of-domain subset was evaluated over fine-tuning")
     return curves

@@ -83,25 +83,23 @@ def size_against_ood(evidence: Evidence) -> Estimate:
     return Estimate.test(p, opposite, len(rows), "checkpoints", detail)
 
 
-def falling(
-    x: np.ndarray, y: np.ndarray, rng: np.random.Generator, count: int = SURROGATES
-) -> tuple[float, float, float]:
+def falling(x: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> tuple[float, float, float]:
     """Spearman's rho of two series, and the shares of surrogates of `y` whose rho is as low, and as high."""
     ranks = rankdata(x)
     rho = np.corrcoef(ranks, rankdata(y))[0, 1]
-    surrogates = rankdata(_random_phases(y, rng, count), axis=1)
+    surrogates = rankdata(_random_phases(y, rng), axis=1)
     centred = surrogates - surrogates.mean(axis=1, keepdims=True)
     drawn = centred @ (ranks - ranks.mean()) / (np.linalg.norm(centred, axis=1) * np.linalg.norm(ranks - ranks.mean()))
     higher, lower = tails(drawn, rho)
     return rho, lower, higher
 
 
-def _random_phases(series: np.ndarray, rng: np.random.Generator, count: int) -> np.ndarray:
-    """Series with the amplitudes of `series` at every frequency, and phases at random, [count, n]."""
+def _random_phases(series: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Series with the amplitudes of `series` at every frequency, and phases at random, [SURROGATES, n]."""
     n, amplitudes = len(series), np.abs(np.fft.rfft(series - series.mean()))
-    turned = amplitudes * np.exp(1j * rng.uniform(0, 2 * np.pi, (count, len(amplitudes))))
+    turned = amplitudes * np.exp(1j * rng.uniform(0, 2 * np.pi, (SURROGATES, len(amplitudes))))
     if n % 2 == 0:  # the highest frequency has a sign, no phase
-        turned[:, -1] = amplitudes[-1] * rng.choice([-1, 1], count)
+        turned[:, -1] = amplitudes[-1] * rng.choice([-1, 1], SURROGATES)
     return np.fft.irfft(turned, n, axis=1)
 
 

@@ -9,13 +9,13 @@ from matplotlib.axes import Axes
 from heuristic_core.analysis.accuracy import J
 from heuristic_core.figures.lines import lines
 from heuristic_core.figures.panels import panels, percent_axis, spread_out
-from heuristic_core.figures.roles import ROLES, Role
+from heuristic_core.figures.roles import ROLES, Role, group_label
 from heuristic_core.figures.rows import GROUPS, ft_seeds, j_values, means, shown, some, subset_groups
 from heuristic_core.figures.style import SMALL
 from heuristic_core.figures.text import bracket, number, seed_label
 
 LINES = ("-", "--", "-.", ":")
-NAMES = {group: f"{ROLES[group].label}, mean" for group in GROUPS} | {J: ROLES[J].label}
+NAMES = {group: group_label(group) for group in (*GROUPS, J)}
 BOLD = {name: ROLES[group]._replace(marker="") for group, name in NAMES.items()}
 LABEL_HEIGHT = 0.125  # inches from one label to the next
 
