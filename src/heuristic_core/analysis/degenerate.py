@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from heuristic_core.analysis import core
-from heuristic_core.analysis.runs import counted, faults, mostly_faulty
+from heuristic_core.analysis.outcomes import counted, faults, mostly_faulty
 from heuristic_core.config.context import Context
 
 

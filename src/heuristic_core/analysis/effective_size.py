@@ -34,6 +34,7 @@ from heuristic_core.analysis.accuracy import (
 )
 from heuristic_core.analysis.faithful import ROUNDING, Criterion, criteria
 from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.outcomes import with_collapses
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.config.context import Context
 from heuristic_core.tables.schemas import RUN
@@ -64,7 +65,7 @@ def effective_size(
     rows = chosen(accuracy, analysis.subsets)
     of_curve = rows["seed"].isin(context.curve_seeds) & (rows["repeat"] == context.curve_repeat)
     means = _group_values(rows[rows["step"].isin(context.checkpoints) & (rows["seed"].isna() | of_curve)])
-    means = _with_collapses(means, runs, context.curve_repeat)
+    means = with_collapses(means.assign(repeat=context.curve_repeat), runs)
     pruned = means[means["seed"].notna()]
     full = means[means["seed"].isna()].set_index([*RUN, "step", "group"])["accuracy"].dropna()
     lows = _lows(rows[rows["seed"].isna()])
@@ -103,14 +104,6 @@ def _lows(full: pd.DataFrame) -> dict[tuple, float]:
     of_j = both_sides(full, model).groupby(model, observed=True)
     found = {key: interval_of_mean(rows)[0] for key, rows in groups}
     return found | {(*key, J): interval_of_j(rows)[0] for key, rows in of_j}
-
-
-def _with_collapses(means: pd.DataFrame, runs: pd.DataFrame | None, repeat: int) -> pd.DataFrame:
-    """The same with a column that says whether the subnetwork collapsed."""
-    if runs is None:
-        return means.assign(collapsed=False)
-    of_curve = runs.loc[runs["repeat"] == repeat, [*CURVE, "collapsed"]]
-    return means.merge(of_curve, on=CURVE, how="left")
 
 
 def _group_values(rows: pd.DataFrame) -> pd.DataFrame:

@@ -65,12 +65,9 @@ def lesion_delay(evidence: Evidence, share: float) -> Estimate:
     at the last step: a lower bound of its own delay. Where a random lesion never does, there is no interval.
     """
     curves = _curves(evidence)
-    if any("id" not in curve for curve in curves.values()):
-        raise CannotSay("no in-domain subset was evaluated over fine-tuning")
-    whole = curves["none"]
+    learned, whole = _learned(curves, share), curves["none"]
     if not (half := whole["ood"].iloc[-1] / 2) > 0:
         raise CannotSay("the unlesioned model ends with 0 % out-of-domain")
-    learned = _learned(curves, share)
     reached = {name: _reached(curve, half, learned[name]) for name, curve in curves.items()}
     own, *others = (reached[name] for name in curves if name != "none")
     if own is None and all(step is None for step in others):

@@ -5,7 +5,7 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from heuristic_core.analysis.accuracy import ID, OOD
-from heuristic_core.analysis.effective_size import state
+from heuristic_core.analysis.effective_size import UNDEFINED, state
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
 from heuristic_core.analysis.evidence import Evidence, some
 from heuristic_core.analysis.frames import numpy_generator
@@ -72,7 +72,7 @@ def size_against_ood(evidence: Evidence) -> Estimate:
     fine-tuning for reasons of their own would be correlated, too.
     """
     sizes = _sizes(evidence, OOD)
-    rows = sizes[sizes["seed"].isna()].dropna(subset="effective_size").sort_values("step", kind="stable")
+    rows = _means(sizes).dropna(subset="effective_size")
     if len(rows) < FEWEST:
         raise CannotSay(f"effective size on OOD is defined at {len(rows)} checkpoints, {FEWEST} are needed")
     accuracy, size = rows["full_accuracy"].to_numpy(), rows["effective_size"].to_numpy()
@@ -106,9 +106,8 @@ def _random_phases(series: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 @statistic
 def undefined_sizes(evidence: Evidence, group: str) -> Estimate:
     """At how many checkpoints effective size on a group is undefined: the full model is not above the margin."""
-    sizes = _sizes(evidence, group)
-    sizes = sizes[sizes["seed"].isna()].sort_values("step", kind="stable")
-    undefined = sizes[state(sizes) == "undefined"]
+    sizes = _means(_sizes(evidence, group))
+    undefined = sizes[state(sizes) == UNDEFINED]
     steps = ", ".join(f"{row.step} (full model {row.full_accuracy:.1f} %)" for row in undefined.itertuples())
     detail = f"at steps {steps}" if steps else "nowhere"
     return Estimate(len(undefined), None, None, len(sizes), "checkpoints", detail, exact=True)
@@ -123,6 +122,11 @@ def _sizes(evidence: Evidence, group: str) -> pd.DataFrame:
     return some(rows[here], f"effective size on {group}")
 
 
+def _means(sizes: pd.DataFrame) -> pd.DataFrame:
+    """The rows over pruning seeds, in the order of steps."""
+    return sizes[sizes["seed"].isna()].sort_values("step", kind="stable")
+
+
 def _by_seed(sizes: pd.DataFrame) -> pd.DataFrame:
     """Sizes by [step, pruning seed]."""
     return sizes[sizes["seed"].notna()].pivot(index="step", columns="seed", values="effective_size").sort_index()
@@ -130,15 +134,15 @@ def _by_seed(sizes: pd.DataFrame) -> pd.DataFrame:
 
 def _onset(ood: pd.DataFrame) -> tuple[int | None, int]:
     """The first step at which effective size on OOD is defined, and the undefined one before it, None without one."""
-    summaries = ood[ood["seed"].isna()]
-    defined = some(summaries[summaries["effective_size"].notna()], "effective size on OOD at any checkpoint")
-    step = int(defined["step"].min())
-    before = summaries[(state(summaries) == "undefined") & (summaries["step"] < step)]["step"]
-    return (int(before.max()) if len(before) else None), step
+    means = _means(ood)
+    defined = some(means[means["effective_size"].notna()], "effective size on OOD at any checkpoint")
+    step = int(defined["step"].iloc[0])
+    before = means[(state(means) == UNDEFINED) & (means["step"] < step)]["step"]
+    return (int(before.iloc[-1]) if len(before) else None), step
 
 
 def _series(sizes: pd.DataFrame) -> str:
     """For instance "500 undefined, 12500 96.7"."""
-    means = sizes[sizes["seed"].isna()].sort_values("step", kind="stable")
+    means = _means(sizes)
     texts = means["effective_size"].map("{:.1f}".format, na_action="ignore").astype(object).fillna(state(means))
     return ", ".join(f"{step} {text}" for step, text in zip(means["step"], texts, strict=True))

@@ -8,10 +8,10 @@ from scipy.stats import rankdata
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
 from heuristic_core.analysis.evidence import Evidence, some
 from heuristic_core.analysis.frames import numpy_generator
+from heuristic_core.analysis.outcomes import with_collapses
 from heuristic_core.analysis.randomisation import PERMUTATIONS, TIE, tails
 from heuristic_core.analysis.seeds import PRUNING_SEEDS
 from heuristic_core.config.context import Context
-from heuristic_core.tables.schemas import CELL, STEP
 
 
 @statistic
@@ -100,7 +100,8 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
         raise CannotSay(f"the full model's {full:.1f} % on {group} are not above the margin: any subnetwork is as good")
     rows = evidence.table("group_accuracy")
     here = (rows["step"] == context.last) & (rows["group"] == group) & (rows["sparsity"] > sparsity)
-    rows = _without_collapsed(rows[here & rows["seed"].notna()].dropna(subset="accuracy"), evidence)
+    rows = with_collapses(rows[here & rows["seed"].notna()].dropna(subset="accuracy"), evidence.tables.get("runs"))
+    rows = rows[~rows["collapsed"]]
     rows = some(rows.drop_duplicates(["sparsity", "seed"]), f"{group} accuracy beyond {100 * sparsity:g} % sparsity")
     change = rows["accuracy"] - full
     best = rows.loc[change.idxmax()]
@@ -109,16 +110,6 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
     if rows[["change_low", "change_high"]].isna().any(axis=None):
         return Estimate(counts[0], None, None, len(rows), "subnetworks", detail, exact=True)
     return Estimate(*counts, len(rows), "subnetworks", detail)
-
-
-def _without_collapsed(rows: pd.DataFrame, evidence: Evidence) -> pd.DataFrame:
-    """The rows of subnetworks that are not at chance in-domain, as far as table "runs" tells."""
-    if "runs" not in evidence.tables:
-        return rows
-    model = [*STEP, *CELL]
-    runs = evidence.tables["runs"]
-    lost = pd.MultiIndex.from_frame(runs.loc[runs["collapsed"].fillna(False).astype(bool), model].astype(float))
-    return rows[~pd.MultiIndex.from_frame(rows[model].astype(float)).isin(lost)]
 
 
 def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:

@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from heuristic_core.analysis.accuracy import AUC, J
-from heuristic_core.figures.collapsed import crossed, crosses, with_collapses
+from heuristic_core.analysis.outcomes import with_collapses
+from heuristic_core.figures.collapsed import crossed, crosses
 from heuristic_core.figures.panels import panels, percent_axis, upright_height
 from heuristic_core.figures.roles import COLOURS, ROLES
 from heuristic_core.figures.rows import CELL_MARKS, FAMILIES, ft_seeds, full_model, subnetworks, subset_groups
@@ -34,7 +35,7 @@ def spread(tables, measures: str, settings, context, subsets, columns: int, lett
     groups = subset_groups(full_model(accuracy, context.last), subsets)
     scores = _beside(scores[scores["group"].isin([J, AUC])])
     groups |= dict(zip(scores["subset"], scores["group"], strict=True))
-    accuracy = with_collapses(pd.concat([accuracy, scores], ignore_index=True), tables)
+    accuracy = with_collapses(pd.concat([accuracy, scores], ignore_index=True), tables.get("runs"))
     full = full_model(accuracy, context.last)
     cells = {s: subnetworks(accuracy, context.last, s, context.seeds) for s in (context.mid, context.high)}
     family = full.drop_duplicates("subset").set_index("subset")["family"].reindex(list(groups))

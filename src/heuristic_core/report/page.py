@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from heuristic_core.analysis.runs import outcomes, troubled, warning
+from heuristic_core.analysis.outcomes import outcomes, troubled, warning
 from heuristic_core.config.context import Context
 from heuristic_core.report.claims import claims_of, tally, tally_by_seed
 from heuristic_core.report.exhibits import caption_of, exhibit
