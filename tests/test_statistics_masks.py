@@ -208,3 +208,12 @@ def test_no_order_within_layers_has_no_agreement():
     assert agreement(every[:1], every[:1], np.random.default_rng(0)) == {}
     with pytest.raises(CannotSay, match="no two halves of the pruning seeds"):
         masks.frequency_within_layers(evidence(frequency_agreement=[{"step": 30, "seeds": 6, "n": 32}]))
+
+
+def test_seeds_with_a_subnetwork_at_one_sparsity_alone_are_left_out():
+    rows = components(np.ones((12, *SHAPE), bool), np.ones((12, *SHAPE), bool))
+    context = CONTEXT.model_copy(update={"seeds": SEEDS})
+    apart = rows[(rows["seed"] % 2 == 1) == (rows["sparsity"] == CONTEXT.mid)]
+    table = frequency_agreement.frequency_agreement(apart, context, seed=0)
+    assert table[["seeds", "n"]].to_numpy().tolist() == [[0, 32]] and table["rho"].isna().all()
+    assert rank_correlation(apart, context, 50, 0)["rho"].isna().all()

@@ -79,9 +79,9 @@ def ablations(
     """Table "ablations" from tables "ablation_predictions" and "ablation_sets".
 
     An ablation has one row for each subset, and one for each group (subset null): the unweighted mean over its
-    subsets, restricted to `subsets` where given, with n the pairs of them all; and one for J and AUC, where there are
-    both OOD and entailment subsets. Changes are against "none" of the same
-    kind. Log odds are those of the true label, clipped to +-30 nats for each pair.
+    subsets, restricted to `subsets` where given, with n the pairs of them all. Where there are both OOD and entailment
+    subsets it has a row for J and for AUC, too. Changes are against "none" of the same kind. Log odds are of the true
+    label, clipped to +-30 nats for each pair.
     rule: ``analysis.class_rule``. bootstrap: draws of a subset's templates or pairs, the same for all its ablations;
     a group's draw is the mean over its subsets.
     Raises ValueError where "none" or pairs of an ablation are absent, an ablation is in no set, or a subset of

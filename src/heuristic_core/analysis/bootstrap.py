@@ -72,7 +72,7 @@ def degrees_of_freedom(parts: Sequence[np.ndarray], units: Sequence[int]) -> np.
 
 
 def of_accuracy(low: np.ndarray, high: np.ndarray, units: int) -> tuple[np.ndarray, np.ndarray]:
-    """Intervals of an accuracy in percent, cut at 0 and 100; those without width there widened to Wilson's.
+    """Intervals of an accuracy in percent, cut at 0 and 100; an interval without width there is widened to Wilson's.
 
     Where all pairs are right, or all wrong, every bootstrap draw says so again, however few pairs there are.
     """
@@ -81,7 +81,7 @@ def of_accuracy(low: np.ndarray, high: np.ndarray, units: int) -> tuple[np.ndarr
 
 
 def of_change(low: np.ndarray, high: np.ndarray, units: int, changes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Intervals of a change of accuracy in points; those without width widened, as :func:`of_accuracy` does.
+    """Intervals of a change of accuracy in points; an interval without width is widened as :func:`of_accuracy` does.
 
     Where two models agree on every pair, so they do in every draw. changes: the number of changes that a value is the
     sum of; 0 of a model that is compared with itself.

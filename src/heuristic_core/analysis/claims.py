@@ -35,7 +35,7 @@ class Judged(NamedTuple):
 def claims(context: Context, tables: dict[str, pd.DataFrame], stated: list[Claim]) -> pd.DataFrame:
     """Table "claims": a row for each claim of the study, and one for each of its fine-tuning runs.
 
-    tables: pandas frames by schema name, those that the study has.
+    tables: the study's tables, pandas frames by schema name. stated: the claims of claims.yaml.
     Raises InputError on an unknown statistic, and on options that a statistic does not have.
     """
     for claim in stated:
@@ -97,7 +97,7 @@ def _row(claim: Claim, judged: str, found: Estimate | None, detail: str) -> dict
 
 
 def _over_runs(claim: Claim, by_run: list[Judged]) -> Judged:
-    """What a study says: a single run speaks for itself; several are judged as one, over those that have a value."""
+    """What a study says: a single run speaks for itself; several are judged as one, over the runs that have a value."""
     if len(by_run) == 1:
         return by_run[0]
     verdicts = [one.verdict for one in by_run]

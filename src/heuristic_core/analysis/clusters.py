@@ -1,8 +1,8 @@
 """Do subnetworks compete? Whether the masks of pruning seeds fall into clusters (paper, section 4: they do not).
 
 That seeds share heads says nothing about competition: any ranking of heads that all seeds follow gives a core.
-Competing subnetworks would be clusters, so that some pairs of masks overlap more, and others less, than how often each
-head is kept, and how many heads each seed keeps in each layer, explain.
+Competing subnetworks would be clusters: some pairs of masks would overlap more, and others less, than two facts
+explain, how often each head is kept and how many heads each seed keeps in each layer.
 """
 
 import numpy as np

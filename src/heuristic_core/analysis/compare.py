@@ -1,8 +1,8 @@
 """Two studies against each other: differences of their numbers, with intervals.
 
-The interval of a difference combines those of both sides as of independent estimates. Two models that share
-evaluation pairs, or two runs that share a pruning seed, are a little more alike than that: their intervals are wide
-rather than narrow.
+The interval of a difference combines the intervals of both sides as of independent estimates. Two models that share
+evaluation pairs, or two runs that share a pruning seed, are a little more alike: their intervals are wide rather than
+narrow.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Learned subnetworks against subnetworks found without learning: random ones, and those of gradient importance."""
+"""Learned subnetworks against subnetworks found without learning: at random, and by gradient importance."""
 
 from collections.abc import Collection, Sequence
 
@@ -28,7 +28,7 @@ def first_pairs(predictions: pd.DataFrame, pairs: int | None = None, rule: str =
     """Accuracy, percent, of every subnetwork on every subset, over the first `pairs` pairs of it; all for None.
 
     predictions: table "control_predictions", or "predictions" of learned subnetworks, pairs in the order of their set.
-    rule: ``analysis.class_rule``. Columns: those of `SUBNETWORK`, of the subset, accuracy.
+    rule: ``analysis.class_rule``. Columns: `SUBNETWORK`, the subset's, accuracy.
     """
     rows = predictions if "control" in predictions else predictions.assign(control="learned")
     keys = [*SUBNETWORK, *SUBSET]

@@ -39,8 +39,8 @@ def cells(context: Context) -> dict[str, tuple[int, float, tuple[int, ...]]]:
 def head_frequency(components: pd.DataFrame, context: Context) -> pd.DataFrame:
     """Table "head_frequency" from table "components": how many subnetworks of each cell keep a component.
 
-    A cell is a step and a sparsity. Its subnetworks are those of the spread's seeds at the last step's mid and
-    high sparsity, of the early seeds at the early checkpoint and high sparsity, of the curve's seeds elsewhere.
+    A cell is a step and a sparsity. Its subnetworks are of the spread's seeds at the last step's mid and high sparsity,
+    of the early seeds at the early checkpoint and high sparsity, and of the curve's seeds elsewhere.
     """
     # Reversed, so that mid and high win where the early checkpoint is the last one.
     seeds = {(step, sparsity): of for step, sparsity, of in reversed(cells(context).values())}
@@ -70,7 +70,7 @@ def _kept(components: pd.DataFrame, step: int, sparsity: float, seeds: tuple[int
 
 
 def run_masks(components: pd.DataFrame, context: Context) -> Masks:
-    """The heads that one run's subnetworks keep, by cell (mid, high, early) and pruning seed: bool [layers, heads]."""
+    """The heads that one run's subnetworks keep. Raises InputError where a cell has no subnetworks."""
     heads = components[components["kind"] == "head"]
     layers = heads["layer"].nunique()
     kept = {name: _kept(heads, *cell) for name, cell in cells(context).items()}
@@ -116,7 +116,7 @@ def core(components: pd.DataFrame, context: Context) -> pd.DataFrame:
 def by_seed(masks: Masks, cells: tuple[str, ...]) -> np.ndarray:
     """What the subnetworks of each pruning seed in `cells` share: bool [seeds, layers, heads], seeds ascending.
 
-    Of a seed whose run at one sparsity failed it is what those at the others share.
+    Of a seed with a failed run it is what its other subnetworks share.
 
     The runs of one seed at two sparsities share their random draws, so that the sparser mask is nearly within the
     other: together they are one piece of evidence about what a seed keeps, not two.

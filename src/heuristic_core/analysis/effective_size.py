@@ -58,8 +58,8 @@ def effective_size(
     a null, are skipped; steps without any subnetwork have no rows, and so have criteria that the whole table has no
     values for, and criteria of J other than of its value.
     Effective size is undefined where the full model is not surely above the margin, by the lower end of its interval if
-    it has one: just above it, any subnetwork passes. It is missing where the full model, a seed,
-    or a sparsity that other steps of the run have is absent; both are nulls, which `state` tells apart by their reason.
+    it has one: just above the margin, any subnetwork passes. It is missing where the full model, a seed, or a sparsity
+    that other steps of the run have is absent. Both are nulls, which `state` tells apart by their reason.
     Raises ValueError on an unknown subset.
     """
     rows = chosen(accuracy, analysis.subsets)
@@ -107,7 +107,7 @@ def _lows(full: pd.DataFrame) -> dict[tuple, float]:
 
 
 def _group_values(rows: pd.DataFrame) -> pd.DataFrame:
-    """Means per group of every model; J and mixtures where there are subsets of both groups that these need."""
+    """Means by group of every model; J and mixtures where a model has subsets of both groups that enter them."""
     keys = [*CURVE, "group"]
     groups = condensed(rows, keys, VALUES)
     both, halves = (table[table["group"].isin([ID, OOD])] for table in (rows, groups))

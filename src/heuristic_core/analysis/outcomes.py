@@ -10,7 +10,10 @@ NAMED = 12  # runs of a kind that are named before the rest is counted
 
 
 class Outcome(NamedTuple):
-    """The runs that did not go well in one way. count: how many of all `of` runs. named: the first, with reasons."""
+    """The runs that did not go well in one way.
+
+    kind: failed, collapsed or missed their target. count: how many of all `of` runs. named: the first, with reasons.
+    """
 
     kind: str
     count: int
@@ -23,7 +26,7 @@ class Outcome(NamedTuple):
 
 
 def outcomes(rows: pd.DataFrame) -> list[Outcome]:
-    """Those of table "runs": the runs that failed, collapsed or missed their target, as far as there are any."""
+    """The kinds of faults in table "runs", as far as a run has them."""
     kinds = faults(rows)
     named = {kind: [_named(row) for row in rows[kinds[kind]].head(NAMED).itertuples()] for kind in kinds}
     return [Outcome(kind, int(kinds[kind].sum()), len(rows), named[kind]) for kind in kinds if named[kind]]
@@ -51,7 +54,10 @@ def counted(kinds: pd.DataFrame) -> str:
 
 
 class Troubled(NamedTuple):
-    """The runs of one cell that did not go well. counts: of each kind. most: whether these are most of all `runs`."""
+    """The runs of one cell that did not go well.
+
+    runs: how many the cell has. counts: of each kind. most: whether most runs did not go well.
+    """
 
     ft_seed: int
     step: int
@@ -73,7 +79,7 @@ def troubled(rows: pd.DataFrame) -> list[Troubled]:
 
 
 def warning(rows: pd.DataFrame) -> str | None:
-    """What a reader of results must know of table "runs" first; None where all went well."""
+    """What a reader of results must know of table "runs" first; None where all runs went well."""
     kinds = faults(rows)
     if not kinds.to_numpy().any():
         return None

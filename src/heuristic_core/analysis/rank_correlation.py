@@ -64,7 +64,7 @@ def halves_of(seeds: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndar
 
 
 def _rhos(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Spearman's rho of every row of `a` with that of `b`, rows of equal ranks left out."""
+    """Spearman's rho of every row of `a` with the same row of `b`, rows of equal ranks left out."""
     a, b = (ranks - ranks.mean(axis=1, keepdims=True) for ranks in (rankdata(a, axis=1), rankdata(b, axis=1)))
     norm = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
     return ((a * b).sum(axis=1)[norm > 0]) / norm[norm > 0]

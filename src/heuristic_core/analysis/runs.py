@@ -1,13 +1,13 @@
 """What became of every pruning run: the sparsity it reached, and whether its subnetwork still does the task.
 
-Two rules. A run has *missed* its target where its subnetwork's sparsity, or that of the gates at the end of pruning, is
-further than `TOLERANCE` from it: exact k cuts gates of any sparsity to k components, but those were not learned at that
-sparsity. The subnetwork itself may be off by half a component, and by the threshold rule's own tolerance where that
-decided; gates by one component, the least that a cut can move. Gates are not judged where the controller steers the
-expected sparsity, which theirs is not. A run has *collapsed* where its subnetwork is at chance in-domain: the interval
-of its ID accuracy is not above the accuracy of always giving the most frequent label, though the full model's is.
-That all heads of a layer are gone is neither.
-A failed run (one that diverged) has a reason, and nulls.
+A run has *missed* its target where the sparsity of its subnetwork, or of the gates at the end of pruning, is further
+than `TOLERANCE` from the target: exact k cuts gates of any sparsity to k components, which were learned at another
+sparsity. The subnetwork itself may be off by half a component, and by the threshold rule's own tolerance where this
+rule decided; gates by one component, the least that a cut can move. Gates are not judged where the controller steers
+the expected sparsity, which is not the sparsity of gates. A run has *collapsed* where its subnetwork is at chance
+in-domain: the interval of its ID accuracy is not above the accuracy of always giving the most frequent label, though
+the full model's interval is. A run that removed all heads of a layer is neither. A failed run, which diverged, has a
+reason, and nulls.
 """
 
 from collections.abc import Sequence
@@ -67,7 +67,7 @@ def runs(
 def chance(predictions: pd.DataFrame, subsets: Sequence[str] | None = None) -> float | None:
     """ID accuracy, percent, of always giving the one label that does best: the unweighted mean over ID subsets.
 
-    predictions: table "predictions" of one checkpoint. subsets: those that enter group means; None for all. None where
+    predictions: table "predictions" of one checkpoint. subsets: as in group means; None for all. None where
     no ID subset does.
     """
     full = chosen(predictions[predictions["seed"].isna()], subsets)

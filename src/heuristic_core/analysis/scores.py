@@ -35,7 +35,7 @@ def scores(
 
     predictions: rows of a table of predictions of one checkpoint (or one run's evaluations). logits: [rows, classes].
     models: columns that tell models apart; `Scores` has them in the order of the rows. rule: ``analysis.class_rule``.
-    Log odds are those of the rows, where these have any.
+    Scores have log odds where the rows have them.
     Raises ValueError where two models were evaluated on different pairs.
     """
     number = predictions.groupby(models, dropna=False, sort=False, observed=True).ngroup().to_numpy()
@@ -69,7 +69,7 @@ def accuracies(
 
     The full model is the rows without a pruning seed.
 
-    subsets: those that enter group means; None for all. failed: runs without predictions, whose rows are null.
+    subsets: the subsets that enter group means; None for all. failed: runs without predictions, whose rows are null.
     """
     models = predictions[CELLS].drop_duplicates().reset_index(drop=True)
     full = int(models.index[models["seed"].isna()][0])

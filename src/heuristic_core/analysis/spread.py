@@ -23,7 +23,7 @@ def spread_rows(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: C
 
 
 def summary(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Context) -> pd.DataFrame:
-    """Table "summary": the last checkpoint's subnetworks at mid and high sparsity, from the tables of those names.
+    """Table "summary" of the last checkpoint's subnetworks at mid and high sparsity.
 
     Over pruning seeds, one row for each fine-tuning seed; over fine-tuning seeds, which are the unit of what is claimed
     about a way of training, one row for each of full model, mid and high. Failed runs are left out of n.

@@ -16,7 +16,7 @@ from heuristic_core.analysis.seeds import PRUNING_SEEDS
 
 @statistic
 def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
-    """OOD accuracy, percent, at the first evaluation where ID accuracy is at least `share` of its best."""
+    """OOD accuracy, percent, at the first evaluation where ID accuracy is at least `share` of its best; bootstrap."""
     evidence.learned()
     rows = evidence.analysed(evidence.table("finetune_accuracy"))
     curve = evidence.over_steps(rows)
@@ -33,7 +33,7 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
 
 @statistic
 def full_accuracy(evidence: Evidence, group: str) -> Estimate:
-    """The full model's accuracy on a group at the last checkpoint, percent."""
+    """The full model's accuracy on a group (or J, AUC) at the last checkpoint, percent (points); bootstrap interval."""
     evidence.learned()
     row = evidence.full(group)
     n, unit = _units(row.to_frame().T)
@@ -52,7 +52,7 @@ def seed_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
 
 @statistic
 def mean_subset_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """The same, averaged over the subsets of a group, which vary together over pruning seeds.
+    """Standard deviation (n-1) over pruning seeds, points: the mean over the subsets of a group, which vary together.
 
     Its interval is chi-squared, with Satterthwaite's degrees of freedom for the mean of correlated variances.
     """
@@ -70,9 +70,9 @@ def mean_subset_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
 def mean_sd_interval(values: np.ndarray) -> tuple[float, float]:
     """95 % interval of the mean standard deviation of the columns of `values`, [seeds, subsets]; rows are independent.
 
-    A chi-squared interval with Satterthwaite's degrees of freedom: n - 1 where all columns move together, up to n - 1
-    for each column where they do not. Standard deviations of n values are too small by c4(n), which a mean over many
-    does not mend.
+    It is a chi-squared interval with Satterthwaite's degrees of freedom: n - 1 where all columns move together, up to
+    n - 1 for each column where they do not. The standard deviation of n values is too small by c4(n), and so is a mean
+    over many of them.
     """
     n, sds = len(values), values.std(axis=0, ddof=1)
     moving = values[:, sds > 0]
@@ -86,7 +86,7 @@ def mean_sd_interval(values: np.ndarray) -> tuple[float, float]:
 
 
 def _c4(degrees: float) -> float:
-    """The expected standard deviation of normal values with that many degrees of freedom, where the true one is 1."""
+    """The expectation of a standard deviation with this many degrees of freedom, of normal values of variance 1."""
     return np.sqrt(2 / degrees) * np.exp(gammaln((degrees + 1) / 2) - gammaln(degrees / 2))
 
 
@@ -112,7 +112,7 @@ def below_full(evidence: Evidence, group: str, sparsity: str) -> Estimate:
 
 @statistic
 def own_subcases(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """How much of the variance over pruning seeds is of single subsets, percent: the rest is common to all subsets.
+    """The share of the variance over pruning seeds that is of single subsets, percent: the rest is common to all.
 
     It is 0 where seeds differ by the same on every subset, and 100 where one subset tells nothing of another: one minus
     the intraclass correlation of subsets (consistency, Shrout and Fleiss 1979), with its F interval. Subsets on which
@@ -130,7 +130,7 @@ def own_subcases(evidence: Evidence, group: str, sparsity: str) -> Estimate:
 
 
 def own_share(values: np.ndarray) -> tuple[float, float, float]:
-    """What :func:`own_subcases` says, with the ends of its interval, within 0 and 100; values: [seeds, subsets]."""
+    """The share of :func:`own_subcases` and the ends of its interval, clipped to 0-100. values: [seeds, subsets]."""
     seeds, subsets = values.shape
     common = subsets * values.mean(axis=1).var(ddof=1)
     own = (values - values.mean(axis=1, keepdims=True) - values.mean(axis=0)).var() * seeds * subsets
@@ -172,7 +172,7 @@ def sparsity_correlation(evidence: Evidence, group: str, sparsity: str) -> Estim
 
 @statistic
 def within_over_between(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """Standard deviation between two runs of one seed over that between seeds, on a group's mean; F's interval."""
+    """Standard deviation within seeds, of two runs, over standard deviation between seeds, on a group; F interval."""
     evidence.sound(sparsity)
     rows = evidence.table("variance")
     here = rows["subset"].isna() & (rows["group"] == group) & (rows["sparsity"] == evidence.sparsity(sparsity))
@@ -200,7 +200,7 @@ def over_control(evidence: Evidence, control: str, group: str, sparsity: str) ->
 
 
 def _units(rows: pd.DataFrame) -> tuple[int | None, str | None]:
-    """What the bootstrap intervals of `rows` are over, and how many they are; nulls where there is none."""
+    """The number of units that the bootstrap intervals of `rows` are over, and their name; nulls without intervals."""
     if rows["units"].isna().any():
         return None, None
     several = {"pair": "pairs", "pair of one template": "pairs of one template", "template": "templates"}

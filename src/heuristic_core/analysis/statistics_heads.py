@@ -1,6 +1,6 @@
-"""Statistics of claims about core heads together: what ablating them costs, and beyond the sum of its heads.
+"""Statistics of claims about core heads ablated together: their cost, and their cost beyond the sum of single heads.
 
-The sets are the whole core, and the strongest three heads of it that half of the pairs chose, tested on the other half.
+Two sets are judged: the whole core, and its strongest three heads, which half of the pairs chose, on the other half.
 """
 
 import pandas as pd
@@ -21,9 +21,9 @@ CHANGE = ["change", "change_low", "change_high"]
 
 @statistic
 def ood_minus_id_drop(evidence: Evidence, group: str = OOD) -> Estimate:
-    """What ablating the whole core costs on OOD minus what it costs on ID, points; pairs of both are independent.
+    """The cost of ablating the whole core on OOD minus its cost on ID, points; pairs of both are independent.
 
-    group: "ood", or "auc", or half of "j", which rejecting every pair does not raise.
+    group: "ood", or instead of it "auc", or half of "j", which rejecting every pair does not raise.
     """
     rows = joint_ablation(evidence)
     ood, id_ = (on_group(rows, name) for name in (group, ID))
@@ -60,10 +60,10 @@ def triple_cost(evidence: Evidence, group: str) -> Estimate:
 
 @statistic
 def interaction(evidence: Evidence, of: str, group: str = OOD) -> Estimate:
-    """Drop of the whole core minus its single drops on a group: points (of J, of AUC), or nats of log odds.
+    """The drop of the whole core minus its single drops on a group: points (of J, of AUC), or nats of log odds.
 
-    Where ablating the core costs nothing there is no cost to compare: a model that comes to reject every pair gains OOD
-    accuracy, up to a ceiling. It does not gain J or AUC.
+    of: "accuracy" or "log_odds". Where ablating the core costs nothing there is no cost to compare: a model that comes
+    to reject every pair gains OOD accuracy, up to a ceiling. It does not gain J or AUC.
     """
     rows = joint_ablation(evidence)
     row = on_group(rows, group)
@@ -77,7 +77,7 @@ def interaction(evidence: Evidence, of: str, group: str = OOD) -> Estimate:
 
 @statistic
 def triple_interaction(evidence: Evidence, group: str, of: str) -> Estimate:
-    """The same of the strongest three."""
+    """The drop of the strongest three minus their single drops on a group: points, or nats of log odds."""
     row = _triples(evidence, group).set_index("role").loc[TRIPLE]
     if row["change"] > 0:
         raise CannotSay(f"ablating the three strongest heads gains {row['change']:.1f} points on {group}")
@@ -88,10 +88,9 @@ def triple_interaction(evidence: Evidence, group: str, of: str) -> Estimate:
 def lowest_interaction(evidence: Evidence) -> Estimate:
     """The lowest interaction of the whole core over OOD subsets, points: negative is sub-additive.
 
-    It is the lowest of the subsets on which the core costs something and something is left: elsewhere there is no cost
-    to compare, or no room for a larger cost. Its interval holds for all these subsets together (Bonferroni, normal);
-    the ends are the lowest of the lower and of the upper ones. Where a subset has no interval, as in print, there is
-    none.
+    Only subsets count on which the core costs something and something is left: elsewhere there is no cost to compare,
+    or no room for a larger cost. The intervals of the subsets hold together (Bonferroni, normal); the ends are the
+    lowest lower end and the lowest upper end. Where a subset has no interval, as in print, there is none.
     """
     rows = joint_ablation(evidence)
     rows = rows[rows["subset"].notna() & (rows["group"] == OOD)].dropna(subset="interaction")
@@ -108,7 +107,7 @@ def lowest_interaction(evidence: Evidence) -> Estimate:
 
 
 def _triples(evidence: Evidence, group: str) -> pd.DataFrame:
-    """The rows of a group, of the core's triple and its controls."""
+    """The rows of the core's triple and of its controls on a group."""
     evidence.sound("mid", "high")
     rows = evidence.tables.get("triples")
     if rows is None or rows.empty:

@@ -1,10 +1,10 @@
-"""Statistics of claims about masks: do those of different seeds, sparsities and checkpoints keep the same heads."""
+"""Statistics of claims about masks: do seeds, sparsities and checkpoints keep the same heads."""
 
 import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.bootstrap import unseen
-from heuristic_core.analysis.core import common_heads, of_both, run_masks
+from heuristic_core.analysis.core import Masks, common_heads, of_both, run_masks
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
 from heuristic_core.analysis.evidence import Evidence, some
 from heuristic_core.analysis.frames import numpy_generator
@@ -39,9 +39,9 @@ def clustering(evidence: Evidence, set: str) -> Estimate:
 def early_core(evidence: Evidence) -> Estimate:
     """p (hypergeometric) that at least as many core heads are in all early subnetworks; opposite: at most as many.
 
-    Heads are permuted within layers, as the core's own null does: a core of mostly one layer, all of whose heads are
-    kept early, is no evidence. Nor is a head that the same seed keeps early and late: runs of one seed share batches
-    and noise. So the core are the heads of all late subnetworks whose seeds no early one has.
+    Heads are permuted within layers, as in table "core_null": a core of mostly one layer, all of whose heads are kept
+    early, is no evidence. Nor is a head that the same seed keeps early and late: runs of one seed share batches and
+    noise. So the core here is the heads that all late subnetworks keep whose seeds have no early subnetwork.
     """
     evidence.sound("early")
     masks = _masks(evidence)
@@ -66,10 +66,10 @@ def early_core(evidence: Evidence) -> Estimate:
 
 @statistic
 def nested(evidence: Evidence) -> Estimate:
-    """p that high-sparsity masks lie this far within mid-sparsity ones, seeds paired at random; opposite: this little.
+    """p that this much of high-sparsity masks is within mid-sparsity masks, paired at random; opposite: this little.
 
     Any ranking of heads that all seeds follow nests every mask in every other. So the mid mask of the same seed is
-    compared with those of other seeds.
+    compared with the mid masks of other seeds.
     """
     mid, high = (masks.reshape(len(masks), -1).astype(int) for masks in of_both(_masks(evidence)))
     if (seeds := len(mid)) < 2:
@@ -86,9 +86,9 @@ def nested(evidence: Evidence) -> Estimate:
 
 @statistic
 def mlps_removed(evidence: Evidence, sparsity: str) -> Estimate:
-    """How many of the MLPs subnetworks lack, percent; t interval over pruning seeds.
+    """The share of MLPs that subnetworks lack, percent; t interval over pruning seeds.
 
-    Where none lacks any, the upper end is what as many MLPs may well hide.
+    Where no subnetwork lacks any, the upper end is Wilson's for the number of MLPs.
     """
     rows = some(evidence.cell("components", sparsity), f"subnetworks at {sparsity} sparsity")
     removed = (100 * (1 - rows["kept"].astype(float))).groupby([rows["kind"], rows["seed"]]).mean()
@@ -117,8 +117,8 @@ def frequency_within_layers(evidence: Evidence) -> Estimate:
     return Estimate.test(row["p"], row["p_below"], int(row["n"]), "heads", detail)
 
 
-def _masks(evidence: Evidence) -> dict[str, dict[int, np.ndarray]]:
-    """As :func:`run_masks`, of a study that has its masks."""
+def _masks(evidence: Evidence) -> Masks:
+    """The masks of a run, by cell and pruning seed. Raises CannotSay where a cell has none."""
     evidence.sound(*LATE)
     try:
         return run_masks(evidence.table("components"), evidence.context)

@@ -1,6 +1,6 @@
 """Statistics of what claims presume: that the full model generalises, and that an ablation leaves room for a cost.
 
-Where a value has no interval, as in published results, it is taken as it is: these are preconditions, no claims.
+A value without an interval, as in published results, is taken as it is: a precondition is no claim.
 """
 
 import pandas as pd
@@ -23,9 +23,9 @@ def generalisation(evidence: Evidence) -> Estimate:
 
 @statistic
 def ablated_above_floor(evidence: Evidence, group: str) -> Estimate:
-    """How far the model without the joint set is above the floor of a group and the margin, points.
+    """How far the model without the whole core is above the floor of a group and the margin, points.
 
-    The floor is 0, of ID accuracy chance. A cost that reaches it says no more than that all was lost.
+    The floor is 0, of ID accuracy chance. A cost that reaches the floor says only that all was lost.
     """
     floor = _margin(evidence) + (evidence.chance() or 0.0 if group == ID else 0.0)
     return _beyond(*_ablated(evidence, group), floor)
@@ -33,15 +33,15 @@ def ablated_above_floor(evidence: Evidence, group: str) -> Estimate:
 
 @statistic
 def ablated_below_ceiling(evidence: Evidence, group: str) -> Estimate:
-    """How far the model without the joint set is below the ceiling of a group, 100, less the margin, points.
+    """How far the model without the whole core is below the ceiling of a group, 100, less the margin, points.
 
-    A model that rejects every pair is at the ceiling of OOD accuracy: there the set has no cost to compare.
+    A model that rejects every pair is at the ceiling of OOD accuracy: there the core has no cost to compare.
     """
     return _beyond(*_ablated(evidence, group), 100 - _margin(evidence), above=False)
 
 
 def _beyond(name: str, value: float, low: float, high: float, bound: float, above: bool = True) -> Estimate:
-    """By how much a value, with its interval if it has one, is on the right side of a bound."""
+    """How far a value is above a bound, or below it. low, high: the ends of its interval, NaN where it has none."""
     known = not pd.isna(low) and not pd.isna(high)
     ends = f" [{low:.1f}, {high:.1f}]" if known else ""
     detail = f"{name} is {value:.1f}{ends}, and {'above' if above else 'below'} {bound:.1f} is presumed"
@@ -51,7 +51,7 @@ def _beyond(name: str, value: float, low: float, high: float, bound: float, abov
 
 
 def _ablated(evidence: Evidence, group: str) -> tuple[str, float, float, float]:
-    """The accuracy that ablating the joint set leaves on a group: its name, value and interval, as of the change."""
+    """The accuracy that ablating the whole core leaves on a group: its name, value and the interval of the change."""
     row = on_group(joint_ablation(evidence), group)
     ends = (row["accuracy"] + row[end] - row["change"] for end in ("change_low", "change_high"))
     low, high = (min(max(end, LEAST.get(group, 0)), 100) for end in ends)  # NaN remains

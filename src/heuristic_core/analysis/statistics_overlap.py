@@ -1,4 +1,4 @@
-"""Statistics of claims about what is there before fine-tuning: overlap heads, and what fine-tuning is without them."""
+"""Statistics of claims about overlap heads, which are there before fine-tuning, and about fine-tuning without them."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ LESIONS = "random lesions"
 
 @statistic
 def overlap_core(evidence: Evidence) -> Estimate:
-    """p (hypergeometric within layers) of at least as many core heads among the overlap heads."""
+    """p (hypergeometric within layers) of at least as many core heads among the overlap heads; opposite: at most."""
     evidence.sound("mid", "high")
     before = evidence.table("overlap_heads").set_index("component")
     heads = evidence.table("core").set_index("component").loc[before.index]
@@ -35,10 +35,11 @@ def overlap_core(evidence: Evidence) -> Estimate:
 
 @statistic
 def lesion_cost(evidence: Evidence, group: str, share: float) -> Estimate:
-    """Accuracy on a group after the last step, fine-tuned without the overlap heads minus without random ones, points.
+    """Accuracy on a group after the last step: without the overlap heads minus without random heads, points.
 
-    OOD accuracy is compared only of models that learned the task, with ID accuracy of at least `share` of the
-    unlesioned model's best: one that rejects every pair has all OOD pairs right.
+    OOD accuracy is compared only of models that learned the task: their ID accuracy is at least `share` of the
+    unlesioned model's best. A model that rejects every pair has all OOD pairs right. The interval is for one more
+    random lesion.
     """
     curves = _curves(evidence)
     last = {name: curve.iloc[-1] for name, curve in curves.items()}
@@ -57,12 +58,12 @@ def lesion_cost(evidence: Evidence, group: str, share: float) -> Estimate:
 
 @statistic
 def lesion_delay(evidence: Evidence, share: float) -> Estimate:
-    """When OOD accuracy reaches half of what the unlesioned model ends with, fine-tuned without the overlap heads minus
-    without random ones, steps.
+    """When OOD accuracy reaches half of the unlesioned model's last: without the overlap heads minus without random
+    heads, steps.
 
-    It is looked for from the evaluation on at which ID accuracy is at least `share` of the unlesioned model's best:
-    before that a model that rejects every pair has all OOD pairs right. One that never gets there counts as if it did
-    at the last step: a lower bound of its own delay. Where a random lesion never does, there is no interval.
+    The search begins where ID accuracy is at least `share` of the unlesioned model's best: a model that rejects every
+    pair has all OOD pairs right. A model that never reaches the half counts as if it did at the last step: a lower
+    bound of its own delay. Where a random lesion never does, there is no interval.
     """
     curves = _curves(evidence)
     learned, whole = _learned(curves, share), curves["none"]
@@ -86,7 +87,7 @@ def lesion_delay(evidence: Evidence, share: float) -> Estimate:
 
 
 def _curves(evidence: Evidence) -> dict[str, pd.DataFrame]:
-    """Mean accuracy by evaluation and group: of the unlesioned model ("none"), without overlap heads, of controls."""
+    """Mean accuracy, percent, [steps, groups]: of the unlesioned model ("none"), without overlap heads, of controls."""
     if evidence.tables.get("lesions") is None:
         raise CannotSay("nothing was fine-tuned without heads; set lesion, as config/lesion/overlap.yaml does")
     made, rows = evidence.table("lesions").set_index("lesion"), evidence.tables.get("lesion_accuracy")
@@ -129,7 +130,7 @@ def _reached(curve: pd.DataFrame, level: float, learned: int | None) -> int | No
 
 
 def _against(value: float, controls: Sequence[float]) -> tuple[float, float | None, float | None]:
-    """`value` minus the mean of `controls`; its ends are those of the t interval for one more control."""
+    """`value` minus the mean of `controls`, and the ends of the t interval for one more control."""
     difference, n = float(value - np.mean(controls)), len(controls)
     if n < 2:
         return difference, None, None

@@ -42,7 +42,7 @@ def largest_single_cost(evidence: Evidence, group: str) -> Estimate:
 
 @statistic
 def repeated_word_attention(evidence: Evidence) -> Estimate:
-    """p that as many random heads of the same layers attend as much to the repeated word as the core's do."""
+    """p that as many random heads of the same layers attend as much to the repeated word; opposite: as little."""
     evidence.sound("mid", "high")
     rows = evidence.table("attention")
     shares = rows[rows["category"] == "repeated"].set_index("component")["share"]

@@ -1,4 +1,4 @@
-"""Statistics of claims about effective size: how much generalising takes, and how that changes over fine-tuning."""
+"""Statistics of claims about effective size: how many components generalising takes, over fine-tuning."""
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ FEWEST = 6  # checkpoints; the spectrum of fewer has one phase or none to draw
 def size_range(evidence: Evidence, group: str) -> Estimate:
     """The range of effective size over the checkpoints where it is defined, points; t interval over pruning seeds.
 
-    The noise of a seed's sizes widens its range, so that it is rather too large: it speaks against a flat size.
+    Noise widens the range of a seed's sizes. So the range is rather too large: it speaks against a flat size.
     """
     sizes = _sizes(evidence, group)
     by_seed = _by_seed(sizes).dropna(how="all")
@@ -32,7 +32,7 @@ def size_range(evidence: Evidence, group: str) -> Estimate:
 
 @statistic
 def size_gap(evidence: Evidence) -> Estimate:
-    """Effective size on OOD minus that on ID at the first checkpoint where the former is defined, points."""
+    """Effective size on OOD minus effective size on ID, points, at the first checkpoint with a size on OOD."""
     ood, id_ = _sizes(evidence, OOD), _sizes(evidence, ID)
     _, step = _onset(ood)
     gap = (_by_seed(ood) - _by_seed(id_)).reindex([step]).iloc[0].dropna()
@@ -43,10 +43,10 @@ def size_gap(evidence: Evidence) -> Estimate:
 
 @statistic
 def size_jump(evidence: Evidence) -> Estimate:
-    """How much more effective size on ID and OOD together (1:1) grows than that on ID as OOD begins to rise, points.
+    """Growth of effective size on ID and OOD together (1:1) minus its growth on ID as OOD begins to rise, points.
 
-    From the last checkpoint at which effective size on OOD is not defined, as there is nothing to be faithful to, to
-    the first at which it is. Sizes on OOD alone have no such growth: they begin there.
+    Growth is from the last checkpoint without an effective size on OOD, where there is nothing to be faithful to, to
+    the first checkpoint with one. Sizes on OOD alone have no such growth: they begin there.
     """
     both, id_ = _sizes(evidence, BOTH), _sizes(evidence, ID)
     before, step = _onset(_sizes(evidence, OOD))
@@ -66,10 +66,10 @@ def size_jump(evidence: Evidence) -> Estimate:
 def size_against_ood(evidence: Evidence) -> Estimate:
     """p that effective size on OOD falls as much as OOD accuracy of the full model rises: Spearman's rho, one-sided.
 
-    Over the checkpoints where the size is defined. One checkpoint is like the one before it, so that they are not
-    permuted: the null are sizes with the same spectrum, and so the same autocorrelation, at random phases (Theiler et
-    al. 1992). This assumes that the series are stationary but for their relation. Two quantities that drift apart over
-    fine-tuning for reasons of their own would be correlated, too.
+    The series are over the checkpoints where the size is defined. A checkpoint is like the checkpoint before it. So
+    sizes are not permuted: the null hypothesis is sizes with the same spectrum, and so the same autocorrelation, at
+    random phases (Theiler et al. 1992). The test assumes that the series are stationary but for their relation. Two
+    quantities that drift apart over fine-tuning for reasons of their own are correlated, too.
     """
     sizes = _sizes(evidence, OOD)
     rows = _means(sizes).dropna(subset="effective_size")
@@ -84,7 +84,7 @@ def size_against_ood(evidence: Evidence) -> Estimate:
 
 
 def falling(x: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> tuple[float, float, float]:
-    """Spearman's rho of two series, and the shares of surrogates of `y` whose rho is as low, and as high."""
+    """Spearman's rho of two series, [n] each, and the shares of surrogates of `y` whose rho is as low, and as high."""
     ranks = rankdata(x)
     rho = np.corrcoef(ranks, rankdata(y))[0, 1]
     surrogates = rankdata(_random_phases(y, rng), axis=1)
@@ -105,7 +105,7 @@ def _random_phases(series: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 @statistic
 def undefined_sizes(evidence: Evidence, group: str) -> Estimate:
-    """At how many checkpoints effective size on a group is undefined: the full model is not above the margin."""
+    """The number of checkpoints without an effective size on a group, as the full model is not above the margin."""
     sizes = _means(_sizes(evidence, group))
     undefined = sizes[state(sizes) == UNDEFINED]
     steps = ", ".join(f"{row.step} (full model {row.full_accuracy:.1f} %)" for row in undefined.itertuples())
@@ -133,7 +133,7 @@ def _by_seed(sizes: pd.DataFrame) -> pd.DataFrame:
 
 
 def _onset(ood: pd.DataFrame) -> tuple[int | None, int]:
-    """The first step at which effective size on OOD is defined, and the undefined one before it, None without one."""
+    """The last step at which effective size on OOD is undefined, None without one, and the first step with a size."""
     means = _means(ood)
     defined = some(means[means["effective_size"].notna()], "effective size on OOD at any checkpoint")
     step = int(defined["step"].iloc[0])

@@ -1,4 +1,4 @@
-"""Statistics of claims about accuracy against sparsity: does it decline, and where."""
+"""Statistics of claims about accuracy against sparsity: does accuracy decline, and where."""
 
 import numpy as np
 import pandas as pd
@@ -19,10 +19,10 @@ def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
     """p that a group's accuracy falls this consistently with sparsity by chance; opposite: that it rises.
 
     The trend of a pruning seed is Spearman's rho of its accuracy with sparsity, over all sparsities of the grid; a seed
-    that lacks one is left out. Page's test (1963) permutes sparsities within seeds, ties included: it asks whether the
-    mean trend is more than noise, but takes neighbouring sparsities of a seed, which share random draws, as independent
-    (then three seeds over 14 sparsities reject in 14 to 22 % of curves that wander). A t test asks whether the trends
-    of different seeds agree, and knows too little of ties among few sparsities. p is the larger of both.
+    that lacks a sparsity is left out. Page's test (1963) permutes sparsities within seeds, ties included. It asks
+    whether the mean trend is more than noise, but takes neighbouring sparsities of a seed, which share random draws, as
+    independent (then three seeds over 14 sparsities reject in 14 to 22 % of curves that wander). A t test asks whether
+    the trends of different seeds agree, and knows too little of ties among few sparsities. p is the larger of both.
     """
     curve = _by_seed(evidence, group).dropna()
     if len(curve) < 2 or curve.shape[1] < 3:
@@ -38,9 +38,9 @@ def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
 
 
 def trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, float, np.ndarray]:
-    """p of a falling trend, p of a rising one, and the trend of every row, from -1 to 1; values: [seeds, sparsities].
+    """p of a falling trend, p of a rising trend, and the trend of every row, -1 to 1. values: [seeds, sparsities].
 
-    A row without any change has no trend, 0. Raises no error on such rows, whose p is 1 where there are no others.
+    The trend of a row without any change is 0. Where all rows are such, both p are 1.
     """
     ranks = rankdata(values, axis=1)
     ranks -= ranks.mean(axis=1, keepdims=True)
@@ -58,7 +58,7 @@ def trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, float, n
 
 @statistic
 def mid_minus_high(evidence: Evidence, group: str) -> Estimate:
-    """A group's accuracy at mid minus that at high sparsity, points; t interval over pruning seeds, paired."""
+    """A group's accuracy at mid sparsity minus at high, points; t interval over pruning seeds, paired."""
     mid, high = (
         evidence.spread("group_accuracy", group, sparsity).set_index("seed")["accuracy"] for sparsity in ("mid", "high")
     )
@@ -88,11 +88,11 @@ def first_rise(evidence: Evidence, group: str) -> Estimate:
 
 @statistic
 def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
-    """How many subnetworks sparser than `sparsity` are above the full model's accuracy on a group minus the margin.
+    """The number of subnetworks sparser than `sparsity` above the full model's accuracy on a group minus the margin.
 
-    Those of the last checkpoint, but for collapsed ones, which may be right by rejecting everything. The ends count
-    subnetworks that certainly and that possibly are, by the bootstrap intervals of their changes; a study without
-    predictions has the count alone.
+    The subnetworks are of the last checkpoint. Collapsed subnetworks do not count: they may be right by rejecting
+    everything. The ends count the subnetworks that are certainly and that are possibly above, by the bootstrap
+    intervals of their changes; a study without predictions has the count alone.
     """
     evidence.sound("curve")
     context, full = evidence.context, evidence.full(group)["accuracy"]
@@ -113,13 +113,13 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
 
 
 def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:
-    """A group's accuracy along the curve: pruning seeds x sparsities, ascending."""
+    """A group's accuracy along the curve, percent: [pruning seeds, sparsities], ascending."""
     evidence.sound("curve")
     curve = _curve(evidence.table("group_accuracy"), evidence.context)
     return curve[curve["group"] == group].pivot(index="seed", columns="sparsity", values="accuracy")
 
 
 def _curve(rows: pd.DataFrame, context: Context) -> pd.DataFrame:
-    """Rows of the accuracy curves: the last checkpoint's subnetworks of the curve's seeds."""
+    """The rows of the accuracy curves: known accuracies of the last checkpoint's subnetworks of the curve's seeds."""
     here = (rows["step"] == context.last) & (rows["repeat"] == context.curve_repeat)
     return rows[here & rows["seed"].isin(list(context.curve_seeds))].dropna(subset="accuracy")

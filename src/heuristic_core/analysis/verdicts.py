@@ -21,7 +21,7 @@ def is_test(threshold: str) -> bool:
 
 
 def verdict(found: Estimate, threshold: str) -> str:
-    """Whether an estimate supports a claim with this threshold."""
+    """Whether an estimate supports a claim: one of `VERDICTS`. threshold: such as "> 20 %" or "p < 0.05"."""
     sign, level, *_ = threshold.removeprefix("p ").split()
     holds, level = OPERATORS[sign], float(level)
     if is_test(threshold):
@@ -38,7 +38,7 @@ def verdict(found: Estimate, threshold: str) -> str:
 def over_seeds(found: Sequence[Estimate], threshold: str) -> Estimate:
     """The estimates of at least two fine-tuning seeds as one.
 
-    Of values their mean with its t interval; of tests the combined p (Fisher 1932), and of the other tails theirs.
+    Values give their mean with its t interval. Tests give the combined p (Fisher 1932), and other tails theirs.
     """
     values = [one.value for one in found]
     if is_test(threshold):

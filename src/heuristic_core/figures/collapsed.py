@@ -18,10 +18,10 @@ def collapses(tables, context) -> pd.Series:
 
 
 def crosses(ax: Axes, x, y) -> None:
-    """A cross over each collapsed point."""
+    """A cross over each collapsed point. x, y: of these points."""
     ax.plot(x, y, **CROSS, zorder=5)
 
 
 def crossed(shown: bool, label: str) -> list[Line2D]:
-    """The entry of a legend, where any cross is shown."""
+    """The entry of a legend, where a cross is `shown`."""
     return [Line2D([], [], **CROSS, label=label)] if shown else []

@@ -1,4 +1,4 @@
-"""Learned subnetworks beside random ones and those of gradient importance."""
+"""Learned subnetworks beside subnetworks at random, and by gradient importance."""
 
 import pandas as pd
 

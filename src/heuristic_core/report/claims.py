@@ -12,7 +12,7 @@ MARGIN = 0.06  # of the width of a plot, left free at each side
 
 
 class Claim(NamedTuple):
-    """name, sentence, paper: as in table "claims". whole: its row for the study, or the only one that there is.
+    """name, sentence, paper: as in table "claims". whole: its row for the study, or its only row.
     seeds: its rows by fine-tuning seed, empty where `whole` says all. plot: positions of these rows, see `_plot`.
     """
 

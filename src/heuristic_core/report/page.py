@@ -67,7 +67,7 @@ def warnings_of(roots: Sequence[str | Path]) -> list[str]:
 
 
 def study_gaps(root: Path) -> list[Gap]:
-    """Missing values in those of the tables "accuracy" and "effective_size" that the study has."""
+    """Missing values in the tables "accuracy" and "effective_size", as far as the study has them."""
     paths = (root / "tables" / f"{name}.parquet" for name in ("accuracy", "effective_size"))
     return gaps(*(read_table(path) if path.is_file() else None for path in paths))
 
