@@ -8,7 +8,8 @@ from claim_tables import CONTEXT, core_rows, group_row, table
 from conftest import ROOT
 from scipy import stats
 
-from heuristic_core.analysis.claims import STATISTICS, claims
+from heuristic_core.analysis.claims import claims
+from heuristic_core.analysis.estimates import STATISTICS, statistic
 from heuristic_core.common.errors import InputError
 from heuristic_core.config import ConfigError
 from heuristic_core.config.claims import Need, load_claims
@@ -19,6 +20,15 @@ def test_the_shipped_claims_name_statistics_and_tables_that_exist():
     shipped = load_claims(ROOT / "claims.yaml")
     assert {one.statistic for claim in shipped for one in claim.statistics} == set(STATISTICS)
     assert {table for claim in shipped for table in claim.tables} <= set(SCHEMAS)
+
+
+def test_a_statistic_has_a_name_of_its_own():
+    def spread_mean(evidence):
+        """Another of this name."""
+
+    with pytest.raises(ValueError, match=r"spread_mean is in heuristic_core\.analysis\.statistics_accuracy and in"):
+        statistic(spread_mean)
+    assert STATISTICS["spread_mean"] is not spread_mean
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from heuristic_core.analysis import (
 )
 from heuristic_core.analysis.claims import claims
 from heuristic_core.analysis.estimates import CannotSay
-from heuristic_core.analysis.runs import Troubled, troubled
+from heuristic_core.analysis.outcomes import Troubled, troubled
 from heuristic_core.analysis.verdicts import verdict
 from heuristic_core.config.claims import Need, load_claims
 

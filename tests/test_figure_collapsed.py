@@ -46,7 +46,9 @@ def test_a_mean_with_a_collapsed_subnetwork_is_crossed():
     said, (crosses,), marks = drawn("figure04", **POINT)
     assert "some of them collapsed (chance in-domain)" in said
     points = marks[marks["collapsed"] > 0]
-    assert set(points["sparsity"]) == {CONTEXT.mid} and set(points["ft_seed"]) == {2} and set(points["collapsed"]) == {1}
+    assert (
+        set(points["sparsity"]) == {CONTEXT.mid} and set(points["ft_seed"]) == {2} and set(points["collapsed"]) == {1}
+    )
     assert sorted(crosses.get_ydata()) == sorted(points["accuracy"])
 
 

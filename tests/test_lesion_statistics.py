@@ -8,7 +8,8 @@ from test_lesion import CONTEXT, RUN, head_rows
 
 from heuristic_core.analysis import statistics_overlap
 from heuristic_core.analysis.core import common_heads
-from heuristic_core.analysis.estimates import CannotSay, Evidence, of_run
+from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.evidence import Evidence, of_run
 from heuristic_core.analysis.lesions import lesion_accuracy
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.analysis import Analysis, Figure

@@ -7,8 +7,9 @@ import pytest
 from heuristic_core.analysis.core import core, core_null
 from heuristic_core.analysis.core_seeds import core_seeds
 from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.outcomes import NAMED, outcomes
 from heuristic_core.analysis.rank_correlation import rank_correlation
-from heuristic_core.analysis.runs import NAMED, chance, outcomes, runs
+from heuristic_core.analysis.runs import chance, runs
 from heuristic_core.analysis.scores import accuracies
 from heuristic_core.config.context import Context
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork

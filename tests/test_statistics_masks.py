@@ -7,7 +7,8 @@ from test_analysis_spread import CONTEXT, RUN
 
 from heuristic_core.analysis import clusters, frequency_agreement
 from heuristic_core.analysis import statistics_masks as masks
-from heuristic_core.analysis.estimates import CannotSay, Evidence
+from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.evidence import Evidence
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.rank_correlation import rank_correlation
 from heuristic_core.models.components import ComponentGrid
@@ -157,7 +158,7 @@ def test_the_table_of_clusters():
 @pytest.fixture
 def few_draws(monkeypatch):
     monkeypatch.setattr(frequency_agreement, "PERMUTATIONS", 400)
-    monkeypatch.setattr(frequency_agreement, "SPLITS", 20)
+    monkeypatch.setattr("heuristic_core.analysis.rank_correlation.SPLITS", 20)
 
 
 agreement = frequency_agreement.agreement
@@ -207,3 +208,12 @@ def test_no_order_within_layers_has_no_agreement():
     assert agreement(every[:1], every[:1], np.random.default_rng(0)) == {}
     with pytest.raises(CannotSay, match="no two halves of the pruning seeds"):
         masks.frequency_within_layers(evidence(frequency_agreement=[{"step": 30, "seeds": 6, "n": 32}]))
+
+
+def test_seeds_with_a_subnetwork_at_one_sparsity_alone_are_left_out():
+    rows = components(np.ones((12, *SHAPE), bool), np.ones((12, *SHAPE), bool))
+    context = CONTEXT.model_copy(update={"seeds": SEEDS})
+    apart = rows[(rows["seed"] % 2 == 1) == (rows["sparsity"] == CONTEXT.mid)]
+    table = frequency_agreement.frequency_agreement(apart, context, seed=0)
+    assert table[["seeds", "n"]].to_numpy().tolist() == [[0, 32]] and table["rho"].isna().all()
+    assert rank_correlation(apart, context, 50, 0)["rho"].isna().all()

@@ -37,27 +37,27 @@ def test_the_share_of_single_subsets_is_held_by_its_interval(seeds, correlation,
     covariance = np.cov(subcases(rng, 100_000, correlation, spread), rowvar=False)
     variance = np.trace(covariance) / 6
     truth = 100 * (1 - (covariance.sum() - np.trace(covariance)) / 30 / variance)
-    found = [accuracy.interaction_share(subcases(rng, seeds, correlation, spread)) for _ in range(300)]
+    found = [accuracy.own_share(subcases(rng, seeds, correlation, spread)) for _ in range(300)]
     assert np.mean([low - 0.5 <= truth <= high + 0.5 for _, low, high in found]) > 0.95 - 0.035
 
 
 def test_twelve_seeds_tell_single_subsets_from_what_is_common():
     rng = np.random.default_rng(0)
-    assert np.mean([accuracy.interaction_share(subcases(rng, 12, 0.0, 1))[1] > 50 for _ in range(100)]) > 0.9
-    assert np.mean([accuracy.interaction_share(subcases(rng, 12, 0.9, 1))[2] < 50 for _ in range(100)]) > 0.9
+    assert np.mean([accuracy.own_share(subcases(rng, 12, 0.0, 1))[1] > 50 for _ in range(100)]) > 0.9
+    assert np.mean([accuracy.own_share(subcases(rng, 12, 0.9, 1))[2] < 50 for _ in range(100)]) > 0.9
 
 
 def test_noise_of_evaluation_pairs_is_not_taken_for_subcases():
     """Seeds that differ in common alone, each accuracy with the noise of its pairs."""
     rng, noise = np.random.default_rng(0), 5.0
     drawn = [rng.normal(0, 5, (12, 1)) + rng.normal(0, noise, (12, 15)) for _ in range(100)]
-    assert np.median([accuracy.interaction_share(values)[0] for values in drawn]) > 40
-    found = np.array([accuracy.interaction_share(values, noise**2) for values in drawn])
+    assert np.median([accuracy.own_share(values)[0] for values in drawn]) > 40
+    found = np.array([accuracy.own_share(values, noise**2) for values in drawn])
     assert np.median(found[:, 0]) < 5 and (found[:, 1] == 0).mean() > 0.9
     known = [
         rng.normal(0, 5, (12, 1)) + rng.normal(0, 5, (12, 15)) + rng.normal(0, noise, (12, 15)) for _ in range(100)
     ]
-    found = np.array([accuracy.interaction_share(values, noise**2) for values in known])
+    found = np.array([accuracy.own_share(values, noise**2) for values in known])
     assert ((found[:, 1] <= 50) & (found[:, 2] >= 50)).mean() > 0.9
 
 
@@ -154,7 +154,7 @@ def test_core_heads_one_by_one_are_compared_within_layers():
 
 
 def test_a_core_like_any_heads_costs_more_as_rarely_as_p_says(monkeypatch):
-    monkeypatch.setattr(single, "DRAWS", 400)
+    monkeypatch.setattr("heuristic_core.analysis.randomisation.PERMUTATIONS", 400)
     rng, found = np.random.default_rng(0), []
     for _ in range(60):
         changes = {layer: rng.normal(size=6) for layer in (0, 1)}

@@ -1,12 +1,11 @@
 """The core's strongest three: are they chosen and tested fairly?"""
 
 import numpy as np
-import pandas as pd
 import pytest
 from claim_tables import evidence
 from test_analysis_ablations import KINDS, MODEL
 
-from heuristic_core.analysis import statistics_triple
+from heuristic_core.analysis import statistics_heads
 from heuristic_core.analysis.ablation_sets import joint_sets, set_table, single_sets, strongest
 from heuristic_core.analysis.ablations import single_ood_drops
 from heuristic_core.analysis.estimates import CannotSay
@@ -137,21 +136,21 @@ def rows(own=-30.0, controls=range(20), **more):
 
 
 def test_the_triple_is_compared_with_those_of_controls():
-    found = statistics_triple.triple_cost(evidence(triples=list(rows())), group="ood")
+    found = statistics_heads.triple_cost(evidence(triples=list(rows())), group="ood")
     assert (found.value, found.opposite, found.n) == (pytest.approx(1 / 21), 1, 20)
-    mild = statistics_triple.triple_cost(evidence(triples=list(rows(own=5.0))), group="ood")
+    mild = statistics_heads.triple_cost(evidence(triples=list(rows(own=5.0))), group="ood")
     assert (mild.value, mild.opposite) == (1, pytest.approx(1 / 21))
     with pytest.raises(CannotSay, match="19 random sets cannot decide"):
-        statistics_triple.triple_cost(evidence(triples=list(rows(controls=range(19)))), group="ood")
+        statistics_heads.triple_cost(evidence(triples=list(rows(controls=range(19)))), group="ood")
     with pytest.raises(CannotSay, match="no three heads were chosen"):
-        statistics_triple.triple_cost(evidence(ablations=[]), group="ood")
+        statistics_heads.triple_cost(evidence(ablations=[]), group="ood")
 
 
 def test_the_triples_interaction():
     ends = {"interaction": 7.0, "interaction_low": 2.0, "interaction_high": 9.0}
-    found = statistics_triple.triple_interaction(evidence(triples=list(rows(**ends))), group="ood", of="accuracy")
+    found = statistics_heads.triple_interaction(evidence(triples=list(rows(**ends))), group="ood", of="accuracy")
     assert (found.value, found.low, found.high, found.n) == (7, 2, 9, 100)
     with pytest.raises(CannotSay, match=r"gains 5\.0 points on ood"):
-        statistics_triple.triple_interaction(evidence(triples=list(rows(own=5.0))), group="ood", of="accuracy")
-    without = statistics_triple.triple_interaction(evidence(triples=list(rows())), group="ood", of="log_odds")
-    assert pd.isna(without.value)
+        statistics_heads.triple_interaction(evidence(triples=list(rows(own=5.0))), group="ood", of="accuracy")
+    with pytest.raises(CannotSay, match="no interaction in log_odds of three heads of layers 0"):
+        statistics_heads.triple_interaction(evidence(triples=list(rows())), group="ood", of="log_odds")

@@ -12,7 +12,7 @@ import pytest
 from conftest import ROOT
 from reduced import OWN, RUNS, STUDY, planned, snakemake
 
-from heuristic_core.analysis.runs import warning
+from heuristic_core.analysis.outcomes import warning
 from heuristic_core.common.arithmetic import NATIVE, PORTABLE, available
 from heuristic_core.config.grid import cells, repeats
 from heuristic_core.figures.targets import TARGETS, outputs

@@ -79,9 +79,9 @@ def ablations(
     """Table "ablations" from tables "ablation_predictions" and "ablation_sets".
 
     An ablation has one row for each subset, and one for each group (subset null): the unweighted mean over its
-    subsets, restricted to `subsets` where given, with n the pairs of them all; and one for J and AUC, where there are
-    both OOD and entailment subsets. Changes are against "none" of the same
-    kind. Log odds are those of the true label, clipped to +-30 nats for each pair.
+    subsets, restricted to `subsets` where given, with n the pairs of them all. Where there are both OOD and entailment
+    subsets it has a row for J and for AUC, too. Changes are against "none" of the same kind. Log odds are of the true
+    label, clipped to +-30 nats for each pair.
     rule: ``analysis.class_rule``. bootstrap: draws of a subset's templates or pairs, the same for all its ablations;
     a group's draw is the mean over its subsets.
     Raises ValueError where "none" or pairs of an ablation are absent, an ablation is in no set, or a subset of
@@ -170,21 +170,10 @@ def _values(cell: pd.DataFrame, sets: pd.DataFrame, rule: str, subset: str) -> t
 
 def _of_measure(effects: Effects, measure: Measure) -> dict:
     """Identity and values of J or AUC, by ablation; they have no log odds of their own."""
-    change, change_low, change_high = measure.effect(effects.changes, effects.compared)
-    interaction, interaction_low, interaction_high = measure.effect(effects.interactions, effects.summed)
-    return {
-        "subset": None,
-        "group": measure.group,
-        "family": None,
-        "n": measure.pairs,
-        "accuracy": measure.value,
-        "change": change,
-        "change_low": change_low,
-        "change_high": change_high,
-        "interaction": interaction,
-        "interaction_low": interaction_low,
-        "interaction_high": interaction_high,
-    }
+    about = {"subset": None, "group": measure.group, "family": None, "n": measure.pairs, "accuracy": measure.value}
+    change = measure.effect(effects.changes, effects.compared)
+    interaction = measure.effect(effects.interactions, effects.summed)
+    return about | _with_ends("change", *change) | _with_ends("interaction", *interaction)
 
 
 def _over_draws(cell: pd.DataFrame, subset: str) -> pd.DataFrame:
@@ -216,16 +205,14 @@ def _columns(effects: Effects, measured: Measured) -> dict:
     # Accuracies, not log odds, which are never all the same.
     changes[:, 0] = of_change(*changes[:, 0], sum(units), effects.compared)
     interactions[:, 0] = of_change(*interactions[:, 0], sum(units), effects.summed)
-    return measured.identity | {
-        "accuracy": means[0],
-        "change": change[0],
-        "change_low": changes[0][0],
-        "change_high": changes[1][0],
-        "interaction": interaction[0],
-        "interaction_low": interactions[0][0],
-        "interaction_high": interactions[1][0],
-        "log_odds_change": change[1],
-        "log_odds_interaction": interaction[1],
-        "log_odds_interaction_low": interactions[0][1],
-        "log_odds_interaction_high": interactions[1][1],
-    }
+    return (
+        measured.identity
+        | {"accuracy": means[0], "log_odds_change": change[1]}
+        | _with_ends("change", change[0], *changes[:, 0])
+        | _with_ends("interaction", interaction[0], *interactions[:, 0])
+        | _with_ends("log_odds_interaction", interaction[1], *interactions[:, 1])
+    )
+
+
+def _with_ends(name: str, value: np.ndarray, low: np.ndarray, high: np.ndarray) -> dict[str, np.ndarray]:
+    return {name: value, f"{name}_low": low, f"{name}_high": high}

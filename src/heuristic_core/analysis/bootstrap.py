@@ -8,6 +8,7 @@ evidence (HANS has one to twelve templates a subcase, so that such intervals are
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 from scipy.stats import norm, t
 
 LOW, HIGH = 2.5, 97.5  # percentiles of a 95 % interval
@@ -71,7 +72,7 @@ def degrees_of_freedom(parts: Sequence[np.ndarray], units: Sequence[int]) -> np.
 
 
 def of_accuracy(low: np.ndarray, high: np.ndarray, units: int) -> tuple[np.ndarray, np.ndarray]:
-    """Intervals of an accuracy in percent, cut at 0 and 100; those without width there widened to Wilson's.
+    """Intervals of an accuracy in percent, cut at 0 and 100; an interval without width there is widened to Wilson's.
 
     Where all pairs are right, or all wrong, every bootstrap draw says so again, however few pairs there are.
     """
@@ -80,7 +81,7 @@ def of_accuracy(low: np.ndarray, high: np.ndarray, units: int) -> tuple[np.ndarr
 
 
 def of_change(low: np.ndarray, high: np.ndarray, units: int, changes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Intervals of a change of accuracy in points; those without width widened, as :func:`of_accuracy` does.
+    """Intervals of a change of accuracy in points; an interval without width is widened as :func:`of_accuracy` does.
 
     Where two models agree on every pair, so they do in every draw. changes: the number of changes that a value is the
     sum of; 0 of a model that is compared with itself.
@@ -93,6 +94,22 @@ def unseen(units: int) -> float:
     """The largest share, percent, of which `units` units may well show nothing: Wilson's bound for 0 of them."""
     z = norm.ppf(HIGH / 100) ** 2
     return 100 * z / (units + z)
+
+
+def simultaneous(value: pd.Series, low: pd.Series, high: pd.Series) -> tuple[pd.Series, pd.Series]:
+    """95 % intervals of several values that hold for all of them, from the interval of each (Bonferroni, normal)."""
+    wider = norm.ppf(1 - LOW / 100 / len(value)) / norm.ppf(HIGH / 100)
+    return value - wider * (value - low), value + wider * (high - value)
+
+
+def of_difference(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
+    """95 % interval of b - a from the independent intervals of both, which need not be symmetric (Zou 2007).
+
+    a, b: value, and the ends of its interval.
+    """
+    (value_a, low_a, high_a), (value_b, low_b, high_b) = a, b
+    below, above = np.hypot(value_b - low_b, high_a - value_a), np.hypot(high_b - value_b, value_a - low_a)
+    return value_b - value_a - below, value_b - value_a + above
 
 
 def percentiles(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

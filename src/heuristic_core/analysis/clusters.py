@@ -1,17 +1,17 @@
 """Do subnetworks compete? Whether the masks of pruning seeds fall into clusters (paper, section 4: they do not).
 
 That seeds share heads says nothing about competition: any ranking of heads that all seeds follow gives a core.
-Competing subnetworks would be clusters, so that some pairs of masks overlap more, and others less, than how often each
-head is kept, and how many heads each seed keeps in each layer, explain.
+Competing subnetworks would be clusters: some pairs of masks would overlap more, and others less, than two facts
+explain, how often each head is kept and how many heads each seed keeps in each layer.
 """
 
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.core import run_masks
+from heuristic_core.analysis.core import masks_of_runs
 from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.analysis.randomisation import tails
 from heuristic_core.config.context import Context
-from heuristic_core.tables.schemas import RUN
 
 DRAWS = 1000
 TRADES = 5  # in each layer, times the number of seeds; each trades the heads of two seeds
@@ -23,21 +23,17 @@ def mask_clusters(components: pd.DataFrame, context: Context, seed: int) -> pd.D
     Cells of fewer than three seeds have one pair, or none, and no row.
     """
     rows = []
-    for run, of_run in components.groupby([*RUN]):
-        identity = dict(zip(RUN, run, strict=True))
-        for name, of_seeds in run_masks(of_run, context).items():
+    for run, by_cell in masks_of_runs(components, context):
+        for name, of_seeds in by_cell.items():
             masks = np.stack([of_seeds[seed] for seed in sorted(of_seeds)])
             if len(masks) < 3:
                 continue
-            draws = overlap_variance(swapped(masks, DRAWS, numpy_generator(seed, "clusters", int(run[-1]), name)))
+            draws = overlap_variance(swapped(masks, DRAWS, numpy_generator(seed, "clusters", run["ft_seed"], name)))
             observed = float(overlap_variance(masks))
             row = {"set": name, "seeds": len(masks), "variance": observed, "expected": draws.mean(), "draws": DRAWS}
-            row |= {end: (1 + int((sign * (draws - observed) > -1e-9).sum())) / (1 + DRAWS) for end, sign in ENDS}
-            rows.append(identity | row)
+            row["p"], row["p_below"] = tails(draws, observed)
+            rows.append(run | row)
     return frame("mask_clusters", rows)
-
-
-ENDS = (("p", 1), ("p_below", -1))
 
 
 def overlap_variance(masks: np.ndarray) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Two studies against each other: differences of their numbers, with intervals.
 
-The interval of a difference combines those of both sides as of independent estimates. Two models that share
-evaluation pairs, or two runs that share a pruning seed, are a little more alike than that: their intervals are wide
-rather than narrow.
+The interval of a difference combines the intervals of both sides as of independent estimates. Two models that share
+evaluation pairs, or two runs that share a pruning seed, are a little more alike: their intervals are wide rather than
+narrow.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,8 +13,9 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.analysis.accuracy import AUC, ENTAILMENT, ID, OOD, J
+from heuristic_core.analysis.bootstrap import of_difference
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.seeds import LEVEL, mean_interval
+from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS, LEVEL, PRUNING_SEEDS, mean_interval
 from heuristic_core.config.context import Context
 
 GROUPS = (ID, OOD, ENTAILMENT, J, AUC, "mixed", "mixed-1:1")
@@ -98,7 +99,7 @@ def estimates(tables: Tables, context: Context) -> Iterator[tuple[Key, Measured]
 
 
 def _over_runs(summary: pd.DataFrame) -> pd.Series:
-    return summary["over"] == "fine-tuning seeds"
+    return summary["over"] == FINE_TUNING_SEEDS
 
 
 def _full_model(accuracy: pd.DataFrame, of: str, context: Context) -> Iterator[tuple[Key, Measured]]:
@@ -134,16 +135,16 @@ def _sizes(sizes: pd.DataFrame, context: Context) -> Iterator[tuple[Key, Measure
         key = Key(f"effective size, margin {context.margin:g}", group)
         runs, seeds = found[found["seed"].isna()], found[found["seed"].notna()]
         if len(runs) > 1:
-            found, unit = runs, "fine-tuning seeds"
+            found, unit = runs, FINE_TUNING_SEEDS
         else:
-            found, unit = seeds, "pruning seeds"
+            found, unit = seeds, PRUNING_SEEDS
         size = _of_seeds(found, "effective_size", unit)
         yield key, size._replace(low=np.maximum(size.low, 0), high=np.minimum(size.high, 100))
 
 
 def _core_size(core: pd.DataFrame) -> Measured:
     counts = core.groupby("ft_seed")["in_core"].sum()
-    return _mean(counts, "fine-tuning seeds") if len(counts) > 1 else Measured(float(counts.iloc[0]))
+    return _mean(counts, FINE_TUNING_SEEDS) if len(counts) > 1 else Measured(float(counts.iloc[0]))
 
 
 def _by_name(rows: pd.DataFrame, column: str) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -156,7 +157,7 @@ def _by_name(rows: pd.DataFrame, column: str) -> Iterator[tuple[str, pd.DataFram
 def _of_runs(rows: pd.DataFrame, value: str) -> Measured:
     """The one run's value with its own interval; over several fine-tuning runs their mean. rows: one per run."""
     if len(rows) > 1:
-        return _of_seeds(rows, value, "fine-tuning seeds")
+        return _of_seeds(rows, value, FINE_TUNING_SEEDS)
     row = rows.iloc[0]
     if pd.isna(row[value]):
         return Measured(step=int(row["step"]), reason=_reason(rows))
@@ -188,7 +189,7 @@ def _reason(rows: pd.DataFrame) -> str:
 
 def _row(key: Key, of_a: Mapping[Key, Measured], of_b: Mapping[Key, Measured]) -> dict:
     a, b = (of.get(key, Measured(reason="not in its tables")) for of in (of_a, of_b))
-    low, high = (_from_ends if np.isinf([a.df, b.df]).all() else _welch)(a, b)
+    low, high = of_difference(a[:3], b[:3]) if np.isinf([a.df, b.df]).all() else _welch(a, b)
     reasons = [f"{side}: {estimate.reason}" for side, estimate in (("a", a), ("b", b)) if estimate.reason]
     if not reasons and np.isnan(low):
         reasons = [f"no interval: {_why_none(a, b)}"]
@@ -217,10 +218,3 @@ def _welch(a: Measured, b: Measured) -> tuple[float, float]:
     half = stats.t.ppf((1 + LEVEL) / 2, 1 / inverse if inverse > 0 else np.inf) * np.sqrt(total)
     difference = b.value - a.value
     return difference - half, difference + half
-
-
-def _from_ends(a: Measured, b: Measured) -> tuple[float, float]:
-    """95 % interval of b - a from intervals that need not be symmetric, as a bootstrap's (Zou 2007)."""
-    difference = b.value - a.value
-    low = difference - np.hypot(b.value - b.low, a.high - a.value)
-    return low, difference + np.hypot(b.high - b.value, a.value - a.low)

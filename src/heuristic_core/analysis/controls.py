@@ -1,4 +1,4 @@
-"""Learned subnetworks against subnetworks found without learning: random ones, and those of gradient importance."""
+"""Learned subnetworks against subnetworks found without learning: at random, and by gradient importance."""
 
 from collections.abc import Collection, Sequence
 
@@ -12,7 +12,7 @@ from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.schemas import RUN, STEP, SUBSET
 
 CONTROLS = ("learned", "random", "importance")
-CELL = [*RUN, *STEP, "sparsity", "seed", "control"]
+SUBNETWORK = [*RUN, *STEP, "sparsity", "seed", "control"]
 
 
 def permuted(kept: Sequence[int], grid: ComponentGrid, rng: np.random.Generator) -> list[int]:
@@ -28,10 +28,10 @@ def first_pairs(predictions: pd.DataFrame, pairs: int | None = None, rule: str =
     """Accuracy, percent, of every subnetwork on every subset, over the first `pairs` pairs of it; all for None.
 
     predictions: table "control_predictions", or "predictions" of learned subnetworks, pairs in the order of their set.
-    rule: ``analysis.class_rule``. Columns: those of `CELL`, of the subset, accuracy.
+    rule: ``analysis.class_rule``. Columns: `SUBNETWORK`, the subset's, accuracy.
     """
     rows = predictions if "control" in predictions else predictions.assign(control="learned")
-    keys = [*CELL, *SUBSET]
+    keys = [*SUBNETWORK, *SUBSET]
     first = rows[rows.groupby(keys, dropna=False).cumcount() < (pairs or len(rows))]
     means = 100 * first.groupby(keys, dropna=False)[RULES[rule]].mean()
     return means.rename("accuracy").reset_index()
@@ -44,7 +44,7 @@ def controls(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> 
     random subnetwork is compared with the learned one whose heads it permutes, the one of importance with every learned
     one. Failed runs are absent.
     """
-    groups = chosen(accuracy, subsets).groupby([*CELL, "group"], dropna=False)["accuracy"].mean().reset_index()
+    groups = chosen(accuracy, subsets).groupby([*SUBNETWORK, "group"], dropna=False)["accuracy"].mean().reset_index()
     rows = []
     keys = [*RUN, *STEP, "sparsity", *SUBSET]
     for key, of_key in pd.concat([accuracy, groups]).groupby(keys, dropna=False):

@@ -4,6 +4,7 @@ The paper compares with chance by a product of shares over all heads; here the n
 whose numbers of kept heads differ much.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.analysis.randomisation import tails
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.context import Context
 from heuristic_core.tables.schemas import COMPONENT, RUN
@@ -23,27 +25,25 @@ SETS = {
     "early": ("early",),
     "early+mid+high": ("early", "mid", "high"),
 }
+Masks = dict[str, dict[int, np.ndarray]]  # by cell (mid, high, early) and pruning seed: bool [layers, heads]
 
 
-def _cells(context: Context) -> dict[str, tuple[int, float, tuple[int, ...]]]:
-    """Step, sparsity and pruning seeds of each cell that has many seeds."""
-    cells = {
-        "mid": (context.last, context.mid, context.seeds),
-        "high": (context.last, context.high, context.seeds),
-    }
+def cells(context: Context) -> dict[str, tuple[int, float, tuple[int, ...]]]:
+    """Step, sparsity and pruning seeds of the cells that have many seeds: mid, high and, where there is one, early."""
+    found = {name: (context.last, getattr(context, name), context.seeds) for name in ("mid", "high")}
     if context.early is not None:
-        cells["early"] = (context.early, context.high, context.early_seeds)
-    return cells
+        found["early"] = (context.early, context.high, context.early_seeds)
+    return found
 
 
 def head_frequency(components: pd.DataFrame, context: Context) -> pd.DataFrame:
     """Table "head_frequency" from table "components": how many subnetworks of each cell keep a component.
 
-    A cell is a step and a sparsity. Its subnetworks are those of the spread's seeds at the last step's mid and
-    high sparsity, of the early seeds at the early checkpoint and high sparsity, of the curve's seeds elsewhere.
+    A cell is a step and a sparsity. Its subnetworks are of the spread's seeds at the last step's mid and high sparsity,
+    of the early seeds at the early checkpoint and high sparsity, and of the curve's seeds elsewhere.
     """
     # Reversed, so that mid and high win where the early checkpoint is the last one.
-    seeds = {(step, sparsity): of for step, sparsity, of in reversed(_cells(context).values())}
+    seeds = {(step, sparsity): of for step, sparsity, of in reversed(cells(context).values())}
     counts = []
     first = components[components["repeat"] == 0]
     for (*run, step, sparsity), cell in first.groupby([*RUN, "step", "sparsity"]):
@@ -69,15 +69,28 @@ def _kept(components: pd.DataFrame, step: int, sparsity: float, seeds: tuple[int
     return components[here].pivot(index="seed", columns="component", values="kept").astype(bool)
 
 
-def run_masks(components: pd.DataFrame, context: Context) -> dict[str, dict[int, np.ndarray]]:
-    """The heads that one run's subnetworks keep, by cell (mid, high, early) and pruning seed: bool [layers, heads]."""
+def run_masks(components: pd.DataFrame, context: Context) -> Masks:
+    """The heads that one run's subnetworks keep. Raises InputError where a cell has no subnetworks."""
     heads = components[components["kind"] == "head"]
     layers = heads["layer"].nunique()
-    kept = {name: _kept(heads, *cell) for name, cell in _cells(context).items()}
+    kept = {name: _kept(heads, *cell) for name, cell in cells(context).items()}
     return {
         name: {int(seed): mask.reshape(layers, -1) for seed, mask in zip(masks.index, masks.to_numpy(), strict=True)}
         for name, masks in kept.items()
     }
+
+
+def masks_of_runs(components: pd.DataFrame, context: Context) -> Iterator[tuple[dict, Masks]]:
+    """The columns of every fine-tuning run in table "components", and its masks as of :func:`run_masks`."""
+    for run, of_run in components.groupby([*RUN]):
+        yield dict(zip(RUN, run, strict=True)), run_masks(of_run, context)
+
+
+def of_both(masks: Masks) -> np.ndarray:
+    """The masks at mid and at high sparsity of the pruning seeds that have both: bool [2, seeds, layers, heads]."""
+    shape = next(iter(masks["mid"].values())).shape
+    seeds = sorted(masks["mid"].keys() & masks["high"].keys())
+    return np.array([masks[cell][seed] for cell in ("mid", "high") for seed in seeds], bool).reshape(2, -1, *shape)
 
 
 def core(components: pd.DataFrame, context: Context) -> pd.DataFrame:
@@ -91,7 +104,7 @@ def core(components: pd.DataFrame, context: Context) -> pd.DataFrame:
         raise InputError("there is no subnetwork to look for shared heads in: every pruning run of the spread failed")
     parts = []
     for _, run in components.groupby([*RUN]):
-        kept = {name: _kept(run, *cell) for name, cell in _cells(context).items()}
+        kept = {name: _kept(run, *cell) for name, cell in cells(context).items()}
         of_run = run[[*RUN, *COMPONENT]].drop_duplicates("component").set_index("component").sort_index()
         in_all = kept["mid"].all() & kept["high"].all()
         counts = {name: masks.sum() for name, masks in kept.items()}
@@ -100,10 +113,10 @@ def core(components: pd.DataFrame, context: Context) -> pd.DataFrame:
     return frame("core", pd.concat(parts))
 
 
-def by_seed(masks: dict[str, dict[int, np.ndarray]], cells: tuple[str, ...]) -> np.ndarray:
+def by_seed(masks: Masks, cells: tuple[str, ...]) -> np.ndarray:
     """What the subnetworks of each pruning seed in `cells` share: bool [seeds, layers, heads], seeds ascending.
 
-    Of a seed whose run at one sparsity failed it is what those at the others share.
+    Of a seed with a failed run it is what its other subnetworks share.
 
     The runs of one seed at two sparsities share their random draws, so that the sparser mask is nearly within the
     other: together they are one piece of evidence about what a seed keeps, not two.
@@ -124,28 +137,24 @@ def core_null(components: pd.DataFrame, context: Context, permutations: int, see
     Raises InputError as :func:`core` does.
     """
     rows = []
-    for run, of_run in components.groupby([*RUN]):
-        kept = run_masks(of_run, context)
-        identity = dict(zip(RUN, run, strict=True))
-        for name, cells in SETS.items():
-            if not set(cells) <= set(kept):
+    for run, kept in masks_of_runs(components, context):
+        for name, of_set in SETS.items():
+            if not set(of_set) <= set(kept):
                 continue
-            masks = by_seed(kept, cells)
+            masks = by_seed(kept, of_set)
             observed = int(masks.all(axis=0).sum())
-            draws = shared_by_chance(masks, permutations, numpy_generator(seed, identity["ft_seed"], name))
-            more, fewer = (
-                (1 + int(tail.sum())) / (1 + permutations) for tail in (draws >= observed, draws <= observed)
-            )
+            draws = shared_by_chance(masks, permutations, numpy_generator(seed, run["ft_seed"], name))
+            more, fewer = tails(draws, observed)
             row = {
                 "set": name,
-                "n": sum(len(kept[cell]) for cell in cells),
+                "n": sum(len(kept[cell]) for cell in of_set),
                 "seeds": len(masks),
                 "observed": observed,
                 "expected": draws.mean(),
                 "p": more,
                 "p_fewer": fewer,
             }
-            rows.append(identity | row | {"permutations": permutations})
+            rows.append(run | row | {"permutations": permutations})
     return frame("core_null", rows)
 
 

@@ -6,10 +6,9 @@ from math import comb
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.core import SETS, by_seed, run_masks
+from heuristic_core.analysis.core import SETS, by_seed, masks_of_runs
 from heuristic_core.analysis.frames import frame, numpy_generator
 from heuristic_core.config.context import Context
-from heuristic_core.tables.schemas import RUN
 
 CURVES = ("high", "mid", "mid+high")
 CHOICES = 500  # of seeds, where there are more: their mean then has an error of a few hundredths of a head
@@ -23,18 +22,17 @@ def core_seeds(components: pd.DataFrame, context: Context, seed: int) -> pd.Data
     them on average.
     """
     rows = []
-    for run, of_run in components.groupby([*RUN]):
-        masks = run_masks(of_run, context)
+    for run, masks in masks_of_runs(components, context):
         for name in CURVES:
             kept = by_seed(masks, SETS[name])  # [seeds, layers, heads]
             for count in range(1, len(kept) + 1):
-                chosen = _choices(len(kept), count, numpy_generator(seed, "core seeds", int(run[-1]), name, count))
+                chosen = _choices(len(kept), count, numpy_generator(seed, "core seeds", run["ft_seed"], name, count))
                 shared = kept[chosen].all(axis=1).sum(axis=(1, 2))
                 shares = kept[chosen].mean(axis=-1)  # [choices, seeds, layers]
                 expected = kept.shape[-1] * shares.prod(axis=1).sum(axis=-1).mean()
                 row = {"set": name, "seeds": count, "heads": shared.mean(), "expected": expected}
                 sd = shared.std(ddof=1) if len(chosen) > 1 else None
-                rows.append(dict(zip(RUN, run, strict=True)) | row | {"sd": sd, "choices": len(chosen)})
+                rows.append(run | row | {"sd": sd, "choices": len(chosen)})
     return frame("core_seeds", rows)
 
 

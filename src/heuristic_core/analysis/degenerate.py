@@ -5,12 +5,13 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from heuristic_core.analysis.runs import counted, faults, mostly_faulty
+from heuristic_core.analysis import core
+from heuristic_core.analysis.outcomes import counted, faults, mostly_faulty
 from heuristic_core.config.context import Context
 
 
 class Cell(NamedTuple):
-    """Pruning runs that are read together. sparsity: None for all of the grid."""
+    """Pruning runs that are read together. sparsity: None for all sparsities of the grid."""
 
     step: int
     sparsity: float | None
@@ -26,7 +27,7 @@ class Cell(NamedTuple):
 
 
 def unsound(runs: pd.DataFrame, context: Context, *names: str) -> Iterator[str]:
-    """What is wrong with the named cells, for each of which most runs are at fault.
+    """What is wrong with each of the named cells in which most runs did not go well.
 
     runs: table "runs" of one fine-tuning run. names: as :func:`cells` has them.
     """
@@ -37,14 +38,15 @@ def unsound(runs: pd.DataFrame, context: Context, *names: str) -> Iterator[str]:
 
 
 def cells(name: str, runs: pd.DataFrame, context: Context) -> list[Cell]:
-    """The cells behind "mid", "high", "early" (the early checkpoint's), "curve" (each sparsity of the last checkpoint)
-    and "sizes" (of each checkpoint all sparsities together: effective size takes a collapsed run as unfaithful)."""
+    """The cells of a name: "mid", "high", "early" (the early checkpoint's), "curve" (each sparsity of the last
+    checkpoint) or "sizes" (all sparsities of each checkpoint: to effective size a collapsed run is unfaithful).
+
+    runs: table "runs" of one fine-tuning run. Raises ValueError on another name.
+    """
     curve = {"seeds": context.curve_seeds, "repeat": context.curve_repeat}
     match name:
-        case "mid" | "high":
-            return [Cell(context.last, getattr(context, name), context.seeds)]
-        case "early":
-            return [] if context.early is None else [Cell(context.early, context.high, context.early_seeds)]
+        case "mid" | "high" | "early":
+            return [Cell(*cell) for own, cell in core.cells(context).items() if own == name]
         case "curve":
             return [Cell(context.last, sparsity, **curve) for sparsity in sorted(runs["sparsity"].unique())]
         case "sizes":

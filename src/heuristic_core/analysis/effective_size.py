@@ -21,9 +21,20 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.accuracy import ID, OOD, J, both_sides, chosen, interval_of_j, interval_of_mean, j_means
+from heuristic_core.analysis.accuracy import (
+    ID,
+    OOD,
+    J,
+    both_sides,
+    chosen,
+    condensed,
+    interval_of_j,
+    interval_of_mean,
+    j_means,
+)
 from heuristic_core.analysis.faithful import ROUNDING, Criterion, criteria
 from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.outcomes import with_collapses
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.config.context import Context
 from heuristic_core.tables.schemas import RUN
@@ -47,14 +58,14 @@ def effective_size(
     a null, are skipped; steps without any subnetwork have no rows, and so have criteria that the whole table has no
     values for, and criteria of J other than of its value.
     Effective size is undefined where the full model is not surely above the margin, by the lower end of its interval if
-    it has one: just above it, any subnetwork passes. It is missing where the full model, a seed,
-    or a sparsity that other steps of the run have is absent; both are nulls, which `state` tells apart by their reason.
+    it has one: just above the margin, any subnetwork passes. It is missing where the full model, a seed, or a sparsity
+    that other steps of the run have is absent. Both are nulls, which `state` tells apart by their reason.
     Raises ValueError on an unknown subset.
     """
     rows = chosen(accuracy, analysis.subsets)
     of_curve = rows["seed"].isin(context.curve_seeds) & (rows["repeat"] == context.curve_repeat)
     means = _group_values(rows[rows["step"].isin(context.checkpoints) & (rows["seed"].isna() | of_curve)])
-    means = _with_collapses(means, runs, context.curve_repeat)
+    means = with_collapses(means.assign(repeat=context.curve_repeat), runs)
     pruned = means[means["seed"].notna()]
     full = means[means["seed"].isna()].set_index([*RUN, "step", "group"])["accuracy"].dropna()
     lows = _lows(rows[rows["seed"].isna()])
@@ -95,31 +106,14 @@ def _lows(full: pd.DataFrame) -> dict[tuple, float]:
     return found | {(*key, J): interval_of_j(rows)[0] for key, rows in of_j}
 
 
-def _with_collapses(means: pd.DataFrame, runs: pd.DataFrame | None, repeat: int) -> pd.DataFrame:
-    """The same with a column that says whether the subnetwork collapsed."""
-    if runs is None:
-        return means.assign(collapsed=False)
-    of_curve = runs.loc[runs["repeat"] == repeat, [*CURVE, "collapsed"]]
-    return means.merge(of_curve, on=CURVE, how="left")
-
-
 def _group_values(rows: pd.DataFrame) -> pd.DataFrame:
-    """Means per group of every model; J and mixtures where there are subsets of both groups that these need."""
-    groups = _means(rows)
-    parts = [groups, j_means(rows, CURVE)]
-    halves = groups["group"].isin([ID, OOD])
-    if groups.loc[halves, "group"].nunique() == 2:
-        both = rows[rows["group"].isin([ID, OOD])]
-        parts += [_means(both.assign(group="mixed")), _means(groups[halves].assign(group="mixed-1:1"))]
+    """Means by group of every model; J and mixtures where a model has subsets of both groups that enter them."""
+    keys = [*CURVE, "group"]
+    groups = condensed(rows, keys, VALUES)
+    both, halves = (table[table["group"].isin([ID, OOD])] for table in (rows, groups))
+    mixed = [both.assign(group="mixed"), halves.assign(group="mixed-1:1")] if halves["group"].nunique() == 2 else []
+    parts = [groups, j_means(rows, CURVE), *(condensed(one, keys, VALUES) for one in mixed)]
     return pd.concat(parts, ignore_index=True)
-
-
-def _means(rows: pd.DataFrame) -> pd.DataFrame:
-    """Unweighted means of all values of every model by group. A mean over a missing value is missing."""
-    of_model = rows.groupby([*CURVE, "group"], dropna=False)[VALUES]
-    # pandas leaves nulls out of a mean, which would compare models over different subsets.
-    complete = of_model.count().eq(of_model.size(), axis="index")
-    return of_model.mean().where(complete).reset_index()
 
 
 def _sizes(

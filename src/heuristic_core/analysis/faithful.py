@@ -3,7 +3,7 @@
 accuracy    its accuracy is above the full model's minus a margin: strict, one-sided (the paper's);
 recovery    its accuracy is at least a share of the full model's;
 agreement   it gives the full model's class on at least a share of pairs;
-kl          its KL(full || subnetwork) is at most so large.
+kl          its KL(full || subnetwork) is at most the threshold.
 
 The last two compare what models say, not how often they are right, so that a subnetwork that is right on other pairs
 than the full model does not pass for it.
@@ -66,7 +66,7 @@ class Criterion(NamedTuple):
 
 
 def criteria(analysis: Analysis) -> list[Criterion]:
-    """All criteria at the thresholds of a study, those that need no predictions first.
+    """All criteria at the thresholds of a study; criteria that need no predictions are the first.
 
     Recovery is undefined where accuracy is at the main margin: any subnetwork recovers nothing.
     """

@@ -8,13 +8,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from heuristic_core.analysis.core import run_masks
+from heuristic_core.analysis.core import masks_of_runs, of_both
 from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.analysis.randomisation import PERMUTATIONS, tails
+from heuristic_core.analysis.rank_correlation import halves_of
 from heuristic_core.config.context import Context
-from heuristic_core.tables.schemas import RUN
-
-SPLITS = 100  # of the seeds in halves
-PERMUTATIONS = 10_000
 
 
 def frequency_agreement(components: pd.DataFrame, context: Context, seed: int) -> pd.DataFrame:
@@ -23,13 +21,10 @@ def frequency_agreement(components: pd.DataFrame, context: Context, seed: int) -
     A seed of which a run failed is left out, and so is one seed of an odd number in every split.
     """
     rows = []
-    for run, of_run in components.groupby([*RUN]):
-        masks = run_masks(of_run, context)
-        seeds = sorted(masks["mid"].keys() & masks["high"].keys())
-        shape = next(iter(masks["mid"].values())).shape
-        mid, high = (np.array([masks[cell][seed] for seed in seeds]).reshape(-1, *shape) for cell in ("mid", "high"))
-        row = dict(zip(RUN, run, strict=True)) | {"step": context.last, "seeds": len(seeds) // 2, "n": mid[0].size}
-        rows.append(row | agreement(mid, high, numpy_generator(seed, "frequency agreement", int(run[-1]))))
+    for run, masks in masks_of_runs(components, context):
+        mid, high = of_both(masks)
+        row = run | {"step": context.last, "seeds": len(mid) // 2, "n": mid.shape[1] * mid.shape[2]}
+        rows.append(row | agreement(mid, high, numpy_generator(seed, "frequency agreement", run["ft_seed"])))
     return frame("frequency_agreement", rows)
 
 
@@ -41,28 +36,28 @@ def agreement(mid: np.ndarray, high: np.ndarray, rng: np.random.Generator) -> di
     the root of the reliabilities, its values between halves of one sparsity (Spearman 1904). The null hypothesis
     permutes the heads of each layer at one sparsity.
     """
-    half, (layers, heads) = len(mid) // 2, mid.shape[1:]
-    if half < 1:
+    if len(mid) < 2:
         return {}
-    order = np.array([rng.permutation(len(mid)) for _ in range(SPLITS)])
-    halves = order[:, :half], order[:, half : 2 * half]
+    halves, (layers, heads) = halves_of(len(mid), rng), mid.shape[1:]
     mid_one, mid_other, high_one, high_other = (_ranks(kept[of].sum(axis=1)) for kept in (mid, high) for of in halves)
     if not (mid_one.any() and high_one.any()):
         return {}
-    products = (mid_one.T @ high_other + mid_other.T @ high_one) / (2 * SPLITS)  # of each head at mid with each at high
+    # Of each head at mid sparsity with each at high.
+    products = (mid_one.T @ high_other + mid_other.T @ high_one) / (2 * len(mid_one))
     every = np.arange(layers * heads)
     drawn = rng.permuted(np.broadcast_to(every.reshape(layers, heads), (PERMUTATIONS, layers, heads)), axis=2)
     rho, chance = np.trace(products), products[every, drawn.reshape(PERMUTATIONS, -1)].sum(axis=1)
     at_mid, at_high = (
         float((one * other).sum(axis=1).mean()) for one, other in ((mid_one, mid_other), (high_one, high_other))
     )
+    p, p_below = tails(chance, rho)
     return {
         "rho": rho,
         "reliability_mid": at_mid,
         "reliability_high": at_high,
         "corrected": rho / np.sqrt(at_mid * at_high) if min(at_mid, at_high) > 0 else None,
-        "p": (1 + int((chance >= rho - 1e-12).sum())) / (1 + PERMUTATIONS),
-        "p_below": (1 + int((chance <= rho + 1e-12).sum())) / (1 + PERMUTATIONS),
+        "p": p,
+        "p_below": p_below,
     }
 
 

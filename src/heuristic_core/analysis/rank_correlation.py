@@ -5,10 +5,9 @@ import pandas as pd
 from scipy.stats import rankdata, spearmanr
 
 from heuristic_core.analysis.bootstrap import percentiles
-from heuristic_core.analysis.core import run_masks
+from heuristic_core.analysis.core import masks_of_runs, of_both
 from heuristic_core.analysis.frames import frame, numpy_generator
 from heuristic_core.config.context import Context
-from heuristic_core.tables.schemas import RUN
 
 SPLITS = 100  # of the seeds in halves
 
@@ -22,15 +21,12 @@ def rank_correlation(components: pd.DataFrame, context: Context, bootstrap: int,
     of which a run failed is left out.
     """
     rows = []
-    for run, of_run in components.groupby([*RUN]):
-        masks = run_masks(of_run, context)
-        seeds = sorted(masks["mid"].keys() & masks["high"].keys())
-        heads = next(iter(masks["mid"].values())).size
-        mid, high = (
-            np.array([masks[cell][seed].ravel() for seed in seeds]).reshape(-1, heads) for cell in ("mid", "high")
-        )
-        identity = dict(zip(RUN, run, strict=True)) | {"step": context.last, "n": heads}
-        draw = numpy_generator(seed, "rank correlation", int(run[-1]))
+    for run, by_cell in masks_of_runs(components, context):
+        masks = of_both(by_cell)
+        heads = masks.shape[2] * masks.shape[3]
+        mid, high = masks.reshape(2, -1, heads)
+        identity = run | {"step": context.last, "n": heads}
+        draw = numpy_generator(seed, "rank correlation", run["ft_seed"])
         rows.append(identity | {"seeds": "shared"} | _shared(mid.sum(axis=0), high.sum(axis=0), bootstrap, draw))
         rows.append(identity | {"seeds": "disjoint"} | _disjoint(mid, high, bootstrap, draw))
     return frame("rank_correlation", rows)
@@ -48,11 +44,10 @@ def _shared(mid: np.ndarray, high: np.ndarray, bootstrap: int, rng: np.random.Ge
 
 def _disjoint(mid: np.ndarray, high: np.ndarray, bootstrap: int, rng: np.random.Generator) -> dict:
     """Mean rho between one half of the seeds at mid and the other at high sparsity; mid, high: [seeds, heads]."""
-    half = min(len(mid), len(high)) // 2
-    if half < 1:
+    if len(mid) < 2:
         return {}
-    order = np.array([rng.permutation(len(mid)) for _ in range(SPLITS)])
-    halves = mid[order[:, :half]].sum(axis=1), high[order[:, half : 2 * half]].sum(axis=1)  # [splits, heads]
+    one, other = halves_of(len(mid), rng)
+    halves = mid[one].sum(axis=1), high[other].sum(axis=1)  # [splits, heads]
     rhos = _rhos(*halves)
     if not len(rhos):
         return {}
@@ -62,8 +57,14 @@ def _disjoint(mid: np.ndarray, high: np.ndarray, bootstrap: int, rng: np.random.
     return {"rho": rhos.mean(), "low": ends[0], "high": ends[1]}
 
 
+def halves_of(seeds: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Random splits of pruning seeds in halves, of an odd number without one: indices, [splits, seeds // 2] each."""
+    order, half = np.array([rng.permutation(seeds) for _ in range(SPLITS)]), seeds // 2
+    return order[:, :half], order[:, half : 2 * half]
+
+
 def _rhos(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Spearman's rho of every row of `a` with that of `b`, rows of equal ranks left out."""
+    """Spearman's rho of every row of `a` with the same row of `b`, rows of equal ranks left out."""
     a, b = (ranks - ranks.mean(axis=1, keepdims=True) for ranks in (rankdata(a, axis=1), rankdata(b, axis=1)))
     norm = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
     return ((a * b).sum(axis=1)[norm > 0]) / norm[norm > 0]

@@ -1,17 +1,16 @@
 """What became of every pruning run: the sparsity it reached, and whether its subnetwork still does the task.
 
-Two rules. A run has *missed* its target where its subnetwork's sparsity, or that of the gates at the end of pruning, is
-further than `TOLERANCE` from it: exact k cuts gates of any sparsity to k components, but those were not learned at that
-sparsity. The subnetwork itself may be off by half a component, and by the threshold rule's own tolerance where that
-decided; gates by one component, the least that a cut can move. Gates are not judged where the controller steers the
-expected sparsity, which theirs is not. A run has *collapsed* where its subnetwork is at chance in-domain: the interval
-of its ID accuracy is not above the accuracy of always giving the most frequent label, though the full model's is.
-That all heads of a layer are gone is neither.
-A failed run (one that diverged) has a reason, and nulls.
+A run has *missed* its target where the sparsity of its subnetwork, or of the gates at the end of pruning, is further
+than `TOLERANCE` from the target: exact k cuts gates of any sparsity to k components, which were learned at another
+sparsity. The subnetwork itself may be off by half a component, and by the threshold rule's own tolerance where this
+rule decided; gates by one component, the least that a cut can move. Gates are not judged where the controller steers
+the expected sparsity, which is not the sparsity of gates. A run has *collapsed* where its subnetwork is at chance
+in-domain: the interval of its ID accuracy is not above the accuracy of always giving the most frequent label, though
+the full model's interval is. A run that removed all heads of a layer is neither. A failed run, which diverged, has a
+reason, and nulls.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -23,89 +22,6 @@ from heuristic_core.tables.schemas import CELL
 
 TOLERANCE = 0.02  # in sparsity, between the target and what was reached
 END = 0.1  # of the recorded steps of pruning: the last ones, over which the end is averaged
-MODEL = [*CELL]
-NAMED = 12  # runs of a kind that are named before the rest is counted
-
-
-class Outcome(NamedTuple):
-    """The runs that did not go well in one way. count: how many of all `of` runs. named: the first, with reasons."""
-
-    kind: str
-    count: int
-    of: int
-    named: list[str]
-
-    def __str__(self) -> str:
-        more = [f"and {self.count - len(self.named)} more"] if self.count > len(self.named) else []
-        return f"{self.count} of {self.of} pruning runs {self.kind}: {'. '.join([*self.named, *more])}"
-
-
-def outcomes(rows: pd.DataFrame) -> list[Outcome]:
-    """Those of table "runs": the runs that failed, collapsed or missed their target, as far as there are any."""
-    kinds = faults(rows)
-    named = {kind: [_named(row) for row in rows[kinds[kind]].head(NAMED).itertuples()] for kind in kinds}
-    return [Outcome(kind, int(kinds[kind].sum()), len(rows), named[kind]) for kind in kinds if named[kind]]
-
-
-def faults(rows: pd.DataFrame) -> pd.DataFrame:
-    """In which ways the runs of table "runs" did not go well: bool, a column for each kind."""
-    return pd.DataFrame(
-        {
-            "failed": rows["actual_sparsity"].isna(),
-            "collapsed": rows["collapsed"].fillna(False).astype(bool),
-            "missed their target": rows["missed"].fillna(False).astype(bool),
-        }
-    )
-
-
-def mostly_faulty(rows: pd.DataFrame) -> bool:
-    """Whether more than half of these runs did not go well."""
-    return 2 * faults(rows).any(axis="columns").sum() > len(rows)
-
-
-def counted(kinds: pd.DataFrame) -> str:
-    """For instance "2 failed, 7 collapsed", of what :func:`faults` gives."""
-    return ", ".join(f"{count} {kind}" for kind, count in kinds.sum().items() if count)
-
-
-class Troubled(NamedTuple):
-    """The runs of one cell that did not go well. counts: of each kind. most: whether these are most of all `runs`."""
-
-    ft_seed: int
-    step: int
-    sparsity: float
-    runs: int
-    counts: dict[str, int]
-    most: bool
-
-
-def troubled(rows: pd.DataFrame) -> list[Troubled]:
-    """The cells of table "runs" in which a run did not go well."""
-    found = []
-    for cell, runs in rows.groupby(["ft_seed", "step", "sparsity"]):
-        kinds = faults(runs)
-        if kinds.to_numpy().any():
-            counts = {kind: int(count) for kind, count in kinds.sum().items()}
-            found.append(Troubled(*cell, len(runs), counts, mostly_faulty(runs)))
-    return found
-
-
-def warning(rows: pd.DataFrame) -> str | None:
-    """What a reader of results must know of table "runs" first; None where all went well."""
-    kinds = faults(rows)
-    if not kinds.to_numpy().any():
-        return None
-    most, cells = sum(cell.most for cell in troubled(rows)), rows.groupby(["ft_seed", "step", "sparsity"]).ngroups
-    said = f"Of {len(rows)} pruning runs, {counted(kinds)}."
-    if most:
-        said += f" In {most} of {cells} cells of the grid they are most runs; claims that rest on one are undecided."
-    return said
-
-
-def _named(row) -> str:
-    again = f", run {row.repeat + 1}" if row.repeat else ""
-    where = f"fine-tuning seed {row.ft_seed}, step {row.step}, sparsity {row.sparsity:g}, seed {row.seed}{again}"
-    return f"{where}: {row.reason}"
 
 
 def runs(
@@ -120,18 +36,18 @@ def runs(
     traces, groups: its tables "prune_trace" and "group_accuracy". chance: percent, as :func:`chance` gives it.
     controller: ``prune.controller``.
     """
-    by_run = dict(tuple(traces.groupby(MODEL)))
+    by_run = dict(tuple(traces.groupby([*CELL])))
     id_ = groups[groups["group"] == "id"]
     full = id_.loc[id_["seed"].isna(), "low"]
     learned = chance is not None and bool((full > chance).any())
-    accuracy = id_[id_["seed"].notna()].set_index(MODEL)[["accuracy", "low", "high"]]
+    accuracy = id_[id_["seed"].notna()].set_index([*CELL])[["accuracy", "low", "high"]]
     rows = []
     for one in found:
         row = one.identity._asdict() | {"chance": chance}
         if isinstance(one, FailedRun):
             rows.append(row | {"reason": one.reason})
             continue
-        key = tuple(row[name] for name in MODEL)
+        key = tuple(row[name] for name in CELL)
         row |= {"actual_sparsity": one.actual_sparsity, "rule": one.rule} | _end(by_run[key])
         if key in accuracy.index:
             row |= accuracy.loc[key].add_prefix("id_").to_dict()
@@ -151,7 +67,7 @@ def runs(
 def chance(predictions: pd.DataFrame, subsets: Sequence[str] | None = None) -> float | None:
     """ID accuracy, percent, of always giving the one label that does best: the unweighted mean over ID subsets.
 
-    predictions: table "predictions" of one checkpoint. subsets: those that enter group means; None for all. None where
+    predictions: table "predictions" of one checkpoint. subsets: as in group means; None for all. None where
     no ID subset does.
     """
     full = chosen(predictions[predictions["seed"].isna()], subsets)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.accuracy import AUC, RULES, chosen
+from heuristic_core.analysis.accuracy import AUC, CELLS, RULES, chosen
 from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy, of_change
 from heuristic_core.analysis.frames import frame, numpy_generator
 from heuristic_core.analysis.measures import Measure, Subset, measures
@@ -35,7 +35,7 @@ def scores(
 
     predictions: rows of a table of predictions of one checkpoint (or one run's evaluations). logits: [rows, classes].
     models: columns that tell models apart; `Scores` has them in the order of the rows. rule: ``analysis.class_rule``.
-    Log odds are those of the rows, where these have any.
+    Scores have log odds where the rows have them.
     Raises ValueError where two models were evaluated on different pairs.
     """
     number = predictions.groupby(models, dropna=False, sort=False, observed=True).ngroup().to_numpy()
@@ -69,35 +69,30 @@ def accuracies(
 
     The full model is the rows without a pruning seed.
 
-    subsets: those that enter group means; None for all. failed: runs without predictions, whose rows are null.
+    subsets: the subsets that enter group means; None for all. failed: runs without predictions, whose rows are null.
     """
-    cell = [*RUN, *STEP, "sparsity", "seed", "repeat"]
-    models = predictions[cell].drop_duplicates().reset_index(drop=True)
+    models = predictions[CELLS].drop_duplicates().reset_index(drop=True)
     full = int(models.index[models["seed"].isna()][0])
-    parts = list(scores(predictions, logits, cell, rule, bootstrap, seed))
+    parts = list(scores(predictions, logits, CELLS, rule, bootstrap, seed))
     absent = pd.DataFrame([one.identity._asdict() | {"reason": one.reason} for one in failed])
-    rows = [
-        part
-        for one in parts
-        for part in (models.assign(**one.identity, **_columns([one], full)), absent.assign(**one.identity))
-    ]
+
+    def rows(about: dict, columns: dict) -> pd.DataFrame:
+        return pd.concat([models.assign(**about, **columns), absent.assign(**about)])
+
     entering = _entering(parts, subsets)
     groups = []
     for group in dict.fromkeys(one.identity["group"] for one in entering):
         of_group = [one for one in entering if one.identity["group"] == group]
-        about = {"group": group, "subsets": len(of_group)}
-        groups += [models.assign(**about, **_columns(of_group, full)), absent.assign(**about)]
+        groups.append(rows({"group": group, "subsets": len(of_group)}, _columns(of_group, full)))
     whole, families = (
         [
-            part
+            rows({"group": one.group, "family": one.family, "subsets": len(one.parts)}, _measured(one, full))
             for one in found
-            for about in [{"group": one.group, "family": one.family, "subsets": len(one.parts)}]
-            for part in (models.assign(**about, **_measured(one, full)), absent.assign(**about))
         ]
         for found in measures(entering)
     )
     return (
-        frame("accuracy", pd.concat(rows)),
+        frame("accuracy", pd.concat([rows(one.identity, _columns([one], full)) for one in parts])),
         frame("group_accuracy", pd.concat([*groups, *whole])),
         frame("family_scores", pd.concat(families) if families else []),
     )

@@ -11,8 +11,8 @@ from heuristic_core.analysis.core import common_heads
 class SharedCore(NamedTuple):
     """Two fine-tuning runs, one of each study. names: of the heads that are in both cores.
 
-    in_a, in_b: core heads. expected: of them, in both, if the heads of one core were drawn at random within each layer.
-    p: of at least as many then (hypergeometric).
+    in_a, in_b: numbers of core heads. expected: the number in both if the heads of one core were drawn at random within
+    each layer. p: of at least as many then (hypergeometric).
     """
 
     ft_seed_a: int
@@ -25,9 +25,9 @@ class SharedCore(NamedTuple):
 
 
 def shared_core(a: pd.DataFrame, b: pd.DataFrame) -> list[SharedCore]:
-    """Every fine-tuning run of a with every one of b, from their tables "core".
+    """Every fine-tuning run of study a with every run of b. a, b: tables "core".
 
-    None where the models differ, in name or in heads: a head is the same only if it began as the same.
+    Runs of models that differ in name or in heads are left out: a head is the same only if it began as the same.
     """
     heads_a, heads_b = ({int(run): rows for run, rows in _heads(table).groupby("ft_seed")} for table in (a, b))
     pairs = product(heads_a.items(), heads_b.items())

@@ -7,11 +7,10 @@ import pandas as pd
 
 from heuristic_core.analysis.accuracy import LEAST
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.seeds import mean_interval
+from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS, PRUNING_SEEDS, mean_interval
 from heuristic_core.config.context import Context
 from heuristic_core.tables.schemas import RUN, STEP, SUBSET
 
-SET = [*SUBSET]
 STUDY = [name for name in RUN if name != "ft_seed"]
 
 
@@ -24,17 +23,17 @@ def spread_rows(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: C
 
 
 def summary(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Context) -> pd.DataFrame:
-    """Table "summary": the last checkpoint's subnetworks at mid and high sparsity, from the tables of those names.
+    """Table "summary" of the last checkpoint's subnetworks at mid and high sparsity.
 
     Over pruning seeds, one row for each fine-tuning seed; over fine-tuning seeds, which are the unit of what is claimed
     about a way of training, one row for each of full model, mid and high. Failed runs are left out of n.
     """
     rows = spread_rows(accuracy, group_accuracy, context).dropna(subset="accuracy")
-    cell = [*STEP, "sparsity", *SET]
-    over_pruning = _condensed(rows[rows["seed"].notna()], [*RUN, *cell], "pruning seeds")
+    cell = [*STEP, "sparsity", *SUBSET]
+    over_pruning = _condensed(rows[rows["seed"].notna()], [*RUN, *cell], PRUNING_SEEDS)
     full = rows[rows["seed"].isna()].rename(columns={"accuracy": "mean"})
     over_tuning = pd.concat([over_pruning, full])[[*RUN, *cell, "mean"]].rename(columns={"mean": "accuracy"})
-    over_tuning = _condensed(over_tuning, [*STUDY, *cell], "fine-tuning seeds")
+    over_tuning = _condensed(over_tuning, [*STUDY, *cell], FINE_TUNING_SEEDS)
     return frame("summary", pd.concat([over_pruning, over_tuning]))
 
 
@@ -60,10 +59,10 @@ def variance(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Cont
     rows = rows[here & rows["seed"].isin(list(context.seeds))]
     same = _same_masks(components, context) if components is not None else {}
     found = []
-    for keys, cell in rows.groupby([*RUN, *STEP, "sparsity", *SET], dropna=False, sort=False):
+    for keys, cell in rows.groupby([*RUN, *STEP, "sparsity", *SUBSET], dropna=False, sort=False):
         runs = cell.pivot(index="seed", columns="repeat", values="accuracy").reindex(columns=[0, 1])
         difference = (runs[1] - runs[0]).dropna()
-        identity = dict(zip([*RUN, *STEP, "sparsity", *SET], keys, strict=True))
+        identity = dict(zip([*RUN, *STEP, "sparsity", *SUBSET], keys, strict=True))
         found.append(
             identity
             | {

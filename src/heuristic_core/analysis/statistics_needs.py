@@ -1,46 +1,47 @@
 """Statistics of what claims presume: that the full model generalises, and that an ablation leaves room for a cost.
 
-Where a value has no interval, as in published results, it is taken as it is: these are preconditions, no claims.
+A value without an interval, as in published results, is taken as it is: a precondition is no claim.
 """
 
 import pandas as pd
 
-from heuristic_core.analysis.accuracy import J
-from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence
-from heuristic_core.analysis.statistics_heads import _group, _joint
+from heuristic_core.analysis.accuracy import AUC, ID, LABELS, LEAST, OOD, J
+from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
+from heuristic_core.analysis.evidence import Evidence
+from heuristic_core.analysis.joint_ablation import joint_ablation, on_group
 
-NAMES = {"id": "ID accuracy", "ood": "OOD accuracy", "ood-entailment": "entailment accuracy", "j": "J"}
 
-
+@statistic
 def generalisation(evidence: Evidence) -> Estimate:
     """The full model's J above the margin, points; its OOD accuracy above the margin in a study that has no J."""
     try:
-        row = evidence.full("j")
+        row = evidence.full(J)
     except CannotSay:
-        row = evidence.full("ood")
-    name = f"the full model's {NAMES[row['group']]}"
-    return _beyond(name, row["accuracy"], row["low"], row["high"], _margin(evidence))
+        row = evidence.full(OOD)
+    return _beyond(f"the full model's {_name(row)}", row["accuracy"], row["low"], row["high"], _margin(evidence))
 
 
+@statistic
 def ablated_above_floor(evidence: Evidence, group: str) -> Estimate:
-    """How far the model without the joint set is above the floor of a group and the margin, points.
+    """How far the model without the whole core is above the floor of a group and the margin, points.
 
-    The floor is 0, of ID accuracy chance. A cost that reaches it says no more than that all was lost.
+    The floor is 0, of ID accuracy chance. A cost that reaches the floor says only that all was lost.
     """
-    floor = _margin(evidence) + (_chance(evidence) if group == "id" else 0.0)
+    floor = _margin(evidence) + (evidence.chance() or 0.0 if group == ID else 0.0)
     return _beyond(*_ablated(evidence, group), floor)
 
 
+@statistic
 def ablated_below_ceiling(evidence: Evidence, group: str) -> Estimate:
-    """How far the model without the joint set is below the ceiling of a group, 100, less the margin, points.
+    """How far the model without the whole core is below the ceiling of a group, 100, less the margin, points.
 
-    A model that rejects every pair is at the ceiling of OOD accuracy: there the set has no cost to compare.
+    A model that rejects every pair is at the ceiling of OOD accuracy: there the core has no cost to compare.
     """
     return _beyond(*_ablated(evidence, group), 100 - _margin(evidence), above=False)
 
 
 def _beyond(name: str, value: float, low: float, high: float, bound: float, above: bool = True) -> Estimate:
-    """By how much a value, with its interval if it has one, is on the right side of a bound."""
+    """How far a value is above a bound, or below it. low, high: the ends of its interval, NaN where it has none."""
     known = not pd.isna(low) and not pd.isna(high)
     ends = f" [{low:.1f}, {high:.1f}]" if known else ""
     detail = f"{name} is {value:.1f}{ends}, and {'above' if above else 'below'} {bound:.1f} is presumed"
@@ -50,23 +51,19 @@ def _beyond(name: str, value: float, low: float, high: float, bound: float, abov
 
 
 def _ablated(evidence: Evidence, group: str) -> tuple[str, float, float, float]:
-    """The accuracy that ablating the joint set leaves on a group: its name, value and interval, as of the change."""
-    row = _group(_joint(evidence), group)
+    """The accuracy that ablating the whole core leaves on a group: its name, value and the interval of the change."""
+    row = on_group(joint_ablation(evidence), group)
     ends = (row["accuracy"] + row[end] - row["change"] for end in ("change_low", "change_high"))
-    low, high = (min(max(end, -100 if group == J else 0), 100) for end in ends)  # NaN remains
-    return f"{NAMES[group]} without {row['ablation']}", row["accuracy"], low, high
+    low, high = (min(max(end, LEAST.get(group, 0)), 100) for end in ends)  # NaN remains
+    return f"{_name(row)} without {row['ablation']}", row["accuracy"], low, high
+
+
+def _name(row: pd.Series) -> str:
+    """What the accuracy of a row is of: J and AUC are no accuracies."""
+    return LABELS[row["group"]] + ("" if row["group"] in (J, AUC) else " accuracy")
 
 
 def _margin(evidence: Evidence) -> float:
     if evidence.context.margin is None:
         raise CannotSay("the study has no margin")
     return evidence.context.margin
-
-
-def _chance(evidence: Evidence) -> float:
-    """In-domain accuracy of always giving the most frequent label, percent; 0 where it is not recorded."""
-    chance = evidence.tables["runs"]["chance"].dropna() if "runs" in evidence.tables else []
-    return float(chance.max()) if len(chance) else 0.0
-
-
-STATISTICS = {f.__name__: f for f in (generalisation, ablated_above_floor, ablated_below_ceiling)}

@@ -1,4 +1,4 @@
-"""Statistics of claims about what is there before fine-tuning: overlap heads, and what fine-tuning is without them."""
+"""Statistics of claims about overlap heads, which are there before fine-tuning, and about fine-tuning without them."""
 
 from collections.abc import Sequence
 
@@ -6,17 +6,18 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis.accuracy import group_means
 from heuristic_core.analysis.core import common_heads
-from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
+from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
+from heuristic_core.analysis.evidence import Evidence, some
 from heuristic_core.analysis.seeds import LEVEL
 from heuristic_core.config.lesion import OVERLAP
 
-CONTROLS = "random lesions"
+LESIONS = "random lesions"
 
 
+@statistic
 def overlap_core(evidence: Evidence) -> Estimate:
-    """p (hypergeometric within layers) of at least as many core heads among the overlap heads."""
+    """p (hypergeometric within layers) of at least as many core heads among the overlap heads; opposite: at most."""
     evidence.sound("mid", "high")
     before = evidence.table("overlap_heads").set_index("component")
     heads = evidence.table("core").set_index("component").loc[before.index]
@@ -29,15 +30,16 @@ def overlap_core(evidence: Evidence) -> Estimate:
         f"{common.observed} of {in_core.sum()} core heads attend to the repeated word before fine-tuning, as "
         f"{overlap.sum()} of all {len(overlap)} heads do; {common.expected:.2g} expected, p = {common.p:.2g}"
     )
-    n = int(in_core.sum())
-    return Estimate(common.p, None, None, n, "core heads", detail, exact=True, opposite=common.p_fewer)
+    return Estimate.test(common.p, common.p_fewer, int(in_core.sum()), "core heads", detail)
 
 
+@statistic
 def lesion_cost(evidence: Evidence, group: str, share: float) -> Estimate:
-    """Accuracy on a group after the last step, fine-tuned without the overlap heads minus without random ones, points.
+    """Accuracy on a group after the last step: without the overlap heads minus without random heads, points.
 
-    OOD accuracy is compared only of models that learned the task, with ID accuracy of at least `share` of the
-    unlesioned model's best: one that rejects every pair has all OOD pairs right.
+    OOD accuracy is compared only of models that learned the task: their ID accuracy is at least `share` of the
+    unlesioned model's best. A model that rejects every pair has all OOD pairs right. The interval is for one more
+    random lesion.
     """
     curves = _curves(evidence)
     last = {name: curve.iloc[-1] for name, curve in curves.items()}
@@ -51,24 +53,22 @@ def lesion_cost(evidence: Evidence, group: str, share: float) -> Estimate:
     if group != "id" and (failed := [name for name, at in _learned(curves, share).items() if at is None]):
         raise CannotSay(f"the task is not learned in run {', '.join(failed)}; {detail}")
     _, own, *controls = (row[group] for row in last.values())
-    return Estimate(*_against(own, controls), len(controls), CONTROLS, detail)
+    return Estimate(*_against(own, controls), len(controls), LESIONS, detail)
 
 
+@statistic
 def lesion_delay(evidence: Evidence, share: float) -> Estimate:
-    """When OOD accuracy reaches half of what the unlesioned model ends with, fine-tuned without the overlap heads minus
-    without random ones, steps.
+    """When OOD accuracy reaches half of the unlesioned model's last: without the overlap heads minus without random
+    heads, steps.
 
-    It is looked for from the evaluation on at which ID accuracy is at least `share` of the unlesioned model's best:
-    before that a model that rejects every pair has all OOD pairs right. One that never gets there counts as if it did
-    at the last step: a lower bound of its own delay. Where a random lesion never does, there is no interval.
+    The search begins where ID accuracy is at least `share` of the unlesioned model's best: a model that rejects every
+    pair has all OOD pairs right. A model that never reaches the half counts as if it did at the last step: a lower
+    bound of its own delay. Where a random lesion never does, there is no interval.
     """
     curves = _curves(evidence)
-    if any("id" not in curve for curve in curves.values()):
-        raise CannotSay("no in-domain subset was evaluated over fine-tuning")
-    whole = curves["none"]
+    learned, whole = _learned(curves, share), curves["none"]
     if not (half := whole["ood"].iloc[-1] / 2) > 0:
         raise CannotSay("the unlesioned model ends with 0 % out-of-domain")
-    learned = _learned(curves, share)
     reached = {name: _reached(curve, half, learned[name]) for name, curve in curves.items()}
     own, *others = (reached[name] for name in curves if name != "none")
     if own is None and all(step is None for step in others):
@@ -83,11 +83,11 @@ def lesion_delay(evidence: Evidence, share: float) -> Estimate:
     value, low, high = _against(counted[0], counted[1:])
     if None in others:
         low = high = None
-    return Estimate(value, low, high, len(others), CONTROLS, detail)
+    return Estimate(value, low, high, len(others), LESIONS, detail)
 
 
 def _curves(evidence: Evidence) -> dict[str, pd.DataFrame]:
-    """Mean accuracy by evaluation and group: of the unlesioned model ("none"), without overlap heads, of controls."""
+    """Mean accuracy, percent, [steps, groups]: of the unlesioned model ("none"), without overlap heads, of controls."""
     if evidence.tables.get("lesions") is None:
         raise CannotSay("nothing was fine-tuned without heads; set lesion, as config/lesion/overlap.yaml does")
     made, rows = evidence.table("lesions").set_index("lesion"), evidence.tables.get("lesion_accuracy")
@@ -99,10 +99,7 @@ def _curves(evidence: Evidence) -> dict[str, pd.DataFrame]:
         raise CannotSay(f"nothing was fine-tuned without {lacking} heads: {made.loc[lacking, 'reason']}")
     parts = {"none": evidence.table("finetune_accuracy")}
     parts |= {name: rows[rows["lesion"] == name] for name in sorted(trained, key=lambda name: name != OVERLAP)}
-    curves = {
-        name: group_means(evidence.analysed(part)).pivot(index="step", columns="group", values="accuracy")
-        for name, part in parts.items()
-    }
+    curves = {name: evidence.over_steps(part) for name, part in parts.items()}
     if any("ood" not in curve for curve in curves.values()):
         raise CannotSay("no out-of-domain subset was evaluated over fine-tuning")
     return curves
@@ -133,12 +130,9 @@ def _reached(curve: pd.DataFrame, level: float, learned: int | None) -> int | No
 
 
 def _against(value: float, controls: Sequence[float]) -> tuple[float, float | None, float | None]:
-    """`value` minus the mean of `controls`; its ends are those of the t interval for one more control."""
+    """`value` minus the mean of `controls`, and the ends of the t interval for one more control."""
     difference, n = float(value - np.mean(controls)), len(controls)
     if n < 2:
         return difference, None, None
     half = stats.t.ppf((1 + LEVEL) / 2, n - 1) * np.std(controls, ddof=1) * np.sqrt(1 + 1 / n)
     return difference, difference - half, difference + half
-
-
-STATISTICS = {f.__name__: f for f in (overlap_core, lesion_cost, lesion_delay)}

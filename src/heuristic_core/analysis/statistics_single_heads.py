@@ -1,51 +1,60 @@
-"""Statistics of claims about heads one by one: what the full model loses without each."""
+"""Statistics of claims about heads one by one: what the full model loses without each, and where each attends."""
 
-import numpy as np
 import pandas as pd
-from scipy import stats
 
 from heuristic_core.analysis.accuracy import OOD
-from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
+from heuristic_core.analysis.bootstrap import simultaneous
+from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
+from heuristic_core.analysis.evidence import Evidence, some
 from heuristic_core.analysis.frames import numpy_generator
+from heuristic_core.analysis.randomisation import of_random_heads, tails
 
-DRAWS = 10_000
 
-
+@statistic
 def single_core_cost(evidence: Evidence, group: str) -> Estimate:
-    """p that as many random heads of the same layers cost as much on a group, one by one; opposite: as little.
-
-    The random heads are drawn from all of a layer, the core's among them.
-    """
+    """p that as many random heads of the same layers cost as much on a group, one by one; opposite: as little."""
     evidence.sound("mid", "high")
     heads = _singles(evidence, group)
-    in_core = (heads["role"] == "core").to_numpy()
-    some(heads[in_core], "core head")
-    cost, drawn = -heads["change"].to_numpy(), np.zeros(DRAWS)
+    heads = heads.assign(layer=heads["layers"], in_core=heads["role"] == "core", value=-heads["change"])
+    core = some(heads.loc[heads["in_core"], "value"], "core head")
     # A model that comes to reject pairs gains OOD accuracy, whatever it loses.
-    if group == OOD and cost[in_core].sum() < 0:
-        raise CannotSay(f"without a core head OOD accuracy gains {-cost[in_core].mean():.1f} points on average")
-    draw = numpy_generator("single heads", group, int(evidence.context.last))
-    for _, rows in heads.reset_index(drop=True).groupby("layers"):
-        values = np.broadcast_to(cost[rows.index], (DRAWS, len(rows)))
-        drawn += draw.permuted(values, axis=1)[:, : in_core[rows.index].sum()].sum(axis=1)
-    p, opposite = ((1 + int((sign * (drawn - cost[in_core].sum()) > -1e-9).sum())) / (1 + DRAWS) for sign in (1, -1))
-    detail = f"core heads cost {cost[in_core].mean():.1f} points on average, others {cost[~in_core].mean():.1f}"
-    n = int(in_core.sum())
-    return Estimate(p, None, None, n, "core heads", f"{detail}, p = {p:.2g}", exact=True, opposite=opposite)
+    if group == OOD and core.sum() < 0:
+        raise CannotSay(f"without a core head OOD accuracy gains {-core.mean():.1f} points on average")
+    drawn = of_random_heads(heads, numpy_generator("single heads", group, int(evidence.context.last)))
+    p, opposite = tails(drawn, core.sum())
+    others = heads.loc[~heads["in_core"], "value"]
+    detail = f"core heads cost {core.mean():.1f} points on average, others {others.mean():.1f}, p = {p:.2g}"
+    return Estimate.test(p, opposite, len(core), "core heads", detail)
 
 
+@statistic
 def largest_single_cost(evidence: Evidence, group: str) -> Estimate:
-    """The most that any single head costs on a group, points; its interval is for all heads (Bonferroni, normal)."""
+    """The most that any single head costs on a group, points; its interval holds for all heads (Bonferroni, normal)."""
     evidence.learned()
     heads = _singles(evidence, group)
     worst = heads.loc[heads["change"].idxmin()]
     detail = f"head {worst['ablation']}, of {len(heads)}"
     if heads[["change_low", "change_high"]].isna().any(axis=None):
         return Estimate(-worst["change"], detail=detail)
-    wider = stats.norm.ppf(1 - 0.025 / len(heads)) / stats.norm.ppf(0.975)
-    low = -heads["change"] - wider * (heads["change_high"] - heads["change"])
-    high = -heads["change"] + wider * (heads["change"] - heads["change_low"])
+    low, high = simultaneous(-heads["change"], -heads["change_high"], -heads["change_low"])
     return Estimate(-worst["change"], low.max(), high.max(), len(heads), "heads", detail)
+
+
+@statistic
+def repeated_word_attention(evidence: Evidence) -> Estimate:
+    """p that as many random heads of the same layers attend as much to the repeated word; opposite: as little."""
+    evidence.sound("mid", "high")
+    rows = evidence.table("attention")
+    shares = rows[rows["category"] == "repeated"].set_index("component")["share"]
+    heads = evidence.table("core")
+    heads = heads[heads["kind"] == "head"]
+    heads = heads.assign(in_core=heads["in_core"].astype(bool), value=shares[heads["component"]].to_numpy())
+    core = some(heads.loc[heads["in_core"], "value"], "core head")
+    drawn = of_random_heads(heads, numpy_generator("repeated word attention", int(evidence.context.last)))
+    p, opposite = tails(drawn, core.sum())
+    others = heads.loc[~heads["in_core"], "value"]
+    detail = f"core {100 * core.mean():.1f} %, others {100 * others.mean():.1f} %, p = {p:.2g}"
+    return Estimate.test(p, opposite, len(core), "core heads", detail)
 
 
 def _singles(evidence: Evidence, group: str) -> pd.DataFrame:
@@ -56,6 +65,3 @@ def _singles(evidence: Evidence, group: str) -> pd.DataFrame:
         raise CannotSay("not every head was ablated by itself")
     here = rows["subset"].isna() & (rows["group"] == group)
     return some(rows[here].dropna(subset="change"), f"{group} accuracy without single heads")
-
-
-STATISTICS = {f.__name__: f for f in (single_core_cost, largest_single_cost)}

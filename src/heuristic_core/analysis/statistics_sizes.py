@@ -1,29 +1,32 @@
-"""Statistics of claims about effective size: how much generalising takes, and how that changes over fine-tuning.
+"""Statistics of claims about effective size: how many components generalising takes, over fine-tuning.
 
 A size at the floor of the grid may be anything from 0 to that floor. Intervals of sizes reach from the least to the
-most that these allow; estimates take the floor itself.
+most that these sizes allow; estimates take the floor itself.
 """
+
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
 from heuristic_core.analysis.accuracy import ID, OOD
-from heuristic_core.analysis.effective_size import state
-from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
+from heuristic_core.analysis.effective_size import UNDEFINED, state
+from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
+from heuristic_core.analysis.evidence import Evidence, some
 from heuristic_core.analysis.frames import numpy_generator
-from heuristic_core.analysis.seeds import mean_interval
+from heuristic_core.analysis.randomisation import tails
 
-SEEDS = "pruning seeds"
 BOTH = "mixed-1:1"
 SURROGATES = 10_000
 FEWEST = 6  # checkpoints; the spectrum of fewer has one phase or none to draw
 
 
+@statistic
 def size_range(evidence: Evidence, group: str) -> Estimate:
     """The range of effective size over the checkpoints where it is defined, points; t interval over pruning seeds.
 
-    The noise of a seed's sizes widens its range, so that it is rather too large: it speaks against a flat size.
+    Noise widens the range of a seed's sizes. So the range is rather too large: it speaks against a flat size.
     """
     sizes = _sizes(evidence, group)
     by_seed = _by_seed(sizes).dropna(how="all")
@@ -32,26 +35,27 @@ def size_range(evidence: Evidence, group: str) -> Estimate:
     least, most = _ends(sizes)
     widths = (by_seed.max() - by_seed.min()).dropna()
     ends = (least.max() - most.min()).clip(lower=0), most.max() - least.min()
-    return Estimate(*_interval(widths, *ends), len(widths), SEEDS, f"by step: {_series(sizes)}")
+    return _bounded(widths, *ends, f"by step: {_series(sizes)}")
 
 
+@statistic
 def size_gap(evidence: Evidence) -> Estimate:
-    """Effective size on OOD minus that on ID at the first checkpoint where the former is defined, points."""
+    """Effective size on OOD minus effective size on ID, points, at the first checkpoint with a size on OOD."""
     ood, id_ = _sizes(evidence, OOD), _sizes(evidence, ID)
     _, step = _onset(ood)
     gap = (_by_seed(ood) - _by_seed(id_)).reindex([step]).iloc[0].dropna()
     if gap.empty:
         raise CannotSay(f"effective size on ID is not defined at step {step}")
     ends = [(one - other).loc[step] for one, other in zip(_ends(ood), reversed(_ends(id_)), strict=True)]
-    detail = f"at step {step}; OOD: {_series(ood)}; ID: {_series(id_)}"
-    return Estimate(*_interval(gap, *ends), len(gap), SEEDS, detail)
+    return _bounded(gap, *ends, f"at step {step}; OOD: {_series(ood)}; ID: {_series(id_)}")
 
 
+@statistic
 def size_jump(evidence: Evidence) -> Estimate:
-    """How much more effective size on ID and OOD together (1:1) grows than that on ID as OOD begins to rise, points.
+    """Growth of effective size on ID and OOD together (1:1) minus its growth on ID as OOD begins to rise, points.
 
-    From the last checkpoint at which effective size on OOD is not defined, as there is nothing to be faithful to, to
-    the first at which it is. Sizes on OOD alone have no such growth: they begin there.
+    Growth is from the last checkpoint without an effective size on OOD, where there is nothing to be faithful to, to
+    the first checkpoint with one. Sizes on OOD alone have no such growth: they begin there.
     """
     both, id_ = _sizes(evidence, BOTH), _sizes(evidence, ID)
     before, step = _onset(_sizes(evidence, OOD))
@@ -69,19 +73,20 @@ def size_jump(evidence: Evidence) -> Estimate:
         for k in (0, 1)
     ]
     detail = f"from step {before} to {step}; ID and OOD 1:1: {_series(both)}; ID: {_series(id_)}"
-    return Estimate(*_interval(growth, *ends), len(growth), SEEDS, detail)
+    return _bounded(growth, *ends, detail)
 
 
+@statistic
 def size_against_ood(evidence: Evidence) -> Estimate:
     """p that effective size on OOD falls as much as OOD accuracy of the full model rises: Spearman's rho, one-sided.
 
-    Over the checkpoints where the size is defined. One checkpoint is like the one before it, so that they are not
-    permuted: the null are sizes with the same spectrum, and so the same autocorrelation, at random phases (Theiler et
-    al. 1992). This assumes that the series are stationary but for their relation. Two quantities that drift apart over
-    fine-tuning for reasons of their own would be correlated, too.
+    The series are over the checkpoints where the size is defined. A checkpoint is like the checkpoint before it. So
+    sizes are not permuted: the null hypothesis is sizes with the same spectrum, and so the same autocorrelation, at
+    random phases (Theiler et al. 1992). The test assumes that the series are stationary but for their relation. Two
+    quantities that drift apart over fine-tuning for reasons of their own are correlated, too.
     """
     sizes = _sizes(evidence, OOD)
-    rows = sizes[sizes["seed"].isna()].dropna(subset="effective_size").sort_values("step", kind="stable")
+    rows = _means(sizes).dropna(subset="effective_size")
     if len(rows) < FEWEST:
         raise CannotSay(f"effective size on OOD is defined at {len(rows)} checkpoints, {FEWEST} are needed")
     accuracy, size = rows["full_accuracy"].to_numpy(), rows["effective_size"].to_numpy()
@@ -89,36 +94,34 @@ def size_against_ood(evidence: Evidence) -> Estimate:
         raise CannotSay(f"neither may be the same at all checkpoints: {_series(sizes)}")
     rho, p, opposite = falling(accuracy, size, numpy_generator("size against OOD"))
     detail = f"rho {rho:.2f} from step {rows['step'].iloc[0]} on, p = {p:.3f}; by step: {_series(sizes)}"
-    return Estimate(p, None, None, len(rows), "checkpoints", detail, exact=True, opposite=opposite)
+    return Estimate.test(p, opposite, len(rows), "checkpoints", detail)
 
 
-def falling(
-    x: np.ndarray, y: np.ndarray, rng: np.random.Generator, count: int = SURROGATES
-) -> tuple[float, float, float]:
-    """Spearman's rho of two series, and the shares of surrogates of `y` whose rho is as low, and as high."""
+def falling(x: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Spearman's rho of two series, [n] each, and the shares of surrogates of `y` whose rho is as low, and as high."""
     ranks = rankdata(x)
     rho = np.corrcoef(ranks, rankdata(y))[0, 1]
-    surrogates = rankdata(_random_phases(y, rng, count), axis=1)
+    surrogates = rankdata(_random_phases(y, rng), axis=1)
     centred = surrogates - surrogates.mean(axis=1, keepdims=True)
     drawn = centred @ (ranks - ranks.mean()) / (np.linalg.norm(centred, axis=1) * np.linalg.norm(ranks - ranks.mean()))
-    lower, higher = ((1 + int((sign * (drawn - rho) <= 1e-12).sum())) / (1 + count) for sign in (1, -1))
+    higher, lower = tails(drawn, rho)
     return rho, lower, higher
 
 
-def _random_phases(series: np.ndarray, rng: np.random.Generator, count: int) -> np.ndarray:
-    """Series with the amplitudes of `series` at every frequency, and phases at random, [count, n]."""
+def _random_phases(series: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Series with the amplitudes of `series` at every frequency, and phases at random, [SURROGATES, n]."""
     n, amplitudes = len(series), np.abs(np.fft.rfft(series - series.mean()))
-    turned = amplitudes * np.exp(1j * rng.uniform(0, 2 * np.pi, (count, len(amplitudes))))
+    turned = amplitudes * np.exp(1j * rng.uniform(0, 2 * np.pi, (SURROGATES, len(amplitudes))))
     if n % 2 == 0:  # the highest frequency has a sign, no phase
-        turned[:, -1] = amplitudes[-1] * rng.choice([-1, 1], count)
+        turned[:, -1] = amplitudes[-1] * rng.choice([-1, 1], SURROGATES)
     return np.fft.irfft(turned, n, axis=1)
 
 
+@statistic
 def undefined_sizes(evidence: Evidence, group: str) -> Estimate:
-    """At how many checkpoints effective size on a group is undefined: the full model is not above the margin."""
-    sizes = _sizes(evidence, group)
-    sizes = sizes[sizes["seed"].isna()].sort_values("step", kind="stable")
-    undefined = sizes[state(sizes) == "undefined"]
+    """The number of checkpoints without an effective size on a group, as the full model is not above the margin."""
+    sizes = _means(_sizes(evidence, group))
+    undefined = sizes[state(sizes) == UNDEFINED]
     steps = ", ".join(f"{row.step} (full model {row.full_accuracy:.1f} %)" for row in undefined.itertuples())
     detail = f"at steps {steps}" if steps else "nowhere"
     return Estimate(len(undefined), None, None, len(sizes), "checkpoints", detail, exact=True)
@@ -131,6 +134,11 @@ def _sizes(evidence: Evidence, group: str) -> pd.DataFrame:
     main = (rows["criterion"] == "accuracy") & (rows["threshold"] == evidence.context.margin)
     here = main & (rows["group"] == group) & (rows["order"] == "per-seed")
     return some(rows[here], f"effective size on {group}")
+
+
+def _means(sizes: pd.DataFrame) -> pd.DataFrame:
+    """The rows over pruning seeds, in the order of steps."""
+    return sizes[sizes["seed"].isna()].sort_values("step", kind="stable")
 
 
 def _by_seed(sizes: pd.DataFrame) -> pd.DataFrame:
@@ -149,26 +157,23 @@ def _growth(later: pd.DataFrame, earlier: pd.DataFrame, before: int, step: int) 
     return later.reindex([step]).iloc[0] - earlier.reindex([before]).iloc[0]
 
 
-def _interval(values: pd.Series, least: pd.Series, most: pd.Series) -> tuple[float, float | None, float | None]:
-    """The mean over pruning seeds, and a t interval that holds for all values from `least` to `most`."""
-    value, *_ = mean_interval(values)
-    return value, mean_interval(least[values.index])[1], mean_interval(most[values.index])[2]
+def _bounded(values: pd.Series, least: pd.Series, most: pd.Series, detail: str) -> Estimate:
+    """The mean over pruning seeds, with a t interval that holds for all values from `least` to `most`."""
+    low, high = (Estimate.mean(ends[values.index], detail) for ends in (least, most))
+    return replace(Estimate.mean(values, detail), low=low.low, high=high.high)
 
 
 def _onset(ood: pd.DataFrame) -> tuple[int | None, int]:
-    """The first step at which effective size on OOD is defined, and the undefined one before it, None without one."""
-    summaries = ood[ood["seed"].isna()]
-    defined = some(summaries[summaries["effective_size"].notna()], "effective size on OOD at any checkpoint")
-    step = int(defined["step"].min())
-    before = summaries[(state(summaries) == "undefined") & (summaries["step"] < step)]["step"]
-    return (int(before.max()) if len(before) else None), step
+    """The last step at which effective size on OOD is undefined, None without one, and the first step with a size."""
+    means = _means(ood)
+    defined = some(means[means["effective_size"].notna()], "effective size on OOD at any checkpoint")
+    step = int(defined["step"].iloc[0])
+    before = means[(state(means) == UNDEFINED) & (means["step"] < step)]["step"]
+    return (int(before.iloc[-1]) if len(before) else None), step
 
 
 def _series(sizes: pd.DataFrame) -> str:
     """For instance "500 undefined, 12500 96.7"."""
-    means = sizes[sizes["seed"].isna()].sort_values("step", kind="stable")
+    means = _means(sizes)
     texts = means["effective_size"].map("{:.1f}".format, na_action="ignore").astype(object).fillna(state(means))
     return ", ".join(f"{step} {text}" for step, text in zip(means["step"], texts, strict=True))
-
-
-STATISTICS = {f.__name__: f for f in (size_range, size_gap, size_jump, size_against_ood, undefined_sizes)}

@@ -1,26 +1,28 @@
-"""Statistics of claims about accuracy against sparsity: does it decline, and where."""
+"""Statistics of claims about accuracy against sparsity: does accuracy decline, and where."""
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 from scipy.stats import rankdata
 
-from heuristic_core.analysis.estimates import CannotSay, Estimate, Evidence, some
+from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
+from heuristic_core.analysis.evidence import Evidence, some
 from heuristic_core.analysis.frames import numpy_generator
-from heuristic_core.analysis.seeds import mean_interval
+from heuristic_core.analysis.outcomes import with_collapses
+from heuristic_core.analysis.randomisation import PERMUTATIONS, TIE, tails
+from heuristic_core.analysis.seeds import PRUNING_SEEDS
+from heuristic_core.config.context import Context
 
-SEEDS = "pruning seeds"
-PERMUTATIONS = 10_000
 
-
+@statistic
 def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
     """p that a group's accuracy falls this consistently with sparsity by chance; opposite: that it rises.
 
     The trend of a pruning seed is Spearman's rho of its accuracy with sparsity, over all sparsities of the grid; a seed
-    that lacks one is left out. Page's test (1963) permutes sparsities within seeds, ties included: it asks whether the
-    mean trend is more than noise, but takes neighbouring sparsities of a seed, which share random draws, as independent
-    (then three seeds over 14 sparsities reject in 14 to 22 % of curves that wander). A t test asks whether the trends
-    of different seeds agree, and knows too little of ties among few sparsities. p is the larger of both.
+    that lacks a sparsity is left out. Page's test (1963) permutes sparsities within seeds, ties included. It asks
+    whether the mean trend is more than noise, but takes neighbouring sparsities of a seed, which share random draws, as
+    independent (then three seeds over 14 sparsities reject in 14 to 22 % of curves that wander). A t test asks whether
+    the trends of different seeds agree, and knows too little of ties among few sparsities. p is the larger of both.
     """
     curve = _by_seed(evidence, group).dropna()
     if len(curve) < 2 or curve.shape[1] < 3:
@@ -32,13 +34,13 @@ def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
     detail = (
         f"rho with sparsity {each}; accuracy from {curve.iloc[:, 0].mean():.1f} to {curve.iloc[:, -1].mean():.1f} %"
     )
-    return Estimate(p, None, None, len(curve), SEEDS, f"{detail}, p = {p:.2g}", exact=True, opposite=opposite)
+    return Estimate.test(p, opposite, len(curve), PRUNING_SEEDS, f"{detail}, p = {p:.2g}")
 
 
 def trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, float, np.ndarray]:
-    """p of a falling trend, p of a rising one, and the trend of every row, from -1 to 1; values: [seeds, sparsities].
+    """p of a falling trend, p of a rising trend, and the trend of every row, -1 to 1. values: [seeds, sparsities].
 
-    A row without any change has no trend, 0. Raises no error on such rows, whose p is 1 where there are no others.
+    The trend of a row without any change is 0. Where all rows are such, both p are 1.
     """
     ranks = rankdata(values, axis=1)
     ranks -= ranks.mean(axis=1, keepdims=True)
@@ -47,17 +49,16 @@ def trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, float, n
     trends = ranks @ order / np.where(norms > 0, norms, 1)
     permuted = rng.permuted(np.broadcast_to(ranks, (PERMUTATIONS, *ranks.shape)), axis=2)
     drawn = (permuted @ order / np.where(norms > 0, norms, 1)).mean(axis=1)
-    found = []
-    for sign in (-1, 1):
-        page = (1 + (sign * drawn >= sign * trends.mean() - 1e-9).sum()) / (1 + PERMUTATIONS)
-        spread = trends.std(ddof=1) / np.sqrt(len(trends))
-        agreeing = stats.t.sf(sign * trends.mean() / spread, len(trends) - 1) if spread > 1e-9 else 0
-        found.append(float(max(page, agreeing)))
-    return found[0], found[1], trends
+    rising, falling = tails(drawn, trends.mean())
+    if (spread := trends.std(ddof=1) / np.sqrt(len(trends))) > TIE:
+        agreeing = stats.t.sf(trends.mean() / spread * np.array([1, -1]), len(trends) - 1)
+        rising, falling = (max(pair) for pair in zip((rising, falling), agreeing.tolist(), strict=True))
+    return falling, rising, trends
 
 
+@statistic
 def mid_minus_high(evidence: Evidence, group: str) -> Estimate:
-    """A group's accuracy at mid minus that at high sparsity, points; t interval over pruning seeds, paired."""
+    """A group's accuracy at mid sparsity minus at high, points; t interval over pruning seeds, paired."""
     mid, high = (
         evidence.spread("group_accuracy", group, sparsity).set_index("seed")["accuracy"] for sparsity in ("mid", "high")
     )
@@ -65,9 +66,10 @@ def mid_minus_high(evidence: Evidence, group: str) -> Estimate:
     if drop.empty:
         raise CannotSay("no pruning seed has subnetworks at both sparsities")
     detail = f"{mid[drop.index].mean():.1f} and {high[drop.index].mean():.1f} %; lower in {(drop > 0).sum()}"
-    return Estimate(*mean_interval(drop), len(drop), SEEDS, f"{detail} of {len(drop)} seeds")
+    return Estimate.mean(drop, f"{detail} of {len(drop)} seeds")
 
 
+@statistic
 def first_rise(evidence: Evidence, group: str) -> Estimate:
     """The rise of accuracy from the lowest sparsity of the grid to the next, points; t interval over pruning seeds."""
     curve = _by_seed(evidence, group)
@@ -81,15 +83,16 @@ def first_rise(evidence: Evidence, group: str) -> Estimate:
     rising = int((means[first] > means[before]).sum())
     step = f"from {100 * before:g} to {100 * first:g} % sparsity"
     values = (curve[first] - curve[before]).dropna()
-    return Estimate(*mean_interval(values), len(values), SEEDS, f"{step}; there {rising} of {len(means)} subsets rise")
+    return Estimate.mean(values, f"{step}; there {rising} of {len(means)} subsets rise")
 
 
+@statistic
 def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
-    """How many subnetworks sparser than `sparsity` are above the full model's accuracy on a group minus the margin.
+    """The number of subnetworks sparser than `sparsity` above the full model's accuracy on a group minus the margin.
 
-    Those of the last checkpoint, but for collapsed ones, which may be right by rejecting everything. The ends count
-    subnetworks that certainly and that possibly are, by the bootstrap intervals of their changes; a study without
-    predictions has the count alone.
+    The subnetworks are of the last checkpoint. Collapsed subnetworks do not count: they may be right by rejecting
+    everything. The ends count the subnetworks that are certainly and that are possibly above, by the bootstrap
+    intervals of their changes; a study without predictions has the count alone.
     """
     evidence.sound("curve")
     context, full = evidence.context, evidence.full(group)["accuracy"]
@@ -97,7 +100,8 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
         raise CannotSay(f"the full model's {full:.1f} % on {group} are not above the margin: any subnetwork is as good")
     rows = evidence.table("group_accuracy")
     here = (rows["step"] == context.last) & (rows["group"] == group) & (rows["sparsity"] > sparsity)
-    rows = _without_collapsed(rows[here & rows["seed"].notna()].dropna(subset="accuracy"), evidence)
+    rows = with_collapses(rows[here & rows["seed"].notna()].dropna(subset="accuracy"), evidence.tables.get("runs"))
+    rows = rows[~rows["collapsed"]]
     rows = some(rows.drop_duplicates(["sparsity", "seed"]), f"{group} accuracy beyond {100 * sparsity:g} % sparsity")
     change = rows["accuracy"] - full
     best = rows.loc[change.idxmax()]
@@ -108,27 +112,14 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
     return Estimate(*counts, len(rows), "subnetworks", detail)
 
 
-def _without_collapsed(rows: pd.DataFrame, evidence: Evidence) -> pd.DataFrame:
-    """The rows of subnetworks that are not at chance in-domain, as far as table "runs" tells."""
-    if "runs" not in evidence.tables:
-        return rows
-    model = ["step", "sparsity", "seed", "repeat"]
-    runs = evidence.tables["runs"]
-    lost = pd.MultiIndex.from_frame(runs.loc[runs["collapsed"].fillna(False).astype(bool), model].astype(float))
-    return rows[~pd.MultiIndex.from_frame(rows[model].astype(float)).isin(lost)]
-
-
 def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:
-    """A group's accuracy along the curve: pruning seeds x sparsities, ascending."""
+    """A group's accuracy along the curve, percent: [pruning seeds, sparsities], ascending."""
     evidence.sound("curve")
     curve = _curve(evidence.table("group_accuracy"), evidence.context)
     return curve[curve["group"] == group].pivot(index="seed", columns="sparsity", values="accuracy")
 
 
-def _curve(rows: pd.DataFrame, context) -> pd.DataFrame:
-    """Rows of the accuracy curves: the last checkpoint's subnetworks of the curve's seeds."""
+def _curve(rows: pd.DataFrame, context: Context) -> pd.DataFrame:
+    """The rows of the accuracy curves: known accuracies of the last checkpoint's subnetworks of the curve's seeds."""
     here = (rows["step"] == context.last) & (rows["repeat"] == context.curve_repeat)
     return rows[here & rows["seed"].isin(list(context.curve_seeds))].dropna(subset="accuracy")
-
-
-STATISTICS = {f.__name__: f for f in (sparsity_trend, mid_minus_high, first_rise, as_good_beyond)}

@@ -1,7 +1,7 @@
 """The core's three strongest heads, judged fairly: chosen on one half of the pairs, and tested on the other.
 
 The paper ablates three strong core heads together, never the whole core (table 3). Heads that are chosen by what they
-cost seem to cost more than they do on the pairs that chose them, and more than random heads that nobody chose. So
+cost seem to cost more on the pairs that chose them than on others, and more than random heads that nobody chose. So
 random sets as large as the core, of the same layers, choose their own strongest three in the same way. They are drawn
 from all heads, the core's among them: only then is a core like any set of heads found special as rarely as p says. Sets
 from the few other heads of a layer overlap one another, but not the core.
@@ -26,9 +26,9 @@ READ = ("none", "core", TRIPLE, CONTROL)  # roles that table "triples" is made f
 def triple_sets(
     core_heads: Sequence[int], drops: Mapping[int, float], grid: ComponentGrid, draws: int, seed: int
 ) -> list[AblationSet]:
-    """The core's triple, and those of `draws` random sets; none of a core of three heads or fewer.
+    """The triples of the core and of `draws` random sets; none of a core of three heads or fewer.
 
-    core_heads: component indices. drops: points that each head's single ablation costs on the choosing half.
+    core_heads: component indices. drops: points that each head's single ablation costs on the choosing half, by index.
     """
     if len(core_heads) <= 3:
         return []

@@ -8,12 +8,11 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.analysis.estimates import Estimate
-from heuristic_core.analysis.seeds import mean_interval
+from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS, mean_interval
 
-SUPPORTED, NOT_SUPPORTED, UNDECIDED = "supported", "not supported", "undecided"
-NOT_APPLICABLE = "not applicable"
+VERDICTS = ("supported", "not supported", "undecided", "not applicable")
+SUPPORTED, NOT_SUPPORTED, UNDECIDED, NOT_APPLICABLE = VERDICTS
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-SEEDS = "fine-tuning seeds"
 
 
 def is_test(threshold: str) -> bool:
@@ -22,7 +21,7 @@ def is_test(threshold: str) -> bool:
 
 
 def verdict(found: Estimate, threshold: str) -> str:
-    """Whether an estimate supports a claim with this threshold."""
+    """Whether an estimate supports a claim: one of `VERDICTS`. threshold: such as "> 20 %" or "p < 0.05"."""
     sign, level, *_ = threshold.removeprefix("p ").split()
     holds, level = OPERATORS[sign], float(level)
     if is_test(threshold):
@@ -39,13 +38,13 @@ def verdict(found: Estimate, threshold: str) -> str:
 def over_seeds(found: Sequence[Estimate], threshold: str) -> Estimate:
     """The estimates of at least two fine-tuning seeds as one.
 
-    Of values their mean with its t interval; of tests the combined p (Fisher 1932), and of the other tails theirs.
+    Values give their mean with its t interval. Tests give the combined p (Fisher 1932), and other tails theirs.
     """
     values = [one.value for one in found]
     if is_test(threshold):
         others = [one.opposite for one in found if one.opposite is not None]
         opposite = _combined(others) if len(others) == len(found) else None
-        unit = f"{SEEDS}, whose p are combined"
+        unit = f"{FINE_TUNING_SEEDS}, whose p are combined"
         return Estimate(_combined(values), n=len(found), unit=unit, exact=True, opposite=opposite)
     mean, low, high = mean_interval(pd.Series(values, dtype=float))
     ends = np.array([[one.value] * 2 if one.exact else [one.low, one.high] for one in found], dtype=float)
@@ -56,7 +55,7 @@ def over_seeds(found: Sequence[Estimate], threshold: str) -> Estimate:
         low, high = np.fmin(low, mean - own[0]), np.fmax(high, mean + own[1])
     if threshold.endswith("%") and min(values) >= 0:  # few seeds reach beyond what a percentage can be
         low, high = max(low, 0.0), min(high, 100.0) if max(values) <= 100 else high
-    return Estimate(mean, low, high, len(found), SEEDS)
+    return Estimate(mean, low, high, len(found), FINE_TUNING_SEEDS)
 
 
 def _combined(p: Sequence[float]) -> float:

@@ -4,33 +4,24 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from heuristic_core.tables.schemas import CELL, RUN, STEP
+from heuristic_core.analysis.accuracy import CELLS
 
-MODEL = [*RUN, *STEP, *CELL]
 CROSS = {"marker": "x", "color": "black", "linestyle": "", "markersize": 3.5, "markeredgewidth": 0.9}
-
-
-def with_collapses(rows: pd.DataFrame, tables) -> pd.DataFrame:
-    """`rows` of subnetworks with a column "collapsed", from table "runs"; False where a study has no such table."""
-    if tables.get("runs") is None:
-        return rows.assign(collapsed=False)
-    known = tables["runs"][[*MODEL, "collapsed"]]
-    found = rows.merge(known, on=MODEL, how="left")
-    return found.assign(collapsed=found["collapsed"].eq(True).fillna(False).astype(bool))
 
 
 def collapses(tables, context) -> pd.Series:
     """The share of the curve's subnetworks that collapsed, by fine-tuning seed and step; empty where unknown."""
-    rows = with_collapses(tables.get("runs", pd.DataFrame(columns=MODEL))[MODEL], tables)
+    rows = tables.get("runs", pd.DataFrame(columns=[*CELLS, "collapsed"]))
     here = rows["seed"].isin(list(context.curve_seeds)) & (rows["repeat"] == context.curve_repeat)
-    return rows[here].groupby(["ft_seed", "step"])["collapsed"].mean()
+    rows = rows[here]
+    return rows["collapsed"].fillna(False).astype(bool).groupby([rows["ft_seed"], rows["step"]]).mean()
 
 
 def crosses(ax: Axes, x, y) -> None:
-    """A cross over each collapsed point."""
+    """A cross over each collapsed point. x, y: of these points."""
     ax.plot(x, y, **CROSS, zorder=5)
 
 
 def crossed(shown: bool, label: str) -> list[Line2D]:
-    """The entry of a legend, where any cross is shown."""
+    """The entry of a legend, where a cross is `shown`."""
     return [Line2D([], [], **CROSS, label=label)] if shown else []

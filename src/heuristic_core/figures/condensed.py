@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from heuristic_core.analysis.accuracy import J
-from heuristic_core.figures.collapsed import MODEL, with_collapses
+from heuristic_core.analysis.accuracy import CELLS, J
+from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS, PRUNING_SEEDS
 from heuristic_core.figures.roles import ROLES
 from heuristic_core.figures.rows import some
 from heuristic_core.figures.sheets import Sheet
@@ -31,21 +31,22 @@ def beside_full(full: pd.DataFrame, tables, key: str, order: Sequence[str], cont
     rows = some(summary[here], f"summary at step {context.last}, sparsity {', '.join(f'{s:g}' for s in sparsities)}")
     known = full.rename(columns={"accuracy": "full", "low": "full_low", "high": "full_high"})
     known = known[["ft_seed", key, "full", "full_low", "full_high"]]
-    parts = [rows[rows["over"] == "pruning seeds"].merge(known, on=["ft_seed", key])]
+    parts = [rows[rows["over"] == PRUNING_SEEDS].merge(known, on=["ft_seed", key])]
     if known["ft_seed"].nunique() > 1:
         of_full = summary[(summary["step"] == context.last) & (summary["sparsity"] == 0)]
         of_full = of_full[of_full["subset"].isna() == (key == "group")]
         over = of_full.rename(columns={"mean": "full", "low": "full_low", "high": "full_high"})
         over = over[[key, "full", "full_low", "full_high"]]
-        parts.append(rows[rows["over"] == "fine-tuning seeds"].merge(over, on=key))
+        parts.append(rows[rows["over"] == FINE_TUNING_SEEDS].merge(over, on=key))
     marks = pd.concat(parts).assign(place=lambda rows: rows[key].map(list(order).index))
     return marks.sort_values(["ft_seed", "sparsity", "place"], kind="stable", ignore_index=True)[COLUMNS]
 
 
 def _with_collapses(tables, context) -> pd.DataFrame:
     """Table "summary" with a count of the collapsed subnetworks behind every row; 0 without table "runs"."""
-    rows = with_collapses(tables.get("runs", pd.DataFrame(columns=MODEL))[MODEL], tables)
-    rows = rows[rows["collapsed"] & rows["seed"].isin(list(context.seeds)) & (rows["repeat"] == 0)]
+    rows = tables.get("runs", pd.DataFrame(columns=[*CELLS, "collapsed"]))
+    first = rows["seed"].isin(list(context.seeds)) & (rows["repeat"] == 0)
+    rows = rows[first & rows["collapsed"].eq(True).fillna(False)]
     cell = ["step", "sparsity", "ft_seed"]
     counts = pd.concat([rows[cell], rows[cell].assign(ft_seed=pd.NA)]).value_counts(dropna=False).rename("collapsed")
     summary = tables["summary"].astype({"ft_seed": "Int64"})

@@ -9,4 +9,4 @@ LETTERS = {"mnli": "ab", "qqp": "cd"}  # the paper's panels
 def draw(tables, settings, context):
     """Rows: fine-tuning seeds. Columns: mid and high sparsity. Marks: one row per point and per segment."""
     letters, subsets = LETTERS[context.counterpart.task], shown(settings, context)
-    return spread(tables, "group_accuracy", settings, context, subsets, columns=2, letters=letters)
+    return spread(tables, settings, context, subsets, families=False, letters=letters)

@@ -5,7 +5,8 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.patches import Patch
 
-from heuristic_core.figures.collapsed import crossed, crosses, with_collapses
+from heuristic_core.analysis.outcomes import with_collapses
+from heuristic_core.figures.collapsed import crossed, crosses
 from heuristic_core.figures.panels import panels, percent_axis, upright_height
 from heuristic_core.figures.roles import ROLES
 from heuristic_core.figures.rows import CELL_MARKS, ft_seeds, full_model, shown, subnetworks, subset_groups
@@ -33,7 +34,7 @@ def draw(tables, settings, context):
     figure, axes = panels(settings, len(seeds), 1, height, sharex=True)
     colours = sns.color_palette("viridis", len(context.seeds))
     models = {FULL: "black"} | dict(zip(map(str, context.seeds), colours, strict=True))
-    marks = with_collapses(pd.concat([full, cell]), tables)
+    marks = with_collapses(pd.concat([full, cell]), tables.get("runs"))
     marks = marks[marks["subset"].isin(list(groups))]
     named = marks.assign(model=marks["seed"].astype(str).where(marks["seed"].notna(), FULL))
     for ax, ft_seed in zip(axes[:, 0], seeds, strict=True):

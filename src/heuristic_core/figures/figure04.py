@@ -2,8 +2,9 @@
 
 import pandas as pd
 
+from heuristic_core.analysis.outcomes import with_collapses
 from heuristic_core.analysis.seeds import mean_interval
-from heuristic_core.figures.collapsed import crossed, crosses, with_collapses
+from heuristic_core.figures.collapsed import crossed, crosses
 from heuristic_core.figures.lines import bands, handles, lines
 from heuristic_core.figures.panels import percent_axis, wrapped
 from heuristic_core.figures.roles import COLOURS, ROLES
@@ -20,7 +21,7 @@ def draw(tables, settings, context):
     Raises ValueError where the settings choose subsets.
     """
     groups_alone(settings)
-    curves = _curves(with_collapses(tables["group_accuracy"], tables), context)
+    curves = _curves(with_collapses(tables["group_accuracy"], tables.get("runs")), context)
     seeds = ft_seeds(curves)
     figure, axes = wrapped(settings, len(seeds), 2.6, sharex=True, sharey=True)
     for ax, ft_seed in zip(axes, seeds, strict=True):

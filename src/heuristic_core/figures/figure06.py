@@ -53,20 +53,8 @@ def draw(tables, settings, context):
     _legends(figure, looks, len(context.curve_seeds), context.margin, hollow=(sizes["collapsed"] > 0.5).any())
     values = accuracies.rename(columns={"accuracy": "value"}).assign(quantity="full_accuracy")
     points = sizes.rename(columns={"effective_size": "value"}).assign(quantity="effective_size")
-    columns = [
-        "ft_seed",
-        "quantity",
-        "group",
-        "step",
-        "value",
-        "sd",
-        "n_seeds",
-        "floor",
-        "state",
-        "reason",
-        "collapsed",
-    ]
-    return figure, pd.concat([points, values]).reindex(columns=columns)
+    columns = ["ft_seed", "quantity", "group", "step", "value", "sd", "n_seeds", "floor", "state", "reason"]
+    return figure, pd.concat([points, values]).reindex(columns=[*columns, "collapsed"])
 
 
 def _sizes(table: pd.DataFrame, margin: float) -> pd.DataFrame:

@@ -5,4 +5,4 @@ from heuristic_core.figures.spread import spread
 
 def draw(tables, settings, context):
     """Rows: fine-tuning seeds, each at mid, then at high sparsity. Marks: one row per point and per segment."""
-    return spread(tables, "family_scores", settings, context, settings.subsets, columns=1, families=True)
+    return spread(tables, settings, context, settings.subsets, families=True)

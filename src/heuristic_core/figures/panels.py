@@ -39,7 +39,7 @@ def upright_height(names: Iterable[str]) -> float:
 def percent_axis(axis, values: Iterable[float] = ()) -> None:
     """Ticks at every quarter of 0-100. A margin keeps marks at 0 and 100 whole; no value is in it.
 
-    values: those drawn; J may be below 0, and then the axis begins there.
+    values: the values drawn; J may be below 0, and then the axis begins there.
     """
     least = min(0.0, np.nanmin([0.0, *values]))
     axis.axes.set_ylim(least - 3, 103)

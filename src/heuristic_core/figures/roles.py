@@ -28,5 +28,5 @@ COLOURS = {group: role.colour for group, role in ROLES.items()}
 
 
 def group_label(group: str) -> str:
-    """What a row that is of no subset is named: "OOD, mean"; J and AUC are no mean over subsets."""
+    """The name of a row of no subset, such as "OOD, mean"; J and AUC are no means over subsets."""
     return ROLES[group].label if group in (J, AUC) else f"{ROLES[group].label}, mean"

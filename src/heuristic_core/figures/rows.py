@@ -83,7 +83,7 @@ def means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 
 def j_values(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """J of each `by`, with its interval, of those with both OOD and entailment subsets: columns as of :func:`means`."""
+    """J of each `by` with OOD and entailment subsets, and its interval, points: columns as of :func:`means`."""
     found = []
     for key, sides in both_sides(rows, by).groupby(list(by)):
         low, high = interval_of_j(sides)

@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from heuristic_core.analysis.accuracy import AUC, J
-from heuristic_core.figures.collapsed import crossed, crosses, with_collapses
+from heuristic_core.analysis.outcomes import with_collapses
+from heuristic_core.figures.collapsed import crossed, crosses
 from heuristic_core.figures.panels import panels, percent_axis, upright_height
 from heuristic_core.figures.roles import COLOURS, ROLES
 from heuristic_core.figures.rows import CELL_MARKS, FAMILIES, ft_seeds, full_model, subnetworks, subset_groups
@@ -23,18 +24,17 @@ FULL = {"color": "black", "linewidth": 1.4}
 WHISKER = {"color": "black", "linewidth": 0.6}
 
 
-def spread(tables, measures: str, settings, context, subsets, columns: int, letters=("", ""), families=False):
+def spread(tables, settings, context, subsets, families: bool, letters=("", "")):
     """Figure and marks (a row per point and per segment): a panel for each fine-tuning seed and sparsity.
 
-    measures: the table, "group_accuracy" or "family_scores", whose J and AUC are drawn beside the subsets.
-    subsets: those shown; None for all. columns: panels side by side, 1 or 2. letters: of the mid and the high sparsity.
-    families: name the HANS families above the panels, rather than in the subsets' names.
+    subsets: the subsets shown; None for all. letters: of the mid and the high sparsity. families: draw J and AUC of
+    each HANS family beside the subsets, name families above the panels, and give each panel the whole width.
     """
-    accuracy, scores = tables["accuracy"], tables[measures]
+    accuracy, scores = tables["accuracy"], tables["family_scores" if families else "group_accuracy"]
     groups = subset_groups(full_model(accuracy, context.last), subsets)
     scores = _beside(scores[scores["group"].isin([J, AUC])])
     groups |= dict(zip(scores["subset"], scores["group"], strict=True))
-    accuracy = with_collapses(pd.concat([accuracy, scores], ignore_index=True), tables)
+    accuracy = with_collapses(pd.concat([accuracy, scores], ignore_index=True), tables.get("runs"))
     full = full_model(accuracy, context.last)
     cells = {s: subnetworks(accuracy, context.last, s, context.seeds) for s in (context.mid, context.high)}
     family = full.drop_duplicates("subset").set_index("subset")["family"].reindex(list(groups))
@@ -42,9 +42,10 @@ def spread(tables, measures: str, settings, context, subsets, columns: int, lett
     of_measure = dict(zip(scores["subset"], scores["name" if families else "subset"], strict=True))
     names = [of_measure.get(subset) or _short(subset, family[subset]) for subset in groups]
     seeds = ft_seeds(full)
+    columns, panel = (1, 1.25) if families else (2, 1.8)
     rows = 2 * len(seeds) // columns
     above = 2 * LINE * families
-    height = (1.8 if columns == 2 else 1.25) * rows + 0.5 + rows * (0.3 + above / 72) + upright_height(names)
+    height = panel * rows + 0.5 + rows * (0.3 + above / 72) + upright_height(names)
     figure, axes = panels(settings, rows, columns, height, sharex=True, sharey=True)
     marks = pd.concat([full, *cells.values()])
     marks = marks.loc[marks["subset"].isin(list(groups)), [*CELL_MARKS, "collapsed"]]

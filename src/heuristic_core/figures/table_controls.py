@@ -1,13 +1,13 @@
-"""Learned subnetworks beside random ones and those of gradient importance."""
+"""Learned subnetworks beside subnetworks at random, and by gradient importance."""
 
 import pandas as pd
 
+from heuristic_core.analysis.controls import CONTROLS
 from heuristic_core.figures.roles import ROLES
 from heuristic_core.figures.rows import GROUPS, ft_seeds, some, subset_groups
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import number, signed
 
-CONTROLS = ("learned", "random", "importance")
 VALUES = ["n", "accuracy", "sd", "difference", "difference_low", "difference_high"]
 
 

@@ -10,8 +10,9 @@ from heuristic_core.figures.text import seed_label, signed
 JOINT = ("core-all", "strongest", "chosen", "pair")
 NUMBERS = ["change", "change_low", "change_high", "interaction", "interaction_low", "interaction_high"]
 LOG_ODDS = ["log_odds_interaction", "log_odds_interaction_low", "log_odds_interaction_high"]
-CONTROLS = ["controls", "controls_mean", "controls_lowest"]
-COLUMNS = ["ft_seed", "kind", "ablation", "role", "size", "layers", "group", *NUMBERS, *LOG_ODDS, *CONTROLS]
+RANDOM = ["controls", "controls_mean", "controls_lowest"]
+COLUMNS = ["ft_seed", "kind", "ablation", "role", "size", "layers", "group", *NUMBERS, *LOG_ODDS, *RANDOM]
+HEADS = ("change", "random sets", "interaction", "in log odds")
 
 
 def draw(tables, settings, context):
@@ -47,11 +48,8 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
     return found
 
 
-_HEADS = ("change", "random sets", "interaction", "in log odds")
-
-
 def _heads(group: str) -> tuple[str, ...]:
-    return _HEADS if group in GROUPS else _HEADS[:-1]  # J and AUC have no log odds
+    return HEADS if group in GROUPS else HEADS[:-1]  # J and AUC have no log odds
 
 
 def _cells(rows: pd.DataFrame, group: str) -> list[str]:

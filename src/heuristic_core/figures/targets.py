@@ -90,7 +90,7 @@ def module(name: str) -> str:
 def unmet(name: str, context, tables: Collection[str] | None = None) -> str | None:
     """Why a study cannot have target `name`, and what to set or ask for instead; None if it can.
 
-    context: of the study. tables: those it has, by schema name; None for all.
+    context: of the study. tables: the tables of the study, by schema name; None for all.
     """
     target = TARGETS[name]
     for key in ("model", "task"):

@@ -5,14 +5,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from heuristic_core.analysis.verdicts import VERDICTS
 from heuristic_core.report.render import is_number
 
-VERDICTS = ("supported", "not supported", "undecided", "not applicable")
 MARGIN = 0.06  # of the width of a plot, left free at each side
 
 
 class Claim(NamedTuple):
-    """name, sentence, paper: as in table "claims". whole: its row for the study, or the only one that there is.
+    """name, sentence, paper: as in table "claims". whole: its row for the study, or its only row.
     seeds: its rows by fine-tuning seed, empty where `whole` says all. plot: positions of these rows, see `_plot`.
     """
 

@@ -69,7 +69,7 @@ def _plain(row: dict) -> dict:
 
 
 def pair_claims(a: Sequence[Claim], b: Sequence[Claim]) -> list[Pair]:
-    """Claims of the same name together, in the order of a, then those of b alone."""
+    """Claims of the same name together, in the order of a, then the claims of b alone."""
     of_a, of_b = ({claim.name: claim for claim in claims} for claims in (a, b))
     return [Pair(of_a.get(name), of_b.get(name)) for name in of_a | of_b]
 

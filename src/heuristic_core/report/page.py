@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from heuristic_core.analysis.runs import outcomes, troubled, warning
+from heuristic_core.analysis.outcomes import outcomes, troubled, warning
 from heuristic_core.config.context import Context
 from heuristic_core.report.claims import claims_of, tally, tally_by_seed
 from heuristic_core.report.exhibits import caption_of, exhibit
@@ -67,7 +67,7 @@ def warnings_of(roots: Sequence[str | Path]) -> list[str]:
 
 
 def study_gaps(root: Path) -> list[Gap]:
-    """Missing values in those of the tables "accuracy" and "effective_size" that the study has."""
+    """Missing values in the tables "accuracy" and "effective_size", as far as the study has them."""
     paths = (root / "tables" / f"{name}.parquet" for name in ("accuracy", "effective_size"))
     return gaps(*(read_table(path) if path.is_file() else None for path in paths))
 

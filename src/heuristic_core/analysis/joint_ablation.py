@@ -1,0 +1,28 @@
+"""What table "ablations" says of the whole core ablated together, on a group of subsets."""
+
+import pandas as pd
+
+from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.evidence import Evidence, some
+
+# Roles of the set that holds the whole core, by its size: three heads are all among the strongest three. The strongest
+# of a larger core are chosen by what they cost, so that comparing them with random sets would favour them.
+WHOLE_CORE = ("core-all", "strongest", "pair", "core")
+
+
+def joint_ablation(evidence: Evidence) -> pd.DataFrame:
+    """The rows of the whole core, of the first kind of ablation. Raises CannotSay where there is no core."""
+    evidence.sound("mid", "high")
+    table = evidence.table("ablations")
+    table = table[table["kind"] == table["kind"].iloc[0]]
+    for role in WHOLE_CORE:
+        rows = table[table["role"] == role]
+        if len(rows):
+            return rows[rows["ablation"] == rows["ablation"].iloc[0]]
+    raise CannotSay("no core head was ablated")
+
+
+def on_group(rows: pd.DataFrame, group: str) -> pd.Series:
+    """The row of one ablation on a group. Raises CannotSay where its change is not known."""
+    here = rows[rows["subset"].isna() & (rows["group"] == group)].dropna(subset="change")
+    return some(here, f"{group} accuracy of ablation {rows['ablation'].iloc[0]}").iloc[0]

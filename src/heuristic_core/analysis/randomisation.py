@@ -1,0 +1,29 @@
+"""Tests by draws of what chance gives: permutations, random sets of heads, surrogates."""
+
+import numpy as np
+import pandas as pd
+
+PERMUTATIONS = 10_000
+TIE = 1e-9  # draws that differ by less from what is observed are equal to it
+
+
+def tails(drawn: np.ndarray, observed: float) -> tuple[float, float]:
+    """The p of both tails: the shares of draws that are at least, and at most, as large as what is observed.
+
+    drawn: [draws]. The observed value counts as a draw, too: (1 + count) / (1 + draws).
+    """
+    counts = (drawn >= observed - TIE).sum(), (drawn <= observed + TIE).sum()
+    more, fewer = ((1 + int(count)) / (1 + len(drawn)) for count in counts)
+    return more, fewer
+
+
+def of_random_heads(heads: pd.DataFrame, rng: np.random.Generator) -> np.ndarray:
+    """Sums of `value` over random heads, with as many heads in each layer as the core has: [PERMUTATIONS].
+
+    heads: columns layer, in_core (bool) and value, a row for each head. Heads of the core are drawn, too.
+    """
+    drawn = np.zeros(PERMUTATIONS)
+    for _, layer in heads.groupby("layer"):
+        values = np.tile(layer["value"].to_numpy(), (PERMUTATIONS, 1))
+        drawn += rng.permuted(values, axis=1)[:, : layer["in_core"].sum()].sum(axis=1)
+    return drawn
