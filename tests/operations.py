@@ -25,7 +25,7 @@ import pandas as pd
 import scipy
 import torch
 import torch.nn.functional as F
-from scipy import stats
+from scipy import special, stats
 from torch import Tensor
 
 from heuristic_core.common.threads import use_threads
@@ -226,6 +226,14 @@ NUMPY = {
     "np.convolve": lambda: np.convolve(ABOVE[:9, 0], ABOVE[:5, 1]),
     "np.linspace": lambda: [np.linspace(0.05, 0.95, 12), np.linspace(0.06, 0.88, 256), np.round(MATRIX, 6)],
     "np.linalg.inv": lambda: np.linalg.inv(COLUMNS[:3, :3]),
+    "np.fft": lambda: [
+        np.fft.rfft(COLUMNS[:9], axis=1),
+        np.fft.irfft(np.exp(1j * COLUMNS[:9, :6]), 10, axis=1),
+        np.fft.irfft(np.exp(1j * COLUMNS[:9, :6]), 11, axis=1),
+    ],
+    "special.gammaln": lambda: special.gammaln(np.concatenate([DEGREES / 2, ABOVE[:, 0]])),
+    "stats.t.sf": lambda: stats.t.sf(COLUMNS[:39, 0], DEGREES),
+    "stats.combine_pvalues": lambda: [stats.combine_pvalues(row, method="stouffer").pvalue for row in ABOVE[:50] / 4.1],
     "stats.t": lambda: [stats.t.ppf(0.975, DEGREES), stats.t.ppf(1 - 0.05 / 3 / 2, DEGREES), stats.t.ppf(0.975, 3.7)],
     "stats.norm": lambda: stats.norm.ppf(np.linspace(0.01, 0.99, 99)),
     "stats.chi2": lambda: [stats.chi2.ppf(tail, DEGREES) for tail in (0.025, 0.975)],

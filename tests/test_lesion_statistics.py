@@ -103,12 +103,30 @@ def test_what_a_lesion_costs_is_judged_against_one_more_random_set():
     assert (found.low, found.high) == pytest.approx((found.value - half, found.value + half))
     assert found.detail == (
         "with all heads/without the 3 overlap heads/without random heads: ID 100.0/100.0/100.0/100.0; "
-        "OOD 60.0/20.0/50.0/58.0; entailment unknown/unknown/unknown/unknown %"
+        "OOD 60.0/20.0/50.0/58.0; entailment unknown/unknown/unknown/unknown; "
+        "J unknown/unknown/unknown/unknown %"
     )
+    with pytest.raises(CannotSay, match="no j subset was evaluated"):
+        statistics_overlap.lesion_cost(evidence(**lesions()), "j", 0.95)
     one = statistics_overlap.lesion_cost(evidence(**lesions(names=("overlap", "random1"))), "ood", 0.95)
     assert (one.value, one.low, one.high, one.n) == (-30, None, None, 1)
     fewer = statistics_overlap.lesion_cost(evidence(**lesions(sizes=(3, 2, 3))), "ood", 0.95)
     assert "the 3 overlap heads (too few others: random1 2)" in fewer.detail
+
+
+def test_a_lesion_that_rejects_every_pair_costs_j():
+    """It has all OOD pairs right, and no entailed pair."""
+    tables = lesions(ood=OOD | {"overlap": (100, 100, 100, 98)})
+    for rows in (tables["finetune_accuracy"], tables["lesion_accuracy"]):
+        entailed = [
+            row | {"subset": "e", "group": "ood-entailment", "accuracy": 100.0 * (row.get("lesion") != "overlap")}
+            for row in rows
+            if row["subset"] == "a"
+        ]
+        rows += entailed
+    found = evidence(**tables)
+    assert statistics_overlap.lesion_cost(found, "ood", 0.95).value > 0
+    assert statistics_overlap.lesion_cost(found, "j", 0.95).value == -2 - 54
 
 
 def test_a_delay_starts_where_the_task_is_learned_and_ends_at_half_of_the_whole_model():

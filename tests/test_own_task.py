@@ -98,7 +98,7 @@ def files(folder, studied, tmp_path):
 
 
 @pytest.mark.slow
-def test_another_row_makes_the_pairs_anew(folder, studied, files):
+def test_another_row_makes_the_pairs_again(folder, studied, files):
     with open(files / "dev.csv", "a", newline="") as file:
         file.write("The lamp is old.,Is the lamp old?,agrees\r\n")
     assert planned(folder, studied).keys() >= DESCENDANTS
@@ -114,7 +114,7 @@ def test_new_timestamps_of_files_of_pairs_run_nothing(folder, studied, files):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("more", [True, False])
-def test_another_file_that_a_pattern_matches_makes_the_pairs_anew(folder, studied, files, more):
+def test_another_file_that_a_pattern_matches_makes_the_pairs_again(folder, studied, files, more):
     if more:
         shutil.copy(files / "tricky-more.csv", files / "tricky-most.csv")
     else:

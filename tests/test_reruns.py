@@ -78,7 +78,7 @@ def test_an_analysis_setting_computes_no_model(finished, changed):
     assert set(jobs) <= {"effective_size", "describe", "claims", "report", "figure06", "table_effective_size"}
 
 
-def test_the_class_rule_scores_anew_what_was_predicted(finished, changed):
+def test_the_class_rule_scores_again_what_was_predicted(finished, changed):
     jobs = planned(finished, changed(analysis__class_rule="merge-first"))
     assert {"gather", "finetune_accuracy", "ablations", "controls"} <= set(jobs)
     assert not {"finetune", "full_model", "prune", "evaluate", "ablate", "evaluate_controls", "attention"} & set(jobs)
@@ -91,7 +91,7 @@ def test_a_repeated_seed_runs_by_itself(finished, changed):
     assert not {"prune", "evaluate", "core", "ablate"} & set(jobs)
 
 
-def test_other_subsets_score_anew_and_choose_anew_what_to_ablate(finished, changed):
+def test_other_subsets_score_and_choose_again_what_to_ablate(finished, changed):
     jobs = planned(finished, changed(analysis__subsets=["in_domain", "ln_so_swap", "cn_if"]))
     assert {"gather", "finetune_accuracy", "ablate", "controls", "effective_size", "figure02"} <= set(jobs)
     assert not {"finetune", "full_model", "prune", "evaluate", "evaluate_controls", "attention", "core"} & set(jobs)
@@ -164,7 +164,7 @@ def test_a_copy_without_timestamps_is_set_right_by_touching_it(settled, tmp_path
 
 
 @pytest.mark.slow
-def test_results_apart_from_the_checkout_judge_and_report_anew_when_it_moves(settled, checkout):
+def test_results_apart_from_the_checkout_judge_and_report_again_when_it_moves(settled, checkout):
     assert planned(settled, checkout=checkout) == {"claims": 1, "report": 1}
 
 
@@ -226,14 +226,14 @@ def test_tools_run_nothing(checkout):
 
 
 @pytest.mark.slow
-def test_claims_are_judged_anew(checkout):
+def test_claims_are_judged_again(checkout):
     append(checkout / "claims.yaml", "\n# another word\n")
     assert planned(checkout, checkout=checkout) == {"claims": 1, "report": 1}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", ["workflow/report/figure06.rst", "src/heuristic_core/report/templates/*.css"])
-def test_captions_and_style_make_the_report_anew(checkout, file):
+def test_captions_and_style_make_the_report_again(checkout, file):
     (path,) = checkout.glob(file)
     append(path, "\n")
     assert planned(checkout, checkout=checkout) == {"report": 1}

@@ -70,7 +70,7 @@ def test_a_core_of_more_than_three_is_judged_whole():
     whole = [row | {"role": "core-all", "ablation": "core-all", "layers": "0+1+1+1"} for row in JOINT[:1]]
     found = evidence(ablations=[*JOINT, *whole, *(row | {"group": "ood", "change": -9.0} for row in whole)])
     assert heads.ood_minus_id_drop(found).value == 7
-    with pytest.raises(CannotSay, match="random sets like core-all: too few heads outside the core"):
+    with pytest.raises(CannotSay, match="random sets like core-all: its layers have no other set"):
         heads.against_controls(found)
 
 

@@ -120,11 +120,23 @@ def test_a_study_without_an_effect_supports_a_claim_in_one_of_forty(seeds):
 
 def test_tests_of_several_seeds_are_combined():
     whole = over_seeds([of_test(0.08, 0.95), of_test(0.1, 0.94), of_test(0.06, 0.96)], LEVEL)
-    assert whole.value == pytest.approx(stats.chi2.sf(-2 * np.log([0.08, 0.1, 0.06]).sum(), 6))
+    assert whole.value == pytest.approx(stats.norm.sf(stats.norm.isf([0.08, 0.1, 0.06]).sum() / np.sqrt(3)))
     assert (verdict(whole, LEVEL), whole.n, whole.low) == ("supported", 3, None)
     apart = over_seeds([of_test(1e-6, 1.0), of_test(1.0, 1e-6)], LEVEL)
     assert verdict(apart, LEVEL) == "undecided"
+    against = over_seeds([of_test(1e-4, 1.0), of_test(0.97, 0.04)], LEVEL)
+    assert against.value > 0.05 and verdict(against, LEVEL) == "undecided"
+    discrete = over_seeds([of_test(1e-6, 1.0), of_test(1e-6, 1.0), of_test(1.0, 1.0)], LEVEL)
+    assert verdict(discrete, LEVEL) == "supported"
     assert over_seeds([of_test(0.5), of_test(0.5)], LEVEL).opposite is None
+
+
+@pytest.mark.parametrize("seeds", [2, 5])
+def test_combined_tests_of_nothing_support_in_one_of_twenty(seeds):
+    drawn = np.random.default_rng(0).random((4000, seeds))
+    judged = [verdict(over_seeds([of_test(p, 1 - p) for p in row], LEVEL), LEVEL) for row in drawn]
+    assert judged.count("supported") / 4000 == pytest.approx(0.05, abs=0.012)
+    assert judged.count("not supported") / 4000 == pytest.approx(0.05, abs=0.012)
 
 
 def test_seeds_at_one_value_have_their_own_intervals():

@@ -51,16 +51,16 @@ def warn_of_strangers():
     if len(os.path.basename(record)) < 255 and os.path.exists(description) and not os.path.exists(record):
         logger.warning(
             f"{L.root} was not made in this working folder (there is no record of it in {METADATA}). What is there "
-            "counts as finished, whatever configuration and code it was made with; `make audit` compares it with both, "
-            f"and what is to be made again must be deleted, or {L.root} with all."
+            "counts as finished, whatever configuration and code it was made with; `make audit` compares it with both; "
+            f"delete what is to be made again, or all of {L.root}."
         )
 
 
 def warn_of_arithmetic():
     if STUDY.arithmetic == PORTABLE and not available():
         logger.warning(
-            "arithmetic = 'portable' needs an x86-64 processor with AVX2, and this one is none: jobs here compute with what "
-            "it has. The study is as good, but its bytes are others; each result's record says 'native'."
+            "arithmetic = 'portable' needs an x86-64 processor with AVX2, which this processor has not: jobs compute in native "
+            "arithmetic. The study is as good, but its bytes differ; each result's record says 'native'."
         )
 
 

@@ -45,7 +45,7 @@ def against_controls(evidence: Evidence, group: str = OOD) -> Estimate:
     controls = table[matched & table["subset"].isna() & (table["group"] == group)]["change"]
     if not table["role"].isin(roles).any():
         raise CannotSay("no random sets of heads were ablated")
-    some(controls, f"random sets like {joint['ablation']}: too few heads outside the core in its layers")
+    some(controls, f"random sets like {joint['ablation']}: its layers have no other set of as many heads")
     return _against(controls, joint["change"], f"{joint['ablation']} {joint['change']:+.1f} points {LABELS[group]}; ")
 
 
@@ -111,7 +111,7 @@ def _triples(evidence: Evidence, group: str) -> pd.DataFrame:
     evidence.sound("mid", "high")
     rows = evidence.tables.get("triples")
     if rows is None or rows.empty:
-        raise CannotSay("no three heads were chosen on half of the pairs: only of a core of more than three are some")
+        raise CannotSay("the core has three heads or fewer, so that no three were chosen on half of the pairs")
     rows = rows[rows["subset"].isna() & (rows["group"] == group)].dropna(subset="change")
     own = some(rows[rows["role"] == TRIPLE], f"{group} accuracy without the three strongest heads").iloc[0]
     margin = evidence.context.margin or 0.0
@@ -124,7 +124,10 @@ def _triples(evidence: Evidence, group: str) -> pd.DataFrame:
 def _against(controls: pd.Series, change: float, what: str) -> Estimate:
     """p that a random set costs at least as much. controls: changes of random sets, points. what: begins the detail."""
     if len(controls) < FEWEST_SETS:
-        raise CannotSay(f"{len(controls)} random sets cannot decide, {FEWEST_SETS} can: see analysis.control_draws")
+        raise CannotSay(
+            f"{len(controls)} random sets cannot decide, {FEWEST_SETS} can: more draws (analysis.control_draws), where "
+            "the core's layers have more sets of as many heads"
+        )
     opposite, p = tails(controls, change)
     random = f"{len(controls)} random sets {controls.mean():+.1f} on average, {controls.min():+.1f} at most"
     return Estimate.test(p, opposite, len(controls), "random sets", f"{what}{random}, p = {p:.2g}")

@@ -45,7 +45,7 @@ def lesion_cost(evidence: Evidence, group: str, share: float) -> Estimate:
     last = {name: curve.iloc[-1] for name, curve in curves.items()}
     ends = "; ".join(
         f"{label} " + "/".join(f"{row[column]:.1f}" if column in row else "unknown" for row in last.values())
-        for label, column in (("ID", "id"), ("OOD", "ood"), ("entailment", "ood-entailment"))
+        for label, column in (("ID", "id"), ("OOD", "ood"), ("entailment", "ood-entailment"), ("J", "j"))
     )
     detail = f"with all heads/without {_heads(evidence, curves)}/without random heads: {ends} %"
     if any(group not in curve for curve in curves.values()):

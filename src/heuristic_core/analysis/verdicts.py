@@ -12,6 +12,7 @@ from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS, mean_interval
 
 VERDICTS = ("supported", "not supported", "undecided", "not applicable")
 SUPPORTED, NOT_SUPPORTED, UNDECIDED, NOT_APPLICABLE = VERDICTS
+MOST = 1 - 1e-4  # as near to 1 as permutations tell
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
@@ -26,7 +27,7 @@ def verdict(found: Estimate, threshold: str) -> str:
     holds, level = OPERATORS[sign], float(level)
     if is_test(threshold):
         against = found.opposite is not None and holds(found.opposite, level)
-        # Both tails can be small where fine-tuning seeds contradict each other.
+        # Both tails of a discrete test can be small.
         return UNDECIDED if holds(found.value, level) == against else NOT_SUPPORTED if against else SUPPORTED
     values = [found.value] if found.exact else [found.value, found.low, found.high]
     if pd.isna(values).any():
@@ -38,7 +39,8 @@ def verdict(found: Estimate, threshold: str) -> str:
 def over_seeds(found: Sequence[Estimate], threshold: str) -> Estimate:
     """The estimates of at least two fine-tuning seeds as one.
 
-    Values give their mean with its t interval. Tests give the combined p (Fisher 1932), and other tails theirs.
+    Values give their mean with its t interval. Tests give the combined p (Stouffer et al. 1949), and other tails
+    theirs: seeds that contradict each other cancel out, which in Fisher's sum of logarithms they do not.
     """
     values = [one.value for one in found]
     if is_test(threshold):
@@ -59,4 +61,5 @@ def over_seeds(found: Sequence[Estimate], threshold: str) -> Estimate:
 
 
 def _combined(p: Sequence[float]) -> float:
-    return float(stats.combine_pvalues(p, method="fisher").pvalue)
+    # The p of a discrete test can be 1, which no other seed could make up for.
+    return float(stats.combine_pvalues(np.minimum(p, MOST), method="stouffer").pvalue)

@@ -1,4 +1,4 @@
-"""The blocks that say how a study is analysed and drawn; no model depends on them but those that are ablated."""
+"""The blocks that say how a study is analysed and drawn; only ablated models depend on them."""
 
 from typing import Annotated, Literal
 

@@ -53,7 +53,7 @@ def dry_run(snakefile: Path, configfiles: Sequence[str], *options: str) -> list[
 
 
 def family(rule: str) -> str:
-    """The rule's name; that of all rules for single blocks of seeds is `prune`."""
+    """The rule's name; rules for single blocks of pruning seeds are all called `prune`."""
     return re.sub(r"(prune)(_\d+)+$", r"\1", rule)
 
 

@@ -218,7 +218,7 @@ SCHEMAS = {
         "paper": (STRING, "where the paper says it"),
         "verdict": (STRING, "supported, not supported, undecided or not applicable"),
         "estimate": (REAL, "value of the statistic, of a test p; null if it cannot be computed. Of several fine-tuning "
-                           "seeds the mean, of tests the combined p (Fisher)"),
+                           "seeds the mean, of tests the combined p (Stouffer)"),
         "low": (REAL, "95 % interval, null where there is none; of several fine-tuning seeds Student's t over them"),
         "high": (REAL, "its upper end"),
         "opposite": (REAL, "of a test the p of the other tail; null of others and of two-sided tests"),

@@ -25,6 +25,6 @@ def _check_columns(shown: str, table: str, found: bytes) -> None:
     there = pq.read_schema(io.BytesIO(found)).names
     if absent := [column for column in schema(table).names if column not in there]:
         raise InputError(
-            f"{shown} has no column {absent[0]}: another version of this code wrote it, and that one can draw it; "
-            f"{NAME} in the archive names its version and commit"
+            f"{shown} has no column {absent[0]}: another version of this code wrote it; draw it with that version, "
+            f"whose name and commit are in {NAME} of the archive"
         )
