@@ -1,6 +1,7 @@
 """The core's strongest three: are they chosen and tested fairly?"""
 
 import numpy as np
+import pandas as pd
 import pytest
 from claim_tables import evidence
 from test_analysis_ablations import KINDS, MODEL
@@ -105,6 +106,24 @@ def test_halves_divide_the_pairs_of_every_template_and_subset():
     alone = table.assign(template=table["example"].astype(str))  # a pair of each template
     assert choosing(alone).mean() == 0.5
     assert choosing(table.assign(template=None)).tolist() == (table["example"] % 2 == 0).tolist()
+
+
+def test_seeds_whose_cores_differ_have_triples_of_their_own():
+    """A head of one seed's core is another head in the other seed; a core of two has no triple."""
+    drops = dict.fromkeys(range(32), 1.0)
+    ours = [*SINGLES, *triple_sets(CORE, drops, GRID, 3, 0)]
+    theirs = single_sets((0, 9), GRID)
+    other = MODEL._replace(ft_seed=2)
+    sets = pd.concat([set_table(ours, ["mean"], MODEL), set_table(theirs, ["mean"], other)], ignore_index=True)
+    rows = pd.concat(
+        [predictions(ours, by_halves), predictions(theirs, by_halves).assign(ft_seed=2)], ignore_index=True
+    )
+    scoring = {"subsets": None, "rule": "argmax-first", "bootstrap": 20, "seed": 0}
+    found = triples(rows, sets, **scoring)
+    assert set(found["ft_seed"]) == {MODEL.ft_seed} != {2} and set(found["role"]) == {"triple", "control-triple"}
+    alone = triples(predictions(ours, by_halves), set_table(ours, ["mean"], MODEL), **scoring)
+    pd.testing.assert_frame_equal(found.reset_index(drop=True), alone.reset_index(drop=True))
+    assert triples(rows[rows["ft_seed"] == 2], sets, **scoring).empty
 
 
 def test_triples_are_tested_on_the_other_half(tmp_path):

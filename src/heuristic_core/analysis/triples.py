@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.ablation_sets import AblationSet, strongest
-from heuristic_core.analysis.ablations import ablations
+from heuristic_core.analysis.ablations import MODEL, ablations
 from heuristic_core.analysis.frames import frame, numpy_generator
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.schemas import ABLATION, RUN, STEP
@@ -65,9 +65,12 @@ def triples(
 
     Runs whose core has three heads or fewer have no rows. Arguments as of :func:`ablations`.
     """
-    kinds = sets.loc[sets["role"] == TRIPLE, "kind"].unique()  # the first
-    sets = sets[sets["role"].isin(READ) & sets["kind"].isin(kinds)]
-    predictions = predictions[predictions["ablation"].isin(sets["ablation"]) & predictions["kind"].isin(kinds)]
-    tested = predictions[~choosing(predictions)]
-    rows = ablations(tested, sets, subsets, rule, bootstrap, seed)
-    return frame("triples", rows[rows["role"].isin((TRIPLE, CONTROL))])
+    found = []
+    for model, of_model in predictions.groupby(MODEL, observed=True):
+        own = sets[(sets[MODEL] == list(model)).all(axis=1)]
+        kinds = own.loc[own["role"] == TRIPLE, "kind"].unique()  # the first; none without a triple
+        own = own[own["role"].isin(READ) & own["kind"].isin(kinds)]
+        of_model = of_model[of_model["ablation"].isin(own["ablation"]) & of_model["kind"].isin(kinds)]
+        rows = ablations(of_model[~choosing(of_model)], own, subsets, rule, bootstrap, seed) if len(kinds) else own
+        found.append(rows[rows["role"].isin((TRIPLE, CONTROL))])
+    return frame("triples", pd.concat(found) if found else [])
