@@ -46,19 +46,16 @@ rule all:
     localrule: True
 
 
-def warn_of_pruning():
+onsuccess:
     from heuristic_core.report.page import warnings_of
 
-    for line in warnings_of(ROOTS):
-        logger.warning(line)
-
-
-onsuccess:
-    warn_of_pruning()
+    list(map(logger.warning, warnings_of(ROOTS)))
 
 
 onerror:
-    warn_of_pruning()
+    from heuristic_core.report.page import warnings_of
+
+    list(map(logger.warning, warnings_of(ROOTS)))
 
 
 onstart:
