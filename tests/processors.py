@@ -24,12 +24,9 @@ from operations import digest, digests
 from steps import JOBS, RUN, STUDY, Steps
 from transformers.utils import logging as hugging_face_logging
 
-from heuristic_core.analysis.clusters import mask_clusters
 from heuristic_core.analysis.core import core, core_null
 from heuristic_core.analysis.core_seeds import core_seeds
-from heuristic_core.analysis.effective_size import effective_size
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.frequency_agreement import frequency_agreement
 from heuristic_core.analysis.rank_correlation import rank_correlation
 from heuristic_core.analysis.scores import accuracies
 from heuristic_core.analysis.seeds import mean_interval
@@ -70,9 +67,6 @@ def tables(predictions: dict, folder: Path) -> Iterator[tuple[str, object]]:
     yield "core", core(kept, CONTEXT)
     yield "core_seeds", core_seeds(kept, CONTEXT, settings.seed)
     yield "core_null", core_null(kept, CONTEXT, DRAWS, settings.seed)
-    yield "effective_size", effective_size(scored[0], settings, CONTEXT)
-    yield "mask_clusters", mask_clusters(kept, CONTEXT, settings.seed)
-    yield "frequency_agreement", frequency_agreement(kept, CONTEXT, settings.seed)
     yield "rank_correlation", rank_correlation(kept, CONTEXT, DRAWS, settings.seed)
 
 
