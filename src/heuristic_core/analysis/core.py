@@ -113,8 +113,8 @@ def core(components: pd.DataFrame, context: Context) -> pd.DataFrame:
     return frame("core", pd.concat(parts))
 
 
-def by_seed(masks: Masks, cells: tuple[str, ...]) -> np.ndarray:
-    """What the subnetworks of each pruning seed in `cells` share: bool [seeds, layers, heads], seeds ascending.
+def by_seed(masks: Masks, names: tuple[str, ...]) -> np.ndarray:
+    """What the subnetworks of each pruning seed in the cells `names` share: bool [seeds, layers, heads], seeds ascending.
 
     Of a seed with a failed run it is what its other subnetworks share.
 
@@ -122,8 +122,8 @@ def by_seed(masks: Masks, cells: tuple[str, ...]) -> np.ndarray:
     other: together they are one piece of evidence about what a seed keeps, not two.
     """
     shared: dict[int, np.ndarray] = {}
-    for cell in cells:
-        for seed, mask in masks[cell].items():
+    for name in names:
+        for seed, mask in masks[name].items():
             shared[seed] = mask & shared.get(seed, True)
     return np.stack([shared[seed] for seed in sorted(shared)])
 

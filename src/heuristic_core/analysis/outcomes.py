@@ -97,9 +97,10 @@ def _named(row) -> str:
 
 
 def with_collapses(rows: pd.DataFrame, runs: pd.DataFrame | None) -> pd.DataFrame:
-    """`rows` of models with a column "collapsed", bool, from table "runs"; False where this is None.
+    """`rows` with a column "collapsed" (bool): whether the model's pruning run collapsed.
 
-    rows: the columns `CELLS`, others.
+    rows: one row or more of each model, with the columns `CELLS`.
+    runs: table "runs"; None where nothing was pruned, so that no run collapsed.
     """
     if runs is None:
         return rows.assign(collapsed=False)

@@ -103,7 +103,7 @@ def finetune_accuracy(
 ) -> pd.DataFrame:
     """Table "finetune_accuracy" from table "finetune_predictions" of one fine-tuning run.
 
-    subsets: those that AUC is of; None for all.
+    subsets: the subsets that AUC is of; None for all.
     """
     model = [*RUN, *STEP]
     models = predictions[model].drop_duplicates().reset_index(drop=True)

@@ -27,7 +27,7 @@ def verdict(found: Estimate, threshold: str) -> str:
     holds, level = OPERATORS[sign], float(level)
     if is_test(threshold):
         against = found.opposite is not None and holds(found.opposite, level)
-        # Both tails of a discrete test can be small.
+        # Equal answers are no answer: neither tail is below the level, or a level above one half accepts both.
         return UNDECIDED if holds(found.value, level) == against else NOT_SUPPORTED if against else SUPPORTED
     values = [found.value] if found.exact else [found.value, found.low, found.high]
     if pd.isna(values).any():
