@@ -26,11 +26,12 @@ def curves(full, by_seed, step=10, name="id_a"):
             yield from cell(step, sparsity, seed, **{name: value})
 
 
-def sizes(rows, seeds, analysis=GRID, steps=(10, 20, 30, 40), curve_repeat=0):
-    """Table "effective_size". The steps and sparsities of the spread do not matter."""
+def sizes(rows, seeds, analysis=GRID, steps=(10, 20, 30, 40), curve_repeat=0, groups=None):
+    """Table "effective_size". groups: rows of table "group_accuracy"."""
     own = {"curve_seeds": tuple(seeds), "checkpoints": steps, "curve_repeat": curve_repeat}
     context = Context(mid=0.3, high=0.5, last=40, seeds=(1, 2), **own)
-    return effective_size(frame("accuracy", list(rows)), analysis, context)
+    groups = None if groups is None else frame("group_accuracy", list(groups))
+    return effective_size(frame("accuracy", list(rows)), analysis, context, groups=groups)
 
 
 def summary(result, order, column="effective_size", step=10, group="id", **values):

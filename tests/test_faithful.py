@@ -70,6 +70,23 @@ def test_the_size_of_j():
     assert why == "undefined: the full model at 0.0 points is not above the margin of 3 points"
 
 
+def test_the_size_of_auc():
+    """Margins and shares are of what exceeds the AUC of chance, 50: by 40 points, 36 at 0.2, 35 at 0.4."""
+    rows = list(curves(90.0, {1: {0.2: 90.0, 0.4: 90.0}}))
+
+    def found(full, low):
+        auc = [*curves(full, {1: {0.2: 86.0, 0.4: 85.0}}, name="auc_")]
+        auc[0] |= {"low": low, "high": full}
+        return sizes(rows, [1], Analysis(margins=[5.0], recovery=[0.9]), groups=auc)
+
+    result = found(90.0, 88.0)
+    assert summary(result, "per-seed", group="auc", criterion="accuracy", threshold=5.0) == 60.0
+    assert summary(result, "per-seed", group="auc", criterion="recovery") == 80.0
+    assert summary(result, "per-seed", "full_accuracy", group="auc", criterion="recovery") == 40.0
+    why = summary(found(90.0, 51.0), "per-seed", "reason", group="auc", criterion="accuracy", threshold=5.0)
+    assert why == "undefined: the full model at 40.0 (from 1.0) points above 50 is not above the margin of 5 points"
+
+
 def test_the_criteria_and_their_thresholds():
     values = {"accuracy": (76.0, 78.0), "agreement": (96.0, 95.0), "kl": (0.1, 0.3)}
     rows = list(cell(10, 0.0, None, id_a=80.0, ood_b=3.5))

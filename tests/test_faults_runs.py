@@ -183,6 +183,6 @@ def test_damaged_records_are_told(copy):
     for path in records:
         path.write_bytes(whole[path])
     records[0].write_bytes(whole[records[0]][:50] + b"\xf0" + whole[records[0]][51:])
-    assert f"{records[0]}, Snakemake's record of results/reduced/" in fails(copy, "--dry-run")
+    assert f"{records[0]}, a record of Snakemake's, is damaged; delete it" in fails(copy, "--dry-run")
     records[0].unlink()
     assert snakemake(copy, "--dry-run").returncode == 0

@@ -16,9 +16,9 @@ if TO_FETCH:
 
 
 SENTENCES = f"{L.data}/sentences/train.parquet"
-# A file that is gone since Snakemake saw it read stops the workflow here: the job would remove what was read before it
-# fails, and everything would be made again once the file is back.
-if os.path.exists(metadata_of(SENTENCES)):
+# A file that is gone since it was read here stops the workflow here: the job would remove what was read before it fails,
+# and everything would be made again once the file is back.
+if os.path.exists(SENTENCES) and os.path.exists(BEGAN):
     for key, path in missing_paths(STUDY.task).items():
         raise WorkflowError(
             f"{key}: {path} is not there. Put it there: without it the pairs in {os.path.dirname(SENTENCES)} would be "

@@ -1,23 +1,17 @@
 # What earlier runs left, looked at before anything runs. Of these faults Snakemake says nothing, or shows a traceback.
-import base64
 import logging
 
 from snakemake.logging import logger
 
 from heuristic_core.common.arithmetic import PORTABLE, available
-from heuristic_core.common.atomic import obstacle
+from heuristic_core.common.atomic import obstacle, write_text
 
 RECORDS = os.path.abspath(".snakemake" if os.path.isdir(".snakemake") else ".")
-# Snakemake's own records, one file for each output. Nothing public tells of them while this file is read:
-# docs/decisions/records.md.
-METADATA = f"{RECORDS}/metadata"
+# Says that this study began in this working folder; results that were copied here come without it.
+BEGAN = f".snakemake/heuristic-core/{hashlib.sha256(L.root.encode()).hexdigest()}"
+DESCRIPTION = f"{L.root}/study.json"
 # Snakemake's own log is there, too. Where the disk is full, the terminal still tells what happened, without tracebacks.
 logging.raiseExceptions = False
-
-
-def metadata_of(path):
-    """Snakemake's record of the output `path`; it keeps a path as long as this one in parts, which this does not tell."""
-    return f"{METADATA}/{base64.urlsafe_b64encode(path.encode()).decode()}"
 
 
 def check_writable():
@@ -30,30 +24,30 @@ def check_writable():
 
 
 def check_records():
-    """Snakemake skips a record that was cut off, as its job runs again anyway, but not one with other bytes."""
-    for path in glob.glob(f"{METADATA}/**/*", recursive=True):
+    """Snakemake skips a record that was cut off, as its job runs again anyway, but not one that is no text."""
+    for path in glob.glob(f"{RECORDS}/metadata/**/*", recursive=True):
         if os.path.isfile(path):
             with open(path, "rb") as file:
                 if not file.read().isascii():
-                    made = base64.urlsafe_b64decode(
-                        os.path.relpath(path, METADATA).replace(os.sep, "").replace("@", "")
-                    )
                     raise WorkflowError(
-                        f"{path}, Snakemake's record of {made.decode(errors='replace')}, is damaged; delete both, then "
-                        "run the same command"
+                        f"{path}, a record of Snakemake's, is damaged; delete it, then run the same command. The "
+                        "result that it is of counts as finished; `make audit` compares all results with our records"
                     )
 
 
 def warn_of_strangers():
-    """Results without records count as finished, whatever they were made from."""
-    description = f"{L.root}/study.json"
-    record = metadata_of(description)
-    if len(os.path.basename(record)) < 255 and os.path.exists(description) and not os.path.exists(record):
+    """Copied results count as finished, whatever they were made from."""
+    if os.path.exists(DESCRIPTION) and not os.path.exists(BEGAN):
         logger.warning(
-            f"{L.root} was not made in this working folder (there is no record of it in {METADATA}). What is there "
-            "counts as finished, whatever configuration and code it was made with; `make audit` compares it with both; "
-            f"delete what is to be made again, or all of {L.root}."
+            f"{L.root} was not made in this working folder. What is there counts as finished, whatever configuration "
+            "and code it was made with; `make audit` compares it with both; delete what is to be made again, or all of "
+            f"{L.root}."
         )
+
+
+def note_beginning():
+    if not os.path.exists(DESCRIPTION):
+        write_text(BEGAN, L.root)
 
 
 def warn_of_arithmetic():
@@ -95,4 +89,4 @@ def check_device():
             raise WorkflowError(str(error)) from None
 
 
-STARTING = [check_results, check_device]
+STARTING = [check_results, check_device, note_beginning]

@@ -127,6 +127,7 @@ for one in (OWN, *PUBLISHED_STUDIES):
         input:
             accuracy=one.layout.table("accuracy"),
             runs=L.table("runs") if one is OWN else [],
+            groups=L.table("group_accuracy") if one is OWN else [],
         output:
             table=one.layout.table("effective_size"),
         log:

@@ -13,10 +13,12 @@ def main(arguments=None):
     parser.context()
     parser.reads(accuracy="table of accuracies")
     parser.reads("?", runs="table of pruning runs, where there is one")
+    parser.reads("?", groups="table of group accuracies, where AUC is known")
     parser.writes(table="where to write effective sizes")
     args = parser.read(arguments)
     runs = read_table(args.runs) if args.runs else None
-    sizes = effective_size(read_table(args.accuracy), args.analysis, args.context, runs)
+    groups = read_table(args.groups) if args.groups else None
+    sizes = effective_size(read_table(args.accuracy), args.analysis, args.context, runs, groups)
     write_table("effective_size", sizes, args.table)
 
 

@@ -114,7 +114,7 @@ def core(components: pd.DataFrame, context: Context) -> pd.DataFrame:
 
 
 def by_seed(masks: Masks, names: tuple[str, ...]) -> np.ndarray:
-    """What the subnetworks of each pruning seed in the cells `names` share: bool [seeds, layers, heads], seeds ascending.
+    """What the subnetworks of each pruning seed in cells `names` share: bool [seeds, layers, heads], seeds ascending.
 
     Of a seed with a failed run it is what its other subnetworks share.
 

@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.accuracy import (
+    AUC,
     ID,
     OOD,
     J,
@@ -42,27 +43,37 @@ from heuristic_core.tables.schemas import RUN
 VALUES = ["accuracy", "agreement", "kl"]
 CURVE = [*RUN, "step", "sparsity", "seed"]
 UNDEFINED, MISSING = "undefined", "missing"
+CHANCE = 50.0  # the AUC of a model that cannot tell classes apart
+UNITS = {J: "points", AUC: "points above 50"}
 
 
 def effective_size(
-    accuracy: pd.DataFrame, analysis: Analysis, context: Context, runs: pd.DataFrame | None = None
+    accuracy: pd.DataFrame,
+    analysis: Analysis,
+    context: Context,
+    runs: pd.DataFrame | None = None,
+    groups: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Table "effective_size" from table "accuracy".
 
+    groups: table "group_accuracy", which has the AUC of each model; None: sizes on AUC are not asked for.
     runs: table "runs", of which collapsed subnetworks are never faithful: a constant class may be as right
     out-of-domain as the full model, and be all that the full model is not. None where it is not known.
     analysis: margin, margins, recovery, agreement, kl, effective_size, and the subsets that enter group means. context:
     the curve's pruning seeds and which of their runs, and the steps.
     Group "mixed" is the plain mean over all in-domain and out-of-domain subsets (the authors' script), "mixed-1:1"
-    weighs both halves equally (the paper's text), "j" is J, its margin points of J. Failed subnetworks, absent or with
-    a null, are skipped; steps without any subnetwork have no rows, and so have criteria that the whole table has no
-    values for, and criteria of J other than of its value.
+    weighs both halves equally (the paper's text), "j" is J, its margin points of J, and "auc" is AUC minus 50, so that
+    margins and shares are of what exceeds chance. Failed subnetworks, absent or with a null, are skipped; steps without
+    any subnetwork have no rows, and so have criteria that the whole table has no values for, and criteria of J and AUC
+    other than of their values.
     Effective size is undefined where the full model is not surely above the margin, by the lower end of its interval if
     it has one: just above the margin, any subnetwork passes. It is missing where the full model, a seed, or a sparsity
     that other steps of the run have is absent. Both are nulls, which `state` tells apart by their reason.
     Raises ValueError on an unknown subset.
     """
     rows = chosen(accuracy, analysis.subsets)
+    if groups is not None:
+        rows = pd.concat([rows, _above_chance(groups[groups["group"] == AUC])])
     of_curve = rows["seed"].isin(context.curve_seeds) & (rows["repeat"] == context.curve_repeat)
     means = _group_values(rows[rows["step"].isin(context.checkpoints) & (rows["seed"].isna() | of_curve)])
     means = with_collapses(means.assign(repeat=context.curve_repeat), runs)
@@ -77,15 +88,15 @@ def effective_size(
             identity = dict(zip(RUN, run, strict=True)) | {"step": step, "group": group}
             identity |= {"full_accuracy": full.get((*run, step, group)), "floor": _kept(sparsities[-1])}
             for criterion in known:
-                if group == J and criterion.column != "accuracy":
+                if group in UNITS and criterion.column != "accuracy":
                     continue
                 curves = cells.pivot(index="sparsity", columns="seed", values=criterion.column)
                 curves = curves.reindex(index=sparsities, columns=list(context.curve_seeds)).astype(float)
                 collapsed = cells.pivot(index="sparsity", columns="seed", values="collapsed").reindex_like(curves)
                 about = identity | {"criterion": criterion.name, "threshold": criterion.threshold}
-                unit, between = "points" if group == J else "%", analysis.effective_size == "interpolated"
+                between = analysis.effective_size == "interpolated"
                 full_here, low = identity["full_accuracy"], lows.get((*run, step, group), np.nan)
-                reason = _reason(curves, full_here, low, criterion, unit)
+                reason = _reason(curves, full_here, low, criterion, UNITS.get(group, "%"))
                 sizes = _sizes(curves, collapsed.eq(True), full_here, criterion, reason, between)
                 rows += [about | row for row in sizes]
     return frame("effective_size", rows)
@@ -104,6 +115,11 @@ def _lows(full: pd.DataFrame) -> dict[tuple, float]:
     of_j = both_sides(full, model).groupby(model, observed=True)
     found = {key: interval_of_mean(rows)[0] for key, rows in groups}
     return found | {(*key, J): interval_of_j(rows)[0] for key, rows in of_j}
+
+
+def _above_chance(auc: pd.DataFrame) -> pd.DataFrame:
+    values = ["accuracy", "low", "high"]
+    return auc.assign(**auc[values] - CHANCE)
 
 
 def _group_values(rows: pd.DataFrame) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some
 from heuristic_core.figures.text import seed_label
 from heuristic_core.tables.schemas import ACCURACY, RUN, STEP, SUBSET
 
-SIZES = (*GROUPS, "mixed-1:1", "j")
+SIZES = (*GROUPS, "mixed-1:1", "j", "auc")
 APART = 0.012  # of the range of steps: groups are set apart where their sizes are equal
 THIN = 0.8  # points; accuracies are the background of sizes
 ACCURACIES = {group: ROLES[group]._replace(marker="") for group in (*GROUPS, "j")}

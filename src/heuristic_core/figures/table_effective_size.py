@@ -7,7 +7,7 @@ from heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import number, seed_label
 
-GROUPS = {group: ROLES[group].label for group in ("id", "ood", "ood-entailment", "j", "mixed-1:1", "mixed")}
+GROUPS = {group: ROLES[group].label for group in ("id", "ood", "ood-entailment", "j", "auc", "mixed-1:1", "mixed")}
 ORDERS = ("per-seed", "mean-first", "upward")
 CRITERIA = {
     "accuracy": "accuracy > full model's − {} points",

@@ -147,8 +147,8 @@ SCHEMAS = {
     },
     # ---- what analysis derives
     "effective_size": RUN | STEP | {
-        "group": (STRING, "id, ood, ood-entailment, j (J), mixed (plain mean over ID and OOD subsets: the authors' "
-                          "script) or mixed-1:1 (mean of ID and OOD: the paper's text)"),
+        "group": (STRING, "id, ood, ood-entailment, j (J), auc (AUC), mixed (plain mean over ID and OOD subsets: the "
+                          "authors' script) or mixed-1:1 (mean of ID and OOD: the paper's text)"),
         "criterion": (STRING, "accuracy (above the full model's minus threshold points), recovery (at least threshold "
                               "percent of it), agreement (at least threshold percent of pairs with its class) or kl "
                               "(at most threshold nats)"),
@@ -156,7 +156,7 @@ SCHEMAS = {
         "order": (STRING, "per-seed (threshold, then mean), mean-first (mean, then threshold) or upward (per "
                           "seed, from dense, stopping at the first failure)"),
         "seed": (INT, "pruning seed; null for the summary over seeds"),
-        "full_accuracy": (REAL, "percent, full model; of group j points"),
+        "full_accuracy": (REAL, "percent, full model; of group j points; of group auc points above 50"),
         "effective_size": (REAL, "percent of components, 100 * (1 - largest faithful sparsity), interpolated between "
                                  "sparsities unless analysis.effective_size is grid; null where undefined"),
         "floor": (REAL, "percent, the smallest size that the largest sparsity of the grid can show"),
