@@ -75,7 +75,7 @@ def test_a_killed_job_says_so_and_nothing_of_it_is_left_running(copy, finished, 
         assert running.poll() is None
     for job in jobs(private[MARK]):
         job.kill()
-    _, text = running.communicate(timeout=60)
+    _, text = running.communicate(timeout=600)  # ends a hang, on a machine that is busy too
     assert running.returncode == 1
     assert "prune: killed by signal 9" in text and "Traceback" not in text
     check_that_nothing_runs(private[MARK])
