@@ -45,7 +45,7 @@ def draw(tables, settings, context):
     title = "bars from left to right: the full model, then subnetworks by pruning seed"
     bars = [Patch(color=colour, label=model) for model, colour in models.items()]
     bars += crossed(marks["collapsed"].any(), "collapsed: at chance in-domain")
-    figure.legend(handles=bars, loc="outside upper center", ncols=len(models), title=title, **COMPACT)
+    figure.legend(handles=bars, loc="outside upper center", ncols=len(bars), title=title, **COMPACT)
     return figure, marks[[*CELL_MARKS, "collapsed"]]
 
 

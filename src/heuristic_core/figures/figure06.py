@@ -90,7 +90,7 @@ def _legends(figure, looks: dict[str, Role], seeds: int, margin: float, hollow: 
     crosses = Line2D([], [], color="0.3", marker="x", markeredgewidth=1.2, linestyle="", label=undefined)
     sizes = [*handles(looks), crosses, Line2D([], [], **FLOOR, label="floor of the grid")]
     if hollow:
-        sizes += [Line2D([], [], color="0.3", **HOLLOW, label="most subnetworks collapsed (chance in-domain)")]
+        sizes += [Line2D([], [], color="0.3", **HOLLOW, label="most subnetworks collapsed")]
     title = f"effective size (left axis), margin {margin:g} points, mean ± sd of {seeds} pruning seeds"
     figure.legend(handles=sizes, loc="outside upper left", ncols=4, title=title, alignment="left")
     accuracies = handles({group: look for group, look in ACCURACIES.items() if group in looks}, linewidth=THIN)
