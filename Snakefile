@@ -22,6 +22,7 @@ else:
     include: "workflow/rules/finetune.smk"
     include: "workflow/rules/prune.smk"
     include: "workflow/rules/evaluate.smk"
+    include: "workflow/rules/mechanism.smk"
     include: "workflow/rules/published.smk"
     include: "workflow/rules/tables.smk"
     include: "workflow/rules/redraw.smk"

@@ -21,7 +21,7 @@ from heuristic_core.figures.targets import TARGETS, module, outputs, shown, unme
 from heuristic_core.jobs.command import block, command
 from heuristic_core.models.folder import local_files
 from heuristic_core.plan.needs import needs
-from heuristic_core.provenance.crate.members import LESIONED, members
+from heuristic_core.provenance.crate.members import MECHANISM, absent, members
 from heuristic_core.provenance.crate.reading import open_crate
 from heuristic_core.provenance.digests import code_digest, commit
 from heuristic_core.provenance.record import COMMIT, record_of
@@ -213,7 +213,7 @@ OWN = Shown(
     context=CONTEXT,
     figures=STUDY.figures,
     targets=[name for name in TARGETS if unmet(name, CONTEXT) is None],
-    tables=[name for name in CLAIM_TABLES if STUDY.lesion or name not in LESIONED],
+    tables=[name for name in CLAIM_TABLES if name not in absent(STUDY)],
     analysis=STUDY.analysis,
 )
 # Rules that this study does not have: name -> log, exit status, and what is said when they are asked for.

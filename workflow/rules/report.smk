@@ -76,6 +76,7 @@ MADE = [
     *(rules.pretrain.output if STUDY.pretraining else []),
     *expand(PARTS_OF_RUNS, ft_seed=STUDY.finetune.seeds),
     *expand(PARTS_OF_LESIONS, ft_seed=STUDY.finetune.seeds, lesion=CONTEXT.lesions),
+    *(path for part in STUDY.mechanism.parts for name in MECHANISM.get(part, ()) for path in PARTS[name]),
     *expand(PARTS_OF_STEPS, ft_seed=STUDY.finetune.seeds, step=STUDY.finetune.checkpoints),
     *(
         path.format(folder=folder)

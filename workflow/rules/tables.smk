@@ -74,6 +74,11 @@ if STUDY.lesion:
         name: expand(f"{L.lesion}/{file}.parquet", ft_seed=STUDY.finetune.seeds, lesion=CONTEXT.lesions)
         for name, file in {"lesions": "heads", "lesion_accuracy": "accuracy"}.items()
     }
+PARTS |= {
+    name: expand(f"{L.run}/mechanism/{name}.parquet", ft_seed=STUDY.finetune.seeds)
+    for part in STUDY.mechanism.parts
+    for name in MECHANISM.get(part, ())
+}
 
 
 rule concatenate:

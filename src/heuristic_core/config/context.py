@@ -14,6 +14,7 @@ class Context(Block):
     and its pruning seeds, if the study has them. margin: points. subsets: those that enter group means; None for all.
     lesions: names of the lesioned fine-tuning runs, if the study has them. pretraining: steps of pre-training at which
     it is measured, if the study has one.
+    parts: of the block `mechanism`, those that the study has.
     counterpart: the paper's experiment that it repeats.
     """
 
@@ -31,6 +32,7 @@ class Context(Block):
     subsets: tuple[str, ...] | None = None
     lesions: tuple[str, ...] = ()
     pretraining: tuple[int, ...] = ()
+    parts: tuple[str, ...] = ()
     counterpart: Counterpart = Counterpart()
 
     @classmethod
@@ -50,5 +52,6 @@ class Context(Block):
             subsets=tuple(analysis.subsets) if analysis.subsets else None,
             lesions=study.lesion.names if study.lesion else (),
             pretraining=study.pretraining.measured if study.pretraining else (),
+            parts=study.mechanism.parts,
             counterpart=study.counterpart,
         )

@@ -11,6 +11,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.config.analysis import Analysis, Counterpart, Figures
 from heuristic_core.config.blocks import Block, Finetune, Grid, Name, Precision
 from heuristic_core.config.lesion import Lesion
+from heuristic_core.config.mechanism import Mechanism
 from heuristic_core.config.models import AnyModel, NewModel, Pretraining
 from heuristic_core.config.pruning import Prune
 from heuristic_core.config.tasks import GENERATED_SUBSETS, AnyTask, GeneratedTask
@@ -42,6 +43,7 @@ class Study(Block):
     prune: Prune
     grid: Grid
     lesion: Lesion | None = Field(None, description="default: nothing is fine-tuned without heads")
+    mechanism: Mechanism = Mechanism()
     counterpart: Counterpart = Counterpart()
     analysis: Analysis = Analysis()
     figures: Figures = Figures()
@@ -52,6 +54,7 @@ class Study(Block):
         for key, steps in (
             ("grid.checkpoints", self.grid.checkpoints),
             ("grid.early.checkpoint", [self.grid.early.checkpoint] if self.grid.early else []),
+            ("mechanism.entry.checkpoints", self.mechanism.entry.checkpoints if self.mechanism.entry else []),
         ):
             if missing := [s for s in steps if s not in kept]:
                 raise ValueError(

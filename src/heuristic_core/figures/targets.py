@@ -14,6 +14,7 @@ class Target(NamedTuple):
     also: tables that it reads where a study has them.
     draws: the module that draws it, where that is another target's: the paper repeats figures for further models and
     tasks. model, task: the counterpart that a study must have for it; None for any.
+    part: of the block `mechanism`, the part that the study must have; None for any study.
     needs: facts of `Context`, the number of each that the study must have at least, and the setting that gives them.
     """
 
@@ -24,6 +25,7 @@ class Target(NamedTuple):
     task: str | None = None
     needs: tuple[tuple[str, int, str], ...] = ()
     also: tuple[str, ...] = ()
+    part: str | None = None
 
 
 OVER_STEPS = (("checkpoints", 2, "grid.checkpoints"),)
@@ -99,6 +101,8 @@ def unmet(name: str, context, tables: Collection[str] | None = None) -> str | No
             own = _own(name, context)
             instead = f", or ask for {own}" if own else ""
             return f"{name} is of {wanted}, this study of {found}; set counterpart.{key}: {wanted}{instead}"
+    if target.part not in (None, *context.parts):
+        return f"{name} needs the block mechanism.{target.part}, which this study does not have (as in config.yaml)"
     for fact, least, setting in target.needs:
         if len(getattr(context, fact)) < least:
             return f"{name} needs at least {least} of {setting}, this study has {len(getattr(context, fact))}"

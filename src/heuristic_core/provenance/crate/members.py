@@ -1,6 +1,7 @@
 """What of a study goes into its archive."""
 
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 
 from heuristic_core.config.context import Context
@@ -19,9 +20,17 @@ TABLES = (
     *("ablations", "triples", "ablation_sets", "controls", "attention", "attention_maps"),
     *("claims", "splits", "runs", "prune_trace", "finetune_trace", "provenance"),
 )
+# Of studies that have a part of the block `mechanism`.
+MECHANISM: dict[str, tuple[str, ...]] = {}
 LESIONED = ("lesions", "lesion_accuracy")  # of studies that fine-tune without heads
 PRETRAINED = ("pretraining_trace", "pretraining_attention")  # of studies that pre-train their model
 RECORDS = "provenance"
+
+
+def absent(study: Study) -> set[str]:
+    """Names of the tables that `study` does not have."""
+    found = {*(() if study.lesion else LESIONED), *(() if study.pretraining else PRETRAINED)}
+    return found | {name for part, names in MECHANISM.items() if part not in study.mechanism.parts for name in names}
 
 
 def members(study: Study) -> list[str]:
@@ -34,9 +43,9 @@ def members(study: Study) -> list[str]:
         for ft_seed in study.finetune.seeds
         for cell in wanted
     ]
-    absent = {*(() if study.lesion else LESIONED), *(() if study.pretraining else PRETRAINED)}
+    lacking = absent(study)
     paths = [
-        *(layout.table(name) for name in TABLES if name not in absent),
+        *(layout.table(name) for name in (*TABLES, *chain(*MECHANISM.values())) if name not in lacking),
         *drawn,
         *(f"{folder}/subnetwork.json" for folder in folders),
     ]

@@ -1,0 +1,50 @@
+"""A checkpoint and its evaluation pairs as one object, for scripts that evaluate many changes of one model."""
+
+from argparse import Namespace
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from heuristic_core.analysis.levels import by_subset
+from heuristic_core.evaluation.evaluate import all_logits, predictions, subnetwork_logits
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.models.ablation import ComponentMeans, Mask
+from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.implementation import load_model
+from heuristic_core.tasks.encoded import Encoded
+
+
+class Evaluator:
+    """The model of a checkpoint, its component means, and the pairs on which it is evaluated."""
+
+    def __init__(self, args: Namespace, pairs: int | None = None):
+        """args: what :func:`reads_checkpoint` declared. pairs: of each subset, the first; None for all."""
+        self.model = load_model(args.checkpoint, args.device, args.precision)
+        self.means = ComponentMeans.load(args.means).to(self.model)
+        self.evaluation = Encoded.load(args.evaluation).thinned(pairs)
+        self.pairs = PairTensors(self.evaluation, self.model.pad, self.model.device)
+        self._rule = args.analysis.class_rule
+
+    def without(self, removed: Iterable[int]) -> dict[str, np.ndarray]:
+        """Predictions without the components `removed`, which are replaced by their means."""
+        logits = subnetwork_logits(self.model, self.pairs, sorted(removed), self.means)
+        return predictions(logits.numpy(), self.evaluation)
+
+    def edited(self, edit: Mask | None) -> dict[str, np.ndarray]:
+        """Predictions with an edit of every batch, such as a `Mask`; of the full model where it is None."""
+        return predictions(all_logits(self.model, self.pairs, edit).numpy(), self.evaluation)
+
+    def scores(self, columns: dict[str, np.ndarray]) -> pd.DataFrame:
+        """Accuracy and mean log odds by subset, of predictions: see :func:`by_subset`."""
+        return by_subset(columns, self._rule)
+
+
+def reads_checkpoint(parser: Arguments) -> None:
+    """Declare what an `Evaluator` reads."""
+    parser.reads(
+        checkpoint="folder of the fine-tuned model",
+        means="component means",
+        evaluation="encoded evaluation pairs",
+    )
+    parser.device()
