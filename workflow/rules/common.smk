@@ -1,12 +1,8 @@
 # The checked study, where its results lie, and what each rule's results are made from.
 import base64
 import glob
-import hashlib
 import json
 import os
-import shlex
-import sys
-from inspect import signature
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,12 +14,11 @@ from heuristic_core.config.context import Context
 from heuristic_core.config.grid import cells, early, repeats, seed_blocks, spread
 from heuristic_core.config.paths import Layout
 from heuristic_core.figures.targets import TARGETS, module, outputs, shown, unmet
-from heuristic_core.jobs.command import block, command
 from heuristic_core.models.folder import local_files
 from heuristic_core.plan.needs import needs
 from heuristic_core.provenance.crate.members import MECHANISM, absent, members
 from heuristic_core.provenance.crate.reading import open_crate
-from heuristic_core.provenance.digests import code_digest, commit
+from heuristic_core.provenance.digests import commit
 from heuristic_core.provenance.record import COMMIT, record_of
 from heuristic_core.published.study import paper, studies
 from heuristic_core.sources.download import downloads
@@ -37,6 +32,12 @@ try:
     STUDY = parse_study(settings, os.path.relpath(workflow.configfiles[-1]))
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
+
+COMPUTES = STUDY.arithmetic
+
+
+include: "jobs.smk"
+
 
 L = Layout.of(STUDY)
 CELLS = cells(STUDY)
@@ -74,58 +75,11 @@ RUN = {
     "ft_seed": lambda w: w.ft_seed,
 }
 DEVICE = {"device": STUDY.device, "precision": STUDY.precision}
-LOCK = f"{workflow.basedir}/envs/requirements.txt"
-ARITHMETIC = f"{workflow.basedir}/src/heuristic_core/common/arithmetic.py"
-SCRIPTS = sorted(glob.glob(f"{workflow.basedir}/workflow/scripts/*.py"))
 # A target without a caption of its own has that of the target which draws the same.
 WORDS = f"{workflow.basedir}/workflow/report"
 CAPTIONS = {name: f"{WORDS}/{name if os.path.exists(f'{WORDS}/{name}.rst') else module(name)}.rst" for name in TARGETS}
 # What pages look like: the templates, style and script that the scripts above do not import.
 PAGE = sorted(glob.glob(f"{workflow.basedir}/src/heuristic_core/report/templates/*"))
-
-# In shell commands, `step NAME ...` runs a script, and `fork NAME ...` runs it in a fork of a process with its imports
-# done, for jobs that would import for as long as they work (on other machines there is no such process: the same as `step`).
-# The rest of the command follows from the names of inputs, outputs and settings: see `job`.
-STEP = "step {params.command} --log {log}"
-FORK = "fork {params.command} --log {log}"
-SERVER = ""
-if not workflow.remote_exec and os.environ.get("HEURISTIC_CORE_FORK_SERVER", "1") == "1":
-    version = code_digest(*SCRIPTS, lock=LOCK)
-    here = hashlib.sha256(f"{sys.executable} {sys.version} {workflow.basedir}".encode()).hexdigest()[:8]
-    SERVER = f"{version}-{here}"
-# A job ends with the processes that started it, this one and its shell.
-shell.prefix(
-    f"export HEURISTIC_CORE_STARTERS='{os.getpid()} '$$; PYTHON={shlex.quote(sys.executable)} FORK={SERVER} "
-    f'WORKFLOW={shlex.quote(workflow.basedir)}/workflow; source "$WORKFLOW/jobs.sh"; '
-)
-
-
-def job(script, *more, recorded=True, **settings):
-    """Params of jobs that run `script`: their settings, arithmetic and code, and the command that is made of names.
-
-    An input, output or setting `a_b` of the rule is the option `--a-b`; inputs and outputs without a name are none. A
-    list is several words; None and an empty list are no option. A setting may be a function, as params may.
-    more: files on which results depend beside the script and what it imports. recorded: whether results have records.
-    """
-    settings.setdefault("arithmetic", STUDY.arithmetic)
-    code = code_digest(f"{workflow.basedir}/workflow/scripts/{script}.py", ARITHMETIC, *more, lock=LOCK)
-
-    # As it asks for inputs and outputs, Snakemake compares the settings between runs, and not what is made of them.
-    def options(wildcards, input, output, threads):
-        given = {"input": input, "output": output, "threads": threads}
-        values = {name: called(value, wildcards, given) for name, value in settings.items()}
-        return command(script, dict(input.items()), dict(output.items()), values | ({"code": code} if recorded else {}))
-
-    return settings | {"code": code, "command": options}
-
-
-def called(value, wildcards, given):
-    """The value of a param; where it is a function, what it gives for as much of `given` as it asks for."""
-    if not callable(value):
-        return value
-    return value(wildcards, **{name: given[name] for name in signature(value).parameters if name in given})
-
-
 CODE = commit(workflow.basedir)
 os.environ[COMMIT] = f"{CODE.sha or ''}{'+' * bool(CODE.dirty)}"
 

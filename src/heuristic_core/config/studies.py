@@ -10,12 +10,16 @@ from pydantic import Field, ValidationError
 
 from heuristic_core.config.blocks import Block
 from heuristic_core.config.study import ConfigError, parse_study, read_values
+from heuristic_core.config.sweep import Sweep, SweptStudies, swept
+
+Layers = Annotated[list[str], Field(min_length=1)]
 
 
 class Studies(Block):
-    """Nothing but the names of files, each the configuration of one study."""
+    """The files of several studies: each one file, or a list of which later files override earlier ones; and a figure."""
 
-    studies: Annotated[list[str], Field(min_length=1)]
+    studies: Annotated[list[str | Layers], Field(min_length=1)]
+    sweep: Sweep | None = None
 
 
 def parse_studies(values: dict, origin: str | Path) -> dict[str, dict]:
@@ -24,23 +28,35 @@ def parse_studies(values: dict, origin: str | Path) -> dict[str, dict]:
     origin: the file of `values`; the names are relative to its folder. Raises ConfigError, also on two studies whose
     results or rules would have the same name.
     """
-    shown = os.path.relpath(origin)
+    found: dict[str, dict] = {}
+    for files in _read(values, origin).studies:
+        paths = [os.path.relpath(Path(origin).parent / file) for file in ([files] if isinstance(files, str) else files)]
+        settings = read_layers(paths)
+        prefix = re.sub(r"\W", "_", parse_study(settings, paths[-1]).study) + "_"
+        if prefix in found:
+            raise ConfigError(
+                f"{os.path.relpath(origin)}: studies: {files if isinstance(files, str) else files[-1]} has the name of "
+                "one before it; give it a `study` of its own"
+            )
+        found[prefix] = settings
+    return found
+
+
+def sweep_of(values: dict, studies: dict[str, dict], origin: str | Path) -> SweptStudies | None:
+    """The figure over `studies`, as :func:`parse_studies` gave them, if `values` asks for one. Raises ConfigError."""
+    sweep = _read(values, origin).sweep
+    return sweep and swept(sweep, [*studies.values()], os.path.relpath(origin))
+
+
+def _read(values: dict, origin: str | Path) -> Studies:
     try:
-        files = Studies.model_validate(values).studies
+        return Studies.model_validate(values)
     except ValidationError as error:
         lines = [f"  {'.'.join(map(str, e['loc']))} = {e['input']!r}: {e['msg']}" for e in error.errors()]
         raise ConfigError(
-            f"{shown}: `studies` must be a list of configuration files, and the only key:\n" + "\n".join(lines)
+            f"{os.path.relpath(origin)}: `studies` must be a list of configuration files, and `sweep` the only other "
+            "key:\n" + "\n".join(lines)
         ) from None
-    found: dict[str, dict] = {}
-    for file in files:
-        path = os.path.relpath(Path(origin).parent / file)
-        settings = read_values(path)
-        prefix = re.sub(r"\W", "_", parse_study(settings, path).study) + "_"
-        if prefix in found:
-            raise ConfigError(f"{shown}: studies: {file} has the name of one before it; give it a `study` of its own")
-        found[prefix] = settings
-    return found
 
 
 def read_layers(paths: Sequence[str | Path]) -> dict:

@@ -11,11 +11,12 @@ from heuristic_core.figures.targets import TARGETS, outputs
 UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 
 
-def save(folder: str | Path, name: str, figure, marks, settings) -> None:
+def save(folder: str | Path, name: str, figure, marks, settings, title: str | None = None) -> None:
     """Write what ``draw`` gave for target `name`: the files that ``targets.outputs(folder, name)`` lists.
 
     marks: the values behind every mark, written with all their digits, nulls empty (CSV).
     settings: the target's ``config.analysis.Figure``; its `dpi` is that of the PNG.
+    title: of the figure's file; default: the target's.
     """
     files = {Path(path).suffix[1:]: path for path in outputs(str(folder), name)}
     write_text(files["csv"], marks.to_csv(index=False, lineterminator="\n"))
@@ -28,8 +29,8 @@ def save(folder: str | Path, name: str, figure, marks, settings) -> None:
         figure.set_layout_engine("none")
         for suffix, undated in UNDATED.items():
             with replacing(files[suffix]) as partial:
-                title = {"Title": f"{name}: {TARGETS[name].title}"}
-                figure.savefig(partial, format=suffix, dpi=settings.dpi, metadata=title | undated)
+                about = {"Title": f"{name}: {title or TARGETS[name].title}"}
+                figure.savefig(partial, format=suffix, dpi=settings.dpi, metadata=about | undated)
 
 
 def _save_table(files: dict[str, str], name: str, marks) -> None:
