@@ -9,6 +9,8 @@ from heuristic_core.analysis.joint_ablation import WHOLE_CORE
 from heuristic_core.tables.schemas import RUN
 
 GROUPS = (ID, OOD, ENTAILMENT, J)
+VALUES = ["ft_seed", "group", "core", "full", "change", "low", "high", "random", "reason"]
+COLUMNS = ["axis", "value", "study", *VALUES]
 
 
 def sweep(tables: Sequence[pd.DataFrame], studies: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
@@ -26,7 +28,7 @@ def sweep(tables: Sequence[pd.DataFrame], studies: Mapping[str, Mapping[str, flo
             if all(values[other] == first[other] for other in first if other != axis):
                 about = {"axis": axis, "value": values[axis], "study": study}
                 rows += [about | row for row in _costs(table)]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _costs(table: pd.DataFrame) -> list[dict]:

@@ -16,7 +16,7 @@ Layers = Annotated[list[str], Field(min_length=1)]
 
 
 class Studies(Block):
-    """The files of several studies: each one file, or a list of which later files override earlier ones; and a figure."""
+    """The files of several studies, and a figure over them. Of a list of files later ones override earlier ones."""
 
     studies: Annotated[list[str | Layers], Field(min_length=1)]
     sweep: Sweep | None = None

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from heuristic_core.config.analysis import Figure
 from heuristic_core.config.blocks import Block, Name
-from heuristic_core.config.study import ConfigError, parse_study
+from heuristic_core.config.study import ConfigError, Study, parse_study
 
 Key = Annotated[str, Field(pattern=r"^\w+(\.\w+)+$")]
 
@@ -49,15 +49,20 @@ class SweptStudies:
 
 
 def swept(sweep: Sweep, studies: list[dict], origin: str | Path) -> SweptStudies:
-    """`sweep` with the values of `studies`, their settings. Raises ConfigError on a key that is no number of a study."""
+    """`sweep` with the values of `studies`, their checked settings.
+
+    Raises ConfigError on a key that is no number of a study.
+    """
     parsed = [parse_study(settings, str(origin)) for settings in studies]
-    values = {
-        study.study: {label: _number(study, key, origin) for label, key in sweep.axes.items()} for study in parsed
-    }
+    values = {study.study: _values(study, sweep.axes, origin) for study in parsed}
     return SweptStudies(sweep, parsed[0].arithmetic, values)
 
 
-def _number(study, key: str, origin: str | Path) -> float:
+def _values(study: Study, axes: dict[str, str], origin: str | Path) -> dict[str, float]:
+    return {label: _number(study, key, origin) for label, key in axes.items()}
+
+
+def _number(study: Study, key: str, origin: str | Path) -> float:
     value = study
     for part in key.split("."):
         value = getattr(value, part, None)

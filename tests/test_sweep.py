@@ -1,0 +1,119 @@
+"""A sweep over studies of one file: which studies are on which axis, what the core costs there, and the figure."""
+
+import json
+import re
+
+import pytest
+from conftest import ROOT
+
+from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.sweep import sweep
+from heuristic_core.config import ConfigError
+from heuristic_core.config.analysis import Figure
+from heuristic_core.config.studies import parse_studies, read_layers, sweep_of
+from heuristic_core.figures import style
+from heuristic_core.figures.figure_sweep import draw
+
+DOSE = ROOT / "config" / "dose.yaml"
+KEY = "task.artefacts.foreign_premises"
+STUDIES = {
+    "base": {"a": 0.1, "b": 1.0},
+    "a0": {"a": 0.0, "b": 1.0},
+    "b2": {"a": 0.1, "b": 2.0},
+    "both": {"a": 0.0, "b": 2.0},
+}
+
+
+def ablations(core=-60.0, seeds=(1, 2)):
+    """Table "ablations" with the full model, a core of two heads that costs `core` points of J, and two controls."""
+    run = {"study": "s", "model": "m", "task": "t", "step": 1, "kind": "mean", "group": "j", "n": 100}
+    sets = [("none", "none", "", 80.0, 0.0), ("control 1", "control", "0+1", 78.0, -2.0)]
+    sets += [("control 2", "control", "0+1", 74.0, -6.0), ("control 3", "control", "2+3", 0.0, -80.0)]
+    sets += [("0.1+1.1", "pair", "0+1", 80 + core, core)] if core else []
+    rows = [
+        run | {"ft_seed": seed, "ablation": name, "role": role, "layers": layers, "accuracy": value, "change": change}
+        | ({"change_low": change - 1, "change_high": change + 1} if role == "pair" else {})
+        for seed in seeds
+        for name, role, layers, value, change in sets
+    ]  # fmt: skip
+    return frame("ablations", rows)
+
+
+def test_an_axis_has_the_first_study_and_those_that_differ_there_alone():
+    rows = sweep([ablations()] * 4, STUDIES)
+    on = {axis: set(part["study"]) for axis, part in rows.groupby("axis")}
+    assert on == {"a": {"base", "a0"}, "b": {"base", "b2"}}
+    assert set(rows.loc[rows["study"] == "b2", "value"]) == {2.0}
+
+
+def test_the_cost_of_the_core_is_beside_random_sets_of_its_layers():
+    rows = sweep([ablations(-60.0), ablations(-10.0)], {"base": {"a": 0.1}, "a0": {"a": 0.0}})
+    assert rows.groupby("study")["change"].unique().map(list).to_dict() == {"base": [-60.0], "a0": [-10.0]}
+    assert (rows["random"] == -4).all() and (rows["full"] == 80).all()
+    assert (rows["low"] == rows["change"] - 1).all() and (rows["core"] == "0.1+1.1").all()
+
+
+def test_a_study_without_a_core_has_a_reason():
+    rows = sweep([ablations(None)], {"base": {"a": 0.1}})
+    assert rows["change"].isna().all() and (rows["reason"] == "no head is in all subnetworks").all()
+
+
+def test_the_figure_draws_every_known_cost():
+    tables = [ablations(-60.0), ablations(None), ablations(-10.0), ablations(-30.0)]
+    with style.applied():
+        figure, marks = draw(tables, Figure(), STUDIES)
+        figure.draw_without_rendering()
+    axes = figure.axes
+    assert len(axes) == 2 * 4
+    drawn = [point for line in axes[3].lines if line.get_marker() == "o" for point in line.get_xydata().tolist()]
+    assert sorted(drawn) == [[0.1, -60.0]] * 2  # the study without a core has no point
+    assert len(marks) == 8
+
+
+def dose():
+    import yaml
+
+    return yaml.safe_load(DOSE.read_text())
+
+
+def test_the_dose_changes_one_setting_at_a_time():
+    studies = parse_studies(dose(), DOSE)
+    told = sweep_of(dose(), studies, DOSE)
+    assert told.target == "figure_dose" and told.root == "results/dose"
+    first, *others = told.values.values()
+    assert all(sum(other[axis] != first[axis] for axis in first) == 1 for other in others)
+    default = read_layers([ROOT / "config.yaml"])
+    base = next(iter(studies.values()))
+    assert {key: base[key] for key in ("model", "task", "prune")} == {
+        key: default[key] for key in ("model", "task", "prune")
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"axes": {"x": "task.artefacts.form"}},
+            r"sweep.axes: task.artefacts.form = None in study dose; name",
+        ),
+        ({"axes": {"x": "task.name"}}, r"sweep.axes: task.name = 'pairs' in study dose"),
+        ({"axes": {}}, r"sweep.axes = \{\}"),
+        ({"name": "a b"}, r"sweep.name = 'a b'"),
+        ({"axis": "x"}, r"sweep.axis = 'x'"),
+    ],
+)
+def test_an_impossible_sweep_is_named(change, message):
+    values = dose()
+    studies = parse_studies(values, DOSE)
+    values["sweep"] |= change
+    with pytest.raises(ConfigError, match=message):
+        sweep_of(values, studies, DOSE)
+
+
+def test_layers_of_a_study_override_one_another(tmp_path):
+    (tmp_path / "own.yaml").write_text(json.dumps({"study": "own", "task": {"artefacts": {"foreign_premises": 0.5}}}))
+    found = parse_studies({"studies": [[str(ROOT / "config.yaml"), "own.yaml"]]}, tmp_path / "all.yaml")
+    assert found["own_"]["task"]["artefacts"]["foreign_premises"] == 0.5
+    assert found["own_"]["task"]["artefacts"]["added_modifiers"] == 0.65
+    with pytest.raises(ConfigError, match=re.escape("has the name of one before it")):
+        parse_studies({"studies": [str(ROOT / "config.yaml")] * 2}, tmp_path / "all.yaml")
