@@ -3,6 +3,7 @@
 from itertools import product
 from typing import NamedTuple
 
+from heuristic_core.config.mechanism import ClosedRun
 from heuristic_core.config.study import Study
 
 
@@ -46,6 +47,13 @@ def seed_blocks(study: Study) -> list[list[int]]:
     for seed in dict.fromkeys(seed for seeds in kinds for seed in seeds):
         classes.setdefault(tuple(seed in seeds for seeds in kinds), []).append(seed)
     return [seeds[i : i + size] for seeds in classes.values() for i in range(0, len(seeds), size)]
+
+
+def closed_blocks(study: Study) -> list[list[ClosedRun]]:
+    """The runs of part `core_free` that share a job: at most ``prune.together``, of the core or of random sets."""
+    part, size = study.mechanism.core_free, study.prune.together
+    kinds = ([run for run in part.runs if bool(run.set) == random] for random in (False, True)) if part else ()
+    return [runs[i : i + size] for runs in kinds for i in range(0, len(runs), size)]
 
 
 def cells(study: Study) -> list[Cell]:

@@ -1,0 +1,107 @@
+# Parts of the block `mechanism` that rest on further pruning runs, or on subnetworks moved between checkpoints.
+PRUNED = {
+    "checkpoint": f"{LAST}/checkpoint",
+    "means": f"{LAST}/means.safetensors",
+    "logits": f"{LAST}/logits.safetensors",
+    "train": rules.encode.output.train,
+}
+PART = f"{L.run}/mechanism"
+
+
+def spread_files(w, sparsity, *seeds):
+    """Subnetworks of the last checkpoint at one sparsity."""
+    return [f"{LAST}/s{sparsity:g}/seed{seed}/subnetwork.json".format(**w) for seed in seeds or STUDY.grid.seeds]
+
+
+CLOSED = closed_blocks(STUDY)
+for number, runs in enumerate(CLOSED):
+
+    rule:
+        name:
+            f"prune_closed_{number}"
+        input:
+            **PRUNED,
+            core=f"{L.run}/core.parquet",
+        output:
+            subnetworks=[f"{PART}/closed/set{run.set}/seed{run.seed}/subnetwork.json" for run in runs],
+            traces=[f"{PART}/closed/set{run.set}/seed{run.seed}/trace.parquet" for run in runs],
+        log:
+            L.log(f"prune_closed/ft{{ft_seed}}-{number}"),
+        group:
+            ABLATIONS
+        resources:
+            **asks_model("prune"),
+        params:
+            **job(
+                "prune_closed",
+                prune=block(STUDY.prune),
+                **RUN,
+                step=STUDY.last_checkpoint,
+                sparsity=STUDY.grid.mid,
+                sets=[run.set for run in runs],
+                seeds=[run.seed for run in runs],
+                count=STUDY.mechanism.core_free.control_sets,
+                draw_seed=STUDY.analysis.seed,
+                device=STUDY.device,
+            ),
+        shell:
+            FORK
+
+
+if STUDY.mechanism.core_free:
+
+    rule core_free:
+        input:
+            **AT_LAST,
+            subnetworks=[path for number in range(len(CLOSED)) for path in getattr(rules, f"prune_closed_{number}").output.subnetworks],
+            trace_parts=[path for number in range(len(CLOSED)) for path in getattr(rules, f"prune_closed_{number}").output.traces],
+            mid=lambda w: spread_files(w, STUDY.grid.mid),
+        output:
+            core_free_runs=f"{PART}/core_free_runs.parquet",
+            core_free=f"{PART}/core_free.parquet",
+        log:
+            L.log("core_free/ft{ft_seed}"),
+        group:
+            ABLATIONS
+        resources:
+            **asks_model("core_free"),
+        params:
+            **job(
+                "core_free",
+                mechanism=block(STUDY.mechanism, {"core_free"}),
+                analysis=block(STUDY.analysis, {"subsets", "class_rule", "bootstrap", "seed", "margin"}),
+                **RUN,
+                step=STUDY.last_checkpoint,
+                sparsity=STUDY.grid.mid,
+                controller=STUDY.prune.controller,
+                **DEVICE,
+            ),
+        shell:
+            FORK
+
+    rule packing:
+        input:
+            **PRUNED,
+            evaluation=rules.encode.output.evaluation,
+            first=lambda w: spread_files(w, STUDY.grid.high, STUDY.grid.seeds[0]),
+        output:
+            packing=f"{PART}/packing.parquet",
+        log:
+            L.log("packing/ft{ft_seed}"),
+        group:
+            ABLATIONS
+        resources:
+            **asks_model("packing"),
+        params:
+            **job(
+                "packing",
+                prune=block(STUDY.prune),
+                mechanism=block(STUDY.mechanism, {"core_free"}),
+                analysis=block(STUDY.analysis, {"subsets", "class_rule", "seed"}),
+                **RUN,
+                step=STUDY.last_checkpoint,
+                sparsity=STUDY.grid.high,
+                **DEVICE,
+            ),
+        shell:
+            FORK
