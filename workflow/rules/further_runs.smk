@@ -40,7 +40,7 @@ for number, runs in enumerate(CLOSED):
                 sparsity=STUDY.grid.mid,
                 sets=[run.set for run in runs],
                 seeds=[run.seed for run in runs],
-                count=STUDY.mechanism.core_free.control_sets,
+                control_sets=STUDY.mechanism.core_free.control_sets,
                 draw_seed=STUDY.analysis.seed,
                 device=STUDY.device,
             ),
@@ -103,5 +103,60 @@ if STUDY.mechanism.core_free:
                 sparsity=STUDY.grid.high,
                 **DEVICE,
             ),
+        shell:
+            FORK
+
+
+if STUDY.mechanism.transplant:
+
+    rule transplant:
+        input:
+            checkpoints=[f"{L.run}/step{step}/checkpoint" for step in STUDY.grid.checkpoints],
+            means=[f"{L.run}/step{step}/means.safetensors" for step in STUDY.grid.checkpoints],
+            subnetworks=[
+                f"{L.run}/step{step}/s{STUDY.grid.mid:g}/seed{seed}/subnetwork.json"
+                for step in STUDY.grid.checkpoints
+                for seed in STUDY.grid.curve_seeds
+            ],
+            evaluation=rules.encode.output.evaluation,
+        output:
+            transplant=f"{PART}/transplant.parquet",
+        log:
+            L.log("transplant/ft{ft_seed}"),
+        group:
+            ABLATIONS
+        resources:
+            **asks_model("transplant"),
+        params:
+            **job(
+                "transplant",
+                mechanism=block(STUDY.mechanism, {"transplant"}),
+                analysis=block(STUDY.analysis, {"subsets", "class_rule"}),
+                **RUN,
+                sparsity=STUDY.grid.mid,
+                steps=STUDY.grid.checkpoints,
+                **DEVICE,
+            ),
+        shell:
+            FORK
+
+
+if STUDY.mechanism.entry:
+
+    rule entry:
+        input:
+            components=[f"{L.run}/step{step}/components.parquet" for step in STUDY.mechanism.entry.checkpoints],
+            core=f"{L.run}/core.parquet",
+            finetuning=f"{L.run}/accuracy.parquet",
+            counter_heads=f"{PART}/counter_heads.parquet" if "counter_heads" in MECHANISM.get("masks", ()) and STUDY.mechanism.masks else [],
+        output:
+            entry_frequency=f"{PART}/entry_frequency.parquet",
+            entry=f"{PART}/entry.parquet",
+        log:
+            L.log("entry/ft{ft_seed}"),
+        group:
+            "tables"
+        params:
+            **job("entry", context=context_of(CONTEXT, "entry", "entry_seeds", "subsets")),
         shell:
             FORK

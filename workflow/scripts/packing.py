@@ -58,11 +58,9 @@ def main(arguments=None):
         number = rounds[-1].number + 1
         if len(pruner.grid) - len(closed) < count:
             break
-        draws = [
-            numpy_generator(analysis.seed, "packing", run.ft_seed, number, k) for k in range(part.packing_controls)
-        ]
-        sets = [closed, *(matched_set(closed, pruner.grid, draw) for draw in draws)]
-        found = pruner.prune([PruningRun(run.sparsity, run.seed, one) for one in sets], unfinished / f"round{number}")
+        draw, state = numpy_generator(analysis.seed, "packing", run.ft_seed, number), unfinished / f"round{number}"
+        sets = [closed, *(matched_set(closed, pruner.grid, draw) for _ in range(part.packing_controls))]
+        found = pruner.prune([PruningRun(run.sparsity, run.seed, one) for one in sets], state)
         subnetworks = [pruner.subnetwork(one, run) for one in found]
         pairs = zip(sets, subnetworks, strict=True)
         of_round = [judged(number, control, one, subnetwork) for control, (one, subnetwork) in enumerate(pairs)]

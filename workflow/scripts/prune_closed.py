@@ -23,7 +23,7 @@ def main(arguments=None):
     parser.reads(core="the run's core (Parquet)")
     parser.add_argument("--sets", type=int, nargs="+", required=True, metavar="N", help="0: the core; k: random set k")
     parser.add_argument("--seeds", type=int, nargs="+", required=True, metavar="N", help="pruning seed of each set")
-    parser.add_argument("--count", type=int, required=True, metavar="N", help="random sets to draw")
+    parser.add_argument("--control-sets", type=int, required=True, metavar="N", help="random sets to draw")
     parser.add_argument("--draw-seed", type=int, required=True, metavar="N", help="seed of the random sets")
     parser.writes(
         "+",
@@ -35,7 +35,7 @@ def main(arguments=None):
     args = parser.read(arguments)
     use_threads(1)
     cell, pruner, core = identity(args), Pruner(args), core_heads(read_table(args.core))
-    others = sets_beside(core, pruner.grid, args.count, args.draw_seed)
+    others = sets_beside(core, pruner.grid, args.control_sets, args.draw_seed)
     closed = [dict(enumerate([core, *others])).get(number) or () for number in args.sets]
     runs = [PruningRun(cell.sparsity, *run) for run in zip(args.seeds, closed, strict=True)]
     unfinished = pruner.unfinished(args.subnetworks[0], runs, code_digest(__file__))

@@ -34,6 +34,12 @@ def early(study: Study) -> list[Cell]:
     return [Cell(study.grid.early.checkpoint, study.grid.high, seed) for seed in study.grid.early.seeds]
 
 
+def entry(study: Study) -> list[Cell]:
+    """Fresh seeds at the mid sparsity of neighbouring checkpoints: when heads enter."""
+    part = study.mechanism.entry
+    return [Cell(*c) for c in product(part.checkpoints, [study.grid.mid], part.seeds)] if part else []
+
+
 def repeats(study: Study) -> list[Cell]:
     """The cells of the spread that run a second time."""
     return [cell for cell in spread(study) if cell.seed in study.grid.repeats]
@@ -42,7 +48,8 @@ def repeats(study: Study) -> list[Cell]:
 def seed_blocks(study: Study) -> list[list[int]]:
     """Pruning seeds by which share a job: at most ``prune.together`` that are wanted at the same cells."""
     grid, size = study.grid, study.prune.together
-    kinds = (grid.curve_seeds, grid.early.seeds if grid.early else [], grid.seeds)
+    part = study.mechanism.entry
+    kinds = (grid.curve_seeds, grid.early.seeds if grid.early else [], grid.seeds, part.seeds if part else [])
     classes: dict[tuple, list[int]] = {}
     for seed in dict.fromkeys(seed for seeds in kinds for seed in seeds):
         classes.setdefault(tuple(seed in seeds for seeds in kinds), []).append(seed)
@@ -58,4 +65,4 @@ def closed_blocks(study: Study) -> list[list[ClosedRun]]:
 
 def cells(study: Study) -> list[Cell]:
     """All of them, each once, in ascending order."""
-    return sorted({*spread(study), *surface(study), *early(study)})
+    return sorted({*spread(study), *surface(study), *early(study), *entry(study)})

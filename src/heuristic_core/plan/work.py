@@ -10,7 +10,7 @@ from heuristic_core.analysis.ablation_sets import ablated, joint_sets, single_se
 from heuristic_core.analysis.triples import triple_sets
 from heuristic_core.config import Study
 from heuristic_core.config.blocks import Finetune
-from heuristic_core.config.grid import Cell, cells, repeats, spread
+from heuristic_core.config.grid import Cell, cells, closed_blocks, repeats, spread
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.plan.pairs import StudyPairs
 from heuristic_core.plan.shapes import Shape
@@ -69,6 +69,26 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         flops = pairs * length * shape.forward(length) * PASSES["finetune"]
         return Work(PRETRAINING, ("pretrain",), "finetune", settings.steps, pairs, pairs * length, flops)
 
+    def further_runs() -> list[Work]:
+        """With heads closed; of packing one round, as most models have no second subnetwork."""
+        part, mid, high = study.mechanism.core_free, study.grid.mid, study.grid.high
+        count, round_ = len(part.runs), 1 + part.packing_controls
+        closed, packed = count * prune.steps_at(mid), round_ * prune.steps_at(high)
+        rules = tuple(f"prune_closed_{k}" for k in range(len(closed_blocks(study))))
+        return [
+            work("pruning with heads closed", rules, "prune", closed, closed * prune.batch_size, length),
+            evaluation("subnetworks with heads closed", ("core_free",), 1 + count + len(study.grid.seeds), 1 - mid),
+            work("pruning side by side", ("packing",), "prune", packed, packed * prune.batch_size, length),
+            evaluation("subnetworks side by side", ("packing",), 2 + round_, 1 - high),
+        ]
+
+    def transplanted() -> Work:
+        """Masks of every checkpoint at every checkpoint, and full models."""
+        steps, thin = len(study.grid.checkpoints), study.mechanism.transplant.pairs
+        models = steps * (steps * len(study.grid.curve_seeds) + 1)
+        pairs, kept = min(evaluated, (thin or evaluated) * data.subsets), 1 - study.grid.mid
+        return evaluation("transplants", ("transplant",), models, kept, pairs)
+
     checkpoints = len(tune.checkpoints)
     return [
         *([pretraining()] if study.pretraining else []),
@@ -80,6 +100,8 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         evaluation("subnetworks", ("evaluate", "evaluate_again"), len(grid), _kept(grid)),
         evaluation("ablations", ("ablate",), ablation_count(study, shape), pairs=thinned),
         evaluation("controls", ("evaluate_controls",), len(controls), _kept(controls)),
+        *(further_runs() if study.mechanism.core_free else []),
+        *([transplanted()] if study.mechanism.transplant else []),
     ]
 
 
