@@ -206,6 +206,9 @@ CLAIM_TABLES = [
     "lesions",
     "lesion_accuracy",
     "runs",
+    "core_free",
+    "core_free_runs",
+    "entry",
 ]
 OWN = Shown(
     prefix="",

@@ -53,8 +53,16 @@ if STUDY.mechanism.core_free:
     rule core_free:
         input:
             **AT_LAST,
-            subnetworks=[path for number in range(len(CLOSED)) for path in getattr(rules, f"prune_closed_{number}").output.subnetworks],
-            trace_parts=[path for number in range(len(CLOSED)) for path in getattr(rules, f"prune_closed_{number}").output.traces],
+            subnetworks=[
+                path
+                for number in range(len(CLOSED))
+                for path in getattr(rules, f"prune_closed_{number}").output.subnetworks
+            ],
+            trace_parts=[
+                path
+                for number in range(len(CLOSED))
+                for path in getattr(rules, f"prune_closed_{number}").output.traces
+            ],
             mid=lambda w: spread_files(w, STUDY.grid.mid),
         output:
             core_free_runs=f"{PART}/core_free_runs.parquet",
@@ -148,7 +156,11 @@ if STUDY.mechanism.entry:
             components=[f"{L.run}/step{step}/components.parquet" for step in STUDY.mechanism.entry.checkpoints],
             core=f"{L.run}/core.parquet",
             finetuning=f"{L.run}/accuracy.parquet",
-            counter_heads=f"{PART}/counter_heads.parquet" if "counter_heads" in MECHANISM.get("masks", ()) and STUDY.mechanism.masks else [],
+            counter_heads=(
+                f"{PART}/counter_heads.parquet"
+                if "counter_heads" in MECHANISM.get("masks", ()) and STUDY.mechanism.masks
+                else []
+            ),
         output:
             entry_frequency=f"{PART}/entry_frequency.parquet",
             entry=f"{PART}/entry.parquet",
