@@ -8,10 +8,7 @@ PRUNED = {
 PART = f"{L.run}/mechanism"
 
 
-def spread_files(w, sparsity, *seeds):
-    """Subnetworks of the last checkpoint at one sparsity."""
-    return [f"{LAST}/s{sparsity:g}/seed{seed}/subnetwork.json".format(**w) for seed in seeds or STUDY.grid.seeds]
-
+@@
 
 CLOSED = closed_blocks(STUDY)
 for number, runs in enumerate(CLOSED):
@@ -63,7 +60,7 @@ if STUDY.mechanism.core_free:
                 for number in range(len(CLOSED))
                 for path in getattr(rules, f"prune_closed_{number}").output.traces
             ],
-            mid=lambda w: spread_files(w, STUDY.grid.mid),
+            mid=[f"{LAST}/s{STUDY.grid.mid:g}/seed{seed}/predictions.parquet" for seed in STUDY.grid.seeds],
         output:
             core_free_runs=f"{PART}/core_free_runs.parquet",
             core_free=f"{PART}/core_free.parquet",
@@ -91,7 +88,7 @@ if STUDY.mechanism.core_free:
         input:
             **PRUNED,
             evaluation=rules.encode.output.evaluation,
-            first=lambda w: spread_files(w, STUDY.grid.high, STUDY.grid.seeds[0]),
+            first=f"{LAST}/s{STUDY.grid.high:g}/seed{STUDY.grid.seeds[0]}/subnetwork.json",
         output:
             packing=f"{PART}/packing.parquet",
         log:

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from heuristic_core.analysis.accuracy import ID, chosen
 from heuristic_core.analysis.core_free import CONTROL, CORE_FREE, core_free, core_free_runs, levels_of
-from heuristic_core.analysis.levels import by_subset, levels
+from heuristic_core.analysis.levels import by_subset
 from heuristic_core.analysis.runs import chance, runs
 from heuristic_core.analysis.scores import accuracies
 from heuristic_core.common.threads import use_threads
@@ -30,7 +31,7 @@ def main(arguments=None):
         "+",
         subnetworks="subnetworks with the core or a random set closed (JSON)",
         trace_parts="the trace of each one's pruning",
-        mid="subnetworks of the same sparsity with no head closed (JSON)",
+        mid="predictions of subnetworks of the same sparsity with no head closed",
     )
     parser.one_each("mechanism.core_free.runs", "subnetworks", "trace_parts")
     parser.writes(
@@ -53,7 +54,7 @@ def main(arguments=None):
     settings = analysis.subsets, analysis.class_rule, analysis.bootstrap, analysis.seed
     accuracy, groups, families = accuracies(rows, np.stack(rows["logits"]), *settings, failed)
     became = runs(found, traces, groups, chance(rows, analysis.subsets), args.controller)
-    by_run = core_free_runs(design, became, groups, _mid(args, evaluator), analysis.margin)
+    by_run = core_free_runs(design, became, groups, _mid(args), analysis.margin)
     write_table("core_free_runs", by_run, args.core_free_runs)
     values = levels_of(accuracy, groups, families, design, analysis.subsets)
     write_table("core_free", core_free(by_run, values), args.core_free)
@@ -70,16 +71,12 @@ def _numbered(args) -> tuple[pd.DataFrame, list]:
     return pd.DataFrame(rows), found
 
 
-def _mid(args, evaluator: Evaluator) -> float:
+def _mid(args) -> float:
     """Mean ID accuracy of the subnetworks with no head closed, percent."""
-    values = []
-    for one in map(load_run, args.mid):
-        if not isinstance(one, FailedRun):
-            scores = by_subset(evaluator.without(one.removed_from(evaluator.model.grid)), args.analysis.class_rule)
-            of_model = levels(scores.assign(model=0), ["model"], args.analysis.subsets)
-            of_id = of_model["subset"].isna() & of_model["family"].isna() & (of_model["group"] == "id")
-            values += of_model.loc[of_id, "accuracy"].tolist()
-    return float(np.mean(values)) if values else np.nan
+    found = [read_table(path, without=["logits"]) for path in args.mid]
+    scores = [by_subset(rows, args.analysis.class_rule) for rows in found if len(rows)]  # none of a failed run
+    entering = [chosen(of_run, args.analysis.subsets) for of_run in scores]
+    return float(np.mean([rows.loc[rows["group"] == ID, "accuracy"].mean() for rows in entering]))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ def core_size(evidence: Evidence) -> Estimate:
     """How many heads the core has."""
     evidence.sound("mid", "high")
     core = evidence.table("core")
-    names = core.loc[core["in_core"], "name"].tolist()
+    names = [f"{head.layer}.{head.head}" for head in core[core["in_core"]].itertuples()]
     return Estimate(len(names), detail=f"the core is {', '.join(names) or 'empty'}", exact=True)
 
 
@@ -60,8 +60,8 @@ def without_core(evidence: Evidence, group: str) -> Estimate:
             raise CannotSay(f"of {row[left] + row[kept]} pruning runs with {what} closed, {row[left]} did not go well")
     ends = "" if pd.isna(row["low"]) else f" [{row['low']:.1f}, {row['high']:.1f}]"
     detail = (
-        f"{LABELS[group]} {row['core_free']:.1f} in {row['n']} runs without the core, {row['control']:.1f} without one of "
-        f"{row['n_control']} random sets: {row['difference']:+.1f}{ends} points, p = {row['p_lower']:.2g}; left out "
+        f"{LABELS[group]} {row['core_free']:.1f} in {row['n']} runs without the core, {row['control']:.1f} without one "
+        f"of {row['n_control']} random sets: {row['difference']:+.1f}{ends} points, p = {row['p_lower']:.2g}; left out "
         f"{row['left_out']} and {row['left_out_control']}"
     )
     return Estimate.test(row["p_lower"], row["p_higher"], int(row["n_control"]), "random sets", detail)

@@ -54,7 +54,9 @@ class CoreFree(Block):
         list(range(71, 83)), description="pruning seeds of subnetworks without the core"
     )
     control_sets: PositiveInt = Field(
-        20, description="random sets in the core's place, one pruning run each; fewer than 20 cannot decide a claim"
+        24,
+        description="random sets in the core's place, one pruning run each; with fewer than 20 sound runs no p can be "
+        "below 0.05",
     )
     packing_controls: Annotated[int, Field(ge=0)] = Field(
         3, description="random sets in the place of the heads of found subnetworks, in each round of packing"
