@@ -8,8 +8,6 @@ PRUNED = {
 PART = f"{L.run}/mechanism"
 
 
-@@
-
 CLOSED = closed_blocks(STUDY)
 for number, runs in enumerate(CLOSED):
 

@@ -9,9 +9,11 @@ from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.levels import levels
 from heuristic_core.pruning.subnetwork import FailedRun
 from heuristic_core.tables.identity import Identity
+from heuristic_core.tables.schemas import RUN
 
 FULL = -1  # seed of the full model until it is null
 MODEL = ["step", "mask_step", "seed"]
+RUN_OF_MASK = [*RUN, "mask_step", "sparsity", "seed"]  # what a mask shares with its row of table "runs"
 
 
 def transplant(
