@@ -61,7 +61,14 @@ def test_core_heads_are_those_of_the_table():
 
 
 def run_row(role, number, seed, sound=True):
-    return ABOUT | {"role": role, "set": number, "seed": seed, "sound": sound, "mid_id_accuracy": 95.0}
+    return ABOUT | {
+        "role": role,
+        "set": number,
+        "seed": seed,
+        "sound": sound,
+        "mid_id_accuracy": 95.0,
+        "closed": [number],
+    }
 
 
 def simulated(own, controls, unsound=()):
@@ -109,6 +116,9 @@ def test_runs_that_went_wrong_are_left_out_and_counted():
     row = core_free(*simulated(own, controls, {("core-free", 2), ("control", 2)})).iloc[0]
     assert (row["n"], row["n_control"], row["left_out"], row["left_out_control"]) == (2, 3, 1, 1)
     assert (row["core_free"], row["control"]) == (81.0, 95.0)
+    runs, levels = simulated(own, controls, {("core-free", 2), ("control", 2), ("control", 3)})
+    runs["closed"] = runs["closed"].mask(runs["set"] == 4)  # a set that does not exist
+    assert core_free(runs, levels).iloc[0][["n_control", "left_out_control"]].tolist() == [2, 1]
     none = core_free(*simulated(own, controls, {("core-free", k) for k in range(3)})).iloc[0]
     assert pd.isna(none["difference"]) and none["reason"] == "no run with the core closed went well"
     single = core_free(*simulated([80.0], [95.0, 94.0])).iloc[0]

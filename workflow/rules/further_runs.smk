@@ -48,6 +48,7 @@ if STUDY.mechanism.core_free:
     rule core_free:
         input:
             **AT_LAST,
+            core=f"{L.run}/core.parquet",
             subnetworks=[
                 path
                 for number in range(len(CLOSED))

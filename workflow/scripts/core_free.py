@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.accuracy import ID, chosen
+from heuristic_core.analysis.closed_sets import core_heads, sets_beside
 from heuristic_core.analysis.core_free import CONTROL, CORE_FREE, core_free, core_free_runs, levels_of
 from heuristic_core.analysis.levels import by_subset
 from heuristic_core.analysis.runs import chance, runs
@@ -15,6 +16,7 @@ from heuristic_core.config.analysis import Analysis
 from heuristic_core.config.mechanism import Mechanism
 from heuristic_core.jobs.arguments import Arguments, identity
 from heuristic_core.jobs.evaluator import Evaluator, reads_checkpoint
+from heuristic_core.models.components import ComponentGrid
 from heuristic_core.provenance.record import recorded
 from heuristic_core.pruning.subnetwork import FailedRun, load_run
 from heuristic_core.tables.parquet import read_table, write_table
@@ -27,6 +29,7 @@ def main(arguments=None):
     parser.identity("ft_seed", "step", "sparsity")
     parser.add_argument("--controller", choices=("sampled", "expected"), default="sampled", help="of pruning")
     reads_checkpoint(parser)
+    parser.reads(core="the run's core (Parquet)")
     parser.reads(
         "+",
         subnetworks="subnetworks with the core or a random set closed (JSON)",
@@ -41,7 +44,7 @@ def main(arguments=None):
     args = parser.read(arguments)
     use_threads(1)
     analysis, evaluator = args.analysis, Evaluator(args)
-    design, found = _numbered(args)
+    design, found = _numbered(args, evaluator.model.grid)
     traces = pd.concat([read_table(path).assign(seed=k) for k, path in enumerate(args.trace_parts)])
     frames = [pd.DataFrame(evaluator.edited(None)).assign(**identity(args)._replace(sparsity=0.0)._asdict())]
     frames += [
@@ -60,13 +63,15 @@ def main(arguments=None):
     write_table("core_free", core_free(by_run, values), args.core_free)
 
 
-def _numbered(args) -> tuple[pd.DataFrame, list]:
+def _numbered(args, grid: ComponentGrid) -> tuple[pd.DataFrame, list]:
     """What each run closes, and the runs with their number as pruning seed: runs of many sets share a seed."""
-    found, rows = [], []
-    for number, (run, path) in enumerate(zip(args.mechanism.core_free.runs, args.subnetworks, strict=True)):
+    part, core = args.mechanism.core_free, core_heads(read_table(args.core))
+    sets = [core, *sets_beside(core, grid, part.control_sets, args.analysis.seed)]
+    closed, found, rows = {number: heads for number, heads in enumerate(sets) if heads}, [], []
+    for number, (run, path) in enumerate(zip(part.runs, args.subnetworks, strict=True)):
         one = load_run(path)
         role = CONTROL if run.set else CORE_FREE
-        rows.append({"number": number, "role": role, "closed": getattr(one, "closed", None)} | run._asdict())
+        rows.append({"number": number, "role": role, "closed": closed.get(run.set)} | run._asdict())
         found.append(replace(one, identity=one.identity._replace(seed=number)))
     return pd.DataFrame(rows), found
 

@@ -57,8 +57,9 @@ def core_free(runs: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
     """
     about = runs[RUNS].iloc[0].to_dict() if len(runs) else {}
     sound = runs.loc[runs["sound"], ["role", "set", "seed"]]
+    wrong = runs[~runs["sound"] & runs["closed"].notna()]  # without the sets that do not exist
     counts = {
-        name: int((~runs.loc[runs["role"] == role, "sound"]).sum())
+        name: int((wrong["role"] == role).sum())
         for name, role in (("left_out", CORE_FREE), ("left_out_control", CONTROL))
     }
     keys, rows = ["measure", *SUBSET], []

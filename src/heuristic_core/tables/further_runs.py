@@ -38,7 +38,7 @@ FURTHER_RUNS = {
         "n": (INT, "sound runs with the core closed"),
         "n_control": (INT, "random sets whose run is sound"),
         "left_out": (INT, "runs with the core closed that are not sound"),
-        "left_out_control": (INT, "runs of random sets that are not sound, sets that do not exist among them"),
+        "left_out_control": (INT, "runs of random sets that are not sound"),
         "core_free": (REAL, "mean over runs with the core closed; percent, points or nats"),
         "control": (REAL, "mean over random sets"),
         "difference": (REAL, "core_free minus control: negative accuracy is a cost"),
