@@ -28,7 +28,9 @@ def transplant(
     found = levels(rows, MODEL, subsets)
     full = found[found["seed"] == FULL]
     absent = [
-        full.assign(mask_step=one.identity.step, seed=one.identity.seed, accuracy=None, reason=one.reason)
+        full.assign(
+            mask_step=one.identity.step, seed=one.identity.seed, accuracy=None, log_odds=None, reason=one.reason
+        )
         for one in failed
     ]
     found = pd.concat([found.assign(reason=None), *absent], ignore_index=True)

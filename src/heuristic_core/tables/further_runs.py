@@ -66,6 +66,7 @@ FURTHER_RUNS = {
     } | SPARSITY | {"seed": CELL["seed"]} | LEVEL | {
         "n": (INT, "pairs"),
         "accuracy": (REAL, "percent, of group j points"),
+        "log_odds": (REAL, "mean log odds of the true label, nats, clipped to +-30 for each pair; null for group j"),
     } | WHY,
     "entry_frequency": RUN | STEP | SPARSITY | COMPONENT | {
         "group": (STRING, "core, counter (on some OOD subset, by table counter_heads) or other"),
