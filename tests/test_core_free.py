@@ -213,3 +213,15 @@ def test_packing_counts_rounds_that_recover_the_share():
     assert found[["round", "control"]].values.tolist() == [[1, 0], [2, 0], [2, 1], [3, 0]]
     assert found["faithful"].tolist()[:3] == [True, True, False] and pd.isna(found["faithful"].iloc[3])
     assert found["room"].tolist() == [32 // 3] * 4 and found["heads"].tolist()[:3] == [3, 2, 2]
+
+
+def test_subnetworks_side_by_side_are_counted():
+    rounds = [Round(1, 0, (), (0, 1), 90.0), Round(2, 1, (2, 3), (0, 1), 88.0), Round(2, 0, (0, 1), (4, 5), 50.0)]
+    tables = {"packing": packing(rounds, GRID, 100.0, 0.85, ABOUT), "runs": table("runs", run_rows())}
+    tables |= {"group_accuracy": table("group_accuracy", list(full_rows()))}
+    found = statistics.side_by_side(Evidence(CONTEXT, of_run(tables, RUN)))
+    assert (found.value, verdict(found, "< 2 subnetworks")) == (1, "supported")
+    assert found.detail.startswith("90 %, 50 % of") and found.detail.endswith("instead 1 of 1 are faithful")
+    tables["packing"] = packing([Round(1, 0, (), (0, 1), 40.0)], GRID, 100.0, 0.85, ABOUT)
+    with pytest.raises(CannotSay, match="the first subnetwork is not faithful"):
+        statistics.side_by_side(Evidence(CONTEXT, of_run(tables, RUN)))

@@ -48,7 +48,7 @@ def finetuning(*values, every=10):
 
 def test_half_of_the_last_value_is_found_between_evaluations():
     assert half_step(finetuning(5, 10, 30, 70, 80)) == (pytest.approx(20 + 10 * 10 / 40), None)
-    assert half_step(finetuning(5, 60, 10, 70, 80))[0] == pytest.approx(10 * 35 / 55)  # the first time
+    assert half_step(finetuning(95, 60, 10, 70, 80))[0] == pytest.approx(20 + 10 * 30 / 60)  # for good
     assert half_step(finetuning(50, 60, 70))[0] == 0
     assert half_step(finetuning(5, 5.0, 5.0), ["b"]) == (
         None,

@@ -208,6 +208,7 @@ CLAIM_TABLES = [
     "runs",
     "core_free",
     "core_free_runs",
+    "packing",
     "entry",
 ]
 OWN = Shown(

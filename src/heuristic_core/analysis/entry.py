@@ -2,8 +2,9 @@
 
 Subnetworks of fresh pruning seeds at neighbouring checkpoints tell of each head how often it is kept. A head has
 entered at the first of two consecutive steps at which at least `OFTEN` percent of the subnetworks keep it. A head that
-is in at the first step entered then or before: its time is censored. The full model generalises at the step at which
-its OOD accuracy, between evaluations of fine-tuning on a straight line, first reaches half of its last value.
+is in at the first step entered then or before: its time is censored. The full model generalises at the step from which
+on its OOD accuracy, between evaluations of fine-tuning on a straight line, is at least half of its last value: for
+good, as an untrained model may reject every pair, and so have all of the OOD accuracy that there is.
 """
 
 import numpy as np
@@ -79,7 +80,7 @@ def entered(shares: pd.Series, steps: tuple[int, ...]) -> dict:
 
 
 def half_step(finetuning: pd.DataFrame, subsets=None) -> tuple[float | None, str | None]:
-    """The step at which OOD accuracy first reaches half of its last value, interpolated; and why there is none.
+    """The step from which on OOD accuracy is at least half of its last value, interpolated; and why there is none.
 
     finetuning: table "finetune_accuracy" of one run. subsets: those that enter means; None for all.
     """
@@ -89,8 +90,8 @@ def half_step(finetuning: pd.DataFrame, subsets=None) -> tuple[float | None, str
     if curve.empty or not curve.iloc[-1] > 0:
         return None, "the full model has no OOD accuracy at the end of fine-tuning"
     level, values, steps = curve.iloc[-1] / 2, curve.to_numpy(dtype=float), curve.index.to_numpy(dtype=float)
-    first = int(np.argmax(values >= level))
-    if first == 0:
+    if not (below := np.flatnonzero(values < level)).size:
         return float(steps[0]), None
-    share = (level - values[first - 1]) / (values[first] - values[first - 1])
-    return float(steps[first - 1] + share * (steps[first] - steps[first - 1])), None
+    last = int(below[-1])
+    share = (level - values[last]) / (values[last + 1] - values[last])
+    return float(steps[last] + share * (steps[last + 1] - steps[last])), None

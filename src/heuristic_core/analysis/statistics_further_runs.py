@@ -68,6 +68,24 @@ def without_core(evidence: Evidence, group: str) -> Estimate:
 
 
 @statistic
+def side_by_side(evidence: Evidence) -> Estimate:
+    """How many faithful subnetworks with different heads pruning finds one after another.
+
+    Random sets of heads closed in the place of the second one's say whether this is about the heads of the first.
+    """
+    evidence.sound("high")
+    rows = evidence.table("packing")
+    faithful = rows["faithful"].eq(True).fillna(False).astype(bool)
+    own, second = rows["control"] == 0, rows[(rows["round"] == 2) & (rows["control"] > 0)]
+    if not (own & faithful).any():
+        raise CannotSay("the first subnetwork is not faithful")
+    shares = ", ".join(f"{share:.0f} %" for share in rows.loc[own, "share"].dropna())
+    detail = f"{shares} of the full model's ID accuracy, one after another; there is room for {rows['room'].iloc[0]}; "
+    detail += f"with random heads closed instead {faithful[second.index].sum()} of {len(second)} are faithful"
+    return Estimate(int((own & faithful).sum()), detail=detail, exact=True)
+
+
+@statistic
 def late_core_heads(evidence: Evidence) -> Estimate:
     """How many core heads do not enter before OOD accuracy reaches half of its last value."""
     rows = _entry(evidence)

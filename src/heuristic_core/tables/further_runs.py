@@ -77,8 +77,8 @@ FURTHER_RUNS = {
         "group": (STRING, "as in entry_frequency"),
         "entry_step": (INT, "first of two consecutive steps at which at least 75 % of subnetworks keep the head"),
         "censored": (BOOL, "the head is in at the first step already: it entered at this step or before"),
-        "half_step": (REAL, "where the full model's OOD accuracy first reaches half of its last value, interpolated "
-                            "between evaluations of fine-tuning"),
+        "half_step": (REAL, "from where on the full model's OOD accuracy is at least half of its last value, "
+                            "interpolated between evaluations of fine-tuning"),
         "rise": (REAL, "percent of subnetworks that keep the head, mean over the steps from half_step on minus mean "
                        "over the steps before"),
     } | WHY,
