@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.accuracy import ID, chosen
 from heuristic_core.analysis.closed_sets import core_heads, sets_beside
 from heuristic_core.analysis.core_free import CONTROL, CORE_FREE, core_free, core_free_runs, levels_of
-from heuristic_core.analysis.levels import by_subset
+from heuristic_core.analysis.levels import id_accuracy
 from heuristic_core.analysis.runs import chance, runs
 from heuristic_core.analysis.scores import accuracies
 from heuristic_core.common.threads import use_threads
@@ -79,9 +78,8 @@ def _numbered(args, grid: ComponentGrid) -> tuple[pd.DataFrame, list]:
 def _mid(args) -> float:
     """Mean ID accuracy of the subnetworks with no head closed, percent."""
     found = [read_table(path, without=["logits"]) for path in args.mid]
-    scores = [by_subset(rows, args.analysis.class_rule) for rows in found if len(rows)]  # none of a failed run
-    entering = [chosen(of_run, args.analysis.subsets) for of_run in scores]
-    return float(np.mean([rows.loc[rows["group"] == ID, "accuracy"].mean() for rows in entering]))
+    scoring = args.analysis.class_rule, args.analysis.subsets
+    return float(np.mean([id_accuracy(rows, *scoring) for rows in found if len(rows)]))  # a failed run has no rows
 
 
 if __name__ == "__main__":

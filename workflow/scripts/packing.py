@@ -5,12 +5,13 @@ resumes where it saved last.
 """
 
 import shutil
-
-import pandas as pd
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
 
 from heuristic_core.analysis.closed_sets import matched_set
 from heuristic_core.analysis.frames import numpy_generator
-from heuristic_core.analysis.levels import levels
+from heuristic_core.analysis.levels import id_accuracy
 from heuristic_core.analysis.packing import Round, packing
 from heuristic_core.common.threads import use_threads
 from heuristic_core.config.analysis import Analysis
@@ -22,7 +23,7 @@ from heuristic_core.models.components import kept_count
 from heuristic_core.provenance.digests import code_digest
 from heuristic_core.provenance.record import recorded
 from heuristic_core.pruning.learner import PruningRun
-from heuristic_core.pruning.subnetwork import FailedRun, load_run
+from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork, load_run
 from heuristic_core.tables.parquet import write_table
 
 
@@ -36,45 +37,54 @@ def main(arguments=None):
     parser.device()
     args = parser.read(arguments)
     use_threads(1)
-    part, analysis, first = args.mechanism.core_free, args.analysis, load_run(args.first)
-    pruner, evaluator, run = Pruner(args), Evaluator(args), identity(args)._replace(seed=first.identity.seed)
-    unfinished = pruner.unfinished(args.packing, [part, run], code_digest(__file__))
-    count = kept_count(len(pruner.grid), run.sparsity)
-
-    def measured(removed) -> float:
-        scores = evaluator.scores(evaluator.without(removed)).assign(model=0)
-        rows = levels(scores[scores["group"] == "id"], ["model"], _of_id(analysis.subsets, scores))
-        return float(rows.loc[rows["subset"].isna() & rows["family"].isna(), "accuracy"].iloc[0])
-
-    def judged(number: int, control: int, closed, found) -> Round:
-        if isinstance(found, FailedRun):
-            return Round(number, control, closed, None, None, found.reason)
-        return Round(number, control, closed, found.kept, measured(found.removed_from(pruner.grid)))
-
-    full = measured([])
-    rounds, own, closed = [judged(1, 0, (), first)], first, ()
-    while not isinstance(own, FailedRun) and rounds[-1].faithful(full, part.recovery):
-        closed = tuple(sorted({*closed, *(head for head in own.kept if head < pruner.grid.layers * pruner.grid.heads)}))
-        number = rounds[-1].number + 1
-        if len(pruner.grid) - len(closed) < count:
+    part, first = args.mechanism.core_free, load_run(args.first)
+    pruner, measure, run = Pruner(args), Measure(args), identity(args)._replace(seed=first.identity.seed)
+    unfinished = pruner.unfinished(args.packing, [part, run, args.analysis.seed], code_digest(__file__))
+    heads, full = pruner.grid.layers * pruner.grid.heads, measure.full()
+    rounds, closed, number = [measure.judged(1, 0, (), first)], (), 1
+    while rounds[-1].faithful(full, part.recovery):
+        closed = tuple(sorted({*closed, *(head for head in rounds[-1].kept if head < heads)}))
+        if len(pruner.grid) - len(closed) < kept_count(len(pruner.grid), run.sparsity):
             break
-        draw, state = numpy_generator(analysis.seed, "packing", run.ft_seed, number), unfinished / f"round{number}"
-        sets = [closed, *(matched_set(closed, pruner.grid, draw) for _ in range(part.packing_controls))]
-        found = pruner.prune([PruningRun(run.sparsity, run.seed, one) for one in sets], state)
-        subnetworks = [pruner.subnetwork(one, run) for one in found]
-        pairs = zip(sets, subnetworks, strict=True)
-        of_round = [judged(number, control, one, subnetwork) for control, (one, subnetwork) in enumerate(pairs)]
-        rounds += [*of_round[1:], of_round[0]]
-        own = subnetworks[0]
+        number += 1
+        draw = numpy_generator(args.analysis.seed, "packing", run.ft_seed, number)
+        sets = [*(matched_set(closed, pruner.grid, draw) for _ in range(part.packing_controls)), closed]
+        runs = [PruningRun(run.sparsity, run.seed, one) for one in sets]
+        found = _pruned(pruner, runs, args.prune.together, unfinished / f"round{number}")
+        for control, (one, subnetwork) in enumerate(zip(sets, found, strict=True), start=1):
+            rounds.append(measure.judged(number, control % len(sets), one, subnetwork))  # 0: the last one
     about = {name: getattr(run, name) for name in ("study", "model", "task", "ft_seed", "step", "sparsity", "seed")}
     write_table("packing", packing(rounds, pruner.grid, full, part.recovery, about), args.packing)
     shutil.rmtree(unfinished)
 
 
-def _of_id(subsets, scores: pd.DataFrame):
-    """The ID subsets among those that enter means; None for all."""
-    known = set(scores.loc[scores["group"] == "id", "subset"])
-    return [name for name in subsets if name in known] if subsets else None
+class Measure:
+    """ID accuracy of subnetworks, percent."""
+
+    def __init__(self, args: Namespace):
+        self._evaluator, self._analysis = Evaluator(args), args.analysis
+
+    def full(self) -> float:
+        """Of the full model."""
+        return self._of(())
+
+    def judged(self, number: int, control: int, closed: Sequence[int], found: Subnetwork | FailedRun) -> Round:
+        """What a pruning run of round `number` has found with the components `closed`."""
+        if isinstance(found, FailedRun):
+            return Round(number, control, tuple(closed), None, None, found.reason)
+        value = self._of(found.removed_from(self._evaluator.model.grid))
+        return Round(number, control, tuple(closed), found.kept, value)
+
+    def _of(self, removed: Sequence[int]) -> float:
+        return id_accuracy(self._evaluator.without(removed), self._analysis.class_rule, self._analysis.subsets)
+
+
+def _pruned(pruner: Pruner, runs: Sequence[PruningRun], together: int, state: Path) -> list[Subnetwork | FailedRun]:
+    """What each run finds; `together` of them share a pass. state: path whose name the files of states begin with."""
+    found = []
+    for k in range(0, len(runs), together):
+        found += pruner.prune(runs[k : k + together], state.with_suffix(f".{k}.safetensors"))
+    return [pruner.subnetwork(one, pruner.cell._replace(seed=one.run.seed)) for one in found]
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ Interrupted, it resumes where it saved last. A run that diverges is written as a
 import shutil
 
 from heuristic_core.common.threads import use_threads
-from heuristic_core.jobs.arguments import Arguments, identity
+from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.jobs.pruning_run import Pruner, reads_pruned
 from heuristic_core.provenance.digests import code_digest
 from heuristic_core.provenance.record import recorded
@@ -27,11 +27,13 @@ def main(arguments=None):
     parser.device(precision=False)
     args = parser.read(arguments)
     use_threads(1)
-    cell, pruner = identity(args), Pruner(args)
+    pruner = Pruner(args)
     unfinished = pruner.unfinished(args.subnetworks[0], args.seeds, code_digest(__file__))
-    found = pruner.prune([PruningRun(cell.sparsity, seed) for seed in args.seeds], unfinished / "state.safetensors")
+    found = pruner.prune(
+        [PruningRun(pruner.cell.sparsity, seed) for seed in args.seeds], unfinished / "state.safetensors"
+    )
     for one, subnetwork, trace in zip(found, args.subnetworks, args.traces, strict=True):
-        pruner.save(one, cell._replace(seed=one.run.seed, repeat=args.repeat), subnetwork, trace)
+        pruner.save(one, pruner.cell._replace(seed=one.run.seed, repeat=args.repeat), subnetwork, trace)
     shutil.rmtree(unfinished)
 
 

@@ -8,7 +8,7 @@ import shutil
 
 from heuristic_core.analysis.closed_sets import core_heads, sets_beside, why_no_set
 from heuristic_core.common.threads import use_threads
-from heuristic_core.jobs.arguments import Arguments, identity
+from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.jobs.pruning_run import Pruner, reads_pruned
 from heuristic_core.provenance.digests import code_digest
 from heuristic_core.provenance.record import recorded
@@ -34,17 +34,17 @@ def main(arguments=None):
     parser.device(precision=False)
     args = parser.read(arguments)
     use_threads(1)
-    cell, pruner, core = identity(args), Pruner(args), core_heads(read_table(args.core))
+    pruner, core = Pruner(args), core_heads(read_table(args.core))
     others = sets_beside(core, pruner.grid, args.control_sets, args.draw_seed)
     closed = [dict(enumerate([core, *others])).get(number) or () for number in args.sets]
-    runs = [PruningRun(cell.sparsity, *run) for run in zip(args.seeds, closed, strict=True)]
+    runs = [PruningRun(pruner.cell.sparsity, *run) for run in zip(args.seeds, closed, strict=True)]
     unfinished = pruner.unfinished(args.subnetworks[0], runs, code_digest(__file__))
     wanted = [run for run in runs if run.closed]
     found = iter(pruner.prune(wanted, unfinished / "state.safetensors") if wanted else [])
     for run, number, subnetwork, trace in zip(runs, args.sets, args.subnetworks, args.traces, strict=True):
         absent = why_no_set(core, pruner.grid, number, len(others))
         one = next(found) if run.closed else Pruned(run, None, [], absent)
-        pruner.save(one, cell._replace(seed=run.seed), subnetwork, trace)
+        pruner.save(one, pruner.cell._replace(seed=run.seed), subnetwork, trace)
     shutil.rmtree(unfinished)
 
 

@@ -38,16 +38,16 @@ def reads_pruned(parser: Arguments) -> None:
 
 
 class Pruner:
-    """Finds subnetworks of one checkpoint at one sparsity."""
+    """Finds subnetworks of one checkpoint at one sparsity, its `cell`, in a model of components `grid`."""
 
     def __init__(self, args: Namespace):
         """args: what :func:`reads_pruned` declared, and the device."""
-        self._settings, self._cell, self._args = args.prune, identity(args), args
+        self._settings, self._args = args.prune, args
         model = load_model(args.checkpoint, args.device, args.prune.precision)
         means, logits = ComponentMeans.load(args.means), load_file(args.logits)["logits"]
         train = Encoded.load(args.train)
         self._inputs, self._held_out = pruning_inputs(model, means, train, logits, args.prune)
-        self.grid = model.grid
+        self.grid, self.cell = model.grid, identity(args)
 
     def unfinished(self, beside: str | Path, runs: object, code: str) -> Path:
         """A folder for the state of unfinished `runs`, beside the file to be written; kept only for the same work.
@@ -55,7 +55,7 @@ class Pruner:
         runs: what the runs depend on beside `args`. code: the digest of their code.
         """
         args = self._args
-        made_from = [self._settings.model_dump_json(), str(self._cell), str(runs), args.device, torch.__version__, code]
+        made_from = [self._settings.model_dump_json(), str(self.cell), str(runs), args.device, torch.__version__, code]
         made_from += [file_digest(path) for path in (args.means, args.logits, args.train)]
         return scratch(Path(beside).with_name(".unfinished"), "\n".join(made_from))
 

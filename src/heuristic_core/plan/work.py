@@ -10,7 +10,7 @@ from heuristic_core.analysis.ablation_sets import ablated, joint_sets, single_se
 from heuristic_core.analysis.triples import triple_sets
 from heuristic_core.config import Study
 from heuristic_core.config.blocks import Finetune
-from heuristic_core.config.grid import Cell, cells, closed_blocks, repeats, spread
+from heuristic_core.config.grid import Cell, cells, repeats, spread
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.plan.pairs import StudyPairs
 from heuristic_core.plan.shapes import Shape
@@ -74,9 +74,8 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         part, mid, high = study.mechanism.core_free, study.grid.mid, study.grid.high
         count, round_ = len(part.runs), 1 + part.packing_controls
         closed, packed = count * prune.steps_at(mid), round_ * prune.steps_at(high)
-        rules = tuple(f"prune_closed_{k}" for k in range(len(closed_blocks(study))))
         return [
-            work("pruning with heads closed", rules, "prune", closed, closed * prune.batch_size, length),
+            work("pruning with heads closed", ("prune_closed",), "prune", closed, closed * prune.batch_size, length),
             evaluation("subnetworks with heads closed", ("core_free",), 1 + count + len(study.grid.seeds), 1 - mid),
             work("pruning side by side", ("packing",), "prune", packed, packed * prune.batch_size, length),
             evaluation("subnetworks side by side", ("packing",), 2 + round_, 1 - high),
