@@ -23,6 +23,7 @@ else:
     include: "workflow/rules/prune.smk"
     include: "workflow/rules/evaluate.smk"
     include: "workflow/rules/mechanism.smk"
+    include: "workflow/rules/further_runs.smk"
     include: "workflow/rules/published.smk"
     include: "workflow/rules/tables.smk"
     include: "workflow/rules/redraw.smk"

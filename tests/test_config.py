@@ -150,6 +150,18 @@ IMPOSSIBLE = [
     (GENERATED, "grid.checkpoints", [399, LAST], ["grid.checkpoints", "399", "add it to finetune.checkpoints"]),
     (GENERATED, "grid.checkpoints", [400], ["grid.checkpoints", f"last kept checkpoint, {LAST}"]),
     (GENERATED, "grid.early.checkpoint", 7, ["grid.early.checkpoint", "7", "add it to finetune.checkpoints"]),
+    (
+        GENERATED,
+        "mechanism",
+        {"entry": {"checkpoints": [399, LAST], "seeds": [91, 92]}},
+        ["mechanism.entry.checkpoints", "399"],
+    ),
+    (
+        GENERATED,
+        "mechanism",
+        {"entry": {"checkpoints": [400, LAST], "seeds": [91, 42]}},
+        ["entry.seeds", "42", "grid.seeds"],
+    ),
     (GENERATED, "finetune.seeds", [3, 3], ["finetune", "seeds", "3", "list every value once"]),
     (GENERATED, "finetune.checkpoints", [400, LAST + 1], ["finetune", "checkpoints", f"{LAST + 1}", "or raise steps"]),
     (GENERATED, "finetune.checkpoints", [LAST, 400], ["finetune", "checkpoints", "ascending", f"[400, {LAST}]"]),

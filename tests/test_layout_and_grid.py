@@ -11,7 +11,8 @@ from conftest import ROOT, STUDY_FILES
 from heuristic_core.config import load_study, parse_study
 from heuristic_core.config.analysis import Counterpart
 from heuristic_core.config.context import Context
-from heuristic_core.config.grid import Cell, cells, early, repeats, seed_blocks, spread, surface
+from heuristic_core.config.grid import Cell, cells, closed_blocks, early, entry, repeats, seed_blocks, spread, surface
+from heuristic_core.config.mechanism import CoreFree, Entry, Mechanism
 from heuristic_core.config.paths import Layout
 from heuristic_core.figures.targets import TARGETS, outputs, unmet
 from heuristic_core.tables.identity import Identity
@@ -74,6 +75,27 @@ def test_cells_are_all_of_them_once_in_order():
     assert set(found) == {*spread(study()), *surface(study()), *early(study())}
     assert len(found) == 6 + 12 + 2 - 2  # seed 5 at 0.35 and 0.5 of step 40 is in the spread and in the surface
     assert cells(study(seeds=[5, 9], curve_seeds=[5, 9], early=None)) == sorted(surface(study()))
+
+
+def test_entry_adds_fresh_seeds_at_the_mid_sparsity_and_moves_no_other_block():
+    part = Entry(checkpoints=[10, 20], seeds=[91, 92])
+    one = with_parts(entry=part)
+    assert entry(one) == [(10, 0.35, 91), (10, 0.35, 92), (20, 0.35, 91), (20, 0.35, 92)] and entry(study()) == []
+    assert set(cells(one)) == {*cells(study()), *entry(one)}
+    assert seed_blocks(one)[: len(seed_blocks(study()))] == seed_blocks(study())
+    context = Context.of(one)
+    assert (context.entry, context.entry_seeds, context.parts) == ((10, 20), (91, 92), ("entry",))
+
+
+def test_runs_with_closed_heads_share_jobs_of_one_kind():
+    one = with_parts(core_free=CoreFree(seeds=[1, 2, 3], control_sets=3))
+    one = one.model_copy(update={"prune": one.prune.model_copy(update={"together": 2})})
+    blocks = [[(0, 1), (0, 2)], [(0, 3)], [(1, 1), (2, 2)], [(3, 3)]]
+    assert closed_blocks(one) == blocks and closed_blocks(study()) == []
+
+
+def with_parts(**parts):
+    return study().model_copy(update={"mechanism": Mechanism(**parts)})
 
 
 def test_a_wider_grid_keeps_the_cells_there_were():
@@ -172,6 +194,7 @@ def test_every_target_of_the_paper_has_a_name_and_every_study_its_own():
     wanted = {f"figure{n:02}" for n in range(2, 17)} | {f"table{n}" for n in range(3, 9)}
     assert wanted <= set(TARGETS)
     more = {"checkpoints": (1, 2), "repeats": (1,), "lesions": ("overlap",), "pretraining": (0,)}
+    more["parts"] = tuple(Mechanism.model_fields)
     base = Context.of(study()).model_copy(update=more)
     reachable = set()
     for model, task in product(("bert", "roberta", "gpt2"), ("mnli", "qqp")):

@@ -70,9 +70,10 @@ def test_what_a_script_logs_reaches_the_log_of_its_job(path):
 
 
 def declared(path):
-    """The blocks that a script reads, itself or as every run of fine-tuning does: (script, block)."""
+    """The blocks that a script reads, itself or as every run of fine-tuning or pruning does: (script, block)."""
     text = path.read_text()
-    text += (PACKAGE / "jobs" / "finetuning_run.py").read_text() if "heuristic_core.jobs.finetuning_run" in text else ""
+    for shared in ("finetuning_run", "pruning_run"):
+        text += (PACKAGE / "jobs" / f"{shared}.py").read_text() if f"heuristic_core.jobs.{shared}" in text else ""
     for node in ast.walk(ast.parse(text)):
         match node:
             case ast.Call(func=ast.Attribute(attr="settings"), args=[ast.Constant(value=name), _]):

@@ -11,7 +11,7 @@ from snakemake.exceptions import WorkflowError
 from heuristic_core.common.errors import InputError
 from heuristic_core.config import ConfigError, parse_study
 from heuristic_core.config.context import Context
-from heuristic_core.config.grid import cells, early, repeats, seed_blocks, spread
+from heuristic_core.config.grid import cells, closed_blocks, early, repeats, seed_blocks, spread
 from heuristic_core.config.paths import Layout
 from heuristic_core.figures.targets import TARGETS, module, outputs, shown, unmet
 from heuristic_core.models.folder import local_files
@@ -160,6 +160,10 @@ CLAIM_TABLES = [
     "lesions",
     "lesion_accuracy",
     "runs",
+    "core_free",
+    "core_free_runs",
+    "packing",
+    "entry",
 ]
 OWN = Shown(
     prefix="",

@@ -7,6 +7,7 @@ import pandas as pd
 
 from heuristic_core.analysis import (  # noqa: F401  each registers its statistics
     statistics_accuracy,
+    statistics_further_runs,
     statistics_heads,
     statistics_masks,
     statistics_needs,

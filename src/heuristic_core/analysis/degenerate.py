@@ -39,7 +39,8 @@ def unsound(runs: pd.DataFrame, context: Context, *names: str) -> Iterator[str]:
 
 def cells(name: str, runs: pd.DataFrame, context: Context) -> list[Cell]:
     """The cells of a name: "mid", "high", "early" (the early checkpoint's), "curve" (each sparsity of the last
-    checkpoint) or "sizes" (all sparsities of each checkpoint: to effective size a collapsed run is unfaithful).
+    checkpoint), "sizes" (all sparsities of each checkpoint: to effective size a collapsed run is unfaithful) or "entry"
+    (fresh seeds at neighbouring checkpoints).
 
     runs: table "runs" of one fine-tuning run. Raises ValueError on another name.
     """
@@ -51,4 +52,6 @@ def cells(name: str, runs: pd.DataFrame, context: Context) -> list[Cell]:
             return [Cell(context.last, sparsity, **curve) for sparsity in sorted(runs["sparsity"].unique())]
         case "sizes":
             return [Cell(step, None, **curve) for step in context.checkpoints]
+        case "entry":
+            return [Cell(step, context.mid, context.entry_seeds) for step in context.entry]
     raise ValueError(f"no cell {name!r}")

@@ -32,8 +32,8 @@ class Evidence:
     def sound(self, *cells: str) -> None:
         """Refuse cells of the grid in which most pruning runs went wrong, and any of a full model at chance in-domain.
 
-        cells: "mid", "high", "early", "curve" or "sizes", as :mod:`.degenerate` has them. A study without table "runs",
-        such as published results, is not refused: nothing is known of its runs.
+        cells: "mid", "high", "early", "curve", "sizes" or "entry", as :mod:`.degenerate` has them. A study without
+        table "runs", such as published results, is not refused: nothing is known of its runs.
         """
         runs = self.tables.get("runs")
         if runs is None or runs.empty:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.ablations import CERTAIN
-from heuristic_core.analysis.accuracy import RULES, chosen, condensed, j_means
+from heuristic_core.analysis.accuracy import ID, RULES, chosen, condensed, j_means
 
 VALUES = ["accuracy", "log_odds"]
 
@@ -24,6 +24,17 @@ def by_subset(predictions: Mapping[str, np.ndarray] | pd.DataFrame, rule: str) -
     )
     found = rows.groupby(["subset", "group", "family"], dropna=False, sort=False, observed=True)
     return found.agg(n=("accuracy", "size"), accuracy=("accuracy", "mean"), log_odds=("log_odds", "mean")).reset_index()
+
+
+def id_accuracy(
+    predictions: Mapping[str, np.ndarray] | pd.DataFrame, rule: str, subsets: Collection[str] | None
+) -> float:
+    """The unweighted mean over ID subsets of one model's accuracy, percent; NaN without any.
+
+    rule: ``analysis.class_rule``. subsets: the subsets that enter means; None for all.
+    """
+    rows = chosen(by_subset(predictions, rule), subsets)
+    return float(rows.loc[rows["group"] == ID, "accuracy"].mean())
 
 
 def levels(rows: pd.DataFrame, keys: Sequence[str], subsets: Collection[str] | None = None) -> pd.DataFrame:

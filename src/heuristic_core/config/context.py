@@ -14,7 +14,8 @@ class Context(Block):
     and its pruning seeds, if the study has them. margin: points. subsets: those that enter group means; None for all.
     lesions: names of the lesioned fine-tuning runs, if the study has them. pretraining: steps of pre-training at which
     it is measured, if the study has one.
-    parts: of the block `mechanism`, those that the study has.
+    parts: of the block `mechanism`, those that the study has. entry, entry_seeds: steps and pruning seeds of its part
+    `entry`.
     counterpart: the paper's experiment that it repeats.
     """
 
@@ -33,11 +34,13 @@ class Context(Block):
     lesions: tuple[str, ...] = ()
     pretraining: tuple[int, ...] = ()
     parts: tuple[str, ...] = ()
+    entry: tuple[int, ...] = ()
+    entry_seeds: tuple[int, ...] = ()
     counterpart: Counterpart = Counterpart()
 
     @classmethod
     def of(cls, study: Study) -> "Context":
-        grid, analysis = study.grid, study.analysis
+        grid, analysis, entry = study.grid, study.analysis, study.mechanism.entry
         return cls(
             mid=grid.mid,
             high=grid.high,
@@ -53,5 +56,7 @@ class Context(Block):
             lesions=study.lesion.names if study.lesion else (),
             pretraining=study.pretraining.measured if study.pretraining else (),
             parts=study.mechanism.parts,
+            entry=tuple(entry.checkpoints) if entry else (),
+            entry_seeds=tuple(entry.seeds) if entry else (),
             counterpart=study.counterpart,
         )

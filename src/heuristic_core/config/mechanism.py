@@ -1,10 +1,11 @@
 """The block that asks what depends on the core: interventions on the last checkpoint, and further pruning runs."""
 
-from typing import Annotated
+from itertools import cycle
+from typing import Annotated, NamedTuple
 
 from pydantic import Field, PositiveInt
 
-from heuristic_core.config.blocks import Block, Seeds, Steps
+from heuristic_core.config.blocks import Block, Seeds, Share, Steps
 
 PAIRS = "of each evaluation subset, this number of pairs, the first; default: all"
 
@@ -38,13 +39,37 @@ class Interpolation(Block):
     pairs: PositiveInt | None = Field(None, description=PAIRS)
 
 
+class ClosedRun(NamedTuple):
+    """A pruning run with heads closed. set: 0 for the core, from 1 a random set in its place. seed: pruning seed."""
+
+    set: int
+    seed: int
+
+
 class CoreFree(Block):
-    """Pruning with the core closed, and with random sets of as many heads of the same layers closed in its place."""
+    """Pruning with the core closed, and with random sets of as many other heads of the same layers closed in its place;
+    and packing: further subnetworks with the heads of those found before closed."""
 
     seeds: Annotated[Seeds, Field(min_length=2)] = Field(
         list(range(71, 83)), description="pruning seeds of subnetworks without the core"
     )
-    control_sets: PositiveInt = Field(20, description="random sets in the core's place, one pruning run each")
+    control_sets: PositiveInt = Field(
+        24,
+        description="random sets in the core's place, one pruning run each; with fewer than 20 sound runs no p can be "
+        "below 0.05",
+    )
+    packing_controls: Annotated[int, Field(ge=0)] = Field(
+        3, description="random sets in the place of the heads of found subnetworks, in each round of packing"
+    )
+    recovery: Share = Field(
+        0.85, description="packing goes on while a subnetwork has this share of the full model's in-domain accuracy"
+    )
+
+    @property
+    def runs(self) -> list[ClosedRun]:
+        """Every pruning run: all seeds with the core closed, then the random sets, with the seeds in turn."""
+        turns = zip(range(1, self.control_sets + 1), cycle(self.seeds), strict=False)
+        return [*(ClosedRun(0, seed) for seed in self.seeds), *(ClosedRun(*turn) for turn in turns)]
 
 
 class Transplant(Block):

@@ -82,10 +82,22 @@ class Study(Block):
                 )
         if pairs is not None and self.finetune.batch_size > pairs:
             raise ValueError(f"finetune.batch_size = {self.finetune.batch_size} exceeds task.train_pairs = {pairs}")
+        self._entry_seeds_are_fresh()
         self._is_portable()
         self._model_fits_task()
         self._ablated_heads_exist()
         return self
+
+    def _entry_seeds_are_fresh(self) -> None:
+        """Runs of one seed share batches and noise: the core is of the grid's seeds, when it enters of others."""
+        if self.mechanism.entry is None:
+            return
+        early = self.grid.early.seeds if self.grid.early else []
+        for key, seeds in (("seeds", self.grid.seeds), ("curve_seeds", self.grid.curve_seeds), ("early.seeds", early)):
+            if shared := [seed for seed in self.mechanism.entry.seeds if seed in seeds]:
+                raise ValueError(
+                    f"mechanism.entry.seeds: {shared[0]} is in grid.{key}, too; give seeds that the grid does not have"
+                )
 
     def _is_portable(self) -> None:
         """Nothing that would round otherwise elsewhere is asked for together with portable arithmetic."""

@@ -65,6 +65,12 @@ TARGETS = {
         "Fine-tuning without the heads that attend to the repeated word before it",
         needs=(("lesions", 1, "lesion.control_draws (as in config/lesion/overlap.yaml)"),),
     ),
+    "figure_transplant": Target(
+        ("transplant",), "Subnetworks of one checkpoint with the weights of another one", also=RUNS, part="transplant"
+    ),
+    "figure_entry": Target(
+        ("entry_frequency", "finetune_accuracy"), "When heads enter subnetworks over fine-tuning", part="entry"
+    ),
     "table3": Target(("ablations",), "Ablating core heads from the full model", model="bert", task="mnli"),
     "table4": Target(("ablations",), "Ablating core heads from the full model", "table3", model="bert", task="qqp"),
     "table5": Target(("accuracy", "summary"), "Subnetworks of the mid sparsity, subset by subset", also=RUNS),

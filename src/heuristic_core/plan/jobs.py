@@ -53,8 +53,8 @@ def dry_run(snakefile: Path, configfiles: Sequence[str], *options: str) -> list[
 
 
 def family(rule: str) -> str:
-    """The rule's name; rules for single blocks of pruning seeds are all called `prune`."""
-    return re.sub(r"(prune)(_\d+)+$", r"\1", rule)
+    """The rule's name; rules for single blocks of pruning runs are all called `prune`, or `prune_closed`."""
+    return re.sub(r"(prune(_closed)?)(_\d+)+$", r"\1", rule)
 
 
 def of_study(prefix: str, prefixes: Collection[str], found: Counter) -> Counter:

@@ -22,6 +22,7 @@ MARGIN = 2  # of everything that is asked for over what is estimated: other proc
 SNAKEMAKE = 0.7e9  # bytes of the processes that start a job
 OLDEST = 2  # times longer pre-training takes, as it keeps to old instructions
 START = 3  # minutes that any job may take: on a cold shared disk imports alone take one
+FURTHER = ("core_free", "packing", "transplant")  # jobs of the block `mechanism` that do all of some work
 DRAWS = 1e9  # bootstrapped rows a minute: a tenth of what one core of a server did
 
 
@@ -67,6 +68,9 @@ def _bytes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
         "core": ANALYSES,
         "ablate": evaluation + ablated,
         "evaluate_controls": max(peak["pruning"], evaluation),
+        "core_free": peak["gather"] + evaluation,
+        "packing": peak["pruning"] + evaluation,
+        "transplant": evaluation,
         "finetune_accuracy": peak["finetune_accuracy"],
         "lesion_accuracy": peak["finetune_accuracy"],
         "gather": peak["gather"],
@@ -111,6 +115,7 @@ def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
         "core": 0,
         "ablate": took["ablations"] / runs,
         "evaluate_controls": took["controls"] / runs + whole,
+        **{rule: sum(took[part.name] for part in work if rule in part.rules) / runs + whole for rule in FURTHER},
         "finetune_accuracy": scoring,
         "lesion_accuracy": scoring,
         "gather": rows * len(grid) / len(study.grid.checkpoints) / DRAWS,

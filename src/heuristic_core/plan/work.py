@@ -69,6 +69,25 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         flops = pairs * length * shape.forward(length) * PASSES["finetune"]
         return Work(PRETRAINING, ("pretrain",), "finetune", settings.steps, pairs, pairs * length, flops)
 
+    def further_runs() -> list[Work]:
+        """With heads closed; of packing one round, as most models have no second subnetwork."""
+        part, mid, high = study.mechanism.core_free, study.grid.mid, study.grid.high
+        count, round_ = len(part.runs), 1 + part.packing_controls
+        closed, packed = count * prune.steps_at(mid), round_ * prune.steps_at(high)
+        return [
+            work("pruning with heads closed", ("prune_closed",), "prune", closed, closed * prune.batch_size, length),
+            evaluation("subnetworks with heads closed", ("core_free",), 1 + count + len(study.grid.seeds), 1 - mid),
+            work("pruning side by side", ("packing",), "prune", packed, packed * prune.batch_size, length),
+            evaluation("subnetworks side by side", ("packing",), 2 + round_, 1 - high),
+        ]
+
+    def transplanted() -> Work:
+        """Masks of every checkpoint at every checkpoint, and full models."""
+        steps, thin = len(study.grid.checkpoints), study.mechanism.transplant.pairs
+        models = steps * (steps * len(study.grid.curve_seeds) + 1)
+        pairs, kept = min(evaluated, (thin or evaluated) * data.subsets), 1 - study.grid.mid
+        return evaluation("transplants", ("transplant",), models, kept, pairs)
+
     checkpoints = len(tune.checkpoints)
     return [
         *([pretraining()] if study.pretraining else []),
@@ -80,6 +99,8 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         evaluation("subnetworks", ("evaluate", "evaluate_again"), len(grid), _kept(grid)),
         evaluation("ablations", ("ablate",), ablation_count(study, shape), pairs=thinned),
         evaluation("controls", ("evaluate_controls",), len(controls), _kept(controls)),
+        *(further_runs() if study.mechanism.core_free else []),
+        *([transplanted()] if study.mechanism.transplant else []),
     ]
 
 

@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.config.pruning import THRESHOLD_TOLERANCE, Prune
 from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.models.ablation import Mask
@@ -28,14 +29,28 @@ class Kept(NamedTuple):
 
 
 def discretise(
-    log_alpha: Tensor, grid: ComponentGrid, sparsity: float, settings: Prune, held_out: PruningInputs | None
+    log_alpha: Tensor,
+    grid: ComponentGrid,
+    sparsity: float,
+    settings: Prune,
+    held_out: PruningInputs | None,
+    closed: Sequence[int] = (),
 ) -> Kept:
-    """The components that a run at `sparsity` keeps, by the rule that `settings` names.
+    """The components that a run at `sparsity` keeps, by the rule that `settings` names; none of those in `closed`.
 
     held_out: training pairs that pruning never drew, on which a faithful threshold is chosen; other rules need none.
     A threshold misses the target sparsity; what it reached is recorded with the subnetwork, and the rule.
+    Raises InputError where fewer components are left than an exact subnetwork keeps.
     """
+    if closed:
+        log_alpha = log_alpha.clone()
+        log_alpha[list(closed)] = -torch.inf  # no rule keeps such a component
     if settings.discretise == "exact":
+        if (count := kept_count(len(grid), sparsity)) > (left := len(grid) - len(closed)):
+            raise InputError(
+                f"a subnetwork at sparsity {sparsity:g} keeps {count} components, but {len(closed)} of {len(grid)} are "
+                f"closed, and {left} are left; close fewer or raise the sparsity"
+            )
         return Kept(keep_largest(log_alpha, kept_count(len(grid), sparsity)), None, "exact")
     rule, threshold = "by-hand", settings.thresholds.get(sparsity)
     if threshold is None:

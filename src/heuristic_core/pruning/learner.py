@@ -23,10 +23,14 @@ COLUMNS = ("kl", "sampled_sparsity", "target_sparsity", "lambda_1", "lambda_2", 
 
 
 class PruningRun(NamedTuple):
-    """One subnetwork to find. sparsity: share of components removed. seed: of every draw."""
+    """One subnetwork to find. sparsity: share of components removed. seed: of every draw.
+
+    closed: indices of components whose gates are 0 throughout. They count as removed, and nothing is learned of them.
+    """
 
     sparsity: float
     seed: int
+    closed: tuple[int, ...] = ()
 
 
 class Draws(NamedTuple):
@@ -39,7 +43,10 @@ class Draws(NamedTuple):
 
 
 class Learner:
-    """log_alpha: [runs, components]. lambdas: [runs, 2]. step: the next one, of `steps`."""
+    """log_alpha: [runs, components]. lambdas: [runs, 2]. step: the next one, of `steps`.
+
+    free: float32 [runs, components], 0 where a run has closed the component, else 1; None where no run closes any.
+    """
 
     def __init__(self, runs: Sequence[PruningRun], settings: Prune, size: int, device: torch.device):
         self.runs, self.steps, self.step = runs, _steps(runs, settings), 0
@@ -49,6 +56,7 @@ class Learner:
         starts = [torch.normal(*start, generator=torch_generator("log_alpha", run.seed)) for run in runs]
         self.log_alpha = torch.stack(starts).to(device).requires_grad_()
         self.lambdas = torch.zeros(len(runs), 2, device=device, requires_grad=True)
+        self.free = _free(runs, size, device)
         self._generators = [tuple(torch_generator(name, run.seed) for name in ("batches", "gates")) for run in runs]
         torch.manual_seed(seed_for("dropout", *(run.seed for run in runs)))
         self._optimizer = torch.optim.AdamW(
@@ -168,6 +176,12 @@ def rate_at(step: int, steps: int, settings: Prune) -> float:
     if settings.decay == "from-start":
         return rise * (steps - step) / steps
     return rise * min(1.0, (steps - step) / (steps - warm)) if steps > warm else rise
+
+
+def _free(runs: Sequence[PruningRun], size: int, device: torch.device) -> Tensor | None:
+    if not any(run.closed for run in runs):
+        return None
+    return torch.tensor([[float(c not in run.closed) for c in range(size)] for run in runs], device=device)
 
 
 def _steps(runs: Sequence[PruningRun], settings: Prune) -> int:

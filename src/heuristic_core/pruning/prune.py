@@ -131,10 +131,14 @@ class Objective:
         """Put the gradients of one step on `learner`'s parameters; float32 [runs, 6], what is recorded of it."""
         settings = self._settings
         z = hard_concrete.sample(learner.log_alpha[:, None], draw.noise)  # [runs, draws, components]
+        if learner.free is not None:
+            z = z * learner.free[:, None]
         kl, gradient = self._backward(z.flatten(0, 1), draw.index.flatten())
         sampled = 1 - z.mean(-1)  # [runs, draws]: the controller sees the sparsity of each sample
         if settings.controller == "expected":
-            sparsity = 1 - hard_concrete.probability_open(learner.log_alpha).mean(-1, keepdim=True)
+            opened = hard_concrete.probability_open(learner.log_alpha)
+            opened = opened if learner.free is None else opened * learner.free
+            sparsity = 1 - opened.mean(-1, keepdim=True)
         else:
             sparsity = sampled
         penalty = hard_concrete.penalty(sparsity, draw.target[:, None], learner.lambdas[:, None]).mean(-1)

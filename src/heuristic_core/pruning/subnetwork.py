@@ -17,6 +17,7 @@ class Subnetwork:
     identity: which run. layers, heads: shape of the grid. kept: ascending component indices.
     log_alpha: one per component, in component order. threshold: where one decided; None for exact k. rule: what
     decided, exact, by-hand, faithful or nearest (`discretise.Kept`); None in files older than this field.
+    closed: ascending indices of components that the run was not allowed to keep.
     """
 
     identity: Identity
@@ -26,6 +27,7 @@ class Subnetwork:
     log_alpha: tuple[float, ...] = field(repr=False)
     threshold: float | None = None
     rule: str | None = "exact"
+    closed: tuple[int, ...] = ()
 
     def __post_init__(self):
         size = len(self.grid)
@@ -33,6 +35,8 @@ class Subnetwork:
             raise ValueError(f"{len(self.log_alpha)} log alphas for {size} components")
         if list(self.kept) != sorted(set(self.kept)) or not set(self.kept) <= set(range(size)):
             raise ValueError(f"kept components must be ascending indices below {size}, got {self.kept}")
+        if both := sorted(set(self.kept) & set(self.closed)):
+            raise ValueError(f"components {both} are closed, and cannot be kept")
 
     @property
     def grid(self) -> ComponentGrid:
@@ -88,6 +92,8 @@ class Subnetwork:
             "kept": [components[i].name for i in self.kept],
             "log_alpha": {c.name: a for c, a in zip(components, self.log_alpha, strict=True)},
         }
+        if self.closed:
+            text["closed"] = [components[i].name for i in self.closed]
         write_text(path, json.dumps(text, indent=1) + "\n")
 
     @classmethod
@@ -125,7 +131,8 @@ def load_run(path: str | Path) -> Subnetwork | FailedRun:
             return FailedRun(identity, text["failed"])
         grid = ComponentGrid(text["layers"], text["heads"])
         kept = tuple(sorted(grid.index(name) for name in text["kept"]))
+        closed = tuple(sorted(grid.index(name) for name in text.get("closed", ())))
         alphas = tuple(float(text["log_alpha"][c.name]) for c in grid)
-        return Subnetwork(identity, grid.layers, grid.heads, kept, alphas, text["threshold"], text.get("rule"))
+        return Subnetwork(identity, grid.layers, grid.heads, kept, alphas, text["threshold"], text.get("rule"), closed)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} is not a subnetwork file: {error}") from error

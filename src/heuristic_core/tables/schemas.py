@@ -31,6 +31,7 @@ from heuristic_core.tables.columns import (
     SUBSET_OR_AUC,
     WHY,
 )
+from heuristic_core.tables.further_runs import FURTHER_RUNS
 from heuristic_core.tables.masks import MASKS
 
 SCHEMAS = {
@@ -165,6 +166,7 @@ SCHEMAS = {
         "reason": (STRING, "why effective_size is null; else null"),
     },
     **MASKS,
+    **FURTHER_RUNS,
     "summary": {**RUN, "ft_seed": (INT, "fine-tuning seed; null over fine-tuning seeds")} | STEP | {
         "sparsity": CELL["sparsity"],
     } | SUBSET | {

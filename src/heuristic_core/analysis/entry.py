@@ -1,0 +1,97 @@
+"""When heads enter subnetworks over fine-tuning, and whether the full model generalises by then.
+
+Subnetworks of fresh pruning seeds at neighbouring checkpoints tell of each head how often it is kept. A head has
+entered at the first of two consecutive steps at which at least `OFTEN` percent of the subnetworks keep it. A head that
+is in at the first step entered then or before: its time is censored. The full model generalises at the step from which
+on its OOD accuracy, between evaluations of fine-tuning on a straight line, is at least half of its last value: for
+good, as an untrained model may reject every pair, and so have all of the OOD accuracy that there is.
+"""
+
+import numpy as np
+import pandas as pd
+
+from heuristic_core.analysis.accuracy import OOD, chosen, group_means
+from heuristic_core.analysis.frames import frame
+from heuristic_core.config.context import Context
+from heuristic_core.tables.schemas import COMPONENT, RUN
+
+OFTEN = 75.0
+CORE, COUNTER, OTHER = "core", "counter", "other"
+HEAD = [*RUN, *COMPONENT, "group"]
+
+
+def entry_frequency(
+    components: pd.DataFrame, core: pd.DataFrame, context: Context, counter_heads: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Table "entry_frequency" of one fine-tuning run: how many subnetworks keep each head, by step.
+
+    components, core: tables of the run. counter_heads: the table of this name (columns component, group, counter);
+    None where it is not known, and then no head is in group `COUNTER`.
+    """
+    of_seeds = components["seed"].isin(list(context.entry_seeds)) & (components["repeat"] == 0)
+    here = of_seeds & components["step"].isin(list(context.entry)) & (components["sparsity"] == context.mid)
+    heads = components[here & (components["kind"] == "head")]
+    kept = heads.groupby([*RUN, "step", "sparsity", *COMPONENT])["kept"].agg(count="sum", n="size").reset_index()
+    groups = pd.Series(OTHER, index=kept.index, dtype=object)
+    if counter_heads is not None:
+        helps = counter_heads["counter"].fillna(False).astype(bool) & (counter_heads["group"] == OOD)
+        groups[kept["component"].isin(counter_heads.loc[helps, "component"])] = COUNTER
+    groups[kept["component"].isin(core.loc[core["in_core"], "component"])] = CORE
+    return frame("entry_frequency", kept.assign(group=groups))
+
+
+def entry(frequency: pd.DataFrame, finetuning: pd.DataFrame, context: Context) -> pd.DataFrame:
+    """Table "entry" of one fine-tuning run. frequency, finetuning: tables "entry_frequency" and "finetune_accuracy"."""
+    half, missing = half_step(finetuning, context.subsets)
+    rows = []
+    for key, head in frequency.assign(percent=percents(frequency)).groupby(HEAD, sort=False):
+        shares = head.set_index("step")["percent"].sort_index()
+        row = dict(zip(HEAD, key, strict=True)) | entered(shares, context.entry) | {"half_step": half}
+        before, after = shares[shares.index < half], shares[shares.index >= half]
+        if missing:
+            row["reason"] = "; ".join(filter(None, (row["reason"], missing)))
+        elif len(before) and len(after):
+            row["rise"] = after.mean() - before.mean()
+        else:
+            which = "before" if before.empty else "from"
+            unknown = f"no step of mechanism.entry.checkpoints is {which} step {half:.0f}"
+            row["reason"] = "; ".join(filter(None, (row["reason"], unknown)))
+        rows.append(row)
+    return frame("entry", rows)
+
+
+def percents(frequency: pd.DataFrame) -> pd.Series:
+    """The percentage of subnetworks behind each row of table "entry_frequency" that keep its head."""
+    return 100.0 * frequency["count"].astype(float) / frequency["n"].astype(float)
+
+
+def entered(shares: pd.Series, steps: tuple[int, ...]) -> dict:
+    """The columns entry_step, censored and reason of one head.
+
+    shares: percent of the subnetworks that keep it, by step; a step of `steps` without any is absent from it.
+    """
+    often = shares.reindex(list(steps)).to_numpy(dtype=float) >= OFTEN  # never where unknown
+    both = np.flatnonzero(often[:-1] & often[1:])
+    if len(both):
+        return {"entry_step": int(steps[both[0]]), "censored": bool(both[0] == 0), "reason": None}
+    single = ", ".join(str(step) for step, one in zip(steps, often, strict=True) if one)
+    reached = f"at {single} alone" if single else "at no step"
+    return {"reason": f"{OFTEN:g} % of subnetworks keep the head {reached}"}
+
+
+def half_step(finetuning: pd.DataFrame, subsets=None) -> tuple[float | None, str | None]:
+    """The step from which on OOD accuracy is at least half of its last value, interpolated; and why there is none.
+
+    finetuning: table "finetune_accuracy" of one run. subsets: those that enter means; None for all.
+    """
+    rows = finetuning[finetuning["subset"].notna()]
+    means = group_means(chosen(rows, subsets))
+    curve = means[means["group"] == OOD].set_index("step")["accuracy"].dropna().sort_index()
+    if curve.empty or not curve.iloc[-1] > 0:
+        return None, "the full model has no OOD accuracy at the end of fine-tuning"
+    level, values, steps = curve.iloc[-1] / 2, curve.to_numpy(dtype=float), curve.index.to_numpy(dtype=float)
+    if not (below := np.flatnonzero(values < level)).size:
+        return float(steps[0]), None
+    last = int(below[-1])
+    share = (level - values[last]) / (values[last + 1] - values[last])
+    return float(steps[last] + share * (steps[last + 1] - steps[last])), None

@@ -1,0 +1,162 @@
+"""Statistics of claims about further pruning runs: subnetworks without the core, and when heads enter."""
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from heuristic_core.analysis.accuracy import LABELS
+from heuristic_core.analysis.core_free import CONTROL
+from heuristic_core.analysis.entry import CORE, COUNTER
+from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
+from heuristic_core.analysis.evidence import Evidence, some
+from heuristic_core.analysis.frames import numpy_generator
+from heuristic_core.analysis.randomisation import PERMUTATIONS, of_random_heads, tails
+
+FEWEST = 6  # values whose median has a 95 % interval
+
+
+@statistic
+def core_size(evidence: Evidence) -> Estimate:
+    """How many heads the core has."""
+    evidence.sound("mid", "high")
+    core = evidence.table("core")
+    names = [f"{head.layer}.{head.head}" for head in core[core["in_core"]].itertuples()]
+    return Estimate(len(names), detail=f"the core is {', '.join(names) or 'empty'}", exact=True)
+
+
+@statistic
+def controls_faithful(evidence: Evidence) -> Estimate:
+    """Median ID accuracy with a random set closed, minus what is faithful to mid-sparsity subnetworks, points.
+
+    Faithful is their mean ID accuracy less the margin. If pruning around any closed heads failed, a cost without the
+    core would be no evidence. The interval is of the median, by order statistics.
+    """
+    rows = evidence.table("core_free_runs")
+    if evidence.context.margin is None:
+        raise CannotSay("the study has no margin")
+    controls = some(rows[(rows["role"] == CONTROL) & rows["sound"]], "random set whose run went well")
+    least = controls["mid_id_accuracy"].iloc[0] - evidence.context.margin
+    values = controls["id_accuracy"].to_numpy(dtype=float) - least
+    low = high = None
+    if len(values) >= FEWEST:
+        low, high = stats.quantile_test(values, p=0.5).confidence_interval(0.95)
+    detail = (
+        f"median ID accuracy of {len(values)} random sets {np.median(values) + least:.1f} %, faithful {least:.1f} %"
+    )
+    return Estimate(float(np.median(values)), low, high, len(values), "random sets", detail, exact=low is None)
+
+
+@statistic
+def without_core(evidence: Evidence, group: str) -> Estimate:
+    """p that a random set costs subnetworks at least as much on a group (or of J) as the core; opposite: at most."""
+    evidence.sound("mid")
+    rows = evidence.table("core_free")
+    whole = rows["subset"].isna() & rows["family"].isna() & (rows["measure"] == "accuracy") & (rows["group"] == group)
+    row = some(rows[whole], f"{LABELS[group]} of subnetworks without the core").iloc[0]
+    if pd.isna(row["p_lower"]):
+        raise CannotSay(row["reason"])
+    for left, kept, what in (("left_out", "n", "the core"), ("left_out_control", "n_control", "a random set")):
+        if row[left] > row[kept]:
+            raise CannotSay(f"of {row[left] + row[kept]} pruning runs with {what} closed, {row[left]} did not go well")
+    ends = "" if pd.isna(row["low"]) else f" [{row['low']:.1f}, {row['high']:.1f}]"
+    detail = (
+        f"{LABELS[group]} {row['core_free']:.1f} in {row['n']} runs without the core, {row['control']:.1f} without one "
+        f"of {row['n_control']} random sets: {row['difference']:+.1f}{ends} points, p = {row['p_lower']:.2g}; left out "
+        f"{row['left_out']} and {row['left_out_control']}"
+    )
+    return Estimate.test(row["p_lower"], row["p_higher"], int(row["n_control"]), "random sets", detail)
+
+
+@statistic
+def side_by_side(evidence: Evidence) -> Estimate:
+    """How many faithful subnetworks with different heads pruning finds one after another.
+
+    Random sets of heads closed in the place of the second one's say whether this is about the heads of the first.
+    """
+    evidence.sound("high")
+    rows = evidence.table("packing")
+    faithful = rows["faithful"].eq(True).fillna(False).astype(bool)
+    own, second = rows["control"] == 0, rows[(rows["round"] == 2) & (rows["control"] > 0)]
+    if not (own & faithful).any():
+        raise CannotSay("the first subnetwork is not faithful")
+    shares = ", ".join(f"{share:.0f} %" for share in rows.loc[own, "share"].dropna())
+    detail = f"{shares} of the full model's ID accuracy, one after another; there is room for {rows['room'].iloc[0]}; "
+    detail += f"with random heads closed instead {faithful[second.index].sum()} of {len(second)} are faithful"
+    return Estimate(int((own & faithful).sum()), detail=detail, exact=True)
+
+
+@statistic
+def late_core_heads(evidence: Evidence) -> Estimate:
+    """How many core heads do not enter before OOD accuracy reaches half of its last value."""
+    rows = _entry(evidence)
+    core = some(rows[rows["group"] == CORE], "core head")
+    half = core["half_step"].iloc[0]
+    late = ~(core["entry_step"].astype(float) < half)  # a head that never enters is late
+    named = ", ".join(_named(head) for head in core.itertuples())
+    detail = f"OOD accuracy reaches half at step {half:.0f}; {named}"
+    return Estimate(int(late.sum()), n=len(core), unit="core heads", detail=detail, exact=True)
+
+
+@statistic
+def counter_entry(evidence: Evidence) -> Estimate:
+    """p that counter-heuristic heads enter this much later than core heads; opposite: this much earlier.
+
+    A permutation test of mean ranks over these heads, all relabellings where they are few. A head that never enters is
+    the latest. A core head that is in at the first step entered then or before, which makes the difference too small.
+    """
+    rows = _entry(evidence)
+    times = rows["entry_step"].astype(float).fillna(np.inf)
+    core, counter = (times[rows["group"] == group] for group in (CORE, COUNTER))
+    some(core, "core head"), some(counter, "counter-heuristic head")
+    ranks = stats.rankdata(np.concatenate([counter, core]))
+    found = [
+        stats.permutation_test(
+            (ranks[: len(counter)], ranks[len(counter) :]),
+            lambda one, other, axis: one.mean(axis=axis) - other.mean(axis=axis),
+            n_resamples=PERMUTATIONS,
+            alternative=tail,
+            random_state=numpy_generator("counter entry"),
+            vectorized=True,
+        ).pvalue
+        for tail in ("greater", "less")
+    ]
+    never = int(np.isinf(counter).sum())
+    when = ", ".join(f"{step:.0f}" for step in np.sort(counter[np.isfinite(counter)]))
+    detail = f"core heads enter at {', '.join(f'{step:.0f}' for step in np.sort(core))}; counter-heuristic ones at "
+    detail += f"{when or 'no step'}, {never} never; p = {found[0]:.2g}"
+    return Estimate.test(float(found[0]), float(found[1]), len(ranks), "heads", detail)
+
+
+@statistic
+def counter_rise(evidence: Evidence) -> Estimate:
+    """p that other heads rise as much in frequency as counter-heuristic ones when OOD accuracy passes half.
+
+    The rise of a head is how often it is kept from that step on, minus before. Heads but for the core's are permuted
+    within layers.
+    """
+    rows = _entry(evidence)
+    heads = rows[rows["group"] != CORE].dropna(subset="rise")
+    heads = heads.assign(in_core=heads["group"] == COUNTER, value=heads["rise"])
+    counter = some(heads[heads["in_core"]], "counter-heuristic head")
+    others = some(heads[~heads["in_core"]], "head beside core and counter-heuristic heads")
+    p, opposite = tails(of_random_heads(heads, numpy_generator("counter rise")), counter["rise"].sum())
+    detail = (
+        f"{len(counter)} counter-heuristic heads {counter['rise'].mean():+.1f} points of subnetworks, {len(others)} "
+        f"others {others['rise'].mean():+.1f}, p = {p:.2g}"
+    )
+    return Estimate.test(p, opposite, len(heads), "heads", detail)
+
+
+def _entry(evidence: Evidence) -> pd.DataFrame:
+    """Table "entry" of sound runs. Raises CannotSay where the full model does not generalise at any step."""
+    evidence.sound("entry")
+    rows = evidence.table("entry")
+    if rows["half_step"].isna().all():
+        raise CannotSay(rows["reason"].iloc[0])
+    return rows
+
+
+def _named(head) -> str:
+    if pd.isna(head.entry_step):
+        return f"{head.name} never enters"
+    return f"{head.name} enters at {head.entry_step}" + (" or before" if head.censored else "")

@@ -1,0 +1,227 @@
+"""Subnetworks without the core: which sets are closed, and the difference that the core makes, on simulated tables."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from claim_tables import CONTEXT, RUN, core_rows, group_row, table
+from scipy import stats
+from test_degenerate import full_rows, run_rows
+
+from heuristic_core.analysis import statistics_further_runs as statistics
+from heuristic_core.analysis.closed_sets import core_heads, matched_set, sets_beside, why_no_set
+from heuristic_core.analysis.core_free import core_free, core_free_runs, levels_of
+from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.evidence import Evidence, of_run
+from heuristic_core.analysis.packing import Round, packing
+from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.config.mechanism import CoreFree
+from heuristic_core.models.components import ComponentGrid
+
+GRID = ComponentGrid(4, 8)
+ABOUT = RUN | {"step": 30, "sparsity": 0.3}
+
+
+# ---- which sets
+
+
+def test_random_sets_have_the_cores_layers_and_none_of_its_heads():
+    core = (1, 9, 12)
+    found = sets_beside(core, GRID, 20, 0)
+    assert len(set(found)) == 20 and found == sets_beside(core, GRID, 20, 0) != sets_beside(core, GRID, 20, 1)
+    assert not set(core) & {head for one in found for head in one}
+    assert {tuple(head // 8 for head in one) for one in found} == {(0, 1, 1)}
+    assert sets_beside((), GRID, 20, 0) == []
+
+
+def test_sets_that_do_not_exist_say_why():
+    assert len(sets_beside((1,), GRID, 20, 0)) == 7
+    assert why_no_set((1,), GRID, 8, 7).startswith("was not run: random set 8 of 7")
+    many = (8, 9, 10, 11, 12)
+    assert sets_beside(many, GRID, 3, 0) == []
+    assert why_no_set(many, GRID, 1, 0) == "was not run: layer 1 has 3 heads beside the core's 5"
+    assert why_no_set((), GRID, 0, 0) == "was not run: the core is empty"
+
+
+def test_a_set_in_the_place_of_found_heads_is_drawn_from_all_of_each_layer():
+    draws = [matched_set((0, 1, 2, 9), GRID, np.random.default_rng(k)) for k in range(60)]
+    assert {tuple(head // 8 for head in one) for one in draws} == {(0, 0, 0, 1)}
+    assert all(len(set(one)) == 4 for one in draws) and {head for one in draws for head in one} == set(range(16))
+
+
+def test_random_sets_take_the_pruning_seeds_in_turn():
+    part = CoreFree(seeds=[5, 6], control_sets=3)
+    assert part.runs == [(0, 5), (0, 6), (1, 5), (2, 6), (3, 5)]
+
+
+def test_core_heads_are_those_of_the_table():
+    assert core_heads(table("core", core_rows({4, 1}, set()))) == (1, 4)
+
+
+# ---- the difference
+
+
+def run_row(role, number, seed, sound=True):
+    return ABOUT | {
+        "role": role,
+        "set": number,
+        "seed": seed,
+        "sound": sound,
+        "mid_id_accuracy": 95.0,
+        "closed": [number],
+    }
+
+
+def simulated(own, controls, unsound=()):
+    """Tables of runs and levels: `own` with the core closed, `controls` with one random set each."""
+    runs = [run_row("core-free", 0, 70 + k, sound=("core-free", k) not in unsound) for k in range(len(own))]
+    runs += [run_row("control", k + 1, 70 + k, sound=("control", k) not in unsound) for k in range(len(controls))]
+    levels = pd.DataFrame(runs)[["role", "set", "seed"]].assign(value=[*own, *controls], measure="accuracy")
+    levels = levels.assign(subset=None, group="id", family=None)
+    return table("core_free_runs", runs), levels
+
+
+def test_the_difference_has_welchs_interval_and_a_p_over_sets():
+    draws = np.random.default_rng(1)
+    own, controls = draws.normal(80, 2, 12), draws.normal(95, 0.5, 20)
+    row = core_free(*simulated(own, controls)).iloc[0]
+    assert (row["n"], row["n_control"], row["left_out"], row["left_out_control"]) == (12, 20, 0, 0)
+    assert row["difference"] == pytest.approx(own.mean() - controls.mean())
+    error = np.sqrt(own.var(ddof=1) / 12 + controls.var(ddof=1) / 20)
+    degrees = error**4 / ((own.var(ddof=1) / 12) ** 2 / 11 + (controls.var(ddof=1) / 20) ** 2 / 19)
+    half = stats.t.ppf(0.975, degrees) * error
+    assert (row["low"], row["high"]) == pytest.approx((row["difference"] - half, row["difference"] + half))
+    assert row["p_lower"] == pytest.approx(1 / 21) and row["p_higher"] == 1
+
+
+def test_the_interval_holds_the_true_difference_about_as_often_as_it_says():
+    draws, inside = np.random.default_rng(2), 0
+    for _ in range(300):
+        row = core_free(*simulated(draws.normal(90, 3, 12), draws.normal(92, 1, 20))).iloc[0]
+        inside += row["low"] <= -2 <= row["high"]
+    assert 0.92 <= inside / 300 <= 0.98
+
+
+def test_a_core_like_any_set_is_seldom_significant():
+    draws, found = np.random.default_rng(3), []
+    for _ in range(200):
+        levels = draws.normal(90, 2, 21)  # of sets; runs of a set differ by less
+        own, controls = levels[0] + draws.normal(0, 1, 12), levels[1:] + draws.normal(0, 1, 20)
+        found.append(core_free(*simulated(own, controls)).iloc[0]["p_lower"])
+    assert np.mean(np.array(found) < 0.05) < 0.08
+    assert min(found) == pytest.approx(1 / 21)
+
+
+def test_runs_that_went_wrong_are_left_out_and_counted():
+    own, controls = [80.0, 82.0, 10.0], [95.0, 94.0, 20.0, 96.0]
+    row = core_free(*simulated(own, controls, {("core-free", 2), ("control", 2)})).iloc[0]
+    assert (row["n"], row["n_control"], row["left_out"], row["left_out_control"]) == (2, 3, 1, 1)
+    assert (row["core_free"], row["control"]) == (81.0, 95.0)
+    runs, levels = simulated(own, controls, {("core-free", 2), ("control", 2), ("control", 3)})
+    runs["closed"] = runs["closed"].mask(runs["set"] == 4)  # a set that does not exist
+    assert core_free(runs, levels).iloc[0][["n_control", "left_out_control"]].tolist() == [2, 1]
+    none = core_free(*simulated(own, controls, {("core-free", k) for k in range(3)})).iloc[0]
+    assert pd.isna(none["difference"]) and none["reason"] == "no run with the core closed went well"
+    single = core_free(*simulated([80.0], [95.0, 94.0])).iloc[0]
+    assert single["difference"] == -14.5 and pd.isna(single["low"]) and single["reason"]
+    alike = core_free(*simulated([0.0, 0.0], [0.0, 0.0, 0.0])).iloc[0]
+    assert (alike["difference"], alike["p_lower"], alike["p_higher"]) == (0, 1, 1) and pd.isna(alike["low"])
+
+
+def test_levels_are_of_subsets_families_groups_and_j():
+    rows = [
+        ("in", "id", None, 90.0),
+        ("a", "ood", "f", 20.0),
+        ("b", "ood", "f", 60.0),
+        ("c", "ood-entailment", "f", 99.0),
+    ]
+    accuracy = [{"seed": 0, "subset": s, "group": g, "family": f, "accuracy": a, "kl": 0.5} for s, g, f, a in rows]
+    groups = [group_row(v, g, seed=0, kl=k) for g, v, k in (("id", 90.0, 0.5), ("ood", 40.0, 0.5), ("j", 39.0, None))]
+    families = [{"seed": 0, "group": "j", "family": "f", "accuracy": 39.0}]
+    design = pd.DataFrame([{"number": 0, "role": "core-free", "set": 0, "seed": 71}])
+    tables = table("accuracy", accuracy), table("group_accuracy", groups), table("family_scores", families)
+    found = levels_of(*tables, design).set_index(["measure", "subset", "group", "family"])["value"]
+    assert found["accuracy", np.nan, "ood", "f"] == 40.0 and found["accuracy", "a", "ood", "f"] == 20.0
+    assert found["accuracy", np.nan, "j", np.nan] == 39.0 and found["accuracy", np.nan, "j", "f"] == 39.0
+    assert found["kl", np.nan, "ood", np.nan] == 0.5
+    assert ("kl", np.nan, "j", np.nan) not in found.index
+
+
+def test_a_run_is_faithful_within_the_margin_of_subnetworks_that_may_keep_all():
+    design = pd.DataFrame(
+        [{"number": k, "role": "core-free", "set": 0, "seed": 71 + k, "closed": [1]} for k in range(3)]
+    )
+    became = [ABOUT | {"seed": k, "actual_sparsity": 0.3, "missed": k == 1, "collapsed": False} for k in range(2)]
+    became.append(ABOUT | {"seed": 2, "reason": "diverged"})
+    groups = [group_row(value, "id", seed=k) for k, value in enumerate((92.5, 91.5))]
+    found = core_free_runs(design, table("runs", became), table("group_accuracy", groups), 95.0, 3.0)
+    assert found["faithful"].tolist()[:2] == [True, False] and pd.isna(found["faithful"].iloc[2])
+    assert found["sound"].tolist() == [True, False, False]
+    assert found["seed"].tolist() == [71, 72, 73] and found["reason"].iloc[2] == "diverged"
+
+
+# ---- claims
+
+
+def evidence_of(own, controls, **change):
+    """change: columns of table "core_free"."""
+    runs, levels = simulated(own, controls)
+    tables = {name: table(name, rows) for name, rows in (("runs", run_rows()), ("group_accuracy", list(full_rows())))}
+    tables |= {
+        "core_free_runs": runs.assign(id_accuracy=[*own, *controls]),
+        "core": table("core", core_rows({1}, set())),
+    }
+    return Evidence(CONTEXT, of_run(tables | {"core_free": core_free(runs, levels).assign(**change)}, RUN))
+
+
+def test_a_cost_beyond_all_random_sets_supports_the_claim():
+    draws = np.random.default_rng(4)
+    found = evidence_of(draws.normal(80, 1, 12), draws.normal(94, 1, 20))
+    estimate = statistics.without_core(found, group="id")
+    assert verdict(estimate, "p < 0.05") == "supported" and "12 runs without the core" in estimate.detail
+    assert verdict(statistics.controls_faithful(found), "> 0 points") == "supported"
+    assert statistics.core_size(found).value == 1
+    gain = evidence_of(draws.normal(99, 0.1, 12), draws.normal(94, 1, 20))
+    assert verdict(statistics.without_core(gain, group="id"), "p < 0.05") == "not supported"
+    few = evidence_of(draws.normal(80, 1, 12), draws.normal(94, 1, 15))
+    assert verdict(statistics.without_core(few, group="id"), "p < 0.05") == "undecided"
+
+
+def test_controls_that_fail_as_well_make_the_claim_not_applicable():
+    found = evidence_of([50.0, 51.0, 52.0], np.linspace(60, 70, 20))
+    estimate = statistics.controls_faithful(found)
+    assert estimate.value == pytest.approx(65 - 92) and verdict(estimate, "> 0 points") == "not supported"
+
+
+def test_a_claim_of_mostly_faulty_runs_is_refused():
+    found = evidence_of([80.0, 81.0], np.linspace(90, 95, 20), left_out=9)
+    with pytest.raises(CannotSay, match="of 11 pruning runs with the core closed, 9 did not go well"):
+        statistics.without_core(found, group="id")
+
+
+# ---- packing
+
+
+def test_packing_counts_rounds_that_recover_the_share():
+    about = ABOUT | {"seed": 42}
+    rounds = [
+        Round(1, 0, (), (0, 1, 9, 33), 90.0),
+        Round(2, 1, (2, 3, 8), (0, 4, 32, 33), 84.9),
+        Round(2, 0, (0, 1, 9), (4, 5, 32, 33), 85.0),
+        Round(3, 0, (0, 1, 4, 5, 9), None, None, "diverged"),
+    ]
+    found = packing(rounds, GRID, 100.0, 0.85, about)
+    assert found[["round", "control"]].values.tolist() == [[1, 0], [2, 0], [2, 1], [3, 0]]
+    assert found["faithful"].tolist()[:3] == [True, True, False] and pd.isna(found["faithful"].iloc[3])
+    assert found["room"].tolist() == [32 // 3] * 4 and found["heads"].tolist()[:3] == [3, 2, 2]
+
+
+def test_subnetworks_side_by_side_are_counted():
+    rounds = [Round(1, 0, (), (0, 1), 90.0), Round(2, 1, (2, 3), (0, 1), 88.0), Round(2, 0, (0, 1), (4, 5), 50.0)]
+    tables = {"packing": packing(rounds, GRID, 100.0, 0.85, ABOUT), "runs": table("runs", run_rows())}
+    tables |= {"group_accuracy": table("group_accuracy", list(full_rows()))}
+    found = statistics.side_by_side(Evidence(CONTEXT, of_run(tables, RUN)))
+    assert (found.value, verdict(found, "< 2 subnetworks")) == (1, "supported")
+    assert found.detail.startswith("90 %, 50 % of") and found.detail.endswith("instead 1 of 1 are faithful")
+    tables["packing"] = packing([Round(1, 0, (), (0, 1), 40.0)], GRID, 100.0, 0.85, ABOUT)
+    with pytest.raises(CannotSay, match="the first subnetwork is not faithful"):
+        statistics.side_by_side(Evidence(CONTEXT, of_run(tables, RUN)))

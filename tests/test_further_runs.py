@@ -1,0 +1,94 @@
+"""The rules of further pruning runs, on the reduced study."""
+
+import shutil
+
+import pytest
+from conftest import ROOT
+from reduced import REDUCED, RUNS, planned, snakemake
+
+from heuristic_core.config import load_study
+from heuristic_core.config.study import parse_study, read_values
+from heuristic_core.plan.pairs import pairs_of
+from heuristic_core.plan.shapes import shape_of
+from heuristic_core.plan.work import work_of
+from heuristic_core.pruning.subnetwork import FailedRun, load_run
+from heuristic_core.tables.parquet import read_table
+
+PARTS = ROOT / "tests" / "studies" / "further_runs.yaml"
+BOTH = parse_study(read_values(REDUCED) | read_values(PARTS))
+
+
+def test_the_plan_counts_further_runs():
+    before, after = (
+        {part.name: part for part in work_of(study, shape_of(study.model), pairs_of(study))}
+        for study in (load_study(REDUCED), BOTH)
+    )
+    assert not {"pruning with heads closed", "pruning side by side", "transplants"} & before.keys()
+    tuned, steps = len(BOTH.finetune.seeds), BOTH.prune.steps_at(0.2)
+    assert after["pruning with heads closed"].times == tuned * 4 * steps
+    assert after["pruning"].times == before["pruning"].times + tuned * 4 * steps  # entry's cells
+    assert after["pruning side by side"].times == tuned * 2 * BOTH.prune.steps_at(0.4)
+    assert after["subnetworks with heads closed"].times == tuned * (1 + 4 + 3)
+    assert after["transplants"].times == tuned * 2 * (2 * 2 + 1)
+
+
+@pytest.mark.workflow
+def test_parts_are_further_jobs_alone(finished, tmp_path):
+    """They run no job of the study again but gathering and what reads gathered tables."""
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
+    jobs = planned(tmp_path, [REDUCED, PARTS])
+    assert (jobs["prune_closed"], jobs["core_free"], jobs["packing"], jobs["transplant"], jobs["entry"]) == (
+        8,
+        2,
+        2,
+        2,
+        2,
+    )
+    assert jobs["prune"] == jobs["evaluate"] == 8 and not {"finetune", "core", "ablate", "full_model"} & jobs.keys()
+
+
+@pytest.mark.slow
+def test_the_parts_run_and_leave_the_rest_as_it_is(finished, tmp_path):
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
+    snakemake(tmp_path, config=[REDUCED, PARTS])
+    root, tables = tmp_path / "results" / "reduced", tmp_path / "results" / "reduced" / "tables"
+    found = {
+        name: read_table(tables / f"{name}.parquet") for name in ("core_free_runs", "core_free", "packing", "entry")
+    }
+    assert all(set(table["ft_seed"]) == {1, 2} for table in found.values())
+    assert (found["core_free_runs"].groupby("ft_seed").size() == 4).all()
+    core = read_table(tables / "core.parquet")
+    for ft_seed in (1, 2):
+        own = set(core.loc[core["in_core"] & (core["ft_seed"] == ft_seed), "component"])
+        for run in found["core_free_runs"][found["core_free_runs"]["ft_seed"] == ft_seed].itertuples():
+            path = tmp_path / RUNS / f"ft{ft_seed}/mechanism/closed/set{run.set}/seed{run.seed}/subnetwork.json"
+            one = load_run(path)
+            if isinstance(one, FailedRun):
+                assert run.reason == one.reason and not run.sound
+                continue
+            assert set(one.closed) == (own if run.set == 0 else set(run.closed)) and not set(one.kept) & set(one.closed)
+            assert len(one.kept) == 8
+    transplanted, accuracy = read_table(tables / "transplant.parquet"), read_table(tables / "accuracy.parquet")
+    keys = ["ft_seed", "step", "sparsity", "seed", "subset"]
+    diagonal = transplanted[transplanted["subset"].notna() & (transplanted["mask_step"] == transplanted["step"])]
+    both = diagonal.merge(accuracy[accuracy["repeat"] == 0], on=keys)
+    assert len(both) == len(diagonal) > 0 and (both["accuracy_x"] - both["accuracy_y"]).abs().max() < 1e-9
+    for name in (
+        "core",
+        "core_null",
+        "effective_size",
+        "summary",
+        "variance",
+        "head_frequency",
+        "ablations",
+        "controls",
+    ):
+        assert (tables / f"{name}.parquet").read_bytes() == (
+            finished / tables.relative_to(tmp_path) / f"{name}.parquet"
+        ).read_bytes()
+    for name in ("figure02", "figure04", "figure05", "figure06", "figure13"):
+        csv = f"figures/{name}.csv"
+        assert (root / csv).read_bytes() == (finished / "results" / "reduced" / csv).read_bytes()
+    assert (root / "figures/figure_transplant.png").exists() and (root / "figures/figure_entry.png").exists()
+    rounds = found["packing"]
+    assert (rounds[rounds["round"] == 1].groupby("ft_seed").size() == 1).all() and rounds["round"].max() >= 2

@@ -1,0 +1,91 @@
+"""How many subnetworks fit into a model side by side: find one, close its heads, and repeat while one is faithful.
+
+Beside every round run random ones: as many heads of the same layers are closed, whichever they are. Interrupted, it
+resumes where it saved last.
+"""
+
+import shutil
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from heuristic_core.analysis.closed_sets import matched_set
+from heuristic_core.analysis.frames import numpy_generator
+from heuristic_core.analysis.levels import id_accuracy
+from heuristic_core.analysis.packing import Round, packing
+from heuristic_core.common.threads import use_threads
+from heuristic_core.config.analysis import Analysis
+from heuristic_core.config.mechanism import Mechanism
+from heuristic_core.jobs.arguments import Arguments, identity
+from heuristic_core.jobs.evaluator import Evaluator
+from heuristic_core.jobs.pruning_run import Pruner, reads_pruned
+from heuristic_core.models.components import kept_count
+from heuristic_core.provenance.digests import code_digest
+from heuristic_core.provenance.record import recorded
+from heuristic_core.pruning.learner import PruningRun
+from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork, load_run
+from heuristic_core.tables.parquet import write_table
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    reads_pruned(parser)
+    parser.settings("mechanism", Mechanism)
+    parser.settings("analysis", Analysis)
+    parser.reads(evaluation="encoded evaluation pairs", first="subnetwork of the first round (JSON)")
+    parser.writes(packing="where to write the rounds")
+    parser.device()
+    args = parser.read(arguments)
+    use_threads(1)
+    part, first = args.mechanism.core_free, load_run(args.first)
+    pruner, measure, run = Pruner(args), Measure(args), identity(args)._replace(seed=first.identity.seed)
+    unfinished = pruner.unfinished(args.packing, [part, run, args.analysis.seed], code_digest(__file__))
+    heads, full = pruner.grid.layers * pruner.grid.heads, measure.full()
+    rounds, closed, number = [measure.judged(1, 0, (), first)], (), 1
+    while rounds[-1].faithful(full, part.recovery):
+        closed = tuple(sorted({*closed, *(head for head in rounds[-1].kept if head < heads)}))
+        if len(pruner.grid) - len(closed) < kept_count(len(pruner.grid), run.sparsity):
+            break
+        number += 1
+        draw = numpy_generator(args.analysis.seed, "packing", run.ft_seed, number)
+        sets = [*(matched_set(closed, pruner.grid, draw) for _ in range(part.packing_controls)), closed]
+        runs = [PruningRun(run.sparsity, run.seed, one) for one in sets]
+        found = _pruned(pruner, runs, args.prune.together, unfinished / f"round{number}")
+        for control, (one, subnetwork) in enumerate(zip(sets, found, strict=True), start=1):
+            rounds.append(measure.judged(number, control % len(sets), one, subnetwork))  # 0: the last one
+    about = {name: getattr(run, name) for name in ("study", "model", "task", "ft_seed", "step", "sparsity", "seed")}
+    write_table("packing", packing(rounds, pruner.grid, full, part.recovery, about), args.packing)
+    shutil.rmtree(unfinished)
+
+
+class Measure:
+    """ID accuracy of subnetworks, percent."""
+
+    def __init__(self, args: Namespace):
+        self._evaluator, self._analysis = Evaluator(args), args.analysis
+
+    def full(self) -> float:
+        """Of the full model."""
+        return self._of(())
+
+    def judged(self, number: int, control: int, closed: Sequence[int], found: Subnetwork | FailedRun) -> Round:
+        """What a pruning run of round `number` has found with the components `closed`."""
+        if isinstance(found, FailedRun):
+            return Round(number, control, tuple(closed), None, None, found.reason)
+        value = self._of(found.removed_from(self._evaluator.model.grid))
+        return Round(number, control, tuple(closed), found.kept, value)
+
+    def _of(self, removed: Sequence[int]) -> float:
+        return id_accuracy(self._evaluator.without(removed), self._analysis.class_rule, self._analysis.subsets)
+
+
+def _pruned(pruner: Pruner, runs: Sequence[PruningRun], together: int, state: Path) -> list[Subnetwork | FailedRun]:
+    """What each run finds; `together` of them share a pass. state: path whose name the files of states begin with."""
+    found = []
+    for k in range(0, len(runs), together):
+        found += pruner.prune(runs[k : k + together], state.with_suffix(f".{k}.safetensors"))
+    return [pruner.subnetwork(one, pruner.cell._replace(seed=one.run.seed)) for one in found]
+
+
+if __name__ == "__main__":
+    recorded(main)
