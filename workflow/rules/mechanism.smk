@@ -85,6 +85,8 @@ if STUDY.mechanism.masks:
                 "counter_heads",
                 mechanism=block(STUDY.mechanism, {"masks"}),
                 analysis=block(STUDY.analysis, {"seed"}),
+                **RUN,
+                step=STUDY.last_checkpoint,
             ),
         shell:
             FORK

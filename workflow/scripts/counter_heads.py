@@ -4,7 +4,7 @@ from heuristic_core.analysis.counter_heads import counter_heads, mask_tests
 from heuristic_core.analysis.mask_fit import mask_fit
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.config.mechanism import Mechanism
-from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.jobs.arguments import Arguments, identity
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_table, write_table
 
@@ -13,6 +13,7 @@ def main(arguments=None):
     parser = Arguments(__doc__)
     parser.settings("mechanism", Mechanism)
     parser.settings("analysis", Analysis)
+    parser.identity("ft_seed", "step")
     parser.reads(
         masks="masks and what they score",
         components="components of the sound mid-sparsity subnetworks",
@@ -24,10 +25,11 @@ def main(arguments=None):
     )
     args = parser.read(arguments)
     masks, seed = read_table(args.masks), args.analysis.seed
-    effects = counter_heads(masks, read_table(args.components), args.mechanism.masks.bootstrap, seed)
+    run = {name: values[0] for name, values in identity(args).columns(1, "step").items()}
+    effects = counter_heads(masks, read_table(args.components), run, args.mechanism.masks.bootstrap, seed)
     write_table("counter_heads", effects, args.counter_heads)
-    write_table("mask_fit", mask_fit(masks), args.mask_fit)
-    write_table("mask_tests", mask_tests(masks, seed), args.mask_tests)
+    write_table("mask_fit", mask_fit(masks, run), args.mask_fit)
+    write_table("mask_tests", mask_tests(masks, run, seed), args.mask_tests)
 
 
 if __name__ == "__main__":

@@ -49,8 +49,8 @@ def main(arguments=None):
         about = {"kind": kind, "mask": number, "heads": [heads] * len(scores), "mlps": [mlps] * len(scores)}
         rows.append(scores.assign(**about))
         progress.at(len(rows))
-    table = _with_means(pd.concat(rows), args.analysis.subsets) if rows else pd.DataFrame()
-    write_table("random_masks", frame("random_masks", table.assign(**run.columns(len(table), "step"))), args.masks)
+    table = _with_means(pd.concat(rows), args.analysis.subsets).assign(**run._asdict()) if rows else []
+    write_table("random_masks", frame("random_masks", table), args.masks)
 
 
 def _with_means(rows: pd.DataFrame, subsets: list[str] | None) -> pd.DataFrame:

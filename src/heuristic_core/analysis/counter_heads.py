@@ -5,7 +5,6 @@ drawn by :mod:`heuristic_core.analysis.random_masks`, effects and tests are of
 :mod:`heuristic_core.analysis.mask_effects`.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -25,9 +24,10 @@ from heuristic_core.analysis.mask_effects import (
     resampled,
 )
 from heuristic_core.analysis.randomisation import tails
-from heuristic_core.tables.schemas import COMPONENT, RUN, STEP, SUBSET
+from heuristic_core.tables.schemas import COMPONENT, SUBSET
 
 RANDOM, LEARNED = "random", "learned"
+TESTS = COUNTER, PROFILE, OPPOSITE = "counter", "profile", "opposite"
 PERMUTATIONS = 1000
 TOGETHER = 100  # permutations that are in memory at once
 
@@ -55,13 +55,15 @@ class MaskScores(NamedTuple):
         return self.values[:, ((self.about["group"] == ID) & self.about["subset"].isna()).to_numpy()]
 
 
-def mask_scores(random_masks: pd.DataFrame) -> Iterator[tuple[MaskScores, MaskScores]]:
-    """The random and the learned masks of each run, from table "random_masks"; the pool is what learned ones keep."""
-    for run, rows in random_masks.groupby([*RUN, *STEP]):
-        of_kind = {kind: rows[rows["kind"] == kind] for kind in (RANDOM, LEARNED)}
-        heads = sorted({int(head) for kept in of_kind[LEARNED]["heads"] for head in kept})
-        identity = dict(zip([*RUN, *STEP], run, strict=True))
-        yield tuple(_scores(identity, heads, of_kind[kind]) for kind in (RANDOM, LEARNED))
+def mask_scores(random_masks: pd.DataFrame, run: dict) -> tuple[MaskScores, MaskScores]:
+    """The random and the learned masks of one run, from its table "random_masks"; the pool is what learned ones keep.
+
+    run: identity columns.
+    """
+    of_kind = [random_masks[random_masks["kind"] == kind] for kind in (RANDOM, LEARNED)]
+    heads = sorted({int(head) for kept in of_kind[1]["heads"] for head in kept})
+    random, learned = (_scores(run, heads, rows) for rows in of_kind)
+    return random, learned
 
 
 def _scores(run: dict, heads: list[int], rows: pd.DataFrame) -> MaskScores:
@@ -76,18 +78,20 @@ def _scores(run: dict, heads: list[int], rows: pd.DataFrame) -> MaskScores:
     return MaskScores(run, heads, about.reset_index(drop=True), inside, values.to_numpy(float), numbers)
 
 
-def counter_heads(random_masks: pd.DataFrame, components: pd.DataFrame, bootstrap: int, seed: int) -> pd.DataFrame:
-    """Table "counter_heads" from table "random_masks".
+def counter_heads(
+    random_masks: pd.DataFrame, components: pd.DataFrame, run: dict, bootstrap: int, seed: int
+) -> pd.DataFrame:
+    """Table "counter_heads" of one run from its table "random_masks"; no rows where the pool has no heads.
 
-    components: table "components", which names heads. bootstrap: resamples of masks, the same for all heads and values.
+    components: table "components", which names heads. run: identity columns. bootstrap: resamples of masks, the same
+    for all heads and values.
     """
+    masks, _ = mask_scores(random_masks, run)
+    if not masks.heads:
+        return frame("counter_heads", [])
     names = components[[*COMPONENT]].drop_duplicates("component").set_index("component", drop=False)
-    found = []
-    for masks, _ in mask_scores(random_masks):
-        if masks.heads:
-            rng = numpy_generator(seed, "counter heads", masks.run["ft_seed"])
-            found.append(_of_run(masks, names.loc[masks.heads], bootstrap, rng))
-    return frame("counter_heads", pd.concat(found) if found else [])
+    rng = numpy_generator(seed, "counter heads", run["ft_seed"])
+    return frame("counter_heads", _of_run(masks, names.loc[masks.heads], bootstrap, rng))
 
 
 def _of_run(masks: MaskScores, names: pd.DataFrame, bootstrap: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -103,6 +107,7 @@ def _of_run(masks: MaskScores, names: pd.DataFrame, bootstrap: int, rng: np.rand
     if masks.id_().shape[1]:
         subsets = (masks.about["group"] == OOD) & masks.about["subset"].notna()
         passes[:, subsets.to_numpy()] = counter(masks.inside, masks.ood(), masks.id_())
+        passes[np.isnan(beta)] = None
     count = np.repeat(masks.inside.sum(axis=0)[:, None], len(masks.about), axis=1)
     unknown, few = np.isnan(p), f"fewer than {LEAST} masks have the head, or lack it"
     equal = np.where(unknown, "all masks with the head have one value, and all masks without it", None)
@@ -123,46 +128,46 @@ def _of_run(masks: MaskScores, names: pd.DataFrame, bootstrap: int, rng: np.rand
     return rows.assign(**masks.run, **{name: values.ravel() for name, values in columns.items()})
 
 
-def mask_tests(random_masks: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Table "mask_tests" from table "random_masks": are there counter-heuristic heads, and do heads differ by subset?
+def mask_tests(random_masks: pd.DataFrame, run: dict, seed: int) -> pd.DataFrame:
+    """Table "mask_tests" of one run from its table "random_masks": are there counter-heuristic heads, and do heads
+    differ by subset?
 
     The null distribution of two tests gives what masks score to other masks: p is exact where the first test's heads
     do nothing, and where the second test's heads have the same effect on every OOD subset, so that what one subset has
     more of than the others has nothing to do with heads. Subsets of other difficulty show an effect in other size, as
     accuracy has a floor and a ceiling. So a third test asks for effects of opposite signs.
     """
+    masks, _ = mask_scores(random_masks, run)
+    about = run | {"masks": len(masks.inside)}
+    if (reason := _untested(masks)) is not None:
+        return frame("mask_tests", [about | {"test": test, "reason": reason} for test in TESTS])
+    rng = numpy_generator(seed, "mask tests", run["ft_seed"])
+    order = rng.permuted(np.tile(np.arange(len(masks.inside)), (PERMUTATIONS, 1)), axis=1)
+    parts = [
+        _statistics(masks.inside, masks.ood()[part], masks.id_()[part])
+        for part in np.array_split(order, -(-PERMUTATIONS // TOGETHER))
+    ]
     rows = []
-    for masks, _ in mask_scores(random_masks):
-        about = masks.run | {"masks": len(masks.inside)}
-        if (reason := _untested(masks)) is not None:
-            rows += [about | {"test": test, "reason": reason} for test in ("counter", "profile", "opposite")]
-            continue
-        drawn = {"counter": [], "profile": []}
-        rng = numpy_generator(seed, "mask tests", masks.run["ft_seed"])
-        order = rng.permuted(np.tile(np.arange(len(masks.inside)), (PERMUTATIONS, 1)), axis=1)
-        for part in np.array_split(order, -(-PERMUTATIONS // TOGETHER)):
-            for test, values in _statistics(masks.inside, masks.ood()[part], masks.id_()[part]).items():
-                drawn[test] += values.tolist()
-        observed = _statistics(masks.inside, masks.ood(), masks.id_())
-        for test, draws in drawn.items():
-            p, p_below = tails(np.array(draws), float(observed[test]))
-            row = {"test": test, "observed": float(observed[test]), "expected": float(np.mean(draws))}
-            rows.append(about | row | {"p": p, "p_below": p_below, "draws": PERMUTATIONS})
-        p = opposite(masks.inside, masks.ood())
-        rows.append(about | {"test": "opposite", "observed": float((p < LEVEL).sum()), "p": float(p.min())})
+    for test, observed in _statistics(masks.inside, masks.ood(), masks.id_()).items():
+        draws = np.concatenate([part[test] for part in parts])
+        p, p_below = tails(draws, float(observed))
+        row = {"test": test, "observed": float(observed), "expected": draws.mean(), "p": p, "p_below": p_below}
+        rows.append(about | row | {"draws": PERMUTATIONS})
+    p = opposite(masks.inside, masks.ood())
+    rows.append(about | {"test": OPPOSITE, "observed": float((p < LEVEL).sum()), "p": float(p.min())})
     return frame("mask_tests", rows)
 
 
 def _untested(masks: MaskScores) -> str | None:
     """Why there is no test; None if there is."""
-    if not masks.heads:
-        return "subnetworks keep no head outside the core"
+    if not len(masks.inside):
+        return "no sound mid-sparsity subnetwork keeps a head outside the core"
     if masks.ood().shape[1] < 2 or not masks.id_().shape[1]:
         return "tests need two OOD subsets and an ID subset"
-    if np.isnan(effects(masks.inside, masks.ood()).beta).all():
-        return f"no head is in {LEAST} masks and absent from {LEAST}"
+    if np.isnan(effects(masks.inside, masks.ood()).p).all():
+        return "no OOD accuracy varies among masks with a head, or among masks without it"
     return None
 
 
 def _statistics(inside: np.ndarray, ood: np.ndarray, id_: np.ndarray) -> dict[str, np.ndarray]:
-    return {"counter": counter(inside, ood, id_).sum(axis=(-2, -1)), "profile": profile_variance(inside, ood)}
+    return {COUNTER: counter(inside, ood, id_).sum(axis=(-2, -1)), PROFILE: profile_variance(inside, ood)}

@@ -109,4 +109,4 @@ def opposite(inside: np.ndarray, ood: np.ndarray) -> np.ndarray:
     up = np.where(np.isnan(found.p), 1, np.where(found.beta > 0, found.p / 2, 1 - found.p / 2))
     one_sided = np.stack([up, 1 - up])
     one_sided[:, np.isnan(found.p)] = 1
-    return np.minimum(1, tested * ood.shape[1] * one_sided.min(axis=2).max(axis=0))
+    return np.minimum(1, max(tested, 1) * ood.shape[1] * one_sided.min(axis=2).max(axis=0))

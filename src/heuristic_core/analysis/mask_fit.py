@@ -16,15 +16,16 @@ from heuristic_core.analysis.mask_effects import FLAT
 from heuristic_core.tables.schemas import SUBSET
 
 
-def mask_fit(random_masks: pd.DataFrame) -> pd.DataFrame:
-    """Table "mask_fit" from table "random_masks"."""
-    found = []
-    for random, learned in mask_scores(random_masks):
-        enough = len(random.inside) // 2 > len(random.heads) + 1
-        reason = None if enough else f"half of {len(random.inside)} masks are too few for {len(random.heads)} heads"
-        found.append(_rows(LEARNED, learned, fitted(random, learned) if enough else None, reason))
-        found.append(_rows(RANDOM, random, _crossed(random) if enough else None, reason))
-    return frame("mask_fit", pd.concat(found) if found else [])
+def mask_fit(random_masks: pd.DataFrame, run: dict) -> pd.DataFrame:
+    """Table "mask_fit" of one run from its table "random_masks"; no rows where the pool has no heads."""
+    random, learned = mask_scores(random_masks, run)
+    if not random.heads:
+        return frame("mask_fit", [])
+    enough = len(random.inside) // 2 > len(random.heads) + 1
+    reason = None if enough else f"half of {len(random.inside)} masks are too few for {len(random.heads)} heads"
+    predicted = (fitted(random, learned), _crossed(random)) if enough else (None, None)
+    of_kind = zip((LEARNED, RANDOM), (learned, random), predicted, strict=True)
+    return frame("mask_fit", pd.concat([_rows(*one, reason) for one in of_kind]))
 
 
 def coefficients(inside: np.ndarray, values: np.ndarray) -> np.ndarray:
