@@ -109,8 +109,8 @@ def _of_run(masks: MaskScores, names: pd.DataFrame, bootstrap: int, rng: np.rand
         passes[:, subsets.to_numpy()] = counter(masks.inside, masks.ood(), masks.id_())
         passes[np.isnan(beta)] = None
     count = np.repeat(masks.inside.sum(axis=0)[:, None], len(masks.about), axis=1)
-    unknown, few = np.isnan(p), f"fewer than {LEAST} masks have the head, or lack it"
-    equal = np.where(unknown, "all masks with the head have one value, and all masks without it", None)
+    unknown, few = np.isnan(p), f"fewer than {LEAST} masks have the head, or lack it, or two for each coefficient"
+    equal = np.where(unknown, "heads leave no error: all masks have the same value, or are explained wholly", None)
     columns = {
         "included": count,
         "excluded": len(masks.inside) - count,
@@ -165,7 +165,7 @@ def _untested(masks: MaskScores) -> str | None:
     if masks.ood().shape[1] < 2 or not masks.id_().shape[1]:
         return "tests need two OOD subsets and an ID subset"
     if np.isnan(effects(masks.inside, masks.ood()).p).all():
-        return "no OOD accuracy varies among masks with a head, or among masks without it"
+        return "OOD accuracy does not vary, or masks are too few for the heads"
     return None
 
 

@@ -1,4 +1,9 @@
-"""What keeping a head adds to the accuracy of random masks: differences of means, their tests, and permutations.
+"""What keeping a head adds to the accuracy of random masks: coefficients, their tests, and permutations.
+
+beta is what masks with a head score on average more than masks without it. As heads are drawn independently, beta is the
+head's coefficient in the regression on all heads, whether effects are additive or not. Least squares estimate it without
+the noise that the other heads make: with half the error of a difference of two means in the miniature. Errors are
+consistent under heteroscedasticity (HC3: MacKinnon and White 1985), as the model need not hold.
 
 Arrays are of masks x heads (`inside`: 1 where a mask keeps the head) and of masks x values (accuracies in percent, or
 J in points). Values may have axes before these two, such as permutations.
@@ -10,58 +15,75 @@ import numpy as np
 from scipy.special import stdtr
 from scipy.stats import false_discovery_control
 
-LEAST = 3  # masks with the head, and without it, from which a difference is taken
+LEAST = 3  # masks with a head, and without it, that its effect is taken from
 LEVEL = 0.05  # of the false discovery rate
 ID_MARGIN = 1.0  # points of ID accuracy: a head that changes no more of it is no part of the task
 FLAT = 1e-9  # points, or points squared: what rounding alone makes of equal values
+TOGETHER = 100  # resamples that are in memory at once
 
 
 class Effects(NamedTuple):
-    """beta: mean of masks with a head minus that of masks without, [..., heads, values], NaN below `LEAST` masks.
-
-    p: Welch's t test, two-sided; NaN where beta is, and where neither side varies.
-    """
+    """beta: [..., heads, values], points; NaN of a head that fewer than `LEAST` masks have or lack, and of all heads
+    where masks are fewer than two for each coefficient. p: two-sided; NaN where beta is, and where no error is left."""
 
     beta: np.ndarray
     p: np.ndarray
 
 
+def estimable(inside: np.ndarray) -> np.ndarray:
+    """Which heads have an effect that masks can tell: bool [heads]."""
+    count = inside.sum(axis=0)
+    known = (count >= LEAST) & (len(inside) - count >= LEAST)
+    return known & (len(inside) >= 2 * (known.sum() + 1))
+
+
 def effects(inside: np.ndarray, values: np.ndarray) -> Effects:
     """The effect of every head on every value."""
-    values = values - values.mean(axis=-2, keepdims=True)  # before squares are summed: they would swallow digits
-    inside = np.asarray(inside, dtype=float)
-    sides = []
-    for side in (inside, 1 - inside):
-        count = side.sum(axis=0)[:, None]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            mean = side.T @ values / count
-            variance = (side.T @ values**2 - count * mean**2) / (count - 1)
-        sides.append((count, mean, np.where(variance > FLAT, variance, 0)))
-    (n, mean, variance), (m, other, other_variance) = sides
-    known = (n >= LEAST) & (m >= LEAST)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        difference = mean - other
-        beta = np.where(known, np.where(np.abs(difference) > FLAT, difference, 0), np.nan)
-        own, others = variance / n, other_variance / m
-        error = own + others
-        freedom = error**2 / (own**2 / (n - 1) + others**2 / (m - 1))
-        p = 2 * stdtr(freedom, -np.abs(beta) / np.sqrt(error))
-    return Effects(beta, np.where(known & (error > 0), p, np.nan))
+    shape = (*values.shape[:-2], inside.shape[1], values.shape[-1])
+    beta, p = np.full(shape, np.nan), np.full(shape, np.nan)
+    known = estimable(inside)
+    if not known.any():
+        return Effects(beta, p)
+    design = _design(inside[:, known])
+    inverse = np.linalg.pinv(design)
+    values = values - values.mean(axis=-2, keepdims=True)  # equal values become zeros, and have no error
+    found = inverse @ values
+    leverage = (design * inverse.T).sum(axis=1)
+    errors = (values - design @ found) / np.maximum(1 - leverage, FLAT)[:, None]
+    variance = inverse[1:] ** 2 @ errors**2
+    found, freedom = found[..., 1:, :], len(design) - design.shape[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        both = 2 * stdtr(freedom, -np.abs(found) / np.sqrt(variance))
+    beta[..., known, :] = np.where(np.abs(found) > FLAT, found, 0)
+    p[..., known, :] = np.where(variance > FLAT, both, np.nan)
+    return Effects(beta, p)
 
 
 def resampled(inside: np.ndarray, values: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
     """beta in `count` draws of the masks with replacement, the same draws for all: [count, heads, values].
 
-    NaN in a draw in which all masks, or none, have the head.
+    NaN of a head that no effect is known of, and in a draw whose masks all have the head, or all lack it.
     """
-    masks = len(values)
+    masks, known = len(values), estimable(inside)
+    found = np.full((count, inside.shape[1], values.shape[1]), np.nan)
+    if not known.any():
+        return found
+    design = _design(inside[:, known])
     times = rng.multinomial(masks, np.full(masks, 1 / masks), size=count).astype(float)
-    found = np.empty((count, inside.shape[1], values.shape[1]))
-    for head, kept in enumerate(np.asarray(inside, dtype=float).T):
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means = [(times * side) @ values / (times @ side)[:, None] for side in (kept, 1 - kept)]
-        found[:, head] = means[0] - means[1]
+    for start in range(0, count, TOGETHER):
+        drawn = times[start : start + TOGETHER]
+        weighted = drawn[:, :, None] * design
+        squares, products = weighted.swapaxes(1, 2) @ design, weighted.swapaxes(1, 2) @ values
+        betas = (np.linalg.pinv(squares, hermitian=True) @ products)[:, 1:]
+        having = drawn @ design[:, 1:]
+        constant = (having == 0) | (having == masks)
+        found[start : start + TOGETHER, known] = np.where(constant[..., None], np.nan, betas)
     return found
+
+
+def _design(inside: np.ndarray) -> np.ndarray:
+    """An intercept and the heads: [masks, 1 + heads]."""
+    return np.column_stack([np.ones(len(inside)), inside])
 
 
 def adjusted(p: np.ndarray) -> np.ndarray:

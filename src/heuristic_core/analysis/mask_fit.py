@@ -1,9 +1,8 @@
 """Are effects of heads additive? Accuracies of learned subnetworks, predicted from random masks.
 
-The model has an intercept and a coefficient for each head, by least squares on the random masks. Differences of means
-(beta) are unbiased as well, but each has the noise of all other heads, and a prediction adds these up over 20 heads.
-Learned subnetworks took no part in the fit. The ceiling for them is the same model of one half of the random masks,
-which predicts the other half. All learned subnetworks may differ from random masks in their MLPs.
+The model has an intercept and the coefficient of each head, beta, by least squares on the random masks. Learned
+subnetworks took no part in the fit. The ceiling for them is the same model of one half of the random masks, which
+predicts the other half. All learned subnetworks may differ from random masks in their MLPs.
 """
 
 import numpy as np

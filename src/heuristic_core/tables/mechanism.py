@@ -20,10 +20,11 @@ RANDOM_MASKS = {
     "counter_heads": RUN | STEP | COMPONENT | VALUE | {
         "included": (INT, "random masks with the head"),
         "excluded": (INT, "random masks without it"),
-        "beta": (REAL, "points, mean accuracy (or J) of masks with the head minus that of masks without it"),
+        "beta": (REAL, "points of accuracy (or J) by which masks with the head exceed masks without it: least squares "
+                       "on all heads"),
         "low": (REAL, "2.5th percentile of beta, bootstrap over masks; null where a value does not vary"),
         "high": (REAL, "97.5th percentile"),
-        "p": (REAL, "two-sided, Welch's t test; null where beta or its error is unknown"),
+        "p": (REAL, "two-sided t test with robust errors (HC3); null where beta or its error is unknown"),
         "q": (REAL, "p adjusted for the false discovery rate (Benjamini and Hochberg) over all heads and all values of "
                     "one kind: all subsets of a group, all its families, or its mean alone"),
         "counter": (BOOL, "counter-heuristic on this OOD subset: beta above 0, q below 0.05, and the head's beta on ID "
