@@ -206,6 +206,7 @@ CLAIM_TABLES = [
     "lesions",
     "lesion_accuracy",
     "runs",
+    "mask_tests",
 ]
 OWN = Shown(
     prefix="",

@@ -1,9 +1,9 @@
 """What keeping a head adds to the accuracy of random masks: coefficients, their tests, and permutations.
 
-beta is what masks with a head score on average more than masks without it. As heads are drawn independently, beta is the
-head's coefficient in the regression on all heads, whether effects are additive or not. Least squares estimate it without
-the noise that the other heads make: with half the error of a difference of two means in the miniature. Errors are
-consistent under heteroscedasticity (HC3: MacKinnon and White 1985), as the model need not hold.
+beta is what masks with a head score on average more than masks without it. As heads are drawn independently, this is
+the head's coefficient in the regression on all heads, whether effects are additive or not. Least squares estimate it
+without the noise that the other heads make: with half the error of a difference of two means in the miniature. Errors
+are consistent under heteroscedasticity (HC3: MacKinnon and White 1985), as the model need not hold.
 
 Arrays are of masks x heads (`inside`: 1 where a mask keeps the head) and of masks x values (accuracies in percent, or
 J in points). Values may have axes before these two, such as permutations.
