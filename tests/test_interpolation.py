@@ -182,5 +182,5 @@ def test_ends_that_are_near_have_no_path():
 
 def test_fewer_than_two_subnetworks_are_told():
     found = interpolation({1: frozenset({0})}, additive({}), GRID, ANALYSIS, RUN)
-    assert found["reason"].tolist() == ["1 sound mid-sparsity subnetworks, and two are needed"]
+    assert found["reason"].tolist() == ["sound mid-sparsity subnetworks: 1, and 2 are needed"]
     assert found["accuracy"].isna().all() and found["heuristic"].isna().all()

@@ -54,7 +54,7 @@ def interpolation(
     :func:`heuristic_core.evaluation.evaluate.predictions` gives them. run: identity columns.
     """
     if len(learned) < 2:
-        reason = f"{len(learned)} sound mid-sparsity subnetworks, and two are needed"
+        reason = f"sound mid-sparsity subnetworks: {len(learned)}, and 2 are needed"
         return frame("interpolation", [run | {"reason": reason}])
     halves = Halves(predict, analysis)
     ends = ends_of(learned, halves.ood)

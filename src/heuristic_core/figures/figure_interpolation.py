@@ -33,8 +33,8 @@ def draw(tables, settings, context):
         first = of_seed.iloc[0]
         left.set_title(_title(seed, first), loc="left")
         if pd.notna(first["reason"]):
-            for ax in (left, right):
-                told(ax, first["reason"])
+            told(left, first["reason"])
+            right.remove()
             continue
         _path(left, of_seed)
         _singles(right, of_seed[of_seed["role"].isin(SINGLE) & (of_seed["group"] == OOD)])

@@ -31,4 +31,4 @@ def seed_label(ft_seed: int) -> str:
 def told(ax, reason: str) -> None:
     """Write into an empty panel why it is empty."""
     ax.text(0.5, 0.5, fill(reason, 44), transform=ax.transAxes, ha="center", va="center")
-    ax.set(xticks=[], yticks=[])
+    ax.set_axis_off()
