@@ -1,6 +1,7 @@
 """The synthetic tables together, what is drawn from them, and ways to look at it."""
 
 import figure_head_tables as heads
+import figure_mask_tables as masks
 import figure_tables as models
 import numpy as np
 import pandas as pd
@@ -28,6 +29,8 @@ def build():
         "head_frequency": heads.frequency_rows(core), "rank_correlation": heads.rank_correlation_rows(),
         "attention": heads.attention_rows(rng), "attention_maps": heads.attention_map_rows(rng),
         "ablations": heads.ablation_rows(rng), "controls": models.control_rows(rng),
+        "counter_heads": masks.counter_head_rows(rng), "mask_tests": masks.mask_test_rows(),
+        "interpolation": masks.interpolation_rows(),
     }  # fmt: skip
     return tables | {name: table(name, list(of_table)) for name, of_table in rows.items()}
 

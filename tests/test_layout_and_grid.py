@@ -195,6 +195,7 @@ def test_every_target_of_the_paper_has_a_name_and_every_study_its_own():
     assert wanted <= set(TARGETS)
     more = {"checkpoints": (1, 2), "repeats": (1,), "lesions": ("overlap",), "pretraining": (0,)}
     more["parts"] = tuple(Mechanism.model_fields)
+    more |= {"parts": tuple(Mechanism.model_fields)}
     base = Context.of(study()).model_copy(update=more)
     reachable = set()
     for model, task in product(("bert", "roberta", "gpt2"), ("mnli", "qqp")):

@@ -7,6 +7,7 @@ from planning import BERT, HUNDRED, PAPER
 from heuristic_core.common.errors import InputError
 from heuristic_core.config import load_study
 from heuristic_core.config.lesion import Lesion
+from heuristic_core.config.mechanism import Interpolation, Masks, Mechanism
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.plan.devices import device, hours
 from heuristic_core.plan.memory import memory
@@ -89,6 +90,20 @@ def test_a_lesioned_run_does_the_work_of_fine_tuning():
     disks = [disk(study, BERT, HUNDRED, work_of(study, BERT, HUNDRED)) for study in (PAPER, lesioned)]
     passing = after["lesioned evaluation in passing"].pairs
     assert disks[1]["predictions"] - disks[0]["predictions"] == pytest.approx(passing * PREDICTION)
+
+
+def test_random_masks_and_what_is_between_subnetworks_are_counted():
+    parts = Mechanism(masks=Masks(count=100, pairs=10), interpolation=Interpolation())
+    study = PAPER.model_copy(update={"mechanism": parts})
+    before, after = (by_name(one, BERT, HUNDRED) for one in (PAPER, study))
+    assert after.keys() - before.keys() == {"masks", "interpolation"}
+    assert after["masks"].times == 100 + 12 and after["masks"].rules == ("masks",)
+    assert after["masks"].pairs == 112 * min(HUNDRED.evaluation.pairs, 10 * HUNDRED.subsets)
+    apart = round(PAPER.grid.mid * (1 - PAPER.grid.mid) * 12 * 13)
+    # All learned ones, every component out of the one that generalises, and both halves of the greedy path.
+    assert after["interpolation"].times == 12 + apart + 2 * sum(range(1, apart + 1))
+    assert needs(study)["interpolation"].mem_mb > needs(PAPER)["interpolation"].mem_mb
+    assert needs(study)["masks"].runtime > needs(PAPER)["masks"].runtime
 
 
 # ---- hours

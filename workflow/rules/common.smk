@@ -164,6 +164,7 @@ CLAIM_TABLES = [
     "core_free_runs",
     "packing",
     "entry",
+    "mask_tests",
 ]
 OWN = Shown(
     prefix="",

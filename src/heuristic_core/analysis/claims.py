@@ -12,6 +12,7 @@ from heuristic_core.analysis import (  # noqa: F401  each registers its statisti
     statistics_masks,
     statistics_needs,
     statistics_overlap,
+    statistics_random_masks,
     statistics_single_heads,
     statistics_sizes,
     statistics_sparsity,

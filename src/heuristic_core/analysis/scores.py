@@ -72,7 +72,7 @@ def accuracies(
     subsets: the subsets that enter group means; None for all. failed: runs without predictions, whose rows are null.
     """
     models = predictions[CELLS].drop_duplicates().reset_index(drop=True)
-    full = int(models.index[models["seed"].isna()][0])
+    full = np.full(len(models), models.index[models["seed"].isna()][0])
     parts = list(scores(predictions, logits, CELLS, rule, bootstrap, seed))
     absent = pd.DataFrame([one.identity._asdict() | {"reason": one.reason} for one in failed])
 
@@ -86,7 +86,7 @@ def accuracies(
         groups.append(rows({"group": group, "subsets": len(of_group)}, _columns(of_group, full)))
     whole, families = (
         [
-            rows({"group": one.group, "family": one.family, "subsets": len(one.parts)}, _measured(one, full))
+            rows({"group": one.group, "family": one.family, "subsets": len(one.parts)}, compared_measure(one, full))
             for one in found
         ]
         for found in measures(entering)
@@ -121,7 +121,7 @@ def _entering(parts: Sequence[Scores], subsets: Collection[str] | None) -> list[
     return [one for one in parts if not subsets or one.identity["subset"] in subsets]
 
 
-def _accuracy(parts: list[Scores]) -> dict:
+def _accuracy(parts: Sequence[Subset]) -> dict:
     """Accuracy with its interval, by model: of one subset, or the unweighted mean over several."""
     count = sum(part.resamples.units for part in parts)
     accuracy = _mean(parts, lambda part: 100 * part.correct.mean(axis=0))
@@ -136,34 +136,39 @@ def _accuracy(parts: list[Scores]) -> dict:
     }
 
 
-def _columns(parts: list[Scores], full: int) -> dict:
-    """The same, and the comparison with the model at position `full`."""
+def compared(parts: Sequence[Subset], reference: np.ndarray) -> dict:
+    """The same, and how far every model is from its reference, paired: [models], the position of another model."""
     columns = _accuracy(parts)
-    change = columns["accuracy"] - columns["accuracy"][full]
-    draws = [part.draws - part.draws[:, full : full + 1] for part in parts]
-    compared = np.arange(len(change)) != full
-    low, high = of_change(*interval(draws, _units(parts), change), columns["units"], compared)
-    return columns | {
-        "change": change,
-        "change_low": low,
-        "change_high": high,
-        "agreement": _mean(parts, lambda part: _agreement(part.logits, full)),
-        "kl": _mean(parts, lambda part: _kl(part.logits, full)),
-    }
+    change = columns["accuracy"] - columns["accuracy"][reference]
+    draws = [part.draws - part.draws[:, reference] for part in parts]
+    low, high = of_change(*interval(draws, _units(parts), change), columns["units"], _changed(reference))
+    return columns | {"change": change, "change_low": low, "change_high": high}
 
 
-def _measured(measure: Measure, full: int) -> dict:
-    """The same of J or AUC; a measure of models has no agreement or KL of its own."""
-    compared = np.arange(len(measure.value)) != full
-    change, low, high = measure.effect(lambda values: values - values[..., full : full + 1], compared)
+def compared_measure(measure: Measure, reference: np.ndarray) -> dict:
+    """The same of J or AUC."""
+    change, low, high = measure.effect(lambda values: values - values[..., reference], _changed(reference))
     return measure.columns() | {"change": change, "change_low": low, "change_high": high}
 
 
-def _units(parts: list[Scores]) -> list[int]:
+def _columns(parts: list[Scores], full: np.ndarray) -> dict:
+    """Accuracy, and the comparison with the full model; a measure of models has no agreement or KL of its own."""
+    return compared(parts, full) | {
+        "agreement": _mean(parts, lambda part: _agreement(part.logits, full[0])),
+        "kl": _mean(parts, lambda part: _kl(part.logits, full[0])),
+    }
+
+
+def _changed(reference: np.ndarray) -> np.ndarray:
+    """Whether a model is another one than its reference."""
+    return np.arange(len(reference)) != reference
+
+
+def _units(parts: Sequence[Subset]) -> list[int]:
     return [part.resamples.units for part in parts]
 
 
-def _mean(parts: list[Scores], value) -> np.ndarray:
+def _mean(parts: Sequence[Subset], value) -> np.ndarray:
     return np.mean([value(part) for part in parts], axis=0)
 
 

@@ -124,6 +124,8 @@ class Figures(Block):
     figure_lesion: Figure = Figure()
     figure_transplant: Figure = Figure()
     figure_entry: Figure = Figure()
+    figure_counter_heads: Figure = Figure()
+    figure_interpolation: Figure = Figure()
     table3: Figure = Figure()
     table4: Figure = Figure()
     table5: Figure = Figure()

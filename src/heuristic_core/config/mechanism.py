@@ -30,7 +30,12 @@ class Masks(Block):
 
     count: Annotated[int, Field(ge=20)] = Field(300, description="random subnetworks")
     bootstrap: PositiveInt = Field(1000, description="resamples of the random subnetworks behind every interval")
-    pairs: PositiveInt | None = Field(None, description=PAIRS)
+    pairs: PositiveInt | None = Field(
+        None, description="of each OOD and OOD-entailment subset, this number of pairs, the first; default: all"
+    )
+    id_pairs: PositiveInt | None = Field(
+        None, description="of each in-domain subset, this number of pairs, the first; default: all"
+    )
 
 
 class Interpolation(Block):

@@ -54,6 +54,7 @@ FIELDS_OF = {
     "resamples": "bootstrap",
     "draws": "resample_draws",
     "permutations": "permutations",
+    "subnetworks": "Masks.count",
     "times uniform": "overlap_times_uniform",
     "dots per inch": "dpi",
     "": "seed seeds curve_seeds repeats learning_rate controller_learning_rate weight_decay controller_weight_decay "

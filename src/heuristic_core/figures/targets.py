@@ -71,6 +71,12 @@ TARGETS = {
     "figure_entry": Target(
         ("entry_frequency", "finetune_accuracy"), "When heads enter subnetworks over fine-tuning", part="entry"
     ),
+    "figure_counter_heads": Target(
+        ("counter_heads", "mask_tests"), "What heads add to random subnetworks that contain the core", part="masks"
+    ),
+    "figure_interpolation": Target(
+        ("interpolation",), "From a subnetwork that follows the heuristic to one that generalises", part="interpolation"
+    ),
     "table3": Target(("ablations",), "Ablating core heads from the full model", model="bert", task="mnli"),
     "table4": Target(("ablations",), "Ablating core heads from the full model", "table3", model="bert", task="qqp"),
     "table5": Target(("accuracy", "summary"), "Subnetworks of the mid sparsity, subset by subset", also=RUNS),

@@ -1,5 +1,7 @@
 """Numbers and names as figures and tables write them."""
 
+from textwrap import fill
+
 import pandas as pd
 
 
@@ -24,3 +26,9 @@ def percent(share: float) -> str:
 
 def seed_label(ft_seed: int) -> str:
     return f"fine-tuning seed {ft_seed}"
+
+
+def told(ax, reason: str) -> None:
+    """Write into an empty panel why it is empty."""
+    ax.text(0.5, 0.5, fill(reason, 44), transform=ax.transAxes, ha="center", va="center")
+    ax.set_axis_off()

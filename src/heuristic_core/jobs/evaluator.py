@@ -1,7 +1,7 @@
 """A checkpoint and its evaluation pairs as one object, for scripts that evaluate many changes of one model."""
 
 from argparse import Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -18,8 +18,8 @@ from heuristic_core.tasks.encoded import Encoded
 class Evaluator:
     """The model of a checkpoint, its component means, and the pairs on which it is evaluated."""
 
-    def __init__(self, args: Namespace, pairs: int | None = None):
-        """args: what :func:`reads_checkpoint` declared. pairs: of each subset, the first; None for all."""
+    def __init__(self, args: Namespace, pairs: int | Mapping[str, int | None] | None = None):
+        """args: what :func:`reads_checkpoint` declared. pairs: of each subset, the first, or by group; None for all."""
         self.model = load_model(args.checkpoint, args.device, args.precision)
         self.means = ComponentMeans.load(args.means).to(self.model)
         self.evaluation = Encoded.load(args.evaluation).thinned(pairs)

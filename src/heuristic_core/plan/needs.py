@@ -71,6 +71,8 @@ def _bytes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
         "core_free": peak["gather"] + evaluation,
         "packing": peak["pruning"] + evaluation,
         "transplant": evaluation,
+        "masks": evaluation,
+        "interpolation": evaluation + PASSING_ROW * _between_pairs(study, shape, data),
         "finetune_accuracy": peak["finetune_accuracy"],
         "lesion_accuracy": peak["finetune_accuracy"],
         "gather": peak["gather"],
@@ -116,11 +118,18 @@ def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
         "ablate": took["ablations"] / runs,
         "evaluate_controls": took["controls"] / runs + whole,
         **{rule: sum(took[part.name] for part in work if rule in part.rules) / runs + whole for rule in FURTHER},
+        **{part: took.get(part, 0) / runs for part in ("masks", "interpolation")},
         "finetune_accuracy": scoring,
         "lesion_accuracy": scoring,
         "gather": rows * len(grid) / len(study.grid.checkpoints) / DRAWS,
         "ablations": runs * _ablated_rows(study, shape, data) * study.analysis.bootstrap / DRAWS,
     }
+
+
+def _between_pairs(study: Study, shape: Shape, data: StudyPairs) -> float:
+    """Pairs of all subnetworks of one fine-tuning seed that part `interpolation` evaluates."""
+    work = work_of(study, shape, data)
+    return sum(part.pairs for part in work if part.name == "interpolation") / len(study.finetune.seeds)
 
 
 def _ablated_rows(study: Study, shape: Shape, data: StudyPairs) -> int:

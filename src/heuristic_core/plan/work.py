@@ -4,6 +4,7 @@ Products with weights and attention's own are counted over real tokens; padding,
 throughput. Backward passes cost twice a forward pass where weights learn, once where gates alone do.
 """
 
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from heuristic_core.analysis.ablation_sets import ablated, joint_sets, single_sets, with_draws
@@ -11,6 +12,7 @@ from heuristic_core.analysis.triples import triple_sets
 from heuristic_core.config import Study
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.grid import Cell, cells, repeats, spread
+from heuristic_core.config.mechanism import Interpolation, Masks
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.plan.pairs import StudyPairs
 from heuristic_core.plan.shapes import Shape
@@ -101,7 +103,23 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         evaluation("controls", ("evaluate_controls",), len(controls), _kept(controls)),
         *(further_runs() if study.mechanism.core_free else []),
         *([transplanted()] if study.mechanism.transplant else []),
+        *_between(study, shape, data, evaluation),
     ]
+
+
+def _between(study: Study, shape: Shape, data: StudyPairs, evaluation: Callable[..., Work]) -> Iterator[Work]:
+    """Random masks, and what is between two learned subnetworks, of which each lacks the share of random ones."""
+    kept, learned, parts = 1 - study.grid.mid, len(study.grid.seeds), study.mechanism
+
+    def work(name: str, part: Masks | Interpolation, models: int) -> Work:
+        pairs = min(data.evaluation.pairs, (part.pairs or data.evaluation.pairs) * data.subsets)
+        return evaluation(name, (name,), models, kept, pairs)
+
+    if parts.masks:
+        yield work("masks", parts.masks, parts.masks.count + learned)
+    if parts.interpolation:
+        apart = round(kept * (1 - kept) * shape.layers * (shape.heads + 1))
+        yield work("interpolation", parts.interpolation, learned + apart + apart * (apart + 1))
 
 
 def evaluations_in_passing(tune: Finetune) -> int:

@@ -33,6 +33,7 @@ from heuristic_core.tables.columns import (
 )
 from heuristic_core.tables.further_runs import FURTHER_RUNS
 from heuristic_core.tables.masks import MASKS
+from heuristic_core.tables.mechanism import MECHANISM
 
 SCHEMAS = {
     "sentences": {
@@ -167,6 +168,7 @@ SCHEMAS = {
     },
     **MASKS,
     **FURTHER_RUNS,
+    **MECHANISM,
     "summary": {**RUN, "ft_seed": (INT, "fine-tuning seed; null over fine-tuning seeds")} | STEP | {
         "sparsity": CELL["sparsity"],
     } | SUBSET | {

@@ -1,7 +1,7 @@
 """Encoded sentence pairs: flat token arrays with offsets, in one safetensors file."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -83,17 +83,18 @@ class Encoded:
         """The pairs of all subsets of group `name`, without subsets."""
         return self.take(np.concatenate([np.arange(s.start, s.stop) for s in self.subsets if s.group == name]))
 
-    def thinned(self, count: int | None) -> "Encoded":
-        """At most the first `count` pairs of every subset; all for None."""
+    def thinned(self, count: int | Mapping[str, int | None] | None) -> "Encoded":
+        """At most the first `count` pairs of every subset; all for None. A mapping has the count of each group."""
         if count is None:
             return self
-        subsets, start = [], 0
+        subsets, start, places = [], 0, []
         for s in self.subsets:
-            size = min(count, s.stop - s.start)
+            limit = count[s.group] if isinstance(count, Mapping) else count
+            size = min(limit or s.stop - s.start, s.stop - s.start)
             subsets.append(replace(s, start=start, stop=start + size))
+            places.append(np.arange(s.start, s.start + size))
             start += size
-        starts = [np.arange(s.start, min(s.start + count, s.stop)) for s in self.subsets]
-        return self.take(np.concatenate(starts), tuple(subsets))
+        return self.take(np.concatenate(places), tuple(subsets))
 
     def take(self, pairs: np.ndarray, subsets: tuple[Subset, ...] = ()) -> "Encoded":
         """The pairs at `pairs` (int64 [m]), in this order; one may occur again."""

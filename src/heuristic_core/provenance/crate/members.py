@@ -25,6 +25,8 @@ MECHANISM: dict[str, tuple[str, ...]] = {
     "core_free": ("core_free", "core_free_runs", "packing"),
     "transplant": ("transplant",),
     "entry": ("entry", "entry_frequency"),
+    "masks": ("random_masks", "counter_heads", "mask_fit", "mask_tests"),
+    "interpolation": ("interpolation",),
 }
 LESIONED = ("lesions", "lesion_accuracy")  # of studies that fine-tune without heads
 PRETRAINED = ("pretraining_trace", "pretraining_attention")  # of studies that pre-train their model

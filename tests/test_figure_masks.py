@@ -1,0 +1,57 @@
+"""Figures of random masks and of what is between two subnetworks."""
+
+import pytest
+from drawn import TABLES, settings
+from figure_mask_tables import HEADS
+from figure_tables import CONTEXT, FT_SEEDS
+from matplotlib.patches import Rectangle
+
+from heuristic_core.config.analysis import Figure
+from heuristic_core.figures import draw
+from heuristic_core.figures.figure_counter_heads import COUNTER
+
+
+def outlined(ax):
+    return [p.get_xy() for p in ax.patches if isinstance(p, Rectangle) and p.get_edgecolor()[:3] != (0, 0, 0)]
+
+
+def test_only_what_is_significant_has_a_number_and_what_is_counter_heuristic_an_outline(drawn):
+    figure, marks = drawn["figure_counter_heads"]
+    rows = len(set(marks["row"]))
+    assert len(marks) == len(FT_SEEDS) * len(HEADS) * rows
+    for ax in figure.axes[: len(FT_SEEDS)]:
+        assert [text.get_text() for text in ax.texts if text.get_text()] == ["38"]
+        assert [label.get_text() for label in ax.get_xticklabels()] == ["0.0", "0.1", "0.2", "1.0", "1.1", "1.2"]
+        names = [label.get_text() for label in ax.get_yticklabels()]
+        assert names[-4:] == ["", "ID", " ", "J"] and len(names) == rows + 2
+        assert outlined(ax) == [(5, names.index("ln_prep"))]
+    assert len(marks[marks["counter"] == True]) == len(FT_SEEDS)  # noqa: E712 (nulls)
+    assert COUNTER != "black"
+
+
+def test_chosen_subsets_are_in_their_order():
+    figure, _ = draw("figure_counter_heads", TABLES, Figure(subsets=["cn_if", "in_domain", "ln_prep"]), CONTEXT)
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["cn_if", "ln_prep", "", "ID", " ", "J"]
+    with pytest.raises(ValueError, match="figure_counter_heads: no subset 'nowhere'"):
+        draw("figure_counter_heads", TABLES, Figure(subsets=["nowhere"]), CONTEXT)
+
+
+def test_a_run_without_heads_outside_its_core_says_so():
+    reason = "no sound mid-sparsity subnetwork keeps a head outside the core"
+    told = TABLES["mask_tests"].assign(p=None, reason=reason)
+    tables = TABLES | {"mask_tests": told, "counter_heads": TABLES["counter_heads"].head(0)}
+    figure, marks = draw("figure_counter_heads", tables, settings("figure_counter_heads"), CONTEXT)
+    assert [" ".join(ax.texts[0].get_text().split()) for ax in figure.axes] == [reason] * len(FT_SEEDS)
+    assert marks.empty
+
+
+def test_the_path_and_single_components_are_drawn_and_a_run_without_a_path_says_why(drawn):
+    figure, marks = drawn["figure_interpolation"]
+    path, single, none = figure.axes
+    assert [label.get_text() for label in path.get_xticklabels()] == ["H", "+ 1.2", "− 0.1 = M"]
+    assert [list(line.get_ydata()) for line in path.lines] == [[10, 45, 60]] * 4
+    assert [label.get_text() for label in single.get_xticklabels()] == ["1.2"]
+    drawn_values = {float(line.get_ydata()[0]) for line in single.lines if line.get_marker() in "^v"}
+    assert drawn_values == {35.0, -40.0}
+    assert none.texts[0].get_text().startswith("no path") and not none.lines
+    assert set(marks["role"]) == {"H", "M", "path", "with", "without"}

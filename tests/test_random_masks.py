@@ -1,0 +1,301 @@
+"""Random masks that contain the core: are heads drawn by themselves, and are their effects found and not made up?"""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from amounts import amount
+from claim_tables import evidence
+from scipy import stats
+
+from heuristic_core.analysis import counter_heads as heads
+from heuristic_core.analysis import mask_effects as masks
+from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.levels import levels
+from heuristic_core.analysis.mask_fit import mask_fit
+from heuristic_core.analysis.random_masks import Pool, drawn, learned, pool_of
+from heuristic_core.analysis.statistics_random_masks import random_masks
+from heuristic_core.models.components import ComponentGrid
+
+GRID = ComponentGrid(2, 4)
+RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 30}
+SUBSETS = {
+    "in_domain": ("id", None),
+    "swap": ("ood", "lexical_overlap"),
+    "rel": ("ood", "lexical_overlap"),
+    "verb": ("ood", "constituent"),
+    "e_swap": ("ood-entailment", "lexical_overlap"),
+}
+
+
+def components(**kept_by_seed):
+    """Table "components" of subnetworks: s1={0, 3} is of pruning seed 1."""
+    rows = [
+        RUN | {"sparsity": 0.4, "seed": int(seed[1:]), "repeat": 0, "component": c.index, "name": c.name}
+        | {"kind": c.kind, "layer": c.layer, "head": c.head, "kept": c.index in kept}
+        for seed, kept in kept_by_seed.items() for c in GRID
+    ]  # fmt: skip
+    return frame("components", rows)
+
+
+def core(*in_core):
+    rows = [RUN | {"component": c.index, "kind": c.kind, "layer": c.layer, "in_core": c.index in in_core} for c in GRID]
+    return frame("core", rows)
+
+
+# ---- the pool, and draws from it
+
+
+def test_the_pool_is_what_learned_subnetworks_keep_beside_the_core():
+    found = components(s1={0, 1, 2, 5, 8}, s2={0, 1, 5, 9}, s3={0, 1, 5, 8}, s4={0, 5, 6, 9})
+    pool = pool_of(found, core(0))
+    assert (pool.core, pool.heads, pool.mlps) == ((0,), (1, 2, 5, 6), (8, 9))
+    # Heads 1 and 2 are in three and one of four, heads 5 and 6 in four and one.
+    assert pool.shares == (0.5, 0.5, 0.625, 0.625)
+    assert learned(found)[2] == {0, 1, 5, 9}
+
+
+def test_shares_are_never_certain_and_no_subnetwork_is_no_pool():
+    assert pool_of(components(s1={1, 5}, s2={1, 5}), core()).shares == (0.9, 0.9)
+    rare = {f"s{k}": {k % 4} if k < 4 else set() for k in range(20)}
+    assert pool_of(components(**rare), core()).shares == (0.1,) * 4
+    assert pool_of(components(), core(0)) == Pool((0,), (), (), ())
+
+
+def test_heads_are_drawn_by_themselves():
+    pool = Pool((0,), (1, 2, 5), (0.2, 0.5, 0.9), ())
+    inside = drawn(pool, 40_000, np.random.default_rng(0))
+    assert inside.shape == (40_000, 3)
+    np.testing.assert_allclose(inside.mean(axis=0), pool.shares, atol=0.01)
+    for kept in product((False, True), repeat=3):  # every combination as often as the product of its probabilities
+        expected = np.prod([p if k else 1 - p for p, k in zip(pool.shares, kept, strict=True)])
+        assert (inside == kept).all(axis=1).mean() == pytest.approx(expected, abs=0.01)
+
+
+# ---- effects
+
+
+def test_an_effect_is_a_difference_of_means_where_heads_are_balanced():
+    inside = np.array([*product((0, 1), repeat=3)] * 3).astype(bool)
+    values = np.random.default_rng(0).normal(size=(24, 2))
+    found = masks.effects(inside, values)
+    for head, kept in enumerate(inside.T):
+        np.testing.assert_allclose(found.beta[head], values[kept].mean(axis=0) - values[~kept].mean(axis=0))
+
+
+def test_errors_are_hc3():
+    rng = np.random.default_rng(1)
+    inside = rng.random((30, 3)) < 0.4
+    values = rng.normal(size=(30, 1)) * (1 + 3 * inside[:, :1])
+    x = np.column_stack([np.ones(30), inside])
+    bread = np.linalg.inv(x.T @ x)
+    residuals = values[:, 0] - x @ bread @ x.T @ values[:, 0]
+    meat = sum(np.outer(row, row) * (e / (1 - row @ bread @ row)) ** 2 for row, e in zip(x, residuals, strict=True))
+    t = (bread @ x.T @ values[:, 0])[1:] / np.sqrt(np.diag(bread @ meat @ bread))[1:]
+    found = masks.effects(inside, values)
+    np.testing.assert_allclose(found.p[:, 0], 2 * stats.t.sf(np.abs(t), 30 - 4))
+
+
+def test_effects_of_many_permutations_are_those_of_each():
+    rng = np.random.default_rng(2)
+    inside, values = rng.random((40, 4)) < 0.5, rng.normal(size=(40, 3))
+    order = rng.permuted(np.tile(np.arange(40), (5, 1)), axis=1)
+    together = masks.effects(inside, values[order])
+    for k, one in enumerate(order):
+        alone = masks.effects(inside, values[one])
+        np.testing.assert_allclose(together.beta[k], alone.beta)
+        np.testing.assert_allclose(together.p[k], alone.p)
+
+
+def test_what_masks_cannot_tell_is_unknown():
+    rng = np.random.default_rng(3)
+    inside = rng.random((30, 3)) < 0.5
+    inside[:, 1] = np.arange(30) < masks.LEAST - 1
+    found = masks.effects(inside, rng.normal(size=(30, 1)))
+    assert np.isnan(found.beta[1]).all() and not np.isnan(found.beta[[0, 2]]).any()
+    assert np.isnan(masks.resampled(inside, rng.normal(size=(30, 1)), 20, rng)[:, 1]).all()
+    few = masks.effects(rng.random((30, 15)) < 0.5, rng.normal(size=(30, 1)))
+    assert np.isnan(few.beta).all() and np.isnan(few.p).all()
+    same = masks.effects(inside, np.full((30, 1), 73.1))
+    assert (same.beta[[0, 2]] == 0).all() and np.isnan(same.p).all()
+
+
+def test_adjusted_p_are_benjamini_and_hochbergs_and_unknown_ones_count():
+    p = np.array([[0.01, 0.02], [np.nan, 0.04]])
+    np.testing.assert_allclose(masks.adjusted(p), [[0.04, 0.04], [np.nan, 0.16 / 3]])
+
+
+@pytest.mark.sampled
+def test_intervals_hold_the_effects_of_an_additive_world():
+    rng, effect = np.random.default_rng(4), np.array([8.0, 0.0, -3.0, 1.0])
+    held = []
+    for _ in range(amount(400)):
+        inside = rng.random((80, 4)) < (0.3, 0.5, 0.7, 0.5)
+        values = (40 + inside @ effect + 5 * rng.standard_t(4, size=80))[:, None]
+        low, high = np.percentile(masks.resampled(inside, values, 200, rng), [2.5, 97.5], axis=0)
+        held.append((low[:, 0] <= effect) & (effect <= high[:, 0]))
+    share = np.mean(held)
+    assert 0.92 < share < 0.98
+
+
+# ---- tests against chance
+
+
+def world(rng, effect, noise=6.0, count=60, subsets=4):
+    """Masks, OOD accuracies and ID accuracy, with effect[head, subset] (or one for all subsets)."""
+    inside = rng.random((count, len(effect))) < 0.5
+    own = np.broadcast_to(np.asarray(effect, dtype=float).reshape(len(effect), -1), (len(effect), subsets))
+    common = noise * rng.normal(size=(count, 1))  # what a mask has on all subsets
+    levels = np.linspace(20, 60, subsets)
+    return (
+        inside,
+        levels + inside @ own + common + noise * rng.normal(size=(count, subsets)),
+        95 + rng.normal(size=(count, 1)),
+    )
+
+
+def p_of(statistic, rng, inside, *values):
+    order = rng.permuted(np.tile(np.arange(len(inside)), (99, 1)), axis=1)
+    drawn = statistic(inside, *(one[order] for one in values))
+    return (1 + (drawn >= statistic(inside, *values) - 1e-9).sum()) / 100
+
+
+@pytest.mark.sampled
+def test_profiles_of_equal_effects_are_found_different_as_often_as_p_says():
+    rng = np.random.default_rng(5)
+    found = []
+    for _ in range(amount(800)):
+        inside, ood, _ = world(rng, [12.0, 0.0, -7.0])  # large effects, the same on all subsets
+        found.append(p_of(masks.profile_variance, rng, inside, ood))
+    assert stats.kstest(np.array(found) - rng.uniform(0, 0.01, len(found)), "uniform").pvalue > 0.01
+
+
+@pytest.mark.sampled
+def test_heads_without_effect_are_seldom_counter_heuristic():
+    rng, count = np.random.default_rng(6), amount(800)
+    found = [masks.counter(*world(rng, [0.0] * 4)).any() for _ in range(count)]
+    assert np.sum(found) <= stats.binom.ppf(0.995, count, 0.05)
+
+
+def test_effects_that_differ_are_found():
+    rng = np.random.default_rng(7)
+    inside, ood, id_ = world(rng, [[20, 0, 0, 0], [0, 20, 0, 0], [0, 0, 0, 0]], count=200)
+    assert p_of(masks.profile_variance, rng, inside, ood) == 0.01
+    assert masks.counter(inside, ood, id_).tolist() == [[True, *[False] * 3], [False, True, False, False], [False] * 4]
+    harmful = id_ + 5 * inside[:, [0]]
+    assert masks.counter(inside, ood, harmful).tolist() == [[False] * 4, [False, True, False, False], [False] * 4]
+
+
+def test_only_a_head_of_both_signs_has_opposite_effects():
+    rng = np.random.default_rng(8)
+    inside, ood, _ = world(rng, [[20, -20, 0, 0], [20, 20, 0, 0], [0, -20, 0, -20]], count=200)
+    p = masks.opposite(inside, ood)
+    assert p[0] < 1e-6 and p[1] > 0.2 and p[2] > 0.2
+
+
+# ---- tables
+
+
+def mask_table(inside, accuracy, learned_inside=(), learned_accuracy=()):
+    """Table "random_masks" of heads 1, 2, ... of GRID: accuracies by mask and subset, with means and J."""
+    rows, kept_by_mask = [], {}
+    for kind, kept, values in (("random", inside, accuracy), ("learned", learned_inside, learned_accuracy)):
+        for mask, (own, of_mask) in enumerate(zip(kept, values, strict=True)):
+            kept_by_mask[kind, mask] = [int(h) + 1 for h in np.flatnonzero(own)]
+            rows += [
+                {"kind": kind, "mask": mask, "subset": subset, "group": group, "family": family}
+                | {"n": 50, "accuracy": value, "log_odds": 0.0}
+                for (subset, (group, family)), value in zip(SUBSETS.items(), of_mask, strict=True)
+            ]
+    found = levels(pd.DataFrame(rows), ["kind", "mask"])
+    kept = [kept_by_mask[key] for key in zip(found["kind"], found["mask"], strict=True)]
+    return frame("random_masks", found.assign(heads=kept, mlps=[[8]] * len(found), **RUN))
+
+
+@pytest.fixture(scope="module")
+def additive():
+    """Three heads; on "rel" head 2 adds 10 points, and on "verb" takes 5; head 3 adds 6 to ID, and everywhere."""
+    rng = np.random.default_rng(9)
+    inside, kept = rng.random((60, 3)) < 0.5, np.array([[1, 1, 0], [0, 1, 1], [0, 0, 1], [1, 0, 0]], bool)
+    effect = np.array([[0, 0, 0, 0, 0], [0, 0, 10, -5, 0], [6, 6, 6, 6, 0]], float)
+    accuracy = [level @ effect + [90, 20, 30, 40, 80] for level in (inside, kept)]
+    noise = rng.normal(size=(60, 5)) * (0.5, 0.5, 0.5, 0.5, 0)
+    return mask_table(inside, accuracy[0] + noise, kept, accuracy[1])
+
+
+def test_effects_of_an_additive_world_are_in_the_table(additive):
+    found = heads.counter_heads(additive, components(s1={1, 2, 3}), RUN, 200, 0)
+    assert len(found) == 3 * (5 + 3 + 3 + 2)  # subsets, groups, families of groups, J and J of a family
+    rows = found.set_index(["name", "subset"])
+    assert rows.loc[("0.2", "rel"), "beta"] == pytest.approx(10, abs=0.5)
+    assert rows.loc[("0.2", "rel"), "low"] < 10 < rows.loc[("0.2", "rel"), "high"]
+    assert rows.loc[("0.2", "rel"), "counter"] and not rows.loc[("0.2", "verb"), "counter"]
+    assert not rows.loc[("0.3", "rel"), "counter"]  # its ID accuracy changes by 6 points
+    assert rows.loc[("0.2", "in_domain"), "counter"] is None
+    assert (found["included"] + found["excluded"] == 60).all()
+    whole = found[found["subset"].isna() & found["family"].isna()].set_index(["name", "group"])["beta"]
+    subsets = rows.loc["0.2", "beta"][["swap", "rel", "verb"]]
+    assert whole["0.2", "ood"] == pytest.approx(subsets.mean())
+    silent = rows.loc[("0.1", "e_swap")]
+    assert silent["beta"] == 0 and pd.isna(silent[["low", "high", "p", "q"]]).all() and "no error" in silent["reason"]
+
+
+def test_each_kind_of_value_is_a_family_of_tests(additive):
+    found = heads.counter_heads(additive, components(s1={1, 2, 3}), RUN, 50, 0)
+    ood = found[(found["group"] == "ood") & found["subset"].notna()]
+    np.testing.assert_allclose(ood["q"], stats.false_discovery_control(ood["p"]))
+    j = found[(found["group"] == "j") & found["family"].isna()]
+    np.testing.assert_allclose(j["q"], stats.false_discovery_control(j["p"]))
+
+
+def test_learned_masks_of_an_additive_world_are_predicted(additive):
+    found = mask_fit(additive, RUN).set_index(["masks", "subset"])
+    assert found.loc[("learned", "rel"), "r2"] > 0.99 and found.loc[("random", "rel"), "r2"] > 0.98
+    assert found.loc[("learned", "rel"), "rho"] == pytest.approx(1)
+    silent = found.loc[("learned", "e_swap")]
+    assert pd.isna(silent["r2"]) and silent["reason"] == "all masks have the same value"
+
+
+def test_learned_masks_that_differ_in_something_else_are_predicted_badly(additive):
+    other = additive.assign(
+        accuracy=additive["accuracy"].where(additive["kind"] == "random", 99 - additive["accuracy"])
+    )
+    found = mask_fit(other, RUN).set_index(["masks", "subset"])
+    assert found.loc[("learned", "rel"), "r2"] < 0 and found.loc[("learned", "rel"), "rho"] == pytest.approx(-1)
+
+
+def test_tests_of_an_additive_world(additive):
+    found = heads.mask_tests(additive, RUN, 0).set_index("test")
+    assert found.loc["profile", "p"] == 1 / 1001
+    assert found.loc["counter", "observed"] == 1 and found.loc["counter", "p"] < 0.02
+    assert found.loc["opposite", "p"] < 1e-6 and found.loc["opposite", "observed"] == 1
+    assert found.loc["profile", "expected"] < found.loc["profile", "observed"]
+
+
+def test_without_masks_reasons_are_told():
+    nothing = frame("random_masks", [])
+    found = heads.mask_tests(nothing, RUN, 0)
+    assert found["p"].isna().all() and found["reason"].str.contains("no sound mid-sparsity subnetwork").all()
+    assert len(heads.counter_heads(nothing, components(s1={1}), RUN, 10, 0)) == len(mask_fit(nothing, RUN)) == 0
+    with pytest.raises(CannotSay, match="no sound"):
+        random_masks(evidence(mask_tests=found.to_dict("records")), test="counter")
+
+
+def test_masks_too_few_for_their_heads_have_reasons():
+    rng = np.random.default_rng(10)
+    inside = rng.random((8, 6)) < 0.5
+    few = mask_table(inside, rng.uniform(0, 99, (8, 5)), np.ones((3, 6)), rng.uniform(0, 99, (3, 5)))
+    found = heads.counter_heads(few, components(s1=set(range(1, 7))), RUN, 10, 0)
+    assert found["beta"].isna().all() and found["reason"].notna().all() and found["counter"].isna().all()
+    assert heads.mask_tests(few, RUN, 0)["reason"].str.contains("too few").all()
+    assert mask_fit(few, RUN)["reason"].str.contains("too few for 6 heads").all()
+
+
+def test_the_statistic_tells_both_tails():
+    rows = [{"test": "profile", "observed": 9.0, "expected": 4.0, "p": 0.02, "p_below": 0.99, "masks": 60}]
+    rows += [{"test": "opposite", "observed": 0.0, "p": 0.4, "masks": 60}]
+    found = random_masks(evidence(mask_tests=rows), test="profile")
+    assert (found.value, found.opposite, found.n) == (0.02, 0.99, 60) and "9.0, 4.0 expected" in found.detail
+    assert random_masks(evidence(mask_tests=rows), test="opposite").opposite is None
