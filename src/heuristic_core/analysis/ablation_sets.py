@@ -105,15 +105,18 @@ def joint_sets(
         AblationSet(f"control {k} of layers {layers}", "control", heads, layers, layers in everywhere)
         for layers in dict.fromkeys(one.layers for one in sets.values())
         for draws in [control_draws if layers in everywhere else pair_control_draws]
-        for k, heads in enumerate(_controls(layers, every, grid.heads, draws, seed, core_heads), start=1)
+        for k, heads in enumerate(matched_sets(layers, every, grid.heads, draws, seed, core_heads), start=1)
     ]
     return [*sets.values(), *controls]
 
 
-def _controls(
-    layers: str, heads: list[int], per_layer: int, draws: int, seed: int, core: tuple[int, ...]
+def matched_sets(
+    layers: str, heads: Sequence[int], per_layer: int, draws: int, seed: int, core: tuple[int, ...]
 ) -> Iterator[tuple[int, ...]]:
-    """Distinct random sets of `heads` in these layers, other than `core`."""
+    """At most `draws` distinct random sets of `heads` in these layers, other than `core`; fewer where no more exist.
+
+    layers: of each head of a set, such as "0+1+1". per_layer: the number of heads of a layer of the model.
+    """
     needed = Counter(map(int, layers.split("+")))
     pools = [([head for head in heads if head // per_layer == layer], count) for layer, count in needed.items()]
     if prod(comb(len(pool), count) for pool, count in pools) <= draws + 1:
