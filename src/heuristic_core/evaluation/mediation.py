@@ -15,6 +15,8 @@ from heuristic_core.models.interventions import Part, Patch, Recorder, constants
 from heuristic_core.models.micro_batches import BATCH_TOKENS
 from heuristic_core.models.model import Model
 
+KINDS = ("input", "head")
+
 
 class Mediated(NamedTuple):
     """Logits of every pair, at least float32 [n, classes] on the host: without a core (ablated), and, [sets, n, classes], of
@@ -46,16 +48,16 @@ def mediated_logits(
     ]
     constant, done, progress = constants(means), 0, Progress("mediation", len(pairs), unit="pairs")
     for index in pairs.by_length(BATCH_TOKENS[model.device.type]):
-        batch, clean = pairs.batch(index), Recorder(("head",))
+        batch, clean = pairs.batch(index), Recorder(KINDS)
         full[index] = model.logits(batch, clean).cpu()
         for (core, sets), into in zip(plan, found, strict=True):
             ablate = Part(core, constant)
-            ablated = Recorder(("head",), Patch(model.grid, ablate))
+            ablated = Recorder(KINDS, Patch(model.grid, ablate))
             into.ablated[index] = model.logits(batch, ablated).cpu()
             for k, heads in enumerate(sets):
-                restore = Patch(model.grid, ablate, Part(heads, clean.seen))
+                restore = Patch(model.grid, ablate, Part(heads, clean.seen), as_in=ablated.seen)
                 into.restored[k, index] = model.logits(batch, restore).cpu()
-                transmit = Patch(model.grid, Part(heads, ablated.seen))
+                transmit = Patch(model.grid, Part(heads, ablated.seen), as_in=clean.seen)
                 into.transmitted[k, index] = model.logits(batch, transmit).cpu()
         progress.at(done := done + len(index))
     for logits in (full, *(one.flatten(0, -2) for of_core in found for one in of_core)):

@@ -20,7 +20,7 @@ from heuristic_core.models.micro_batches import BATCH_TOKENS
 from heuristic_core.models.model import PROJECTIONS, Model
 
 ATTENDING = ("query", "key")  # what a head attends to depends on these
-EVERY = ("head", *PROJECTIONS)
+EVERY = ("input", "head", *PROJECTIONS)
 Donor = Callable[[Tensor], Source]  # from the indices of a batch, [B], to what heads put out instead
 
 
@@ -68,12 +68,12 @@ def path_logits(
         attended = _Attended(model, batch)
         for (heads, receivers), into in zip(senders, found, strict=True):
             sent = Part(heads, instead)
-            into.total[index] = model.logits(batch, Patch(model.grid, sent)).cpu()
-            changed = Recorder(PROJECTIONS, Patch(model.grid, _all_heads(model, clean.seen), sent))
+            into.total[index] = model.logits(batch, Patch(model.grid, sent, as_in=clean.seen)).cpu()
+            changed = Recorder(PROJECTIONS, Patch(model.grid, _all_heads(model, clean.seen), sent, as_in=clean.seen))
             into.direct[index] = model.logits(batch, changed).cpu()
             for k, receiver in enumerate(receivers):
                 for j, kind in enumerate(PROJECTIONS):
-                    edit = Patch(model.grid, Part([receiver], changed.seen, kind))
+                    edit = Patch(model.grid, Part([receiver], changed.seen, kind), as_in=clean.seen)
                     into.through[k, j, index] = model.logits(batch, edit).cpu()
             if len(receivers):
                 into.moved[:, :, index] = attended.moved(sent, receivers).to(full)

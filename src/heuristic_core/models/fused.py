@@ -110,9 +110,11 @@ class FusedModel:
     def _encode(self, batch, edit, every_row, rates, observer) -> Tensor:
         """The classified row of every pair, [B, d]."""
         row, last = self._classified(batch), self.grid.layers - 1
-        x = self._embed(batch, rates.embedding)  # [B, T, d]
+        first, x = getattr(edit, "start", None) or (0, self._embed(batch, rates.embedding))  # x: [B, T, d]
         mask = None if self._family.decoder else _additive(batch.real, self.dtype)
-        for number in range(self.grid.layers):
+        for number in range(first, self.grid.layers):
+            if getattr(edit, "inputs", False):
+                edit("input", number, x)
             single = number == last and not every_row
             x = self._block(number, x, row, single, mask, edit, rates, observer)
         x = (_take(x, row) if every_row else x)[:, 0]

@@ -10,7 +10,8 @@ from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.model import PROJECTIONS, Edit
 
-# By (kind, layer), what all heads of the layer have there: [B, T, H, dh], or what broadcasts against it.
+# By (kind, layer), what all heads of the layer have there: [B, T, H, dh], or what broadcasts against it. Of kind "input"
+# what the layer gets, where an implementation gives it.
 Source = Mapping[tuple[str, int], Tensor]
 
 
@@ -24,9 +25,14 @@ class Part(NamedTuple):
 
 
 class Patch:
-    """An edit that replaces values of heads; of a head that is in several parts, the last part's hold."""
+    """An edit that replaces values of heads; of a head that is in several parts, the last part's hold.
 
-    def __init__(self, grid: ComponentGrid, *parts: Part):
+    as_in: what was recorded in a run that is the same below the lowest layer of the last part: the run may begin there.
+    """
+
+    def __init__(self, grid: ComponentGrid, *parts: Part, as_in: Source | None = None):
+        lowest = min((head // grid.heads for head in parts[-1].heads), default=0)
+        self.start = (lowest, as_in["input", lowest]) if as_in and ("input", lowest) in as_in else None
         self.projections = any(part.kind in PROJECTIONS and part.heads for part in parts)
         self._replaced: dict[tuple[str, int], list[tuple[Tensor, Tensor]]] = {}
         for heads, source, kind in parts:
@@ -48,10 +54,11 @@ class Recorder:
     def __init__(self, kinds: Collection[str], edit: Edit | None = None):
         self.seen: dict[tuple[str, int], Tensor] = {}
         self.projections = any(kind in PROJECTIONS for kind in kinds) or getattr(edit, "projections", False)
+        self.inputs, self.start = "input" in kinds, getattr(edit, "start", None)
         self._kinds, self._edit = kinds, edit
 
     def __call__(self, kind: str, layer: int, x: Tensor) -> Tensor:
-        x = self._edit(kind, layer, x) if self._edit else x
+        x = self._edit(kind, layer, x) if self._edit and kind != "input" else x
         if kind in self._kinds:
             self.seen[kind, layer] = x
         return x

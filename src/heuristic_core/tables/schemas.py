@@ -32,6 +32,7 @@ from heuristic_core.tables.columns import (
     WHY,
 )
 from heuristic_core.tables.masks import MASKS
+from heuristic_core.tables.mechanism import MECHANISM
 
 SCHEMAS = {
     "sentences": {
@@ -165,6 +166,7 @@ SCHEMAS = {
         "reason": (STRING, "why effective_size is null; else null"),
     },
     **MASKS,
+    **MECHANISM,
     "summary": {**RUN, "ft_seed": (INT, "fine-tuning seed; null over fine-tuning seeds")} | STEP | {
         "sparsity": CELL["sparsity"],
     } | SUBSET | {
