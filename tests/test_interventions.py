@@ -144,7 +144,7 @@ def test_a_later_part_overrides_an_earlier_one(bert):
 
 @pytest.mark.parametrize("kind", PROJECTIONS)
 def test_attention_is_observed_under_an_edit(bert, kind):
-    """Queries and keys of one head change its attention alone, where the heads' outputs are frozen; values change none."""
+    """Where heads' outputs are frozen, queries and keys of one head change its attention alone, and values none."""
     clean, observed, changed = Recorder(EVERY), {}, {}
     bert.view.logits(bert.batch, clean, every_row=True)
     other = {key: value.flip(0) for key, value in clean.seen.items()}

@@ -169,11 +169,12 @@ def encoded_pairs(*sentences, name="ln_so_swap"):
 
 
 def test_the_minimal_pair_of_a_swap_has_the_premise_as_its_hypothesis():
-    swapped, identity = swapped_and_identity(
-        encoded_pairs(([9], [9]), ([5, 6, 7], [7, 6, 5]), ([8, 6, 5], [5, 6, 8]))
-    )
+    swapped, identity = swapped_and_identity(encoded_pairs(([9], [9]), ([5, 6, 7], [7, 6, 5]), ([8, 6, 5], [5, 6, 8])))
     assert [subset.name for subset in swapped.subsets] == ["ln_so_swap"] and len(swapped) == 2
-    assert [part.tolist() for part in swapped.split(swapped.ids)] == [[1, 5, 6, 7, 2, 7, 6, 5, 2], [1, 8, 6, 5, 2, 5, 6, 8, 2]]
+    assert [part.tolist() for part in swapped.split(swapped.ids)] == [
+        [1, 5, 6, 7, 2, 7, 6, 5, 2],
+        [1, 8, 6, 5, 2, 5, 6, 8, 2],
+    ]
     assert [part.tolist() for part in identity.split(identity.ids)] == [
         [1, 5, 6, 7, 2, 5, 6, 7, 2],
         [1, 8, 6, 5, 2, 8, 6, 5, 2],

@@ -206,6 +206,8 @@ CLAIM_TABLES = [
     "lesions",
     "lesion_accuracy",
     "runs",
+    "mediation",
+    "paths",
 ]
 OWN = Shown(
     prefix="",

@@ -42,9 +42,7 @@ class Core(NamedTuple):
     sets: list[PatchedSet]
 
 
-def plan(
-    core: Sequence[int], counter: Sequence[int], grid: ComponentGrid, random_sets: int, seed: int
-) -> list[Core]:
+def plan(core: Sequence[int], counter: Sequence[int], grid: ComponentGrid, random_sets: int, seed: int) -> list[Core]:
     """What is ablated and which sets are exchanged; nothing where the core is empty or in the last layer.
 
     Of the learned core: every head above its lowest layer that is not in it, all of these of each layer, all

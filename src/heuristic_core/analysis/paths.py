@@ -1,4 +1,4 @@
-"""Direct effects of core heads on later heads and on the logits, against random heads of the same layers in their place.
+"""Direct effects of core heads on later heads and on the logits, against random heads of their layers.
 
 The test of an effect is paired over evaluation pairs: is what the core head does to a receiver other than what random
 senders of its layer do on average, on the same pairs? A rank among random senders would be coarse: a layer of eight
@@ -36,8 +36,11 @@ class Sender(NamedTuple):
 
 
 class Effects(NamedTuple):
-    """What a sender changes, by pair. values: by measure, [pairs, targets], targets as :func:`targets` has them: changed
-    minus clean, percent points or nats. attention: [pairs, targets], total variation, NaN where it has no meaning."""
+    """What a sender changes on its targets (see :func:`targets`), by pair.
+
+    values: by measure, [pairs, targets], changed minus clean, points or nats. attention: [pairs, targets], total
+    variation, NaN where it has no meaning.
+    """
 
     values: Mapping[str, np.ndarray]
     attention: np.ndarray

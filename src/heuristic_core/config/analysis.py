@@ -122,6 +122,8 @@ class Figures(Block):
     figure_pretraining: Figure = Figure()
     figure_core_seeds: Figure = Figure()
     figure_lesion: Figure = Figure()
+    figure_mediation: Figure = Figure()
+    figure_paths: Figure = Figure()
     table3: Figure = Figure()
     table4: Figure = Figure()
     table5: Figure = Figure()

@@ -19,9 +19,9 @@ KINDS = ("input", "head")
 
 
 class Mediated(NamedTuple):
-    """Logits of every pair, at least float32 [n, classes] on the host: without a core (ablated), and, [sets, n, classes], of
-    each set of heads with its outputs as in the clean run while the core is ablated (restored), and as without the core
-    while the core is not ablated (transmitted)."""
+    """Logits of every pair on the host, in float32 at least: without a core (ablated), [n, classes], and of each set of
+    heads, [sets, n, classes], with its outputs as in the clean run while the core is ablated (restored), and as without
+    the core while the core is not ablated (transmitted)."""
 
     ablated: Tensor
     restored: Tensor

@@ -1,4 +1,4 @@
-"""Direct effects of heads on later heads and on the logits (path patching; Wang et al. 2023, Goldowsky-Dill et al. 2023).
+"""Direct effects of heads on later heads and on the logits: path patching (Wang et al. 2023; Goldowsky-Dill et al. 2023).
 
 The outputs of the senders are replaced by a donor's. In a first pass all other heads are frozen at their outputs in the
 clean run and MLPs are computed again, so that what a later head's queries, keys and values become is the direct effect

@@ -10,8 +10,8 @@ from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.model import PROJECTIONS, Edit
 
-# By (kind, layer), what all heads of the layer have there: [B, T, H, dh], or what broadcasts against it. Of kind "input"
-# what the layer gets, where an implementation gives it.
+# By (kind, layer), what all heads of the layer have there: [B, T, H, dh], or what broadcasts against it. Of kind
+# "input" what the layer gets, where an implementation gives it.
 Source = Mapping[tuple[str, int], Tensor]
 
 

@@ -13,9 +13,9 @@ from heuristic_core.models.components import ComponentGrid
 # vectors before the output projection, [B, T, H, dh]. MLP: the output of its last linear map, bias included, [B, T, d].
 # An edit whose attribute `projections` is true is also called with the kinds of `PROJECTIONS`: what a layer's maps make
 # queries, keys and values of, [B, T, H, dh], before whatever the family does to them (norms, rotary positions).
-# To save time where many runs begin alike, an implementation may also call an edit whose attribute `inputs` is true with
-# "input", what a layer gets, [B, T, d]; and if an edit has an attribute `start`, (layer, such an input) or None, it may
-# begin there.
+# Where many runs begin alike, time can be saved: an implementation may also call an edit whose attribute `inputs` is
+# true with "input", what a layer gets, [B, T, d]; and if an edit has an attribute `start`, (layer, such an input) or
+# None, it may begin there.
 Edit = Callable[[str, int, Tensor], Tensor]
 PROJECTIONS = ("query", "key", "value")
 # Called with (layer, probabilities [B, H, T, T]).

@@ -1,4 +1,4 @@
-"""Queries, keys and values of Hugging Face's modules, head by head: where a family's maps give them, and edits there."""
+"""Queries, keys and values in Hugging Face's modules, head by head: which maps give them, and edits there."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -10,7 +10,10 @@ from heuristic_core.models.families import Family
 from heuristic_core.models.model import PROJECTIONS, Edit
 
 Hook = Callable[[nn.Module, tuple, Tensor], Tensor]
-SPLIT = {"stacked": (-3, lambda heads, size: (3, heads, size)), "interleaved": (-2, lambda heads, size: (heads, 3, size))}
+SPLIT = {
+    "stacked": (-3, lambda heads, size: (3, heads, size)),
+    "interleaved": (-2, lambda heads, size: (heads, 3, size)),
+}
 
 
 def projection_hooks(

@@ -55,8 +55,8 @@ MEDIATION = {
         "effect": (REAL, "changed minus clean: points, or nats"),
         "effect_low": (REAL, "2.5th percentile, paired bootstrap over pairs or templates; null for random senders"),
         "effect_high": (REAL, "97.5th percentile"),
-        "attention": (REAL, "total variation between the receiver's attention rows then and in the clean run, 0-1, mean "
-                            "over rows and pairs; null for values, logits and total, and for J"),
+        "attention": (REAL, "total variation between the receiver's attention rows then and in the clean run, 0-1, "
+                            "mean over rows and pairs; null for values, logits and total, and for J"),
         "random": (REAL, "mean effect of the random senders on the same receiver; null for random senders"),
         "difference": (REAL, "effect minus random"),
         "difference_low": (REAL, "2.5th percentile, from the same draws"),

@@ -21,7 +21,10 @@ TABLES = (
     *("claims", "splits", "runs", "prune_trace", "finetune_trace", "provenance"),
 )
 # Of studies that have a part of the block `mechanism`.
-MECHANISM: dict[str, tuple[str, ...]] = {}
+MECHANISM: dict[str, tuple[str, ...]] = {
+    "mediation": ("mediation",),
+    "paths": ("paths",),
+}
 LESIONED = ("lesions", "lesion_accuracy")  # of studies that fine-tune without heads
 PRETRAINED = ("pretraining_trace", "pretraining_attention")  # of studies that pre-train their model
 RECORDS = "provenance"
