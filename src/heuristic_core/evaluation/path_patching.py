@@ -1,9 +1,10 @@
-"""Direct effects of heads on later heads and on the logits: path patching (Wang et al. 2023; Goldowsky-Dill et al. 2023).
+"""Direct effects of heads on later heads and on the logits.
 
-The outputs of the senders are replaced by a donor's. In a first pass all other heads are frozen at their outputs in the
-clean run and MLPs are computed again, so that what a later head's queries, keys and values become is the direct effect
-of the senders, through the residual stream and MLPs alone; so are the logits of this pass. In a second pass one
-receiver has these queries (or keys, or values) in an otherwise clean run, and everything after it is computed again.
+Path patching (Wang et al. 2023; Goldowsky-Dill et al. 2023): the outputs of the senders are replaced by a donor's. In a
+first pass all other heads are frozen at their outputs in the clean run and MLPs are computed again, so that what the
+queries, keys and values of a later head become is the direct effect of the senders, through the residual stream and
+MLPs alone; so are the logits of this pass. In a second pass one receiver has these queries (or keys, or values) in an
+otherwise clean run, and everything after it is computed again.
 """
 
 from collections.abc import Callable, Sequence

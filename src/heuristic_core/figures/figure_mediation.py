@@ -23,24 +23,29 @@ LOOKS = {
 }
 LAYERS = Role("later heads of layer {}", "#56B4E9")
 COST = Role("what ablating the core costs: full minus ablated", "0.9")
+NONE = "no later heads of a core"
 WIDTH = 0.8  # of the marks of one group, groups being 1 apart
 COLUMNS = ["ft_seed", "direction", "group", "set", "role", "size", "n", "full", "ablated", "patched"]
 COLUMNS += [f"{name}{end}" for name in ("points", "share") for end in ("", "_low", "_high")]
 
 
 def draw(tables, settings, context):
-    """Rows: fine-tuning seeds; columns: directions. Marks: one row per mark, in points of accuracy or J."""
+    """Rows: fine-tuning seeds; columns: directions. Marks: one row per mark, in points of accuracy or J.
+
+    A seed whose core is empty, or in the last layer, has no marks.
+    """
     groups_alone(settings)
-    rows = some(tables["mediation"], "rows in table mediation: no later heads")
+    rows = tables["mediation"]
     rows = rows[(rows["core"] == LEARNED) & (rows["measure"] == ACCURACY) & rows["role"].isin([*LOOKS, LAYER])]
     rows = rows[rows["subset"].isna() & rows["family"].isna() & rows["group"].isin(MEASURED)]
-    seeds = ft_seeds(rows)
+    seeds = ft_seeds(some(tables["core"], "rows in table core"))
     figure, axes = panels(settings, len(seeds), len(DIRECTIONS), 2.3 * len(seeds) + 0.9, sharex=True, sharey=True)
     groups = [group for group in MEASURED if (rows["group"] == group).any()]
     for row, ft_seed in zip(axes, seeds, strict=True):
         for ax, direction in zip(row, DIRECTIONS, strict=True):
-            _panel(ax, rows[(rows["ft_seed"] == ft_seed) & (rows["direction"] == direction)], groups)
-            ax.set_title(f"{seed_label(ft_seed)}: {direction}", loc="left")
+            own = rows[(rows["ft_seed"] == ft_seed) & (rows["direction"] == direction)]
+            _panel(ax, own, groups if len(own) else [])
+            ax.set_title(f"{seed_label(ft_seed)}: {direction if len(own) else NONE}", loc="left")
             ax.set(ylabel="points")
             ax.set_xticks(range(len(groups)), [ROLES[group].label for group in groups])
             ax.label_outer()

@@ -27,7 +27,8 @@ DRAWN, LABELLED = 16, 6  # strongest edges of a panel, and of these those whose 
 LEVEL, PALE = 0.05, 0.3
 WIDEST, THINNEST = 7.0, 0.5  # points, of a share of 100 % and of the smallest
 COLUMNS = ["ft_seed", "group", "sender", "receiver", "part", "n", "effect", "effect_low", "effect_high", "random", "p"]
-COLUMNS += ["q", "total", "share", "drawn", "differs"]
+ADDED = ["total", "share", "drawn", "differs"]
+COLUMNS += ["q", *ADDED]
 
 
 def draw(tables, settings, context):
@@ -37,16 +38,17 @@ def draw(tables, settings, context):
     full colour those whose effect differs from random senders' (differs).
     """
     groups_alone(settings)
-    table = some(tables["paths"], "rows in table paths: no core")
-    edges = pd.concat(_edges(of_group) for _, of_group in _of_means(table).groupby(["ft_seed", "group"], sort=False))
-    seeds, size = ft_seeds(edges), _size(table)
+    heads, rows = some(tables["core"], "rows in table core"), _of_means(tables["paths"])
+    found = [_edges(of_group) for _, of_group in rows.groupby(["ft_seed", "group"], sort=False)]
+    edges = pd.concat(found) if found else rows.assign(**dict.fromkeys(ADDED))
+    seeds = ft_seeds(heads)
     figure, axes = panels(settings, len(seeds), 2, 3.0 * len(seeds) + 0.4)
     for row, ft_seed in zip(axes, seeds, strict=True):
-        core = _core(table[table["ft_seed"] == ft_seed])
+        of_seed = heads[(heads["ft_seed"] == ft_seed) & heads["head"].notna()]
         for ax, group in zip(row, (OOD, ID), strict=True):
             own = edges[(edges["ft_seed"] == ft_seed) & (edges["group"] == group)]
-            _panel(ax, own, core, *size)
-            ax.set_title(f"{seed_label(ft_seed)}: {ROLES[group].label}{_said(own)}", loc="left")
+            _panel(ax, own, of_seed)
+            ax.set_title(f"{seed_label(ft_seed)}: {_said(group, own)}", loc="left")
     handles = [Line2D([], [], color=look.colour, linewidth=2.5, label=look.label) for look in PARTS.values()]
     handles += [Line2D([], [], color="0.4", linestyle=":", linewidth=2.5, label="against the total effect")]
     handles += [Line2D([], [], color="0.4", alpha=PALE, linewidth=2.5, label="not told from random senders")]
@@ -74,28 +76,21 @@ def _edges(rows: pd.DataFrame) -> pd.DataFrame:
     return edges.assign(drawn=edges.index.isin(strongest), differs=differs)
 
 
-def _core(table: pd.DataFrame) -> list[int]:
-    return sorted({int(head) for heads in table.loc[table["role"] == CORE, "sender_heads"] for head in heads})
-
-
-def _size(table: pd.DataFrame) -> tuple[int, int]:
-    """Layers and heads of a layer: receivers reach to the last head."""
-    last = table.dropna(subset="component").sort_values("component")["receiver"].iloc[-1]
-    layer, head = map(int, last.split("."))
-    return layer + 1, head + 1
-
-
-def _said(edges: pd.DataFrame) -> str:
+def _said(group: str, edges: pd.DataFrame) -> str:
+    """What a panel shows, for its title."""
     if edges.empty:
-        return ""
-    total = f", the core's total {signed(edges['total'].iloc[0], 2)} nats"
+        return "no core head"
+    total = f"{ROLES[group].label}, the core's total {signed(edges['total'].iloc[0], 2)} nats"
     return total if edges["share"].notna().any() else f"{total}, not clear of 0"
 
 
-def _panel(ax: Axes, edges: pd.DataFrame, core: list[int], layers: int, heads: int) -> None:
-    places = {f"{layer}.{head}": (layer, -head) for layer in range(layers) for head in range(heads)}
+def _panel(ax: Axes, edges: pd.DataFrame, of_seed: pd.DataFrame) -> None:
+    """of_seed: the heads of table "core" of one run."""
+    layers, heads = (int(of_seed[axis].max()) + 1 for axis in ("layer", "head"))
+    places = {head.name: (int(head.layer), -int(head.head)) for head in of_seed.itertuples(index=False)}
+    core = set(of_seed.loc[of_seed["in_core"].astype(bool), "name"])
     places[LOGITS] = (layers, -(heads - 1) / 2)
-    drawn = edges[edges["drawn"]].sort_values("share", key=lambda share: -share.abs(), kind="stable")
+    drawn = edges[edges["drawn"].astype(bool)].sort_values("share", key=lambda share: -share.abs(), kind="stable")
     for edge in drawn[::-1].itertuples():
         look = PARTS[edge.part]
         arrow = FancyArrowPatch(
@@ -117,8 +112,7 @@ def _panel(ax: Axes, edges: pd.DataFrame, core: list[int], layers: int, heads: i
     seen = {*drawn["receiver"], *drawn["sender"]}
     size = 220 if heads <= 8 else 60
     for name, (x, y) in places.items():
-        own = name != LOGITS and (x * heads - y) in core
-        edge = "black" if own else "0.7"
+        edge = "black" if name in core else "0.7"
         ax.scatter(x, y, size * (0.35 if heads > 8 and name not in seen else 1), "white", edgecolors=edge, zorder=2)
         if heads <= 8 or name in seen:
             ax.text(x, y, "" if name == LOGITS else name, fontsize=SMALL, ha="center", va="center", zorder=3)

@@ -66,9 +66,11 @@ TARGETS = {
         needs=(("lesions", 1, "lesion.control_draws (as in config/lesion/overlap.yaml)"),),
     ),
     "figure_mediation": Target(
-        ("mediation",), "What later heads restore, and what they transmit, of what the core does", part="mediation"
+        ("mediation", "core"),
+        "What later heads restore, and what they transmit, of what the core does",
+        part="mediation",
     ),
-    "figure_paths": Target(("paths",), "Direct effects of core heads on later heads", part="paths"),
+    "figure_paths": Target(("paths", "core"), "Direct effects of core heads on later heads", part="paths"),
     "table3": Target(("ablations",), "Ablating core heads from the full model", model="bert", task="mnli"),
     "table4": Target(("ablations",), "Ablating core heads from the full model", "table3", model="bert", task="qqp"),
     "table5": Target(("accuracy", "summary"), "Subnetworks of the mid sparsity, subset by subset", also=RUNS),
