@@ -12,6 +12,7 @@ from heuristic_core.config import load_study, parse_study
 from heuristic_core.config.analysis import Counterpart
 from heuristic_core.config.context import Context
 from heuristic_core.config.grid import Cell, cells, early, repeats, seed_blocks, spread, surface
+from heuristic_core.config.mechanism import Mechanism
 from heuristic_core.config.paths import Layout
 from heuristic_core.figures.targets import TARGETS, outputs, unmet
 from heuristic_core.tables.identity import Identity
@@ -172,6 +173,7 @@ def test_every_target_of_the_paper_has_a_name_and_every_study_its_own():
     wanted = {f"figure{n:02}" for n in range(2, 17)} | {f"table{n}" for n in range(3, 9)}
     assert wanted <= set(TARGETS)
     more = {"checkpoints": (1, 2), "repeats": (1,), "lesions": ("overlap",), "pretraining": (0,)}
+    more["parts"] = tuple(Mechanism.model_fields)
     base = Context.of(study()).model_copy(update=more)
     reachable = set()
     for model, task in product(("bert", "roberta", "gpt2"), ("mnli", "qqp")):

@@ -301,7 +301,8 @@ def test_without_random_senders_an_effect_stands_alone(levels):
     shape = len(COLUMNS["subset"]), len(p.targets(family[0], GRID))
     effect = p.Effects({name: np.ones(shape) for name in ("accuracy", "log_odds")}, np.zeros(shape))
     found = p.paths(RUN, family, GRID, "mean", [effect], levels)
-    assert np.allclose(found["effect"], 1) and found[["random", "difference", "p", "q"]].isna().all(axis=None)
+    both = found["group"] == "j"  # J is the sum of two classes
+    assert np.allclose(found["effect"], 1 + both) and found[["random", "difference", "p", "q"]].isna().all(axis=None)
 
 
 # ---- figures

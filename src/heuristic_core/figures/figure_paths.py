@@ -23,6 +23,7 @@ PARTS = {
     LOGITS: Role("logits", "black"),
 }
 BENDS = {"query": -0.12, "key": 0.12, "value": 0.0, LOGITS: 0.0}
+GROUND = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.3}  # under text that edges may cross
 DRAWN, LABELLED = 16, 6  # strongest edges of a panel, and of these those whose share is written
 LEVEL, PALE = 0.05, 0.3
 WIDEST, THINNEST = 7.0, 0.5  # points, of a share of 100 % and of the smallest
@@ -108,7 +109,7 @@ def _panel(ax: Axes, edges: pd.DataFrame, of_seed: pd.DataFrame) -> None:
     for receiver, own in drawn[:LABELLED].groupby("receiver", sort=False):
         x, y = places[receiver]
         said = ", ".join(number(100 * share, 0) for share in own["share"])
-        ax.text(x + 0.17, y, f"{said} %", fontsize=SMALL, va="center", zorder=4)
+        ax.text(x + 0.17, y, f"{said} %", fontsize=SMALL, va="center", zorder=4, bbox=GROUND)
     seen = {*drawn["receiver"], *drawn["sender"]}
     size = 220 if heads <= 8 else 60
     for name, (x, y) in places.items():
