@@ -14,12 +14,15 @@ from torch import Tensor
 from heuristic_core.config import load_study
 from heuristic_core.evaluation.attention import map_table, overlap_rows, share_rows
 from heuristic_core.evaluation.evaluate import all_logits, drawn_donors, predictions, subnetwork_logits
+from heuristic_core.evaluation.mediation import mediated_logits
+from heuristic_core.evaluation.path_patching import on_pairs, path_logits
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.close_heads import close_heads
 from heuristic_core.models.folder import folder_of
 from heuristic_core.models.hugging_face import load_tokenizer
 from heuristic_core.models.implementation import view_of
+from heuristic_core.models.interventions import constants
 from heuristic_core.models.micro_batches import BATCH_TOKENS
 from heuristic_core.models.pretrained import masked_language_model, starting_model
 from heuristic_core.pruning.discretise import discretise, keep_largest
@@ -29,6 +32,7 @@ from heuristic_core.pruning.prune import prune, pruning_inputs
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.language import LABELS
+from heuristic_core.tasks.minimal_pairs import swapped_and_identity
 from heuristic_core.tasks.sentences import sentences
 from heuristic_core.tasks.words import word_pairs
 from heuristic_core.training import pretrain as pretraining
@@ -150,6 +154,18 @@ class Steps:
         drawn = map_table(RUN, self._model, self._words[:2])["probability"].to_numpy()
         return {"shares": shares, "maps": torch.from_numpy(drawn.copy())}
 
+    def mediation(self) -> dict[str, Tensor]:
+        """Exchanged heads with two heads ablated, and paths from one of them, with both donors."""
+        pairs, minimal = PairTensors(self._evaluation, self._model.pad), swapped_and_identity(self._evaluation)
+        _, (mediated,) = mediated_logits(self._model, pairs, self._means, [([1, 9], [[10, 20], [30]])])
+        found, senders = mediated._asdict(), [([1], [9, 30])]
+        swapped, same = (PairTensors(one, self._model.pad) for one in minimal)
+        _, (by_mean,) = path_logits(self._model, pairs, lambda index: constants(self._means), senders)
+        _, (by_pair,) = path_logits(self._model, swapped, on_pairs(self._model, same), senders)
+        for donor, paths in (("mean", by_mean), ("pair", by_pair)):
+            found |= {f"{donor} {name}": values for name, values in paths._asdict().items()}
+        return found
+
     def importance(self) -> dict[str, Tensor]:
         """The control of pruning: importance by gradients."""
         gradients = gate_gradients(self._model, PairTensors(self._train.first(40), self._model.pad), self._means)
@@ -169,6 +185,7 @@ class Steps:
 
 
 JOBS = ("pretraining", "finetuning", "lesion", "full_model", "pruning", "evaluation", "attention", "importance")
+JOBS += ("mediation",)
 
 
 def _weights(model) -> dict[str, Tensor]:

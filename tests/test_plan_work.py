@@ -7,7 +7,7 @@ from planning import BERT, HUNDRED, PAPER
 from heuristic_core.common.errors import InputError
 from heuristic_core.config import load_study
 from heuristic_core.config.lesion import Lesion
-from heuristic_core.config.mechanism import Interpolation, Masks, Mechanism
+from heuristic_core.config.mechanism import Interpolation, Masks, Mechanism, Mediation, Paths
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.plan.devices import device, hours
 from heuristic_core.plan.memory import memory
@@ -104,6 +104,21 @@ def test_random_masks_and_what_is_between_subnetworks_are_counted():
     assert after["interpolation"].times == 12 + apart + 2 * sum(range(1, apart + 1))
     assert needs(study)["interpolation"].mem_mb > needs(PAPER)["interpolation"].mem_mb
     assert needs(study)["masks"].runtime > needs(PAPER)["masks"].runtime
+
+
+def test_patched_models_are_counted_where_a_study_has_these_parts():
+    """A core of nine heads, as `CORE_SHARE` has it; head 0.0 is among them, so that all of eleven layers are later."""
+    assert not {"mediation", "paths"} & by_name(PAPER, BERT, HUNDRED).keys()
+    parts = {"mediation": Mediation(random_sets=20, pairs=None), "paths": Paths(random_senders=4, pairs=40)}
+    more = PAPER.model_copy(update={"mechanism": Mechanism(**parts)})
+    found, runs = by_name(more, BERT, HUNDRED), len(PAPER.finetune.seeds)
+    later, counter = 132 - 8, 1
+    exchanged = later + 11 + 1 + counter + 20
+    assert found["mediation"].times == runs * (1 + 1 + 2 * exchanged + 20 * (1 + 2))
+    assert found["mediation"].pairs == found["mediation"].times * HUNDRED.evaluation.pairs
+    receivers = 5 * [144 - 12 * (1 + k * 16 // 12) for k in range(9)]
+    assert found["paths"].times == pytest.approx(runs * (4 * 50 + 3 * (sum(receivers) + 5 * later)), rel=0.01)
+    assert {"mediation", "paths"} <= needs(more).keys() and needs(more)["paths"].runtime > needs(PAPER)["paths"].runtime
 
 
 # ---- hours

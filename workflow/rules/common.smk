@@ -165,6 +165,8 @@ CLAIM_TABLES = [
     "packing",
     "entry",
     "mask_tests",
+    "mediation",
+    "paths",
 ]
 OWN = Shown(
     prefix="",

@@ -110,3 +110,44 @@ if STUDY.mechanism.interpolation:
             **at_last("interpolation"),
         shell:
             FORK
+
+
+if STUDY.mechanism.mediation:
+
+    rule mediation:
+        input:
+            **AT_LAST,
+            core=f"{L.run}/core.parquet",
+            counter_heads=f"{L.run}/mechanism/counter_heads.parquet" if STUDY.mechanism.masks else [],
+        output:
+            mediation=f"{L.run}/mechanism/mediation.parquet",
+        log:
+            L.log("mediation/ft{ft_seed}"),
+        group:
+            ABLATIONS
+        resources:
+            **asks_model("mediation"),
+        params:
+            **at_last("mediation"),
+        shell:
+            FORK
+
+
+if STUDY.mechanism.paths:
+
+    rule paths:
+        input:
+            **AT_LAST,
+            core=f"{L.run}/core.parquet",
+        output:
+            paths=f"{L.run}/mechanism/paths.parquet",
+        log:
+            L.log("paths/ft{ft_seed}"),
+        group:
+            ABLATIONS
+        resources:
+            **asks_model("paths"),
+        params:
+            **at_last("paths"),
+        shell:
+            FORK

@@ -10,6 +10,7 @@ from heuristic_core.analysis import (  # noqa: F401  each registers its statisti
     statistics_further_runs,
     statistics_heads,
     statistics_masks,
+    statistics_mediation,
     statistics_needs,
     statistics_overlap,
     statistics_random_masks,

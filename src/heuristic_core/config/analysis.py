@@ -126,6 +126,8 @@ class Figures(Block):
     figure_entry: Figure = Figure()
     figure_counter_heads: Figure = Figure()
     figure_interpolation: Figure = Figure()
+    figure_mediation: Figure = Figure()
+    figure_paths: Figure = Figure()
     table3: Figure = Figure()
     table4: Figure = Figure()
     table5: Figure = Figure()

@@ -76,33 +76,36 @@ def drawn_donors(train: Encoded, count: int, seed: int, draw: int) -> Encoded:
 
 
 def predictions(logits: np.ndarray, evaluation: Encoded) -> dict[str, np.ndarray]:
-    """Per pair of `evaluation`: what table `predictions` says of it, from column `subset` on.
+    """Per pair of `evaluation`: what table `predictions` says of it, from column `subset` on. logits: [n, classes]."""
+    subsets = evaluation.subsets
+    sizes = [s.stop - s.start for s in subsets]
+    return {
+        "subset": np.repeat([s.name for s in subsets], sizes),
+        "group": np.repeat([s.group for s in subsets], sizes),
+        "family": np.repeat(np.array([s.family for s in subsets], dtype=object), sizes),
+        "example": np.arange(len(evaluation)),
+        "template": evaluation.template_names(),
+        "label": evaluation.labels,
+        "prediction": logits.argmax(-1),
+        **judged(logits, evaluation),
+        "logits": list(logits),
+    }
+
+
+def judged(logits: np.ndarray, evaluation: Encoded) -> dict[str, np.ndarray]:
+    """Per pair of `evaluation`: correct, correct_merged and log_odds as table `predictions` has them.
 
     logits: [n, classes]. A subset with fewer labels than the model has classes, as HANS has, counts several classes as
     one label. `correct` takes the class first, then merges (the released code:
     neutral and contradiction are non-entailment); `correct_merged` adds their probabilities up first.
     """
-    labels, subsets = evaluation.labels, evaluation.subsets
-    classes = logits.argmax(-1)
-    sizes = [s.stop - s.start for s in subsets]
+    labels, classes = evaluation.labels, logits.argmax(-1)
     log_odds, merged, counted = np.empty(len(labels)), np.empty(len(labels), bool), np.empty(len(labels), np.int64)
-    for s in subsets:
+    for s in evaluation.subsets:
         part = slice(s.start, s.stop)
         counted[part] = np.asarray(s.merge)[classes[part]]
         log_odds[part], merged[part] = _true_label(logits[part], labels[part], np.asarray(s.merge))
-    return {
-        "subset": np.repeat([s.name for s in subsets], sizes),
-        "group": np.repeat([s.group for s in subsets], sizes),
-        "family": np.repeat(np.array([s.family for s in subsets], dtype=object), sizes),
-        "example": np.arange(len(labels)),
-        "template": evaluation.template_names(),
-        "label": labels,
-        "prediction": classes,
-        "correct": counted == labels,
-        "correct_merged": merged,
-        "log_odds": log_odds.astype(np.float32),
-        "logits": list(logits),
-    }
+    return {"correct": counted == labels, "correct_merged": merged, "log_odds": log_odds.astype(np.float32)}
 
 
 def _true_label(logits: np.ndarray, labels: np.ndarray, merge: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

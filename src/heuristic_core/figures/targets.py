@@ -77,6 +77,12 @@ TARGETS = {
     "figure_interpolation": Target(
         ("interpolation",), "From a subnetwork that follows the heuristic to one that generalises", part="interpolation"
     ),
+    "figure_mediation": Target(
+        ("mediation", "core"),
+        "What later heads restore, and what they transmit, of what the core does",
+        part="mediation",
+    ),
+    "figure_paths": Target(("paths", "core"), "Direct effects of core heads on later heads", part="paths"),
     "table3": Target(("ablations",), "Ablating core heads from the full model", model="bert", task="mnli"),
     "table4": Target(("ablations",), "Ablating core heads from the full model", "table3", model="bert", task="qqp"),
     "table5": Target(("accuracy", "summary"), "Subnetworks of the mid sparsity, subset by subset", also=RUNS),

@@ -5,9 +5,12 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
+from torch import Tensor
 
-from heuristic_core.analysis.levels import by_subset
-from heuristic_core.evaluation.evaluate import all_logits, predictions, subnetwork_logits
+from heuristic_core.analysis.ablations import CERTAIN
+from heuristic_core.analysis.accuracy import RULES
+from heuristic_core.analysis.levels import VALUES, by_subset
+from heuristic_core.evaluation.evaluate import all_logits, judged, predictions, subnetwork_logits
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.models.ablation import ComponentMeans, Mask
 from heuristic_core.models.batches import PairTensors
@@ -38,6 +41,19 @@ class Evaluator:
     def scores(self, columns: dict[str, np.ndarray]) -> pd.DataFrame:
         """Accuracy and mean log odds by subset, of predictions: see :func:`by_subset`."""
         return by_subset(columns, self._rule)
+
+
+def values_by_pair(logits: Tensor, evaluation: Encoded, rule: str) -> dict[str, np.ndarray]:
+    """Accuracy, percent, and log odds of the true label, nats, of many models on every pair, [n, models].
+
+    logits: [models, n, classes]. rule: ``analysis.class_rule``. Log odds are clipped to +-30.
+    """
+    found = [judged(one, evaluation) for one in logits.numpy()]
+    columns = {name: np.empty((len(evaluation), len(found)), np.float32) for name in VALUES}
+    for k, one in enumerate(found):
+        columns["accuracy"][:, k] = 100 * one[RULES[rule]]
+        columns["log_odds"][:, k] = one["log_odds"].clip(-CERTAIN, CERTAIN)
+    return columns
 
 
 def reads_checkpoint(parser: Arguments) -> None:

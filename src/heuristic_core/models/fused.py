@@ -20,7 +20,7 @@ from heuristic_core.models.batches import Batch
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.fused_families import FusedFamily, fused_family
 from heuristic_core.models.fused_layer import Map, read_layer, without_heads
-from heuristic_core.models.model import AttentionObserver, Edit
+from heuristic_core.models.model import PROJECTIONS, AttentionObserver, Edit, wants_projections
 
 FUNCTIONS = {
     "gelu": F.gelu,
@@ -103,16 +103,18 @@ class FusedModel:
         logits = self._classify(x, self._rates.classifier if dropout else 0.0)
         return logits.to(torch.promote_types(self.dtype, torch.float32))
 
-    def observe_attention(self, batch: Batch, observer: AttentionObserver) -> None:
+    def observe_attention(self, batch: Batch, observer: AttentionObserver, edit: Edit | None = None) -> None:
         """See :meth:`heuristic_core.models.model.Model.observe_attention`."""
-        self._encode(batch, None, True, Rates(), observer)
+        self._encode(batch, edit, True, Rates(), observer)
 
     def _encode(self, batch, edit, every_row, rates, observer) -> Tensor:
         """The classified row of every pair, [B, d]."""
         row, last = self._classified(batch), self.grid.layers - 1
-        x = self._embed(batch, rates.embedding)  # [B, T, d]
+        first, x = getattr(edit, "start", None) or (0, self._embed(batch, rates.embedding))  # x: [B, T, d]
         mask = None if self._family.decoder else _additive(batch.real, self.dtype)
-        for number in range(self.grid.layers):
+        for number in range(first, self.grid.layers):
+            if getattr(edit, "inputs", False):
+                edit("input", number, x)
             single = number == last and not every_row
             x = self._block(number, x, row, single, mask, edit, rates, observer)
         x = (_take(x, row) if every_row else x)[:, 0]
@@ -124,7 +126,7 @@ class FusedModel:
         normed = self._norm(layer.attention_norm, x) if norm_first else x
         x = _take(x, row) if single else x
         if layer.heads:
-            context = self._attend(number, normed, row, single, mask, rates.attention, observer)
+            context = self._attend(number, normed, row, single, mask, edit, rates.attention, observer)
             if edit:
                 context = edit("head", number, context)
             attended = F.linear(context.flatten(-2), *layer.output)
@@ -142,7 +144,7 @@ class FusedModel:
         x = x + _drop(outer, rates.residual)
         return x if norm_first else self._norm(layer.mlp_norm, x)
 
-    def _attend(self, number, x, row, single, mask, rate, observer) -> Tensor:
+    def _attend(self, number, x, row, single, mask, edit, rate, observer) -> Tensor:
         """Context vectors [B, T, H, dh]; with `single` of the classified row alone, [B, 1, H, dh]."""
         layer, size, causal = self._layers[number], self.head_size, self._family.decoder and not single
         weight, bias = layer.queries_keys_values
@@ -154,6 +156,8 @@ class FusedModel:
                 mask = _additive(torch.arange(x.shape[1], device=x.device) <= row[:, None], self.dtype)
         else:
             parts = F.linear(x, weight, bias).unflatten(-1, (3, layer.heads, size)).unbind(-3)
+        if wants_projections(edit):
+            parts = (edit(kind, number, part) for kind, part in zip(PROJECTIONS, parts, strict=True))
         queries, keys, values = (part.transpose(1, 2) for part in parts)  # [B, H, T or 1, dh]
         if observer:
             observer(number, _attention(queries, keys, mask, causal))

@@ -17,7 +17,8 @@ from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.families import family_of, inputs_of
 from heuristic_core.models.fused import label_names, padding_token
 from heuristic_core.models.hugging_face import load_classifier
-from heuristic_core.models.model import AttentionObserver, Edit
+from heuristic_core.models.model import AttentionObserver, Edit, wants_projections
+from heuristic_core.models.projections import projection_hooks
 from heuristic_core.models.shrink import shrink
 
 
@@ -60,12 +61,12 @@ class HookedModel:
             logits = self._model(**inputs_for(self._model, batch)).logits
         return logits.to(torch.promote_types(self.dtype, torch.float32))
 
-    def observe_attention(self, batch: Batch, observer: AttentionObserver) -> None:
+    def observe_attention(self, batch: Batch, observer: AttentionObserver, edit: Edit | None = None) -> None:
         """See :meth:`heuristic_core.models.model.Model.observe_attention`."""
         before = self._model.config._attn_implementation
         self._model.set_attn_implementation("eager")
         try:
-            with self._mode(False):
+            with self._mode(False), self._edited(edit):
                 seen = self._model(**inputs_for(self._model, batch), output_attentions=True).attentions
         finally:
             self._model.set_attn_implementation(before)
@@ -84,7 +85,11 @@ class HookedModel:
     @contextlib.contextmanager
     def _edited(self, edit: Edit | None) -> Iterator[None]:
         """Let `edit` see and replace every component's output. A module that is applied again counts the next layer."""
-        handles = []
+        if wants_projections(edit):
+            hooks = projection_hooks(self.family, self._model.config, self._layers, self.grid.heads, self.head_size)
+            handles = [module.register_forward_hook(hook(edit)) for module, hook in hooks]
+        else:
+            handles = []
         for module in dict.fromkeys(self._layers) if edit else ():
             numbers = [number for number, layer in enumerate(self._layers) if layer is module]
             heads, mlps = iter(numbers), iter(numbers)

@@ -5,9 +5,12 @@ throughput. Backward passes cost twice a forward pass where weights learn, once 
 """
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from heuristic_core.analysis.ablation_sets import ablated, joint_sets, single_sets, with_draws
+from heuristic_core.analysis.mediation import plan
+from heuristic_core.analysis.paths import PARTS, senders
 from heuristic_core.analysis.triples import triple_sets
 from heuristic_core.config import Study
 from heuristic_core.config.blocks import Finetune
@@ -104,6 +107,10 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         *(further_runs() if study.mechanism.core_free else []),
         *([transplanted()] if study.mechanism.transplant else []),
         *_between(study, shape, data, evaluation),
+        *(
+            evaluation(part, (part,), models, pairs=min(evaluated, (pairs or evaluated) * data.subsets))
+            for part, (models, pairs) in _interventions(study, shape).items()
+        ),
     ]
 
 
@@ -122,6 +129,22 @@ def _between(study: Study, shape: Shape, data: StudyPairs, evaluation: Callable[
         yield work("interpolation", parts.interpolation, learned + apart + apart * (apart + 1))
 
 
+def _interventions(study: Study, shape: Shape) -> dict[str, tuple[int, int | None]]:
+    """Of parts of the block `mechanism`: patched models of one fine-tuning seed, and pairs of each subset (None: all).
+
+    As many heads as the core has are taken to work against the heuristic. That runs begin alike is not counted.
+    """
+    grid, core, found = ComponentGrid(shape.layers, shape.heads), _core(shape), {}
+    if part := study.mechanism.mediation:
+        later = range(shape.heads, shape.layers * shape.heads)
+        cores = plan(core, later[: len(core)], grid, part.random_sets, study.analysis.seed)
+        found["mediation"] = 1 + sum(1 + 2 * len(one.sets) for one in cores), part.pairs
+    if part := study.mechanism.paths:
+        every = chain(*senders(core, grid, part.random_senders, study.analysis.seed))
+        found["paths"] = sum(4 + len(PARTS) * len(one.receivers) for one in every), part.pairs
+    return found
+
+
 def evaluations_in_passing(tune: Finetune) -> int:
     """Of one fine-tuning run: before the first step, at every interval, and at the end."""
     return 1 + -(-tune.steps // tune.evaluate_every)
@@ -130,14 +153,18 @@ def evaluations_in_passing(tune: Finetune) -> int:
 def ablation_count(study: Study, shape: Shape) -> int:
     """Ablated models of one fine-tuning seed, if `CORE_SHARE` of the heads, spread over all layers, are its core."""
     grid, analysis = ComponentGrid(shape.layers, shape.heads), study.analysis
-    heads = shape.layers * shape.heads
-    size = max(1, round(heads * CORE_SHARE))
-    core = [k * heads // size for k in range(size)]
+    heads, core = shape.layers * shape.heads, _core(shape)
     draws = analysis.control_draws, analysis.pair_control_draws
     none = dict.fromkeys(range(heads), 0.0)
     joint = joint_sets(core, none, grid, *draws, analysis.seed)
     sets = single_sets(core, grid) + joint + triple_sets(core, none, grid, analysis.control_draws, analysis.seed)
     return len(list(with_draws(ablated(sets, analysis.ablation_kinds), analysis.resample_draws)))
+
+
+def _core(shape: Shape) -> list[int]:
+    heads = shape.layers * shape.heads
+    size = max(1, round(heads * CORE_SHARE))
+    return [k * heads // size for k in range(size)]
 
 
 def _kept(grid: list[Cell]) -> float:

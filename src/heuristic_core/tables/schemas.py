@@ -32,8 +32,9 @@ from heuristic_core.tables.columns import (
     WHY,
 )
 from heuristic_core.tables.further_runs import FURTHER_RUNS
+from heuristic_core.tables.interventions import INTERVENTIONS
 from heuristic_core.tables.masks import MASKS
-from heuristic_core.tables.mechanism import MECHANISM
+from heuristic_core.tables.random_masks import RANDOM_MASKS
 
 SCHEMAS = {
     "sentences": {
@@ -168,7 +169,8 @@ SCHEMAS = {
     },
     **MASKS,
     **FURTHER_RUNS,
-    **MECHANISM,
+    **INTERVENTIONS,
+    **RANDOM_MASKS,
     "summary": {**RUN, "ft_seed": (INT, "fine-tuning seed; null over fine-tuning seeds")} | STEP | {
         "sparsity": CELL["sparsity"],
     } | SUBSET | {

@@ -27,6 +27,8 @@ MECHANISM: dict[str, tuple[str, ...]] = {
     "entry": ("entry", "entry_frequency"),
     "masks": ("random_masks", "counter_heads", "mask_fit", "mask_tests"),
     "interpolation": ("interpolation",),
+    "mediation": ("mediation",),
+    "paths": ("paths",),
 }
 LESIONED = ("lesions", "lesion_accuracy")  # of studies that fine-tune without heads
 PRETRAINED = ("pretraining_trace", "pretraining_attention")  # of studies that pre-train their model

@@ -1,10 +1,9 @@
-"""The schemas of the tables that the parts of the block `mechanism` write."""
+"""The schemas of the tables of random masks, and of subnetworks between two learned ones."""
 
 import pyarrow as pa
 
 from heuristic_core.tables.columns import ACCURACY, BOOL, CHANGE, COMPONENT, INT, INTERVAL, REAL, RUN, STEP, STRING, WHY
 
-# ---- masks
 VALUE = {
     "subset": (STRING, "evaluation subset; null of means over subsets"),
     "group": (STRING, "id, ood or ood-entailment, without a subset the unweighted mean over its subsets; j: J"),
@@ -51,10 +50,6 @@ RANDOM_MASKS = {
         "masks": (INT, "random masks"),
         "draws": (INT, "permutations of what masks score; null of opposite"),
     } | WHY,
-}  # fmt: skip
-
-# ---- interpolation
-INTERPOLATION = {
     "interpolation": RUN | STEP | {
         "heuristic": (INT, "pruning seed of H, the mid-sparsity subnetwork with the lowest OOD accuracy"),
         "generalising": (INT, "pruning seed of M, the one with the highest"),
@@ -70,5 +65,3 @@ INTERPOLATION = {
     } | {name: (kind, text.replace("the full model of the same checkpoint", "H or M"))
          for name, (kind, text) in CHANGE.items()} | WHY,
 }  # fmt: skip
-
-MECHANISM = {**RANDOM_MASKS, **INTERPOLATION}

@@ -1,0 +1,346 @@
+"""Tables mediation and paths on predictions with known answers, their statistics, and their figures."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from claim_tables import CONTEXT, evidence
+
+from heuristic_core.analysis import mediation as m
+from heuristic_core.analysis import paths as p
+from heuristic_core.analysis.contrasts import Levels
+from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.statistics_mediation import core_cost, through_counter_heuristic, through_later_heads
+from heuristic_core.config.analysis import Figure
+from heuristic_core.figures import draw
+from heuristic_core.models.components import ComponentGrid
+from heuristic_core.tables.identity import Identity
+
+GRID, RUN = ComponentGrid(3, 4), Identity("s", "m", "t", 1, 30)
+SUBSETS = {"in_domain": ("id", None), "a": ("ood", "f"), "b": ("ood", "f"), "c": ("ood-entailment", "f")}
+PAIRS = 40
+COLUMNS = {
+    "subset": np.repeat(list(SUBSETS), PAIRS),
+    "group": np.repeat([group for group, _ in SUBSETS.values()], PAIRS),
+    "family": np.repeat(np.array([family for _, family in SUBSETS.values()], object), PAIRS),
+    "template": np.full(len(SUBSETS) * PAIRS, None, object),
+}
+RNG = np.random.default_rng(0)
+
+
+@pytest.fixture(scope="module")
+def levels():
+    return Levels(COLUMNS, None, 200, 0)
+
+
+def values(**accuracy):
+    """Accuracy on every subset, percent, as values by pair [pairs, 1] in random order; log odds of +-1 with it."""
+    correct = [RNG.permutation(np.arange(PAIRS) < PAIRS * accuracy[name] / 100) for name in SUBSETS]
+    correct = np.concatenate(correct)[:, None]
+    return {"accuracy": 100.0 * correct, "log_odds": 2.0 * correct - 1}
+
+
+FULL = values(in_domain=100, a=80, b=60, c=90)
+ABLATED = values(in_domain=90, a=10, b=0, c=90)
+
+
+def together(parts):
+    return {name: np.concatenate([part[name] for part in parts], axis=1) for name in parts[0]}
+
+
+# ---- measures
+
+
+def test_levels_are_the_means_of_their_subsets_and_j(levels):
+    means = levels.means(FULL["accuracy"])
+    found = {
+        (level.identity["subset"], level.identity["group"], level.identity["family"]): float(
+            (level.weights @ means + level.base)[0]
+        )
+        for level in levels.levels
+    }
+    assert found == pytest.approx({
+        ("in_domain", "id", None): 100, ("a", "ood", "f"): 80, ("b", "ood", "f"): 60, ("c", "ood-entailment", "f"): 90,
+        (None, "id", None): 100, (None, "ood", None): 70, (None, "ood-entailment", None): 90,
+        (None, "ood", "f"): 70, (None, "ood-entailment", "f"): 90, (None, "j", None): 60, (None, "j", "f"): 60,
+    })  # fmt: skip
+
+
+def test_subsets_that_are_left_out_enter_no_mean():
+    few = Levels(COLUMNS, ["in_domain", "a", "c"], 20, 0)
+    means = few.means(FULL["accuracy"])
+    of = {level.identity["group"]: level for level in few.levels if level.identity["subset"] is None}
+    assert (of["ood"].weights @ means)[0] == pytest.approx(80) and of["ood"].identity["n"] == PAIRS
+    assert sum(level.identity["subset"] is not None for level in few.levels) == 4
+
+
+def test_p_is_that_of_students_test_and_one_where_nothing_differs(levels):
+    from scipy.stats import ttest_1samp
+
+    difference = np.stack([RNG.normal(0.3, 1, len(COLUMNS["subset"])), np.zeros(len(COLUMNS["subset"]))], axis=1)
+    level = levels.levels[0]
+    many = Levels(COLUMNS, None, 20_000, 0)
+    p_value, same = many.p(level, many.drawn(difference))
+    assert p_value == pytest.approx(ttest_1samp(difference[:PAIRS, 0], 0).pvalue, rel=0.1)
+    assert same == 1
+
+
+def test_a_share_holds_the_truth_in_about_95_of_100_samples():
+    """Ratio of mean differences whose truth is 0.5, of 40 pairs."""
+    inside = 0
+    for sample in range(200):
+        rng = np.random.default_rng(sample)
+        columns = {name: column[PAIRS : 2 * PAIRS] for name, column in COLUMNS.items()}
+        cost = rng.normal(2, 1, (PAIRS, 1))
+        one = Levels(columns, None, 300, sample)
+        gained = 0.5 * cost + rng.normal(0, 0.5, (PAIRS, 1))
+        _, low, high = one.ratio(one.levels[0], one.drawn(gained), one.drawn(cost))
+        inside += low[0] <= 0.5 <= high[0]
+    assert 180 <= inside <= 199
+
+
+# ---- which sets
+
+
+def test_the_plan_has_every_later_head_alone_by_layer_and_together():
+    learned, *others = m.plan([1, 6], [9, 2, 1], GRID, 20, 0)
+    assert learned[:2] == ("learned", (1, 6))
+    by_role = {role: [one for one in learned.sets if one.role == role] for role in ("single", "layer", "all later")}
+    later = (4, 5, 7, 8, 9, 10, 11)
+    assert [one.heads for one in by_role["single"]] == [(head,) for head in later]
+    assert [(one.name, one.heads) for one in by_role["layer"]] == [("layer 1", (4, 5, 7)), ("layer 2", (8, 9, 10, 11))]
+    assert [one.heads for one in by_role["all later"]] == [later]
+    (counter,) = [one for one in learned.sets if one.role == "counter-heuristic"]
+    assert counter.heads == (9,)  # head 0.2 is below, head 0.1 in the core
+    random = [one.heads for one in learned.sets if one.role == "random"]
+    assert sorted(random) == [(8,), (10,), (11,)]
+    assert len(others) == 4 * 4 - 1 and all(len(one.heads) == 2 and one.heads != (1, 6) for one in others)
+    assert all({own.role for own in one.sets} == {"counter-heuristic"} for one in others if 9 not in one.heads)
+
+
+@pytest.mark.parametrize("core", [[], [9], [8, 10]])
+def test_without_a_core_or_later_heads_nothing_is_planned(core):
+    assert m.plan(core, [9], GRID, 20, 0) == []
+
+
+def test_senders_have_receivers_above_them_and_random_ones_are_outside_the_core():
+    first, second, together_ = p.senders([1, 6], GRID, 2, 0)
+    assert first[0] == ("0.1", "core", (1,), tuple(range(4, 12)))
+    assert second[0] == ("1.2", "core", (6,), (8, 9, 10, 11))
+    assert together_[0] == ("core", "core", (1, 6), (4, 5, 7, 8, 9, 10, 11))
+    for own, *others in (first, second, together_):
+        assert len(others) == 2
+        for one in others:
+            assert not set(one.heads) & {1, 6} and [h // 4 for h in one.heads] == [h // 4 for h in own.heads]
+            assert set(one.receivers) == set(own.receivers) - set(one.heads)
+    assert len(p.senders([5], GRID, 2, 0)) == 1  # a core of one is no other sender
+
+
+# ---- table mediation
+
+
+def patched_set(name, role):
+    return m.PatchedSet(name, role, (5,), "1")
+
+
+@pytest.fixture(scope="module")
+def mediation(levels):
+    """A set that restores half of a, one that restores everything, one that restores nothing, and random ones."""
+    half = values(in_domain=90, a=45, b=0, c=90)
+    sets = [patched_set("half", m.LAYER), patched_set("all", m.ALL), patched_set("none", m.COUNTER)]
+    sets += [patched_set(f"random {k}", m.RANDOM) for k in range(20)]
+    restored = together([half, FULL, ABLATED, *[values(in_domain=90, a=11 + k, b=0, c=90) for k in range(20)]])
+    transmitted = together([half, ABLATED, ABLATED, *[FULL] * 20])
+    cores = [m.Core(m.LEARNED, (1,), sets), m.Core("random 1", (2,), sets[:1])]
+    same = together([FULL])
+    found = [(ABLATED, restored, transmitted), (FULL, same, same)]
+    return m.mediation(RUN, cores, levels, FULL, found)
+
+
+def cell(table, **wanted):
+    rows = table[(table[list(wanted)] == pd.Series(wanted)).all(axis=1)]
+    rows = rows[rows["subset"].isna() & rows["family"].isna()]
+    return rows.iloc[0] if len(rows) == 1 else rows
+
+
+OF_J = {"core": "learned", "measure": "accuracy", "group": "j"}
+
+
+def test_points_and_shares_are_what_the_definition_says(mediation):
+    half = cell(mediation, set="half", direction="restored", **OF_J)
+    assert tuple(half[["full", "ablated", "patched"]]) == pytest.approx((60, -5, 12.5))
+    assert half["points"] == pytest.approx(17.5) and half["share"] == pytest.approx(17.5 / 65)
+    assert half["share_low"] < half["share"] < half["share_high"] and half["points_low"] < 17.5 < half["points_high"]
+    half = cell(mediation, set="half", direction="transmitted", **OF_J)
+    assert half["points"] == pytest.approx(60 - 12.5) and half["share"] == pytest.approx(47.5 / 65)
+    odds = cell(mediation, core="learned", set="half", direction="restored", measure="log_odds", group="ood")
+    assert odds["points"] == pytest.approx(0.35) and odds["full"] == pytest.approx(0.4)
+
+
+def test_everything_restored_is_one_and_nothing_restored_is_zero(mediation):
+    for group in ("id", "ood", "j"):
+        known = {"core": "learned", "measure": "accuracy", "group": group, "direction": "restored"}
+        assert cell(mediation, set="all", **known)["share"] == 1
+        assert cell(mediation, set="none", **known)["points"] == 0
+        assert cell(mediation, set="none", **known)["share"] == 0
+
+
+def test_a_share_of_a_cost_that_is_not_clear_of_0_is_null_with_a_reason(mediation):
+    known = cell(mediation, set="half", direction="restored", **OF_J)
+    assert pd.notna(known["share"]) and pd.isna(known["reason"])
+    for name in ("id", "ood", "j"):
+        row = cell(mediation, core="random 1", set="half", direction="restored", measure="accuracy", group=name)
+        assert row["full"] == row["ablated"] and pd.isna(row["share"]) and pd.isna(row["share_low"])
+        assert row["reason"].startswith("what ablating the core costs is not clear of 0")
+        assert row["points"] == 0
+
+
+def test_random_sets_have_levels_of_groups_alone(mediation):
+    random = mediation[mediation["role"] == "random"]
+    assert random["subset"].isna().all() and random["family"].isna().all()
+    assert mediation[mediation["role"] == "layer"]["subset"].notna().any()
+
+
+# ---- claims
+
+
+def of_table(mediation, change=-65.0, ends=(-70.0, -60.0)):
+    rows = mediation.astype(object).where(mediation.notna(), None).to_dict("records")
+    joint = {"step": 30, "kind": "mean", "ablation": "0.1", "role": "core", "size": 1, "layers": "0", "group": "j"}
+    joint |= {"change": change, "change_low": ends[0], "change_high": ends[1]}
+    return evidence(mediation=rows, ablations=[joint])
+
+
+def test_claims_rank_counter_heuristic_heads_among_random_sets(mediation):
+    found = of_table(mediation)
+    restored = through_counter_heuristic(found, "restored")
+    assert restored.value == 1 and restored.opposite == pytest.approx(1 / 21)  # every random set restores more
+    transmitted = through_counter_heuristic(found, "transmitted")
+    assert transmitted.value == pytest.approx(1 / 21) and "+65.0 points J transmitted" in transmitted.detail
+    share = through_later_heads(found, "transmitted")
+    assert share.value == 100 and share.low <= 100 <= share.high
+
+
+def test_claims_say_what_is_missing(mediation):
+    few = mediation[~mediation["set"].isin(["random 3"])]
+    with pytest.raises(CannotSay, match="19 random sets cannot decide, 20 can"):
+        through_counter_heuristic(of_table(few), "restored")
+    with pytest.raises(CannotSay, match=r"no counter-heuristic head.*set mechanism.masks"):
+        through_counter_heuristic(of_table(mediation[mediation["role"] != "counter-heuristic"]), "restored")
+    with pytest.raises(CannotSay, match="no table mediation"):
+        through_later_heads(evidence(), "restored")
+
+
+def test_a_cost_is_presumed(mediation):
+    found = core_cost(of_table(mediation))
+    assert (found.value, found.low, found.high) == (65, 60, 70)
+    assert core_cost(of_table(mediation, 1.0, (-1.0, 3.0))).value == -1
+    printed = core_cost(of_table(mediation, -9.0, (None, None)))
+    assert printed.exact and printed.low is None
+
+
+# ---- table paths
+
+
+@pytest.fixture(scope="module")
+def paths(levels):
+    """Head 0.1 lowers OOD log odds through the values of head 1.0 by 1 nat; random senders do nothing but noise."""
+    family = p.senders([1], GRID, 2, 0)[0]
+    about = p.targets(family[0], GRID)
+    ood = np.isin(COLUMNS["group"], ["ood"])
+
+    def effects(sender, sends):
+        shape = len(COLUMNS["subset"]), len(p.targets(sender, GRID))
+        odds, accuracy = RNG.normal(0, 0.1, shape), np.zeros(shape)
+        if sends:
+            odds[ood, about.index(("1.0", 4, "value"))] -= 1
+            odds[ood, about.index((p.TOTAL, None, None))] -= 2
+            accuracy[ood, about.index((p.TOTAL, None, None))] = -100.0
+        attention = np.full(shape, np.nan)
+        attention[:, 2::3] = attention[:, 3::3] = 0.25
+        return p.Effects({"accuracy": accuracy, "log_odds": odds}, attention)
+
+    return p.paths(RUN, family, GRID, "mean", [effects(one, one.role == p.CORE) for one in family], levels)
+
+
+def edge(paths, receiver, part=None, group="ood", measure="log_odds", sender="0.1"):
+    rows = paths[(paths["sender"] == sender) & (paths["receiver"] == receiver) & (paths["measure"] == measure)]
+    rows = rows[(rows["group"] == group) & (rows["part"].isna() if part is None else rows["part"] == part)]
+    return rows.iloc[0]
+
+
+def test_an_effect_is_found_where_it_is_and_compared_with_random_senders(paths):
+    strong = edge(paths, "1.0", "value")
+    assert strong["effect"] == pytest.approx(-1, abs=0.05) and strong["effect_high"] < -0.9
+    assert strong["difference"] == pytest.approx(strong["effect"] - strong["random"])
+    assert strong["p"] < 1e-6 and strong["p"] < strong["q"] < 1e-4
+    others = paths[(paths["role"] == "core") & paths["component"].notna() & (paths["measure"] == "log_odds")]
+    others = others[~((others["receiver"] == "1.0") & (others["part"] == "value") & (others["group"] == "ood"))]
+    assert (others["q"] > 0.05).mean() > 0.9 and (others["q"] >= others["p"]).all()
+    total = edge(paths, "total")
+    assert total["effect"] == pytest.approx(-2, abs=0.05) and pd.isna(total["q"]) and pd.isna(total["component"])
+    assert edge(paths, "total", group="j", measure="accuracy")["effect"] == -100
+    assert not ((paths["group"] == "j") & (paths["measure"] == "log_odds")).any()
+
+
+def test_random_senders_are_reference_values_without_intervals(paths):
+    random = paths[paths["role"] == "random"]
+    assert set(random["sender"]) == {"random 1 for 0.1", "random 2 for 0.1"}
+    assert random[["effect_low", "random", "p", "q"]].isna().all(axis=None) and random["effect"].notna().all()
+    mean = np.mean([edge(random, "2.3", "key", sender=name)["effect"] for name in sorted(set(random["sender"]))])
+    assert edge(paths, "2.3", "key")["random"] == pytest.approx(mean)
+
+
+def test_attention_moves_by_queries_and_keys_alone(paths):
+    own = paths[(paths["role"] == "core") & (paths["group"] != "j")]
+    assert (own[own["part"].isin(["query", "key"])]["attention"] == 0.25).all()
+    assert own[~own["part"].isin(["query", "key"])]["attention"].isna().all()
+
+
+def test_without_random_senders_an_effect_stands_alone(levels):
+    family = p.senders([1], GRID, 2, 0)[0][:1]
+    shape = len(COLUMNS["subset"]), len(p.targets(family[0], GRID))
+    effect = p.Effects({name: np.ones(shape) for name in ("accuracy", "log_odds")}, np.zeros(shape))
+    found = p.paths(RUN, family, GRID, "mean", [effect], levels)
+    both = found["group"] == "j"  # J is the sum of two classes
+    assert np.allclose(found["effect"], 1 + both) and found[["random", "difference", "p", "q"]].isna().all(axis=None)
+
+
+# ---- figures
+
+
+@pytest.fixture(scope="module")
+def core():
+    heads = [c for c in GRID if c.kind == "head"]
+    rows = [{"component": c.index, "name": c.name, "layer": c.layer, "head": c.head} for c in heads]
+    both = [
+        row | {"ft_seed": ft_seed, "in_core": ft_seed == 1 and row["component"] == 1}
+        for ft_seed in (1, 2)
+        for row in rows
+    ]
+    return pd.DataFrame(both)
+
+
+def words(figure):
+    from matplotlib.text import Text
+
+    return [text.get_text() for text in figure.findobj(Text)]
+
+
+def test_figure_mediation_shows_every_set_and_says_where_there_is_no_core(mediation, core):
+    figure, marks = draw("figure_mediation", {"mediation": mediation, "core": core}, Figure(), CONTEXT)
+    assert set(marks["role"]) == {"layer", "all later", "counter-heuristic", "random"}
+    assert set(marks["group"]) == {"id", "ood", "ood-entailment", "j"} and len(marks) == 23 * 2 * 4
+    titles = words(figure)
+    assert "fine-tuning seed 1: restored" in titles
+    assert "fine-tuning seed 2: no later heads of a core" in titles
+
+
+def test_figure_paths_draws_the_edge_that_is_there(paths, core):
+    figure, marks = draw("figure_paths", {"paths": paths, "core": core}, Figure(), CONTEXT)
+    drawn = marks[marks["drawn"] & marks["differs"] & (marks["group"] == "ood")]
+    first = drawn.sort_values("share", kind="stable").iloc[-1]
+    assert (first["receiver"], first["part"]) == ("1.0", "value") and first["share"] == pytest.approx(0.5, abs=0.05)
+    assert not marks[(marks["group"] == "id")]["drawn"].any()  # the total is not clear of 0 there
+    titles = words(figure)
+    assert "fine-tuning seed 2: no core head" in titles and any("not clear of 0" in title for title in titles)
+    assert first["total"] == pytest.approx(-2, abs=0.05)
