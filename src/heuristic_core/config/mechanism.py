@@ -14,15 +14,23 @@ class Mediation(Block):
     """What generalisation regains where later heads are as in the clean run while the core is ablated, and what it
     loses where they alone are as under the ablation."""
 
-    random_sets: PositiveInt = Field(20, description="random sets of heads, matched in layers, for each null")
+    random_sets: PositiveInt = Field(
+        20,
+        description="random sets of heads with the layers of the counter-heuristic heads, and random sets in the "
+        "core's place; with fewer than 20 no claim is decided",
+    )
     pairs: PositiveInt | None = Field(None, description=PAIRS)
 
 
 class Paths(Block):
     """Direct effects of core heads on queries, keys and values of later heads, and on the logits (path patching)."""
 
-    random_senders: PositiveInt = Field(4, description="random heads of each core head's layer that send instead")
-    pairs: PositiveInt | None = Field(40, description=PAIRS)
+    random_senders: PositiveInt = Field(
+        4,
+        description="random heads of each core head's layer, and random sets in the place of all core heads, that send "
+        "instead; an effect is compared with their mean",
+    )
+    pairs: PositiveInt | None = Field(40, description=PAIRS.replace("default: all", "null: all"))
 
 
 class Masks(Block):

@@ -44,7 +44,7 @@ FIELDS_OF = {
     "label_smoothing thresholds added_modifiers shared_modifiers foreign_premises planted_words",
     "points": "margin margins",
     "inches": "width height",
-    "sets": "control_draws pair_control_draws control_sets packing_controls",
+    "sets": "control_draws pair_control_draws control_sets packing_controls random_sets random_senders",
     "threads": "threads",
     "layers": "layers",
     "heads": "heads",
