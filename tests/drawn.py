@@ -30,7 +30,7 @@ def build():
         "attention": heads.attention_rows(rng), "attention_maps": heads.attention_map_rows(rng),
         "ablations": heads.ablation_rows(rng), "controls": models.control_rows(rng),
         "counter_heads": masks.counter_head_rows(rng), "mask_tests": masks.mask_test_rows(),
-        "interpolation": masks.interpolation_rows(),
+        "interpolation": masks.interpolation_rows(), "mask_fit": masks.mask_fit_rows(),
     }  # fmt: skip
     return tables | {name: table(name, list(of_table)) for name, of_table in rows.items()}
 

@@ -41,6 +41,19 @@ def mask_test_rows():
             yield run(ft_seed, step=CONTEXT.last) | observed | {"masks": 100, "draws": 1000}
 
 
+def mask_fit_rows():
+    """Fine-tuning seed 2 has nothing to predict."""
+    values = [("ln_prep", "ood", "lexical_overlap"), (None, "id", None), (None, "ood", None), (None, "j", None)]
+    for masks, n, r2 in (("learned", 12, 0.75), ("random", 100, 0.8)):
+        for subset, group, family in values:
+            about = run(1, step=CONTEXT.last, masks=masks, n=n, heads=6, subset=subset, group=group, family=family)
+            if masks == "learned" and group == "id":
+                yield about | {"sd": 0.0, "error": 1.25, "reason": "all masks have the same value"}
+            else:
+                yield about | {"sd": 15.0, "error": 7.5, "r2": r2, "rho": 0.9}
+    yield run(2, step=CONTEXT.last, n=0, heads=0, reason="no sound mid-sparsity subnetwork keeps a head")
+
+
 def interpolation_rows():
     """Fine-tuning seed 1 has a path of two steps; on seed 2 there is none."""
     for group in GROUPS:

@@ -7,8 +7,7 @@ from figure_tables import CONTEXT, FT_SEEDS
 from matplotlib.patches import Rectangle
 
 from heuristic_core.config.analysis import Figure
-from heuristic_core.figures import draw
-from heuristic_core.figures.figure_counter_heads import COUNTER
+from heuristic_core.figures import draw, sheets_of
 
 
 def outlined(ax):
@@ -26,7 +25,6 @@ def test_only_what_is_significant_has_a_number_and_what_is_counter_heuristic_an_
         assert names[-4:] == ["", "ID", " ", "J"] and len(names) == rows + 2
         assert outlined(ax) == [(5, names.index("ln_prep"))]
     assert len(marks[marks["counter"] == True]) == len(FT_SEEDS)  # noqa: E712 (nulls)
-    assert COUNTER != "black"
 
 
 def test_chosen_subsets_are_in_their_order():
@@ -55,3 +53,13 @@ def test_the_path_and_single_components_are_drawn_and_a_run_without_a_path_says_
     assert drawn_values == {35.0, -40.0}
     assert none.texts[0].get_text().startswith("no path") and not none.lines
     assert set(marks["role"]) == {"H", "M", "path", "with", "without"}
+
+
+def test_learned_subnetworks_are_beside_the_ceiling(drawn):
+    _, marks = drawn["table_mask_fit"]
+    first, second = sheets_of("table_mask_fit", marks)
+    assert first.title == "Fine-tuning seed 1: 12 subnetworks, 6 heads outside the core"
+    assert first.rows[1] == ["OOD, mean", "15.0", "7.5", "0.75", "0.90", "0.80", ""]
+    assert first.rows[0] == ["ID, mean", "0.0", "1.2", "", "", "0.80", "all masks have the same value"]
+    assert [row[0] for row in first.rows] == ["ID, mean", "OOD, mean", "J", "ln_prep"]
+    assert second.rows == [[""] * 6 + ["no sound mid-sparsity subnetwork keeps a head"]]

@@ -278,7 +278,8 @@ def test_without_masks_reasons_are_told():
     nothing = frame("random_masks", [])
     found = heads.mask_tests(nothing, RUN, 0)
     assert found["p"].isna().all() and found["reason"].str.contains("no sound mid-sparsity subnetwork").all()
-    assert len(heads.counter_heads(nothing, components(s1={1}), RUN, 10, 0)) == len(mask_fit(nothing, RUN)) == 0
+    assert heads.counter_heads(nothing, components(s1={1}), RUN, 10, 0).empty
+    assert mask_fit(nothing, RUN)["reason"].tolist() == [heads.NO_POOL]
     with pytest.raises(CannotSay, match="no sound"):
         random_masks(evidence(mask_tests=found.to_dict("records")), test="counter")
 

@@ -5,10 +5,6 @@ Others failed, collapsed or missed their target, as table "runs" says.
 
 import logging
 
-import numpy as np
-import pandas as pd
-import pyarrow.parquet as pq
-
 from heuristic_core.analysis.outcomes import faults, outcomes
 from heuristic_core.analysis.runs import chance, runs
 from heuristic_core.analysis.scores import accuracies
@@ -16,7 +12,7 @@ from heuristic_core.config.analysis import Analysis
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.pruning.subnetwork import load_run
-from heuristic_core.tables.parquet import as_frame, concatenate, matrix, read_table, write_table
+from heuristic_core.tables.parquet import as_frame, concatenate, matrix, write_table
 from heuristic_core.tables.schemas import CELL, RUN, STEP, SUBSET
 
 COLUMNS = [*RUN, *STEP, *CELL, *SUBSET, "template", "label", "example", "correct", "correct_merged"]
@@ -38,9 +34,8 @@ def main(arguments=None):
     )
     parser.writes(components="where to write the components of sound subnetworks")
     args = parser.read(arguments)
-    paths, a = [args.full, *args.pruned], args.analysis
-    rows = pd.concat([read_table(path, without=["logits"])[COLUMNS] for path in paths], ignore_index=True)
-    logits = np.concatenate([matrix(pq.read_table(path, columns=["logits"])["logits"]) for path in paths])
+    a, predictions = args.analysis, concatenate("predictions", [args.full, *args.pruned])
+    rows, logits = as_frame(predictions.select(COLUMNS)), matrix(predictions["logits"])
     found = list(map(load_run, args.subnetworks))
     _, groups, _ = accuracies(rows, logits, a.subsets, a.class_rule, a.bootstrap, a.seed)
     traces = as_frame(concatenate("prune_trace", args.trace_parts))

@@ -28,6 +28,7 @@ from heuristic_core.tables.schemas import COMPONENT, SUBSET
 
 RANDOM, LEARNED = "random", "learned"
 TESTS = COUNTER, PROFILE, OPPOSITE = "counter", "profile", "opposite"
+NO_POOL = "no sound mid-sparsity subnetwork keeps a head outside the core"
 PERMUTATIONS = 1000
 TOGETHER = 100  # permutations that are in memory at once
 
@@ -161,7 +162,7 @@ def mask_tests(random_masks: pd.DataFrame, run: dict, seed: int) -> pd.DataFrame
 def _untested(masks: MaskScores) -> str | None:
     """Why there is no test; None if there is."""
     if not len(masks.inside):
-        return "no sound mid-sparsity subnetwork keeps a head outside the core"
+        return NO_POOL
     if masks.ood().shape[1] < 2 or not masks.id_().shape[1]:
         return "tests need two OOD subsets and an ID subset"
     if np.isnan(effects(masks.inside, masks.ood()).p).all():

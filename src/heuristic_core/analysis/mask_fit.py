@@ -9,17 +9,17 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
-from heuristic_core.analysis.counter_heads import LEARNED, RANDOM, MaskScores, mask_scores
+from heuristic_core.analysis.counter_heads import LEARNED, NO_POOL, RANDOM, MaskScores, mask_scores
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.mask_effects import FLAT
 from heuristic_core.tables.schemas import SUBSET
 
 
 def mask_fit(random_masks: pd.DataFrame, run: dict) -> pd.DataFrame:
-    """Table "mask_fit" of one run from its table "random_masks"; no rows where the pool has no heads."""
+    """Table "mask_fit" of one run from its table "random_masks"; where the pool has no heads, one row that says so."""
     random, learned = mask_scores(random_masks, run)
     if not random.heads:
-        return frame("mask_fit", [])
+        return frame("mask_fit", [run | {"n": 0, "heads": 0, "reason": NO_POOL}])
     enough = len(random.inside) // 2 > len(random.heads) + 1
     reason = None if enough else f"half of {len(random.inside)} masks are too few for {len(random.heads)} heads"
     predicted = (fitted(random, learned), _crossed(random)) if enough else (None, None)

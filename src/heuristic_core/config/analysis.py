@@ -137,6 +137,7 @@ class Figures(Block):
     table_core: Figure = Figure()
     table_overlap: Figure = Figure()
     table_interactions: Figure = Figure()
+    table_mask_fit: Figure = Figure()
     table_effective_size: Figure = Figure()
     table_controls: Figure = Figure()
     table_variance: Figure = Figure()

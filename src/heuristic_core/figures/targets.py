@@ -94,6 +94,9 @@ TARGETS = {
         ("overlap_heads", "core"), "Heads that attend to the repeated word before fine-tuning, and which are kept"
     ),
     "table_interactions": Target(("ablations",), "Pairs and sets of core heads, together and one by one"),
+    "table_mask_fit": Target(
+        ("mask_fit",), "Learned subnetworks predicted from random ones, head by head", part="masks"
+    ),
     "table_effective_size": Target(("effective_size",), "Effective size by checkpoint, group, order and criterion"),
     "table_controls": Target(("controls",), "Learned subnetworks against random and gradient-importance ones"),
     "table_variance": Target(

@@ -1,0 +1,58 @@
+"""Random masks and interpolation through the real workflow: results, and what a changed setting makes again."""
+
+import pytest
+import yaml
+from reduced import REDUCED, ROOT, RUNS, planned, snakemake
+
+from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
+from heuristic_core.tables.parquet import read_table
+
+PARTS = ROOT / "tests" / "studies" / "masks.yaml"
+TABLES = "results/reduced/tables"
+MASKS = f"{RUNS}/ft1/mechanism/random_masks.parquet"
+MID = f"{RUNS}/ft1/step60/s0.2"
+
+
+@pytest.mark.slow
+def test_random_masks_and_interpolation_of_a_small_study(tmp_path):
+    config = [REDUCED, PARTS]
+    snakemake(tmp_path, config=config)
+    heads, tests, between = (
+        read_table(tmp_path / TABLES / f"{name}.parquet") for name in ("counter_heads", "mask_tests", "interpolation")
+    )
+    masks = read_table(tmp_path / MASKS)
+    found = masks[masks["subset"].notna()]
+    assert found[found["kind"] == "random"]["mask"].nunique() == 40
+    assert set(found.loc[found["kind"] == "learned", "mask"]) == {42, 43, 44}
+    assert set(found.groupby("group")["n"].max().to_dict().items()) == {("id", 30), ("ood", 5), ("ood-entailment", 5)}
+    # What a learned subnetwork scores on its first pairs is what the workflow's own evaluation says.
+    seed = 43
+    predictions = read_table(tmp_path / f"{MID}/seed{seed}/predictions.parquet", without=["logits"])
+    first = predictions[(predictions["subset"] == "ln_rel") & (predictions["seed"] == seed)].head(5)
+    (row,) = found[(found["kind"] == "learned") & (found["mask"] == seed) & (found["subset"] == "ln_rel")].itertuples()
+    assert row.accuracy == pytest.approx(100 * first["correct"].mean())
+    kept = Subnetwork.load(tmp_path / f"{MID}/seed{seed}/subnetwork.json").kept
+    core = read_table(tmp_path / f"{RUNS}/ft1/core.parquet")
+    assert {*row.heads, *row.mlps} == {*kept} - {*core.loc[core["in_core"], "component"]}
+    assert set(heads["component"]) == {int(head) for own in found["heads"] for head in own}
+    assert tests["reason"].isna().all() and {"H", "M"} <= set(between["role"])
+    for name in ("figures/figure_counter_heads.png", "figures/figure_interpolation.png", "tables/table_mask_fit.csv"):
+        assert (tmp_path / "results/reduced" / name).is_file()
+
+    # Another number of resamples is no matter of models, nor is another sparsity of the grid.
+    changed = tmp_path / "changed.yaml"
+    changed.write_text(yaml.safe_dump({"mechanism": {"masks": {"bootstrap": 60}}}))
+    jobs = planned(tmp_path, [*config, changed])
+    assert "counter_heads" in jobs and not {"masks", "sound_subnetworks", "interpolation"} & jobs.keys()
+    changed.write_text(yaml.safe_dump({"grid": {"sparsities": [0.2, 0.3, 0.4]}}))
+    jobs = planned(tmp_path, [*config, changed])
+    assert "gather" in jobs and not {"masks", "counter_heads", "sound_subnetworks", "interpolation"} & jobs.keys()
+
+    # A run that failed has no part.
+    cell = f"{MID}/seed44/subnetwork.json"
+    FailedRun(Subnetwork.load(tmp_path / cell).identity, "diverged by step 10: kl nan").save(tmp_path / cell)
+    snakemake(tmp_path, "--", MASKS, f"{TABLES}/interpolation.parquet", config=config)
+    masks = read_table(tmp_path / MASKS)
+    assert set(masks.loc[masks["kind"] == "learned", "mask"]) == {42, 43}
+    log = (tmp_path / "results/reduced/logs/mechanism/sound_subnetworks-ft1.log").read_text()
+    assert "left out: 1 of 3 pruning runs failed" in log
