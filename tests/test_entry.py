@@ -12,6 +12,8 @@ from heuristic_core.analysis.entry import entered, entry, entry_frequency, half_
 from heuristic_core.analysis.evidence import Evidence, of_run
 from heuristic_core.analysis.spread import summary, variance
 from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.config.analysis import Figure
+from heuristic_core.figures import draw
 
 STEPS = (10, 20, 30, 40)
 ENTRY = CONTEXT.model_copy(update={"entry": STEPS, "entry_seeds": (91, 92, 93, 94)})
@@ -121,6 +123,21 @@ def test_entry_and_rise_of_each_head():
     assert found.loc[1, ["entry_step", "censored"]].tolist() == [30, False]
     assert pd.isna(found.loc[2, "entry_step"]) and found.loc[2, "reason"] == f"{NEVER} at no step"
     assert found["rise"].tolist() == [0.0, 75.0, 12.5, -12.5]
+
+
+def test_the_figure_shows_heads_their_groups_and_the_full_model():
+    tables = {"entry_frequency": analysed()[0], "finetune_accuracy": finetuning(0, 10, 10, 50, 60)}
+    figure, marks = draw("figure_entry", tables, Figure(), ENTRY)
+    single = marks[marks["name"] == "0.1"]
+    assert single["percent"].tolist() == [0.0, 25.0, 100.0, 75.0] and set(single["group"]) == {"counter"}
+    whole = marks[marks["name"].isna() & (marks["step"] == 30)].set_index("group")["percent"]
+    assert whole.to_dict() == {"core": 100.0, "counter": 100.0, "other": 37.5, "ood": 50.0}
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "other heads", "counter-heuristic heads", "core heads", "full model's OOD accuracy"
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match="figure_entry: no rows in table entry_frequency"):
+        draw("figure_entry", tables | {"entry_frequency": tables["entry_frequency"].iloc[:0]}, Figure(), ENTRY)
 
 
 def evidence_of(rows):

@@ -39,7 +39,7 @@ def main(arguments=None):
     use_threads(1)
     part, first = args.mechanism.core_free, load_run(args.first)
     pruner, measure, run = Pruner(args), Measure(args), identity(args)._replace(seed=first.identity.seed)
-    unfinished = pruner.unfinished(args.packing, [part, run, args.analysis.seed], code_digest(__file__))
+    unfinished = pruner.unfinished(args.packing, [part, first, args.analysis.seed], code_digest(__file__))
     heads, full = pruner.grid.layers * pruner.grid.heads, measure.full()
     rounds, closed, number = [measure.judged(1, 0, (), first)], (), 1
     while rounds[-1].faithful(full, part.recovery):
