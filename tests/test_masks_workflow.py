@@ -50,6 +50,7 @@ def test_random_masks_and_interpolation_of_a_small_study(tmp_path):
 
     # A run that failed has no part.
     cell = f"{MID}/seed44/subnetwork.json"
+    (tmp_path / "results/reduced/provenance" / cell.removeprefix("results/reduced/")).with_suffix(".json.json").unlink()
     FailedRun(Subnetwork.load(tmp_path / cell).identity, "diverged by step 10: kl nan").save(tmp_path / cell)
     snakemake(tmp_path, "--", MASKS, f"{TABLES}/interpolation.parquet", config=config)
     masks = read_table(tmp_path / MASKS)
