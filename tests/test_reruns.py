@@ -21,7 +21,7 @@ def test_an_unchanged_study_plans_no_job(finished):
 
 ANALYSED = {"concatenate", "effective_size", "head_frequency", "spread", "describe", "claims", "report", *TARGETS}
 CONTROLS = {"evaluate_controls", "controls"}
-CORE = {"core", "ablate", "ablations"}
+CORE = {"core", "ablate", "ablations"} | {"mediation", "paths"}
 
 
 def test_a_new_sparsity_runs_its_jobs_and_what_is_drawn_from_them(finished, changed):
