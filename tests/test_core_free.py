@@ -222,6 +222,10 @@ def test_subnetworks_side_by_side_are_counted():
     found = statistics.side_by_side(Evidence(CONTEXT, of_run(tables, RUN)))
     assert (found.value, verdict(found, "< 2 subnetworks")) == (1, "supported")
     assert found.detail.startswith("90 %, 50 % of") and found.detail.endswith("instead 1 of 1 are faithful")
+    missed = Round(2, 0, (0, 1), (4, 5), 50.0, "the gates ended 0.122 above sparsity 0.5", 0.622)
+    tables["packing"] = packing([rounds[0], missed], GRID, 100.0, 0.85, ABOUT)
+    with pytest.raises(CannotSay, match="the pruning run of round 2 did not go well: the gates ended"):
+        statistics.side_by_side(Evidence(CONTEXT, of_run(tables, RUN)))
     tables["packing"] = packing([Round(1, 0, (), (0, 1), 40.0)], GRID, 100.0, 0.85, ABOUT)
     with pytest.raises(CannotSay, match="the first subnetwork is not faithful"):
         statistics.side_by_side(Evidence(CONTEXT, of_run(tables, RUN)))

@@ -9,10 +9,13 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
+import pandas as pd
+
 from heuristic_core.analysis.closed_sets import matched_set
 from heuristic_core.analysis.frames import numpy_generator
 from heuristic_core.analysis.levels import id_accuracy
 from heuristic_core.analysis.packing import Round, packing
+from heuristic_core.analysis.runs import end_of
 from heuristic_core.common.threads import use_threads
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.config.mechanism import Mechanism
@@ -23,7 +26,8 @@ from heuristic_core.models.components import kept_count
 from heuristic_core.provenance.digests import code_digest
 from heuristic_core.provenance.record import recorded
 from heuristic_core.pruning.learner import PruningRun
-from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork, load_run
+from heuristic_core.pruning.prune import Pruned
+from heuristic_core.pruning.subnetwork import FailedRun, load_run
 from heuristic_core.tables.parquet import write_table
 
 
@@ -41,7 +45,7 @@ def main(arguments=None):
     pruner, measure, run = Pruner(args), Measure(args), identity(args)._replace(seed=first.identity.seed)
     unfinished = pruner.unfinished(args.packing, [part, first, args.analysis.seed], code_digest(__file__))
     heads, full = pruner.grid.layers * pruner.grid.heads, measure.full()
-    rounds, closed, number = [measure.judged(1, 0, (), first)], (), 1
+    rounds, closed, number = [measure.judged(1, 0, (), first, None)], (), 1
     while rounds[-1].faithful(full, part.recovery):
         closed = tuple(sorted({*closed, *(head for head in rounds[-1].kept if head < heads)}))
         if len(pruner.grid) - len(closed) < kept_count(len(pruner.grid), run.sparsity):
@@ -51,8 +55,9 @@ def main(arguments=None):
         sets = [*(matched_set(closed, pruner.grid, draw) for _ in range(part.packing_controls)), closed]
         runs = [PruningRun(run.sparsity, run.seed, one) for one in sets]
         found = _pruned(pruner, runs, args.prune.together, unfinished / f"round{number}")
-        for control, (one, subnetwork) in enumerate(zip(sets, found, strict=True), start=1):
-            rounds.append(measure.judged(number, control % len(sets), one, subnetwork))  # 0: the last one
+        for control, one in enumerate(found, start=1):
+            run_ = one.run.closed, pruner.subnetwork(one, run), pd.DataFrame(one.trace)
+            rounds.append(measure.judged(number, control % len(sets), *run_))  # 0: the last one
     about = {name: getattr(run, name) for name in ("study", "model", "task", "ft_seed", "step", "sparsity", "seed")}
     write_table("packing", packing(rounds, pruner.grid, full, part.recovery, about), args.packing)
     shutil.rmtree(unfinished)
@@ -62,29 +67,33 @@ class Measure:
     """ID accuracy of subnetworks, percent."""
 
     def __init__(self, args: Namespace):
-        self._evaluator, self._analysis = Evaluator(args), args.analysis
+        self._evaluator, self._analysis, self._controller = Evaluator(args), args.analysis, args.prune.controller
 
     def full(self) -> float:
         """Of the full model."""
         return self._of(())
 
-    def judged(self, number: int, control: int, closed: Sequence[int], found: Subnetwork | FailedRun) -> Round:
-        """What a pruning run of round `number` has found with the components `closed`."""
+    def judged(self, number: int, control: int, closed: Sequence[int], found, trace: pd.DataFrame | None) -> Round:
+        """What a pruning run of round `number` has found with the components `closed`: a subnetwork or a failed run.
+
+        trace: of the run; None where it is not known.
+        """
         if isinstance(found, FailedRun):
             return Round(number, control, tuple(closed), None, None, found.reason)
+        gates, missed = (None, None) if trace is None else end_of(found, trace, self._controller)
         value = self._of(found.removed_from(self._evaluator.model.grid))
-        return Round(number, control, tuple(closed), found.kept, value)
+        return Round(number, control, tuple(closed), found.kept, value, missed, gates)
 
     def _of(self, removed: Sequence[int]) -> float:
         return id_accuracy(self._evaluator.without(removed), self._analysis.class_rule, self._analysis.subsets)
 
 
-def _pruned(pruner: Pruner, runs: Sequence[PruningRun], together: int, state: Path) -> list[Subnetwork | FailedRun]:
-    """What each run finds; `together` of them share a pass. state: path whose name the files of states begin with."""
+def _pruned(pruner: Pruner, runs: Sequence[PruningRun], together: int, state: Path) -> list[Pruned]:
+    """What each run learns; `together` of them share a pass. state: path whose name the files of states begin with."""
     found = []
     for k in range(0, len(runs), together):
         found += pruner.prune(runs[k : k + together], state.with_suffix(f".{k}.safetensors"))
-    return [pruner.subnetwork(one, pruner.cell._replace(seed=one.run.seed)) for one in found]
+    return found
 
 
 if __name__ == "__main__":

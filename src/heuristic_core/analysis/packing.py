@@ -18,6 +18,7 @@ class Round(NamedTuple):
     """One subnetwork. number: of its round, from 1. control: 0, or from 1 with random heads closed.
 
     closed, kept: component indices; kept is None, and `reason` says why, where pruning failed. id_accuracy: percent.
+    gate_sparsity: at the end of pruning, None where unknown; reason: also in what way the run missed its target.
     """
 
     number: int
@@ -26,6 +27,7 @@ class Round(NamedTuple):
     kept: tuple[int, ...] | None
     id_accuracy: float | None
     reason: str | None = None
+    gate_sparsity: float | None = None
 
     def faithful(self, full: float, recovery: float) -> bool:
         """Whether its ID accuracy is at least a share of the full model's, both percent; not where it failed."""
@@ -40,7 +42,7 @@ def packing(rounds: Sequence[Round], grid: ComponentGrid, full: float, recovery:
     rows = []
     for one in sorted(rounds, key=lambda one: (one.number, one.control)):
         row = {**about, "round": one.number, "control": one.control, "closed": list(one.closed), "room": room}
-        row |= {"full_id_accuracy": full, "reason": one.reason}
+        row |= {"full_id_accuracy": full, "gate_sparsity": one.gate_sparsity, "reason": one.reason}
         if one.kept is not None:
             row |= {"kept": list(one.kept), "heads": sum(component < heads for component in one.kept)}
             row |= {"id_accuracy": one.id_accuracy, "share": 100 * one.id_accuracy / full if full else None}

@@ -64,6 +64,15 @@ def runs(
     return frame("runs", rows)
 
 
+def end_of(one: Subnetwork, trace: pd.DataFrame, controller: str = "sampled") -> tuple[float, str | None]:
+    """The gates' sparsity at the end of a run, and in what way the run missed its target; None if it did not.
+
+    trace: its rows of table "prune_trace". controller: ``prune.controller``.
+    """
+    row = _end(trace)
+    return row["gate_sparsity"], _missed(one, row, controller == "sampled")
+
+
 def chance(predictions: pd.DataFrame, subsets: Sequence[str] | None = None) -> float | None:
     """ID accuracy, percent, of always giving the one label that does best: the unweighted mean over ID subsets.
 

@@ -79,6 +79,9 @@ def side_by_side(evidence: Evidence) -> Estimate:
     own, second = rows["control"] == 0, rows[(rows["round"] == 2) & (rows["control"] > 0)]
     if not (own & faithful).any():
         raise CannotSay("the first subnetwork is not faithful")
+    last = rows[own].iloc[-1]
+    if last["round"] > 1 and not pd.isna(last["reason"]):  # no evidence that there is no further subnetwork
+        raise CannotSay(f"the pruning run of round {last['round']} did not go well: {last['reason']}")
     shares = ", ".join(f"{share:.0f} %" for share in rows.loc[own, "share"].dropna())
     detail = f"{shares} of the full model's ID accuracy, one after another; there is room for {rows['room'].iloc[0]}; "
     detail += f"with random heads closed instead {faithful[second.index].sum()} of {len(second)} are faithful"
