@@ -1,43 +1,17 @@
-"""Tables mediation and paths on predictions with known answers, their statistics, and their figures."""
+"""Table mediation on predictions with known answers, its statistics, and its figure."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from claim_tables import CONTEXT, evidence
+from known_predictions import COLUMNS, GRID, PAIRS, RNG, RUN, core_heads, known_levels, values, words
 
 from heuristic_core.analysis import mediation as m
-from heuristic_core.analysis import paths as p
 from heuristic_core.analysis.contrasts import Levels
 from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.analysis.statistics_mediation import core_cost, through_counter_heuristic, through_later_heads
 from heuristic_core.config.analysis import Figure
 from heuristic_core.figures import draw
-from heuristic_core.models.components import ComponentGrid
-from heuristic_core.tables.identity import Identity
-
-GRID, RUN = ComponentGrid(3, 4), Identity("s", "m", "t", 1, 30)
-SUBSETS = {"in_domain": ("id", None), "a": ("ood", "f"), "b": ("ood", "f"), "c": ("ood-entailment", "f")}
-PAIRS = 40
-COLUMNS = {
-    "subset": np.repeat(list(SUBSETS), PAIRS),
-    "group": np.repeat([group for group, _ in SUBSETS.values()], PAIRS),
-    "family": np.repeat(np.array([family for _, family in SUBSETS.values()], object), PAIRS),
-    "template": np.full(len(SUBSETS) * PAIRS, None, object),
-}
-RNG = np.random.default_rng(0)
-
-
-@pytest.fixture(scope="module")
-def levels():
-    return Levels(COLUMNS, None, 200, 0)
-
-
-def values(**accuracy):
-    """Accuracy on every subset, percent, as values by pair [pairs, 1] in random order; log odds of +-1 with it."""
-    correct = [RNG.permutation(np.arange(PAIRS) < PAIRS * accuracy[name] / 100) for name in SUBSETS]
-    correct = np.concatenate(correct)[:, None]
-    return {"accuracy": 100.0 * correct, "log_odds": 2.0 * correct - 1}
-
 
 FULL = values(in_domain=100, a=80, b=60, c=90)
 ABLATED = values(in_domain=90, a=10, b=0, c=90)
@@ -45,6 +19,11 @@ ABLATED = values(in_domain=90, a=10, b=0, c=90)
 
 def together(parts):
     return {name: np.concatenate([part[name] for part in parts], axis=1) for name in parts[0]}
+
+
+@pytest.fixture(scope="module")
+def levels():
+    return known_levels()
 
 
 # ---- measures
@@ -120,19 +99,6 @@ def test_the_plan_has_every_later_head_alone_by_layer_and_together():
 @pytest.mark.parametrize("core", [[], [9], [8, 10]])
 def test_without_a_core_or_later_heads_nothing_is_planned(core):
     assert m.plan(core, [9], GRID, 20, 0) == []
-
-
-def test_senders_have_receivers_above_them_and_random_ones_are_outside_the_core():
-    first, second, together_ = p.senders([1, 6], GRID, 2, 0)
-    assert first[0] == ("0.1", "core", (1,), tuple(range(4, 12)))
-    assert second[0] == ("1.2", "core", (6,), (8, 9, 10, 11))
-    assert together_[0] == ("core", "core", (1, 6), (4, 5, 7, 8, 9, 10, 11))
-    for own, *others in (first, second, together_):
-        assert len(others) == 2
-        for one in others:
-            assert not set(one.heads) & {1, 6} and [h // 4 for h in one.heads] == [h // 4 for h in own.heads]
-            assert set(one.receivers) == set(own.receivers) - set(one.heads)
-    assert len(p.senders([5], GRID, 2, 0)) == 1  # a core of one is no other sender
 
 
 # ---- table mediation
@@ -238,109 +204,13 @@ def test_a_cost_is_presumed(mediation):
     assert printed.exact and printed.low is None
 
 
-# ---- table paths
+# ---- figure
 
 
-@pytest.fixture(scope="module")
-def paths(levels):
-    """Head 0.1 lowers OOD log odds through the values of head 1.0 by 1 nat; random senders do nothing but noise."""
-    family = p.senders([1], GRID, 2, 0)[0]
-    about = p.targets(family[0], GRID)
-    ood = np.isin(COLUMNS["group"], ["ood"])
-
-    def effects(sender, sends):
-        shape = len(COLUMNS["subset"]), len(p.targets(sender, GRID))
-        odds, accuracy = RNG.normal(0, 0.1, shape), np.zeros(shape)
-        if sends:
-            odds[ood, about.index(("1.0", 4, "value"))] -= 1
-            odds[ood, about.index((p.TOTAL, None, None))] -= 2
-            accuracy[ood, about.index((p.TOTAL, None, None))] = -100.0
-        attention = np.full(shape, np.nan)
-        attention[:, 2::3] = attention[:, 3::3] = 0.25
-        return p.Effects({"accuracy": accuracy, "log_odds": odds}, attention)
-
-    return p.paths(RUN, family, GRID, "mean", [effects(one, one.role == p.CORE) for one in family], levels)
-
-
-def edge(paths, receiver, part=None, group="ood", measure="log_odds", sender="0.1"):
-    rows = paths[(paths["sender"] == sender) & (paths["receiver"] == receiver) & (paths["measure"] == measure)]
-    rows = rows[(rows["group"] == group) & (rows["part"].isna() if part is None else rows["part"] == part)]
-    return rows.iloc[0]
-
-
-def test_an_effect_is_found_where_it_is_and_compared_with_random_senders(paths):
-    strong = edge(paths, "1.0", "value")
-    assert strong["effect"] == pytest.approx(-1, abs=0.05) and strong["effect_high"] < -0.9
-    assert strong["difference"] == pytest.approx(strong["effect"] - strong["random"])
-    assert strong["p"] < 1e-6 and strong["p"] < strong["q"] < 1e-4
-    others = paths[(paths["role"] == "core") & paths["component"].notna() & (paths["measure"] == "log_odds")]
-    others = others[~((others["receiver"] == "1.0") & (others["part"] == "value") & (others["group"] == "ood"))]
-    assert (others["q"] > 0.05).mean() > 0.9 and (others["q"] >= others["p"]).all()
-    total = edge(paths, "total")
-    assert total["effect"] == pytest.approx(-2, abs=0.05) and pd.isna(total["q"]) and pd.isna(total["component"])
-    assert edge(paths, "total", group="j", measure="accuracy")["effect"] == -100
-    assert not ((paths["group"] == "j") & (paths["measure"] == "log_odds")).any()
-
-
-def test_random_senders_are_reference_values_without_intervals(paths):
-    random = paths[paths["role"] == "random"]
-    assert set(random["sender"]) == {"random 1 for 0.1", "random 2 for 0.1"}
-    assert random[["effect_low", "random", "p", "q"]].isna().all(axis=None) and random["effect"].notna().all()
-    mean = np.mean([edge(random, "2.3", "key", sender=name)["effect"] for name in sorted(set(random["sender"]))])
-    assert edge(paths, "2.3", "key")["random"] == pytest.approx(mean)
-
-
-def test_attention_moves_by_queries_and_keys_alone(paths):
-    own = paths[(paths["role"] == "core") & (paths["group"] != "j")]
-    assert (own[own["part"].isin(["query", "key"])]["attention"] == 0.25).all()
-    assert own[~own["part"].isin(["query", "key"])]["attention"].isna().all()
-
-
-def test_without_random_senders_an_effect_stands_alone(levels):
-    family = p.senders([1], GRID, 2, 0)[0][:1]
-    shape = len(COLUMNS["subset"]), len(p.targets(family[0], GRID))
-    effect = p.Effects({name: np.ones(shape) for name in ("accuracy", "log_odds")}, np.zeros(shape))
-    found = p.paths(RUN, family, GRID, "mean", [effect], levels)
-    both = found["group"] == "j"  # J is the sum of two classes
-    assert np.allclose(found["effect"], 1 + both) and found[["random", "difference", "p", "q"]].isna().all(axis=None)
-
-
-# ---- figures
-
-
-@pytest.fixture(scope="module")
-def core():
-    heads = [c for c in GRID if c.kind == "head"]
-    rows = [{"component": c.index, "name": c.name, "layer": c.layer, "head": c.head} for c in heads]
-    both = [
-        row | {"ft_seed": ft_seed, "in_core": ft_seed == 1 and row["component"] == 1}
-        for ft_seed in (1, 2)
-        for row in rows
-    ]
-    return pd.DataFrame(both)
-
-
-def words(figure):
-    from matplotlib.text import Text
-
-    return [text.get_text() for text in figure.findobj(Text)]
-
-
-def test_figure_mediation_shows_every_set_and_says_where_there_is_no_core(mediation, core):
-    figure, marks = draw("figure_mediation", {"mediation": mediation, "core": core}, Figure(), CONTEXT)
+def test_figure_mediation_shows_every_set_and_says_where_there_is_no_core(mediation):
+    figure, marks = draw("figure_mediation", {"mediation": mediation, "core": core_heads()}, Figure(), CONTEXT)
     assert set(marks["role"]) == {"layer", "all later", "counter-heuristic", "random"}
     assert set(marks["group"]) == {"id", "ood", "ood-entailment", "j"} and len(marks) == 23 * 2 * 4
     titles = words(figure)
     assert "fine-tuning seed 1: restored" in titles
     assert "fine-tuning seed 2: no later heads of a core" in titles
-
-
-def test_figure_paths_draws_the_edge_that_is_there(paths, core):
-    figure, marks = draw("figure_paths", {"paths": paths, "core": core}, Figure(), CONTEXT)
-    drawn = marks[marks["drawn"] & marks["differs"] & (marks["group"] == "ood")]
-    first = drawn.sort_values("share", kind="stable").iloc[-1]
-    assert (first["receiver"], first["part"]) == ("1.0", "value") and first["share"] == pytest.approx(0.5, abs=0.05)
-    assert not marks[(marks["group"] == "id")]["drawn"].any()  # the total is not clear of 0 there
-    titles = words(figure)
-    assert "fine-tuning seed 2: no core head" in titles and any("not clear of 0" in title for title in titles)
-    assert first["total"] == pytest.approx(-2, abs=0.05)
