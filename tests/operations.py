@@ -226,6 +226,13 @@ NUMPY = {
     "np.convolve": lambda: np.convolve(ABOVE[:9, 0], ABOVE[:5, 1]),
     "np.linspace": lambda: [np.linspace(0.05, 0.95, 12), np.linspace(0.06, 0.88, 256), np.round(MATRIX, 6)],
     "np.linalg.inv": lambda: np.linalg.inv(COLUMNS[:3, :3]),
+    "np.linalg.pinv": lambda: [
+        np.linalg.pinv(COLUMNS[:300, :24]),
+        np.linalg.pinv(
+            np.stack([COLUMNS[k : k + 90, :24].T @ COLUMNS[k : k + 90, :24] for k in range(9)]), hermitian=True
+        ),
+    ],
+    "np.linalg.lstsq": lambda: np.linalg.lstsq(COLUMNS[:300, :24], COLUMNS[:300, 24:], rcond=None)[0],
     "np.fft": lambda: [
         np.fft.rfft(COLUMNS[:9], axis=1),
         np.fft.irfft(np.exp(1j * COLUMNS[:9, :6]), 10, axis=1),

@@ -71,7 +71,7 @@ def _scores(run: dict, heads: list[int], rows: pd.DataFrame) -> MaskScores:
     # As text, for a null is a value, too.
     keys = rows[[*SUBSET]].astype(object).fillna("")
     value = keys.groupby([*SUBSET], sort=False).ngroup()
-    about = rows.assign(value=value).drop_duplicates("value").sort_values("value")[[*SUBSET, "n"]]
+    about = rows.assign(value=value).drop_duplicates("value").sort_values("value", kind="stable")[[*SUBSET, "n"]]
     values = rows.assign(value=value).pivot(index="mask", columns="value", values="accuracy")
     kept = rows.drop_duplicates("mask").set_index("mask")["heads"].loc[values.index]
     inside = np.array([np.isin(heads, own) for own in kept]).reshape(len(kept), len(heads))

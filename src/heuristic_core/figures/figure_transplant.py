@@ -57,7 +57,7 @@ def _means(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _panel(ax, cells: pd.DataFrame) -> None:
     """cells: one row of `_means` for each cell of a panel. Steps ascend from the bottom, the full model is on top."""
-    masks = cells.drop_duplicates("mask_step").sort_values("mask_step", na_position="last")
+    masks = cells.drop_duplicates("mask_step").sort_values("mask_step", na_position="last", kind="stable")
     names = [_name(mask) for mask in masks.itertuples()]
     grid = cells.pivot(index="mask_step", columns="step", values="accuracy").astype(float)
     grid = grid.reindex([*masks["mask_step"]]).round() + 0.0  # no minus zero
