@@ -34,7 +34,7 @@ GRID = {
 
 
 def study(**grid):
-    values = copy.deepcopy(VALUES) | {"study": "s", "results": "out", "grid": GRID | grid, "lesion": None}
+    values = copy.deepcopy(VALUES) | {"study": "s", "results": "out", "grid": GRID | grid, "mechanism": {}}
     values["finetune"] |= {"steps": 50, "warmup_steps": 0, "checkpoints": [10, 20, 40]}
     values["model"]["name"], values["task"]["name"] = "m", "t"
     return parse_study(values)

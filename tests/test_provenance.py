@@ -215,8 +215,8 @@ def digests():
     first_fast(
         (
             "pruning/hard_concrete.py",
-            {"prune", "evaluate_controls"},
-        ),  # both keep the components with the largest values
+            {"prune", "prune_closed", "packing", "evaluate_controls"},
+        ),  # all keep the components with the largest values
         ("tasks/grammar.py", {"sentences", "encode", "pretrain", "plan"}),  # which counts the generated pairs
         # Every script writes files but the one that tells of changes.
         ("common/atomic.py", {path.stem for path in (ROOT / "workflow" / "scripts").glob("*.py")} - {"changes"}),

@@ -17,12 +17,13 @@ from heuristic_core.common.arithmetic import NATIVE, PORTABLE, available
 from heuristic_core.config.grid import cells, repeats
 from heuristic_core.figures.targets import TARGETS, outputs
 from heuristic_core.pruning.subnetwork import Subnetwork
+from heuristic_core.provenance.crate.members import absent
 from heuristic_core.tables.parquet import read_table
 from heuristic_core.tables.schemas import SCHEMAS, schema
 
 # Schemas of files that are no table of a study of ours.
 NO_TABLE_OF_A_STUDY = {"sentences", "predictions", "finetune_predictions", "actual_sparsity", "differences"}
-NO_TABLE_OF_A_STUDY |= {"pretraining_trace", "pretraining_attention"}  # this one pre-trains nothing
+NO_TABLE_OF_A_STUDY |= absent(STUDY)
 
 
 def test_every_figure_and_table_stands_there(finished):
