@@ -10,7 +10,7 @@ from heuristic_core.analysis.entry import CORE, COUNTER
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
 from heuristic_core.analysis.evidence import Evidence, some
 from heuristic_core.analysis.frames import numpy_generator
-from heuristic_core.analysis.randomisation import PERMUTATIONS, of_random_heads, tails
+from heuristic_core.analysis.randomisation import of_random_heads, tails
 
 FEWEST = 6  # values whose median has a 95 % interval
 
@@ -89,45 +89,33 @@ def side_by_side(evidence: Evidence) -> Estimate:
 
 
 @statistic
-def late_core_heads(evidence: Evidence) -> Estimate:
-    """How many core heads do not enter before OOD accuracy reaches half of its last value."""
-    rows = _entry(evidence)
-    core = some(rows[rows["group"] == CORE], "core head")
-    half = core["half_step"].iloc[0]
-    late = ~(core["entry_step"].astype(float) < half)  # a head that never enters is late
-    named = ", ".join(_named(head) for head in core.itertuples())
-    detail = f"OOD accuracy reaches half at step {half:.0f}; {named}"
-    return Estimate(int(late.sum()), n=len(core), unit="core heads", detail=detail, exact=True)
+def early_core_heads(evidence: Evidence) -> Estimate:
+    """p that as many random heads of the same layers enter before OOD accuracy reaches half of its last value.
 
-
-@statistic
-def counter_entry(evidence: Evidence) -> Estimate:
-    """p that counter-heuristic heads enter this much later than core heads; opposite: this much earlier.
-
-    A permutation test of mean ranks over these heads, all relabellings where they are few. A head that never enters is
-    the latest. A core head that is in at the first step entered then or before, which makes the difference too small.
+    Heads are permuted within layers, each by whether it enters before. The core is chosen by subnetworks of other
+    seeds, those of the early checkpoint among them, for being kept often: the test compares how early its heads are
+    with other heads, and does not say that early heads come to be the core.
     """
     rows = _entry(evidence)
-    times = rows["entry_step"].astype(float).fillna(np.inf)
-    core, counter = (times[rows["group"] == group] for group in (CORE, COUNTER))
-    some(core, "core head"), some(counter, "counter-heuristic head")
-    ranks = stats.rankdata(np.concatenate([counter, core]))
-    found = [
-        stats.permutation_test(
-            (ranks[: len(counter)], ranks[len(counter) :]),
-            lambda one, other, axis: one.mean(axis=axis) - other.mean(axis=axis),
-            n_resamples=PERMUTATIONS,
-            alternative=tail,
-            random_state=numpy_generator("counter entry"),
-            vectorized=True,
-        ).pvalue
-        for tail in ("greater", "less")
-    ]
-    never = int(np.isinf(counter).sum())
-    when = ", ".join(f"{step:.0f}" for step in np.sort(counter[np.isfinite(counter)]))
-    detail = f"core heads enter at {', '.join(f'{step:.0f}' for step in np.sort(core))}; counter-heuristic ones at "
-    detail += f"{when or 'no step'}, {never} never; p = {found[0]:.2g}"
-    return Estimate.test(float(found[0]), float(found[1]), len(ranks), "heads", detail)
+    core, half, steps = (
+        some(rows[rows["group"] == CORE], "core head"),
+        rows["half_step"].iloc[0],
+        evidence.context.entry,
+    )
+    if not steps[0] < half <= steps[-1]:  # nothing is seen to enter before the first one, or after the last one
+        ends = f"steps {steps[0]} to {steps[-1]} of mechanism.entry.checkpoints"
+        raise CannotSay(f"OOD accuracy reaches half at step {half:.0f}, outside of {ends}")
+    if (open_ := rows["before_half"].isna()).any():
+        raise CannotSay(
+            f"of {len(rows)} heads, {open_.sum()} may enter before half or not: {rows[open_].iloc[0].reason}"
+        )
+    heads = rows.assign(in_core=rows["group"] == CORE, value=rows["before_half"].astype(float))
+    early = heads["value"].astype(bool)
+    p, opposite = tails(of_random_heads(heads, numpy_generator("early core heads")), core["before_half"].sum())
+    others = early[~heads["in_core"] & heads["layer"].isin(core["layer"])]
+    detail = f"OOD accuracy reaches half at step {half:.0f}; {', '.join(_named(head) for head in core.itertuples())}; "
+    detail += f"of {len(others)} other heads of these layers {others.sum()} enter before, p = {p:.2g}"
+    return Estimate.test(p, opposite, len(heads), "heads", detail)
 
 
 @statistic
