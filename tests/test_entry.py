@@ -220,7 +220,7 @@ def test_a_core_drawn_by_chance_is_rarely_early():
     """Type I error: cores of two heads of each of three layers, drawn without regard to entry."""
     draws, found = np.random.default_rng(1), []
     heads = many([("other", 10, 0.0)] * 4 + [("other", 30, 0.0)] * 4, layers=3)
-    for _ in range(amount(1600)):
+    for _ in range(amount(800)):
         chosen = [8 * layer + head for layer in range(3) for head in draws.permutation(8)[:2]]
         groups = np.where(heads["component"].isin(chosen), "core", "other")
         estimate = statistics.early_core_heads(evidence_of(heads.assign(group=groups)))

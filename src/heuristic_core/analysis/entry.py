@@ -2,10 +2,11 @@
 
 Subnetworks of fresh pruning seeds at neighbouring checkpoints tell of each head how often it is kept. A head has
 entered at the first of two consecutive steps at which at least `OFTEN` percent of the subnetworks keep it. A head that
-is in at the first step entered then or before: its time is censored. Of a step with fewer than `FEWEST` subnetworks
-nothing is known; subnetworks whose run collapsed or missed its target do not count. The full model generalises at the step from which
-on its OOD accuracy, between evaluations of fine-tuning on a straight line, is at least half of its last value: for
-good, as an untrained model may reject every pair, and so have all of the OOD accuracy that there is.
+is in at the first step entered then or before: its time is censored. Only subnetworks count whose run neither failed
+nor collapsed nor missed its target; nothing is known of a step with fewer than `FEWEST` of them. The full model
+generalises at the step from which on its OOD accuracy, between evaluations of fine-tuning on a straight line, is at
+least half of its last value: for good, as an untrained model may reject every pair, and so have all of the OOD accuracy
+that there is.
 """
 
 import numpy as np
@@ -33,8 +34,8 @@ def entry_frequency(
 ) -> pd.DataFrame:
     """Table "entry_frequency" of one fine-tuning run: how many sound subnetworks keep each head, by step.
 
-    components, runs, core: tables of the run. counter_heads: the table of this name (columns component, group, counter);
-    None where it is not known, and then no head is in group `COUNTER`.
+    components, runs, core: tables of the run. counter_heads: the table of this name (columns component, group,
+    counter); None where it is not known, and then no head is in group `COUNTER`.
     """
     of_seeds = components["seed"].isin(list(context.entry_seeds)) & (components["repeat"] == 0)
     here = of_seeds & components["step"].isin(list(context.entry)) & (components["sparsity"] == context.mid)
