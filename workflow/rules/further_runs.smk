@@ -58,7 +58,8 @@ if STUDY.mechanism.core_free:
                 for number in range(len(CLOSED))
                 for path in getattr(rules, f"prune_closed_{number}").output.traces
             ],
-            mid=[f"{LAST}/s{STUDY.grid.mid:g}/seed{seed}/predictions.parquet" for seed in STUDY.grid.seeds],
+            mid=[f"{folder}/predictions.parquet" for folder in MID],
+            components=SOUND,
         output:
             core_free_runs=f"{PART}/core_free_runs.parquet",
             core_free=f"{PART}/core_free.parquet",

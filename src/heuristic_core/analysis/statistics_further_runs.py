@@ -5,7 +5,7 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.analysis.accuracy import LABELS
-from heuristic_core.analysis.core_free import CONTROL
+from heuristic_core.analysis.core_free import CONTROL, NO_MID
 from heuristic_core.analysis.entry import CORE, COUNTER
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
 from heuristic_core.analysis.evidence import Evidence, some
@@ -34,6 +34,8 @@ def controls_faithful(evidence: Evidence) -> Estimate:
     rows = evidence.table("core_free_runs")
     if evidence.context.margin is None:
         raise CannotSay("the study has no margin")
+    if rows["mid_id_accuracy"].isna().all():
+        raise CannotSay(NO_MID)
     controls = some(rows[(rows["role"] == CONTROL) & rows["sound"]], "random set whose run went well")
     least = controls["mid_id_accuracy"].iloc[0] - evidence.context.margin
     values = controls["id_accuracy"].to_numpy(dtype=float) - least
@@ -71,7 +73,8 @@ def without_core(evidence: Evidence, group: str) -> Estimate:
 def side_by_side(evidence: Evidence) -> Estimate:
     """How many faithful subnetworks with different heads pruning finds one after another.
 
-    Random sets of heads closed in the place of the second one's say whether this is about the heads of the first.
+    That there is one alone says something about its heads only where pruning succeeds with random heads closed in their
+    place: at least half of these runs must be faithful, of those that went well.
     """
     evidence.sound("high")
     rows = evidence.table("packing")
@@ -79,13 +82,22 @@ def side_by_side(evidence: Evidence) -> Estimate:
     own, second = rows["control"] == 0, rows[(rows["round"] == 2) & (rows["control"] > 0)]
     if not (own & faithful).any():
         raise CannotSay("the first subnetwork is not faithful")
-    last = rows[own].iloc[-1]
+    last, count = rows[own].iloc[-1], int((own & faithful).sum())
+    if last["round"] == 1:
+        what = "keeps no head to close" if not last["heads"] else "leaves no room for a second one"
+        raise CannotSay(f"no second subnetwork was searched: the first one {what}")
     if last["round"] > 1 and not pd.isna(last["reason"]):  # no evidence that there is no further subnetwork
         raise CannotSay(f"the pruning run of round {last['round']} did not go well: {last['reason']}")
+    well = second[second["reason"].isna()]
+    if count == 1 and not (len(well) and 2 * faithful[well.index].sum() >= len(well)):
+        raise CannotSay(
+            f"with random heads closed, {faithful[well.index].sum()} of {len(well)} pruning runs that went well are "
+            "faithful: that the second one is not may be due to any closed heads"
+        )
     shares = ", ".join(f"{share:.0f} %" for share in rows.loc[own, "share"].dropna())
     detail = f"{shares} of the full model's ID accuracy, one after another; there is room for {rows['room'].iloc[0]}; "
-    detail += f"with random heads closed instead {faithful[second.index].sum()} of {len(second)} are faithful"
-    return Estimate(int((own & faithful).sum()), detail=detail, exact=True)
+    detail += f"with random heads closed instead {faithful[well.index].sum()} of {len(well)} are faithful"
+    return Estimate(count, detail=detail, exact=True)
 
 
 @statistic

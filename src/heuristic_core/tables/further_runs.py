@@ -28,8 +28,9 @@ FURTHER_RUNS = {
         "ood_accuracy": (REAL, "percent, as in group_accuracy"),
         "entailment_accuracy": (REAL, "percent, group ood-entailment, as in group_accuracy"),
         "j": (REAL, "J, points, as in group_accuracy"),
-        "mid_id_accuracy": (REAL, "mean ID accuracy of the mid-sparsity subnetworks with no head closed, percent"),
-        "faithful": (BOOL, "id_accuracy is above mid_id_accuracy less analysis.margin"),
+        "mid_id_accuracy": (REAL, "mean ID accuracy of the sound mid-sparsity subnetworks with no head closed, "
+                                  "percent; null without any"),
+        "faithful": (BOOL, "id_accuracy is above mid_id_accuracy less analysis.margin; null where either is"),
         "sound": (BOOL, "the run neither failed nor collapsed nor missed its target: core_free has it"),
     } | WHY,
     "core_free": RUN | STEP | SPARSITY | {
