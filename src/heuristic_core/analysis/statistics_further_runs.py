@@ -86,7 +86,7 @@ def side_by_side(evidence: Evidence) -> Estimate:
     if last["round"] == 1:
         what = "keeps no head to close" if not last["heads"] else "leaves no room for a second one"
         raise CannotSay(f"no second subnetwork was searched: the first one {what}")
-    if last["round"] > 1 and not pd.isna(last["reason"]):  # no evidence that there is no further subnetwork
+    if not pd.isna(last["reason"]):  # no evidence that there is no further subnetwork
         raise CannotSay(f"the pruning run of round {last['round']} did not go well: {last['reason']}")
     well = second[second["reason"].isna()]
     if count == 1 and not (len(well) and 2 * faithful[well.index].sum() >= len(well)):
@@ -104,16 +104,13 @@ def side_by_side(evidence: Evidence) -> Estimate:
 def early_core_heads(evidence: Evidence) -> Estimate:
     """p that as many random heads of the same layers enter before OOD accuracy reaches half of its last value.
 
-    Heads are permuted within layers, each by whether it enters before. The core is chosen by subnetworks of other
-    seeds, those of the early checkpoint among them, for being kept often: the test compares how early its heads are
-    with other heads, and does not say that early heads come to be the core.
+    Heads are permuted within layers, each by whether it enters before. The core is what all subnetworks of other seeds
+    keep at the last checkpoint, and often kept heads may be so at any step: the test says that core heads are early
+    beside other heads, not that being early makes a core head.
     """
     rows = _entry(evidence)
-    core, half, steps = (
-        some(rows[rows["group"] == CORE], "core head"),
-        rows["half_step"].iloc[0],
-        evidence.context.entry,
-    )
+    core, steps = some(rows[rows["group"] == CORE], "core head"), evidence.context.entry
+    half = rows["half_step"].iloc[0]
     if not steps[0] < half <= steps[-1]:  # nothing is seen to enter before the first one, or after the last one
         ends = f"steps {steps[0]} to {steps[-1]} of mechanism.entry.checkpoints"
         raise CannotSay(f"OOD accuracy reaches half at step {half:.0f}, outside of {ends}")
