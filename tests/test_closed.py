@@ -45,6 +45,14 @@ def test_closed_components_have_no_gradient_and_count_as_removed(inputs, control
         assert float(learner.lambdas.grad[0, 0]) == pytest.approx(target - expected, abs=1e-6)
 
 
+def test_the_target_rises_from_the_share_that_is_closed():
+    """Below it no gates can reach the target."""
+    targets = [draw.target.tolist() for draw in learner_of((), CLOSED).draws(OPEN.steps_at(0.4), 20)]
+    rise = OPEN.rise_at(0.4)
+    assert targets[0] == pytest.approx([0.0, 3 / 15]) and targets[rise] == pytest.approx([0.4, 0.4])
+    assert targets[rise // 2][1] - 3 / 15 == pytest.approx((0.4 - 3 / 15) * (rise // 2) / rise)
+
+
 def test_the_forward_pass_of_a_step_is_that_of_the_physically_smaller_model(inputs):
     """Gates that are open but for the closed ones: the logits of the model from which these are cut."""
     learner = learner_of(CLOSED)

@@ -9,10 +9,10 @@ from test_degenerate import full_rows, run_rows
 
 from heuristic_core.analysis import statistics_further_runs as statistics
 from heuristic_core.analysis.closed_sets import core_heads, matched_set, sets_beside, why_no_set
-from heuristic_core.analysis.core_free import core_free, core_free_runs, levels_of
+from heuristic_core.analysis.core_free import NO_MID, core_free, core_free_runs, levels_of
 from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.analysis.evidence import Evidence, of_run
-from heuristic_core.analysis.packing import Round, packing
+from heuristic_core.analysis.packing import Round, closed_next, packing
 from heuristic_core.analysis.verdicts import verdict
 from heuristic_core.config.mechanism import CoreFree
 from heuristic_core.models.components import ComponentGrid
@@ -162,12 +162,12 @@ def test_a_run_is_faithful_within_the_margin_of_subnetworks_that_may_keep_all():
 # ---- claims
 
 
-def evidence_of(own, controls, **change):
-    """change: columns of table "core_free"."""
+def evidence_of(own, controls, mid=95.0, **change):
+    """mid: column mid_id_accuracy of table "core_free_runs". change: columns of table "core_free"."""
     runs, levels = simulated(own, controls)
     tables = {name: table(name, rows) for name, rows in (("runs", run_rows()), ("group_accuracy", list(full_rows())))}
     tables |= {
-        "core_free_runs": runs.assign(id_accuracy=[*own, *controls]),
+        "core_free_runs": runs.assign(id_accuracy=[*own, *controls], mid_id_accuracy=mid),
         "core": table("core", core_rows({1}, set())),
     }
     return Evidence(CONTEXT, of_run(tables | {"core_free": core_free(runs, levels).assign(**change)}, RUN))
@@ -215,17 +215,58 @@ def test_packing_counts_rounds_that_recover_the_share():
     assert found["room"].tolist() == [32 // 3] * 4 and found["heads"].tolist()[:3] == [3, 2, 2]
 
 
-def test_subnetworks_side_by_side_are_counted():
-    rounds = [Round(1, 0, (), (0, 1), 90.0), Round(2, 1, (2, 3), (0, 1), 88.0), Round(2, 0, (0, 1), (4, 5), 50.0)]
+def side_by_side(*rounds):
     tables = {"packing": packing(rounds, GRID, 100.0, 0.85, ABOUT), "runs": table("runs", run_rows())}
     tables |= {"group_accuracy": table("group_accuracy", list(full_rows()))}
-    found = statistics.side_by_side(Evidence(CONTEXT, of_run(tables, RUN)))
+    return statistics.side_by_side(Evidence(CONTEXT, of_run(tables, RUN)))
+
+
+FIRST = Round(1, 0, (), (0, 1), 90.0)
+SECOND = Round(2, 0, (0, 1), (4, 5), 50.0)
+OFF = "the gates ended 0.122 above sparsity 0.5"
+
+
+def controls(*values, reason=None):
+    return [Round(2, k, (2, 3), (0, 1), value, reason) for k, value in enumerate(values, start=1)]
+
+
+def test_subnetworks_side_by_side_are_counted():
+    found = side_by_side(FIRST, *controls(88.0, 70.0), *controls(0, 0, 20.0, reason=OFF)[2:], SECOND)
     assert (found.value, verdict(found, "< 2 subnetworks")) == (1, "supported")
-    assert found.detail.startswith("90 %, 50 % of") and found.detail.endswith("instead 1 of 1 are faithful")
-    missed = Round(2, 0, (0, 1), (4, 5), 50.0, "the gates ended 0.122 above sparsity 0.5", 0.622)
-    tables["packing"] = packing([rounds[0], missed], GRID, 100.0, 0.85, ABOUT)
-    with pytest.raises(CannotSay, match="the pruning run of round 2 did not go well: the gates ended"):
-        statistics.side_by_side(Evidence(CONTEXT, of_run(tables, RUN)))
-    tables["packing"] = packing([Round(1, 0, (), (0, 1), 40.0)], GRID, 100.0, 0.85, ABOUT)
-    with pytest.raises(CannotSay, match="the first subnetwork is not faithful"):
-        statistics.side_by_side(Evidence(CONTEXT, of_run(tables, RUN)))
+    assert found.detail.startswith("90 %, 50 % of") and found.detail.endswith("instead 1 of 2 are faithful")
+    two = side_by_side(FIRST, *controls(20.0), SECOND._replace(id_accuracy=85.0))  # found whatever controls do
+    assert (two.value, verdict(two, "< 2 subnetworks")) == (2, "not supported")
+
+
+@pytest.mark.parametrize(
+    ("rounds", "why"),
+    [
+        ([FIRST._replace(id_accuracy=40.0)], "the first subnetwork is not faithful"),
+        ([FIRST, SECOND._replace(reason=OFF)], "the pruning run of round 2 did not go well: the gates ended"),
+        ([FIRST], "no second subnetwork was searched: the first one leaves no room for a second one"),
+        ([FIRST._replace(kept=(32, 33))], "no second subnetwork was searched: the first one keeps no head to close"),
+        ([FIRST, SECOND], "0 of 0 pruning runs that went well are faithful"),
+        ([FIRST, *controls(80.0, 88.0, 50.0), SECOND], "1 of 3 pruning runs that went well are faithful"),
+        ([FIRST, *controls(88.0, 88.0, reason=OFF), SECOND], "0 of 0 pruning runs that went well are faithful"),
+    ],
+)
+def test_one_subnetwork_says_nothing_where_another_could_not_be_found(rounds, why):
+    with pytest.raises(CannotSay, match=why):
+        side_by_side(*rounds)
+
+
+def test_a_round_closes_the_heads_of_those_before_while_there_are_some_and_room():
+    third = Round(3, 0, (0, 9), (1, 8, 33), 90.0)
+    assert closed_next(third, GRID, 32) == (0, 1, 8, 9) and closed_next(third, GRID, 33) is None
+    assert closed_next(third._replace(kept=(32, 33)), GRID, 1) is None  # MLPs alone: the next round would be this one
+
+
+def test_without_a_sound_subnetwork_nothing_is_faithful():
+    design = pd.DataFrame([{"number": 0, "role": "control", "set": 1, "seed": 71, "closed": [1]}])
+    became = [ABOUT | {"seed": 0, "actual_sparsity": 0.3, "missed": False, "collapsed": False}]
+    groups = table("group_accuracy", [group_row(92.0, "id", seed=0)])
+    found = core_free_runs(design, table("runs", became), groups, None, 3.0).iloc[0]
+    assert found["sound"] and found["id_accuracy"] == 92 and found["reason"] == NO_MID
+    assert pd.isna(found["mid_id_accuracy"]) and pd.isna(found["faithful"])
+    with pytest.raises(CannotSay, match=NO_MID):
+        statistics.controls_faithful(evidence_of([80.0, 81.0], [95.0, 94.0], mid=np.nan))

@@ -3,12 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from amounts import amount
 from claim_tables import CONTEXT, RUN, core_rows, group_row, table
 from test_degenerate import full_rows, run_rows
 
 from heuristic_core.analysis import statistics_further_runs as statistics
 from heuristic_core.analysis.core import core, head_frequency
 from heuristic_core.analysis.entry import entered, entry, entry_frequency, half_step
+from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.analysis.evidence import Evidence, of_run
 from heuristic_core.analysis.spread import summary, variance
 from heuristic_core.analysis.verdicts import verdict
@@ -29,7 +31,9 @@ NEVER = "75 % of subnetworks keep the head"
         ((80, 0, 80, 0), None, None, f"{NEVER} at 10, 30 alone"),
         ((0, 0, 0, 100), None, None, f"{NEVER} at 40 alone"),
         ((0, 74.9, 74.9, 50), None, None, f"{NEVER} at no step"),
-        ((80, np.nan, 90, 90), 30, False, None),
+        ((80, np.nan, 90, 90), None, None, "fewer than 3 pruning runs went well at 20"),
+        ((80, 90, np.nan, 90), 10, True, None),
+        ((80, 0, np.nan, 0), None, None, f"{NEVER} at 10 alone"),
     ],
 )
 def test_a_head_enters_at_the_first_of_two_steps_in_a_row(shares, step, censored, reason):
@@ -89,6 +93,13 @@ def components(frequencies, seeds=ENTRY.entry_seeds, sparsity=0.3):
 COUNTS = {10: (4, 0, 1, 1), 20: (4, 1, 1, 1), 30: (4, 4, 2, 1), 40: (4, 3, 1, 0)}
 
 
+def entry_runs(count=0, **fault):
+    """Table "runs" of ENTRY. fault: columns of the first `count` seeds' runs at step 20."""
+    rows = run_rows(steps=STEPS, sparsities=(0.3,), seeds=ENTRY.entry_seeds)
+    faulty = ENTRY.entry_seeds[:count]
+    return [row | (fault if row["step"] == 20 and row["seed"] in faulty else {}) for row in rows]
+
+
 def analysed(counter=(1,)):
     marked = pd.DataFrame(
         [
@@ -98,7 +109,7 @@ def analysed(counter=(1,)):
         ]
     )
     in_core = table("core", core_rows({0}, set()))
-    frequency = entry_frequency(components(COUNTS), in_core, ENTRY, marked)
+    frequency = entry_frequency(components(COUNTS), table("runs", entry_runs()), in_core, ENTRY, marked)
     return frequency, entry(frequency, finetuning(0, 10, 10, 50, 60), ENTRY)
 
 
@@ -111,7 +122,7 @@ def test_frequencies_are_of_the_parts_seeds_and_heads_alone():
     groups = frequency.drop_duplicates("component").set_index("component")["group"].to_dict()
     assert groups == {0: "core", 1: "counter", 2: "other", 3: "other"}
     more = pd.concat([components(COUNTS), components(COUNTS, seeds=(1, 2)), components({10: (0,) * 4}, sparsity=0.5)])
-    again = entry_frequency(more, table("core", core_rows({0}, set())), ENTRY)
+    again = entry_frequency(more, table("runs", []), table("core", core_rows({0}, set())), ENTRY)
     pd.testing.assert_frame_equal(again.drop(columns="group"), frequency.drop(columns="group"))
     assert set(again["group"]) == {"core", "other"}
 
@@ -146,36 +157,82 @@ def evidence_of(rows):
     return Evidence(ENTRY, of_run(tables | {"entry": rows}, RUN))
 
 
-def test_core_heads_that_enter_late_are_counted():
-    on_time = analysed()[1]
-    found = statistics.late_core_heads(evidence_of(on_time))
-    assert (found.value, verdict(found, "< 1 head")) == (0, "supported")
-    assert "0.0 enters at 10 or before" in found.detail
-    assert (
-        statistics.late_core_heads(evidence_of(on_time.assign(group="core"))).value == 3
-    )  # one later than half, two never
+@pytest.mark.parametrize("fault", [{"collapsed": True}, {"missed": True}])
+def test_runs_that_did_not_go_well_say_nothing_of_entry(fault):
+    in_core = table("core", core_rows({0}, set()))
+    one, two = (
+        entry_frequency(components(COUNTS), table("runs", entry_runs(count, **fault)), in_core, ENTRY)
+        for count in (1, 2)
+    )
+    at = one[one["step"] == 20].set_index("component")
+    assert set(at["n"]) == {3} and at["count"].tolist() == [3, 0, 0, 0]  # the first seed kept most
+    assert set(one.loc[one["step"] != 20, "n"]) == {4} and set(two.loc[two["step"] == 20, "n"]) == {2}
+    curve = finetuning(0, 10, 10, 50, 60)
+    found = entry(one, curve, ENTRY).set_index("component")
+    assert found.loc[0, "entry_step"] == 10 and found.loc[0, "censored"] and found["before_half"].tolist()[0]
+    found = entry(two, curve, ENTRY).set_index("component")
+    assert found["entry_step"].isna().tolist() == [True, True, True, True]
+    assert found.loc[0, "reason"] == found.loc[1, "reason"] == "fewer than 3 pruning runs went well at 20"
+    assert pd.isna(found.loc[0, "before_half"]) and pd.isna(found.loc[1, "before_half"])
+    assert not found.loc[2, "before_half"] and found.loc[2, "reason"] == f"{NEVER} at no step"
+    assert found["rise"].tolist() == [0.0, 87.5, 12.5, -12.5]
+    with pytest.raises(CannotSay, match="of 4 heads, 2 may enter before half or not: fewer than 3 pruning runs"):
+        statistics.early_core_heads(evidence_of(entry(two, curve, ENTRY)))
 
 
-def many(entries):
-    """Heads of one layer: group, entry step (None: never) and rise."""
+def many(entries, half=25.0, layers=1):
+    """Heads, the same in each layer: group, entry step (None: never) and rise."""
     rows = [
-        {"component": k, "name": f"0.{k}", "kind": "head", "layer": 0, "head": k, "group": group, "entry_step": step}
-        | {"half_step": 25.0, "rise": rise, "censored": False}
-        for k, (group, step, rise) in enumerate(entries)
+        {"component": k, "name": f"0.{k}", "kind": "head", "layer": k // len(entries), "head": k, "half_step": half}
+        | {"group": group, "entry_step": step, "before_half": step is not None and step < half}
+        | {"rise": rise, "censored": step == STEPS[0]}
+        for k, (group, step, rise) in enumerate(entries * layers)
     ]
     return table("entry", rows)
 
 
-def test_counter_heads_are_compared_with_the_core_and_with_others():
-    heads = (
-        [("core", 10, 0.0)] * 2 + [("counter", 30, 50.0)] * 4 + [("counter", None, 40.0)] + [("other", None, 1.0)] * 9
-    )
-    later = statistics.counter_entry(evidence_of(many(heads)))
-    assert later.value == pytest.approx(1 / 21) and verdict(later, "p < 0.05") == "supported"
+EARLY = [("core", 10, 0.0), ("other", 10, 0.0), *[("other", 30, 0.0)] * 5, ("other", None, 0.0)]
+
+
+def test_early_core_heads_are_compared_with_random_heads_of_their_layers():
+    one = statistics.early_core_heads(evidence_of(many(EARLY)))
+    assert one.value == pytest.approx(2 / 8, abs=0.02) and one.opposite == 1
+    assert "0.0 enters at 10 or before; of 7 other heads of these layers 1 enter before" in one.detail
+    three = statistics.early_core_heads(evidence_of(many(EARLY, layers=3)))
+    assert three.value == pytest.approx(1 / 64, abs=0.005) and verdict(three, "p < 0.05") == "supported"
+    late = [(group, 30 if group == "core" else 10, 0.0) for group, _, _ in EARLY]
+    assert verdict(statistics.early_core_heads(evidence_of(many(late, layers=2))), "p < 0.05") == "not supported"
+    away = pd.concat([many(EARLY), many([("other", 10, 0.0)] * 8).assign(layer=1)])  # a layer without the core
+    assert statistics.early_core_heads(evidence_of(away)).value == one.value
+
+
+@pytest.mark.parametrize("half", [5.0, 10.0, 40.1])
+def test_entry_is_not_compared_with_a_half_that_no_checkpoint_surrounds(half):
+    """At the first step or before it, a censored head entered before half or not; beyond the last one all are early."""
+    with pytest.raises(CannotSay, match=f"reaches half at step {half:.0f}, outside of steps 10 to 40"):
+        statistics.early_core_heads(evidence_of(many(EARLY, half)))
+    assert statistics.early_core_heads(evidence_of(many(EARLY, 10.1))).value < 0.5
+    assert statistics.early_core_heads(evidence_of(many(EARLY, 40.0))).value < 1.1
+
+
+@pytest.mark.sampled
+def test_a_core_drawn_by_chance_is_rarely_early():
+    """Type I error: cores of two heads of each of three layers, drawn without regard to entry."""
+    draws, found = np.random.default_rng(1), []
+    heads = many([("other", 10, 0.0)] * 4 + [("other", 30, 0.0)] * 4, layers=3)
+    for _ in range(amount(800)):
+        chosen = [8 * layer + head for layer in range(3) for head in draws.permutation(8)[:2]]
+        groups = np.where(heads["component"].isin(chosen), "core", "other")
+        estimate = statistics.early_core_heads(evidence_of(heads.assign(group=groups)))
+        found.append((estimate.value < 0.05, estimate.opposite < 0.05))
+    assert np.mean(found, axis=0).max() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(found))
+
+
+def test_counter_heads_are_compared_with_others():
+    heads = [("counter", 30, 50.0)] * 4 + [("counter", None, 40.0)] + [("other", None, 1.0)] * 9
     rise = statistics.counter_rise(evidence_of(many(heads)))
     assert rise.value < 0.01 and "others +1.0" in rise.detail
-    swapped = [(group, 40 if group == "core" else 10, -rise) for group, _, rise in heads]
-    assert verdict(statistics.counter_entry(evidence_of(many(swapped))), "p < 0.05") == "not supported"
+    swapped = [(group, step, -rise) for group, step, rise in heads]
     assert verdict(statistics.counter_rise(evidence_of(many(swapped))), "p < 0.05") == "not supported"
 
 

@@ -94,6 +94,8 @@ def test_target_rises_linearly_then_holds():
     targets = [hard_concrete.target_at(step, 50, 0.4) for step in (0, 25, 50, 99)]
     assert targets == pytest.approx([0, 0.2, 0.4, 0.4])
     assert hard_concrete.target_at(0, 0, 0.4) == 0.4
+    targets = [hard_concrete.target_at(step, 50, 0.4, 0.2) for step in (0, 25, 50, 99)]
+    assert targets == pytest.approx([0.2, 0.3, 0.4, 0.4])
 
 
 @pytest.mark.parametrize(

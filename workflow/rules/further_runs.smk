@@ -1,7 +1,6 @@
 # Parts of the block `mechanism` that rest on further pruning runs, or on subnetworks moved between checkpoints.
 PRUNED = {
-    "checkpoint": f"{LAST}/checkpoint",
-    "means": f"{LAST}/means.safetensors",
+    **{name: AT_LAST[name] for name in ("checkpoint", "means")},
     "logits": f"{LAST}/logits.safetensors",
     "train": rules.encode.output.train,
 }
@@ -59,7 +58,8 @@ if STUDY.mechanism.core_free:
                 for number in range(len(CLOSED))
                 for path in getattr(rules, f"prune_closed_{number}").output.traces
             ],
-            mid=[f"{LAST}/s{STUDY.grid.mid:g}/seed{seed}/predictions.parquet" for seed in STUDY.grid.seeds],
+            mid=[f"{folder}/predictions.parquet" for folder in MID],
+            components=SOUND,
         output:
             core_free_runs=f"{PART}/core_free_runs.parquet",
             core_free=f"{PART}/core_free.parquet",
@@ -150,13 +150,10 @@ if STUDY.mechanism.entry:
     rule entry:
         input:
             components=[f"{L.run}/step{step}/components.parquet" for step in STUDY.mechanism.entry.checkpoints],
+            pruned=[f"{L.run}/step{step}/runs.parquet" for step in STUDY.mechanism.entry.checkpoints],
             core=f"{L.run}/core.parquet",
             finetuning=f"{L.run}/accuracy.parquet",
-            counter_heads=(
-                f"{PART}/counter_heads.parquet"
-                if "counter_heads" in MECHANISM.get("masks", ()) and STUDY.mechanism.masks
-                else []
-            ),
+            counter_heads=f"{PART}/counter_heads.parquet" if STUDY.mechanism.masks else [],
         output:
             entry_frequency=f"{PART}/entry_frequency.parquet",
             entry=f"{PART}/entry.parquet",

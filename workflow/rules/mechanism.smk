@@ -19,7 +19,7 @@ def at_last(part, **settings):
 MID = [f"{L.run}/step{c.step}/s{c.sparsity:g}/seed{c.seed}" for c in spread(STUDY) if c.sparsity == STUDY.grid.mid]
 SOUND = f"{L.run}/mechanism/sound_subnetworks.parquet"
 
-if STUDY.mechanism.masks or STUDY.mechanism.interpolation:
+if STUDY.mechanism.masks or STUDY.mechanism.interpolation or STUDY.mechanism.core_free:
 
     rule sound_subnetworks:
         input:

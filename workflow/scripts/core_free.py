@@ -35,6 +35,7 @@ def main(arguments=None):
         trace_parts="the trace of each one's pruning",
         mid="predictions of subnetworks of the same sparsity with no head closed",
     )
+    parser.reads(components="components of those of them that are sound")
     parser.one_each("mechanism.core_free.runs", "subnetworks", "trace_parts")
     parser.writes(
         core_free_runs="where to write what became of each run",
@@ -75,11 +76,13 @@ def _numbered(args, grid: ComponentGrid) -> tuple[pd.DataFrame, list]:
     return pd.DataFrame(rows), found
 
 
-def _mid(args) -> float:
-    """Mean ID accuracy of the subnetworks with no head closed, percent."""
-    found = [read_table(path, without=["logits"]) for path in args.mid]
+def _mid(args) -> float | None:
+    """Mean ID accuracy of the sound subnetworks with no head closed, percent; None without any."""
+    sound = set(read_table(args.components)["seed"])
     scoring = args.analysis.class_rule, args.analysis.subsets
-    return float(np.mean([id_accuracy(rows, *scoring) for rows in found if len(rows)]))  # a failed run has no rows
+    found = [read_table(path, without=["logits"]) for path in args.mid]
+    values = [id_accuracy(rows, *scoring) for rows in found if sound.issuperset(rows["seed"]) and len(rows)]
+    return float(np.mean(values)) if values else None
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from heuristic_core.tables.parquet import as_frame, concatenate, read_table, wri
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.context()
-    parser.reads("+", components="tables of components of the checkpoints")
+    parser.reads("+", components="tables of components of the checkpoints", pruned="tables of runs of the checkpoints")
     parser.reads(core="the run's core", finetuning="the full model's accuracy over fine-tuning")
     parser.reads("?", counter_heads="heads that help against the heuristic")
     parser.writes(
@@ -17,10 +17,11 @@ def main(arguments=None):
         entry="where to write when they enter",
     )
     args = parser.read(arguments)
-    components, counter = as_frame(concatenate("components", args.components)), None
+    components, runs = as_frame(concatenate("components", args.components)), as_frame(concatenate("runs", args.pruned))
+    counter = None
     if args.counter_heads:
         counter = read_table(args.counter_heads)
-    frequency = entry_frequency(components, read_table(args.core), args.context, counter)
+    frequency = entry_frequency(components, runs, read_table(args.core), args.context, counter)
     write_table("entry_frequency", frequency, args.entry_frequency)
     write_table("entry", entry(frequency, read_table(args.finetuning), args.context), args.entry)
 

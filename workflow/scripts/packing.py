@@ -14,7 +14,7 @@ import pandas as pd
 from heuristic_core.analysis.closed_sets import matched_set
 from heuristic_core.analysis.frames import numpy_generator
 from heuristic_core.analysis.levels import id_accuracy
-from heuristic_core.analysis.packing import Round, packing
+from heuristic_core.analysis.packing import Round, closed_next, packing
 from heuristic_core.analysis.runs import end_of
 from heuristic_core.common.threads import use_threads
 from heuristic_core.config.analysis import Analysis
@@ -44,12 +44,9 @@ def main(arguments=None):
     part, first = args.mechanism.core_free, load_run(args.first)
     pruner, measure, run = Pruner(args), Measure(args), identity(args)._replace(seed=first.identity.seed)
     unfinished = pruner.unfinished(args.packing, [part, first, args.analysis.seed], code_digest(__file__))
-    heads, full = pruner.grid.layers * pruner.grid.heads, measure.full()
-    rounds, closed, number = [measure.judged(1, 0, (), first, None)], (), 1
-    while rounds[-1].faithful(full, part.recovery):
-        closed = tuple(sorted({*closed, *(head for head in rounds[-1].kept if head < heads)}))
-        if len(pruner.grid) - len(closed) < kept_count(len(pruner.grid), run.sparsity):
-            break
+    full, size = measure.full(), kept_count(len(pruner.grid), run.sparsity)
+    rounds, number = [measure.judged(1, 0, (), first, None)], 1
+    while rounds[-1].faithful(full, part.recovery) and (closed := closed_next(rounds[-1], pruner.grid, size)):
         number += 1
         draw = numpy_generator(args.analysis.seed, "packing", run.ft_seed, number)
         sets = [*(matched_set(closed, pruner.grid, draw) for _ in range(part.packing_controls)), closed]

@@ -27,24 +27,28 @@ from heuristic_core.analysis.randomisation import TIE, tails
 from heuristic_core.tables.schemas import RUN, STEP, SUBSET
 
 CORE_FREE, CONTROL = "core-free", "control"
+NO_MID = "no mid-sparsity subnetwork went well"
 MEASURES = {"accuracy": "accuracy", "kl": "kl"}  # measure -> column of table "accuracy"
 RUNS = [*RUN, *STEP, "sparsity"]
 
 
 def core_free_runs(
-    design: pd.DataFrame, became: pd.DataFrame, groups: pd.DataFrame, mid: float, margin: float
+    design: pd.DataFrame, became: pd.DataFrame, groups: pd.DataFrame, mid: float | None, margin: float
 ) -> pd.DataFrame:
     """Table "core_free_runs".
 
     design: columns number, role, set, seed and closed, a row for each run. became, groups: tables "runs" and
-    "group_accuracy" of these runs, whose pruning seed is the number. mid: mean ID accuracy of the mid-sparsity
-    subnetworks, percent. margin: points.
+    "group_accuracy" of these runs, whose pruning seed is the number. mid: mean ID accuracy of the sound
+    mid-sparsity subnetworks, percent; None without any. margin: points.
     """
     levels = groups.pivot(index="seed", columns="group", values="accuracy").reindex(columns=[ID, OOD, ENTAILMENT, J])
     levels.columns = ["id_accuracy", "ood_accuracy", "entailment_accuracy", "j"]
     rows = became.drop(columns="id_accuracy").rename(columns={"seed": "number"})
     rows = rows.merge(design, on="number").merge(levels, left_on="number", right_index=True, how="left")
     sound = ~faults(rows).any(axis="columns")
+    if mid is None:
+        why = rows["reason"].where(rows["reason"].notna(), NO_MID)
+        return frame("core_free_runs", rows.assign(sound=sound, reason=why))
     faithful = (rows["id_accuracy"] > mid - margin).where(rows["id_accuracy"].notna())
     return frame("core_free_runs", rows.assign(mid_id_accuracy=mid, faithful=faithful, sound=sound))
 

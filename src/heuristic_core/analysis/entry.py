@@ -2,9 +2,11 @@
 
 Subnetworks of fresh pruning seeds at neighbouring checkpoints tell of each head how often it is kept. A head has
 entered at the first of two consecutive steps at which at least `OFTEN` percent of the subnetworks keep it. A head that
-is in at the first step entered then or before: its time is censored. The full model generalises at the step from which
-on its OOD accuracy, between evaluations of fine-tuning on a straight line, is at least half of its last value: for
-good, as an untrained model may reject every pair, and so have all of the OOD accuracy that there is.
+is in at the first step entered then or before: its time is censored. Only subnetworks count whose run neither failed
+nor collapsed nor missed its target; nothing is known of a step with fewer than `FEWEST` of them. The full model
+generalises at the step from which on its OOD accuracy, between evaluations of fine-tuning on a straight line, is at
+least half of its last value: for good, as an untrained model may reject every pair, and so have all of the OOD accuracy
+that there is.
 """
 
 import numpy as np
@@ -12,25 +14,32 @@ import pandas as pd
 
 from heuristic_core.analysis.accuracy import OOD, chosen, group_means
 from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.outcomes import well
 from heuristic_core.config.context import Context
 from heuristic_core.tables.schemas import COMPONENT, RUN
 
 OFTEN = 75.0
+FEWEST = 3
+BOUNDS = 0.0, 100.0  # percent, of a step of which nothing is known
 CORE, COUNTER, OTHER = "core", "counter", "other"
 HEAD = [*RUN, *COMPONENT, "group"]
 
 
 def entry_frequency(
-    components: pd.DataFrame, core: pd.DataFrame, context: Context, counter_heads: pd.DataFrame | None = None
+    components: pd.DataFrame,
+    runs: pd.DataFrame,
+    core: pd.DataFrame,
+    context: Context,
+    counter_heads: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Table "entry_frequency" of one fine-tuning run: how many subnetworks keep each head, by step.
+    """Table "entry_frequency" of one fine-tuning run: how many sound subnetworks keep each head, by step.
 
-    components, core: tables of the run. counter_heads: the table of this name (columns component, group, counter);
-    None where it is not known, and then no head is in group `COUNTER`.
+    components, runs, core: tables of the run. counter_heads: the table of this name (columns component, group,
+    counter); None where it is not known, and then no head is in group `COUNTER`.
     """
     of_seeds = components["seed"].isin(list(context.entry_seeds)) & (components["repeat"] == 0)
     here = of_seeds & components["step"].isin(list(context.entry)) & (components["sparsity"] == context.mid)
-    heads = components[here & (components["kind"] == "head")]
+    heads = well(components[here & (components["kind"] == "head")], runs)
     kept = heads.groupby([*RUN, "step", "sparsity", *COMPONENT])["kept"].agg(count="sum", n="size").reset_index()
     groups = pd.Series(OTHER, index=kept.index, dtype=object)
     if counter_heads is not None:
@@ -45,16 +54,18 @@ def entry(frequency: pd.DataFrame, finetuning: pd.DataFrame, context: Context) -
     half, missing = half_step(finetuning, context.subsets)
     rows = []
     for key, head in frequency.assign(percent=percents(frequency)).groupby(HEAD, sort=False):
-        shares = head.set_index("step")["percent"].sort_index()
+        shares = head[head["n"] >= FEWEST].set_index("step")["percent"].sort_index()
         row = dict(zip(HEAD, key, strict=True)) | entered(shares, context.entry) | {"half_step": half}
-        before, after = shares[shares.index < half], shares[shares.index >= half]
         if missing:
-            row["reason"] = "; ".join(filter(None, (row["reason"], missing)))
-        elif len(before) and len(after):
+            rows.append(row | {"reason": "; ".join(filter(None, (row["reason"], missing)))})
+            continue
+        before, after = shares[shares.index < half], shares[shares.index >= half]
+        row["before_half"] = enters_before(half, shares, context.entry)
+        if len(before) and len(after):
             row["rise"] = after.mean() - before.mean()
         else:
             which = "before" if before.empty else "from"
-            unknown = f"no step of mechanism.entry.checkpoints is {which} step {half:.0f}"
+            unknown = f"no known step of mechanism.entry.checkpoints is {which} step {half:.0f}"
             row["reason"] = "; ".join(filter(None, (row["reason"], unknown)))
         rows.append(row)
     return frame("entry", rows)
@@ -68,15 +79,32 @@ def percents(frequency: pd.DataFrame) -> pd.Series:
 def entered(shares: pd.Series, steps: tuple[int, ...]) -> dict:
     """The columns entry_step, censored and reason of one head.
 
-    shares: percent of the subnetworks that keep it, by step; a step of `steps` without any is absent from it.
+    shares: percent of the subnetworks that keep it, by step; a step of `steps` of which nothing is known is absent.
+    All are null where this step might change them.
     """
-    often = shares.reindex(list(steps)).to_numpy(dtype=float) >= OFTEN  # never where unknown
-    both = np.flatnonzero(often[:-1] & often[1:])
-    if len(both):
-        return {"entry_step": int(steps[both[0]]), "censored": bool(both[0] == 0), "reason": None}
-    single = ", ".join(str(step) for step, one in zip(steps, often, strict=True) if one)
+    low, high = (_first_of_two(shares, steps, unknown) for unknown in BOUNDS)
+    if low != high:
+        unknown = ", ".join(str(step) for step in steps if step not in shares.index)
+        return {"reason": f"fewer than {FEWEST} pruning runs went well at {unknown}"}
+    if low is not None:
+        return {"entry_step": steps[low], "censored": low == 0, "reason": None}
+    single = ", ".join(str(step) for step in steps if shares.get(step, 0.0) >= OFTEN)
     reached = f"at {single} alone" if single else "at no step"
     return {"reason": f"{OFTEN:g} % of subnetworks keep the head {reached}"}
+
+
+def enters_before(half: float, shares: pd.Series, steps: tuple[int, ...]) -> bool | None:
+    """Whether a head enters at a step below `half`; None where unknown steps decide. Others as in :func:`entered`."""
+    positions = [_first_of_two(shares, steps, unknown) for unknown in BOUNDS]
+    either = {position is not None and steps[position] < half for position in positions}
+    return either.pop() if len(either) == 1 else None
+
+
+def _first_of_two(shares: pd.Series, steps: tuple[int, ...], unknown: float) -> int | None:
+    """Position of the first of two consecutive `steps` with at least `OFTEN`, those without a share at `unknown`."""
+    often = shares.reindex(list(steps)).fillna(unknown).to_numpy(dtype=float) >= OFTEN
+    both = np.flatnonzero(often[:-1] & often[1:])
+    return int(both[0]) if len(both) else None
 
 
 def half_step(finetuning: pd.DataFrame, subsets=None) -> tuple[float | None, str | None]:

@@ -102,7 +102,18 @@ def with_collapses(rows: pd.DataFrame, runs: pd.DataFrame | None) -> pd.DataFram
     rows: one row or more of each model, with the columns `CELLS`.
     runs: table "runs"; None where nothing was pruned, so that no run collapsed.
     """
+    return _marked(rows, runs, "collapsed")
+
+
+def well(rows: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """The rows of models whose pruning run neither failed nor collapsed nor missed its target; both as above."""
+    found = _marked(rows, runs.assign(faulty=faults(runs).any(axis="columns")), "faulty")
+    return found[~found["faulty"]].drop(columns="faulty")
+
+
+def _marked(rows: pd.DataFrame, runs: pd.DataFrame | None, column: str) -> pd.DataFrame:
+    """`rows` with a bool column of `runs`, False where it is not known."""
     if runs is None:
-        return rows.assign(collapsed=False)
-    found = rows.merge(runs[[*CELLS, "collapsed"]], on=CELLS, how="left")
-    return found.assign(collapsed=found["collapsed"].eq(True).fillna(False).astype(bool))
+        return rows.assign(**{column: False})
+    found = rows.merge(runs[[*CELLS, column]], on=CELLS, how="left")
+    return found.assign(**{column: found[column].eq(True).fillna(False).astype(bool)})

@@ -34,6 +34,14 @@ class Round(NamedTuple):
         return self.id_accuracy is not None and self.id_accuracy >= recovery * full - ROUNDING
 
 
+def closed_next(last: Round, grid: ComponentGrid, size: int) -> tuple[int, ...] | None:
+    """What the round after `last`, a faithful one, closes: ascending component indices; None where there is no such
+    round, because no further head would be closed, or because fewer than `size` components would be left."""
+    heads = [component for component in last.kept if component < grid.layers * grid.heads]
+    closed = tuple(sorted({*last.closed, *heads}))
+    return closed if heads and len(grid) - len(closed) >= size else None
+
+
 def packing(rounds: Sequence[Round], grid: ComponentGrid, full: float, recovery: float, about: Mapping) -> pd.DataFrame:
     """Table "packing". full: the full model's ID accuracy, percent. about: columns that all rows share."""
     heads = grid.layers * grid.heads

@@ -5,12 +5,12 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.analysis.accuracy import LABELS
-from heuristic_core.analysis.core_free import CONTROL
+from heuristic_core.analysis.core_free import CONTROL, NO_MID
 from heuristic_core.analysis.entry import CORE, COUNTER
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
 from heuristic_core.analysis.evidence import Evidence, some
 from heuristic_core.analysis.frames import numpy_generator
-from heuristic_core.analysis.randomisation import PERMUTATIONS, of_random_heads, tails
+from heuristic_core.analysis.randomisation import of_random_heads, tails
 
 FEWEST = 6  # values whose median has a 95 % interval
 
@@ -34,6 +34,8 @@ def controls_faithful(evidence: Evidence) -> Estimate:
     rows = evidence.table("core_free_runs")
     if evidence.context.margin is None:
         raise CannotSay("the study has no margin")
+    if rows["mid_id_accuracy"].isna().all():
+        raise CannotSay(NO_MID)
     controls = some(rows[(rows["role"] == CONTROL) & rows["sound"]], "random set whose run went well")
     least = controls["mid_id_accuracy"].iloc[0] - evidence.context.margin
     values = controls["id_accuracy"].to_numpy(dtype=float) - least
@@ -71,7 +73,8 @@ def without_core(evidence: Evidence, group: str) -> Estimate:
 def side_by_side(evidence: Evidence) -> Estimate:
     """How many faithful subnetworks with different heads pruning finds one after another.
 
-    Random sets of heads closed in the place of the second one's say whether this is about the heads of the first.
+    That there is one alone says something about its heads only where pruning succeeds with random heads closed in their
+    place: at least half of these runs must be faithful, of those that went well.
     """
     evidence.sound("high")
     rows = evidence.table("packing")
@@ -79,55 +82,49 @@ def side_by_side(evidence: Evidence) -> Estimate:
     own, second = rows["control"] == 0, rows[(rows["round"] == 2) & (rows["control"] > 0)]
     if not (own & faithful).any():
         raise CannotSay("the first subnetwork is not faithful")
-    last = rows[own].iloc[-1]
-    if last["round"] > 1 and not pd.isna(last["reason"]):  # no evidence that there is no further subnetwork
+    last, count = rows[own].iloc[-1], int((own & faithful).sum())
+    if last["round"] == 1:
+        what = "keeps no head to close" if not last["heads"] else "leaves no room for a second one"
+        raise CannotSay(f"no second subnetwork was searched: the first one {what}")
+    if not pd.isna(last["reason"]):  # no evidence that there is no further subnetwork
         raise CannotSay(f"the pruning run of round {last['round']} did not go well: {last['reason']}")
+    well = second[second["reason"].isna()]
+    if count == 1 and not (len(well) and 2 * faithful[well.index].sum() >= len(well)):
+        raise CannotSay(
+            f"with random heads closed, {faithful[well.index].sum()} of {len(well)} pruning runs that went well are "
+            "faithful: that the second one is not may be due to any closed heads"
+        )
     shares = ", ".join(f"{share:.0f} %" for share in rows.loc[own, "share"].dropna())
     detail = f"{shares} of the full model's ID accuracy, one after another; there is room for {rows['room'].iloc[0]}; "
-    detail += f"with random heads closed instead {faithful[second.index].sum()} of {len(second)} are faithful"
-    return Estimate(int((own & faithful).sum()), detail=detail, exact=True)
+    detail += f"with random heads closed instead {faithful[well.index].sum()} of {len(well)} are faithful"
+    return Estimate(count, detail=detail, exact=True)
 
 
 @statistic
-def late_core_heads(evidence: Evidence) -> Estimate:
-    """How many core heads do not enter before OOD accuracy reaches half of its last value."""
-    rows = _entry(evidence)
-    core = some(rows[rows["group"] == CORE], "core head")
-    half = core["half_step"].iloc[0]
-    late = ~(core["entry_step"].astype(float) < half)  # a head that never enters is late
-    named = ", ".join(_named(head) for head in core.itertuples())
-    detail = f"OOD accuracy reaches half at step {half:.0f}; {named}"
-    return Estimate(int(late.sum()), n=len(core), unit="core heads", detail=detail, exact=True)
+def early_core_heads(evidence: Evidence) -> Estimate:
+    """p that as many random heads of the same layers enter before OOD accuracy reaches half of its last value.
 
-
-@statistic
-def counter_entry(evidence: Evidence) -> Estimate:
-    """p that counter-heuristic heads enter this much later than core heads; opposite: this much earlier.
-
-    A permutation test of mean ranks over these heads, all relabellings where they are few. A head that never enters is
-    the latest. A core head that is in at the first step entered then or before, which makes the difference too small.
+    Heads are permuted within layers, each by whether it enters before. The core is what all subnetworks of other seeds
+    keep at the last checkpoint, and often kept heads may be so at any step: the test says that core heads are early
+    beside other heads, not that being early makes a core head.
     """
     rows = _entry(evidence)
-    times = rows["entry_step"].astype(float).fillna(np.inf)
-    core, counter = (times[rows["group"] == group] for group in (CORE, COUNTER))
-    some(core, "core head"), some(counter, "counter-heuristic head")
-    ranks = stats.rankdata(np.concatenate([counter, core]))
-    found = [
-        stats.permutation_test(
-            (ranks[: len(counter)], ranks[len(counter) :]),
-            lambda one, other, axis: one.mean(axis=axis) - other.mean(axis=axis),
-            n_resamples=PERMUTATIONS,
-            alternative=tail,
-            random_state=numpy_generator("counter entry"),
-            vectorized=True,
-        ).pvalue
-        for tail in ("greater", "less")
-    ]
-    never = int(np.isinf(counter).sum())
-    when = ", ".join(f"{step:.0f}" for step in np.sort(counter[np.isfinite(counter)]))
-    detail = f"core heads enter at {', '.join(f'{step:.0f}' for step in np.sort(core))}; counter-heuristic ones at "
-    detail += f"{when or 'no step'}, {never} never; p = {found[0]:.2g}"
-    return Estimate.test(float(found[0]), float(found[1]), len(ranks), "heads", detail)
+    core, steps = some(rows[rows["group"] == CORE], "core head"), evidence.context.entry
+    half = rows["half_step"].iloc[0]
+    if not steps[0] < half <= steps[-1]:  # nothing is seen to enter before the first one, or after the last one
+        ends = f"steps {steps[0]} to {steps[-1]} of mechanism.entry.checkpoints"
+        raise CannotSay(f"OOD accuracy reaches half at step {half:.0f}, outside of {ends}")
+    if (open_ := rows["before_half"].isna()).any():
+        raise CannotSay(
+            f"of {len(rows)} heads, {open_.sum()} may enter before half or not: {rows[open_].iloc[0].reason}"
+        )
+    heads = rows.assign(in_core=rows["group"] == CORE, value=rows["before_half"].astype(float))
+    early = heads["value"].astype(bool)
+    p, opposite = tails(of_random_heads(heads, numpy_generator("early core heads")), core["before_half"].sum())
+    others = early[~heads["in_core"] & heads["layer"].isin(core["layer"])]
+    detail = f"OOD accuracy reaches half at step {half:.0f}; {', '.join(_named(head) for head in core.itertuples())}; "
+    detail += f"of {len(others)} other heads of these layers {others.sum()} enter before, p = {p:.2g}"
+    return Estimate.test(p, opposite, len(heads), "heads", detail)
 
 
 @statistic

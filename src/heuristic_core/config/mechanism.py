@@ -97,7 +97,9 @@ class Entry(Block):
     checkpoints: Annotated[Steps, Field(min_length=2)] = Field(
         description="steps around generalisation, ascending; all kept by fine-tuning"
     )
-    seeds: Annotated[Seeds, Field(min_length=2)] = Field(description="pruning seeds, others than the grid's")
+    seeds: Annotated[Seeds, Field(min_length=2)] = Field(
+        description="pruning seeds, others than the grid's; a checkpoint with fewer than 3 sound runs says nothing"
+    )
 
 
 class Mechanism(Block):

@@ -42,6 +42,6 @@ def penalty(sparsity: Tensor, target: float | Tensor, lambdas: Tensor) -> Tensor
     return lambdas[..., 0] * gap + lambdas[..., 1] * gap**2
 
 
-def target_at(step: int, rise: int, final: float) -> float:
-    """The target sparsity at `step`: from 0 linearly to `final` over `rise` steps, then constant."""
-    return final * min(1.0, step / rise) if rise else final
+def target_at(step: int, rise: int, final: float, start: float = 0.0) -> float:
+    """The target sparsity at `step`: from `start` linearly to `final` over `rise` steps, then constant."""
+    return start + (final - start) * min(1.0, step / rise) if rise else final

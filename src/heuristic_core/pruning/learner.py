@@ -26,6 +26,8 @@ class PruningRun(NamedTuple):
     """One subnetwork to find. sparsity: share of components removed. seed: of every draw.
 
     closed: indices of components whose gates are 0 throughout. They count as removed, and nothing is learned of them.
+    The target rises from their share: gates cannot follow a target below it, the multipliers turn against closing
+    gates meanwhile, and too many gates close once the target has risen past the share.
     """
 
     sparsity: float
@@ -88,7 +90,8 @@ class Learner:
                 torch.stack([torch.randint(pairs, (settings.batch_size,), generator=b) for b, _ in self._generators])
             )
             noise.append(torch.stack([torch.rand(shape, generator=g) for _, g in self._generators]))
-        targets = [[target_at(s, settings.rise_at(run.sparsity), run.sparsity) for run in runs] for s in steps]
+        rises = [(settings.rise_at(run.sparsity), run.sparsity, len(run.closed) / self._size) for run in runs]
+        targets = [[target_at(step, *rise) for rise in rises] for step in steps]
         sent, goal = torch.stack(noise).to(self._device), torch.tensor(targets, device=self._device)
         return [Draws(*row) for row in zip(steps, index, sent, goal, strict=True)]
 

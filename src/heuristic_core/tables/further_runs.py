@@ -28,8 +28,9 @@ FURTHER_RUNS = {
         "ood_accuracy": (REAL, "percent, as in group_accuracy"),
         "entailment_accuracy": (REAL, "percent, group ood-entailment, as in group_accuracy"),
         "j": (REAL, "J, points, as in group_accuracy"),
-        "mid_id_accuracy": (REAL, "mean ID accuracy of the mid-sparsity subnetworks with no head closed, percent"),
-        "faithful": (BOOL, "id_accuracy is above mid_id_accuracy less analysis.margin"),
+        "mid_id_accuracy": (REAL, "mean ID accuracy of the sound mid-sparsity subnetworks with no head closed, "
+                                  "percent; null without any"),
+        "faithful": (BOOL, "id_accuracy is above mid_id_accuracy less analysis.margin; null where either is"),
         "sound": (BOOL, "the run neither failed nor collapsed nor missed its target: core_free has it"),
     } | WHY,
     "core_free": RUN | STEP | SPARSITY | {
@@ -73,15 +74,17 @@ FURTHER_RUNS = {
     "entry_frequency": RUN | STEP | SPARSITY | COMPONENT | {
         "group": (STRING, "core, counter (on some OOD subset, by table counter_heads) or other"),
         "count": (INT, "subnetworks that keep the head"),
-        "n": (INT, "subnetworks: pruning seeds whose run did not fail"),
+        "n": (INT, "subnetworks: pruning seeds whose run neither failed nor collapsed nor missed its target"),
     },
     "entry": RUN | COMPONENT | {
         "group": (STRING, "as in entry_frequency"),
-        "entry_step": (INT, "first of two consecutive steps at which at least 75 % of subnetworks keep the head"),
+        "entry_step": (INT, "first of two consecutive steps at which at least 75 % of subnetworks keep the head; "
+                             "null where it never enters, or where a step with fewer than 3 subnetworks decides"),
         "censored": (BOOL, "the head is in at the first step already: it entered at this step or before"),
         "half_step": (REAL, "from where on the full model's OOD accuracy is at least half of its last value, "
                             "interpolated between evaluations of fine-tuning"),
+        "before_half": (BOOL, "entry_step is below half_step; null where half_step is, or such a step decides"),
         "rise": (REAL, "percent of subnetworks that keep the head, mean over the steps from half_step on minus mean "
-                       "over the steps before"),
+                       "over the steps before; without steps with fewer than 3 subnetworks"),
     } | WHY,
 }  # fmt: skip
