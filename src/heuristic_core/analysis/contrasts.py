@@ -94,7 +94,7 @@ class Levels:
         return np.where(flat, np.where(np.abs(value) <= CLEAR, 1.0, np.nan), p)
 
     def ratio(self, level: Level, drawn: Drawn, of: Drawn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """One difference over another one, [k], and the ends of its interval, by the draws of both.
+        """Differences, [k], over one other, [1] or [k], and the ends of their intervals, by the draws of both.
 
         Only where the interval of the denominator is clear of 0 does a ratio mean something. Widened as
         :func:`.bootstrap.interval` is, with the degrees of freedom of the ratio to first order.
