@@ -26,7 +26,8 @@ def main(arguments=None):
     args = parser.read(arguments)
     use_threads(1)
     part, analysis, core = args.mechanism.mediation, args.analysis, read_table(args.core)
-    evaluator, heads = Evaluator(args, part.pairs), core.loc[core["in_core"], "component"].tolist()
+    skip = args.mechanism.masks and args.mechanism.masks.by_group  # on these pairs heads were chosen
+    evaluator, heads = Evaluator(args, part.pairs, skip), core.loc[core["in_core"], "component"].tolist()
     counter = counter_heuristic(read_table(args.counter_heads)) if args.counter_heads else []
     cores = plan(heads, counter, evaluator.model.grid, part.random_sets, analysis.seed)
     exchanged = [(one.heads, [own.heads for own in one.sets]) for one in cores]
