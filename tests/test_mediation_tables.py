@@ -7,6 +7,7 @@ from claim_tables import CONTEXT, evidence
 from known_predictions import COLUMNS, GRID, PAIRS, RNG, RUN, core_heads, known_levels, values, words
 
 from heuristic_core.analysis import mediation as m
+from heuristic_core.analysis.bootstrap import unseen
 from heuristic_core.analysis.contrasts import Levels
 from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.analysis.statistics_mediation import core_cost, through_counter_heuristic, through_later_heads
@@ -72,9 +73,28 @@ def test_a_share_holds_the_truth_in_about_95_of_100_samples():
         cost = rng.normal(2, 1, (PAIRS, 1))
         one = Levels(columns, None, 300, sample)
         gained = 0.5 * cost + rng.normal(0, 0.5, (PAIRS, 1))
-        _, low, high = one.ratio(one.levels[0], one.drawn(gained), one.drawn(cost))
+        _, low, high = one.ratio(one.levels[0], one.drawn(gained), one.drawn(cost), "log_odds")
         inside += low[0] <= 0.5 <= high[0]
     assert 180 <= inside <= 199
+
+
+def test_a_class_of_pairs_that_never_differs_widens_j_and_shares_by_what_unseen_pairs_allow(levels):
+    """Two OOD subsets of 40 pairs, of which some differ, and 40 entailed ones, of which none does."""
+    means = [one for one in levels.levels if not one.identity["subset"] and not one.identity["family"]]
+    of = {one.identity["group"]: one for one in means}
+    j, ood = of["j"], of["ood"]
+    drawn = levels.drawn(FULL["accuracy"] * (COLUMNS["group"] == "ood")[:, None])
+    (value,), (low,), (high,) = levels.effect(j, drawn, "accuracy")
+    (same,), (near,), (far,) = levels.effect(ood, drawn, "accuracy")
+    assert value == same == 70 and near < 70 < far
+    assert 70 - low == pytest.approx(np.hypot(70 - near, unseen(40))) and high - 70 == pytest.approx(
+        np.hypot(far - 70, unseen(40))
+    )
+    share, low, high = levels.ratio(j, drawn, drawn, "accuracy")
+    reach = np.hypot(unseen(80), unseen(40)) / 70
+    assert share == 1 and low == pytest.approx(1 - reach) and high == pytest.approx(1 + reach)
+    assert levels.ratio(ood, drawn, drawn, "accuracy")[1] == pytest.approx(1 - unseen(80) / 70)
+    assert levels.ratio(ood, drawn, drawn, "log_odds")[1] == 1
 
 
 # ---- which sets

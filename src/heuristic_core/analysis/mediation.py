@@ -4,8 +4,8 @@ With M a measure, C the core, ablated by its means, and G a set of later heads:
 restored = M(C ablated, G as in the clean run) - M(C ablated), and transmitted = M - M(G as where C is ablated); both in
 points (or nats), and as shares of what ablating the core costs, M - M(C ablated).
 All later heads together restore nearly everything by construction: only the core's direct path to the logits and MLPs
-is missing. So a set speaks for itself only beside random sets of as many heads of the same layers, and all later heads only beside
-what later heads do of random heads in the core's place.
+is missing. So a set speaks for itself only beside random sets of as many heads of the same layers, and all later heads
+only beside what later heads do of random heads in the core's place.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -108,7 +108,7 @@ def _measured(levels: Levels, sets, direction, measure, full, ablated, patched) 
         points = levels.effect(level, gained, measure)
         _, (low,), (high,) = levels.effect(level, cost, measure)
         clear = low > 0 or high < 0
-        share = levels.ratio(level, gained, cost) if clear else ()
+        share = levels.ratio(level, gained, cost, measure) if clear else ()
         for k, one in enumerate(sets):
             if _wanted(level, one):
                 columns = {"full": of_full, "ablated": of_ablated, "patched": of_sets[k]}
@@ -140,7 +140,8 @@ def _sets(
     by_layer = {layer: tuple(h for h in later if h // grid.heads == layer) for layer in range(grid.layers)}
     found = [(f"layer {layer}", LAYER, heads) for layer, heads in by_layer.items()]
     found += [(ALL, ALL, tuple(later)), (COUNTER, COUNTER, tuple(head for head in later if head in counter))]
-    return [PatchedSet(name, role, heads, _layers(heads, grid)) for name, role, heads in found if heads and role in roles]
+    found = [one for one in found if one[2] and one[1] in roles]
+    return [PatchedSet(name, role, heads, _layers(heads, grid)) for name, role, heads in found]
 
 
 def _later(core: Sequence[int], grid: ComponentGrid) -> list[int]:

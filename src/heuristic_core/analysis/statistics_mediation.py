@@ -45,7 +45,7 @@ def through_counter_heuristic(evidence: Evidence, direction: str, group: str = J
 
 @statistic
 def through_later_heads(evidence: Evidence, direction: str, group: str = J) -> Estimate:
-    """p that all later heads restore (or transmit) at least as much of random heads in the core's place as of the core."""
+    """p that later heads, all of them, restore (or transmit) as much of random heads in the core's place."""
     rows = _rows(evidence, direction, group)
     own = some(rows[rows["role"] == ALL], "head above the core's lowest layer").iloc[0]
     others = _on_group(evidence, direction, group)
@@ -58,8 +58,8 @@ def through_later_heads(evidence: Evidence, direction: str, group: str = J) -> E
     p, opposite = tails(random.to_numpy(), own["points"])
     share = "" if pd.isna(own["share"]) else f", {100 * own['share']:.0f} % of what ablating the core costs"
     detail = (
-        f"{own['size']} later heads {own['points']:+.1f} points {LABELS[group]} {direction}{share}; with random heads in "
-        f"the core's place, {_of_random(random)}, p = {p:.2g}"
+        f"{own['size']} later heads {own['points']:+.1f} points {LABELS[group]} {direction}{share}; with random heads "
+        f"in the core's place, {_of_random(random)}, p = {p:.2g}"
     )
     return Estimate.test(p, opposite, len(random), "random sets", detail)
 
@@ -75,7 +75,7 @@ def _rows(evidence: Evidence, direction: str, group: str) -> pd.DataFrame:
 
 
 def _on_group(evidence: Evidence, direction: str, group: str) -> pd.DataFrame:
-    """What is restored, or transmitted, of the core and of random heads in its place, on a group, points of accuracy."""
+    """What is restored, or transmitted, of the core and of random ones in its place, on a group, points."""
     evidence.sound("mid", "high")
     table = evidence.table("mediation")
     rows = table[(table["direction"] == direction) & (table["measure"] == ACCURACY) & (table["group"] == group)]
