@@ -21,8 +21,8 @@ class Mediation(Block):
     )
     pairs: PositiveInt | None = Field(
         None,
-        description="of each evaluation subset, this number of pairs, the first after those of `masks` (its `pairs` and "
-        "`id_pairs`), which chose heads; default: all after them",
+        description="of each evaluation subset, this number of pairs, the first after those of `masks` (its `pairs` "
+        "and `id_pairs`), which chose heads; default: all after them",
     )
 
 
@@ -30,9 +30,9 @@ class Paths(Block):
     """Direct effects of core heads on queries, keys and values of later heads, and on the logits (path patching)."""
 
     random_senders: PositiveInt = Field(
-        4,
+        7,
         description="random heads of each core head's layer, and random sets in the place of all core heads, that send "
-        "instead; an effect is compared with their mean",
+        "instead; an effect is compared with their mean, and with each of them",
     )
     pairs: PositiveInt | None = Field(40, description=PAIRS.replace("default: all", "null: all"))
 
@@ -44,8 +44,8 @@ class Masks(Block):
     bootstrap: PositiveInt = Field(1000, description="resamples of the random subnetworks behind every interval")
     pairs: PositiveInt | None = Field(
         None,
-        description="of each OOD and OOD-entailment subset, this number of pairs, the first; `mediation` measures on the "
-        "pairs after them; default: all, and `mediation` measures on pairs that chose heads",
+        description="of each OOD and OOD-entailment subset, this number of pairs, the first; `mediation` measures on "
+        "the pairs after them; default: all, and `mediation` measures on pairs that chose heads",
     )
     id_pairs: PositiveInt | None = Field(
         None, description="of each in-domain subset, this number of pairs, the first, likewise; default: all"
