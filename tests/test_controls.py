@@ -104,6 +104,17 @@ def test_a_failed_run_is_left_out_and_groups_are_of_chosen_subsets():
     assert row(chosen, "learned", None)["accuracy"] == 50 and row(chosen, "random", "a")["n"] == 3
 
 
+@pytest.mark.parametrize("count", [None, 4])
+def test_pairs_that_chose_are_skipped_unless_nothing_is_left(encoded, count):
+    """Subsets of 20 pairs: after the first 5 in-domain, and the first 18 or all 20 of the others."""
+    rest = encoded.thinned(count, {"id": 5, "ood": 18, "ood-entailment": 20})
+    places = [np.arange(5, 20)[:count], np.arange(38, 40), np.arange(40, 60)[:count]]
+    assert [s.stop - s.start for s in rest.subsets] == [len(one) for one in places]
+    expected = encoded.take(np.concatenate(places))
+    assert all((getattr(rest, name) == getattr(expected, name)).all() for name in ("ids", "offsets", "labels"))
+    assert len(encoded.thinned(None, {"id": None, "ood": None, "ood-entailment": None})) == len(encoded)
+
+
 def test_below_two_seeds_there_is_no_interval():
     one = row(compared({"a": [90.0, None, None], "b": [50.0, None, None]}), "random", "a")
     assert one["difference"] == 40 and pd.isna(one["difference_low"]) and pd.isna(one["difference_high"])

@@ -7,6 +7,7 @@ from claim_tables import CONTEXT, evidence
 from known_predictions import COLUMNS, GRID, PAIRS, RNG, RUN, core_heads, known_levels, values, words
 
 from heuristic_core.analysis import mediation as m
+from heuristic_core.analysis.bootstrap import unseen
 from heuristic_core.analysis.contrasts import Levels
 from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.analysis.statistics_mediation import core_cost, through_counter_heuristic, through_later_heads
@@ -72,9 +73,28 @@ def test_a_share_holds_the_truth_in_about_95_of_100_samples():
         cost = rng.normal(2, 1, (PAIRS, 1))
         one = Levels(columns, None, 300, sample)
         gained = 0.5 * cost + rng.normal(0, 0.5, (PAIRS, 1))
-        _, low, high = one.ratio(one.levels[0], one.drawn(gained), one.drawn(cost))
+        _, low, high = one.ratio(one.levels[0], one.drawn(gained), one.drawn(cost), "log_odds")
         inside += low[0] <= 0.5 <= high[0]
     assert 180 <= inside <= 199
+
+
+def test_a_class_of_pairs_that_never_differs_widens_j_and_shares_by_what_unseen_pairs_allow(levels):
+    """Two OOD subsets of 40 pairs, of which some differ, and 40 entailed ones, of which none does."""
+    means = [one for one in levels.levels if not one.identity["subset"] and not one.identity["family"]]
+    of = {one.identity["group"]: one for one in means}
+    j, ood = of["j"], of["ood"]
+    drawn = levels.drawn(FULL["accuracy"] * (COLUMNS["group"] == "ood")[:, None])
+    (value,), (low,), (high,) = levels.effect(j, drawn, "accuracy")
+    (same,), (near,), (far,) = levels.effect(ood, drawn, "accuracy")
+    assert value == same == 70 and near < 70 < far
+    assert 70 - low == pytest.approx(np.hypot(70 - near, unseen(40))) and high - 70 == pytest.approx(
+        np.hypot(far - 70, unseen(40))
+    )
+    share, low, high = levels.ratio(j, drawn, drawn, "accuracy")
+    reach = np.hypot(unseen(80), unseen(40)) / 70
+    assert share == 1 and low == pytest.approx(1 - reach) and high == pytest.approx(1 + reach)
+    assert levels.ratio(ood, drawn, drawn, "accuracy")[1] == pytest.approx(1 - unseen(80) / 70)
+    assert levels.ratio(ood, drawn, drawn, "log_odds")[1] == 1
 
 
 # ---- which sets
@@ -93,7 +113,10 @@ def test_the_plan_has_every_later_head_alone_by_layer_and_together():
     random = [one.heads for one in learned.sets if one.role == "random"]
     assert sorted(random) == [(8,), (10,), (11,)]
     assert len(others) == 4 * 4 - 1 and all(len(one.heads) == 2 and one.heads != (1, 6) for one in others)
-    assert all({own.role for own in one.sets} == {"counter-heuristic"} for one in others if 9 not in one.heads)
+    for one in others:
+        by_role = {own.role: own.heads for own in one.sets}
+        every = tuple(head for head in range(4, 12) if head not in one.heads)
+        assert by_role == {"all later": every} | ({"counter-heuristic": (9,)} if 9 in every else {})
 
 
 @pytest.mark.parametrize("core", [[], [9], [8, 10]])
@@ -116,9 +139,9 @@ def mediation(levels):
     sets += [patched_set(f"random {k}", m.RANDOM) for k in range(20)]
     restored = together([half, FULL, ABLATED, *[values(in_domain=90, a=11 + k, b=0, c=90) for k in range(20)]])
     transmitted = together([half, ABLATED, ABLATED, *[FULL] * 20])
-    cores = [m.Core(m.LEARNED, (1,), sets), m.Core("random 1", (2,), sets[:1])]
-    same = together([FULL])
-    found = [(ABLATED, restored, transmitted), (FULL, same, same)]
+    cores = [m.Core(m.LEARNED, (1,), sets), *(m.Core(f"random {k}", (2,), sets[:2]) for k in range(1, 21))]
+    same, less = together([FULL] * 2), together([ABLATED, values(in_domain=100, a=20, b=20, c=90)])
+    found = [(ABLATED, restored, transmitted), *[(FULL, same, same)] * 19, (ABLATED, same, less)]
     return m.mediation(RUN, cores, levels, FULL, found)
 
 
@@ -182,8 +205,15 @@ def test_claims_rank_counter_heuristic_heads_among_random_sets(mediation):
     assert restored.value == 1 and restored.opposite == pytest.approx(1 / 21)  # every random set restores more
     transmitted = through_counter_heuristic(found, "transmitted")
     assert transmitted.value == pytest.approx(1 / 21) and "+65.0 points J transmitted" in transmitted.detail
-    share = through_later_heads(found, "transmitted")
-    assert share.value == 100 and share.low <= 100 <= share.high
+
+
+def test_all_later_heads_are_ranked_among_those_of_random_heads_in_the_cores_place(mediation):
+    transmitted = through_later_heads(of_table(mediation), "transmitted")  # 65 points; of random cores 19 x 0, and 50
+    assert transmitted.value == pytest.approx(1 / 21) and transmitted.opposite == 1 and transmitted.exact
+    assert "1 later heads +65.0 points J transmitted, 100 % of what" in transmitted.detail
+    assert "20 random sets +2.5 on average, +50.0 at most" in transmitted.detail
+    same = mediation["points"].where(~((mediation["core"] == "random 3") & (mediation["role"] == m.ALL)), 65.0)
+    assert through_later_heads(of_table(mediation.assign(points=same)), "transmitted").value == pytest.approx(2 / 21)
 
 
 def test_claims_say_what_is_missing(mediation):
@@ -192,6 +222,9 @@ def test_claims_say_what_is_missing(mediation):
         through_counter_heuristic(of_table(few), "restored")
     with pytest.raises(CannotSay, match=r"no counter-heuristic head.*set mechanism.masks"):
         through_counter_heuristic(of_table(mediation[mediation["role"] != "counter-heuristic"]), "restored")
+    few = mediation[mediation["core"] != "random 3"]
+    with pytest.raises(CannotSay, match="19 random sets in the core's place cannot decide, 20 can"):
+        through_later_heads(of_table(few), "transmitted")
     with pytest.raises(CannotSay, match="no table mediation"):
         through_later_heads(evidence(), "restored")
 

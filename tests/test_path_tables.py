@@ -70,6 +70,22 @@ def test_an_effect_is_found_where_it_is_and_compared_with_random_senders(paths):
     assert not ((paths["group"] == "j") & (paths["measure"] == "log_odds")).any()
 
 
+def test_an_effect_is_beyond_random_senders_where_it_is_larger_than_each_in_its_own_direction():
+    effect, none = np.array([2.0, -2.0, 1.0, -1.0, 0.0, 3.0, 3.0]), np.nan
+    others = [np.array([1.0, -1.0, 1.0, 5.0, -1.0, none, none]), np.array([-9.0, 9.0, 0.0, -2.0, 1.0, 2.0, none])]
+    assert p._beyond(effect, others) == [True, True, False, False, False, True, None]
+    assert p._beyond(effect, []) == [None] * 7
+
+
+def test_an_effect_that_a_random_sender_has_too_is_pale_however_small_its_p(paths):
+    assert edge(paths, "1.0", "value")["beyond"] and paths[paths["role"] == "random"]["beyond"].isna().all()
+    own = (paths["sender"] == "0.1") & (paths["receiver"] == "1.0") & (paths["part"] == "value")
+    _, marks = draw("figure_paths", {"paths": paths.assign(beyond=paths["beyond"].where(~own, False)),
+                                     "core": core_heads()}, Figure(), CONTEXT)  # fmt: skip
+    strong = marks[(marks["receiver"] == "1.0") & (marks["part"] == "value") & (marks["group"] == "ood")].iloc[0]
+    assert strong["q"] < 1e-4 and strong["drawn"] and not strong["differs"]
+
+
 def test_random_senders_are_reference_values_without_intervals(paths):
     random = paths[paths["role"] == "random"]
     assert set(random["sender"]) == {"random 1 for 0.1", "random 2 for 0.1"}

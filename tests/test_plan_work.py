@@ -114,7 +114,7 @@ def test_patched_models_are_counted_where_a_study_has_these_parts():
     found, runs = by_name(more, BERT, HUNDRED), len(PAPER.finetune.seeds)
     later, counter = 132 - 8, 1
     exchanged = later + 11 + 1 + counter + 20
-    assert found["mediation"].times == runs * (1 + 1 + 2 * exchanged + 20 * (1 + 2))
+    assert found["mediation"].times == runs * (1 + 1 + 2 * exchanged + 20 * (1 + 2 * 2))
     assert found["mediation"].pairs == found["mediation"].times * HUNDRED.evaluation.pairs
     receivers = 5 * [144 - 12 * (1 + k * 16 // 12) for k in range(9)]
     assert found["paths"].times == pytest.approx(runs * (4 * 50 + 3 * (sum(receivers) + 5 * later)), rel=0.01)

@@ -42,7 +42,9 @@ if STUDY.mechanism.masks or STUDY.mechanism.interpolation or STUDY.mechanism.cor
 
 
 if STUDY.mechanism.masks:
-    DRAWN_MASKS = STUDY.mechanism.masks.model_copy(update={"bootstrap": 1})  # of what they score, not of models
+    # Intervals are of what masks score, not of models: they make no model run again.
+    DRAWN_MASKS = STUDY.mechanism.masks.model_copy(update={"bootstrap": 1})
+    DRAWN = STUDY.mechanism.model_copy(update={"masks": DRAWN_MASKS})
 
     rule masks:
         input:
@@ -60,7 +62,7 @@ if STUDY.mechanism.masks:
         params:
             **at_last(
                 "masks",
-                mechanism=block(STUDY.mechanism.model_copy(update={"masks": DRAWN_MASKS}), {"masks"}),
+                mechanism=block(DRAWN, {"masks"}),
                 analysis=block(STUDY.analysis, {"class_rule", "seed", "subsets"}),
             ),
         shell:
@@ -128,7 +130,10 @@ if STUDY.mechanism.mediation:
         resources:
             **asks_model("mediation"),
         params:
-            **at_last("mediation"),
+            **at_last(
+                "mediation",
+                **({"mechanism": block(DRAWN, {"mediation", "masks"})} if STUDY.mechanism.masks else {}),
+            ),
         shell:
             FORK
 

@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from heuristic_core.analysis.accuracy import ENTAILMENT, ID, OOD
 from heuristic_core.analysis.counter_heads import LEARNED, RANDOM
 from heuristic_core.analysis.frames import frame, numpy_generator
 from heuristic_core.analysis.levels import levels
@@ -41,7 +40,7 @@ def main(arguments=None):
     ]
     masks += [(LEARNED, seed, components) for seed, components in kept.items()]
 
-    evaluator = Evaluator(args, {ID: settings.id_pairs, OOD: settings.pairs, ENTAILMENT: settings.pairs})
+    evaluator = Evaluator(args, settings.by_group)
     grid, rows, progress = evaluator.model.grid, [], Progress("evaluate masks", len(masks))
     for kind, number, components in masks:
         scores = evaluator.scores(evaluator.without(set(range(len(grid))) - components))

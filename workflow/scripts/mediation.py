@@ -1,6 +1,7 @@
 """What later heads restore of the full model while the core is ablated, and what they transmit of the ablation."""
 
 from heuristic_core.analysis.contrasts import Levels
+from heuristic_core.analysis.counter_heads import counter_heuristic
 from heuristic_core.analysis.mediation import mediation, plan
 from heuristic_core.common.threads import use_threads
 from heuristic_core.config.analysis import Analysis
@@ -25,8 +26,10 @@ def main(arguments=None):
     args = parser.read(arguments)
     use_threads(1)
     part, analysis, core = args.mechanism.mediation, args.analysis, read_table(args.core)
-    evaluator, heads = Evaluator(args, part.pairs), core.loc[core["in_core"], "component"].tolist()
-    cores = plan(heads, counter(args.counter_heads), evaluator.model.grid, part.random_sets, analysis.seed)
+    skip = args.mechanism.masks and args.mechanism.masks.by_group  # on these pairs heads were chosen
+    evaluator, heads = Evaluator(args, part.pairs, skip), core.loc[core["in_core"], "component"].tolist()
+    counter = counter_heuristic(read_table(args.counter_heads)) if args.counter_heads else []
+    cores = plan(heads, counter, evaluator.model.grid, part.random_sets, analysis.seed)
     exchanged = [(one.heads, [own.heads for own in one.sets]) for one in cores]
     full, found = mediated_logits(evaluator.model, evaluator.pairs, evaluator.means, exchanged)
 
@@ -37,15 +40,6 @@ def main(arguments=None):
     levels = Levels(pairs, analysis.subsets, analysis.bootstrap, analysis.seed)
     interventions = (tuple(values(logits) for logits in of_core) for of_core in found)
     write_table("mediation", mediation(identity(args), cores, levels, values(full), interventions), args.mediation)
-
-
-def counter(path):
-    """Component indices of the heads that work against the heuristic on any OOD subset; none without the table."""
-    if path is None:
-        return []
-    table = read_table(path)
-    against = table[table["counter"].fillna(False).astype(bool) & (table["group"] == "ood")]
-    return sorted(against["component"].unique().tolist())
 
 
 if __name__ == "__main__":

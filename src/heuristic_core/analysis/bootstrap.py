@@ -5,13 +5,15 @@ of a subset come from several templates, templates are drawn, not pairs: pairs o
 evidence (HANS has one to twelve templates a subcase, so that such intervals are wide).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 from scipy.stats import norm, t
 
 LOW, HIGH = 2.5, 97.5  # percentiles of a 95 % interval
+FLAT = 1e-9  # points; draws that differ by less are all the same
+Reach = Callable[[int, int], tuple[np.ndarray, np.ndarray]]  # see `with_unseen`
 
 
 class Resamples:
@@ -94,6 +96,30 @@ def unseen(units: int) -> float:
     """The largest share, percent, of which `units` units may well show nothing: Wilson's bound for 0 of them."""
     z = norm.ppf(HIGH / 100) ** 2
     return 100 * z / (units + z)
+
+
+def with_unseen(
+    ends: tuple[np.ndarray, np.ndarray],
+    parts: Sequence[np.ndarray],
+    units: Sequence[int],
+    weights: Sequence[float],
+    sides: Sequence[str],
+    reach: Reach,
+) -> tuple[np.ndarray, np.ndarray]:
+    """How far the ends of an interval are from the value, with what unseen pairs may add to sides that do not vary.
+
+    ends: distances below and above, of the draws. parts, units, weights: as of :func:`interval`, the sum being over
+    sides (classes of pairs). sides: of each part. reach: (the first part of a side whose draws are all the same, its
+    units) -> how far this side may be below and above. Errors of sides are independent: distances add up as squares
+    (Newcombe 1998).
+    """
+    below, above = (end**2 for end in ends)
+    for side in dict.fromkeys(sides):
+        own = [k for k, one in enumerate(sides) if one == side]
+        flat = np.ptp(sum(weights[k] * parts[k] for k in own), axis=0) < FLAT
+        down, up = reach(own[0], sum(units[k] for k in own))
+        below, above = below + np.where(flat, down, 0) ** 2, above + np.where(flat, up, 0) ** 2
+    return np.sqrt(below), np.sqrt(above)
 
 
 def simultaneous(value: pd.Series, low: pd.Series, high: pd.Series) -> tuple[pd.Series, pd.Series]:

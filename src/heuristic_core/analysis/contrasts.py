@@ -12,7 +12,15 @@ import pandas as pd
 from scipy.stats import norm, t
 
 from heuristic_core.analysis.accuracy import J, both_sides, chosen
-from heuristic_core.analysis.bootstrap import HIGH, Resamples, degrees_of_freedom, interval, of_change, percentiles
+from heuristic_core.analysis.bootstrap import (
+    HIGH,
+    Resamples,
+    degrees_of_freedom,
+    interval,
+    percentiles,
+    unseen,
+    with_unseen,
+)
 from heuristic_core.analysis.frames import numpy_generator
 
 ACCURACY, LOG_ODDS = "accuracy", "log_odds"
@@ -71,13 +79,13 @@ class Levels:
     def effect(self, level: Level, drawn: Drawn, measure: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Differences at a level, [k], and the ends of their intervals.
 
-        drawn: of differences by pair. Accuracies that never differ have the width that unseen pairs allow.
+        drawn: of differences by pair. Unseen pairs add to the width where accuracies of one class never differ.
         """
         parts, units, weights = self._parts(level, drawn)
         value = level.weights @ drawn.means
         low, high = interval(parts, units, value, weights)
         if measure == ACCURACY:
-            low, high = of_change(low, high, sum(units), np.ones_like(value))
+            low, high = self._widened(level, (value, low, high), (parts, units, weights), 1)
         return value, low, high
 
     def p(self, level: Level, drawn: Drawn) -> np.ndarray:
@@ -93,11 +101,12 @@ class Levels:
         p = 2 * t.sf(np.abs(value) / np.where(flat, 1, error), degrees_of_freedom(parts, units))
         return np.where(flat, np.where(np.abs(value) <= CLEAR, 1.0, np.nan), p)
 
-    def ratio(self, level: Level, drawn: Drawn, of: Drawn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """One difference over another one, [k], and the ends of its interval, by the draws of both.
+    def ratio(self, level: Level, drawn: Drawn, of: Drawn, measure: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Differences, [k], over one other, [1] or [k], and the ends of their intervals, by the draws of both.
 
         Only where the interval of the denominator is clear of 0 does a ratio mean something. Widened as
-        :func:`.bootstrap.interval` is, with the degrees of freedom of the ratio to first order.
+        :func:`.bootstrap.interval` is, with the degrees of freedom of the ratio to first order; and, as an effect is,
+        where the difference is the same share of the other one in all draws of a class of pairs.
         """
         parts, units, weights = self._parts(level, drawn)
         below = self._parts(level, of)[0]
@@ -108,7 +117,20 @@ class Levels:
             low, high = percentiles(sums[0] / sums[1])
         first = [w * (part - share * other) for w, part, other in zip(weights, parts, below, strict=True)]
         wider = t.ppf(HIGH / 100, degrees_of_freedom(first, units)) / norm.ppf(HIGH / 100)
-        return share, share + wider * (low - share), share + wider * (high - share)
+        low, high = share + wider * (low - share), share + wider * (high - share)
+        if measure == ACCURACY:
+            rest = [part - share * other for part, other in zip(parts, below, strict=True)]
+            low, high = self._widened(level, (share, low, high), (rest, units, weights), np.abs(total))
+        return share, low, high
+
+    def _widened(self, level: Level, estimate: tuple, summed: tuple, total) -> tuple[np.ndarray, np.ndarray]:
+        """Ends of an interval with what unseen pairs may add, over `total`. estimate: value, low, high. summed: see
+        :meth:`_parts`."""
+        value, low, high = estimate
+        sides = self._table["group"].iloc[np.flatnonzero(level.weights)].tolist()
+        ends = value - low, high - value
+        below, above = with_unseen(ends, *summed, sides, lambda _, units: (unseen(units) / total,) * 2)
+        return value - below, value + above
 
     def _parts(self, level: Level, drawn: Drawn) -> tuple[list[np.ndarray], list[int], list[float]]:
         """Draws, units and weight of each subset that enters a level."""

@@ -95,6 +95,13 @@ def counter_heads(
     return frame("counter_heads", _of_run(masks, names.loc[masks.heads], bootstrap, rng))
 
 
+def counter_heuristic(heads: pd.DataFrame) -> list[int]:
+    """Component indices, ascending, of the heads that table "counter_heads" has against the heuristic on any OOD
+    subset."""
+    against = heads["counter"].fillna(False).astype(bool) & (heads["group"] == OOD)
+    return sorted(heads.loc[against, "component"].unique().tolist())
+
+
 def _of_run(masks: MaskScores, names: pd.DataFrame, bootstrap: int, rng: np.random.Generator) -> pd.DataFrame:
     """The rows of one run, head by head."""
     beta, p = effects(masks.inside, masks.values)

@@ -20,10 +20,9 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.accuracy import AUC, ENTAILMENT, LEAST, OOD, J, both_sides
-from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy, unseen
+from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy, unseen, with_unseen
 
 SIDES = (OOD, ENTAILMENT)
-FLAT = 1e-9  # points; draws that differ by less are all the same
 
 
 @dataclass(frozen=True)
@@ -79,8 +78,8 @@ class Measure(NamedTuple):
     def columns(self) -> dict:
         """Columns of the value with its interval, as of an accuracy."""
 
-        def reach(part: Part, units: int) -> tuple[np.ndarray, np.ndarray]:
-            level = np.round(part.level, 9)
+        def reach(part: int, units: int) -> tuple[np.ndarray, np.ndarray]:
+            level = np.round(self.parts[part].level, 9)
             ends = of_accuracy(level, level, units)
             return level - ends[0], ends[1] - level
 
@@ -106,19 +105,12 @@ class Measure(NamedTuple):
         return value, *self._interval(value, effect, lambda _, units: (changes * unseen(units),) * 2)
 
     def _interval(self, value, effect, reach) -> tuple[np.ndarray, np.ndarray]:
-        """The interval of an effect, with what pairs that were not seen may add to a side whose draws are all the same.
-
-        Errors of both sides are independent: distances from the value add up as squares (Newcombe 1998).
-        reach: (a part of the side, its units) -> how far the side may be below and above.
-        """
+        """The interval of an effect, with what :func:`.with_unseen` adds."""
         draws = [effect(part.draws) for part in self.parts]
-        below, above = (end**2 for end in interval(draws, self.units, np.zeros_like(value), self.weights))
-        for side in SIDES:
-            own = [k for k, part in enumerate(self.parts) if part.side == side]
-            flat = np.ptp(sum(self.weights[k] * draws[k] for k in own), axis=0) < FLAT
-            down, up = reach(self.parts[own[0]], sum(self.units[k] for k in own))
-            below, above = below + np.where(flat, down, 0) ** 2, above + np.where(flat, up, 0) ** 2
-        return value - np.sqrt(below), value + np.sqrt(above)
+        ends = interval(draws, self.units, np.zeros_like(value), self.weights)
+        sides = [part.side for part in self.parts]
+        below, above = with_unseen(ends, draws, self.units, self.weights, sides, reach)
+        return value - below, value + above
 
 
 def measures(subsets: Sequence[Subset]) -> tuple[list[Measure], list[Measure]]:

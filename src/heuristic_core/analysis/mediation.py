@@ -4,10 +4,11 @@ With M a measure, C the core, ablated by its means, and G a set of later heads:
 restored = M(C ablated, G as in the clean run) - M(C ablated), and transmitted = M - M(G as where C is ablated); both in
 points (or nats), and as shares of what ablating the core costs, M - M(C ablated).
 All later heads together restore nearly everything by construction: only the core's direct path to the logits and MLPs
-is missing. So a set speaks for itself only beside random sets of as many heads of the same layers.
+is missing. So a set speaks for itself only beside random sets of as many heads of the same layers, and all later heads
+only beside what later heads do of random heads in the core's place.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -47,7 +48,7 @@ def plan(core: Sequence[int], counter: Sequence[int], grid: ComponentGrid, rando
 
     Of the learned core: every head above its lowest layer that is not in it, all of these of each layer, all
     of them, those among them that are in `counter`, and at most `random_sets` random sets with as many heads in the
-    same layers. With as many random sets of heads in the core's place: heads in `counter`, or all later ones without.
+    same layers. With as many random sets of heads in the core's place: all later heads, and those in `counter`.
     """
     core = tuple(sorted(core))
     if not (later := _later(core, grid)):
@@ -62,7 +63,7 @@ def plan(core: Sequence[int], counter: Sequence[int], grid: ComponentGrid, rando
     others = enumerate(matched_sets(_layers(core, grid), every, grid.heads, random_sets, seed, core), start=1)
     return [
         Core(LEARNED, core, [*singles, *sets]),
-        *(Core(f"random {k}", heads, _sets(heads, counter, grid)[-1:]) for k, heads in others),
+        *(Core(f"random {k}", heads, _sets(heads, counter, grid, (ALL, COUNTER))) for k, heads in others),
     ]
 
 
@@ -98,16 +99,16 @@ def mediation(
 def _measured(levels: Levels, sets, direction, measure, full, ablated, patched) -> Iterable[dict]:
     """Rows of one direction and measure. full, ablated: [pairs, 1]; patched: [pairs, sets]."""
     states = levels.means(np.concatenate([full, ablated, patched], axis=1))
-    cost = levels.drawn(np.repeat(full - ablated, len(sets), axis=1))
+    cost = levels.drawn(full - ablated)
     gained = levels.drawn(patched - ablated if direction == "restored" else full - patched)
     for level in levels.levels:
         if not level.has(measure):
             continue
         of_full, of_ablated, *of_sets = level.weights @ states + (level.base if measure == ACCURACY else 0)
         points = levels.effect(level, gained, measure)
-        _, (low, *_), (high, *_) = levels.effect(level, cost, measure)
+        _, (low,), (high,) = levels.effect(level, cost, measure)
         clear = low > 0 or high < 0
-        share = levels.ratio(level, gained, cost) if clear else ()
+        share = levels.ratio(level, gained, cost, measure) if clear else ()
         for k, one in enumerate(sets):
             if _wanted(level, one):
                 columns = {"full": of_full, "ablated": of_ablated, "patched": of_sets[k]}
@@ -131,13 +132,16 @@ def _described(one: PatchedSet) -> dict:
     return {"set": one.name, "role": one.role, "heads": list(one.heads), "size": len(one.heads), "layers": one.layers}
 
 
-def _sets(core: Sequence[int], counter: Sequence[int], grid: ComponentGrid) -> list[PatchedSet]:
-    """Later heads by layer, all of them, and the counter-heuristic ones."""
+def _sets(
+    core: Sequence[int], counter: Sequence[int], grid: ComponentGrid, roles: Collection[str] = (LAYER, ALL, COUNTER)
+) -> list[PatchedSet]:
+    """Of `roles`: later heads by layer, all of them, and the counter-heuristic ones."""
     later = _later(core, grid)
     by_layer = {layer: tuple(h for h in later if h // grid.heads == layer) for layer in range(grid.layers)}
     found = [(f"layer {layer}", LAYER, heads) for layer, heads in by_layer.items()]
     found += [(ALL, ALL, tuple(later)), (COUNTER, COUNTER, tuple(head for head in later if head in counter))]
-    return [PatchedSet(name, role, heads, _layers(heads, grid)) for name, role, heads in found if heads]
+    found = [one for one in found if one[2] and one[1] in roles]
+    return [PatchedSet(name, role, heads, _layers(heads, grid)) for name, role, heads in found]
 
 
 def _later(core: Sequence[int], grid: ComponentGrid) -> list[int]:

@@ -3,7 +3,8 @@
 The test of an effect is paired over evaluation pairs: is what the core head does to a receiver other than what random
 senders of its layer do on average, on the same pairs? A rank among random senders would be coarse: a layer of eight
 heads has seven others, so that no p could be below 1/8. So p says that the difference is no matter of which pairs were
-drawn; how far random senders differ among themselves is for the reader to see, whose effects the table has one by one.
+drawn, and nothing of how far random senders differ among themselves: any head differs from the mean of others on enough
+pairs. So an edge counts only where its effect is beyond that of every random sender, too, in its own direction.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ import pandas as pd
 from scipy.stats import false_discovery_control
 
 from heuristic_core.analysis.ablation_sets import matched_sets
-from heuristic_core.analysis.contrasts import ACCURACY, LOG_ODDS, Level, Levels
+from heuristic_core.analysis.contrasts import ACCURACY, CLEAR, LOG_ODDS, Level, Levels
 from heuristic_core.analysis.frames import frame
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.identity import Identity
@@ -92,48 +93,60 @@ def paths(
     about = targets(own, grid)
     wanted = [one for one in levels.levels if one.identity["family"] is None or by_subset]
     wanted = [one for one in wanted if (one.identity["subset"] is not None) == by_subset]
-    random = _average(about, [(targets(one, grid), effect) for one, effect in zip(others, effects[1:], strict=True)])
+    sent = [(targets(one, grid), effect) for one, effect in zip(others, effects[1:], strict=True)]
     rows = []
     for measure in (ACCURACY, LOG_ODDS):
         here = [level for level in wanted if level.has(measure)]
-        rows += _own_rows(own, about, levels, here, measure, effects[0], random[measure])
+        random = [_aligned(about, reached, effect.values[measure]) for reached, effect in sent]
+        rows += _own_rows(own, about, levels, here, measure, effects[0], random)
         for one, of_one in zip(others, effects[1:], strict=True):
             rows += _random_rows(one, targets(one, grid), levels, here, measure, of_one)
     identity = {name: getattr(run, name) for name in ("study", "model", "task", "ft_seed", "step")}
     return frame("paths", [identity | {"donor": donor} | row for row in rows])
 
 
-def _average(about: list, others: list[tuple[list, Effects]]) -> dict[str, np.ndarray]:
-    """By measure, the mean effect of random senders on each target, by pair; NaN where no random sender reaches it."""
-    found = {}
-    for measure in (ACCURACY, LOG_ODDS):
-        columns = []
-        for target in about:
-            values = [of.values[measure][:, own.index(target)] for own, of in others if target in own]
-            columns.append(np.mean(values, axis=0) if values else None)
-        pairs = next((len(column) for column in columns if column is not None), 0)
-        found[measure] = np.stack([np.full(pairs, np.nan) if c is None else c for c in columns], 1) if pairs else None
-    return found
+def _aligned(about: list, reached: list, values: np.ndarray) -> np.ndarray:
+    """A random sender's effects, [pairs, len(about)], NaN on targets it does not reach. values: [pairs, reached]."""
+    places = {target: k for k, target in enumerate(reached)}
+    missing = np.full(len(values), np.nan)
+    return np.stack([values[:, places[one]] if one in places else missing for one in about], axis=1)
 
 
 def _own_rows(sender, about, levels: Levels, wanted: list[Level], measure, effects: Effects, random) -> list[dict]:
-    """Rows of a core sender. random: [pairs, targets], or None without random senders."""
+    """Rows of a core sender. random: of each random sender, [pairs, targets]."""
     values, rows = effects.values[measure], []
-    compared = random if random is not None else np.full(values.shape, np.nan)
+    compared = _mean(random, values.shape)
     blocks = [slice(first, first + BLOCK) for first in range(0, len(about), BLOCK)]
     drawn = [(levels.drawn(values[:, block]), levels.drawn((values - compared)[:, block])) for block in blocks]
-    attention, means = levels.means(effects.attention), levels.means(compared)
+    attention, means, others = levels.means(effects.attention), levels.means(compared), [*map(levels.means, random)]
     for level in wanted:
         effect, difference = (
             np.concatenate([levels.effect(level, part[k], measure) for part in drawn], axis=1) for k in (0, 1)
         )
         p = np.concatenate([levels.p(level, part[1]) for part in drawn])
-        q = _adjusted(p)
-        columns = {"attention": level.weights @ attention, "random": level.weights @ means, "p": p, "q": q}
+        columns = {"attention": level.weights @ attention, "random": level.weights @ means, "p": p, "q": _adjusted(p)}
+        columns["beyond"] = _beyond(effect[0], [level.weights @ one for one in others])
         for name, ends in (("effect", effect), ("difference", difference)):
             columns |= {f"{name}{end}": values for end, values in zip(("", "_low", "_high"), ends, strict=True)}
         rows += _rows(sender, about, level, measure, columns)
     return rows
+
+
+def _mean(random: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
+    """The mean effect of random senders on each target, by pair; NaN where none reaches it."""
+    reached = [~np.isnan(one) for one in random]
+    count = sum(reached, np.zeros(shape))
+    total = sum((np.where(here, one, 0) for here, one in zip(reached, random, strict=True)), np.zeros(shape))
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _beyond(effect: np.ndarray, others: list[np.ndarray]) -> list[bool | None]:
+    """Whether effects, [targets], are beyond those of every random sender in their own direction; null without any."""
+    found = []
+    for own, column in zip(effect, np.reshape(others, (len(others), len(effect))).T, strict=True):
+        known = column[~np.isnan(column)]
+        found.append(bool((np.sign(own) * (own - known) > CLEAR).all()) if len(known) else None)
+    return found
 
 
 def _random_rows(sender, about, levels: Levels, wanted: list[Level], measure, effects: Effects) -> list[dict]:

@@ -9,7 +9,7 @@ from heuristic_core.analysis.evidence import Evidence, some
 from heuristic_core.analysis.joint_ablation import joint_ablation, on_group
 from heuristic_core.analysis.mediation import ALL, COUNTER, LEARNED, RANDOM
 from heuristic_core.analysis.randomisation import tails
-from heuristic_core.analysis.statistics_heads import FEWEST_SETS, PAIRS
+from heuristic_core.analysis.statistics_heads import FEWEST_SETS
 
 
 @statistic
@@ -37,27 +37,46 @@ def through_counter_heuristic(evidence: Evidence, direction: str, group: str = J
         )
     p, opposite = tails(random.to_numpy(), own["points"])
     detail = (
-        f"{own['size']} counter-heuristic heads {own['points']:+.1f} points {LABELS[group]} {direction}; {len(random)} "
-        f"random sets {random.mean():+.1f} on average, {random.max():+.1f} at most, p = {p:.2g}"
+        f"{own['size']} counter-heuristic heads {own['points']:+.1f} points {LABELS[group]} {direction}; "
+        f"{_of_random(random)}, p = {p:.2g}"
     )
     return Estimate.test(p, opposite, len(random), "random sets", detail)
 
 
 @statistic
 def through_later_heads(evidence: Evidence, direction: str, group: str = J) -> Estimate:
-    """The share, percent, of what the core does that all later heads together restore, or transmit."""
+    """p that later heads, all of them, restore (or transmit) as much of random heads in the core's place."""
     rows = _rows(evidence, direction, group)
-    row = some(rows[rows["role"] == ALL], "head above the core's lowest layer").iloc[0]
-    if pd.isna(row["share"]):
-        raise CannotSay(row["reason"])
-    value, low, high = (100 * row[f"share{end}"] for end in ("", "_low", "_high"))
-    detail = f"{row['size']} later heads {row['points']:+.1f} points {LABELS[group]} {direction}"
-    return Estimate(value, low, high, int(row["n"]), PAIRS, detail)
+    own = some(rows[rows["role"] == ALL], "head above the core's lowest layer").iloc[0]
+    others = _on_group(evidence, direction, group)
+    random = others.loc[(others["core"] != LEARNED) & (others["role"] == ALL), "points"]
+    if len(random) < FEWEST_SETS:
+        raise CannotSay(
+            f"{len(random)} random sets in the core's place cannot decide, {FEWEST_SETS} can: more "
+            "(mechanism.mediation.random_sets), where the core's layers have more sets of as many heads"
+        )
+    p, opposite = tails(random.to_numpy(), own["points"])
+    share = "" if pd.isna(own["share"]) else f", {100 * own['share']:.0f} % of what ablating the core costs"
+    detail = (
+        f"{own['size']} later heads {own['points']:+.1f} points {LABELS[group]} {direction}{share}; with random heads "
+        f"in the core's place, {_of_random(random)}, p = {p:.2g}"
+    )
+    return Estimate.test(p, opposite, len(random), "random sets", detail)
+
+
+def _of_random(points: pd.Series) -> str:
+    return f"{len(points)} random sets {points.mean():+.1f} on average, {points.max():+.1f} at most"
 
 
 def _rows(evidence: Evidence, direction: str, group: str) -> pd.DataFrame:
     """What is restored, or transmitted, of the learned core on a group, points of accuracy."""
+    rows = _on_group(evidence, direction, group)
+    return some(rows[rows["core"] == LEARNED], f"{group} of any set")
+
+
+def _on_group(evidence: Evidence, direction: str, group: str) -> pd.DataFrame:
+    """What is restored, or transmitted, of the core and of random ones in its place, on a group, points."""
     evidence.sound("mid", "high")
     table = evidence.table("mediation")
-    rows = table[(table["core"] == LEARNED) & (table["direction"] == direction) & (table["measure"] == ACCURACY)]
-    return some(rows[rows["subset"].isna() & rows["family"].isna() & (rows["group"] == group)], f"{group} of any set")
+    rows = table[(table["direction"] == direction) & (table["measure"] == ACCURACY) & (table["group"] == group)]
+    return rows[rows["subset"].isna() & rows["family"].isna()]

@@ -19,16 +19,20 @@ class Mediation(Block):
         description="random sets of heads with the layers of the counter-heuristic heads, and random sets in the "
         "core's place; with fewer than 20 no claim is decided",
     )
-    pairs: PositiveInt | None = Field(None, description=PAIRS)
+    pairs: PositiveInt | None = Field(
+        None,
+        description="of each evaluation subset, this number of pairs, the first after those of `masks` (its `pairs` "
+        "and `id_pairs`), which chose heads; default: all after them",
+    )
 
 
 class Paths(Block):
     """Direct effects of core heads on queries, keys and values of later heads, and on the logits (path patching)."""
 
     random_senders: PositiveInt = Field(
-        4,
+        7,
         description="random heads of each core head's layer, and random sets in the place of all core heads, that send "
-        "instead; an effect is compared with their mean",
+        "instead; an effect is compared with their mean, and with each of them",
     )
     pairs: PositiveInt | None = Field(40, description=PAIRS.replace("default: all", "null: all"))
 
@@ -39,11 +43,18 @@ class Masks(Block):
     count: Annotated[int, Field(ge=20)] = Field(300, description="random subnetworks")
     bootstrap: PositiveInt = Field(1000, description="resamples of the random subnetworks behind every interval")
     pairs: PositiveInt | None = Field(
-        None, description="of each OOD and OOD-entailment subset, this number of pairs, the first; default: all"
+        None,
+        description="of each OOD and OOD-entailment subset, this number of pairs, the first; `mediation` measures on "
+        "the pairs after them; default: all, and `mediation` measures on pairs that chose heads",
     )
     id_pairs: PositiveInt | None = Field(
-        None, description="of each in-domain subset, this number of pairs, the first; default: all"
+        None, description="of each in-domain subset, this number of pairs, the first, likewise; default: all"
     )
+
+    @property
+    def by_group(self) -> dict[str, int | None]:
+        """Pairs of each subset, by its group; None for all."""
+        return {"id": self.id_pairs, "ood": self.pairs, "ood-entailment": self.pairs}
 
 
 class Interpolation(Block):

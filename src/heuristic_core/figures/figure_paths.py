@@ -29,14 +29,14 @@ LEVEL, PALE = 0.05, 0.3
 WIDEST, THINNEST = 7.0, 0.5  # points, of a share of 100 % and of the smallest
 COLUMNS = ["ft_seed", "group", "sender", "receiver", "part", "n", "effect", "effect_low", "effect_high", "random", "p"]
 ADDED = ["total", "share", "drawn", "differs"]
-COLUMNS += ["q", *ADDED]
+COLUMNS += ["q", "beyond", *ADDED]
 
 
 def draw(tables, settings, context):
     """Rows: fine-tuning seeds; columns: OOD and ID. Marks: one row per edge that there could be; drawn: whether it is.
 
     share: of the change of mean log odds that replacing the whole core makes (total). Drawn are the strongest edges, in
-    full colour those whose effect differs from random senders' (differs).
+    full colour those whose effect is other than random senders' mean, and beyond each of them (differs).
     """
     groups_alone(settings)
     heads, rows = some(tables["core"], "rows in table core"), _of_means(tables["paths"])
@@ -73,7 +73,7 @@ def _edges(rows: pd.DataFrame) -> pd.DataFrame:
     share = edges["effect"] / total["effect"] if clear else np.nan
     edges = edges.assign(total=total["effect"], share=share, part=edges["part"].fillna(LOGITS))
     strongest = edges["share"].abs().dropna().sort_values(ascending=False, kind="stable").index[:DRAWN]
-    differs = edges["q"].fillna(edges["p"]) < LEVEL
+    differs = (edges["q"].fillna(edges["p"]) < LEVEL) & edges["beyond"].fillna(False).astype(bool)
     return edges.assign(drawn=edges.index.isin(strongest), differs=differs)
 
 

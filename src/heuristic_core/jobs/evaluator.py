@@ -1,7 +1,7 @@
 """A checkpoint and its evaluation pairs as one object, for scripts that evaluate many changes of one model."""
 
 from argparse import Namespace
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -15,17 +15,17 @@ from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.models.ablation import ComponentMeans, Mask
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.implementation import load_model
-from heuristic_core.tasks.encoded import Encoded
+from heuristic_core.tasks.encoded import Count, Encoded
 
 
 class Evaluator:
     """The model of a checkpoint, its component means, and the pairs on which it is evaluated."""
 
-    def __init__(self, args: Namespace, pairs: int | Mapping[str, int | None] | None = None):
-        """args: what :func:`reads_checkpoint` declared. pairs: of each subset, the first, or by group; None for all."""
+    def __init__(self, args: Namespace, pairs: Count = None, skip: Count = None):
+        """args: what :func:`reads_checkpoint` declared. pairs, skip: see :meth:`.Encoded.thinned`."""
         self.model = load_model(args.checkpoint, args.device, args.precision)
         self.means = ComponentMeans.load(args.means).to(self.model)
-        self.evaluation = Encoded.load(args.evaluation).thinned(pairs)
+        self.evaluation = Encoded.load(args.evaluation).thinned(pairs, skip)
         self.pairs = PairTensors(self.evaluation, self.model.pad, self.model.device)
         self._rule = args.analysis.class_rule
 

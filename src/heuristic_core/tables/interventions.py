@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from heuristic_core.tables.columns import INT, REAL, RUN, STEP, STRING, SUBSET
+from heuristic_core.tables.columns import BOOL, INT, REAL, RUN, STEP, STRING, SUBSET
 
 HEADS = pa.list_(pa.int32())
 LEVEL = SUBSET | {
@@ -63,5 +63,7 @@ INTERVENTIONS = {
         "p": (REAL, "two-sided, that difference is 0: Student's t over pairs or templates, of these random senders"),
         "q": (REAL, "p adjusted over the receivers and parts of one sender, donor, level and measure "
                     "(Benjamini-Hochberg); null for logits and total"),
+        "beyond": (BOOL, "whether the effect is larger than that of every random sender on the same receiver, in the "
+                         "same direction; null for random senders, and where none reaches it"),
     },
 }  # fmt: skip

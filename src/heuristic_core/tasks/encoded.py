@@ -10,6 +10,7 @@ import numpy as np
 from heuristic_core.common.atomic import replacing
 from heuristic_core.common.errors import InputError
 
+Count = int | Mapping[str, int | None] | None  # of pairs of a subset, for all of them or by group
 ARRAYS = ("ids", "types", "special", "offsets", "labels", "template")
 
 
@@ -83,16 +84,21 @@ class Encoded:
         """The pairs of all subsets of group `name`, without subsets."""
         return self.take(np.concatenate([np.arange(s.start, s.stop) for s in self.subsets if s.group == name]))
 
-    def thinned(self, count: int | Mapping[str, int | None] | None) -> "Encoded":
-        """At most the first `count` pairs of every subset; all for None. A mapping has the count of each group."""
-        if count is None:
+    def thinned(self, count: Count, skip: Count = None) -> "Encoded":
+        """Of every subset, at most the first `count` pairs after the first `skip`; all for None, after none for None.
+
+        A mapping has the count of each group. A subset with no pairs after `skip` skips none.
+        """
+        if count is None and skip is None:
             return self
         subsets, start, places = [], 0, []
         for s in self.subsets:
-            limit = count[s.group] if isinstance(count, Mapping) else count
-            size = min(limit or s.stop - s.start, s.stop - s.start)
+            limit, before = (one[s.group] if isinstance(one, Mapping) else one for one in (count, skip))
+            first = s.start + (before or 0)
+            first = first if first < s.stop else s.start
+            size = min(limit or s.stop - first, s.stop - first)
             subsets.append(replace(s, start=start, stop=start + size))
-            places.append(np.arange(s.start, s.start + size))
+            places.append(np.arange(first, first + size))
             start += size
         return self.take(np.concatenate(places), tuple(subsets))
 
