@@ -50,7 +50,7 @@ def test_the_path_and_single_components_are_drawn_and_a_run_without_a_path_says_
     assert [list(line.get_ydata()) for line in path.lines] == [[10, 45, 60]] * 4
     assert [label.get_text() for label in single.get_xticklabels()] == ["1.2"]
     drawn_values = {float(line.get_ydata()[0]) for line in single.lines if line.get_marker() in "^v"}
-    assert drawn_values == {35.0, -40.0}
+    assert drawn_values == {35.0, -40.0} and single.get_ylabel() == "change in J (points)"
     assert none.texts[0].get_text().startswith("no path") and not none.lines
     assert set(marks["role"]) == {"H", "M", "path", "with", "without"}
 

@@ -51,7 +51,8 @@ RANDOM_MASKS = {
         "draws": (INT, "permutations of what masks score; null of opposite"),
     } | WHY,
     "interpolation": RUN | STEP | {
-        "heuristic": (INT, "pruning seed of H, the mid-sparsity subnetwork with the lowest OOD accuracy"),
+        "measure": (STRING, "group that H, M and steps are chosen by: j, or ood in a study without J"),
+        "heuristic": (INT, "pruning seed of H, the mid-sparsity subnetwork with the lowest measure"),
         "generalising": (INT, "pruning seed of M, the one with the highest"),
         "role": (STRING, "H; M; path: a step of the greedy path from H to M; with: H and one component of M; without: "
                          "M but for one component that H lacks"),
