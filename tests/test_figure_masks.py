@@ -9,6 +9,8 @@ from matplotlib.patches import Rectangle
 from heuristic_core.config.analysis import Figure
 from heuristic_core.figures import draw, sheets_of
 
+BELOW = ["", "ID", "entailment", " ", "J"]
+
 
 def outlined(ax):
     return [p.get_xy() for p in ax.patches if isinstance(p, Rectangle) and p.get_edgecolor()[:3] != (0, 0, 0)]
@@ -19,17 +21,27 @@ def test_only_what_is_significant_has_a_number_and_what_is_counter_heuristic_an_
     rows = len(set(marks["row"]))
     assert len(marks) == len(FT_SEEDS) * len(HEADS) * rows
     for ax in figure.axes[: len(FT_SEEDS)]:
-        assert [text.get_text() for text in ax.texts if text.get_text()] == ["38"]
+        texts = [text.get_text() for text in ax.texts if text.get_text()]
+        assert texts[0] == "38" and len(texts) == 1 + len(HEADS) - 1  # and on ID all numbers that are known
         assert [label.get_text() for label in ax.get_xticklabels()] == ["0.0", "0.1", "0.2", "1.0", "1.1", "1.2"]
         names = [label.get_text() for label in ax.get_yticklabels()]
-        assert names[-4:] == ["", "ID", " ", "J"] and len(names) == rows + 2
+        assert names[-5:] == BELOW and len(names) == rows + 2
         assert outlined(ax) == [(5, names.index("ln_prep"))]
     assert len(marks[marks["counter"] == True]) == len(FT_SEEDS)  # noqa: E712 (nulls)
 
 
+def test_effects_on_id_have_a_decimal_and_those_on_entailment_a_row():
+    told = TABLES["counter_heads"].assign(beta=-2.37)
+    figure, marks = draw("figure_counter_heads", TABLES | {"counter_heads": told}, Figure(), CONTEXT)
+    assert [text.get_text() for text in figure.axes[0].texts].count("−2.4") == len(HEADS)
+    assert {"ID", "entailment", "J"} <= set(marks["row"])
+    own = marks[(marks["row"] == "entailment") & (marks["name"] == "1.2")]
+    assert own["counter"].isna().all() and len(own) == len(FT_SEEDS)
+
+
 def test_chosen_subsets_are_in_their_order():
     figure, _ = draw("figure_counter_heads", TABLES, Figure(subsets=["cn_if", "in_domain", "ln_prep"]), CONTEXT)
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["cn_if", "ln_prep", "", "ID", " ", "J"]
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["cn_if", "ln_prep", *BELOW]
     with pytest.raises(ValueError, match="figure_counter_heads: no subset 'nowhere'"):
         draw("figure_counter_heads", TABLES, Figure(subsets=["nowhere"]), CONTEXT)
 

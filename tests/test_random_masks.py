@@ -179,6 +179,8 @@ def test_effects_of_an_additive_world_are_in_the_table(additive):
     assert rows.loc[("0.2", "rel"), "counter"] and not rows.loc[("0.2", "verb"), "counter"]
     assert not rows.loc[("0.3", "rel"), "counter"]  # its ID accuracy changes by 6 points
     assert rows.loc[("0.2", "in_domain"), "counter"] is None
+    on_id = found[(found["group"] == "id") & found["subset"].isna()].set_index("name")
+    assert (on_id["low"] < on_id["beta"]).all() and (on_id["beta"] < on_id["high"]).all()
     assert (found["included"] + found["excluded"] == 60).all()
     whole = found[found["subset"].isna() & found["family"].isna()].set_index(["name", "group"])["beta"]
     subsets = rows.loc["0.2", "beta"][["swap", "rel", "verb"]]

@@ -27,7 +27,8 @@ RANDOM_MASKS = {
         "q": (REAL, "p adjusted for the false discovery rate (Benjamini and Hochberg) over all heads and all values of "
                     "one kind: all subsets of a group, all its families, or its mean alone"),
         "counter": (BOOL, "counter-heuristic on this OOD subset: beta above 0, q below 0.05, and the head's beta on ID "
-                          "accuracy within 1 point of 0; null on other values"),
+                          "accuracy, an estimate whose interval is in the head's row of group id, within 1 point of 0; "
+                          "null on other values"),
     } | WHY,
     "mask_fit": RUN | STEP | VALUE | {
         "masks": (STRING, "what is predicted: learned subnetworks, from all random masks; or random, each half of the "
