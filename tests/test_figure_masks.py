@@ -30,10 +30,10 @@ def test_only_what_is_significant_has_a_number_and_what_is_counter_heuristic_an_
     assert len(marks[marks["counter"] == True]) == len(FT_SEEDS)  # noqa: E712 (nulls)
 
 
-def test_effects_on_id_have_a_decimal_and_those_on_entailment_a_row():
-    told = TABLES["counter_heads"].assign(beta=-2.37)
+def test_all_effects_on_id_have_numbers_and_those_on_entailment_a_row():
+    told = TABLES["counter_heads"].assign(beta=-2.37, q=0.5)
     figure, marks = draw("figure_counter_heads", TABLES | {"counter_heads": told}, Figure(), CONTEXT)
-    assert [text.get_text() for text in figure.axes[0].texts].count("−2.4") == len(HEADS)
+    assert [text.get_text() for text in figure.axes[0].texts].count("−2") == len(HEADS)  # of ID alone
     assert {"ID", "entailment", "J"} <= set(marks["row"])
     own = marks[(marks["row"] == "entailment") & (marks["name"] == "1.2")]
     assert own["counter"].isna().all() and len(own) == len(FT_SEEDS)

@@ -197,6 +197,18 @@ def test_each_kind_of_value_is_a_family_of_tests(additive):
     np.testing.assert_allclose(j["q"], stats.false_discovery_control(j["p"]))
 
 
+def test_subsets_that_are_not_analysed_are_in_no_table_and_no_test(additive):
+    """Head 2 raises "rel" and lowers "verb": without either no sign is opposite, and without "rel" no head helps."""
+    subsets = ["in_domain", "swap", "verb", "e_swap"]
+    found = heads.counter_heads(additive, components(s1={1, 2, 3}), RUN, 50, 0, subsets)
+    assert set(found["subset"].dropna()) == {*subsets} and not (found["counter"] == True).any()  # noqa: E712 (nulls)
+    ood = found[(found["group"] == "ood") & found["subset"].notna()]
+    np.testing.assert_allclose(ood["q"], stats.false_discovery_control(ood["p"]))
+    tests = heads.mask_tests(additive, RUN, 0, subsets).set_index("test")
+    assert tests.loc["counter", "observed"] == 0 and tests.loc["opposite", "observed"] == 0
+    assert set(mask_fit(additive, RUN, subsets)["subset"].dropna()) == {*subsets}
+
+
 def test_learned_masks_of_an_additive_world_are_predicted(additive):
     found = mask_fit(additive, RUN).set_index(["masks", "subset"])
     assert found.loc[("learned", "rel"), "r2"] > 0.99 and found.loc[("random", "rel"), "r2"] > 0.98

@@ -5,6 +5,8 @@ subnetworks took no part in the fit. The ceiling for them is the same model of o
 predicts the other half. All learned subnetworks may differ from random masks in their MLPs.
 """
 
+from collections.abc import Collection
+
 import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
@@ -15,9 +17,12 @@ from heuristic_core.analysis.mask_effects import FLAT, design_of
 from heuristic_core.tables.schemas import SUBSET
 
 
-def mask_fit(random_masks: pd.DataFrame, run: dict) -> pd.DataFrame:
-    """Table "mask_fit" of one run from its table "random_masks"; where the pool has no heads, one row that says so."""
-    random, learned = mask_scores(random_masks, run)
+def mask_fit(random_masks: pd.DataFrame, run: dict, subsets: Collection[str] | None = None) -> pd.DataFrame:
+    """Table "mask_fit" of one run from its table "random_masks"; where the pool has no heads, one row that says so.
+
+    subsets: as of :func:`mask_scores`.
+    """
+    random, learned = mask_scores(random_masks, run, subsets)
     if not random.heads:
         return frame("mask_fit", [run | {"n": 0, "heads": 0, "reason": NO_POOL}])
     enough = len(random.inside) // 2 > len(random.heads) + 1

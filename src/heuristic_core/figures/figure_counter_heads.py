@@ -1,7 +1,5 @@
 """What each head adds to random subnetworks that contain the core: on OOD subsets, ID, entailment subsets and in J."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -20,7 +18,7 @@ HEADS = 32  # at most, for each fine-tuning seed; more cells would be too narrow
 BELOW = {LABELS[ID]: ("",), LABELS[ENTAILMENT]: (), LABELS[J]: (" ",)}
 ROW, COUNTER = 0.165, "#009E73"  # inches of a row; the outline of counter-heuristic cells
 KEY = (
-    "counter-heuristic: raises accuracy, and the estimated effect on ID is within 1 point. "
+    "counter-heuristic: raises accuracy, and the estimated effect on ID is within 1 point.\n"
     "Numbers: false discovery rate below 5 %; on ID always"
 )
 MARKS = ["ft_seed", "name", "row", "included", "excluded", "beta", "low", "high", "p", "q", "counter", "reason"]
@@ -29,8 +27,8 @@ MARKS = ["ft_seed", "name", "row", "included", "excluded", "beta", "low", "high"
 def draw(tables, settings, context):
     """A map for each fine-tuning seed: heads across, OOD subsets, ID, entailment and J down. Marks: one row per cell.
 
-    A cell has its number where q is below 0.05. All cells of ID have theirs, to a decimal, as these
-    estimates decide which heads are counter-heuristic.
+    A cell has its number where q is below 0.05. All cells of ID have theirs, as these estimates decide
+    which heads are counter-heuristic.
     """
     seeds = ft_seeds(some(tables["mask_tests"], "rows in table mask_tests"))
     marks = _rows(tables["counter_heads"], settings.subsets or context.subsets)
@@ -85,9 +83,8 @@ def _map(ax: Axes, marks: pd.DataFrame, names: list[str], largest: float):
         for column in ("beta", "q", "counter")
     }
     beta, known = grids["beta"].astype(float), grids["q"].astype(float) < LEVEL
-    texts = beta.map(_text).where(known, "")
-    on_id = beta.index == LABELS[ID]
-    texts.loc[on_id] = beta.loc[on_id].map(lambda value: _text(value, 9.95) if np.isfinite(value) else "")
+    always = (beta.index == LABELS[ID])[:, None] & beta.notna()
+    texts = beta.map(_text).where(known | always, "")
     sns.heatmap(
         beta, vmin=-largest, vmax=largest, cmap="RdBu_r", annot=texts, fmt="", linewidths=0.5, cbar=False,
         annot_kws={"fontsize": SMALL, "va": "center_baseline", "in_layout": False}, xticklabels=True,
@@ -104,6 +101,6 @@ def _map(ax: Axes, marks: pd.DataFrame, names: list[str], largest: float):
     return cells
 
 
-def _text(value: float, whole: float = 0.95) -> str:
-    """Points, from `whole` on without decimals, below with one; no zero before the point, for cells are narrow."""
-    return number(value, 0) if abs(value) >= whole else re.sub(r"\b0\.", ".", number(value, 1))
+def _text(value: float) -> str:
+    """Points without decimals; less than one with one decimal and no zero before, for cells are narrow."""
+    return number(value, 0) if abs(value) >= 0.95 else number(value, 1).replace("0.", ".")
