@@ -42,7 +42,8 @@ RANDOM_MASKS = {
     } | WHY,
     "mask_tests": RUN | STEP | {
         "test": (STRING, "counter: heads x OOD subsets that are counter-heuristic; profile: variance over OOD subsets "
-                         "of a head's beta; opposite: heads that raise one OOD subset and lower another one"),
+                         "of a head's beta, which floors and ceilings of accuracy make, too; opposite: heads that "
+                         "raise one OOD subset and lower another one"),
         "observed": (REAL, "number (counter, opposite: heads); of profile points squared, mean over heads"),
         "expected": (REAL, "mean over permutations; null of opposite"),
         "p": (REAL, "share of permutations with at least as much, (1 + count) / (1 + draws); of opposite the adjusted "
