@@ -59,8 +59,8 @@ def interpolation_rows():
     for group in GROUPS:
         for ft_seed in FT_SEEDS:
             about = run(ft_seed, step=CONTEXT.last, subset=None, group=group, family=None, heuristic=H, generalising=M)
-            about |= {"n": 100, "unit": "pair", "units": 100}
-            about |= {"reason": "no path: H and M are 4.0 points of OOD accuracy apart"} if ft_seed == 2 else {}
+            about |= {"measure": "j", "n": 100, "unit": "pair", "units": 100}
+            about |= {"reason": "no path: H and M are 4.0 points of J apart"} if ft_seed == 2 else {}
             yield about | {"role": "H", "place": 0} | _values(10, 0, "H")
             yield about | {"role": "M"} | _values(60, 0, "M")
             if ft_seed == 2:

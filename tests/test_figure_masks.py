@@ -9,6 +9,8 @@ from matplotlib.patches import Rectangle
 from heuristic_core.config.analysis import Figure
 from heuristic_core.figures import draw, sheets_of
 
+BELOW = ["", "ID", "entailment", " ", "J"]
+
 
 def outlined(ax):
     return [p.get_xy() for p in ax.patches if isinstance(p, Rectangle) and p.get_edgecolor()[:3] != (0, 0, 0)]
@@ -19,17 +21,27 @@ def test_only_what_is_significant_has_a_number_and_what_is_counter_heuristic_an_
     rows = len(set(marks["row"]))
     assert len(marks) == len(FT_SEEDS) * len(HEADS) * rows
     for ax in figure.axes[: len(FT_SEEDS)]:
-        assert [text.get_text() for text in ax.texts if text.get_text()] == ["38"]
+        texts = [text.get_text() for text in ax.texts if text.get_text()]
+        assert texts[0] == "38" and len(texts) == 1 + len(HEADS) - 1  # and on ID all numbers that are known
         assert [label.get_text() for label in ax.get_xticklabels()] == ["0.0", "0.1", "0.2", "1.0", "1.1", "1.2"]
         names = [label.get_text() for label in ax.get_yticklabels()]
-        assert names[-4:] == ["", "ID", " ", "J"] and len(names) == rows + 2
+        assert names[-5:] == BELOW and len(names) == rows + 2
         assert outlined(ax) == [(5, names.index("ln_prep"))]
     assert len(marks[marks["counter"] == True]) == len(FT_SEEDS)  # noqa: E712 (nulls)
 
 
+def test_all_effects_on_id_have_numbers_and_those_on_entailment_a_row():
+    told = TABLES["counter_heads"].assign(beta=-2.37, q=0.5)
+    figure, marks = draw("figure_counter_heads", TABLES | {"counter_heads": told}, Figure(), CONTEXT)
+    assert [text.get_text() for text in figure.axes[0].texts].count("−2") == len(HEADS)  # of ID alone
+    assert {"ID", "entailment", "J"} <= set(marks["row"])
+    own = marks[(marks["row"] == "entailment") & (marks["name"] == "1.2")]
+    assert own["counter"].isna().all() and len(own) == len(FT_SEEDS)
+
+
 def test_chosen_subsets_are_in_their_order():
     figure, _ = draw("figure_counter_heads", TABLES, Figure(subsets=["cn_if", "in_domain", "ln_prep"]), CONTEXT)
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["cn_if", "ln_prep", "", "ID", " ", "J"]
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["cn_if", "ln_prep", *BELOW]
     with pytest.raises(ValueError, match="figure_counter_heads: no subset 'nowhere'"):
         draw("figure_counter_heads", TABLES, Figure(subsets=["nowhere"]), CONTEXT)
 
@@ -50,7 +62,7 @@ def test_the_path_and_single_components_are_drawn_and_a_run_without_a_path_says_
     assert [list(line.get_ydata()) for line in path.lines] == [[10, 45, 60]] * 4
     assert [label.get_text() for label in single.get_xticklabels()] == ["1.2"]
     drawn_values = {float(line.get_ydata()[0]) for line in single.lines if line.get_marker() in "^v"}
-    assert drawn_values == {35.0, -40.0}
+    assert drawn_values == {35.0, -40.0} and single.get_ylabel() == "change in J (points)"
     assert none.texts[0].get_text().startswith("no path") and not none.lines
     assert set(marks["role"]) == {"H", "M", "path", "with", "without"}
 

@@ -97,7 +97,7 @@ def test_what_is_right_on_the_choosing_half_alone_is_chosen_and_not_reported():
     assert set(found["generalising"]) == {2}
     ood = found[(found["group"] == "ood") & found["subset"].isna()].set_index("role")["accuracy"]
     assert ood["M"] == ood["H"] == 0
-    assert Halves(predictor(right), ANALYSIS).ood(kept[2]) == 100
+    assert Halves(predictor(right), ANALYSIS).value(kept[2]) == 100
 
 
 def test_halves_are_taken_template_by_template():
@@ -111,7 +111,7 @@ def test_a_set_is_predicted_once():
     asked = []
     predict = additive({1: 4})
     halves = Halves(lambda kept: asked.append(kept) or predict(kept), ANALYSIS)
-    halves.ood(frozenset({1})), halves.rows(frozenset({1})), halves.ood(frozenset())
+    halves.value(frozenset({1})), halves.rows(frozenset({1})), halves.value(frozenset())
     assert asked == [frozenset({1}), frozenset()]
 
 
@@ -119,8 +119,29 @@ def test_only_analysed_subsets_choose():
     def right(kept, subset, pair):
         return subset == "swap"
 
-    assert Halves(predictor(right), ANALYSIS).ood(frozenset()) == 50
-    assert Halves(predictor(right), Analysis(subsets=["in_domain", "swap"])).ood(frozenset()) == 100
+    def halves(*subsets):
+        found = Halves(predictor(right), Analysis(subsets=[*subsets] or None))
+        return found.value(frozenset()), found.measure
+
+    assert halves() == (-50, "j")  # of its two families one has J = 100 + 0 - 100, the other 0 + 0 - 100
+    assert halves("in_domain", "swap", "e_swap") == (0, "j")
+    assert halves("in_domain", "swap") == (100, "ood")
+    assert halves("in_domain", "swap", "verb", "e_swap") == (0, "j")  # a family with one side has no J
+
+
+def test_a_subnetwork_that_rejects_every_overlap_does_not_generalise():
+    """Subnetwork 1 accepts every overlap, 2 rejects it, and 3 gets seven of ten pairs right."""
+    learned = {1: frozenset({1}), 2: frozenset({2}), 3: frozenset({3})}
+
+    def right(components, subset, pair):
+        if subset == "in_domain" or not components & {2, 3}:
+            return not subset.startswith("verb") and subset != "swap"
+        return (subset in ("swap", "verb")) if 2 in components else pair % 20 < 14
+
+    found = interpolation(learned, predictor(right), GRID, ANALYSIS, RUN)
+    assert set(found["generalising"]) == {3} and set(found["measure"]) == {"j"}
+    ood_alone = interpolation(learned, predictor(right), GRID, Analysis(bootstrap=100, subsets=["swap", "verb"]), RUN)
+    assert set(ood_alone["generalising"]) == {2} and set(ood_alone["measure"]) == {"ood"}
 
 
 # ---- the table
@@ -173,11 +194,7 @@ def test_ends_that_are_near_have_no_path():
     learned = {1: frozenset({0, 1}), 2: frozenset({0, 2})}
     found = interpolation(learned, additive({0: 3}), GRID, ANALYSIS, RUN)
     assert set(found["role"]) == {"H", "M"} and found["accuracy"].notna().all()
-    assert (
-        found["reason"]
-        .str.fullmatch(r"no path: H and M are \d\.\d points of OOD accuracy apart, and 10 are needed")
-        .all()
-    )
+    assert found["reason"].str.fullmatch(r"no path: H and M are \d\.\d points of J apart, and 10 are needed").all()
 
 
 def test_fewer_than_two_subnetworks_are_told():

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from amounts import amount
 from claim_tables import evidence
+from conftest import ROOT
 from scipy import stats
 
 from heuristic_core.analysis import counter_heads as heads
@@ -17,6 +18,7 @@ from heuristic_core.analysis.levels import levels
 from heuristic_core.analysis.mask_fit import mask_fit
 from heuristic_core.analysis.random_masks import Pool, drawn, learned, pool_of
 from heuristic_core.analysis.statistics_random_masks import random_masks
+from heuristic_core.config.claims import load_claims
 from heuristic_core.models.components import ComponentGrid
 
 GRID = ComponentGrid(2, 4)
@@ -179,6 +181,8 @@ def test_effects_of_an_additive_world_are_in_the_table(additive):
     assert rows.loc[("0.2", "rel"), "counter"] and not rows.loc[("0.2", "verb"), "counter"]
     assert not rows.loc[("0.3", "rel"), "counter"]  # its ID accuracy changes by 6 points
     assert rows.loc[("0.2", "in_domain"), "counter"] is None
+    on_id = found[(found["group"] == "id") & found["subset"].isna()].set_index("name")
+    assert (on_id["low"] < on_id["beta"]).all() and (on_id["beta"] < on_id["high"]).all()
     assert (found["included"] + found["excluded"] == 60).all()
     whole = found[found["subset"].isna() & found["family"].isna()].set_index(["name", "group"])["beta"]
     subsets = rows.loc["0.2", "beta"][["swap", "rel", "verb"]]
@@ -193,6 +197,18 @@ def test_each_kind_of_value_is_a_family_of_tests(additive):
     np.testing.assert_allclose(ood["q"], stats.false_discovery_control(ood["p"]))
     j = found[(found["group"] == "j") & found["family"].isna()]
     np.testing.assert_allclose(j["q"], stats.false_discovery_control(j["p"]))
+
+
+def test_subsets_that_are_not_analysed_are_in_no_table_and_no_test(additive):
+    """Head 2 raises "rel" and lowers "verb": without either no sign is opposite, and without "rel" no head helps."""
+    subsets = ["in_domain", "swap", "verb", "e_swap"]
+    found = heads.counter_heads(additive, components(s1={1, 2, 3}), RUN, 50, 0, subsets)
+    assert set(found["subset"].dropna()) == {*subsets} and not (found["counter"] == True).any()  # noqa: E712 (nulls)
+    ood = found[(found["group"] == "ood") & found["subset"].notna()]
+    np.testing.assert_allclose(ood["q"], stats.false_discovery_control(ood["p"]))
+    tests = heads.mask_tests(additive, RUN, 0, subsets).set_index("test")
+    assert tests.loc["counter", "observed"] == 0 and tests.loc["opposite", "observed"] == 0
+    assert set(mask_fit(additive, RUN, subsets)["subset"].dropna()) == {*subsets}
 
 
 def test_learned_masks_of_an_additive_world_are_predicted(additive):
@@ -217,6 +233,18 @@ def test_tests_of_an_additive_world(additive):
     assert found.loc["counter", "observed"] == 1 and found.loc["counter", "p"] < 0.02
     assert found.loc["opposite", "p"] < 1e-6 and found.loc["opposite", "observed"] == 1
     assert found.loc["profile", "expected"] < found.loc["profile", "observed"]
+
+
+def test_a_floor_makes_effects_differ_and_turns_no_sign():
+    """A head that adds 10 points wherever there is room; "rel" has no room. The claim is not about such heads."""
+    rng = np.random.default_rng(11)
+    inside = rng.random((60, 3)) < 0.5
+    effect = np.array([[0, 10, 0, 10, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]], float)
+    floor = inside @ effect + [90, 20, 1, 40, 80] + rng.normal(size=(60, 5)) * (0.5, 0.5, 0.1, 0.5, 0)
+    found = heads.mask_tests(mask_table(inside, floor, inside[:4], floor[:4]), RUN, 0).set_index("test")
+    assert found.loc["profile", "p"] < 0.01 and found.loc["opposite", "observed"] == 0
+    judged = {one.claim: one.options for one in load_claims(ROOT / "claims.yaml") if one.statistic == "random_masks"}
+    assert judged == {"counter-heuristic-heads": {"test": "counter"}, "heads-differ-by-subset": {"test": "opposite"}}
 
 
 def test_without_masks_reasons_are_told():

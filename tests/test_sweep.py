@@ -5,6 +5,7 @@ import re
 
 import pytest
 from conftest import ROOT
+from matplotlib.colors import to_rgb
 
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.sweep import sweep
@@ -12,7 +13,7 @@ from heuristic_core.config import ConfigError
 from heuristic_core.config.analysis import Figure
 from heuristic_core.config.studies import parse_studies, read_layers, sweep_of
 from heuristic_core.figures import style
-from heuristic_core.figures.figure_sweep import draw
+from heuristic_core.figures.figure_sweep import LOOKS, draw
 
 DOSE = ROOT / "config" / "dose.yaml"
 KEY = "task.artefacts.foreign_premises"
@@ -32,6 +33,7 @@ def ablations(core=-60.0, seeds=(1, 2)):
     sets += [("0.1+1.1", "pair", "0+1", 80 + core, core)] if core else []
     rows = [
         run | {"ft_seed": seed, "ablation": name, "role": role, "layers": layers, "accuracy": value, "change": change}
+        | {"size": len(layers.split("+")) if layers else 0}
         | ({"change_low": change - 1, "change_high": change + 1} if role == "pair" else {})
         for seed in seeds
         for name, role, layers, value, change in sets
@@ -51,6 +53,23 @@ def test_the_cost_of_the_core_is_beside_random_sets_of_its_layers():
     assert rows.groupby("study")["change"].unique().map(list).to_dict() == {"base": [-60.0], "a0": [-10.0]}
     assert (rows["random"] == -4).all() and (rows["full"] == 80).all()
     assert (rows["low"] == rows["change"] - 1).all() and (rows["core"] == "0.1+1.1").all()
+
+
+def test_a_core_of_one_head_is_beside_the_other_heads_of_its_layer():
+    run = {"study": "s", "model": "m", "task": "t", "step": 1, "kind": "mean", "group": "j", "n": 100, "ft_seed": 1}
+    sets = [("none", "none", "", 0, 0.0), ("1.0", "core", "1", 1, -50.0), ("1.1", "non-core", "1", 1, -8.0)]
+    sets += [("1.2", "non-core", "1", 1, -4.0), ("0.3", "non-core", "0", 1, -70.0)]
+    rows = [
+        run | {"ablation": name, "role": role, "layers": layers, "size": size, "accuracy": 80 + change}
+        | {"change": change, "change_low": change - 1, "change_high": change + 1}
+        for name, role, layers, size, change in sets
+    ]  # fmt: skip
+    (row,) = sweep([frame("ablations", rows)], {"base": {"a": 0.1}}).itertuples()
+    assert (row.core, row.change, row.random) == ("1.0", -50, -6)
+
+
+def test_every_line_has_a_colour_of_its_own():
+    assert len({to_rgb(look.colour) for look in LOOKS.values()}) == len(LOOKS)
 
 
 def test_a_study_without_a_core_has_a_reason():

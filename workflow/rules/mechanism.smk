@@ -86,7 +86,7 @@ if STUDY.mechanism.masks:
             **job(
                 "counter_heads",
                 mechanism=block(STUDY.mechanism, {"masks"}),
-                analysis=block(STUDY.analysis, {"seed"}),
+                analysis=block(STUDY.analysis, {"seed", "subsets"}),
                 **RUN,
                 step=STUDY.last_checkpoint,
             ),

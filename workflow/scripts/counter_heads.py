@@ -24,12 +24,12 @@ def main(arguments=None):
         mask_tests="where to write tests against chance",
     )
     args = parser.read(arguments)
-    masks, seed = read_table(args.masks), args.analysis.seed
+    masks, seed, subsets = read_table(args.masks), args.analysis.seed, args.analysis.subsets
     run = {name: values[0] for name, values in identity(args).columns(1, "step").items()}
-    effects = counter_heads(masks, read_table(args.components), run, args.mechanism.masks.bootstrap, seed)
+    effects = counter_heads(masks, read_table(args.components), run, args.mechanism.masks.bootstrap, seed, subsets)
     write_table("counter_heads", effects, args.counter_heads)
-    write_table("mask_fit", mask_fit(masks, run), args.mask_fit)
-    write_table("mask_tests", mask_tests(masks, run, seed), args.mask_tests)
+    write_table("mask_fit", mask_fit(masks, run, subsets), args.mask_fit)
+    write_table("mask_tests", mask_tests(masks, run, seed, subsets), args.mask_tests)
 
 
 if __name__ == "__main__":

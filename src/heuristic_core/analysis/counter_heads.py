@@ -5,12 +5,13 @@ drawn by :mod:`heuristic_core.analysis.random_masks`, effects and tests are of
 :mod:`heuristic_core.analysis.mask_effects`.
 """
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.accuracy import ID, OOD
+from heuristic_core.analysis.accuracy import ID, OOD, chosen
 from heuristic_core.analysis.bootstrap import HIGH, LOW
 from heuristic_core.analysis.frames import frame, numpy_generator
 from heuristic_core.analysis.mask_effects import (
@@ -56,11 +57,16 @@ class MaskScores(NamedTuple):
         return self.values[:, ((self.about["group"] == ID) & self.about["subset"].isna()).to_numpy()]
 
 
-def mask_scores(random_masks: pd.DataFrame, run: dict) -> tuple[MaskScores, MaskScores]:
+def mask_scores(
+    random_masks: pd.DataFrame, run: dict, subsets: Collection[str] | None = None
+) -> tuple[MaskScores, MaskScores]:
     """The random and the learned masks of one run, from its table "random_masks"; the pool is what learned ones keep.
 
-    run: identity columns.
+    run: identity columns. subsets: the subsets that are analysed, of which the table's means and J are; None for all.
     """
+    named = random_masks["subset"].notna()
+    if named.any():
+        random_masks = pd.concat([chosen(random_masks[named], subsets), random_masks[~named]])
     of_kind = [random_masks[random_masks["kind"] == kind] for kind in (RANDOM, LEARNED)]
     heads = sorted({int(head) for kept in of_kind[1]["heads"] for head in kept})
     random, learned = (_scores(run, heads, rows) for rows in of_kind)
@@ -80,14 +86,19 @@ def _scores(run: dict, heads: list[int], rows: pd.DataFrame) -> MaskScores:
 
 
 def counter_heads(
-    random_masks: pd.DataFrame, components: pd.DataFrame, run: dict, bootstrap: int, seed: int
+    random_masks: pd.DataFrame,
+    components: pd.DataFrame,
+    run: dict,
+    bootstrap: int,
+    seed: int,
+    subsets: Collection[str] | None = None,
 ) -> pd.DataFrame:
     """Table "counter_heads" of one run from its table "random_masks"; no rows where the pool has no heads.
 
     components: table "components", which names heads. run: identity columns. bootstrap: resamples of masks, the same
-    for all heads and values.
+    for all heads and values. subsets: as of :func:`mask_scores`.
     """
-    masks, _ = mask_scores(random_masks, run)
+    masks, _ = mask_scores(random_masks, run, subsets)
     if not masks.heads:
         return frame("counter_heads", [])
     names = components[[*COMPONENT]].drop_duplicates("component").set_index("component", drop=False)
@@ -136,7 +147,9 @@ def _of_run(masks: MaskScores, names: pd.DataFrame, bootstrap: int, rng: np.rand
     return rows.assign(**masks.run, **{name: values.ravel() for name, values in columns.items()})
 
 
-def mask_tests(random_masks: pd.DataFrame, run: dict, seed: int) -> pd.DataFrame:
+def mask_tests(
+    random_masks: pd.DataFrame, run: dict, seed: int, subsets: Collection[str] | None = None
+) -> pd.DataFrame:
     """Table "mask_tests" of one run from its table "random_masks": are there counter-heuristic heads, and do heads
     differ by subset?
 
@@ -144,8 +157,10 @@ def mask_tests(random_masks: pd.DataFrame, run: dict, seed: int) -> pd.DataFrame
     do nothing, and where the second test's heads have the same effect on every OOD subset, so that what one subset has
     more of than the others has nothing to do with heads. Subsets of other difficulty show an effect in other size, as
     accuracy has a floor and a ceiling. So a third test asks for effects of opposite signs.
+
+    subsets: as of :func:`mask_scores`.
     """
-    masks, _ = mask_scores(random_masks, run)
+    masks, _ = mask_scores(random_masks, run, subsets)
     about = run | {"masks": len(masks.inside)}
     if (reason := _untested(masks)) is not None:
         return frame("mask_tests", [about | {"test": test, "reason": reason} for test in TESTS])

@@ -1,9 +1,10 @@
 """Between a subnetwork that follows the heuristic and one that generalises: which components make the difference?
 
-H is the learned subnetwork with the lowest OOD accuracy, M the one with the highest. The greedy path leads from H to M:
-at every step the component that M has and H lacks is added which raises OOD accuracy most, then those that H alone has
-are removed in the same way. H, M and every step are chosen on one half of the pairs, and all values are of the other
-half: the best of many is better on the pairs that chose it than on others.
+H is the learned subnetwork with the lowest J, M the one with the highest; a study without J has OOD accuracy in its
+place. OOD accuracy alone would favour a subnetwork that rejects every overlap. The greedy path leads from H to M: at
+every step the component that M has and H lacks is added which raises this measure most, then those that H alone has are
+removed in the same way. H, M and every step are chosen on one half of the pairs, and all values are of the other half:
+the best of many is better on the pairs that chose it than on others.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -12,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.accuracy import OOD, RULES, chosen
+from heuristic_core.analysis.accuracy import LABELS, OOD, RULES, J, both_sides, chosen
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.measures import measures
 from heuristic_core.analysis.scores import compared, compared_measure, scores
@@ -21,7 +22,7 @@ from heuristic_core.config.analysis import Analysis
 from heuristic_core.models.components import Component, ComponentGrid
 
 HEURISTIC, GENERALISING, PATH, WITH, WITHOUT = "H", "M", "path", "with", "without"
-APART = 10.0  # points of OOD accuracy between H and M; nearer ones have no path
+APART = 10.0  # points of the choosing measure between H and M; nearer ones have no path
 PAIRS = ["subset", "group", "family", "template", "example"]
 Kept = frozenset[int]
 Predict = Callable[[Kept], Mapping[str, np.ndarray]]
@@ -38,7 +39,7 @@ class Model(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """The pruning seeds of H and M. apart: points of OOD accuracy between them, on the choosing half."""
+    """The pruning seeds of H and M. apart: points of the choosing measure between them, on the choosing half."""
 
     heuristic: int
     generalising: int
@@ -57,68 +58,92 @@ def interpolation(
         reason = f"sound mid-sparsity subnetworks: {len(learned)}, and 2 are needed"
         return frame("interpolation", [run | {"reason": reason}])
     halves = Halves(predict, analysis)
-    ends = ends_of(learned, halves.ood)
-    models, reason = [*_models(learned, ends, halves.ood)], None
+    ends = ends_of(learned, halves.value)
+    models, reason = [*_models(learned, ends, halves.value)], None
     if ends.apart < APART:
-        reason = f"no path: H and M are {ends.apart:.1f} points of OOD accuracy apart, and {APART:g} are needed"
+        measure = LABELS[halves.measure]
+        reason = f"no path: H and M are {ends.apart:.1f} points of {measure} apart, and {APART:g} are needed"
     rows = _measured(models, halves, analysis)
     about = [_about(model, list(grid)) for model in models]
     rows = rows.merge(pd.DataFrame(about).assign(model=range(len(models))), on="model")
-    identity = run | {"heuristic": ends.heuristic, "generalising": ends.generalising, "reason": reason}
+    identity = run | {"heuristic": ends.heuristic, "generalising": ends.generalising, "measure": halves.measure}
+    identity |= {"reason": reason}
     return frame("interpolation", rows.sort_values(["model"], kind="stable").assign(**identity))
 
 
 class Halves:
-    """What sets of components get right on the two halves of the pairs; each set is predicted once."""
+    """What sets of components get right on the two halves of the pairs; each set is predicted once.
+
+    measure: group of what chooses, J where analysed families have both its sides, else OOD; None before a prediction.
+    """
 
     def __init__(self, predict: Predict, analysis: Analysis):
         self._predict, self._analysis, self._rule = predict, analysis, RULES[analysis.class_rule]
         self._correct: dict[Kept, np.ndarray] = {}
         self._pairs: pd.DataFrame | None = None  # of any set, and which half a pair is of
+        self._weights: np.ndarray | None = None  # of all pairs in the measure
+        self.measure: str | None = None
 
-    def ood(self, kept: Kept) -> float:
-        """Mean OOD accuracy, percent, on the half that chooses."""
-        half = self._half(kept, True)
-        entering = chosen(half, self._analysis.subsets)
-        return 100 * float(entering[entering["group"] == OOD].groupby("subset")[self._rule].mean().mean())
+    def value(self, kept: Kept) -> float:
+        """The measure on the half that chooses: percent, or points of J. Rounded, so that sets alike are equal."""
+        value = 100 * float((self._of(kept) * self._weights).sum())
+        return round(value - 100 if self.measure == J else value, 9)
 
     def rows(self, kept: Kept) -> pd.DataFrame:
         """Predictions on the half that measures."""
-        return self._half(kept, False)
+        correct = self._of(kept)
+        here = ~self._pairs["chooses"]
+        return self._pairs[here].assign(**{self._rule: correct[here]})
 
-    def _half(self, kept: Kept, chooses: bool) -> pd.DataFrame:
+    def _of(self, kept: Kept) -> np.ndarray:
+        """Which pairs a set gets right, [pairs]."""
         if kept not in self._correct:
             found = self._predict(kept)
             self._correct[kept] = np.asarray(found[self._rule])
             if self._pairs is None:
                 pairs = pd.DataFrame({name: found[name] for name in PAIRS})
                 self._pairs = pairs.assign(chooses=choosing(pairs))
-        here = self._pairs["chooses"] == chooses
-        return self._pairs[here].assign(**{self._rule: self._correct[kept][here]})
+                self.measure, self._weights = _measure(self._pairs, self._analysis.subsets)
+        return self._correct[kept]
 
 
-def ends_of(learned: Mapping[int, Kept], ood: Callable[[Kept], float]) -> Ends:
+def _measure(pairs: pd.DataFrame, subsets: Collection[str] | None) -> tuple[str, np.ndarray]:
+    """The group of the measure that chooses, and the weight of every pair in it; 0 of those that do not choose.
+
+    The weights of a side add up to 1.
+    """
+    entering = chosen(pairs[pairs["chooses"]], subsets)
+    counts = entering.groupby(["chooses", "subset", "group", "family"], dropna=False, observed=True).size()
+    counts = counts.reset_index(name="pairs")
+    both = both_sides(counts, ["chooses"])
+    ood = counts[counts["group"] == OOD]
+    measure, own = (OOD, ood.assign(weight=1 / max(len(ood), 1))) if both.empty else (J, both)
+    weight = pairs["subset"].astype(object).map(dict(zip(own["subset"], own["weight"] / own["pairs"], strict=True)))
+    return measure, np.where(pairs["chooses"], weight.fillna(0), 0).astype(float)
+
+
+def ends_of(learned: Mapping[int, Kept], measure: Callable[[Kept], float]) -> Ends:
     """H and M; of several alike the lowest seed. learned: at least two."""
-    values = {seed: ood(learned[seed]) for seed in sorted(learned)}
+    values = {seed: measure(learned[seed]) for seed in sorted(learned)}
     low = min(values, key=values.get)
     high = max((seed for seed in values if seed != low), key=values.get)
     return Ends(low, high, values[high] - values[low])
 
 
-def greedy(start: Kept, changes: Collection[int], ood: Callable[[Kept], float]) -> Iterator[tuple[int, Kept]]:
+def greedy(start: Kept, changes: Collection[int], measure: Callable[[Kept], float]) -> Iterator[tuple[int, Kept]]:
     """All `changes`, each adding or removing a component, the best one at every step first; of several alike the first.
 
     Yields the component and the components that are kept after its change.
     """
     kept, left = frozenset(start), sorted(changes)
     while left:
-        best = max(left, key=lambda component: ood(kept ^ {component}))  # the first of the largest
+        best = max(left, key=lambda component: measure(kept ^ {component}))  # the first of the largest
         left.remove(best)
         kept = kept ^ {best}
         yield best, kept
 
 
-def _models(learned: Mapping[int, Kept], ends: Ends, ood: Callable[[Kept], float]) -> Iterator[Model]:
+def _models(learned: Mapping[int, Kept], ends: Ends, measure: Callable[[Kept], float]) -> Iterator[Model]:
     """All that is measured, H and M first. Ends that are too near to each other have no others."""
     h, m = learned[ends.heuristic], learned[ends.generalising]
     yield Model(HEURISTIC, h, 0)
@@ -128,8 +153,8 @@ def _models(learned: Mapping[int, Kept], ends: Ends, ood: Callable[[Kept], float
     more = sorted(m - h)
     yield from (Model(WITH, h | {component}, None, component, True) for component in more)
     yield from (Model(WITHOUT, m - {component}, None, component, False) for component in more)
-    added = [*greedy(h, m - h, ood)]
-    removed = greedy(h | m, h - m, ood)
+    added = [*greedy(h, m - h, measure)]
+    removed = greedy(h | m, h - m, measure)
     for place, (component, kept) in enumerate([*added, *removed], start=1):
         yield Model(PATH, kept, place, component, component in m)
 

@@ -26,3 +26,13 @@ def on_group(rows: pd.DataFrame, group: str) -> pd.Series:
     """The row of one ablation on a group. Raises CannotSay where its change is not known."""
     here = rows[rows["subset"].isna() & (rows["group"] == group)].dropna(subset="change")
     return some(here, f"{group} accuracy of ablation {rows['ablation'].iloc[0]}").iloc[0]
+
+
+def matched(table: pd.DataFrame, core: pd.Series) -> pd.DataFrame:
+    """The rows of table "ablations" of random sets like `core`: as many heads of the same layers, of the same kind.
+
+    core: any row of the core's ablation. A core of one head has all other heads of its layer, which are ablated alone.
+    """
+    roles = ["control", "non-core"] if core["size"] == 1 else ["control"]
+    same = (table["layers"] == core["layers"]) & (table["kind"] == core["kind"]) & (table["size"] == core["size"])
+    return table[table["role"].isin(roles) & same]

@@ -17,7 +17,9 @@ from scipy.stats import false_discovery_control
 
 LEAST = 3  # masks with a head, and without it, that its effect is taken from
 LEVEL = 0.05  # of the false discovery rate
-ID_MARGIN = 1.0  # points of ID accuracy: a head that changes no more of it is no part of the task
+# Points: a head whose estimated effect on ID accuracy is no larger counts as no part of the task. The estimate has an
+# error of its own, about 0.8 points in the miniature, so that the effect itself may be larger: its interval says.
+ID_MARGIN = 1.0
 FLAT = 1e-9  # points, or points squared: what rounding alone makes of equal values
 TOGETHER = 100  # resamples that are in memory at once
 
@@ -44,7 +46,7 @@ def effects(inside: np.ndarray, values: np.ndarray) -> Effects:
     known = estimable(inside)
     if not known.any():
         return Effects(beta, p)
-    design = _design(inside[:, known])
+    design = design_of(inside[:, known])
     inverse = np.linalg.pinv(design)
     values = values - values.mean(axis=-2, keepdims=True)  # equal values become zeros, and have no error
     found = inverse @ values
@@ -68,7 +70,7 @@ def resampled(inside: np.ndarray, values: np.ndarray, count: int, rng: np.random
     found = np.full((count, inside.shape[1], values.shape[1]), np.nan)
     if not known.any():
         return found
-    design = _design(inside[:, known])
+    design = design_of(inside[:, known])
     times = rng.multinomial(masks, np.full(masks, 1 / masks), size=count).astype(float)
     for start in range(0, count, TOGETHER):
         drawn = times[start : start + TOGETHER]
@@ -81,7 +83,7 @@ def resampled(inside: np.ndarray, values: np.ndarray, count: int, rng: np.random
     return found
 
 
-def _design(inside: np.ndarray) -> np.ndarray:
+def design_of(inside: np.ndarray) -> np.ndarray:
     """An intercept and the heads: [masks, 1 + heads]."""
     return np.column_stack([np.ones(len(inside)), inside])
 
@@ -97,7 +99,8 @@ def adjusted(p: np.ndarray) -> np.ndarray:
 def counter(inside: np.ndarray, ood: np.ndarray, id_: np.ndarray) -> np.ndarray:
     """Which heads are counter-heuristic on which OOD subsets: bool [..., heads, subsets].
 
-    Such a head raises accuracy on the subset (q over heads and subsets), and hardly touches ID accuracy.
+    Such a head raises accuracy on the subset (q over heads and subsets), and its estimated effect on ID accuracy is
+    within `ID_MARGIN`.
     ood: [..., masks, subsets]. id_: [..., masks, 1].
     """
     found = effects(inside, ood)

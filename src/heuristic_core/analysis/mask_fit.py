@@ -5,19 +5,24 @@ subnetworks took no part in the fit. The ceiling for them is the same model of o
 predicts the other half. All learned subnetworks may differ from random masks in their MLPs.
 """
 
+from collections.abc import Collection
+
 import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
 from heuristic_core.analysis.counter_heads import LEARNED, NO_POOL, RANDOM, MaskScores, mask_scores
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.mask_effects import FLAT
+from heuristic_core.analysis.mask_effects import FLAT, design_of
 from heuristic_core.tables.schemas import SUBSET
 
 
-def mask_fit(random_masks: pd.DataFrame, run: dict) -> pd.DataFrame:
-    """Table "mask_fit" of one run from its table "random_masks"; where the pool has no heads, one row that says so."""
-    random, learned = mask_scores(random_masks, run)
+def mask_fit(random_masks: pd.DataFrame, run: dict, subsets: Collection[str] | None = None) -> pd.DataFrame:
+    """Table "mask_fit" of one run from its table "random_masks"; where the pool has no heads, one row that says so.
+
+    subsets: as of :func:`mask_scores`.
+    """
+    random, learned = mask_scores(random_masks, run, subsets)
     if not random.heads:
         return frame("mask_fit", [run | {"n": 0, "heads": 0, "reason": NO_POOL}])
     enough = len(random.inside) // 2 > len(random.heads) + 1
@@ -29,12 +34,12 @@ def mask_fit(random_masks: pd.DataFrame, run: dict) -> pd.DataFrame:
 
 def coefficients(inside: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The intercept and then every head's coefficient, by least squares: [1 + heads, values]."""
-    return np.linalg.lstsq(_design(inside), values, rcond=None)[0]
+    return np.linalg.lstsq(design_of(inside), values, rcond=None)[0]
 
 
 def fitted(on: MaskScores, of: MaskScores) -> np.ndarray:
     """What the model of the masks `on` says of the masks `of`: [masks, values]."""
-    return _design(of.inside) @ coefficients(on.inside, on.values)
+    return design_of(of.inside) @ coefficients(on.inside, on.values)
 
 
 def _crossed(masks: MaskScores) -> np.ndarray:
@@ -42,12 +47,8 @@ def _crossed(masks: MaskScores) -> np.ndarray:
     first = np.arange(len(masks.inside)) % 2 == 0
     found = np.empty_like(masks.values)
     for half in (first, ~first):
-        found[half] = _design(masks.inside[half]) @ coefficients(masks.inside[~half], masks.values[~half])
+        found[half] = design_of(masks.inside[half]) @ coefficients(masks.inside[~half], masks.values[~half])
     return found
-
-
-def _design(inside: np.ndarray) -> np.ndarray:
-    return np.column_stack([np.ones(len(inside)), inside])
 
 
 def _rows(kind: str, masks: MaskScores, predicted: np.ndarray | None, reason: str | None) -> pd.DataFrame:

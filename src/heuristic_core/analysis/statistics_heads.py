@@ -9,7 +9,7 @@ from heuristic_core.analysis.accuracy import ENTAILMENT, ID, LABELS, OOD, J
 from heuristic_core.analysis.bootstrap import of_difference, simultaneous
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
 from heuristic_core.analysis.evidence import Evidence, some
-from heuristic_core.analysis.joint_ablation import joint_ablation, on_group
+from heuristic_core.analysis.joint_ablation import joint_ablation, matched, on_group
 from heuristic_core.analysis.randomisation import tails
 from heuristic_core.analysis.triples import CONTROL, TRIPLE
 
@@ -40,10 +40,9 @@ def against_controls(evidence: Evidence, group: str = OOD) -> Estimate:
     """p that a random set of the same layers costs at least as much on a group (or of J, AUC) as the whole core."""
     joint = on_group(joint_ablation(evidence), group)
     table = evidence.table("ablations")
-    roles = ["control", "non-core"] if joint["size"] == 1 else ["control"]
-    matched = table["role"].isin(roles) & (table["layers"] == joint["layers"]) & (table["kind"] == joint["kind"])
-    controls = table[matched & table["subset"].isna() & (table["group"] == group)]["change"]
-    if not table["role"].isin(roles).any():
+    like = matched(table, joint)
+    controls = like[like["subset"].isna() & (like["group"] == group)]["change"]
+    if joint["size"] > 1 and not (table["role"] == "control").any():
         raise CannotSay("no random sets of heads were ablated")
     some(controls, f"random sets like {joint['ablation']}: its layers have no other set of as many heads")
     return _against(controls, joint["change"], f"{joint['ablation']} {joint['change']:+.1f} points {LABELS[group]}; ")

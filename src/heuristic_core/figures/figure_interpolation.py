@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.axes import Axes
 
-from heuristic_core.analysis.accuracy import ENTAILMENT, ID, OOD, J
+from heuristic_core.analysis.accuracy import ENTAILMENT, ID, LABELS, OOD, J
 from heuristic_core.analysis.interpolation import HEURISTIC, PATH, WITH, WITHOUT
 from heuristic_core.figures.lines import bands, handles, lines
 from heuristic_core.figures.panels import panels, percent_axis
@@ -15,12 +15,26 @@ SHOWN = {group: ROLES[group] for group in (ENTAILMENT, ID, OOD, J)}
 # Okabe and Ito's palette, without the colours of groups of subsets.
 SINGLE = {WITH: Role("H with it", "#E69F00", "^", ""), WITHOUT: Role("M without it", "#56B4E9", "v", "")}
 BESIDE = 0.14  # of the distance between components, from the middle to either mark
-MARKS = ["ft_seed", "heuristic", "generalising", "role", "place", "name", "added", "group", "n", "accuracy", "low"]
+MARKS = [
+    "ft_seed",
+    "measure",
+    "heuristic",
+    "generalising",
+    "role",
+    "place",
+    "name",
+    "added",
+    "group",
+    "n",
+    "accuracy",
+    "low",
+]
 MARKS += ["high", "against", "change", "change_low", "change_high", "reason"]
 
 
 def draw(tables, settings, context):
-    """Rows: fine-tuning seeds. Left: the greedy path from H to M. Right: single components, change in OOD accuracy.
+    """Rows: fine-tuning seeds. Left: the greedy path from H to M. Right: single components, change in the measure
+    that H, M and steps are chosen by: J, or OOD accuracy of a study without J.
 
     Marks: one row per point.
     """
@@ -37,7 +51,7 @@ def draw(tables, settings, context):
             right.remove()
             continue
         _path(left, of_seed)
-        _singles(right, of_seed[of_seed["role"].isin(SINGLE) & (of_seed["group"] == OOD)])
+        _singles(right, of_seed[of_seed["role"].isin(SINGLE) & (of_seed["group"] == first["measure"])])
     figure.legend(handles=[*handles(SHOWN), *handles(SINGLE)], loc="outside upper center", ncols=3)
     return figure, rows.loc[rows["group"].isin(SHOWN) | rows["group"].isna(), MARKS]
 
@@ -45,7 +59,8 @@ def draw(tables, settings, context):
 def _title(seed: int, row: pd.Series) -> str:
     if pd.isna(row["heuristic"]):
         return seed_label(seed)
-    return f"{seed_label(seed)}: from H (pruning seed {row['heuristic']}) to M ({row['generalising']})"
+    chosen_by = LABELS[row["measure"]]
+    return f"{seed_label(seed)}: from H (pruning seed {row['heuristic']}) to M ({row['generalising']}), by {chosen_by}"
 
 
 def _path(ax: Axes, rows: pd.DataFrame) -> None:
@@ -68,6 +83,7 @@ def _path(ax: Axes, rows: pd.DataFrame) -> None:
 def _singles(ax: Axes, rows: pd.DataFrame) -> None:
     """Changes by single components that M has and H lacks, those that raise H most first."""
     order = rows[rows["role"] == WITH].sort_values("change", ascending=False, kind="stable")["name"].tolist()
+    label = "OOD accuracy" if rows["measure"].iloc[0] == OOD else LABELS[J]
     ax.axhline(0, color="0.6", linewidth=0.6)
     for (role, look), side in zip(SINGLE.items(), (-BESIDE, BESIDE), strict=True):
         of_role = rows[rows["role"] == role].set_index("name").loc[order]
@@ -75,4 +91,4 @@ def _singles(ax: Axes, rows: pd.DataFrame) -> None:
         places = [k + side for k in range(len(order))]
         ax.errorbar(places, of_role["change"], ends, fmt=look.marker, color=look.colour, linewidth=0.9)
     ax.set_xticks(range(len(order)), order, rotation=90)
-    ax.set(xlabel="component of M that H lacks", ylabel="change in OOD accuracy (points)")
+    ax.set(xlabel="component of M that H lacks", ylabel=f"change in {label} (points)")

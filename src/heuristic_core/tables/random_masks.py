@@ -27,7 +27,8 @@ RANDOM_MASKS = {
         "q": (REAL, "p adjusted for the false discovery rate (Benjamini and Hochberg) over all heads and all values of "
                     "one kind: all subsets of a group, all its families, or its mean alone"),
         "counter": (BOOL, "counter-heuristic on this OOD subset: beta above 0, q below 0.05, and the head's beta on ID "
-                          "accuracy within 1 point of 0; null on other values"),
+                          "accuracy, an estimate whose interval is in the head's row of group id, within 1 point of 0; "
+                          "null on other values"),
     } | WHY,
     "mask_fit": RUN | STEP | VALUE | {
         "masks": (STRING, "what is predicted: learned subnetworks, from all random masks; or random, each half of the "
@@ -41,7 +42,8 @@ RANDOM_MASKS = {
     } | WHY,
     "mask_tests": RUN | STEP | {
         "test": (STRING, "counter: heads x OOD subsets that are counter-heuristic; profile: variance over OOD subsets "
-                         "of a head's beta; opposite: heads that raise one OOD subset and lower another one"),
+                         "of a head's beta, which floors and ceilings of accuracy make, too; opposite: heads that "
+                         "raise one OOD subset and lower another one"),
         "observed": (REAL, "number (counter, opposite: heads); of profile points squared, mean over heads"),
         "expected": (REAL, "mean over permutations; null of opposite"),
         "p": (REAL, "share of permutations with at least as much, (1 + count) / (1 + draws); of opposite the adjusted "
@@ -51,7 +53,8 @@ RANDOM_MASKS = {
         "draws": (INT, "permutations of what masks score; null of opposite"),
     } | WHY,
     "interpolation": RUN | STEP | {
-        "heuristic": (INT, "pruning seed of H, the mid-sparsity subnetwork with the lowest OOD accuracy"),
+        "measure": (STRING, "group that H, M and steps are chosen by: j, or ood in a study without J"),
+        "heuristic": (INT, "pruning seed of H, the mid-sparsity subnetwork with the lowest measure"),
         "generalising": (INT, "pruning seed of M, the one with the highest"),
         "role": (STRING, "H; M; path: a step of the greedy path from H to M; with: H and one component of M; without: "
                          "M but for one component that H lacks"),
