@@ -1,11 +1,14 @@
 """Subnetworks without the core: which sets are closed, and the difference that the core makes, on simulated tables."""
 
+from argparse import Namespace
+
 import numpy as np
 import pandas as pd
 import pytest
 from claim_tables import CONTEXT, RUN, core_rows, group_row, table
 from scipy import stats
 from test_degenerate import full_rows, run_rows
+from test_scripts import script
 
 from heuristic_core.analysis import statistics_further_runs as statistics
 from heuristic_core.analysis.closed_sets import core_heads, matched_set, sets_beside, why_no_set
@@ -14,6 +17,7 @@ from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.analysis.evidence import Evidence, of_run
 from heuristic_core.analysis.packing import Round, closed_next, packing
 from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.config.analysis import Analysis
 from heuristic_core.config.mechanism import CoreFree
 from heuristic_core.models.components import ComponentGrid
 
@@ -270,3 +274,19 @@ def test_without_a_sound_subnetwork_nothing_is_faithful():
     assert pd.isna(found["mid_id_accuracy"]) and pd.isna(found["faithful"])
     with pytest.raises(CannotSay, match=NO_MID):
         statistics.controls_faithful(evidence_of([80.0, 81.0], [95.0, 94.0], mid=np.nan))
+
+
+def test_faithful_is_measured_by_sound_subnetworks_alone(monkeypatch):
+    """Of the mid-sparsity subnetworks of seeds 1 to 3, the second collapsed; the fourth run failed and has no rows."""
+    job = script("core_free")
+    files = {f"seed{seed}": pd.DataFrame({"seed": [seed, seed], "value": 10.0 * seed}) for seed in (1, 2, 3)}
+    files |= {"failed": files["seed1"].iloc[:0], "sound": pd.DataFrame({"seed": [1, 1, 3]})}
+    files["none"] = files["sound"].iloc[:0]
+    monkeypatch.setattr(job, "read_table", lambda path, without=(): files[path])
+    monkeypatch.setattr(job, "id_accuracy", lambda rows, *scoring: rows["value"].iloc[0])
+    args = Namespace(mid=["seed1", "seed2", "seed3", "failed"], components="sound", analysis=Analysis())
+    assert job._mid(args) == 20.0
+    args.mid, args.components = ["seed1", "seed2"], "sound"
+    assert job._mid(args) == 10.0
+    args.components = "none"
+    assert job._mid(args) is None
