@@ -12,7 +12,7 @@ from heuristic_core.config.models import PretrainedModel
 from heuristic_core.plan.devices import device, hours
 from heuristic_core.plan.memory import memory
 from heuristic_core.plan.needs import needs
-from heuristic_core.plan.pairs import Pairs, StudyPairs
+from heuristic_core.plan.pairs import Pairs, StudyPairs, pairs_of
 from heuristic_core.plan.shapes import Shape, shape_of
 from heuristic_core.plan.space import PREDICTION, disk
 from heuristic_core.plan.work import work_of
@@ -104,6 +104,22 @@ def test_random_masks_and_what_is_between_subnetworks_are_counted():
     assert after["interpolation"].times == 12 + apart + 2 * sum(range(1, apart + 1))
     assert needs(study)["interpolation"].mem_mb > needs(PAPER)["interpolation"].mem_mb
     assert needs(study)["masks"].runtime > needs(PAPER)["masks"].runtime
+
+
+def test_random_masks_see_their_own_number_of_in_domain_pairs():
+    data = HUNDRED._replace(in_domain=(30,))
+
+    def pairs(**masks):
+        study = PAPER.model_copy(update={"mechanism": Mechanism(masks=Masks(count=20, **masks))})
+        found = by_name(study, BERT, data)["masks"]
+        return found.pairs / found.times
+
+    every = data.evaluation.pairs
+    assert (pairs(), pairs(id_pairs=40), pairs(id_pairs=10)) == (every, every, every - 20)
+    assert pairs(pairs=2) == 30 + 2 * (data.subsets - 1)
+    assert pairs(pairs=2, id_pairs=10) == 10 + 2 * (data.subsets - 1)
+    generated = load_study(ROOT / "config.yaml")
+    assert pairs_of(generated, read=False).in_domain == (generated.task.id_pairs,)
 
 
 def test_patched_models_are_counted_where_a_study_has_these_parts():

@@ -9,9 +9,9 @@ from heuristic_core.figures.panels import panels
 from heuristic_core.figures.roles import ROLES, Role
 
 LOOKS = {
-    # Okabe and Ito's palette; all that there is to lose is a limit and no result.
+    # Okabe and Ito's palette, without the colours of groups of subsets; what there is to lose is a limit, no result.
     "full": Role("all that there is to lose", "0.6", line=":"),
-    "random": Role("random sets of the same layers, mean", "#D55E00", "s", "--"),
+    "random": Role("random sets of the same layers, mean", "#E69F00", "s", "--"),
     "change": Role("without the core", "black", "o"),
 }
 

@@ -33,7 +33,7 @@ class Pairs(NamedTuple):
 
 
 class StudyPairs(NamedTuple):
-    """subsets: how many the evaluation pairs form. largest: pairs of the largest one.
+    """subsets: how many the evaluation pairs form. largest: pairs of the largest one. in_domain: of each ID subset.
 
     counted: from the study's encoded pairs; otherwise lengths are estimates, and so are the counts of `assumed`, files
     that are not there.
@@ -45,6 +45,7 @@ class StudyPairs(NamedTuple):
     largest: int
     counted: bool
     assumed: tuple[str, ...] = ()
+    in_domain: tuple[int, ...] = ()
 
 
 class _Found(NamedTuple):
@@ -66,15 +67,15 @@ def pairs_of(study: Study, read: bool = True) -> StudyPairs:
     folder = Path(Layout.of(study).data) / "encoded"
     files = [folder / f"{name}.safetensors" for name in ("train", "evaluation")]
     if all(file.is_file() for file in files) and (counts := _counts(files)):
-        (train, _), (evaluation, sizes) = counts
-        return StudyPairs(train, evaluation, len(sizes), max(sizes), counted=True)
+        (train, *_), (evaluation, sizes, in_domain) = counts
+        return StudyPairs(train, evaluation, len(sizes), max(sizes), counted=True, in_domain=in_domain)
     known = yaml.safe_load(resources.files("heuristic_core.plan").joinpath("pairs.yaml").read_text())
     if isinstance(study.task, GeneratedTask):
         return _generated(study.task, known)
     return _files(study.task, known, read)
 
 
-def _counts(files: list[Path]) -> list[tuple[Pairs, list[int]]] | None:
+def _counts(files: list[Path]) -> list[tuple[Pairs, list[int], tuple[int, ...]]] | None:
     """Of each encoded set; None where one is damaged, which the job that reads it tells."""
     from safetensors import SafetensorError
 
@@ -84,15 +85,17 @@ def _counts(files: list[Path]) -> list[tuple[Pairs, list[int]]] | None:
         return None
 
 
-def _count(file: Path) -> tuple[Pairs, list[int]]:
-    """Pairs of an encoded set, and of each of its subsets, without reading its tokens."""
+def _count(file: Path) -> tuple[Pairs, list[int], tuple[int, ...]]:
+    """Pairs of an encoded set, of each of its subsets, and of those in-domain, without reading its tokens."""
     from safetensors import safe_open
 
     with safe_open(file, "numpy") as arrays:
         offsets = arrays.get_slice("offsets")
         count = offsets.get_shape()[0] - 1
-        sizes = [subset["stop"] - subset["start"] for subset in json.loads(arrays.metadata()["about"])["subsets"]]
-        return Pairs(count, int(offsets[count : count + 1][0])), sizes
+        subsets = json.loads(arrays.metadata()["about"])["subsets"]
+        sizes = [one["stop"] - one["start"] for one in subsets]
+        in_domain = tuple(size for one, size in zip(subsets, sizes, strict=True) if one["group"] == "id")
+        return Pairs(count, int(offsets[count : count + 1][0])), sizes, in_domain
 
 
 def _generated(task: GeneratedTask, known: dict) -> StudyPairs:
@@ -101,7 +104,7 @@ def _generated(task: GeneratedTask, known: dict) -> StudyPairs:
     tokens = known["generated"]["tokens"]
     sizes = [task.id_pairs, *[task.pairs_per_subcase] * (len(SUBSETS) - 1)]
     train, evaluation = (_together([_Found(one, tokens)]) for one in ([task.train_pairs], sizes))
-    return StudyPairs(train, evaluation, len(SUBSETS), max(sizes), counted=False)
+    return StudyPairs(train, evaluation, len(SUBSETS), max(sizes), counted=False, in_domain=(task.id_pairs,))
 
 
 def _files(task: FilesTask, known: dict, read: bool) -> StudyPairs:
@@ -121,7 +124,10 @@ def _files(task: FilesTask, known: dict, read: bool) -> StudyPairs:
         for name, split in task.evaluation.items()
     ]
     sizes = [size for one in sets for size in one.sizes]
+    splits = zip(task.evaluation.values(), sets, strict=True)
+    in_domain = tuple(size for split, one in splits if split.group == "id" for size in one.sizes)
     about = {"subsets": len(sizes), "largest": max(sizes), "counted": False, "assumed": tuple(assumed)}
+    about |= {"in_domain": in_domain}
     return StudyPairs(Pairs(used, used * train.mean), _together(sets), **about)
 
 

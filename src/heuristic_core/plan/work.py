@@ -15,7 +15,6 @@ from heuristic_core.analysis.triples import triple_sets
 from heuristic_core.config import Study
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.grid import Cell, cells, repeats, spread
-from heuristic_core.config.mechanism import Interpolation, Masks
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.plan.pairs import StudyPairs
 from heuristic_core.plan.shapes import Shape
@@ -118,15 +117,18 @@ def _between(study: Study, shape: Shape, data: StudyPairs, evaluation: Callable[
     """Random masks, and what is between two learned subnetworks, of which each lacks the share of random ones."""
     kept, learned, parts = 1 - study.grid.mid, len(study.grid.seeds), study.mechanism
 
-    def work(name: str, part: Masks | Interpolation, models: int) -> Work:
-        pairs = min(data.evaluation.pairs, (part.pairs or data.evaluation.pairs) * data.subsets)
-        return evaluation(name, (name,), models, kept, pairs)
+    def thinned(limit: int | None, subsets: int, pairs: int) -> int:
+        return min(pairs, (limit or pairs) * subsets)
 
-    if parts.masks:
-        yield work("masks", parts.masks, parts.masks.count + learned)
-    if parts.interpolation:
+    every = data.evaluation.pairs
+    if masks := parts.masks:
+        pairs = thinned(masks.pairs, data.subsets - len(data.in_domain), every - sum(data.in_domain))
+        pairs += sum(min(size, masks.id_pairs or size) for size in data.in_domain)
+        yield evaluation("masks", ("masks",), masks.count + learned, kept, pairs)
+    if between := parts.interpolation:
         apart = round(kept * (1 - kept) * shape.layers * (shape.heads + 1))
-        yield work("interpolation", parts.interpolation, learned + apart + apart * (apart + 1))
+        models = learned + apart + apart * (apart + 1)
+        yield evaluation("interpolation", ("interpolation",), models, kept, thinned(between.pairs, data.subsets, every))
 
 
 def _interventions(study: Study, shape: Shape) -> dict[str, tuple[int, int | None]]:
