@@ -114,6 +114,12 @@ def finetuning_of(w, **changes):
     return block(STUDY.finetune.model_copy(update={"seeds": [int(w.ft_seed)], **changes}))
 
 
+def at_last(part, **settings):
+    """Params of the job that analyses one part of the block `mechanism` on the last checkpoint."""
+    given = {"mechanism": block(STUDY.mechanism, {part}), "analysis": SCORING, "step": STUDY.last_checkpoint}
+    return job(part, **(given | RUN | DEVICE | settings))
+
+
 def asks(rule):
     """The memory and time that a job of `rule` asks of a cluster; twice as much when it is tried a second time."""
     need = NEEDS[rule]

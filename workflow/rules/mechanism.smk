@@ -7,13 +7,6 @@ AT_LAST = {
     "evaluation": rules.encode.output.evaluation,
 }
 
-
-def at_last(part, **settings):
-    """Params of the job that analyses one part of the block `mechanism` on the last checkpoint."""
-    given = {"mechanism": block(STUDY.mechanism, {part}), "analysis": SCORING, "step": STUDY.last_checkpoint}
-    return job(part, **(given | RUN | DEVICE | settings))
-
-
 # The mid-sparsity subnetworks of the last checkpoint whose pruning went well. Table "runs" would say the same, but it is
 # of all sparsities, and with another one of the grid models would run again.
 MID = [f"{L.run}/step{c.step}/s{c.sparsity:g}/seed{c.seed}" for c in spread(STUDY) if c.sparsity == STUDY.grid.mid]
