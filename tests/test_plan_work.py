@@ -122,6 +122,13 @@ def test_random_masks_see_their_own_number_of_in_domain_pairs():
     assert pairs_of(generated, read=False).in_domain == (generated.task.id_pairs,)
 
 
+def test_analyses_of_the_mechanism_keep_no_predictions():
+    parts = Mechanism(masks=Masks(), interpolation=Interpolation(), mediation=Mediation(), paths=Paths())
+    more = PAPER.model_copy(update={"mechanism": parts})
+    disks = [disk(one, BERT, HUNDRED, work_of(one, BERT, HUNDRED))["predictions"] for one in (PAPER, more)]
+    assert disks[0] == disks[1]
+
+
 def test_patched_models_are_counted_where_a_study_has_these_parts():
     """A core of nine heads, as `CORE_SHARE` has it; head 0.0 is among them, so that all of eleven layers are later."""
     assert not {"mediation", "paths"} & by_name(PAPER, BERT, HUNDRED).keys()

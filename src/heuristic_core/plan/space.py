@@ -2,6 +2,7 @@
 
 from heuristic_core.config import Study
 from heuristic_core.config.grid import cells, repeats
+from heuristic_core.config.mechanism import Mechanism
 from heuristic_core.config.tasks import GeneratedTask
 from heuristic_core.plan.pairs import StudyPairs
 from heuristic_core.plan.shapes import Shape
@@ -12,6 +13,7 @@ PREDICTION = 28  # per evaluated pair; most predictions are in a file of their j
 TRACE_ROW, EVERY = 25, 10  # per recorded step of pruning, in three files; every tenth step is recorded
 SMALL = 20_000  # the other files of one subnetwork
 SHOWN = 11e6  # figures, tables, report
+UNKEPT = {*Mechanism.model_fields, "packing"}  # rules whose jobs keep scores, and no predictions
 SENTENCE = 3.5  # per token, of MNLI's sentences in Parquet
 
 
@@ -23,7 +25,8 @@ def disk(study: Study, shape: Shape, data: StudyPairs, work: list[Work]) -> dict
     classes = 3 if isinstance(study.task, GeneratedTask) else len(study.task.labels)
     steps = sum(study.prune.steps_at(cell.sparsity) for cell in grid)
     evaluated = [part for part in work if part.engine == "evaluate" and part.name != "means and logits"]
-    rows = sum(part.pairs * (1 if part.name.endswith(IN_PASSING) else 2) for part in evaluated)
+    kept_pairs = [part for part in evaluated if not UNKEPT.intersection(part.rules)]
+    rows = sum(part.pairs * (1 if part.name.endswith(IN_PASSING) else 2) for part in kept_pairs)
     return {
         "checkpoints": runs * kept * 4 * shape.parameters,
         "sentences and encoded pairs": tokens * (SENTENCE + 6) + pairs * 20,
