@@ -14,6 +14,7 @@ from reduced import OWN, snakemake
 from test_export import SETTINGS
 
 from heuristic_core.common.errors import InputError
+from heuristic_core.figures.targets import TARGETS, unmet
 from heuristic_core.provenance.crate.reading import open_crate
 from heuristic_core.provenance.crate.unpack import unpack
 
@@ -45,6 +46,11 @@ def test_all_that_is_drawn_is_drawn_anew_to_the_same_bytes(archive, found, tmp_p
         assert (root / name).read_bytes() == found[name], name
     assert (root / "report.html").stat().st_size > 1e6
     assert not list(root.glob("mini-bert")) and not list(root.rglob("*.safetensors"))
+
+
+def test_an_archive_has_the_tables_of_all_that_its_study_draws(archive):
+    crate = open_crate(archive)
+    assert {name for name in TARGETS if unmet(name, crate.context, crate.tables) is None} == set(OWN)
 
 
 def test_a_finished_study_is_left_alone(archive, finished):

@@ -30,6 +30,7 @@ MECHANISM: dict[str, tuple[str, ...]] = {
     "mediation": ("mediation",),
     "paths": ("paths",),
 }
+EVERY_TABLE = (*TABLES, *chain(*MECHANISM.values()))
 LESIONED = ("lesions", "lesion_accuracy")  # of studies that fine-tune without heads
 PRETRAINED = ("pretraining_trace", "pretraining_attention")  # of studies that pre-train their model
 RECORDS = "provenance"
@@ -53,7 +54,7 @@ def members(study: Study) -> list[str]:
     ]
     lacking = absent(study)
     paths = [
-        *(layout.table(name) for name in (*TABLES, *chain(*MECHANISM.values())) if name not in lacking),
+        *(layout.table(name) for name in EVERY_TABLE if name not in lacking),
         *drawn,
         *(f"{folder}/subnetwork.json" for folder in folders),
     ]

@@ -15,7 +15,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.config.analysis import Figures
 from heuristic_core.config.blocks import Name
 from heuristic_core.config.context import Context
-from heuristic_core.provenance.crate.members import TABLES
+from heuristic_core.provenance.crate.members import EVERY_TABLE
 
 NAME = "ro-crate-metadata.json"
 SETTINGS, CLAIMS, LOCK = "study.json", "claims.yaml", "envs/requirements.txt"
@@ -36,7 +36,7 @@ class Crate(NamedTuple):
     @property
     def tables(self) -> list[str]:
         """Names of the tables from which everything is drawn; claims are judged again."""
-        return [name for name in TABLES if f"tables/{name}.parquet" in self.files and name != "claims"]
+        return [name for name in EVERY_TABLE if f"tables/{name}.parquet" in self.files and name != "claims"]
 
 
 def open_crate(path: str | Path) -> Crate:
