@@ -1,4 +1,4 @@
-"""Figures of random masks and of what is between two subnetworks."""
+"""Figures of random masks, and of subnetworks between two learned subnetworks."""
 
 import pytest
 from drawn import TABLES, settings

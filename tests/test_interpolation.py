@@ -38,7 +38,7 @@ def predictor(right, template=lambda pair: "one"):
 
 
 def additive(weights):
-    """OOD pairs are right up to the sum of the weights of what is kept, alike on both halves; others always are."""
+    """OOD pairs are right up to the summed weights of kept components, alike on both halves; others always are."""
 
     def right(kept, subset, pair):
         return subset not in ("swap", "verb") or pair // 2 < sum(weights.get(component, 0) for component in kept)

@@ -91,7 +91,7 @@ class Levels:
     def p(self, level: Level, drawn: Drawn) -> np.ndarray:
         """Two-sided p that differences are 0, [k]: Student's t over pairs (templates where a subset has several).
 
-        The standard error is that of the bootstrap draws. p is 1 where nothing differs on any pair, and null where all
+        The bootstrap draws give the standard error. p is 1 where nothing differs on any pair, and null where all
         draws are the same though something does.
         """
         parts, units, weights = self._parts(level, drawn)
