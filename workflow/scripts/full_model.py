@@ -1,8 +1,8 @@
 """What every pruning run of a checkpoint shares: component means, the full model's logits, and its predictions."""
 
-from safetensors.torch import save_file
+from safetensors.torch import save
 
-from heuristic_core.common.atomic import replacing
+from heuristic_core.common.atomic import write_bytes
 from heuristic_core.common.threads import use_threads
 from heuristic_core.evaluation.evaluate import all_logits, predictions
 from heuristic_core.jobs.arguments import Arguments, identity
@@ -43,8 +43,7 @@ def main(arguments=None):
     )
     logits, predicted = (all_logits(model, one) for one in (used, held_out))
     component_means(model, sample, sample.by_length(BATCH_TOKENS[args.device])).save(args.means)
-    with replacing(args.logits) as partial:
-        save_file({"logits": logits}, partial)
+    write_bytes(args.logits, save({"logits": logits}))
     columns = predictions(predicted.numpy(), evaluation)
     write_table("predictions", identity(args).columns(len(evaluation)) | columns, args.predictions)
 

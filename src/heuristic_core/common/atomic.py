@@ -67,3 +67,9 @@ def write_text(path: str | Path, text: str) -> None:
     """Write a whole text file, or none."""
     with replacing(path) as partial:
         partial.write_text(text)
+
+
+def write_bytes(path: str | Path, content: bytes) -> None:
+    """Write a whole file, or none; the way for safetensors, whose own writer leaves a temporary file when killed."""
+    with replacing(path) as partial:
+        partial.write_bytes(content)

@@ -69,6 +69,7 @@ def finetune_to_files(args: Namespace, model, about: Sequence[str], save: Callab
         if step not in kept:
             return []
         folder = unfinished / f"step{step}"
+        shutil.rmtree(folder, ignore_errors=True)  # a run that was killed here leaves temporary files
         save(folder)
         return [path for path in folder.rglob("*") if path.is_file()]
 

@@ -13,7 +13,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from heuristic_core.common.atomic import replacing
+from heuristic_core.common.atomic import write_bytes
 from heuristic_core.common.errors import InputError
 from heuristic_core.models.batches import Batch, PairTensors
 from heuristic_core.models.components import ComponentGrid
@@ -52,10 +52,9 @@ class ComponentMeans:
         return ComponentMeans(*(part.to(model.device, model.dtype) for part in (self.heads, self.mlps)))
 
     def save(self, path: str | Path) -> None:
-        from safetensors.torch import save_file
+        from safetensors.torch import save
 
-        with replacing(path) as partial:
-            save_file({"heads": self.heads, "mlps": self.mlps}, partial)
+        write_bytes(path, save({"heads": self.heads, "mlps": self.mlps}))
 
     @classmethod
     def load(cls, path: str | Path) -> "ComponentMeans":

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from heuristic_core.common.atomic import replacing
+from heuristic_core.common.atomic import write_bytes
 from heuristic_core.common.errors import InputError
 
 Count = int | Mapping[str, int | None] | None  # of pairs of a subset, for all of them or by group
@@ -118,12 +118,11 @@ class Encoded:
         return np.split(flat, self.offsets[1:-1])
 
     def save(self, path: str | Path) -> None:
-        from safetensors.numpy import save_file
+        from safetensors.numpy import save
 
         arrays = {name: np.ascontiguousarray(getattr(self, name)) for name in ARRAYS}
         about = {"subsets": [asdict(s) for s in self.subsets], "templates": self.templates}
-        with replacing(path) as partial:
-            save_file(arrays, partial, {"about": json.dumps(about)})  # one key: several are written in any order
+        write_bytes(path, save(arrays, {"about": json.dumps(about)}))  # one key: several are written in any order
 
     @classmethod
     def load(cls, path: str | Path) -> "Encoded":
