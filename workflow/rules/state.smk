@@ -75,11 +75,8 @@ def check_results():
 
 
 def check_device():
-    """The first job without its GPU would fail, and Snakemake would delete the results that it was to replace.
-
-    Which jobs are to run, nothing public tells in `onstart`.
-    """
-    jobs = workflow.persistence.dag.needrun_jobs() if GPUS and workflow.local_exec else []
+    """The first job without its GPU would fail, and Snakemake would delete the results that it was to replace."""
+    jobs = workflow.dag.needrun_jobs() if GPUS and workflow.local_exec else []
     if any(job.resources.get("gpu") for job in jobs):
         from heuristic_core.models.device import usable_device
 
