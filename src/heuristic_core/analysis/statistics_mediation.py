@@ -16,7 +16,7 @@ from heuristic_core.analysis.statistics_heads import FEWEST_SETS
 def core_cost(evidence: Evidence, group: str = J) -> Estimate:
     """What ablating the whole core costs on a group, points: a cost that is none cannot be mediated."""
     row = on_group(joint_ablation(evidence), group)
-    detail = f"{row['ablation']} ablated: {LABELS[group]} {row['change']:+.1f} points, and a cost is presumed"
+    detail = f"{row['ablation']} ablated: {LABELS[group]} {row['change']:+.1f} points, on which the claim depends"
     known = not pd.isna(row["change_low"])
     ends = (-row["change_high"], -row["change_low"]) if known else (None, None)
     return Estimate(-row["change"], *ends, detail=detail, exact=not known)
