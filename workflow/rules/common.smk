@@ -11,7 +11,7 @@ from snakemake.exceptions import WorkflowError
 from heuristic_core.common.errors import InputError
 from heuristic_core.config import ConfigError, parse_study
 from heuristic_core.config.context import Context
-from heuristic_core.config.grid import cells, closed_blocks, early, repeats, seed_blocks, spread
+from heuristic_core.config.grid import cells, closed_blocks, early, repeats, seed_blocks, spread, surface
 from heuristic_core.config.paths import Layout
 from heuristic_core.figures.targets import TARGETS, module, outputs, shown, unmet
 from heuristic_core.models.folder import local_files
@@ -92,11 +92,16 @@ wildcard_constraints:
     seed=r"\d+",
 
 
+def folders(runs, pattern=L.cell, ft_seed="{ft_seed}"):
+    """Folders of pruning runs, of one fine-tuning run or of any."""
+    named = [{k: f"{v:g}" if isinstance(v, float) else v for k, v in run._asdict().items()} for run in runs]
+    return [pattern.format(ft_seed=ft_seed, **names) for names in named]
+
+
 def folders_of(w):
     """Folders of the subnetworks of one checkpoint, second runs last."""
-    first = [L.cell.format(**w, sparsity=f"{c.sparsity:g}", seed=c.seed) for c in CELLS if c.step == int(w["step"])]
-    again = [L.again.format(**w, sparsity=f"{c.sparsity:g}", seed=c.seed) for c in AGAIN if c.step == int(w["step"])]
-    return first + again
+    first, again = ([c for c in cells if c.step == int(w["step"])] for cells in (CELLS, AGAIN))
+    return folders(first, L.cell, w["ft_seed"]) + folders(again, L.again, w["ft_seed"])
 
 
 def fetched(block):
@@ -114,10 +119,14 @@ def finetuning_of(w, **changes):
     return block(STUDY.finetune.model_copy(update={"seeds": [int(w.ft_seed)], **changes}))
 
 
-def at_last(part, **settings):
-    """Params of the job that analyses one part of the block `mechanism` on the last checkpoint."""
-    given = {"mechanism": block(STUDY.mechanism, {part}), "analysis": SCORING, "step": STUDY.last_checkpoint}
-    return job(part, **(given | RUN | DEVICE | settings))
+def at_last(script, **settings):
+    """Params of a job on the last checkpoint of one fine-tuning run."""
+    return job(script, **(RUN | {"step": STUDY.last_checkpoint} | settings))
+
+
+def mechanism(name, analysis=SCORING, **settings):
+    """Params of a job that runs the last checkpoint for one part of the block `mechanism`."""
+    return at_last(name, **({"mechanism": block(STUDY.mechanism, {name}), "analysis": analysis} | DEVICE | settings))
 
 
 def asks(rule):

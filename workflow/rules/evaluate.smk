@@ -30,13 +30,20 @@ use rule evaluate as evaluate_again with:
         L.log("evaluate/ft{ft_seed}-step{step}-s{sparsity}-seed{seed}-again"),
 
 
+# The last checkpoint of a fine-tuning run, and what an intervention on it reads besides.
+LAST = f"{L.run}/step{STUDY.last_checkpoint}"
+AT_LAST = {
+    "checkpoint": f"{LAST}/checkpoint",
+    "means": f"{LAST}/means.safetensors",
+    "evaluation": rules.encode.output.evaluation,
+}
+
+
 rule ablate:
     input:
-        core=f"{L.run}/core.parquet",
-        checkpoint=f"{L.run}/step{STUDY.last_checkpoint}/checkpoint",
-        means=f"{L.run}/step{STUDY.last_checkpoint}/means.safetensors",
+        **AT_LAST,
+        core=L.core,
         train=rules.encode.output.train,
-        evaluation=rules.encode.output.evaluation,
     output:
         predictions=f"{L.run}/ablation_predictions.parquet",
         sets=f"{L.run}/ablation_sets.parquet",
@@ -47,7 +54,7 @@ rule ablate:
     resources:
         **asks_model("ablate"),
     params:
-        **job(
+        **at_last(
             "ablate",
             analysis=block(
                 STUDY.analysis,
@@ -62,8 +69,6 @@ rule ablate:
                     "subsets",
                 },
             ),
-            **RUN,
-            step=STUDY.last_checkpoint,
             **DEVICE,
         ),
     shell:
@@ -72,13 +77,9 @@ rule ablate:
 
 rule evaluate_controls:
     input:
-        subnetworks=lambda w: [
-            f"{L.run}/step{c.step}/s{c.sparsity:g}/seed{c.seed}/subnetwork.json".format(**w) for c in spread(STUDY)
-        ],
-        checkpoint=f"{L.run}/step{STUDY.last_checkpoint}/checkpoint",
-        means=f"{L.run}/step{STUDY.last_checkpoint}/means.safetensors",
+        **AT_LAST,
+        subnetworks=[f"{folder}/subnetwork.json" for folder in folders(spread(STUDY))],
         train=rules.encode.output.train,
-        evaluation=rules.encode.output.evaluation,
     output:
         predictions=f"{L.run}/control_predictions.parquet",
     log:
@@ -88,11 +89,9 @@ rule evaluate_controls:
     resources:
         **asks_model("evaluate_controls"),
     params:
-        **job(
+        **at_last(
             "evaluate_controls",
             analysis=block(STUDY.analysis, {"control_pairs", "importance_pairs", "seed"}),
-            **RUN,
-            step=STUDY.last_checkpoint,
             **DEVICE,
         ),
     shell:
@@ -101,7 +100,7 @@ rule evaluate_controls:
 
 rule attention:
     input:
-        checkpoint=f"{L.run}/step{STUDY.last_checkpoint}/checkpoint",
+        checkpoint=AT_LAST["checkpoint"],
         tokenizer=rules.encode.output.tokenizer,
         sentences=rules.sentences.output.evaluation,
     output:
@@ -114,11 +113,9 @@ rule attention:
     resources:
         **asks_model("attention"),
     params:
-        **job(
+        **at_last(
             "attention",
             analysis=block(STUDY.analysis, {"attention_pairs", "example_pairs"}),
-            **RUN,
-            step=STUDY.last_checkpoint,
             max_length=STUDY.task.max_length,
             device=STUDY.device,
         ),

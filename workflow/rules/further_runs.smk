@@ -4,9 +4,6 @@ PRUNED = {
     "logits": f"{LAST}/logits.safetensors",
     "train": rules.encode.output.train,
 }
-PART = f"{L.run}/mechanism"
-
-
 CLOSED = closed_blocks(STUDY)
 for number, runs in enumerate(CLOSED):
 
@@ -15,10 +12,10 @@ for number, runs in enumerate(CLOSED):
             f"prune_closed_{number}"
         input:
             **PRUNED,
-            core=f"{L.run}/core.parquet",
+            core=L.core,
         output:
-            subnetworks=[f"{PART}/closed/set{run.set}/seed{run.seed}/subnetwork.json" for run in runs],
-            traces=[f"{PART}/closed/set{run.set}/seed{run.seed}/trace.parquet" for run in runs],
+            subnetworks=[f"{folder}/subnetwork.json" for folder in folders(runs, L.closed)],
+            traces=[f"{folder}/trace.parquet" for folder in folders(runs, L.closed)],
         log:
             L.log(f"prune_closed/ft{{ft_seed}}-{number}"),
         group:
@@ -26,11 +23,9 @@ for number, runs in enumerate(CLOSED):
         resources:
             **asks_model("prune"),
         params:
-            **job(
+            **at_last(
                 "prune_closed",
                 prune=block(STUDY.prune),
-                **RUN,
-                step=STUDY.last_checkpoint,
                 sparsity=STUDY.grid.mid,
                 sets=[run.set for run in runs],
                 seeds=[run.seed for run in runs],
@@ -47,22 +42,14 @@ if STUDY.mechanism.core_free:
     rule core_free:
         input:
             **AT_LAST,
-            core=f"{L.run}/core.parquet",
-            subnetworks=[
-                path
-                for number in range(len(CLOSED))
-                for path in getattr(rules, f"prune_closed_{number}").output.subnetworks
-            ],
-            trace_parts=[
-                path
-                for number in range(len(CLOSED))
-                for path in getattr(rules, f"prune_closed_{number}").output.traces
-            ],
+            core=L.core,
+            subnetworks=[f"{folder}/subnetwork.json" for runs in CLOSED for folder in folders(runs, L.closed)],
+            trace_parts=[f"{folder}/trace.parquet" for runs in CLOSED for folder in folders(runs, L.closed)],
             mid=[f"{folder}/predictions.parquet" for folder in MID],
             components=SOUND,
         output:
-            core_free_runs=f"{PART}/core_free_runs.parquet",
-            core_free=f"{PART}/core_free.parquet",
+            core_free_runs=L.mechanism("core_free_runs"),
+            core_free=L.mechanism("core_free"),
         log:
             L.log("core_free/ft{ft_seed}"),
         group:
@@ -70,15 +57,11 @@ if STUDY.mechanism.core_free:
         resources:
             **asks_model("core_free"),
         params:
-            **job(
+            **mechanism(
                 "core_free",
-                mechanism=block(STUDY.mechanism, {"core_free"}),
-                analysis=block(STUDY.analysis, {"subsets", "class_rule", "bootstrap", "seed", "margin"}),
-                **RUN,
-                step=STUDY.last_checkpoint,
+                block(STUDY.analysis, {"subsets", "class_rule", "bootstrap", "seed", "margin"}),
                 sparsity=STUDY.grid.mid,
                 controller=STUDY.prune.controller,
-                **DEVICE,
             ),
         shell:
             FORK
@@ -89,7 +72,7 @@ if STUDY.mechanism.core_free:
             evaluation=rules.encode.output.evaluation,
             first=f"{LAST}/s{STUDY.grid.high:g}/seed{STUDY.grid.seeds[0]}/subnetwork.json",
         output:
-            packing=f"{PART}/packing.parquet",
+            packing=L.mechanism("packing"),
         log:
             L.log("packing/ft{ft_seed}"),
         group:
@@ -97,13 +80,11 @@ if STUDY.mechanism.core_free:
         resources:
             **asks_model("packing"),
         params:
-            **job(
+            **at_last(
                 "packing",
                 prune=block(STUDY.prune),
                 mechanism=block(STUDY.mechanism, {"core_free"}),
                 analysis=block(STUDY.analysis, {"subsets", "class_rule", "seed"}),
-                **RUN,
-                step=STUDY.last_checkpoint,
                 sparsity=STUDY.grid.high,
                 **DEVICE,
             ),
@@ -118,13 +99,12 @@ if STUDY.mechanism.transplant:
             checkpoints=[f"{L.run}/step{step}/checkpoint" for step in STUDY.grid.checkpoints],
             means=[f"{L.run}/step{step}/means.safetensors" for step in STUDY.grid.checkpoints],
             subnetworks=[
-                f"{L.run}/step{step}/s{STUDY.grid.mid:g}/seed{seed}/subnetwork.json"
-                for step in STUDY.grid.checkpoints
-                for seed in STUDY.grid.curve_seeds
+                f"{folder}/subnetwork.json"
+                for folder in folders(c for c in surface(STUDY) if c.sparsity == STUDY.grid.mid)
             ],
             evaluation=rules.encode.output.evaluation,
         output:
-            transplant=f"{PART}/transplant.parquet",
+            transplant=L.mechanism("transplant"),
         log:
             L.log("transplant/ft{ft_seed}"),
         group:
@@ -151,12 +131,12 @@ if STUDY.mechanism.entry:
         input:
             components=[f"{L.run}/step{step}/components.parquet" for step in STUDY.mechanism.entry.checkpoints],
             pruned=[f"{L.run}/step{step}/runs.parquet" for step in STUDY.mechanism.entry.checkpoints],
-            core=f"{L.run}/core.parquet",
+            core=L.core,
             finetuning=f"{L.run}/accuracy.parquet",
-            counter_heads=f"{PART}/counter_heads.parquet" if STUDY.mechanism.masks else [],
+            counter_heads=L.mechanism("counter_heads") if STUDY.mechanism.masks else [],
         output:
-            entry_frequency=f"{PART}/entry_frequency.parquet",
-            entry=f"{PART}/entry.parquet",
+            entry_frequency=L.mechanism("entry_frequency"),
+            entry=L.mechanism("entry"),
         log:
             L.log("entry/ft{ft_seed}"),
         group:

@@ -1,16 +1,9 @@
 # What depends on the core: interventions on the last checkpoint of every fine-tuning run. A study has those parts of the
 # block `mechanism` that it names; each part writes its tables below {L.run}/mechanism, see MECHANISM in tables.smk.
-LAST = f"{L.run}/step{STUDY.last_checkpoint}"
-AT_LAST = {
-    "checkpoint": f"{LAST}/checkpoint",
-    "means": f"{LAST}/means.safetensors",
-    "evaluation": rules.encode.output.evaluation,
-}
-
 # The mid-sparsity subnetworks of the last checkpoint whose pruning went well. Table "runs" would say the same, but it is
 # of all sparsities, and with another one of the grid models would run again.
-MID = [f"{L.run}/step{c.step}/s{c.sparsity:g}/seed{c.seed}" for c in spread(STUDY) if c.sparsity == STUDY.grid.mid]
-SOUND = f"{L.run}/mechanism/sound_subnetworks.parquet"
+MID = folders(c for c in spread(STUDY) if c.sparsity == STUDY.grid.mid)
+SOUND = L.mechanism("sound_subnetworks")
 
 if STUDY.mechanism.masks or STUDY.mechanism.interpolation or STUDY.mechanism.core_free:
 
@@ -36,16 +29,16 @@ if STUDY.mechanism.masks or STUDY.mechanism.interpolation or STUDY.mechanism.cor
 
 if STUDY.mechanism.masks:
     # Intervals are of what masks score, not of models: they make no model run again.
-    DRAWN_MASKS = STUDY.mechanism.masks.model_copy(update={"bootstrap": 1})
-    DRAWN = STUDY.mechanism.model_copy(update={"masks": DRAWN_MASKS})
+    ONE_RESAMPLE = STUDY.mechanism.masks.model_copy(update={"bootstrap": 1})
+    WITHOUT_INTERVALS = STUDY.mechanism.model_copy(update={"masks": ONE_RESAMPLE})
 
     rule masks:
         input:
             **AT_LAST,
-            core=f"{L.run}/core.parquet",
+            core=L.core,
             components=SOUND,
         output:
-            masks=f"{L.run}/mechanism/random_masks.parquet",
+            masks=L.mechanism("random_masks"),
         log:
             L.log("mechanism/masks-ft{ft_seed}"),
         group:
@@ -53,9 +46,9 @@ if STUDY.mechanism.masks:
         resources:
             **asks_model("masks"),
         params:
-            **at_last(
+            **mechanism(
                 "masks",
-                mechanism=block(DRAWN, {"masks"}),
+                mechanism=block(WITHOUT_INTERVALS, {"masks"}),
                 analysis=block(STUDY.analysis, {"class_rule", "seed", "subsets"}),
             ),
         shell:
@@ -66,9 +59,9 @@ if STUDY.mechanism.masks:
             masks=rules.masks.output.masks,
             components=SOUND,
         output:
-            counter_heads=f"{L.run}/mechanism/counter_heads.parquet",
-            mask_fit=f"{L.run}/mechanism/mask_fit.parquet",
-            mask_tests=f"{L.run}/mechanism/mask_tests.parquet",
+            counter_heads=L.mechanism("counter_heads"),
+            mask_fit=L.mechanism("mask_fit"),
+            mask_tests=L.mechanism("mask_tests"),
         log:
             L.log("mechanism/counter_heads-ft{ft_seed}"),
         group:
@@ -76,12 +69,10 @@ if STUDY.mechanism.masks:
         resources:
             **(asks("core") | AT_GPU),
         params:
-            **job(
+            **at_last(
                 "counter_heads",
                 mechanism=block(STUDY.mechanism, {"masks"}),
                 analysis=block(STUDY.analysis, {"seed", "subsets"}),
-                **RUN,
-                step=STUDY.last_checkpoint,
             ),
         shell:
             FORK
@@ -94,7 +85,7 @@ if STUDY.mechanism.interpolation:
             **AT_LAST,
             components=SOUND,
         output:
-            table=f"{L.run}/mechanism/interpolation.parquet",
+            table=L.mechanism("interpolation"),
         log:
             L.log("mechanism/interpolation-ft{ft_seed}"),
         group:
@@ -102,7 +93,7 @@ if STUDY.mechanism.interpolation:
         resources:
             **asks_model("interpolation"),
         params:
-            **at_last("interpolation"),
+            **mechanism("interpolation"),
         shell:
             FORK
 
@@ -112,10 +103,10 @@ if STUDY.mechanism.mediation:
     rule mediation:
         input:
             **AT_LAST,
-            core=f"{L.run}/core.parquet",
-            counter_heads=f"{L.run}/mechanism/counter_heads.parquet" if STUDY.mechanism.masks else [],
+            core=L.core,
+            counter_heads=L.mechanism("counter_heads") if STUDY.mechanism.masks else [],
         output:
-            mediation=f"{L.run}/mechanism/mediation.parquet",
+            mediation=L.mechanism("mediation"),
         log:
             L.log("mediation/ft{ft_seed}"),
         group:
@@ -123,9 +114,9 @@ if STUDY.mechanism.mediation:
         resources:
             **asks_model("mediation"),
         params:
-            **at_last(
+            **mechanism(
                 "mediation",
-                **({"mechanism": block(DRAWN, {"mediation", "masks"})} if STUDY.mechanism.masks else {}),
+                **({"mechanism": block(WITHOUT_INTERVALS, {"mediation", "masks"})} if STUDY.mechanism.masks else {}),
             ),
         shell:
             FORK
@@ -136,9 +127,9 @@ if STUDY.mechanism.paths:
     rule paths:
         input:
             **AT_LAST,
-            core=f"{L.run}/core.parquet",
+            core=L.core,
         output:
-            paths=f"{L.run}/mechanism/paths.parquet",
+            paths=L.mechanism("paths"),
         log:
             L.log("paths/ft{ft_seed}"),
         group:
@@ -146,6 +137,6 @@ if STUDY.mechanism.paths:
         resources:
             **asks_model("paths"),
         params:
-            **at_last("paths"),
+            **mechanism("paths"),
         shell:
             FORK

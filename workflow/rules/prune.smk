@@ -4,7 +4,7 @@ BLOCKS = [
     (f"prune_{'_'.join(map(str, seeds))}", seeds, [f"{L.step}/s{{sparsity}}/seed{seed}" for seed in seeds], 0)
     for seeds in seed_blocks(STUDY)
 ] + [("prune_again", ["{seed}"], [L.again], 1)]
-for name, seeds, folders, repeat in BLOCKS:
+for name, seeds, cell_folders, repeat in BLOCKS:
 
     rule:
         name:
@@ -15,8 +15,8 @@ for name, seeds, folders, repeat in BLOCKS:
             logits=rules.full_model.output.logits,
             train=rules.encode.output.train,
         output:
-            subnetworks=[f"{folder}/subnetwork.json" for folder in folders],
-            traces=[f"{folder}/trace.parquet" for folder in folders],
+            subnetworks=[f"{folder}/subnetwork.json" for folder in cell_folders],
+            traces=[f"{folder}/trace.parquet" for folder in cell_folders],
         log:
             L.log(f"prune/ft{{ft_seed}}-step{{step}}-s{{sparsity}}-seed{'-'.join(map(str, seeds))}" + "-again" * repeat),
         group:

@@ -28,12 +28,9 @@ rule gather:
 # The heads that subnetworks share depend on the spread and the early ones alone: another sparsity reruns no ablation.
 rule core:
     input:
-        subnetworks=lambda w: [
-            f"{L.run}/step{c.step}/s{c.sparsity:g}/seed{c.seed}/subnetwork.json".format(**w)
-            for c in sorted({*spread(STUDY), *early(STUDY)})
-        ],
+        subnetworks=[f"{folder}/subnetwork.json" for folder in folders(sorted({*spread(STUDY), *early(STUDY)}))],
     output:
-        core=f"{L.run}/core.parquet",
+        core=L.core,
         core_null=f"{L.run}/core_null.parquet",
     log:
         L.log("core/ft{ft_seed}"),
@@ -206,9 +203,9 @@ rule controls:
     input:
         predictions=L.table("control_predictions"),
         learned=[
-            f"{L.run}/step{c.step}/s{c.sparsity:g}/seed{c.seed}/predictions.parquet".format(ft_seed=ft_seed)
+            f"{folder}/predictions.parquet"
             for ft_seed in STUDY.finetune.seeds
-            for c in spread(STUDY)
+            for folder in folders(spread(STUDY), ft_seed=ft_seed)
         ],
     output:
         table=L.table("controls"),

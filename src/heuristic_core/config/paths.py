@@ -47,6 +47,20 @@ class Layout:
         """A cell's second run."""
         return f"{self.cell}/repeat1"
 
+    @property
+    def core(self) -> str:
+        """The heads that a run's subnetworks share."""
+        return f"{self.run}/core.parquet"
+
+    @property
+    def closed(self) -> str:
+        """A pruning run with heads closed."""
+        return f"{self.run}/mechanism/closed/set{{set}}/seed{{seed}}"
+
+    def mechanism(self, name: str) -> str:
+        """A table of what depends on the core, of one fine-tuning run."""
+        return f"{self.run}/mechanism/{name}.parquet"
+
     def table(self, name: str) -> str:
         return f"{self.root}/tables/{name}.parquet"
 
