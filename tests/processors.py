@@ -26,7 +26,8 @@ from transformers.utils import logging as hugging_face_logging
 
 from heuristic_core.analysis.core import core, core_null
 from heuristic_core.analysis.core_seeds import core_seeds
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.analysis.mask_effects import effects
 from heuristic_core.analysis.rank_correlation import rank_correlation
 from heuristic_core.analysis.scores import accuracies
 from heuristic_core.analysis.seeds import mean_interval
@@ -94,6 +95,9 @@ def everything(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
     yield "table", found
     values = made["group_accuracy"]["accuracy"]
     yield "interval", {"accuracy": digest(list(mean_interval(values))), "sd": digest(values.std())}
+    rng = numpy_generator(0, "masks")
+    of_masks = effects(rng.random((60, 8)) < 0.4, rng.normal(size=(60, 3)))
+    yield "effects of heads in random masks", {"beta": digest(of_masks.beta), "p": digest(of_masks.p)}
     for name in FIGURES:
         settings = getattr(STUDY.figures, name).model_copy(update={"dpi": 50})
         save(folder, name, *draw(name, made, settings, CONTEXT), settings)

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from heuristic_core.config import load_study
+from heuristic_core.config.blocks import Finetune
 from heuristic_core.evaluation.attention import map_table, overlap_rows, share_rows
 from heuristic_core.evaluation.evaluate import all_logits, drawn_donors, predictions, subnetwork_logits
 from heuristic_core.evaluation.mediation import mediated_logits
@@ -40,12 +41,14 @@ from heuristic_core.training.finetune import finetune
 
 ROOT = Path(__file__).parent.parent
 STUDY, MADE = load_study(ROOT / "config.yaml"), load_study(ROOT / "config" / "miniature-pretrain.yaml")
-TASK = STUDY.task.model_copy(update={"train_pairs": 200, "id_pairs": 6, "pairs_per_subcase": 1})
-FINETUNE = STUDY.finetune.model_copy(update={"steps": 3, "warmup_steps": 1, "checkpoints": [3], "evaluate_every": 3})
-PRUNE = STUDY.prune.model_copy(update={"rise": 6, "hold": 4, "warmup_steps": 2, "examples": 60, "held_out": 20})
-PRETRAINING = MADE.pretraining.model_copy(update={"steps": 2, "warmup_steps": 1, "measure_every": 2})
+TASK = STUDY.task.model_copy(update={"train_pairs": 120, "id_pairs": 6, "pairs_per_subcase": 1})
+FINETUNE = STUDY.finetune.model_copy(update={"steps": 2, "warmup_steps": 1, "checkpoints": [2], "evaluate_every": 2})
+PRUNE = STUDY.prune.model_copy(update={"rise": 3, "hold": 2, "warmup_steps": 1, "examples": 60, "held_out": 20})
+ONE_STEP = FINETUNE.model_copy(update={"steps": 1, "checkpoints": [1], "evaluate_every": 1})
+PRETRAINING = MADE.pretraining.model_copy(update={"steps": 1, "warmup_steps": 1, "measure_every": 1})
 HELD_OUT = 20  # pairs on which pre-training is measured
 LESION = [(0, 1), (2, 5)]
+CLOSED = (1, 9)  # components
 RUN = Identity("s", "m", "t", 1)
 
 
@@ -64,7 +67,7 @@ class Steps:
         self._words = word_pairs(self._checkpoint, texts[:6], TASK.max_length)
 
     def pretraining(self) -> dict[str, Tensor]:
-        """Two steps from the first weights, measured before and after."""
+        """A step from the first weights, measured before and after."""
         model = masked_language_model(MADE.model, len(self._tokenizer))
         corpus = pretraining.Corpus(PRETRAINING, self._tokenizer, TASK.max_length)
         shares = []
@@ -78,19 +81,19 @@ class Steps:
         return _weights(model) | {"attention": _numbers(shares), "loss": _numbers([run.trace[-1]["loss"]])}
 
     def finetuning(self) -> dict[str, Tensor]:
-        """Three steps from the shipped checkpoint, evaluated before and after; its heads' overlap before."""
+        """Two steps from the shipped checkpoint, evaluated before and after; its heads' overlap before."""
         model = self._start()
         overlap = overlap_rows(RUN, view_of(model.eval()), self._words, STUDY.analysis.overlap_times_uniform)
-        logits = self._finetune(model, "finetuning")
+        logits = self._finetune(model, "finetuning", FINETUNE)
         self._model = view_of(model.eval())
         overlap = {name: _numbers([row[name] for row in overlap]) for name in ("share", "uniform")}
         return _weights(model) | {f"logits {step}": one for step, one in logits.items()} | overlap
 
     def lesion(self) -> dict[str, Tensor]:
-        """The same with two heads closed."""
+        """A step with two heads closed."""
         model = self._start()
         close_heads(model, LESION)
-        self._finetune(model, "lesion")
+        self._finetune(model, "lesion", ONE_STEP)
         return _weights(model)
 
     @cached_property
@@ -120,10 +123,12 @@ class Steps:
         return {"heads": self._means.heads, "mlps": self._means.mlps, "logits": self._logits}
 
     def pruning(self) -> dict[str, Tensor]:
-        """A pass of two seeds, discretised in both ways."""
+        """A pass of two seeds, one of them with heads closed, discretised in both ways."""
         settings = PRUNE.model_copy(update={"discretise": "threshold"})
         inputs, held_out = pruning_inputs(self._model, self._means, self._train, self._logits, settings)
-        runs, found = [PruningRun(STUDY.grid.mid, seed) for seed in STUDY.grid.seeds[:2]], {}
+        closed = ((), CLOSED)
+        runs = [PruningRun(STUDY.grid.mid, *one) for one in zip(STUDY.grid.seeds, closed, strict=False)]
+        found = {}
         for one in prune(inputs, runs, settings, self._folder / "pruning", record_every=1):
             assert one.failed is None
             seed = f"seed {one.run.seed}"
@@ -176,11 +181,11 @@ class Steps:
         labels = list(LABELS)
         return starting_model(STUDY.model, labels, len(self._tokenizer), 0, 1, FINETUNE.dropout)
 
-    def _finetune(self, model, name: str) -> dict[int, Tensor]:
+    def _finetune(self, model, name: str, settings: Finetune) -> dict[int, Tensor]:
         """The logits of every evaluation, by step."""
         found: dict[int, Tensor] = {}
         state = self._folder / name
-        finetune(model, self._train, self._evaluation, FINETUNE, 1, lambda step: None, found.__setitem__, state)
+        finetune(model, self._train, self._evaluation, settings, 1, lambda step: None, found.__setitem__, state)
         return found
 
 
