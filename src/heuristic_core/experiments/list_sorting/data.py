@@ -42,7 +42,7 @@ def drawn(data: Data, count: int, rng: torch.Generator) -> Tensor:
     for position in range(data.length):
         here = position + torch.randint(LARGE, (count,), generator=rng) % (widths - position)
         found.append(left[rows, here])
-        left[rows, here] = left[:, position]
+        left[rows, here] = left[:, position].clone()
     starts = torch.randint(LARGE, (count,), generator=rng) % (data.numbers - widths + 1)
     return torch.stack(found, 1) + starts[:, None]
 

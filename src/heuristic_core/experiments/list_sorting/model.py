@@ -3,8 +3,9 @@
 The parameters of M models are a dict of tensors whose first axis is the model. Names and shapes, with vocabulary
 V = numbers + 1 (the last token is the separator), width d, H heads of width w, and 2 L + 1 positions:
 
-token [M, V, d], position [M, 2 L + 1, d]; norm_gain, norm_bias [M, d]; query, key, value [M, H, d, w] and their biases
-[M, H, w]; output [M, H, w, d], output_bias [M, d]; final_gain, final_bias [M, d]; unembed [M, d, V], unembed_bias [M, V].
+token [M, V, d], position [M, 2 L + 1, d]; norm_gain and norm_bias [M, d]; query, key and value [M, H, d, w] and their
+biases [M, H, w]; output [M, H, w, d], output_bias [M, d]; final_gain and final_bias [M, d]; unembed [M, d, V],
+unembed_bias [M, V]. The last position is only predicted, and its row is never read.
 
 A model without LayerNorm has no `norm_` and no `final_` parameter, one without biases no `_bias`.
 
@@ -94,7 +95,7 @@ def run(parameters: Parameters, tokens: Tensor, heads: Heads | None = None) -> P
 def losses(parameters: Parameters, tokens: Tensor) -> Tensor:
     """Cross-entropy of every list, mean over its L sorted numbers, nats, [M, B]. tokens: as in :func:`logits`."""
     found = logits(parameters, tokens)
-    m, b, length, vocabulary = found.shape
+    m, b, length, _ = found.shape
     targets = tokens[..., length + 1 :].expand(m, b, length)
     each = F.cross_entropy(found.flatten(0, 2), targets.flatten(), reduction="none")
     return each.view(m, b, length).mean(-1)
@@ -131,7 +132,7 @@ def mapped(rows: Tensor, p: Parameters, *names: str) -> Tensor:
 def _looked_up(p: Parameters, tokens: Tensor) -> tuple[Tensor, Tensor]:
     """For the lists: keys and values [M, B, 2 L, 2 H w], and queries beside the residual stream [M, B, L, H w + d]."""
     residual, seen = embedded(p)
-    m, keys, vocabulary, _ = seen.shape
+    keys, vocabulary = seen.shape[1:3]
     length = keys // 2
     keys_values = mapped(seen.flatten(1, 2), p, "key", "value")
     queries = mapped(seen[:, length:].flatten(1, 2), p, "query") * p["query"].shape[-1] ** -0.5
