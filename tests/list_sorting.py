@@ -1,4 +1,4 @@
-"""Tiny list-sorting studies, and a model written plainly, one at a time, for the tests of the list-sorting experiment."""
+"""Tiny list-sorting studies, and one model written plainly, for the tests of the list-sorting experiment."""
 
 import math
 

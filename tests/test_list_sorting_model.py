@@ -1,4 +1,4 @@
-"""The models of the list-sorting experiment against a plain one, one at a time, and what can be changed in their heads."""
+"""The models of the list-sorting experiment against a plain one, and what can be changed in their heads."""
 
 import pytest
 import torch
@@ -59,7 +59,7 @@ def test_gradients_are_those_of_a_plain_model():
 
 
 def test_a_model_is_the_same_bytes_alone_and_among_others_on_its_own_lists():
-    data, parameters, tokens = some()
+    _, parameters, tokens = some()
     both = torch.stack([tokens, tokens.flip(0)])
     together = logits(parameters, both)
     for m in range(2):

@@ -1,4 +1,4 @@
-"""Training of list-sorting models: the same bytes alone, together, at once and cut off, and the optimizers' own rules."""
+"""Training of list-sorting models: the same bytes alone, together, and cut off, and the optimizers' own rules."""
 
 import pytest
 import torch

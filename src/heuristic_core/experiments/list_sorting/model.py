@@ -129,6 +129,11 @@ def mapped(rows: Tensor, p: Parameters, *names: str) -> Tensor:
     return torch.baddbmm(torch.cat([p[f"{name}_bias"].flatten(1) for name in names], -1)[:, None], rows, matrix)
 
 
+def later_keys(length: int) -> Tensor:
+    """What is added to scores, [L, 2 L]: minus infinity where the key comes after the query, else 0."""
+    return torch.full((length, 2 * length), -torch.inf).triu(length + 1)
+
+
 def _looked_up(p: Parameters, tokens: Tensor) -> tuple[Tensor, Tensor]:
     """For the lists: keys and values [M, B, 2 L, 2 H w], and queries beside the residual stream [M, B, L, H w + d]."""
     residual, seen = embedded(p)
@@ -158,8 +163,7 @@ def _attend(p: Parameters, keys_values: Tensor, queries_residual: Tensor, heads:
     keys_values = keys_values.flatten(0, 1).split(w, -1)
     *queries, residual = queries_residual.flatten(0, 1).split([w] * h + [d], -1)
     scores = torch.stack([q @ k.mT for q, k in zip(queries, keys_values[:h], strict=True)])
-    later = torch.full((length, 2 * length), -torch.inf).triu(length + 1)
-    attention = torch.softmax(scores + later, -1)  # [H, M B, L, 2 L]
+    attention = torch.softmax(scores + later_keys(length), -1)  # [H, M B, L, 2 L]
     contexts = torch.cat([a @ v for a, v in zip(attention, keys_values[h:], strict=True)], -1)  # [M B, L, H w]
     used = contexts
     if heads is not None:
