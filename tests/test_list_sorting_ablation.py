@@ -16,10 +16,8 @@ from heuristic_core.experiments.list_sorting.model import logits, run
 def some():
     """Parameters of two models, held-out sequences and training sequences."""
     made = study()
-    found = lists(made.data)
-    return random_parameters(made.data, made.model), *(
-        sequences(part, made.data) for part in (found.held_out, found.train)
-    )
+    train, held_out = (sequences(part, made.data) for part in lists(made.data))
+    return random_parameters(made.data, made.model), held_out, train
 
 
 def of_model(parameters, m):
@@ -41,7 +39,7 @@ def test_rows_are_the_measures_of_a_plain_model_without_the_heads(some):
     rows = ablations(parameters, tokens, training, 0)
     for row in rows:
         if row["kind"] in ("none", "zero"):
-            plain = measures(Plain(parameters, row["model"])(tokens, tuple(row["ablated"])), tokens)
+            plain = measures(Plain(parameters, row["model"])(tokens, tuple(row["ablated"])).detach(), tokens)
             assert {name: row[name] for name in plain} == pytest.approx(plain, abs=1e-5)
 
 

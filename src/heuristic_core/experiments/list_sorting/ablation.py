@@ -1,4 +1,4 @@
-"""What models lose without their heads: each head, and all of them, replaced by zero, its mean, or other lists' contexts.
+"""What models lose without their heads: each head, and all, replaced by zero, its mean, or its context on other lists.
 
 A head's context is what its attention collects, values' bias included, before the output matrix. The mean is over
 sorted numbers of training lists, the same at every position. Resampled contexts are those on a training list in the
@@ -27,15 +27,14 @@ def ablations(parameters: Parameters, tokens: Tensor, training: Tensor, seed: in
     are over and that resampled contexts are drawn from, with replacement, by `seed`.
     """
     heads = parameters["output"].shape[1]
-    donors = training[
-        torch.randint(len(training), (len(tokens),), generator=torch_generator("list sorting donors", seed))
-    ]
+    draws = torch_generator("list sorting donors", seed)
+    donors = training[torch.randint(len(training), (len(tokens),), generator=draws)]
     rows = []
     for m in range(len(parameters["output"])):
         model = {name: value[m : m + 1] for name, value in parameters.items()}
-        means = torch.cat([found.contexts for found, _ in _parts(model, training)], 1).double().mean((1, 2)).float()
+        means = torch.cat([found.contexts for found in _parts(model, training)], 1).double().mean((1, 2)).float()
         replacing = {"zero": torch.zeros_like(means), "mean": means, "resample": donors}
-        found = torch.cat([part.logits for part, _ in _parts(model, tokens)], 1)
+        found = torch.cat([found.logits for found in _parts(model, tokens)], 1)
         rows.append({"model": m, "kind": "none", "ablated": []} | measures(found[0], tokens))
         for kind, reference in replacing.items():
             for ablated in sets_of(heads):
@@ -98,7 +97,6 @@ def calibration_error(confidence: Tensor, right: Tensor) -> float:
     return float(gaps.abs().sum() / len(bins))
 
 
-def _parts(model: Parameters, tokens: Tensor) -> Iterator[tuple[Pass, Tensor]]:
+def _parts(model: Parameters, tokens: Tensor) -> Iterator[Pass]:
     """What a model does on all sequences, part by part."""
-    for part in tokens.split(BATCH):
-        yield run(model, part), part
+    return (run(model, part) for part in tokens.split(BATCH))

@@ -82,7 +82,8 @@ class FoldingError(NamedTuple):
 
 @torch.no_grad()
 def folding_error(parameters: Parameters, tokens: Tensor) -> FoldingError:
-    """What positions and lists' own scales change on lists; tokens: int64, whole sequences [B, 2 L + 1]."""
+    """What positions and lists' own scales change on lists. tokens: int64, whole sequences [B, 2 L + 1]; some hundred
+    are enough, and a folded row for each of their tokens is held at once."""
     p = {name: value.double() for name, value in parameters.items()}
     folded, found = circuits(p, final_scale(p, tokens)), run(p, tokens)
     length = found.attention.shape[-2]
@@ -206,8 +207,11 @@ class ByDistance(NamedTuple):
 
 
 def by_distance(attention: Tensor, tokens: Tensor, numbers: int) -> ByDistance:
-    """Attention by how far the key's number is above the query's. attention: [M, B, H, L, 2 L]; tokens: [B, 2 L + 1]."""
-    m, b, h, length, _ = attention.shape
+    """Attention by how far the key's number is above the query's.
+
+    attention: [M, B, H, L, 2 L]. tokens: int64, whole sequences [B, 2 L + 1].
+    """
+    m, _, h, length, _ = attention.shape
     queries, size = tokens[:, length + 1 : -1], 2 * numbers - 1
     found, pairs = [], []
     for keys in (slice(0, length), slice(length + 1, 2 * length)):
