@@ -3,7 +3,7 @@
 import difflib
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Literal, Union, get_args, get_origin
+from typing import Annotated, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -15,6 +15,8 @@ from heuristic_core.config.mechanism import Mechanism
 from heuristic_core.config.models import AnyModel, NewModel, Pretraining
 from heuristic_core.config.pruning import Prune
 from heuristic_core.config.tasks import GENERATED_SUBSETS, AnyTask, GeneratedTask
+
+Checked = TypeVar("Checked", bound=Block)
 
 
 class ConfigError(InputError):
@@ -152,10 +154,15 @@ class Study(Block):
 
 def parse_study(values: dict, origin: str = "configuration") -> Study:
     """Check `values` (a parsed configuration file). Raises ConfigError with one line per fault."""
+    return checked(Study, values, origin)
+
+
+def checked(kind: type[Checked], values: dict, origin: str) -> Checked:
+    """`values` as a block of `kind`. Raises ConfigError with one line per fault."""
     try:
-        return Study.model_validate(values)
+        return kind.model_validate(values)
     except ValidationError as error:
-        lines = [f"  {_explain(fault)}" for fault in error.errors()]
+        lines = [f"  {_explain(fault, kind)}" for fault in error.errors()]
         raise ConfigError(f"{origin} cannot be run:\n" + "\n".join(dict.fromkeys(lines))) from None
 
 
@@ -183,14 +190,14 @@ def read_values(path: str | Path) -> dict:
     return values
 
 
-def _explain(fault: dict) -> str:
+def _explain(fault: dict, kind: type[Block]) -> str:
     """One pydantic fault as `key = value: what is wrong; what would be right`."""
     loc = fault["loc"]
-    if len(loc) > 1 and loc[0] in ("model", "task"):  # these two are followed by the variant that `source` chose
+    if kind is Study and len(loc) > 1 and loc[0] in ("model", "task"):  # these two have the variant that `source` chose
         loc = (loc[0], *loc[2:])
     key = ".".join(map(str, loc))
     if fault["type"] == "extra_forbidden":
-        return f"{key} = {fault['input']!r}: unknown key; {_known_keys(fault['loc'])}"
+        return f"{key} = {fault['input']!r}: unknown key; {_known_keys(fault['loc'], kind)}"
     if fault["type"] == "missing":
         return f"{key}: missing; this key has no default"
     message = fault["msg"].removeprefix("Value error, ")
@@ -201,10 +208,9 @@ def _explain(fault: dict) -> str:
     return f"{key} = {value}: {message[0].lower()}{message[1:]}"
 
 
-def _known_keys(loc: tuple) -> str:
+def _known_keys(loc: tuple, block: type[Block]) -> str:
     """Which keys are possible where an unknown key was found, the nearest first."""
     *parents, unknown = map(str, loc)
-    block = Study
     for part in parents:
         block = _descend(block, part)
     (block,) = [option for option in _options(block) if option is not type(None)]

@@ -1,0 +1,149 @@
+"""The blocks of a list-sorting study: its data, its model and its training.
+
+Sizes that are defaults are those of the public ARENA sorted-list model.
+"""
+
+from math import floor, perm
+from typing import Annotated, Literal
+
+from pydantic import Field, PositiveInt, model_validator
+
+from heuristic_core.config.blocks import Block, NonNegative, Positive, Seed, Seeds, Share, Steps
+from heuristic_core.config.study import checked
+
+
+class Data(Block):
+    """Lists of distinct numbers from 0 to `numbers` - 1, in random order; each is followed by a separator and by the
+    same numbers in ascending order."""
+
+    numbers: Annotated[int, Field(ge=2, le=10_000)] = Field(
+        51, description="numbers that a list can have; the vocabulary has one token more, the separator"
+    )
+    length: Annotated[int, Field(ge=2, le=1000)] = Field(10, description="numbers of a list")
+    mean_gap: Positive | None = Field(
+        None,
+        description="mean difference between neighbours of a sorted list: a list is drawn within a random window of "
+        "consecutive numbers, whose width follows; default: all numbers, a mean gap of (numbers + 1) / (length + 1)",
+    )
+    train_lists: PositiveInt = Field(150_000, description="lists; one can come twice")
+    held_out_lists: PositiveInt = Field(2000, description="lists to measure on, none of them a training list")
+    seed: Seed = Field(0, description="of the lists, training and held out")
+
+    @model_validator(mode="after")
+    def _lists_exist(self):
+        if self.length > self.numbers:
+            raise ValueError(
+                f"length = {self.length} exceeds numbers = {self.numbers}, but the numbers of a list are distinct; "
+                "lower the one or raise the other"
+            )
+        widest = (self.numbers + 1) / (self.length + 1)
+        if self.mean_gap is not None and not 1 <= self.mean_gap <= widest:
+            raise ValueError(
+                f"mean_gap = {self.mean_gap} is not possible with numbers = {self.numbers} and length = {self.length}; "
+                f"give a number from 1 to {floor(widest * 1e4) / 1e4}"
+            )
+        if 2 * self.held_out_lists > (possible := perm(floor(self.window), self.length)):
+            raise ValueError(
+                f"held_out_lists = {self.held_out_lists} is more than half of the {possible} possible lists, and "
+                "training has the others; lower it, or raise numbers or length"
+            )
+        return self
+
+    @property
+    def window(self) -> float:
+        """Mean width of the window that the numbers of a list are from; between integers, lists have both of them.
+
+        The mean gap of `length` distinct numbers of a window of w is (w + 1) / (length + 1).
+        """
+        gap = self.mean_gap or self.numbers  # too large a gap where none is given
+        return min(self.numbers, gap * (self.length + 1) - 1)
+
+
+class Model(Block):
+    """A transformer of one attention layer, without MLP."""
+
+    heads: PositiveInt = 2
+    width: PositiveInt = Field(96, description="of the residual stream")
+    head_width: PositiveInt = Field(48, description="of queries, keys and values")
+    layer_norm: bool = Field(True, description="before attention and before the unembedding")
+    biases: bool = Field(True, description="of attention, unembedding and LayerNorms")
+
+
+class Training(Block):
+    """Training of one model per seed, all in one pass, at a learning rate that changes linearly."""
+
+    seeds: Annotated[Seeds, Field(min_length=1)] = Field(description="of first weights and of the order of lists")
+    steps: PositiveInt = 7325
+    batch_size: PositiveInt = Field(512, description="lists")
+    optimiser: Literal["adam-l2", "adamw", "adam"] = Field(
+        "adam-l2", description="weight decay: added to the gradient (L2), decoupled from it, none"
+    )
+    weight_decay: NonNegative = 0.005
+    learning_rate: Positive = Field(1e-3, description="of the first step")
+    final_learning_rate: NonNegative = Field(1e-4, description="that the learning rate reaches after the last step")
+    adam_betas: tuple[Share, Share] = Field((0.9, 0.999), strict=False)
+    adam_epsilon: Positive = 1e-8
+    checkpoints: Steps | None = Field(
+        None,
+        description="steps whose weights are kept, beside the first weights and the last; default: a logarithmic grid, "
+        "see `per_decade`",
+    )
+    per_decade: PositiveInt = Field(
+        8, description="kept steps from step 10 to 100, as many from 100 to 1000 and so on, where none are listed"
+    )
+    save_every: PositiveInt = Field(
+        500, description="steps between saved states, from which an interrupted run resumes"
+    )
+
+    @model_validator(mode="after")
+    def _is_possible(self):
+        if self.optimiser == "adam" and self.weight_decay:
+            raise ValueError(
+                f"weight_decay = {self.weight_decay}, but optimiser = 'adam' has none; set weight_decay = 0, or "
+                "optimiser = 'adam-l2' or 'adamw'"
+            )
+        if self.optimiser != "adam" and not self.weight_decay:
+            raise ValueError(f"optimiser = {self.optimiser!r} without weight_decay is 'adam'; name it so")
+        if self.final_learning_rate > self.learning_rate:
+            raise ValueError(
+                f"final_learning_rate = {self.final_learning_rate} exceeds learning_rate = {self.learning_rate}; "
+                "the rate falls, or stays where both are the same"
+            )
+        if self.checkpoints and self.checkpoints[-1] > self.steps:
+            raise ValueError(
+                f"checkpoints: {self.checkpoints[-1]} is beyond the last step; "
+                f"list steps from 1 to steps = {self.steps}, or raise steps"
+            )
+        return self
+
+    @property
+    def kept(self) -> list[int]:
+        """The steps whose weights are kept, ascending, from 0 to the last."""
+        if self.checkpoints:
+            return sorted({0, *self.checkpoints, self.steps})
+        grid, k = {0, self.steps}, 0
+        while (step := round(10 ** (1 + k / self.per_decade))) < self.steps:
+            grid.add(step)
+            k += 1
+        return sorted(grid)
+
+
+class ListSorting(Block):
+    """Data, a model and its training."""
+
+    data: Data = Data()
+    model: Model = Model()
+    training: Training
+
+    @model_validator(mode="after")
+    def _blocks_agree(self):
+        if self.training.batch_size > self.data.train_lists:
+            raise ValueError(
+                f"training.batch_size = {self.training.batch_size} exceeds data.train_lists = {self.data.train_lists}"
+            )
+        return self
+
+
+def parse(values: dict, origin: str = "configuration") -> ListSorting:
+    """Check `values`. Raises ConfigError with one line per fault."""
+    return checked(ListSorting, values, origin)

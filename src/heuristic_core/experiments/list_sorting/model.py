@@ -1,0 +1,182 @@
+"""A transformer of one attention layer that sorts lists, for many models at once.
+
+The parameters of M models are a dict of tensors whose first axis is the model. Names and shapes, with vocabulary
+V = numbers + 1 (the last token is the separator), width d, H heads of width w, and 2 L + 1 positions:
+
+token [M, V, d], position [M, 2 L + 1, d]; norm_gain and norm_bias [M, d]; query, key and value [M, H, d, w] and their
+biases [M, H, w]; output [M, H, w, d], output_bias [M, d]; final_gain and final_bias [M, d]; unembed [M, d, V],
+unembed_bias [M, V]. The last position is only predicted, and its row is never read.
+
+A model without LayerNorm has no `norm_` and no `final_` parameter, one without biases no `_bias`.
+
+What a token gives to attention depends on the token and its position alone. Keys, values and queries are therefore
+computed once for every pair of them, V x 2 L rows, and looked up for the lists, which have more tokens than that.
+Only the positions that predict a sorted number, from the separator on, have queries.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from heuristic_core.common.seeds import torch_generator
+from heuristic_core.experiments.list_sorting.config import Data, Model
+
+Parameters = Mapping[str, Tensor]
+EPSILON = 1e-5  # of the LayerNorms
+
+
+class Heads(NamedTuple):
+    """What takes the place of heads' contexts: ``keep * (context - reference) + reference``.
+
+    keep: 1 keeps a head, 0 replaces it; broadcasts against [M, B, L, H]. reference: against [M, B, L, H, w].
+    """
+
+    keep: Tensor
+    reference: Tensor
+
+
+class Pass(NamedTuple):
+    """logits: [M, B, L, V]. attention: [M, B, H, L, 2 L]. contexts: [M, B, L, H, w], before any intervention."""
+
+    logits: Tensor
+    attention: Tensor
+    contexts: Tensor
+
+
+def shapes(data: Data, model: Model) -> dict[str, tuple[int, ...]]:
+    """The shape of every parameter of one model, by name."""
+    tokens, positions, d = data.numbers + 1, 2 * data.length + 1, model.width
+    head = (model.heads, d, model.head_width)
+    found = {"token": (tokens, d), "position": (positions, d), "norm_gain": (d,), "norm_bias": (d,)}
+    found |= {"query": head, "key": head, "value": head}
+    found |= {f"{name}_bias": (model.heads, model.head_width) for name in ("query", "key", "value")}
+    found |= {"output": (model.heads, model.head_width, d), "output_bias": (d,), "final_gain": (d,), "final_bias": (d,)}
+    found |= {"unembed": (d, tokens), "unembed_bias": (tokens,)}
+    absent = () if model.layer_norm else ("norm_", "final_")
+    return {
+        name: shape
+        for name, shape in found.items()
+        if not name.startswith(absent or "-") and (model.biases or not name.endswith("_bias"))
+    }
+
+
+def initial(data: Data, model: Model, seeds: Sequence[int]) -> dict[str, Tensor]:
+    """Parameters of one model per seed: matrices normal with deviation 0.8 / sqrt(width), gains 1, biases 0.
+
+    This is the initialisation of TransformerLens, in which ARENA's model was made.
+    """
+    made = {}
+    for name, shape in shapes(data, model).items():
+        if name.endswith("_gain"):
+            made[name] = torch.ones(len(seeds), *shape)
+        elif name.endswith("_bias"):
+            made[name] = torch.zeros(len(seeds), *shape)
+        else:
+            std = 0.8 / math.sqrt(model.width)
+            draws = [torch.normal(0.0, std, shape, generator=torch_generator(f"list sorting {name}", s)) for s in seeds]
+            made[name] = torch.stack(draws)
+    return made
+
+
+def logits(parameters: Parameters, tokens: Tensor, heads: Heads | None = None) -> Tensor:
+    """Logits [M, B, L, V] of the L sorted numbers. tokens: int64, whole sequences [B, 2 L + 1], or [M, B, 2 L + 1]."""
+    return run(parameters, tokens, heads).logits
+
+
+def run(parameters: Parameters, tokens: Tensor, heads: Heads | None = None) -> Pass:
+    """A forward pass of every model on `tokens` (see :func:`logits`), with what its heads did."""
+    return _attend(parameters, *_looked_up(parameters, tokens), heads)
+
+
+def losses(parameters: Parameters, tokens: Tensor) -> Tensor:
+    """Cross-entropy of every list, mean over its L sorted numbers, nats, [M, B]. tokens: as in :func:`logits`."""
+    found = logits(parameters, tokens)
+    m, b, length, _ = found.shape
+    targets = tokens[..., length + 1 :].expand(m, b, length)
+    each = F.cross_entropy(found.flatten(0, 2), targets.flatten(), reduction="none")
+    return each.view(m, b, length).mean(-1)
+
+
+def embedded(p: Parameters) -> tuple[Tensor, Tensor]:
+    """Every token at every position that is read, [M, 2 L, V, d]: the residual stream, and what attention sees."""
+    residual = p["token"][:, None] + p["position"][:, :-1, None]
+    if (gain := p.get("norm_gain")) is None:
+        return residual, residual
+    seen = F.layer_norm(residual, residual.shape[-1:], eps=EPSILON) * gain[:, None, None]
+    bias = p.get("norm_bias")
+    return residual, seen if bias is None else seen + bias[:, None, None]
+
+
+def unembedding(p: Parameters) -> tuple[Tensor, Tensor | None]:
+    """The unembedding, [M, d, V], and its bias, [M, V], with the final LayerNorm's gain and bias folded in."""
+    matrix, bias = p["unembed"], p.get("unembed_bias")
+    if (gain := p.get("final_gain")) is None:
+        return matrix, bias
+    if (shift := p.get("final_bias")) is not None:
+        bias = bias + (shift[:, None] @ matrix)[:, 0]
+    return gain[..., None] * matrix, bias
+
+
+def mapped(rows: Tensor, p: Parameters, *names: str) -> Tensor:
+    """Queries, keys or values (`names`) of rows [M, n, d], side by side: [M, n, names x H w]."""
+    matrix = torch.cat([p[name].transpose(1, 2).flatten(2) for name in names], -1)
+    if f"{names[0]}_bias" not in p:
+        return rows @ matrix
+    return torch.baddbmm(torch.cat([p[f"{name}_bias"].flatten(1) for name in names], -1)[:, None], rows, matrix)
+
+
+def later_keys(length: int) -> Tensor:
+    """What is added to scores, [L, 2 L]: minus infinity where the key comes after the query, else 0."""
+    return torch.full((length, 2 * length), -torch.inf).triu(length + 1)
+
+
+def _looked_up(p: Parameters, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    """For the lists: keys and values [M, B, 2 L, 2 H w], and queries beside the residual stream [M, B, L, H w + d]."""
+    residual, seen = embedded(p)
+    keys, vocabulary = seen.shape[1:3]
+    length = keys // 2
+    keys_values = mapped(seen.flatten(1, 2), p, "key", "value")
+    queries = mapped(seen[:, length:].flatten(1, 2), p, "query") * p["query"].shape[-1] ** -0.5
+    residual = residual[:, length:].flatten(1, 2)
+    if "output_bias" in p:
+        residual = residual + p["output_bias"][:, None]
+    return (
+        _rows(keys_values, tokens[..., :keys], vocabulary),
+        _rows(torch.cat([queries, residual], -1), tokens[..., length:keys], vocabulary),
+    )
+
+
+def _rows(table: Tensor, tokens: Tensor, vocabulary: int) -> Tensor:
+    """Rows [M, B, positions, n] of a table [M, positions x V, n], for tokens [(M,) B, positions]."""
+    m, size, _ = table.shape
+    index = tokens + vocabulary * torch.arange(tokens.shape[-1]) + size * torch.arange(m)[:, None, None]
+    return F.embedding(index, table.flatten(0, 1))
+
+
+def _attend(p: Parameters, keys_values: Tensor, queries_residual: Tensor, heads: Heads | None) -> Pass:
+    m, h, w, d = p["output"].shape
+    b, length = queries_residual.shape[1:3]
+    keys_values = keys_values.flatten(0, 1).split(w, -1)
+    *queries, residual = queries_residual.flatten(0, 1).split([w] * h + [d], -1)
+    scores = torch.stack([q @ k.mT for q, k in zip(queries, keys_values[:h], strict=True)])
+    attention = torch.softmax(scores + later_keys(length), -1)  # [H, M B, L, 2 L]
+    contexts = torch.cat([a @ v for a, v in zip(attention, keys_values[h:], strict=True)], -1)  # [M B, L, H w]
+    used = contexts
+    if heads is not None:
+        used = torch.lerp(heads.reference, contexts.view(m, b, length, h, w), heads.keep[..., None])
+    final = torch.baddbmm(
+        residual.reshape(m, b * length, d), used.reshape(m, b * length, h * w), p["output"].flatten(1, 2)
+    )
+    if "final_gain" in p:
+        final = F.layer_norm(final, (d,), eps=EPSILON)
+    matrix, bias = unembedding(p)
+    found = final @ matrix if bias is None else torch.baddbmm(bias[:, None], final, matrix)
+    return Pass(
+        found.view(m, b, length, -1),
+        attention.view(h, m, b, length, 2 * length).permute(1, 2, 0, 3, 4),
+        contexts.view(m, b, length, h, w),
+    )

@@ -1,0 +1,175 @@
+"""Training of many models in one pass, one per seed, with kept checkpoints and resumption.
+
+All parameters are one tensor, a row per model, with one optimizer. Within a step the models' losses are computed one
+after another: at these sizes matrix products take the time, and the activations of one model fit into a processor's
+cache while those of many do not. So a model's bytes do not depend on which others are trained beside it.
+"""
+
+import logging
+import math
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from heuristic_core.common.errors import Diverged
+from heuristic_core.common.progress import Progress
+from heuristic_core.experiments.list_sorting.config import ListSorting, Training
+from heuristic_core.experiments.list_sorting.data import sequences
+from heuristic_core.experiments.list_sorting.model import initial, losses, shapes
+from heuristic_core.training.finetune import Batches
+from heuristic_core.training.saved import digests, load_state, save_state
+
+LOGGER = logging.getLogger(__name__)
+VECTOR = 64  # numbers; rows of whole vectors, so that the optimizer's loops treat every model alike
+
+
+class Trained(NamedTuple):
+    """parameters: of the last step. losses: mean loss of every step before that step, nats, float32 [steps, M]."""
+
+    parameters: dict[str, Tensor]
+    losses: Tensor
+
+
+def train(
+    study: ListSorting,
+    lists: Tensor,
+    keep: Callable[[int, dict[str, Tensor]], Iterable[Path] | None],
+    state: Path | None = None,
+    seeds: Sequence[int] | None = None,
+) -> Trained:
+    """Train a model of every seed on `lists` (int64 [n, L], the training lists), by default those of the study.
+
+    keep: called with the step and copies of all models' parameters for every step of ``study.training.kept``, from 0
+    on. Batches follow a permutation per epoch that depends on the seed and the epoch alone.
+    state: as in :func:`heuristic_core.training.finetune.finetune`; None saves nothing.
+    Raises Diverged, naming seed and step, where a loss is no longer finite; that step changes no weight.
+    """
+    settings = study.training
+    seeds = settings.seeds if seeds is None else seeds
+    learner = Learner(study, seeds)
+    files = learner.load(state)
+    tokens = sequences(lists, study.data)
+    batches = [Batches(len(lists), settings.batch_size, seed) for seed in seeds]
+    progress = Progress("train", settings.steps, learner.step)
+    kept = set(settings.kept)
+    if learner.step == 0:
+        files |= _finished(state, keep(0, learner.parameters))
+    while learner.step < settings.steps:
+        found = learner.advance([tokens[one.at(learner.step)] for one in batches])
+        step = learner.step
+        if step in kept:
+            files |= _finished(state, keep(step, learner.parameters))
+        if state is not None and step % settings.save_every == 0 and step < settings.steps:
+            learner.save(state, files)
+        progress.at(step, loss=float(found.mean()), lr=rate_at(step - 1, settings))
+    return Trained(learner.parameters, learner.losses)
+
+
+class Learner:
+    """All models' parameters, their optimizer, the losses so far, and `step`, the number of steps made."""
+
+    def __init__(self, study: ListSorting, seeds: Sequence[int]):
+        self.step, self.losses = 0, torch.zeros(study.training.steps, len(seeds))
+        self._settings, self._seeds = study.training, seeds
+        self._shapes = shapes(study.data, study.model)
+        size = sum(map(math.prod, self._shapes.values()))
+        self._flat = torch.zeros(len(seeds), size + -size % VECTOR)
+        for name, value in initial(study.data, study.model, seeds).items():
+            self._named(self._flat)[name].copy_(value)
+        self._flat.grad = torch.zeros_like(self._flat)
+        self._models = [self._leaves(m) for m in range(len(seeds))]
+        self._optimizer = optimizer(self._flat, study.training)
+
+    @property
+    def parameters(self) -> dict[str, Tensor]:
+        """A copy of all parameters, each [M, ...]."""
+        return {name: value.clone() for name, value in self._named(self._flat).items()}
+
+    def advance(self, batches: Sequence[Tensor]) -> Tensor:
+        """One step: each model learns from its batch of sequences, int64 [batch, 2 L + 1]. The losses, nats, [M].
+
+        Raises Diverged, and leaves the weights as they were, where a loss is not finite.
+        """
+        self._flat.grad.zero_()
+        found = []
+        for model, tokens in zip(self._models, batches, strict=True):
+            loss = losses(model, tokens).mean()
+            loss.backward()
+            found.append(loss.detach())
+        found = torch.stack(found)
+        if not found.isfinite().all():
+            seed = self._seeds[int((~found.isfinite()).nonzero()[0])]
+            raise Diverged(
+                f"list sorting diverged at step {self.step + 1} with seed {seed}: its loss is not finite. "
+                "Lower training.learning_rate"
+            )
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate_at(self.step, self._settings)
+        self._optimizer.step()
+        self.losses[self.step] = found
+        self.step += 1
+        return found
+
+    def save(self, path: Path, files: dict[str, str]) -> None:
+        """All that is needed to go on, in one file. files: digests of finished files beside it."""
+        (moments,) = self._optimizer.state.values()
+        tensors = {"parameters": self._flat, "losses": self.losses[: self.step]}
+        tensors |= {f"adam.{key}": value for key, value in moments.items()}
+        save_state(path, tensors, {"step": self.step, "seeds": list(self._seeds), "files": files})
+
+    def load(self, path: Path | None) -> dict[str, str]:
+        """Go on from what :func:`save` wrote for these seeds, if anything; the digests of the finished files."""
+        if (found := load_state(path)) is None or found[1]["seeds"] != list(self._seeds):
+            return {}
+        tensors, records = found
+        self.step = records["step"]
+        LOGGER.info("resuming after step %d", self.step)
+        self._flat.copy_(tensors["parameters"])
+        self.losses[: self.step] = tensors["losses"]
+        moments = {name: tensors[f"adam.{name}"] for name in ("step", "exp_avg", "exp_avg_sq")}
+        groups = self._optimizer.state_dict()["param_groups"]
+        self._optimizer.load_state_dict({"state": {0: moments}, "param_groups": groups})
+        return records["files"]
+
+    def _named(self, flat: Tensor) -> dict[str, Tensor]:
+        """Views of rows of parameters, each [rows, ...]."""
+        found, start = {}, 0
+        for name, shape in self._shapes.items():
+            size = math.prod(shape)
+            found[name] = flat[:, start : start + size].unflatten(-1, shape)
+            start += size
+        return found
+
+    def _leaves(self, m: int) -> dict[str, Tensor]:
+        """The parameters of model m, each [1, ...], whose gradients add up in the rows of all."""
+        gradients = self._named(self._flat.grad[m : m + 1])
+        leaves = {name: value.requires_grad_() for name, value in self._named(self._flat[m : m + 1]).items()}
+        for name, leaf in leaves.items():
+            leaf.grad = gradients[name]
+        return leaves
+
+
+def optimizer(parameters: Tensor, settings: Training) -> torch.optim.Optimizer:
+    """Adam with weight decay as `settings` has it, in torch's fused form, which is portable."""
+    kind = torch.optim.AdamW if settings.optimiser == "adamw" else torch.optim.Adam
+    return kind(
+        [parameters],
+        lr=settings.learning_rate,
+        betas=settings.adam_betas,
+        eps=settings.adam_epsilon,
+        weight_decay=settings.weight_decay,
+        fused=True,
+    )
+
+
+def rate_at(step: int, settings: Training) -> float:
+    """The learning rate of step `step` (from 0): linear from the first to the final one."""
+    share = step / settings.steps
+    return (1 - share) * settings.learning_rate + share * settings.final_learning_rate
+
+
+def _finished(state: Path | None, paths: Iterable[Path] | None) -> dict[str, str]:
+    return {} if state is None else digests(state.parent, paths)

@@ -1,0 +1,86 @@
+"""Ablation of list-sorting models' heads, and what is measured of their logits, by hand."""
+
+import math
+
+import pytest
+import torch
+from list_sorting import Plain, random_parameters, study
+
+from heuristic_core.experiments.list_sorting import ablation
+from heuristic_core.experiments.list_sorting.ablation import ablations, calibration_error, measures, without
+from heuristic_core.experiments.list_sorting.data import lists, sequences
+from heuristic_core.experiments.list_sorting.model import logits, run
+
+
+@pytest.fixture(scope="module")
+def some():
+    """Parameters of two models, held-out sequences and training sequences."""
+    made = study()
+    train, held_out = (sequences(part, made.data) for part in lists(made.data))
+    return random_parameters(made.data, made.model), held_out, train
+
+
+def of_model(parameters, m):
+    return {name: value[m : m + 1] for name, value in parameters.items()}
+
+
+def test_there_is_a_row_for_every_head_both_heads_and_every_kind(some):
+    parameters, tokens, training = some
+    rows = ablations(parameters, tokens, training, 0)
+    kinds = [("none", [])] + [(kind, heads) for kind in ("zero", "mean", "resample") for heads in ([0], [1], [0, 1])]
+    assert [(row["model"], row["kind"], row["ablated"]) for row in rows] == [(m, *one) for m in (0, 1) for one in kinds]
+    assert rows == ablations(parameters, tokens, training, 0)
+    other = ablations(parameters, tokens, training, 1)
+    assert {a["kind"] for a, b in zip(rows, other, strict=True) if a != b} == {"resample"}
+
+
+def test_rows_are_the_measures_of_a_plain_model_without_the_heads(some):
+    parameters, tokens, training = some
+    rows = ablations(parameters, tokens, training, 0)
+    for row in rows:
+        if row["kind"] in ("none", "zero"):
+            plain = measures(Plain(parameters, row["model"])(tokens, tuple(row["ablated"])).detach(), tokens)
+            assert {name: row[name] for name in plain} == pytest.approx(plain, abs=1e-5)
+
+
+def test_the_mean_is_over_training_lists_and_positions(some):
+    parameters, tokens, training = some
+    model = of_model(parameters, 1)
+    mean = run(model, training).contexts.double().mean((1, 2))[0].float()
+    expected = measures(without(model, tokens, [0], mean)[0], tokens)
+    row = next(r for r in ablations(parameters, tokens, training, 0) if (r["model"], r["kind"]) == (1, "mean"))
+    assert {name: row[name] for name in expected} == pytest.approx(expected, abs=1e-6)
+
+
+def test_donors_that_are_the_lists_themselves_change_nothing(some, monkeypatch):
+    parameters, tokens, _ = some
+    model = of_model(parameters, 0)
+    torch.testing.assert_close(without(model, tokens, [0, 1], tokens), logits(model, tokens))
+    assert (without(model, tokens, [1], tokens.flip(0)) - logits(model, tokens)).abs().max() > 0.01
+    whole = without(model, tokens, [1], tokens.flip(0))
+    monkeypatch.setattr(ablation, "BATCH", 7)
+    torch.testing.assert_close(without(model, tokens, [1], tokens.flip(0)), whole)
+
+
+def test_measures_by_hand():
+    """Two lists of two of three numbers; tokens 0, 1, 2 and the separator 3, to which no probability goes."""
+    tokens = torch.tensor([[1, 0, 3, 0, 1], [2, 1, 3, 1, 2]])
+    p = torch.tensor(
+        [
+            [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]],  # both right
+            [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]],  # wrong with certainty, right with certainty
+        ]
+    )
+    logits = torch.cat([p.clamp(min=1e-6).log(), torch.full((2, 2, 1), -100.0)], -1)
+    found = measures(logits, tokens)
+    assert found["token_accuracy"] == 0.75 and found["list_accuracy"] == 0.5
+    assert found["loss"] == pytest.approx((2 * math.log(2) + 6 * math.log(10)) / 4, abs=1e-4)
+    assert found["entropy"] == pytest.approx(2 * 1.5 * math.log(2) / 4, abs=1e-4)
+    assert found["confidence"] == pytest.approx(0.75, abs=1e-4)
+    assert found["calibration_error"] == pytest.approx((2 * 0.5 + 1) / 4, abs=1e-4)  # bins of 0.5 and of 1
+
+
+def test_calibration_error():
+    confidence = torch.tensor([0.95, 0.95, 0.95, 0.95, 0.1, 0.1])
+    assert calibration_error(confidence, torch.tensor([1, 1, 1, 0, 0, 0]).bool()) == pytest.approx((0.8 + 0.2) / 6)
+    assert calibration_error(torch.ones(3), torch.ones(3).bool()) == 0

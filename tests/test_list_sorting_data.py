@@ -1,0 +1,100 @@
+"""Lists that a model learns to sort: what their configuration allows, how they are drawn, and their gaps."""
+
+import pytest
+import torch
+from list_sorting import TINY, study
+
+from heuristic_core.config import ConfigError
+from heuristic_core.experiments.list_sorting.config import Data, parse
+from heuristic_core.experiments.list_sorting.data import drawn, gaps, lists, sequences
+
+
+def draw(count: int, **settings):
+    return drawn(Data(held_out_lists=1, **settings), count, torch.Generator().manual_seed(0))
+
+
+def test_a_sequence_is_list_separator_and_sorted_list():
+    found = sequences(torch.tensor([[3, 0, 2]]), Data(numbers=5, length=3, held_out_lists=1))
+    assert found.tolist() == [[3, 0, 2, 5, 0, 2, 3]]
+    assert gaps(torch.tensor([[3, 0, 2]])).tolist() == [[2, 1]]
+
+
+def test_lists_hold_distinct_numbers_and_held_out_ones_are_no_training_lists():
+    data = Data(numbers=5, length=3, train_lists=500, held_out_lists=30)  # of 60 possible ones
+    found = lists(data)
+    train, held_out = ({tuple(row) for row in part.tolist()} for part in found)
+    assert found.train.shape == (500, 3) and found.held_out.shape == (30, 3)
+    assert all(len(set(row)) == 3 and set(row) <= set(range(5)) for row in train | held_out)
+    assert not train & held_out
+    assert len(train) == 60 - len(held_out)  # all others
+
+
+def test_lists_are_a_function_of_the_seed():
+    data = study().data
+    assert all(torch.equal(a, b) for a, b in zip(lists(data), lists(data), strict=True))
+    assert not torch.equal(lists(data).train, lists(data.model_copy(update={"seed": 1})).train)
+
+
+def test_every_list_is_equally_likely():
+    found = draw(60_000, numbers=4, length=2)
+    counts = torch.bincount(found[:, 0] * 4 + found[:, 1], minlength=16).reshape(4, 4)
+    assert counts.diagonal().sum() == 0
+    others = counts[~torch.eye(4, dtype=torch.bool)]
+    assert float(((others - 5000) ** 2 / 5000).sum()) < 31.3  # chi-squared with 11 degrees of freedom, p = 0.001
+
+
+@pytest.mark.parametrize(("mean_gap", "expected"), [(None, 52 / 11), (52 / 11, 52 / 11), (1.0, 1.0), (2.3, 2.3)])
+def test_the_mean_gap_is_what_the_setting_says(mean_gap, expected):
+    found = draw(20_000, numbers=51, length=10, mean_gap=mean_gap)
+    assert int(found.min()) >= 0 and int(found.max()) <= 50
+    assert float(gaps(found).double().mean()) == pytest.approx(expected, abs=0.02)
+    assert int(gaps(found).min()) >= 1
+
+
+def test_a_gap_of_one_draws_neighbours_from_anywhere():
+    found = draw(5000, numbers=6, length=3, mean_gap=1.0)
+    assert {tuple(sorted(row)) for row in found.tolist()} == {(k, k + 1, k + 2) for k in range(4)}
+
+
+def faults(**blocks) -> list[str]:
+    values = {name: block | blocks.get(name, {}) for name, block in TINY.items()}
+    with pytest.raises(ConfigError) as raised:
+        parse(values, "sorting.yaml")
+    return str(raised.value).split("\n")
+
+
+@pytest.mark.parametrize(
+    ("block", "changes", "message"),
+    [
+        ("data", {"length": 13}, "data: length = 13 exceeds numbers = 12, but the numbers of a list are distinct"),
+        ("data", {"mean_gap": 2.7}, "data: mean_gap = 2.7 is not possible .* from 1 to 2.6"),
+        ("data", {"mean_gap": 0.5}, "data: mean_gap = 0.5 is not possible"),
+        (
+            "data",
+            {"numbers": 4, "held_out_lists": 13},
+            "data: held_out_lists = 13 is more than half of the 24 possible",
+        ),
+        ("data", {"lenght": 4}, "data.lenght = 4: unknown key; did you mean length?"),
+        ("data", {"numbers": 1}, "data.numbers = 1: input should be greater than or equal to 2"),
+        ("model", {"heads": 0}, "model.heads = 0"),
+        ("training", {"optimiser": "adam"}, "training: weight_decay = 0.005, but optimiser = 'adam' has none"),
+        ("training", {"weight_decay": 0}, "training: optimiser = 'adam-l2' without weight_decay is 'adam'"),
+        ("training", {"optimiser": "sgd"}, "training.optimiser = 'sgd'"),
+        ("training", {"final_learning_rate": 0.1}, "training: final_learning_rate = 0.1 exceeds learning_rate = 0.001"),
+        ("training", {"checkpoints": [13]}, "training: checkpoints: 13 is beyond the last step"),
+        ("training", {"batch_size": 301}, "training.batch_size = 301 exceeds data.train_lists = 300"),
+        ("training", {"seeds": [1, 1]}, "training.seeds: .* has 1 more than once"),
+    ],
+)
+def test_an_impossible_value_has_one_message(block, changes, message):
+    import re
+
+    first, *lines = faults(**{block: changes})
+    assert first == "sorting.yaml cannot be run:"
+    assert len(lines) == 1 and re.match(f"  {message}", lines[0]), lines
+
+
+def test_checkpoints_are_listed_or_on_a_logarithmic_grid():
+    assert study().training.kept == [0, 4, 8, 12]
+    training = study(training={"checkpoints": None, "per_decade": 2, "steps": 2000}).training
+    assert training.kept == [0, 10, 32, 100, 316, 1000, 2000]
