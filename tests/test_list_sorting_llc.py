@@ -1,4 +1,4 @@
-"""The LLC where it is known: quadratic losses in closed form, singular losses by quadrature, divergence, and devinterp."""
+"""The LLC where it is known: closed forms of quadratic losses, quadrature of singular ones, divergence, devinterp."""
 
 import math
 

@@ -110,6 +110,6 @@ class Stages(Block):
         0.01, description="a fit within this share of a curve's range is exact"
     )
     flat: Annotated[Real, Field(gt=0, lt=1)] = Field(
-        0.25, description="a segment is flat below this share of the slope of a curve that changes evenly throughout"
+        0.5, description="a segment is flat below this share of the slope of a curve that changes evenly throughout"
     )
     bootstrap: PositiveInt = Field(1000, description="resamples of the seeds behind every interval")

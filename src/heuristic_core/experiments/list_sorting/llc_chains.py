@@ -17,6 +17,10 @@ import numpy as np
 
 from heuristic_core.experiments.list_sorting.config_llc import Checks
 
+WHERE = ("distance", "displacement")
+STEADY = ("drift", "r_hat", "step_effect")
+COLUMNS = ("value", "standard_error", *WHERE, *STEADY, "local", "converged", "stable", "reason")
+
 
 class Chain(NamedTuple):
     """One chain of one model.
@@ -59,10 +63,7 @@ def row(full: Sequence[Chain], half: Sequence[Chain], checks: Checks) -> dict:
     full, half: chains of one model at the step size and at half of it. Diagnostics are those of the worst chain. They
     are None where a chain diverged; `stable` and `step_effect` are None where `half` is empty.
     """
-    empty = dict.fromkeys(
-        "value standard_error distance displacement drift r_hat step_effect local converged stable reason".split()
-    )
-    found = empty | {"chains": len(full), "diverged": sum(chain.ended is not None for chain in full)}
+    found = dict.fromkeys(COLUMNS) | {"chains": len(full), "diverged": sum(chain.ended is not None for chain in full)}
     if found["diverged"]:
         return found | {"reason": why_ended(full, checks)}
     means = np.array([chain.values.mean() for chain in full])
