@@ -1,8 +1,8 @@
 """Stages and change points over seeds, and what every curve does in every stage.
 
-A change point over seeds is the geometric mean of those seeds that have it. Its 95 % interval resamples these seeds, and
-reaches at least to the measured steps before and after the mean, as a change cannot be placed within that gap. A curve's
-change in a stage is the mean over the seeds that have stage and curve, from their fits.
+A change point over seeds is the geometric mean of those seeds that have it. Its 95 % interval resamples these seeds.
+The interval reaches at least to the measured steps before and after the mean, as a change cannot be placed within that
+gap. A curve's change in a stage is the mean over the seeds that have stage and curve, from their fits.
 """
 
 import math
@@ -22,7 +22,10 @@ Fits = dict[str, list[Fit | None]]  # by curve, one for each seed
 
 
 def fits_of(steps: Sequence[int], curves: Mapping[str, np.ndarray], settings: Stages) -> Fits:
-    """The fit of every seed's curves. steps: measured, ascending. curves: by name, [seeds, steps], NaN where unknown."""
+    """The fit of every seed's curves.
+
+    steps: measured, ascending, at least 1. curves: by name, [seeds, steps], NaN where unknown.
+    """
     return {name: [fitted(steps, values, settings) for values in curve] for name, curve in curves.items()}
 
 

@@ -1,14 +1,14 @@
 """Change points of curves over training, and three stages: initial learning, head overlap, specialisation.
 
-The rule. A curve of one seed is fitted by a continuous line of segments in the logarithm of the step, with at most three
-knots at measured steps, or by a constant. Of the fits whose BIC is near the lowest, the one with the fewest knots is
-taken. A segment rises or falls if its slope is at least half (`flat`) of that of a curve which goes through the
-range of the fit evenly; otherwise it is flat. Neighbouring segments of one direction are one run. The fall (rise) of a
-curve is the run down (up) with the largest change; where it starts and ends are its change points.
+The rule. A curve of one seed is fitted by a continuous line of segments in the logarithm of the step, with at most
+three knots at measured steps, or by a constant. Of the fits whose BIC is near the lowest, the one with the fewest knots
+is taken. A segment rises or falls if its slope is at least half (`flat`) of that of a curve which goes through the range
+of the fit evenly; otherwise it is flat. Neighbouring segments of one direction are one run. The fall (rise) of a curve
+is the run down (up) with the largest change; where it starts and ends are its change points.
 
 Initial learning: from the first measured step to the end of the loss's fall. Specialisation: the overlap's fall.
-Head overlap: from the end of initial learning to the start of specialisation, if specialisation starts later. A stage
-whose run does not exist, and head overlap where the overlap already falls while the loss does, is missing with a reason.
+Head overlap: from the end of initial learning to the start of specialisation. A stage without its run is missing with a
+reason, and so is head overlap where the overlap starts to fall before the loss has fallen.
 
 Change points are taken seed by seed, as the mean curve of seeds that change at different steps changes more slowly than
 each of them; :mod:`heuristic_core.experiments.list_sorting.stage_tables` has them over seeds.
