@@ -125,7 +125,7 @@ def tables(curves):
     return (
         {(row["stage"], row["point"]): row for row in stage_rows(STEPS, stages, SETTINGS)},
         {(row["curve"], row["run"], row["point"]): row for row in change_rows(STEPS, fits, SETTINGS)},
-        {(row["curve"], row["stage"]): row for row in movement_rows(fits, stages, SETTINGS)},
+        {(row["curve"], row["stage"]): row for row in movement_rows(STEPS, curves, stages, SETTINGS)},
     )
 
 
@@ -152,7 +152,7 @@ def test_seeds_without_a_stage_are_counted_and_none_is_missing():
     curves["llc"] = np.full((3, 16), np.nan)
     rows, changes, moves = tables(curves)
     assert (rows[SPECIALISATION, "start"]["seeds"], rows[SPECIALISATION, "start"]["of"]) == (2, 3)
-    assert moves["llc", LEARNING]["reason"] == "no seed has both the stage and the curve"
+    assert moves["llc", LEARNING]["reason"] == "no seed has the stage and the curve's values at both of its ends"
     assert changes["llc", "fall", "start"]["reason"] == "too few values are known"
     rows, _, moves = tables({"loss": LOSS[None], "overlap": np.full((1, 16), 0.4)})
     gone = rows[OVERLAP, "start"]

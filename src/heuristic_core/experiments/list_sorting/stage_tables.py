@@ -2,7 +2,8 @@
 
 A change point over seeds is the geometric mean of those seeds that have it. Its 95 % interval resamples these seeds.
 The interval reaches at least to the measured steps before and after the mean, as a change cannot be placed within that
-gap. A curve's change in a stage is the mean over the seeds that have stage and curve, from their fits.
+gap. A curve's change in a stage is between its measured values at the stage's ends, which are measured steps: the mean
+over the seeds that have the stage and both values.
 """
 
 import math
@@ -64,19 +65,22 @@ def change_rows(steps: Sequence[int], fits: Fits, settings: Stages) -> list[dict
     return rows
 
 
-def movement_rows(fits: Fits, stages: Sequence[Sequence[Stage]], settings: Stages) -> list[dict]:
+def movement_rows(
+    steps: Sequence[int], curves: Mapping[str, np.ndarray], stages: Sequence[Sequence[Stage]], settings: Stages
+) -> list[dict]:
     """How much every curve changes in every stage: mean over seeds, its interval, and rises, falls or undecided.
 
-    With fewer than two seeds there is no interval, and no direction.
+    steps, curves: as of :func:`fits_of`. With fewer than two seeds there is no interval, and no direction.
     """
-    rows = []
-    for (curve, of_seeds), (at, name) in product(fits.items(), enumerate(STAGES)):
-        have = [(fit, one[at]) for fit, one in zip(of_seeds, stages, strict=True) if fit and one[at].reason is None]
-        changes = np.array([fit.at(stage.end) - fit.at(stage.start) for fit, stage in have])
+    rows, places = [], {step: at for at, step in enumerate(steps)}
+    for (curve, of_seeds), (at, name) in product(curves.items(), enumerate(STAGES)):
+        have = [(values, one[at]) for values, one in zip(of_seeds, stages, strict=True) if one[at].reason is None]
+        changes = np.array([values[places[stage.end]] - values[places[stage.start]] for values, stage in have])
+        changes = changes[np.isfinite(changes)]
         row = {"curve": curve, "stage": name, "seeds": len(changes), "of": len(stages)}
         row |= dict.fromkeys(("change", "low", "high", "direction", "reason"))
         if not len(changes):
-            rows.append(row | {"reason": "no seed has both the stage and the curve"})
+            rows.append(row | {"reason": "no seed has the stage and the curve's values at both of its ends"})
             continue
         row["change"] = float(changes.mean())
         if len(changes) < 2:

@@ -2,9 +2,9 @@
 
 The rule. A curve of one seed is fitted by a continuous line of segments in the logarithm of the step, with at most
 three knots at measured steps, or by a constant. Of the fits whose BIC is near the lowest, the one with the fewest knots
-is taken. A segment rises or falls if its slope is at least half (`flat`) of that of a curve which goes through the range
-of the fit evenly; otherwise it is flat. Neighbouring segments of one direction are one run. The fall (rise) of a curve
-is the run down (up) with the largest change; where it starts and ends are its change points.
+is taken. A segment rises or falls if its slope is at least half (`flat`) of that of a curve which goes through the
+range of the fit evenly; otherwise it is flat. Neighbouring segments of one direction are one run. The fall (rise) of a
+curve is the run down (up) with the largest change; where it starts and ends are its change points.
 
 Initial learning: from the first measured step to the end of the loss's fall. Specialisation: the overlap's fall.
 Head overlap: from the end of initial learning to the start of specialisation. A stage without its run is missing with a
@@ -17,7 +17,7 @@ each of them; :mod:`heuristic_core.experiments.list_sorting.stage_tables` has th
 import math
 from collections.abc import Sequence
 from functools import cache
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -52,19 +52,13 @@ class Fit(NamedTuple):
 
     def run(self, direction: int) -> Run | None:
         """The run of `direction` with the largest change."""
-        found, at = [], 0
-        while at < len(self.directions):
-            end = at
-            while end < len(self.directions) and self.directions[end] == self.directions[at]:
-                end += 1
-            if self.directions[at] == direction:
-                found.append(Run(self.steps[at], self.steps[end], self.values[at], self.values[end]))
-            at = end
+        found = []
+        for own, segments in groupby(range(len(self.directions)), key=self.directions.__getitem__):
+            if own == direction:
+                first, *others = segments
+                last = max(others, default=first) + 1
+                found.append(Run(self.steps[first], self.steps[last], self.values[first], self.values[last]))
         return max(found, key=lambda one: abs(one.after - one.before), default=None)
-
-    def at(self, step: float) -> float:
-        """The fit at a step between its ends."""
-        return float(np.interp(math.log(step), np.log(self.steps), self.values))
 
 
 def fitted(steps: Sequence[float], values: Sequence[float], settings: Stages) -> Fit | None:
@@ -74,18 +68,18 @@ def fitted(steps: Sequence[float], values: Sequence[float], settings: Stages) ->
     """
     values = np.asarray(values, dtype=float)
     known = np.isfinite(values)
-    times, values = np.log(np.asarray(steps, dtype=float)[known]), values[known]
+    steps, values = np.asarray(steps)[known], values[known]
     if len(values) < FEWEST:
         return None
     spread = float(np.ptp(values))
     if spread == 0:
-        return _fit(times, values, (), np.full(2, values[0]), settings)
+        return _fit(steps, values, (), np.full(2, values[0]), settings)
     floor = len(values) * (settings.resolution * spread) ** 2
-    best = [(_bic(max(_square(values - values.mean()), floor), len(values), 1), None, np.full(2, values.mean()))]
+    best = [(_bic(max(_square(values - values.mean()), floor), len(values), 1), (), np.full(2, values.mean()))]
     for knots in range(settings.knots + 1):
         if len(values) < FEWEST + 2 * knots:  # the criterion has no value
             break
-        sets, bases = _bases(tuple(times), knots)
+        sets, bases = _bases(tuple(np.log(steps)), knots)
         missed = _square(values) - ((bases.transpose(0, 2, 1) @ values) ** 2).sum(axis=1)
         at = int(missed.argmin())
         level = bases[at] @ (bases[at].T @ values)
@@ -93,17 +87,18 @@ def fitted(steps: Sequence[float], values: Sequence[float], settings: Stages) ->
         best.append((bic, sets[at], level[[0, *sets[at], -1]]))
     lowest = min(bic for bic, *_ in best)
     _, inner, level = next(one for one in best if one[0] <= lowest + settings.evidence)
-    return _fit(times, values, () if inner is None else inner, level, settings)
+    return _fit(steps, values, inner, level, settings)
 
 
-def _fit(times: np.ndarray, values: np.ndarray, inner: tuple[int, ...], level: np.ndarray, settings: Stages) -> Fit:
-    ends = times[[0, *inner, -1]]
+def _fit(steps: np.ndarray, values: np.ndarray, inner: tuple[int, ...], level: np.ndarray, settings: Stages) -> Fit:
+    times, places = np.log(steps), [0, *inner, -1]
+    ends = times[places]
     spread, length = np.ptp(level), times[-1] - times[0]
     relative = np.diff(level) / np.diff(ends) * length / (spread or 1)
     directions = np.where(np.abs(relative) < settings.flat, 0, np.sign(relative)).astype(int)
     around = _square(values - values.mean())
     explained = 1 - _square(values - np.interp(times, ends, level)) / around if around > 0 else None
-    return Fit(tuple(np.exp(ends).round(6).tolist()), tuple(level.tolist()), tuple(directions.tolist()), explained)
+    return Fit(tuple(steps[places].tolist()), tuple(level.tolist()), tuple(directions.tolist()), explained)
 
 
 def _bic(missed: float, count: int, terms: int) -> float:
