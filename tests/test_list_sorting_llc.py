@@ -1,0 +1,310 @@
+"""The LLC where it is known: closed forms of quadratic losses, quadrature of singular ones, divergence, devinterp."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from pydantic import ValidationError
+
+from heuristic_core.experiments.list_sorting.config_llc import Checks, Langevin, LocalLearning
+from heuristic_core.experiments.list_sorting.llc import local_learning, start_at, walk_of
+from heuristic_core.experiments.list_sorting.llc_chains import Chain, chain_rows, row
+
+SIZE, PRIOR, N_BETA, DRAWS = 1e-3, 100.0, 50.0, 600
+CURVES = torch.logspace(-2, 1.3, 60)  # eigenvalues of the Hessian
+BUT_RAW = {"scaled": None, "tilted": None}
+
+
+def settings(**changes):
+    given = {"raw": Langevin(step_size=SIZE, localisation=PRIOR), "n_beta": N_BETA, "draws": DRAWS, "chains": 3}
+    return LocalLearning(**{**given, **BUT_RAW, "batch_size": 1, "gradient_examples": 1, **changes})
+
+
+def nothing(count, generator):
+    return None
+
+
+def quadratic(curves=CURVES, slope=0.0):
+    return lambda parameters, batch: (curves * parameters["w"] ** 2 / 2 + slope * parameters["w"]).sum(-1)
+
+
+def gibbs(curves, size=SIZE, n_beta=N_BETA, prior=PRIOR):
+    """The LLC of a quadratic loss at its minimum, and its standard error in a chain of `draws` draws times the root.
+
+    Of every direction, u_t = (1 - size a / 2) u_(t-1) + normal(0, size) with a = n_beta h + prior: its variance is
+    1 / (a (1 - size a / 4)), and 1 / a in small steps. The squares of such a chain are correlated as rho^2.
+    """
+    a = n_beta * curves + prior
+    parts = n_beta * curves / 2 / (a * (1 - size * a / 4))
+    square = (1 - size * a / 2) ** 2
+    return float(parts.sum()), math.sqrt(float((2 * parts**2 * (1 + square) / (1 - square)).sum()))
+
+
+@pytest.fixture(scope="module")
+def of_quadratic():
+    return local_learning(quadratic(), {"w": torch.zeros(2, len(CURVES))}, nothing, settings(), [4, 5])
+
+
+def test_a_quadratic_loss_has_the_value_of_the_closed_form(of_quadratic):
+    expected, spread = gibbs(CURVES)
+    error = spread / math.sqrt(3 * DRAWS)
+    for found in of_quadratic.rows:
+        assert found["reason"] is None and found["local"] and found["converged"] and found["stable"]
+        assert abs(found["value"] - expected) < 4 * error
+        assert error / 20 < found["standard_error"] < 4 * error
+        assert found["step_effect"] == pytest.approx(gibbs(CURVES, SIZE / 2)[0] - expected, abs=8 * error)
+    assert expected == pytest.approx(float((N_BETA * CURVES / 2 / (N_BETA * CURVES + PRIOR)).sum()), rel=0.15)
+    assert len(of_quadratic.chains) == 2 * 4
+
+
+def test_what_is_drawn_is_named():
+    """The same seeds give the same bytes, whichever models are in the pass; another seed, others."""
+
+    def of(*seeds, **changes):
+        own = settings(draws=40, **changes)
+        return local_learning(quadratic(), {"w": torch.zeros(len(seeds), len(CURVES))}, nothing, own, seeds)
+
+    both, alone = of(4, 5), of(5)
+    assert of(4, 5) == both
+    assert alone.rows == both.rows[1:] and alone.chains == both.chains[4:]
+    assert of(5, seed=1).chains[0]["mean"] != alone.chains[0]["mean"]
+
+
+def test_scaled_coordinates_count_in_root_mean_squares_of_each_tensor():
+    """Two tensors: one of weights 1/2, one of zeros, whose unit is the floor."""
+    curves = {"a": torch.full((1, 4, 10), 3.0), "b": torch.full((1, 20), 40.0)}
+
+    def losses(parameters, batch):
+        away = {"a": parameters["a"] - 0.5, "b": parameters["b"]}
+        return sum((curves[name] * one**2 / 2).flatten(1).sum(-1) for name, one in away.items())
+
+    own = settings(raw=None, scaled=Langevin(step_size=SIZE, localisation=PRIOR), scale_floor=0.2)
+    start = {"a": torch.full((1, 4, 10), 0.5), "b": torch.zeros(1, 20)}
+    (found,) = local_learning(losses, start, nothing, own, [1]).rows
+    expected, spread = gibbs(torch.cat([torch.full((40,), 3 * 0.5**2), torch.full((20,), 40 * 0.2**2)]))
+    assert abs(found["value"] - expected) < 4 * spread / math.sqrt(3 * DRAWS)
+    assert found["displacement"] < 0.2 and found["start_loss"] == 0
+
+
+def test_tilted_takes_the_slope_at_w0_from_the_loss():
+    """scaled finds a chain that slides down: nonzero mean -n_beta g / a in each direction. tilted does not see it."""
+    langevin = Langevin(step_size=SIZE, localisation=PRIOR)
+    slope = 0.3
+    both = settings(raw=None, scaled=langevin, tilted=langevin, scale_floor=1.0, checks=Checks(largest_rise=9))
+    start = {"w": torch.zeros(1, len(CURVES))}
+    scaled, tilted = local_learning(quadratic(slope=slope), start, nothing, both, [1]).rows
+    expected, spread = gibbs(CURVES)
+    mean = -N_BETA * slope / (N_BETA * CURVES + PRIOR)
+    slid = float((N_BETA * (CURVES * mean**2 / 2 + slope * mean)).sum())
+    error = spread / math.sqrt(3 * DRAWS)
+    assert abs(tilted["value"] - expected) < 4 * error
+    assert slid < -20 * error and scaled["value"] == pytest.approx(expected + slid, abs=30 * error)
+    assert tilted["pull"] == pytest.approx(N_BETA * slope / math.sqrt(PRIOR))
+
+
+def test_batches_are_fresh_shared_by_models_and_paired():
+    """Losses that differ by example in their level alone: pairing leaves none of the difference."""
+    seen = []
+
+    def draw(count, generator):
+        seen.append(torch.randn(count, generator=generator))
+        return 100 * seen[-1]
+
+    def losses(parameters, batch):
+        return quadratic()(parameters, None)[:, None] + batch
+
+    few = settings(draws=40, batch_size=5, gradient_examples=12, checks=Checks(largest_rise=1e4))
+    start = {"w": torch.zeros(2, len(CURVES))}
+    noisy = local_learning(losses, start, draw, few, [1, 2])
+    assert [len(one) for one in seen[:4]] == [5, 5, 2, 5] and len({float(one[0]) for one in seen}) == len(seen)
+    plain = local_learning(quadratic(), start, nothing, few, [1, 2])
+    for a, b in zip(noisy.chains, plain.chains, strict=True):
+        assert a["mean"] == pytest.approx(b["mean"], rel=1e-3)
+
+
+def test_a_singular_loss_has_less_than_half_its_dimension():
+    """Pairs with loss w1^2 w2^2, of LLC 1/2 and not 1, against quadrature of their Gibbs measure.
+
+    Steps are so small that the steepest places that a chain comes to, about 2 n_beta 3^2 (3 prior radii), are stable.
+    """
+    pairs, n_beta = 60, 30.0
+    grid = np.linspace(-6, 6, 1501) ** 2
+    loss = n_beta * np.multiply.outer(grid, grid)
+    weight = np.exp(-loss - np.add.outer(grid, grid) / 2)
+    each = float((weight * loss).sum() / weight.sum())
+
+    def losses(parameters, batch):
+        return (parameters["w"][..., 0] ** 2 * parameters["w"][..., 1] ** 2).sum(-1)
+
+    raw = Langevin(step_size=2e-3, localisation=1.0)
+    own = settings(raw=raw, n_beta=n_beta, burn_in=1000, draws=1000, half_step_chains=0, checks=Checks(largest_rise=9))
+    (found,) = local_learning(losses, {"w": torch.zeros(1, pairs, 2)}, nothing, own, [3]).rows
+    assert each < 0.4 < 1  # a regular loss of two weights
+    assert found["value"] == pytest.approx(pairs * each, rel=0.1)
+    assert found["converged"] and found["stable"] is None
+
+
+def test_flat_directions_add_nothing():
+    curves = torch.cat([torch.full((10,), 5.0), torch.zeros(300)])
+    (found,) = local_learning(quadratic(curves), {"w": torch.zeros(1, 310)}, nothing, settings(), [1]).rows
+    expected, spread = gibbs(curves)
+    assert abs(found["value"] - expected) < 4 * spread / math.sqrt(3 * DRAWS)
+    assert found["value"] < 10 / 2
+
+
+LENIENT = Checks(largest_rise=9, largest_drift=9, largest_r_hat=9)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"raw": Langevin(step_size=9e-3, localisation=PRIOR)}, "3 of 3 chains diverged, the first at step"),
+        ({"checks": Checks(largest_rise=0.01)}, "or rose by more than 0.01 nats"),
+        ({"raw": Langevin(step_size=1.6e-3, localisation=PRIOR)}, "half the step size changes the LLC by"),
+        ({"checks": Checks(largest_distance=0.3)}, "a chain left w0: 0.7"),
+        ({"checks": Checks(largest_drift=1e-5)}, "a chain drifts: its halves differ by"),
+        ({"checks": Checks(largest_r_hat=1.00001)}, "chains disagree: split R-hat 1."),
+    ],
+)
+def test_a_value_whose_chains_fail_is_missing_with_the_reason(changes, reason):
+    curves = torch.logspace(-1, 1.55, 60)
+    own = settings(draws=300, **{"checks": LENIENT, **changes})
+    (found,) = local_learning(quadratic(curves), {"w": torch.zeros(1, 60)}, nothing, own, [1]).rows
+    assert found["value"] is None and found["standard_error"] is None
+    assert reason in found["reason"]
+
+
+def test_chains_far_from_a_small_w0_are_not_local():
+    own = settings(draws=100)
+    (found,) = local_learning(quadratic(), {"w": torch.full((1, 60), 1e-3)}, nothing, own, [1]).rows
+    assert found["value"] is None and "norms of w0 away" in found["reason"]
+
+
+def test_a_model_that_diverges_leaves_the_others_as_they_are():
+    steep = torch.tensor([[2.0], [1e5], [3.0]])
+
+    def of(*at):
+        def losses(parameters, batch):
+            return (steep[list(at)] * parameters["w"] ** 2 / 2).sum(-1)
+
+        return local_learning(losses, {"w": torch.zeros(len(at), 50)}, nothing, settings(draws=50), at)
+
+    together = of(0, 1, 2)
+    assert [row["value"] is None for row in together.rows] == [False, True, False]
+    assert together.rows[1]["diverged"] == 3 and together.rows[1]["distance"] is None
+    assert [chain["mean"] for chain in together.chains if chain["model"] == 1] == [None] * 4
+    assert of(0).rows + of(2).rows == [together.rows[0], together.rows[2]]
+
+
+def test_a_loss_that_is_not_finite_at_w0_is_a_missing_value():
+    (found,) = local_learning(quadratic(), {"w": torch.full((1, 60), torch.nan)}, nothing, settings(), [1]).rows
+    assert found["value"] is None and "the loss at w0 is not finite" in found["reason"]
+
+
+def chain(values, distance=0.5, norm=10.0):
+    return Chain(np.asarray(values, dtype=float), np.full(len(values), distance), norm)
+
+
+def test_diagnostics_of_chains_by_hand():
+    full = [chain([9, 11, 10, 12]), chain([10, 8, 8, 10], 0.6)]
+    found = row(full, [chain([9, 9, 9, 9])], Checks())
+    assert found["value"] == pytest.approx((10.5 + 9) / 2) and found["standard_error"] == pytest.approx(0.75)
+    assert found["drift"] == 1 and found["distance"] == pytest.approx(0.6)
+    assert found["displacement"] == pytest.approx(0.06) and found["step_effect"] == pytest.approx(9 - 9.75)
+    # halves (9, 11), (10, 12), (10, 8), (8, 10): within 2, means 10, 11, 9, 9 of variance 11/12
+    assert found["r_hat"] == pytest.approx(math.sqrt(1 / 2 + 11 / 12 / 2))
+    assert [one["step_size"] for one in chain_rows(full, full[:1])] == ["full", "full", "half"]
+    failed = row(full, [chain([90, 90, 90, 90])._replace(ended=3)], Checks())
+    assert failed["reason"] == "a chain at half the step size diverged" and failed["stable"] is False
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (BUT_RAW | {"raw": None}, "raw, scaled and tilted are all null; give at least one of them"),
+        ({"raw": {"step_size": 1e-2, "localisation": 200.0}}, "step_size must be at most 0.005"),
+        ({"burn_in": 19}, "burn_in = 19 is shorter than 20 steps, in which a chain of raw forgets its start"),
+        ({"chains": 1}, "greater than or equal to 2"),
+        ({"n_beta": 0}, "greater than 0"),
+        ({"checks": {"largest_r_hat": 1}}, "greater than 1"),
+        ({"gamma": 1}, "Extra inputs are not permitted"),
+    ],
+)
+def test_an_impossible_setting_is_one_message(given, message):
+    with pytest.raises(ValidationError) as error:
+        LocalLearning(**given)
+    assert message in str(error.value) and error.value.error_count() == 1
+
+
+def bigrams(parameters, tokens):
+    """Mean cross-entropy of the next token from the present one, [M, B]. tokens: [B, length]."""
+    hidden = parameters["embed"][:, tokens[:, :-1]]
+    logits = hidden @ parameters["unembed"][:, None]
+    targets = tokens[:, 1:].expand(len(logits), -1, -1)
+    each = F.cross_entropy(logits.flatten(0, 2), targets.flatten(), reduction="none")
+    return each.view(targets.shape).mean(-1)
+
+
+class Away(torch.nn.Module):
+    """The loss in the coordinates of an estimator, less that at w0: what devinterp walks in."""
+
+    def __init__(self, start, walk):
+        super().__init__()
+        self.away, self._start, self._walk = torch.nn.Parameter(torch.zeros_like(start.weights)), start, walk
+
+    def forward(self, tokens):
+        def at(away):
+            return bigrams(self._start.layout.parameters(self._start.weights + self._walk.units * away), tokens)
+
+        rise = at(self.away) - at(torch.zeros_like(self.away))
+        slope = 0.0 if self._walk.slope is None else (self._walk.slope * self.away).sum()
+        return (rise - slope).T.expand(-1, tokens.shape[1] - 1)
+
+
+@pytest.mark.slow
+def test_devinterp_agrees(tmp_path):
+    """devinterp 2.0.1 (pip install devinterp==2.0.1) on a small language model that L2 keeps from its minimum."""
+    sampling = pytest.importorskip("devinterp.slt.sampling", reason="devinterp 2.0.1 is not installed")
+    datasets = pytest.importorskip("datasets")
+    generator = torch.Generator().manual_seed(0)
+    chances = torch.rand(8, 8, generator=generator) ** 4
+    tokens = torch.randint(8, (4096, 1), generator=generator)
+    for _ in range(5):
+        tokens = torch.cat([tokens, torch.multinomial(chances[tokens[:, -1]], 1, generator=generator)], 1)
+    model = {"embed": torch.randn(1, 8, 4, generator=generator), "unembed": torch.randn(1, 4, 8, generator=generator)}
+    for one in model.values():
+        one.requires_grad_()
+    optimizer = torch.optim.Adam(model.values(), lr=0.05, weight_decay=0.005)
+    for _ in range(300):
+        optimizer.zero_grad()
+        bigrams(model, tokens).mean().backward()
+        optimizer.step()
+    model = {name: one.detach() for name, one in model.items()}
+
+    langevin = Langevin(step_size=5e-4, localisation=100.0)
+    own = LocalLearning(
+        n_beta=200.0, batch_size=64, raw=langevin, scaled=None, tilted=langevin, draws=800, chains=4,
+        half_step_chains=0, gradient_examples=4096,
+    )  # fmt: skip
+
+    def draw(count, generator):
+        return tokens[torch.randint(len(tokens), (count,), generator=generator)]
+
+    start = start_at(bigrams, model, lambda count, generator: tokens, own.model_copy(update={"batch_size": 4096}))
+    for found in local_learning(bigrams, model, draw, own, [1]).rows:
+        samples = sampling.sample(
+            Away(start, walk_of(found["estimator"], langevin, start, own)),
+            datasets.Dataset.from_dict({"input_ids": tokens.tolist()}).with_format("torch"),
+            {},
+            loss_fn=lambda model, tokens: model(tokens),
+            lr=langevin.step_size, localization=langevin.localisation, n_beta=own.n_beta, batch_size=own.batch_size,
+            num_chains=4, num_draws=own.burn_in + own.draws, num_init_loss_batches=1, device="cpu",
+            match_sampling_input_ids_across_chains=False, output_path=tmp_path / f"{found['estimator']}.zarr",
+        )  # fmt: skip
+        rises = samples.dataset.sampling_loss_micro.values[:, own.burn_in :].mean(axis=(1, 2, 3))
+        theirs, error = own.n_beta * rises.mean(), own.n_beta * rises.std(ddof=1) / 2
+        print(found["estimator"], found["value"], found["standard_error"], theirs, error)
+        assert found["reason"] is None
+        assert abs(found["value"] - theirs) < 4 * math.hypot(error, found["standard_error"]) + 0.02 * theirs

@@ -1,0 +1,169 @@
+"""Change points and stages on curves made for it: with noise, with missing values, without some stage or any."""
+
+import numpy as np
+import pytest
+from amounts import amount
+from pydantic import ValidationError
+
+from heuristic_core.experiments.list_sorting.config_llc import Stages
+from heuristic_core.experiments.list_sorting.stage_tables import (
+    by_seed,
+    change_rows,
+    fits_of,
+    movement_rows,
+    stage_rows,
+)
+from heuristic_core.experiments.list_sorting.stages import (
+    FALL,
+    LEARNING,
+    OVERLAP,
+    RISE,
+    SPECIALISATION,
+    Stage,
+    fitted,
+    stages_of,
+)
+
+SETTINGS = Stages(bootstrap=200)
+STEPS = [10, 16, 25, 40, 63, 100, 160, 250, 400, 630, 1000, 1600, 2500, 4000, 6300, 10000]
+
+
+def curve(*points):
+    """Straight lines in the logarithm of the step between (step, value)."""
+    steps, values = zip(*points, strict=True)
+    return np.interp(np.log(STEPS), np.log(steps), values)
+
+
+def noisy(values, seed, share=0.02):
+    return values + share * np.ptp(values) * np.random.default_rng(seed).normal(size=len(values))
+
+
+LOSS = curve((10, 4.0), (100, 0.1), (10000, 0.04))
+LATE = curve((400, 0.5), (2500, 0.05))  # the overlap: flat until step 400, falls until 2500
+LLC = curve((10, 2.0), (100, 40.0), (400, 40.0), (2500, 15.0), (10000, 15.0))
+
+
+@pytest.mark.parametrize(
+    ("values", "steps", "directions"),
+    [
+        (LOSS, (10, 100, 10000), (FALL, 0)),
+        (LATE, (10, 400, 2500, 10000), (0, FALL, 0)),
+        (LLC, (10, 100, 400, 2500), None),
+        (curve((10, 1.0), (10000, 3.0)), (10, 10000), (RISE,)),
+        (np.full(16, 0.3), (10, 10000), (0,)),
+    ],
+)
+def test_change_points_of_exact_curves_are_found(values, steps, directions):
+    found = fitted(STEPS, values, SETTINGS)
+    if directions is None:  # four change points: three are taken, and the largest runs are right
+        assert found.run(RISE)[:2] == pytest.approx((10, 100))
+        assert found.run(FALL).end in (2500, 4000)
+        return
+    assert found.steps == pytest.approx(steps) and found.directions == directions
+    assert found.values == pytest.approx(np.interp(np.log(steps), np.log(STEPS), values), abs=0.02 * np.ptp(values))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_moves_change_points_by_a_measured_step_at_most(seed):
+    for values, start, end in ((LOSS, 10, 100), (LATE, 400, 2500)):
+        run = fitted(STEPS, noisy(values, seed), SETTINGS).run(FALL)
+        assert abs(STEPS.index(round(run.start)) - STEPS.index(start)) <= 1
+        assert abs(STEPS.index(round(run.end)) - STEPS.index(end)) <= 1
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("count", [9, 12, 16])
+def test_noise_alone_seldom_changes(count):
+    draws = np.random.default_rng(count).normal(size=(amount(400), count))
+    changed = [any(fitted(STEPS[:count], values, SETTINGS).directions) for values in draws]
+    assert np.mean(changed) < 0.14 if len(draws) < 400 else np.mean(changed) < 0.08
+
+
+def test_missing_values_are_left_out():
+    holes = LATE.copy()
+    holes[[0, 4, 9]] = np.nan
+    assert fitted(STEPS, holes, SETTINGS).run(FALL)[:2] == pytest.approx((400, 2500))
+    holes[5:] = np.nan
+    assert fitted(STEPS, holes, SETTINGS) is None
+
+
+def test_the_three_stages():
+    fits = [fitted(STEPS, values, SETTINGS) for values in (LOSS, LATE)]
+    assert stages_of(*fits) == [
+        Stage(LEARNING, 10, pytest.approx(100)),
+        Stage(OVERLAP, pytest.approx(100), pytest.approx(400)),
+        Stage(SPECIALISATION, pytest.approx(400), pytest.approx(2500)),
+    ]
+
+
+def test_a_stage_that_is_not_there_has_a_reason():
+    loss, late, flat, at_once = (
+        fitted(STEPS, values, SETTINGS)
+        for values in (LOSS, LATE, noisy(np.full(16, 0.3), 0) + 0, curve((10, 0.5), (1000, 0.05)))
+    )
+    learning, overlap, special = stages_of(loss, flat)
+    assert learning.reason is None and special.start is None
+    assert special.reason == overlap.reason == "the overlap does not fall"
+    learning, overlap, special = stages_of(loss, at_once)
+    assert special.reason is None and overlap.start is None
+    assert overlap.reason == "the overlap falls from step 10 on, and the loss until step 100"
+    learning, overlap, special = stages_of(flat, None)
+    assert learning.reason == "the loss does not fall"
+    assert overlap.reason == "the loss does not fall; fewer than 5 values of the overlap are known"
+    assert [one.start for one in (learning, overlap, special)] == [None] * 3
+    assert stages_of(flat, late)[2].start == pytest.approx(400)
+
+
+def seeds(*ends):
+    """Overlaps that begin to fall at step 400 and end at these steps, one for each seed."""
+    return np.array([curve((400, 0.5), (end, 0.05)) for end in ends])
+
+
+def tables(curves):
+    fits = fits_of(STEPS, curves, SETTINGS)
+    stages = by_seed(fits)
+    return (
+        {(row["stage"], row["point"]): row for row in stage_rows(STEPS, stages, SETTINGS)},
+        {(row["curve"], row["run"], row["point"]): row for row in change_rows(STEPS, fits, SETTINGS)},
+        {(row["curve"], row["stage"]): row for row in movement_rows(STEPS, curves, stages, SETTINGS)},
+    )
+
+
+def test_intervals_over_seeds():
+    several = seeds(1600, 2500, 2500, 4000, 4000)
+    rows, changes, moves = tables({"loss": np.tile(LOSS, (5, 1)), "overlap": several, "llc": np.tile(LLC, (5, 1))})
+    end = rows[SPECIALISATION, "end"]
+    assert end["step"] == pytest.approx(np.exp(np.log([1600, 2500, 2500, 4000, 4000]).mean()), rel=0.01)
+    assert 1600 <= end["low"] < end["step"] < end["high"] <= 6300 and (end["seeds"], end["of"]) == (5, 5)
+    same = rows[LEARNING, "end"]  # all seeds alike: the interval is the gap between measured steps
+    assert (same["step"], same["low"], same["high"]) == (pytest.approx(100), 63, 160)
+    assert rows[LEARNING, "start"]["low"] == 10
+    assert changes["overlap", "fall", "end"]["step"] == end["step"]
+    assert changes["overlap", "rise", "start"]["reason"] == "no seed's curve has a rise"
+    assert moves["overlap", SPECIALISATION]["direction"] == "falls"
+    assert moves["llc", LEARNING]["direction"] == "rises" and moves["llc", LEARNING]["change"] > 25
+    assert moves["llc", SPECIALISATION]["direction"] == "falls"
+    again, _, _ = tables({"loss": np.tile(LOSS, (5, 1)), "overlap": several})
+    assert again[SPECIALISATION, "end"] == end
+
+
+def test_seeds_without_a_stage_are_counted_and_none_is_missing():
+    curves = {"loss": np.tile(LOSS, (3, 1)), "overlap": np.vstack([seeds(2500, 2500), np.full((1, 16), 0.4)])}
+    curves["llc"] = np.full((3, 16), np.nan)
+    rows, changes, moves = tables(curves)
+    assert (rows[SPECIALISATION, "start"]["seeds"], rows[SPECIALISATION, "start"]["of"]) == (2, 3)
+    assert moves["llc", LEARNING]["reason"] == "no seed has the stage and the curve's values at both of its ends"
+    assert changes["llc", "fall", "start"]["reason"] == "too few values are known"
+    rows, _, moves = tables({"loss": LOSS[None], "overlap": np.full((1, 16), 0.4)})
+    gone = rows[OVERLAP, "start"]
+    assert gone["step"] is None and gone["low"] is None and gone["reason"] == "the overlap does not fall"
+    assert rows[LEARNING, "end"]["seeds"] == 1
+    assert moves["loss", LEARNING]["reason"] == "an interval needs two seeds"
+    assert moves["loss", LEARNING]["direction"] is None
+
+
+def test_settings_have_limits():
+    with pytest.raises(ValidationError, match="less than or equal to 3"):
+        Stages(knots=4)
+    with pytest.raises(ValidationError, match="less than 1"):
+        Stages(flat=1)
