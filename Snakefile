@@ -13,6 +13,10 @@ if "studies" in config:
 
     include: "workflow/rules/studies.smk"
 
+elif config.get("experiment") == "list-sorting":
+
+    include: "workflow/rules/list_sorting.smk"
+
 else:
 
     include: "workflow/rules/common.smk"

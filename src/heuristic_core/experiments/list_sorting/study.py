@@ -1,0 +1,118 @@
+"""A list-sorting study: conditions that differ in data, model or training, and what is measured of each."""
+
+import json
+from typing import Any, Literal
+
+from pydantic import Field, PositiveInt, ValidationError, model_validator
+
+from heuristic_core.config.blocks import Block, Name, Seed
+from heuristic_core.config.study import checked
+from heuristic_core.experiments.list_sorting.config import Data, ListSorting, Model, Training
+from heuristic_core.experiments.list_sorting.config_llc import LocalLearning, Stages
+
+VARIED = ("data", "model", "training")
+
+
+class Measure(Block):
+    """What is measured of every kept checkpoint of every model, on held-out lists."""
+
+    lists: PositiveInt = Field(500, description="held-out lists, the first")
+    mean_lists: PositiveInt = Field(500, description="training lists behind means and resampled contexts, the first")
+    folded_lists: PositiveInt = Field(
+        100, description="held-out lists on which folded matrices are compared, the first"
+    )
+    matrices: PositiveInt = Field(
+        5, description="checkpoints whose QK and OV matrices are kept, evenly over those kept"
+    )
+    seed: Seed = Field(0, description="of the lists whose contexts are resampled")
+
+
+class LlcRuns(LocalLearning):
+    """Where the local learning coefficient is sampled, and how."""
+
+    conditions: list[Name] | None = Field(None, description="conditions; default: all")
+    checkpoints: PositiveInt = Field(8, description="checkpoints of each model, evenly over those kept after step 0")
+
+
+class SortingFigures(Block):
+    """What all figures share."""
+
+    dpi: PositiveInt = Field(200, description="of PNG files")
+    width: PositiveInt = Field(7, description="inches")
+
+
+class SortingStudy(Block):
+    """A study after Urdshals and Urdshals (arXiv 2501.18666)."""
+
+    experiment: Literal["list-sorting"]
+    study: Name = Field(description="name of the study; its results are in <results>/<study>")
+    results: str = Field(
+        "results", pattern=r"^[\w./-]+$", description="folder of all results, relative to the working directory"
+    )
+    arithmetic: Literal["portable", "native"] = Field(
+        "native", description="with which instructions jobs compute, as in studies of the heuristic core"
+    )
+    data: Data = Data()
+    model: Model = Model()
+    training: Training
+    conditions: dict[Name, dict[str, Any]] = Field(
+        {"base": {}},
+        min_length=1,
+        description="name -> changes to the blocks data, model and training above, such as `{data: {numbers: 26}}`",
+    )
+    measure: Measure = Measure()
+    llc: LlcRuns | None = Field(None, description="default: not sampled")
+    stages: Stages = Stages()
+    figures: SortingFigures = SortingFigures()
+
+    @model_validator(mode="after")
+    def _conditions_are_possible(self):
+        for name, changes in self.conditions.items():
+            if unknown := changes.keys() - set(VARIED):
+                raise ValueError(
+                    f"conditions.{name}: {sorted(unknown)[0]} cannot be changed; a condition changes {', '.join(VARIED)}"
+                )
+            try:
+                self.of(name)
+            except ValidationError as error:
+                fault = error.errors()[0]
+                key = ".".join(map(str, ("conditions", name, *fault["loc"])))
+                raise ValueError(f"{key}: {fault['msg'].removeprefix('Value error, ')}") from None
+        if self.llc and (unknown := set(self.llc.conditions or ()) - self.conditions.keys()):
+            raise ValueError(
+                f"llc.conditions: there is no condition {sorted(unknown)[0]!r}; there are {', '.join(self.conditions)}"
+            )
+        return self
+
+    def of(self, condition: str) -> ListSorting:
+        """Data, model and training of a condition. Raises pydantic's ValidationError where they are impossible."""
+        base = json.loads(self.model_dump_json(include=set(VARIED)))
+        return ListSorting.model_validate_json(json.dumps(_over(base, self.conditions[condition])))
+
+    def sampled(self, condition: str) -> list[int]:
+        """The steps of a condition whose local learning coefficient is sampled, ascending."""
+        if self.llc is None or condition not in (self.llc.conditions or self.conditions):
+            return []
+        return evenly([step for step in self.of(condition).training.kept if step], self.llc.checkpoints)
+
+    @property
+    def root(self) -> str:
+        return f"{self.results}/{self.study}"
+
+
+def parse_sorting(values: dict, origin: str = "configuration") -> SortingStudy:
+    """Check `values`. Raises ConfigError with one line per fault."""
+    return checked(SortingStudy, values, origin)
+
+
+def evenly(values: list[int], count: int) -> list[int]:
+    """At most `count` of `values`, the last among them, as even as their positions allow."""
+    last, parts = len(values) - 1, max(min(count, len(values)) - 1, 1)
+    return (
+        [values[i] for i in sorted({round(last * k / parts) for k in range(parts + 1)})] if count > 1 else values[-1:]
+    )
+
+
+def _over(below: dict, above: dict) -> dict:
+    both = {key for key in above if isinstance(above[key], dict) and isinstance(below.get(key), dict)}
+    return below | above | {key: _over(below[key], above[key]) for key in both}

@@ -1,0 +1,110 @@
+"""The schemas of the experiment's tables, as those of :mod:`heuristic_core.tables.schemas`."""
+
+import pyarrow as pa
+
+from heuristic_core.tables.columns import BOOL, INT, REAL, STRING, WHY
+from heuristic_core.tables.schemas import SCHEMAS
+
+CONDITION = {"study": (STRING, "name of the study"), "condition": (STRING, "name of the condition")}
+RUN = CONDITION | {"seed": (INT, "training seed")}
+STEP = {"step": (INT, "training step of the checkpoint; 0: first weights")}
+HEAD = {"head": (INT, "from 0")}
+SCORES = {
+    "loss": (REAL, "cross-entropy of a sorted number, nats"),
+    "token_accuracy": (REAL, "share of sorted numbers whose highest logit is right, 0-1"),
+    "list_accuracy": (REAL, "share of lists all of whose sorted numbers are right, 0-1"),
+    "entropy": (REAL, "of the distribution over tokens, nats"),
+    "confidence": (REAL, "highest probability, mean, 0-1"),
+    "calibration_error": (REAL, "expected calibration error over bins of the highest probability, 0-1"),
+}
+POINT = {
+    "point": (STRING, "start or end"),
+    "step": (REAL, "geometric mean over seeds; null where no seed has it"),
+    "low": (REAL, "95 % interval: bootstrap over seeds, at least the gap between measured steps"),
+    "high": (REAL, "its upper end"),
+    "seeds": (INT, "seeds that have it"),
+    "of": (INT, "seeds"),
+}
+SORTING = {
+    "sorting_conditions": CONDITION | {
+        "numbers": (INT, "numbers that a list can have"),
+        "length": (INT, "numbers of a list"),
+        "mean_gap": (REAL, "mean difference between neighbours of sorted held-out lists"),
+        "heads": (INT, "heads of the model"),
+        "optimiser": (STRING, "adam-l2, adamw or adam"),
+        "weight_decay": (REAL, "0 without"),
+        "steps": (INT, "training steps"),
+    },
+    "sorting_trace": RUN | STEP | {"loss": (REAL, "training loss, mean since the checkpoint before, nats")},
+    "sorting_models": RUN | STEP | SCORES | {
+        "soft_overlap": (REAL, "sum over numbers of the smaller of two heads' positive D over that of the larger; D_h(k) "
+                               "is OV_h[k, k] less the mean of row k; mean over pairs of heads; null of one head"),
+        "both_copy": (REAL, "share of numbers with positive D in both heads, 0-1"),
+        "opposite_sign": (REAL, "share of numbers with positive D in one head and negative D in the other, 0-1"),
+        "splitting": (REAL, "twice the share of numbers that the second head copies alone, 0-1"),
+        "weight_norm": (REAL, "Euclidean norm of all weights"),
+    },
+    "sorting_heads": RUN | STEP | HEAD | {
+        "copying": (REAL, "share of numbers that the head's OV raises most of all numbers, 0-1"),
+        "suppression": (REAL, "share of numbers that it lowers most, 0-1"),
+        "ranges": (INT, "runs of neighbouring numbers that it copies"),
+        "qk_rank": (REAL, "effective rank of the folded QK matrix, rows centred"),
+        "ov_rank": (REAL, "of the folded OV matrix"),
+        "attention_error": (REAL, "total variation between the folded matrix's attention and the model's, 0-1"),
+        "written_error": (REAL, "share of the variance that the head writes to the logits which folded OV does not give"),
+    },
+    "sorting_numbers": RUN | STEP | HEAD | {
+        "number": (INT, "the number attended to"),
+        "d": (REAL, "D_h(k), logits"),
+        "copies": (BOOL, "whether the head raises this number most of all"),
+    },
+    "sorting_matrices": RUN | STEP | HEAD | {
+        "circuit": (STRING, "qk: scores of a query token for a key token; ov: logits that attending to a token adds"),
+        "row": (INT, "token: query (qk), attended to (ov); the last is the separator"),
+        "values": (pa.list_(pa.float32()), "one for each token of the column"),
+    },
+    "sorting_distance": RUN | STEP | HEAD | {
+        "keys": (STRING, "list or sorted: where the key is"),
+        "distance": (INT, "number of the key less number of the query"),
+        "attention": (REAL, "mean share of attention, 0-1; null where no pair has this distance"),
+        "pairs": (INT, "pairs of a query and a key"),
+    },
+    "sorting_ablations": RUN | STEP | {
+        "kind": (STRING, "what takes the heads' place: zero, mean or resample; none: the whole model"),
+        "ablated": (STRING, "the heads, such as 0 or 0+1; empty: none"),
+    } | SCORES,
+    "sorting_llc": RUN | STEP | {
+        "estimator": (STRING, "raw, scaled (weights in units of their tensor's size) or tilted (scaled, without the "
+                              "loss's linear term at w0)"),
+        "start_loss": (REAL, "loss at w0, nats"),
+        "pull": (REAL, "of the linear term: how far it moves a direction without curvature, prior radii"),
+        "value": (REAL, "local learning coefficient; null where a check fails"),
+        "standard_error": (REAL, "over chains"),
+        "distance": (REAL, "root mean square distance from w0 of the farthest chain, prior radii"),
+        "displacement": (REAL, "the same in norms of w0"),
+        "drift": (REAL, "second half less first half of the chain with the largest"),
+        "r_hat": (REAL, "split R-hat over chains"),
+        "step_effect": (REAL, "value at half the step size less value"),
+        "local": (BOOL, "chains stay near w0"),
+        "converged": (BOOL, "halves and chains agree"),
+        "stable": (BOOL, "half the step size gives the same; null where not asked"),
+        "chains": (INT, "chains"),
+        "diverged": (INT, "chains that diverged"),
+    } | WHY,
+    "sorting_stages": CONDITION | {"stage": (STRING, "initial learning, head overlap or specialisation")} | POINT | WHY,
+    "sorting_changes": CONDITION | {
+        "curve": (STRING, "loss, overlap or llc with its estimator"),
+        "run": (STRING, "fall or rise: the largest of the curve"),
+    } | POINT | WHY,
+    "sorting_movements": CONDITION | {
+        "curve": (STRING, "loss, overlap or llc with its estimator"),
+        "stage": (STRING, "as of sorting_stages"),
+        "seeds": (INT, "seeds that have the stage and both values"),
+        "of": (INT, "seeds"),
+        "change": (REAL, "value at the stage's end less value at its start, mean over seeds"),
+        "low": (REAL, "95 % interval over seeds"),
+        "high": (REAL, "its upper end"),
+        "direction": (STRING, "rises, falls or undecided"),
+    } | WHY,
+}  # fmt: skip
+SCHEMAS.update(SORTING)  # so that the shared functions read and write them

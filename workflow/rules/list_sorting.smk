@@ -1,0 +1,5 @@
+# The experiment "list-sorting".
+include: "list_sorting/common.smk"
+include: "state.smk"
+include: "list_sorting/models.smk"
+include: "list_sorting/tables.smk"

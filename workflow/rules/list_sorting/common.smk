@@ -1,0 +1,44 @@
+# The checked list-sorting study, and where its results are.
+import os
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+from heuristic_core.config import ConfigError
+from heuristic_core.experiments.list_sorting.layout import Layout
+from heuristic_core.experiments.list_sorting.study import parse_sorting
+
+try:
+    STUDY = parse_sorting(dict(config), os.path.relpath(workflow.configfiles[-1]))
+except ConfigError as error:
+    raise WorkflowError(str(error)) from None
+
+COMPUTES = STUDY.arithmetic
+GPUS = 0  # models of 50,000 parameters: a processor's cores are enough
+
+
+include: "../jobs.smk"
+
+
+L = Layout.of(STUDY)
+CONDITIONS = list(STUDY.conditions)
+KEPT = {name: STUDY.of(name).training.kept for name in CONDITIONS}
+SAMPLED = [(name, step) for name in CONDITIONS for step in STUDY.sampled(name)]
+ABSENT = {}
+MEASURED = ("models", "heads", "ablations", "numbers", "matrices", "distance")
+
+
+wildcard_constraints:
+    condition="|".join(CONDITIONS),
+    step=r"\d+",
+
+
+def of_condition(script, **settings):
+    """Params of a job about one condition. Other conditions are no part of it: adding one reruns none."""
+    named = {"study": STUDY.study, "condition": lambda w: w.condition}
+    return job(script, sorting=lambda w: block(STUDY.of(w.condition)), **named, **settings)
+
+
+def checkpoints(w):
+    """The weights of a condition at every kept step."""
+    return [L.checkpoint.format(condition=w.condition, step=step) for step in KEPT[w.condition]]
