@@ -10,8 +10,8 @@ from safetensors.torch import save
 from heuristic_core.common.atomic import write_bytes
 from heuristic_core.common.errors import Diverged
 from heuristic_core.common.threads import use_threads
-from heuristic_core.experiments.list_sorting.config import ListSorting
 from heuristic_core.experiments.list_sorting.conditions import about
+from heuristic_core.experiments.list_sorting.config import ListSorting
 from heuristic_core.experiments.list_sorting.data import lists
 from heuristic_core.experiments.list_sorting.training import train
 from heuristic_core.jobs.arguments import Arguments
