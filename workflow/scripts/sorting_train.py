@@ -2,6 +2,7 @@
 saved state."""
 
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import torch
@@ -59,7 +60,7 @@ def trace(study: ListSorting, losses: torch.Tensor, named: dict) -> list[dict]:
     return [
         {**named, "seed": seed, "step": step, "loss": float(losses[before:step, m].double().mean())}
         for m, seed in enumerate(study.training.seeds)
-        for before, step in zip(kept, kept[1:], strict=False)
+        for before, step in pairwise(kept)
     ]
 
 

@@ -70,7 +70,7 @@ class SortingStudy(Block):
         for name, changes in self.conditions.items():
             if unknown := changes.keys() - set(VARIED):
                 raise ValueError(
-                    f"conditions.{name}: {sorted(unknown)[0]} cannot be changed; a condition changes {', '.join(VARIED)}"
+                    f"conditions.{name}: {sorted(unknown)[0]} cannot be changed; it can change {', '.join(VARIED)}"
                 )
             try:
                 self.of(name)

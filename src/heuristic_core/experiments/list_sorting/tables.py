@@ -37,7 +37,7 @@ SORTING = {
     },
     "sorting_trace": RUN | STEP | {"loss": (REAL, "training loss, mean since the checkpoint before, nats")},
     "sorting_models": RUN | STEP | SCORES | {
-        "soft_overlap": (REAL, "sum over numbers of the smaller of two heads' positive D over that of the larger; D_h(k) "
+        "soft_overlap": (REAL, "sum over numbers of the smaller of two heads' positive D over the larger one; D_h(k) "
                                "is OV_h[k, k] less the mean of row k; mean over pairs of heads; null of one head"),
         "both_copy": (REAL, "share of numbers with positive D in both heads, 0-1"),
         "opposite_sign": (REAL, "share of numbers with positive D in one head and negative D in the other, 0-1"),
@@ -51,7 +51,7 @@ SORTING = {
         "qk_rank": (REAL, "effective rank of the folded QK matrix, rows centred"),
         "ov_rank": (REAL, "of the folded OV matrix"),
         "attention_error": (REAL, "total variation between the folded matrix's attention and the model's, 0-1"),
-        "written_error": (REAL, "share of the variance that the head writes to the logits which folded OV does not give"),
+        "written_error": (REAL, "share of the variance that the head writes to the logits that folded OV misses"),
     },
     "sorting_numbers": RUN | STEP | HEAD | {
         "number": (INT, "the number attended to"),
