@@ -84,7 +84,7 @@ def classifier(size: Size) -> BertForSequenceClassification:
 
 
 def pair_lengths(kind: str, count: int, longest: int) -> tuple[np.ndarray, str]:
-    """Tokens of so many pairs, special ones included, and where they come from.
+    """Tokens of `count` pairs, special ones included, and where they come from.
 
     kind: "generated", 7 to 17 tokens as in the miniature's language, or a key of `LENGTHS`.
     """
@@ -104,7 +104,7 @@ def pair_lengths(kind: str, count: int, longest: int) -> tuple[np.ndarray, str]:
 
 
 def sentence_pairs(lengths: np.ndarray, size: Size) -> list[dict]:
-    """Rows of table `sentences` that come to so many tokens with the tokenizer of :func:`tokenizer_of`."""
+    """Rows of table `sentences` that come to `lengths` tokens with the tokenizer of :func:`tokenizer_of`."""
     rng = np.random.default_rng(1)
     rows = []
     for length in lengths:

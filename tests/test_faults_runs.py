@@ -157,7 +157,7 @@ def test_results_without_records_are_told(copy):
     assert "Nothing to be done" in text
 
 
-def test_results_of_an_older_version_are_made_anew(copy):
+def test_results_of_an_older_version_are_made_again(copy):
     """Their records name other code. Of one rule: what follows from it is planned, too, and nothing before it."""
     changed = 0
     for path in (copy / ".snakemake" / "metadata").rglob("*"):

@@ -69,7 +69,7 @@ def test_undefined_sizes_are_crosses_and_missing_ones_gaps(drawn):
     assert only(points, state="missing")[["step", "group"]].drop_duplicates().values.tolist() == [[30, "id"]]
     crosses = [c.get_offsets().tolist() for ax in figure.axes for c in ax.collections if isinstance(c, PathCollection)]
     assert crosses == [[[10.0, 0.0]], [[10.0, 0.0]]]
-    assert "undefined: full model at or below 3 %" in texts(figure)
+    assert "undefined: full model not clearly above 3 %" in texts(figure)
 
 
 def test_the_floor_of_each_grid_is_a_line(drawn):

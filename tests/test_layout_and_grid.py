@@ -1,4 +1,4 @@
-"""Which subnetworks a study has, and where its results lie."""
+"""Which subnetworks a study has, and where its results are."""
 
 import copy
 import re

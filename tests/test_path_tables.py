@@ -6,7 +6,7 @@ import pytest
 from claim_tables import CONTEXT
 from known_predictions import COLUMNS, GRID, RNG, RUN, core_heads, known_levels, words
 
-from heuristic_core.analysis import paths as p
+from heuristic_core.analysis import path_effects as p
 from heuristic_core.config.analysis import Figure
 from heuristic_core.figures import draw
 

@@ -34,7 +34,7 @@ def found(archive):
 
 
 @pytest.mark.slow
-def test_all_that_is_drawn_is_drawn_anew_to_the_same_bytes(archive, found, tmp_path):
+def test_all_that_is_drawn_is_drawn_again_to_the_same_bytes(archive, found, tmp_path):
     """From the archive alone, with its own settings: those of the configuration beside it are another study's."""
     shutil.copy(archive, tmp_path / "given.zip")
     snakemake(tmp_path, "redraw", "--config", "crate=given.zip", config=ROOT / "config.yaml")

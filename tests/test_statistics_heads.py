@@ -8,7 +8,7 @@ from conftest import ROOT
 from scipy import stats
 
 from heuristic_core.analysis import statistics_heads as heads
-from heuristic_core.analysis import statistics_masks as masks
+from heuristic_core.analysis import statistics_learned_masks as masks
 from heuristic_core.analysis import statistics_single_heads as single_heads
 from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.analysis.verdicts import verdict

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from claim_tables import FULL, SPREAD, ablation, evidence, group_row
 from scipy import stats
-from test_statistics_masks import SHAPE, drawn, heads, of_cells
+from test_statistics_learned_masks import SHAPE, drawn, heads, of_cells
 
 from heuristic_core.analysis import statistics_accuracy as accuracy
-from heuristic_core.analysis import statistics_masks as masks
+from heuristic_core.analysis import statistics_learned_masks as masks
 from heuristic_core.analysis import statistics_single_heads as single
 from heuristic_core.analysis import statistics_sparsity as sparsity
 from heuristic_core.analysis.bootstrap import unseen

@@ -1,4 +1,4 @@
-# The checked study, where its results lie, and what each rule's results are made from.
+# The checked study, where its results are, and what each rule's results are made from.
 import base64
 import glob
 import json
@@ -75,7 +75,7 @@ RUN = {
     "ft_seed": lambda w: w.ft_seed,
 }
 DEVICE = {"device": STUDY.device, "precision": STUDY.precision}
-# A target without a caption of its own has that of the target which draws the same.
+# A target without its own caption has the caption of the target that draws the same.
 WORDS = f"{workflow.basedir}/workflow/report"
 CAPTIONS = {name: f"{WORDS}/{name if os.path.exists(f'{WORDS}/{name}.rst') else module(name)}.rst" for name in TARGETS}
 # What pages look like: the templates, style and script that the scripts above do not import.

@@ -35,7 +35,7 @@ def main(arguments=None):
         trace_parts="the trace of each one's pruning",
         mid="predictions of subnetworks of the same sparsity with no head closed",
     )
-    parser.reads(components="components of those of them that are sound")
+    parser.reads(components="components of the subnetworks whose pruning went well")
     parser.one_each("mechanism.core_free.runs", "subnetworks", "trace_parts")
     parser.writes(
         core_free_runs="where to write what became of each run",

@@ -1,4 +1,4 @@
-"""Predictions of subnetworks that were not learned: random ones, and those of gradient importance."""
+"""Predictions of subnetworks that were not learned: random ones, and ones of gradient importance."""
 
 import pyarrow.parquet as pq
 

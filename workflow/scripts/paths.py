@@ -5,7 +5,7 @@ import pandas as pd
 
 from heuristic_core.analysis.contrasts import Levels
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.paths import Effects, paths, senders
+from heuristic_core.analysis.path_effects import Effects, paths, senders
 from heuristic_core.common.threads import use_threads
 from heuristic_core.config.analysis import Analysis
 from heuristic_core.config.mechanism import Mechanism

@@ -1,4 +1,4 @@
-"""The mid-sparsity subnetworks of one run whose pruning went well: those that parts of the block `mechanism` use.
+"""The mid-sparsity subnetworks of one run whose pruning went well, which parts of the block `mechanism` use.
 
 Others failed, collapsed or missed their target, as table "runs" says.
 """

@@ -9,7 +9,7 @@ from heuristic_core.analysis import (  # noqa: F401  each registers its statisti
     statistics_accuracy,
     statistics_further_runs,
     statistics_heads,
-    statistics_masks,
+    statistics_learned_masks,
     statistics_mediation,
     statistics_needs,
     statistics_overlap,

@@ -40,5 +40,5 @@ def _panel(ax, grid: pd.DataFrame, largest: int) -> None:
     ax.spines[["left", "bottom"]].set_visible(True)  # most cells are blank
     high, mid = grid.index[-1], grid.columns[-1]
     ax.add_patch(Rectangle((mid, high), 1, 1, fill=False, edgecolor=CORE, linewidth=1.8, clip_on=False, zorder=4))
-    # Above its cell, where no other cell can lie beneath it.
+    # Above its cell, where no other cell can be beneath it.
     ax.set_title("core" if grid.loc[high, mid] > 0 else "no core head", loc="right", color=CORE)

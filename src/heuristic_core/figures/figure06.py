@@ -86,7 +86,7 @@ def _size_lines(ax, sizes: pd.DataFrame, looks: dict[str, Role], apart: float) -
 
 
 def _legends(figure, looks: dict[str, Role], seeds: int, margin: float, hollow: bool) -> None:
-    undefined = f"undefined: full model at or below {margin:g} %"
+    undefined = f"undefined: full model not clearly above {margin:g} %"
     crosses = Line2D([], [], color="0.3", marker="x", markeredgewidth=1.2, linestyle="", label=undefined)
     sizes = [*handles(looks), crosses, Line2D([], [], **FLOOR, label="floor of the grid")]
     if hollow:

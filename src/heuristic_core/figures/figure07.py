@@ -94,7 +94,8 @@ def _width(probability):
 
 def _heading(heads: list[pd.DataFrame]) -> str:
     shown, first = len(heads), heads[0].iloc[0]
-    of_core = f"{shown} core heads" if shown == first["heads"] else f"the first {shown} of {first['heads']} core heads"
+    noun = "core head" if shown == first["heads"] == 1 else "core heads"
+    of_core = f"{shown} {noun}" if shown == first["heads"] else f"the first {shown} of {first['heads']} {noun}"
     what = of_core if first["role"] == "core" else f"no core heads; the {shown} heads kept most often"
     return f"{seed_label(first['ft_seed'])}, pair {first['pair'] + 1}: {what}"
 

@@ -8,7 +8,7 @@ from matplotlib.patches import FancyArrowPatch
 
 from heuristic_core.analysis.accuracy import ID, OOD
 from heuristic_core.analysis.contrasts import LOG_ODDS
-from heuristic_core.analysis.paths import CORE, LOGITS, TOTAL
+from heuristic_core.analysis.path_effects import CORE, LOGITS, TOTAL
 from heuristic_core.figures.panels import panels
 from heuristic_core.figures.roles import ROLES, Role
 from heuristic_core.figures.rows import ft_seeds, groups_alone, some

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from heuristic_core.analysis.ablation_sets import ablated, joint_sets, single_sets, with_draws
 from heuristic_core.analysis.mediation import plan
-from heuristic_core.analysis.paths import PARTS, senders
+from heuristic_core.analysis.path_effects import PARTS, senders
 from heuristic_core.analysis.triples import triple_sets
 from heuristic_core.config import Study
 from heuristic_core.config.blocks import Finetune

@@ -142,7 +142,7 @@ def _reason(root: Path, path: str, here: str | None, job: dict, published: dict)
 
 
 def _otherwise(made: dict, job: dict, published: dict) -> Iterator[str]:
-    """With what else than the published job the one of the record `made` worked."""
+    """What the job of the record `made` worked with, and the published job did not."""
     own = _made_with(made)
     if made["arithmetic"] != published["arithmetic"]:
         yield f"arithmetic: it was computed in {made['arithmetic']}, the published one in {published['arithmetic']}"

@@ -68,7 +68,7 @@ def png_size(content: bytes) -> tuple[int, int]:
 
 
 def caption_of(name: str, captions: Mapping[str, str]) -> str:
-    """The caption of target `name`: its own, else that of the target whose drawing it repeats."""
+    """The caption of target `name`: its own, else the caption of the target whose drawing it repeats."""
     for key in (name, module(name)):
         if key in captions:
             return " ".join(captions[key].split())

@@ -33,7 +33,7 @@ from heuristic_core.tables.columns import (
 )
 from heuristic_core.tables.further_runs import FURTHER_RUNS
 from heuristic_core.tables.interventions import INTERVENTIONS
-from heuristic_core.tables.masks import MASKS
+from heuristic_core.tables.learned_masks import MASKS
 from heuristic_core.tables.random_masks import RANDOM_MASKS
 
 SCHEMAS = {

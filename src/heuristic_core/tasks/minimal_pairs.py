@@ -13,8 +13,8 @@ SWAPPED = "ln_so_swap"  # its hypothesis has subject and object of its premise s
 def swapped_and_identity(evaluation: Encoded) -> tuple[Encoded, Encoded] | None:
     """The pairs of subset ln_so_swap, with their subset, and as many in which the hypothesis is the premise.
 
-    judges saw kings => kings saw judges, and judges saw kings => judges saw kings: the former is no entailment, the
-    latter is one. Labels of both are those of the former. None where the set has no such subset. Raises
+    judges saw kings => kings saw judges, and judges saw kings => judges saw kings: the first is no entailment, the
+    second is an entailment. Both have the labels of the first. None where the set has no such subset. Raises
     InputError where a hypothesis is no reordering of its premise, so that tokens do not align.
     """
     subset = next((s for s in evaluation.subsets if s.name == SWAPPED), None)

@@ -60,7 +60,7 @@ def finetune(
     precision: of the evaluations.
     Batches follow a permutation per epoch that depends on `ft_seed` and the epoch alone.
     Raises Diverged, naming the step and the last good checkpoint, where loss or gradient are no longer finite (such a
-    step changes no weight), or where the loss of an interval between evaluations is far above that of a guess.
+    step changes no weight), or where the loss of an interval between evaluations is far above the loss of a guess.
     """
     sets = (train, evaluation)
     pairs, held_out = (PairTensors(one, model.config.pad_token_id, model.device) for one in sets)

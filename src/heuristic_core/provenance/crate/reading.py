@@ -60,7 +60,7 @@ def open_crate(path: str | Path) -> Crate:
 
 def read(path: Path, files: dict[str, dict], name: str) -> bytes:
     """The file `name` of the archive at `path`. Raises InputError unless it is what the metadata `files` say."""
-    damaged = InputError(f"{path}: {name} is damaged: its SHA-256 is not that of the metadata; take another copy of it")
+    damaged = InputError(f"{path}: {name} is damaged: its SHA-256 differs from the metadata's; take another copy of it")
     try:
         with zipfile.ZipFile(path) as archive:
             if archive.getinfo(name).file_size != int(files[name]["contentSize"]):

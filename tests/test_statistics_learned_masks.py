@@ -6,7 +6,7 @@ from claim_tables import evidence
 from test_analysis_spread import CONTEXT, RUN
 
 from heuristic_core.analysis import clusters, frequency_agreement
-from heuristic_core.analysis import statistics_masks as masks
+from heuristic_core.analysis import statistics_learned_masks as masks
 from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.analysis.evidence import Evidence
 from heuristic_core.analysis.frames import frame
