@@ -20,6 +20,15 @@ def test_a_benchmark_runs_at_the_smallest_size(name, tmp_path):
 
 
 @pytest.mark.slow
+def test_the_benchmark_of_list_sorting_runs(tmp_path):
+    command = [sys.executable, str(ROOT / "benchmarks" / "list_sorting.py"), "--seeds", "2", "--batch-size", "16"]
+    command += ["--numbers", "26", "--turns", "1", "--out", str(tmp_path / "out.json")]
+    subprocess.run(command, check=True, capture_output=True)
+    (result,) = json.loads((tmp_path / "out.json").read_text())["results"]
+    assert result["one by one over together"] > 0 and result["plain over together"] > 0
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["startup", "precision"])
 def test_a_benchmark_runs_on_a_finished_study(name, finished):
     from reduced import REDUCED, RUNS, STUDY

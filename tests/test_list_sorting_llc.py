@@ -101,7 +101,7 @@ def test_tilted_takes_the_slope_at_w0_from_the_loss():
     error = spread / math.sqrt(3 * DRAWS)
     assert abs(tilted["value"] - expected) < 4 * error
     assert slid < -20 * error and scaled["value"] == pytest.approx(expected + slid, abs=30 * error)
-    assert tilted["pull"] == pytest.approx(N_BETA * slope / math.sqrt(PRIOR))
+    assert tilted["slide"] == pytest.approx((N_BETA * slope) ** 2 * len(CURVES) / PRIOR)
 
 
 def test_batches_are_fresh_shared_by_models_and_paired():
@@ -164,7 +164,7 @@ LENIENT = Checks(largest_rise=9, largest_drift=9, largest_r_hat=9)
         ({"checks": Checks(largest_rise=0.01)}, "or rose by more than 0.01 nats"),
         ({"raw": Langevin(step_size=1.6e-3, localisation=PRIOR)}, "half the step size changes the LLC by"),
         ({"checks": Checks(largest_distance=0.3)}, "a chain left w0: 0.7"),
-        ({"checks": Checks(largest_drift=1e-5)}, "a chain drifts: its halves differ by"),
+        ({"checks": Checks(largest_drift=1e-5)}, "chains drift: their halves differ by"),
         ({"checks": Checks(largest_r_hat=1.00001)}, "chains disagree: split R-hat 1."),
     ],
 )
@@ -211,7 +211,7 @@ def test_diagnostics_of_chains_by_hand():
     full = [chain([9, 11, 10, 12]), chain([10, 8, 8, 10], 0.6)]
     found = row(full, [chain([9, 9, 9, 9])], Checks())
     assert found["value"] == pytest.approx((10.5 + 9) / 2) and found["standard_error"] == pytest.approx(0.75)
-    assert found["drift"] == 1 and found["distance"] == pytest.approx(0.6)
+    assert found["drift"] == 0.5 and found["distance"] == pytest.approx(0.6)
     assert found["displacement"] == pytest.approx(0.06) and found["step_effect"] == pytest.approx(9 - 9.75)
     # halves (9, 11), (10, 12), (10, 8), (8, 10): within 2, means 10, 11, 9, 9 of variance 11/12
     assert found["r_hat"] == pytest.approx(math.sqrt(1 / 2 + 11 / 12 / 2))

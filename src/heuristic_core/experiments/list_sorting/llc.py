@@ -145,10 +145,12 @@ def walk_of(name: str, langevin: Langevin, start: Start, settings: LocalLearning
 
 
 def at_start(start: Start, walk: Walk, settings: LocalLearning, at: int) -> dict:
-    """Loss at w0, and the pull of the linear term: how far it moves a direction without curvature, in prior radii."""
+    """Loss at w0, nats, and `slide`: what the linear term takes from an LLC that is not tilted.
+
+    slide: n_beta^2 |unit g0|^2 / localisation, for directions without curvature; less where the loss curves upwards.
+    """
     norm = float(torch.linalg.vector_norm(walk.units[at] * start.gradient[at]))
-    pull = settings.n_beta * norm / math.sqrt(walk.langevin.localisation * start.weights.shape[1])
-    return {"start_loss": float(start.loss[at]), "pull": pull}
+    return {"start_loss": float(start.loss[at]), "slide": (settings.n_beta * norm) ** 2 / walk.langevin.localisation}
 
 
 @torch.no_grad()

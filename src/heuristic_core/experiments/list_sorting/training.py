@@ -81,12 +81,17 @@ class Learner:
             self._named(self._flat)[name].copy_(value)
         self._flat.grad = torch.zeros_like(self._flat)
         self._models = [self._leaves(m) for m in range(len(seeds))]
-        self._optimizer = optimizer(self._flat, study.training)
+        self._optimizer = optimizer([self._flat], study.training)
 
     @property
     def parameters(self) -> dict[str, Tensor]:
         """A copy of all parameters, each [M, ...]."""
         return {name: value.clone() for name, value in self._named(self._flat).items()}
+
+    @property
+    def gradients(self) -> dict[str, Tensor]:
+        """What the last step learned from, each [M, ...]."""
+        return self._named(self._flat.grad)
 
     def advance(self, batches: Sequence[Tensor]) -> Tensor:
         """One step: each model learns from its batch of sequences, int64 [batch, 2 L + 1]. The losses, nats, [M].
@@ -152,11 +157,11 @@ class Learner:
         return leaves
 
 
-def optimizer(parameters: Tensor, settings: Training) -> torch.optim.Optimizer:
+def optimizer(parameters: Sequence[Tensor], settings: Training) -> torch.optim.Optimizer:
     """Adam with weight decay as `settings` has it, in torch's fused form, which is portable."""
     kind = torch.optim.AdamW if settings.optimiser == "adamw" else torch.optim.Adam
     return kind(
-        [parameters],
+        parameters,
         lr=settings.learning_rate,
         betas=settings.adam_betas,
         eps=settings.adam_epsilon,

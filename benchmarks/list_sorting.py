@@ -1,0 +1,144 @@
+"""Time of a training step of several list-sorting models in one pass, beside the same seeds one by one.
+
+    python benchmarks/list_sorting.py --arithmetic portable --out list_sorting.json
+
+One by one in two ways: with the project's own step, a pass per seed; and plainly: a module of torch's layers per seed,
+keys and queries computed for every token of every list, and torch's fused Adam. All ways learn from the same batches in
+the same arithmetic, interleaved step by step on one thread; a ratio is the median over steps. Before times are taken,
+the plain gradient of the first batch must be the own one.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from heuristic_core.common import arithmetic
+
+if __name__ == "__main__":
+    arithmetic.prepare(arithmetic.asked(sys.argv))  # before numpy and torch are imported
+
+import torch
+import torch.nn.functional as F
+from common import interleaved, ratio, report
+from torch import Tensor, nn
+
+from heuristic_core.common.threads import use_threads
+from heuristic_core.experiments.list_sorting.config import ListSorting, parse
+from heuristic_core.experiments.list_sorting.data import lists, sequences
+from heuristic_core.experiments.list_sorting.model import initial
+from heuristic_core.experiments.list_sorting.training import Learner, optimizer
+
+CLOSE = 1e-3  # relative error of the gradient that is let pass
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=8)
+    parser.add_argument("--batch-size", type=int, default=512)
+    parser.add_argument("--numbers", type=int, action="append", help="may be repeated (default: 51)")
+    parser.add_argument("--turns", type=int, default=10, help="counted turns")
+    parser.add_argument(arithmetic.OPTION, choices=(arithmetic.PORTABLE, arithmetic.NATIVE), default=arithmetic.NATIVE)
+    parser.add_argument("--out", type=Path, help="JSON file to write")
+    args = parser.parse_args()
+    use_threads(1)
+    used = arithmetic.settle(args.arithmetic, by_hand=False)
+    studies = [study_of(args, numbers) for numbers in args.numbers or [51]]
+    report([{"arithmetic": used} | measured(study, args.turns) for study in studies], args.out)
+
+
+def study_of(args: argparse.Namespace, numbers: int) -> ListSorting:
+    steps = args.turns + 1
+    training = {"seeds": list(range(args.seeds)), "batch_size": args.batch_size, "steps": steps}
+    drawn = {"numbers": numbers, "train_lists": args.seeds * args.batch_size, "held_out_lists": 1}
+    return parse({"data": drawn, "training": training}, "benchmark")
+
+
+def measured(study: ListSorting, turns: int) -> dict:
+    """What is reported of one study."""
+    seeds, size = study.training.seeds, study.training.batch_size
+    batches = sequences(lists(study.data).train, study.data).split(size)
+    modules = [Plain(study, seed) for seed in seeds]
+    check(study, modules[0], batches[0])
+    optimizers = [optimizer(list(module.parameters()), study.training) for module in modules]
+    together, alone = Learner(study, seeds), [Learner(study, [seed]) for seed in seeds]
+
+    def plainly(turn: int) -> None:
+        for module, of_module, tokens in zip(modules, optimizers, batches, strict=True):
+            module.loss(tokens).backward()
+            of_module.step()
+            of_module.zero_grad()
+
+    def one_by_one(turn: int) -> None:
+        for learner, tokens in zip(alone, batches, strict=True):
+            learner.advance([tokens])
+
+    ways = {"together": lambda turn: together.advance(batches), "one by one": one_by_one, "plain": plainly}
+    times = interleaved(ways, turns)
+    return {
+        "numbers": study.data.numbers,
+        "seeds": len(seeds),
+        "lists": size,
+        "one by one over together": ratio(times["one by one"], times["together"]),
+        "plain over together": ratio(times["plain"], times["together"]),
+        "median seconds": {way: sorted(taken)[len(taken) // 2] for way, taken in times.items()},
+    }
+
+
+class Plain(nn.Module):
+    """The model of one seed as torch's layers make it."""
+
+    def __init__(self, study: ListSorting, seed: int):
+        super().__init__()
+        data, model = study.data, study.model
+        d, inner, tokens = model.width, model.heads * model.head_width, data.numbers + 1
+        self.length, self.heads = data.length, model.heads
+        self.token, self.position = nn.Embedding(tokens, d), nn.Embedding(2 * data.length + 1, d)
+        self.norm, self.final = nn.LayerNorm(d), nn.LayerNorm(d)
+        self.query, self.key, self.value = (nn.Linear(d, inner) for _ in range(3))
+        self.output, self.unembed = nn.Linear(inner, d), nn.Linear(d, tokens)
+        positions = 2 * data.length + 1
+        self.register_buffer("later", torch.full((positions, positions), -torch.inf).triu(1))
+        self._start(initial(data, model, [seed]))
+
+    @torch.no_grad()
+    def _start(self, parameters: dict[str, Tensor]) -> None:
+        first = {name: value[0] for name, value in parameters.items()}
+        self.token.weight.copy_(first["token"])
+        self.position.weight.copy_(first["position"])
+        for name in ("query", "key", "value"):
+            getattr(self, name).weight.copy_(first[name].transpose(0, 1).flatten(1).T)
+        self.output.weight.copy_(first["output"].flatten(0, 1).T)
+        self.unembed.weight.copy_(first["unembed"].T)
+        for layer in (self.query, self.key, self.value, self.output, self.unembed):
+            layer.bias.zero_()
+
+    def loss(self, tokens: Tensor) -> Tensor:
+        """Mean cross-entropy of the sorted numbers. tokens: [B, 2 L + 1]."""
+        b, positions = tokens.shape
+        x = self.token(tokens) + self.position.weight
+        seen = self.norm(x)
+        q, k, v = (
+            layer(seen).view(b, positions, self.heads, -1).transpose(1, 2)
+            for layer in (self.query, self.key, self.value)
+        )
+        attention = torch.softmax(q @ k.mT * q.shape[-1] ** -0.5 + self.later, -1)
+        x = x + self.output((attention @ v).transpose(1, 2).flatten(2))
+        logits = self.unembed(self.final(x))[:, self.length : -1]
+        return F.cross_entropy(logits.flatten(0, 1), tokens[:, self.length + 1 :].flatten())
+
+
+def check(study: ListSorting, plain: Plain, tokens: Tensor) -> None:
+    """Stop where the plain gradient in the token embedding and in the unembedding is not the own one."""
+    own = Learner(study, study.training.seeds[:1])
+    own.advance([tokens])
+    plain.loss(tokens).backward()
+    gradients = own.gradients
+    for name, found in (("token", plain.token.weight.grad), ("unembed", plain.unembed.weight.grad.T)):
+        error = float((found - gradients[name][0]).norm() / found.norm())
+        if not error < CLOSE:
+            raise SystemExit(f"{name}: the gradient is off by {error:.3g} of its size; at most {CLOSE} was expected")
+    plain.zero_grad()
+
+
+if __name__ == "__main__":
+    main()
