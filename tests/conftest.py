@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from fetching import command, fetch  # noqa: F401 (fixtures, as those of the next lines)
 from once import once
 from schedule import pytest_collection_modifyitems, pytest_itemcollected, pytest_xdist_make_scheduler  # noqa: F401
@@ -18,11 +19,11 @@ if os.environ.get("HEURISTIC_CORE_TEST_SLURM") != "1":
 
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"
-# Every study of the repository; files that name several studies are none.
+# Every study of the heuristic core; files that name several studies, or another experiment, are none.
 STUDY_FILES = [
     str(path.relative_to(ROOT))
     for path in (ROOT / "config.yaml", *sorted(ROOT.glob("config/*.yaml")))
-    if not path.read_text().partition("studies:")[1]
+    if not {"studies", "experiment"} & yaml.safe_load(path.read_text()).keys()
 ]
 
 

@@ -98,11 +98,11 @@ def divergence(reduction: str) -> list[Tensor]:
     return both(lambda x: F.kl_div(x, full, reduction=reduction, log_target=True), -positive(BATCH, CLASSES))
 
 
-def adamw() -> list[Tensor]:
+def adam(kind: type[torch.optim.Optimizer], decay: float = 0.01) -> list[Tensor]:
     """Five steps, one of the weights ascending."""
     weights = [torch.nn.Parameter(numbers(WIDTH, WIDTH)), torch.nn.Parameter(numbers(4, 2))]
     groups = [{"params": weights[:1]}, {"params": weights[1:], "maximize": True}]
-    optimizer = torch.optim.AdamW(groups, lr=1.8e-3, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
+    optimizer = kind(groups, lr=1.8e-3, betas=(0.9, 0.98), weight_decay=decay, fused=True)
     for step in range(5):
         for weight in weights:
             weight.grad = numbers(*weight.shape, seed=20 + step)
@@ -151,7 +151,8 @@ TORCH = {
         "bhqk,nbqk,bq->hn",
         numbers(60, HEADS, 16, 16).double(), positive(7, 60, 16, 16).double(), positive(60, 16).double(),
     ),
-    "adamw": adamw,
+    "adamw": partial(adam, torch.optim.AdamW),
+    "adam": lambda: adam(torch.optim.Adam) + adam(torch.optim.Adam, 0.0),
     "clip_grad_norm": clipped,
     "embedding": embedded,
     "index_put of several": picked,
@@ -188,6 +189,24 @@ TORCH = {
     "means": lambda: [X.mean(-1), X[0, :4, :36].mean(-1), WIDE.mean(), WIDE[:, 0].mean()],
     "norms": lambda: [torch.linalg.vector_norm(X), torch.linalg.vector_norm(WIDE, dim=-1), F.normalize(WIDE, dim=-1)],
 }  # fmt: skip
+D = numbers(9, 21, 96, seed=11, dtype=torch.float64)
+TORCH |= {
+    "baddbmm": lambda: both(torch.baddbmm, numbers(2, 1, 96), numbers(2, 640, 96, seed=1), numbers(2, 96, 96, seed=2)),
+    "baddbmm float64": lambda: torch.baddbmm(D[:, :1], D, numbers(9, 96, 96, seed=12).double()),
+    "softmax of lists": lambda: both(partial(F.softmax, dim=-1), numbers(2, 64, 10, 20)),
+    "float64 of circuits": lambda: [
+        D.softmax(-1),
+        D.log_softmax(-1),
+        D.exp(),
+        F.layer_norm(D, (96,)),
+        D - D[0],
+        D + X[:9, :1, :1],
+    ],
+    "powers float64": lambda: [D**2, D.abs().add(1) ** -0.5, D.square(), D.var(-1, unbiased=False)],
+    "means of axes": lambda: [X.mean(), D.mean((0, 2)), D.mean(1), D.double().mean(-1, keepdim=True)],
+    "rand float64": lambda: torch.rand(4096, dtype=torch.float64, generator=draws()),
+    "index_add_ float64": lambda: torch.zeros(7, 96).double().index_add_(0, torch.arange(189) % 7, D.flatten(0, 1)),
+}
 for m, k, n in PRODUCTS:
     TORCH[f"mm {m}x{k}x{n}"] = partial(product, m, k, n)
     TORCH[f"linear {m}x{k}x{n}"] = partial(linear, m, k, n)

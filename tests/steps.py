@@ -17,6 +17,14 @@ from heuristic_core.evaluation.attention import map_table, overlap_rows, share_r
 from heuristic_core.evaluation.evaluate import all_logits, drawn_donors, predictions, subnetwork_logits
 from heuristic_core.evaluation.mediation import mediated_logits
 from heuristic_core.evaluation.path_patching import on_pairs, path_logits
+from heuristic_core.experiments.list_sorting import config as list_sorting
+from heuristic_core.experiments.list_sorting.config import ListSorting
+from heuristic_core.experiments.list_sorting.config_llc import Langevin, LocalLearning
+from heuristic_core.experiments.list_sorting.data import lists, sequences
+from heuristic_core.experiments.list_sorting.llc import local_learning
+from heuristic_core.experiments.list_sorting.measuring import Sample, measured
+from heuristic_core.experiments.list_sorting.model import losses
+from heuristic_core.experiments.list_sorting.training import train
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.close_heads import close_heads
@@ -50,6 +58,7 @@ HELD_OUT = 20  # pairs on which pre-training is measured
 LESION = [(0, 1), (2, 5)]
 CLOSED = (1, 9)  # components
 RUN = Identity("s", "m", "t", 1)
+WALK = Langevin(step_size=1e-2, localisation=100.0)
 
 
 class Steps:
@@ -171,6 +180,32 @@ class Steps:
             found |= {f"{donor} {name}": values for name, values in paths._asdict().items()}
         return found
 
+    def sorting(self) -> dict[str, Tensor]:
+        """List-sorting models trained with every optimizer, measured, and their local learning coefficients."""
+        found = {}
+        for optimiser in ("adam-l2", "adamw", "adam"):
+            study = sorting_study(optimiser)
+            drawn = lists(study.data)
+            trained = train(study, drawn.train, lambda step, parameters: None)
+            found |= {f"{optimiser} {name}": value for name, value in trained.parameters.items()}
+        tokens, held_out = (sequences(part, study.data) for part in drawn)
+        sample = Sample(held_out, tokens, held_out[:4], study.data.numbers, 0)
+        for table, rows in measured(trained.parameters, sample, [1], True):
+            found[table] = _numbers(v for row in rows for v in row.values() if isinstance(v, float))
+        llc = LocalLearning(
+            draws=4,
+            burn_in=2,
+            half_step_chains=0,
+            batch_size=8,
+            gradient_examples=8,
+            raw=None,
+            scaled=None,
+            tilted=WALK,
+        )
+        estimates = local_learning(losses, trained.parameters, lambda n, rng: tokens[:n], llc, [1])
+        found["llc"] = _numbers(v for row in estimates.rows for v in row.values() if isinstance(v, float))
+        return found
+
     def importance(self) -> dict[str, Tensor]:
         """The control of pruning: importance by gradients."""
         gradients = gate_gradients(self._model, PairTensors(self._train.first(40), self._model.pad), self._means)
@@ -189,8 +224,16 @@ class Steps:
         return found
 
 
+def sorting_study(optimiser: str) -> ListSorting:
+    """The default model on few lists."""
+    data = {"train_lists": 64, "held_out_lists": 16}
+    decay = {"weight_decay": 0.0} if optimiser == "adam" else {}
+    training = {"seeds": [1], "steps": 2, "batch_size": 32, "optimiser": optimiser, "checkpoints": [2]} | decay
+    return list_sorting.parse({"data": data, "training": training})
+
+
 JOBS = ("pretraining", "finetuning", "lesion", "full_model", "pruning", "evaluation", "attention", "importance")
-JOBS += ("mediation",)
+JOBS += ("mediation", "sorting")
 
 
 def _weights(model) -> dict[str, Tensor]:

@@ -33,6 +33,7 @@ EXACT = {
     ),
     *("ones_like", "fill_"),
     *("scalar_tensor", "_local_scalar_dense", "_to_copy", "eq", "ne", "ge", "gt", "le", "lt"),
+    *("argmin", "diagonal", "full", "gather", "isnan", "max", "maximum", "minimum", "split", "triu"),
     *("argmax", "sort", "clamp", "clamp_min", "abs", "neg", "round"),
 }
 
