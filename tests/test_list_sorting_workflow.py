@@ -32,7 +32,7 @@ def test_from_nothing_to_tables(tmp_path):
 
     again = tmp_path / "again"
     shutil.copytree(tmp_path / "results", again / "results")
-    (again / ROOT_OF_RESULTS / "l2" / "step40.safetensors").write_bytes(b"")  # an empty file is not what its record says
+    (again / ROOT_OF_RESULTS / "l2" / "step40.safetensors").write_bytes(b"")  # not what its record says
     failed = snakemake(again, "--forcerun", "measure", config=CONFIG, check=False)
     assert failed.returncode and "step40.safetensors" in failed.stdout + failed.stderr
 
@@ -41,7 +41,7 @@ def test_from_nothing_to_tables(tmp_path):
     ("changes", "said"),
     [
         ({"data": {"length": 13, "numbers": 12}}, "length = 13 exceeds numbers = 12"),
-        ({"conditions": {"a": {"llc": {}}}}, "conditions.a: llc cannot be changed; it can change data, model, training"),
+        ({"conditions": {"a": {"llc": {}}}}, "conditions.a: llc cannot be changed; it can change data, model"),
         ({"conditions": {"a": {"data": {"numbers": 3}}}}, "conditions.a.data: length = 10 exceeds numbers = 3"),
         ({"llc": {"conditions": ["b"]}}, "llc.conditions: there is no condition 'b'; there are base"),
         ({"study": "no name"}, "study = 'no name'"),

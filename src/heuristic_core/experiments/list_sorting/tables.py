@@ -77,7 +77,7 @@ SORTING = {
         "estimator": (STRING, "raw, scaled (weights in units of their tensor's size) or tilted (scaled, without the "
                               "loss's linear term at w0)"),
         "start_loss": (REAL, "loss at w0, nats"),
-        "slide": (REAL, "what the loss's linear term takes from an LLC that is not tilted, where the loss is not curved"),
+        "slide": (REAL, "what the linear term of a loss without curvature takes from an LLC that is not tilted"),
         "value": (REAL, "local learning coefficient; null where a check fails"),
         "standard_error": (REAL, "over chains"),
         "distance": (REAL, "root mean square distance from w0 of the farthest chain, prior radii"),
