@@ -99,6 +99,8 @@ def test_every_job_of_the_paper_asks_for_sane_memory_and_time_and_for_more_the_s
         memory, minutes = int(resources["mem_mb"]), int(resources["runtime"])
         assert 1000 <= memory <= 32_000, (rule, memory)
         assert 2 <= minutes <= 3 * 24 * 60, (rule, minutes)
+        if rule.endswith("concatenate"):  # what it asks depends on the table, and here is one of its jobs
+            continue
         if second := again.get(rule.removeprefix("paper_qqp_bert_")):
             assert (int(second["mem_mb"]), int(second["runtime"])) == (2 * memory, 2 * minutes)
     gpus = {rule for rule, resources in first.items() if resources.get("gpu") == "1"}
