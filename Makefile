@@ -65,7 +65,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS)
 test: ready lint
 	$(PYTEST) -m "not slow"
 
-# What `test` leaves out, and all cases of tests that try a share there: ten to fifteen minutes of two cores.
+# What `test` leaves out, and all cases of tests that try a share there: fifteen to twenty minutes of two cores.
 test-slow: ready
 	HEURISTIC_CORE_TEST_FULL=1 $(PYTEST) -m "slow or sampled"
 
