@@ -189,7 +189,7 @@ def test_a_model_that_diverges_leaves_the_others_as_they_are():
         def losses(parameters, batch):
             return (steep[list(at)] * parameters["w"] ** 2 / 2).sum(-1)
 
-        return local_learning(losses, {"w": torch.zeros(len(at), 50)}, nothing, settings(draws=50), at)
+        return local_learning(losses, {"w": torch.zeros(len(at), 50)}, nothing, settings(draws=50, checks=LENIENT), at)
 
     together = of(0, 1, 2)
     assert [row["value"] is None for row in together.rows] == [False, True, False]
