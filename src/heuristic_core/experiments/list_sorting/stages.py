@@ -106,7 +106,7 @@ def _bic(missed: float, count: int, terms: int) -> float:
 
     A knot is two terms, its place and its slope. The correction n / (n - terms - 1) is that of Hurvich and Tsai (1989)
     for Akaike's criterion, put on Schwarz's: without it, noise at 9 steps has a change in 4 of 10 curves; with it,
-    in 1 of 20. It also leaves 9 steps at most one knot, 12 two and 16 three.
+    in 1 of 20. At 9 steps it leaves no room for a second knot; a fall within a curve needs 12 steps or more.
     """
     return count * math.log(missed / count) + terms * math.log(count) * count / (count - terms - 1)
 
