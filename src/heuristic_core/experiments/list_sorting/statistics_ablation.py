@@ -6,7 +6,7 @@ from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
 from heuristic_core.experiments.list_sorting.evidence import NATS, Evidence
 from heuristic_core.experiments.list_sorting.intervals import over_seeds
 
-MODEL = ["condition", "seed"]
+IDENTITY = ["condition", "seed"]  # of a model
 
 
 @statistic
@@ -20,9 +20,9 @@ def without_suppressor(evidence: Evidence, measure: str, kind: str, suppression:
     found = heads[(100 * heads["suppression"] > suppression) & (heads["suppression"] > heads["copying"])]
     if found.empty:
         raise CannotSay(f"no head suppresses more than {suppression:g} % of numbers and more than it copies")
-    found = found.sort_values("suppression", ascending=False, kind="stable").drop_duplicates(MODEL)
-    changes = _changes(evidence, measure, kind).merge(found[[*MODEL, "head"]], on=[*MODEL, "head"])
-    return _over_models(changes.set_index(MODEL)["change"] * (1 if measure in NATS else 100))
+    found = found.sort_values("suppression", ascending=False, kind="stable").drop_duplicates(IDENTITY)
+    changes = _changes(evidence, measure, kind).merge(found[[*IDENTITY, "head"]], on=[*IDENTITY, "head"])
+    return _over_models(changes.set_index(IDENTITY)["change"] * (1 if measure in NATS else 100))
 
 
 @statistic
@@ -33,27 +33,27 @@ def cost_beyond_range(evidence: Evidence, kind: str, splitting: float) -> Estima
     than `splitting` percent. kind: of the ablation.
     """
     models = evidence.at_end("splitting")
-    split = models.loc[100 * models["splitting"] > splitting, MODEL]
+    split = models.loc[100 * models["splitting"] > splitting, IDENTITY]
     if split.empty:
         raise CannotSay(f"no model splits its vocabulary by more than {splitting:g} %")
     numbers = evidence.at_end("copies", "sorting_numbers")
     copied = numbers["copies"].astype(bool)
-    alone = copied & (copied.groupby([numbers[name] for name in [*MODEL, "number"]]).transform("sum") == 1)
-    shares = alone.groupby([numbers[name] for name in [*MODEL, "head"]]).mean().rename("alone").reset_index()
-    costs = _changes(evidence, "token_accuracy", kind).merge(split).merge(shares, on=[*MODEL, "head"])
+    alone = copied & (copied.groupby([numbers[name] for name in [*IDENTITY, "number"]]).transform("sum") == 1)
+    shares = alone.groupby([numbers[name] for name in [*IDENTITY, "head"]]).mean().rename("alone").reset_index()
+    costs = _changes(evidence, "token_accuracy", kind).merge(split).merge(shares, on=[*IDENTITY, "head"])
     beyond = 100 * (costs["alone"] + costs["change"]).abs()
-    return _over_models(beyond.groupby([costs[name] for name in MODEL]).mean())
+    return _over_models(beyond.groupby([costs[name] for name in IDENTITY]).mean())
 
 
 def _changes(evidence: Evidence, measure: str, kind: str) -> pd.DataFrame:
     """condition, seed, head, and by how much ablating this head alone changes a measure."""
     rows = evidence.at_end(measure, "sorting_ablations")
-    whole = rows[rows["kind"] == "none"].set_index(MODEL)[measure].astype(float)
+    whole = rows[rows["kind"] == "none"].set_index(IDENTITY)[measure].astype(float)
     single = rows[(rows["kind"] == kind) & rows["ablated"].str.isdecimal()].astype({measure: float})
     if single.empty:
         raise CannotSay(f"no head was ablated by itself by kind {kind}")
-    before = whole.reindex(pd.MultiIndex.from_frame(single[MODEL])).to_numpy()
-    return single[MODEL].assign(head=single["ablated"].astype(int), change=single[measure] - before)
+    before = whole.reindex(pd.MultiIndex.from_frame(single[IDENTITY])).to_numpy()
+    return single[IDENTITY].assign(head=single["ablated"].astype(int), change=single[measure] - before)
 
 
 def _over_models(values: pd.Series) -> Estimate:
