@@ -16,7 +16,7 @@ class Gates(Block):
     rise_per_percent: NonNegative = Field(0.0, description="further such steps for each percent of sparsity")
     hold: Annotated[int, Field(ge=0)] = Field(description="steps after that, at the full target")
     hold_per_percent: NonNegative = Field(0.0, description="further such steps for each percent of sparsity")
-    batch_size: PositiveInt = Field(description="pairs per step; of list sorting: lists")
+    batch_size: PositiveInt = Field(description="training examples per step")
     gate_draws: PositiveInt = Field(
         1,
         description="gate samples per step, among which the batch is divided evenly; "
