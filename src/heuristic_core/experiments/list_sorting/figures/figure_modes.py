@@ -21,7 +21,7 @@ MEASURES = {
 DATA, TRAINING = ["numbers", "length"], ["optimiser", "weight_decay", "heads"]
 CONDITION = ["condition", *DATA, "mean_gap", *TRAINING]
 NAMES = {"adam-l2": "L2", "adamw": "AdamW", "adam": "no decay"}
-BESIDE = 0.02  # between conditions of one gap, of the axis
+BESIDE = 0.03  # between conditions of one gap, of the axis
 
 
 def draw(tables, settings):
@@ -30,9 +30,8 @@ def draw(tables, settings):
     models = at_end(tables)
     models = models.assign(data=_data(models), training=_training(models))
     named = models[[*CONDITION, "data", "training"]].drop_duplicates()
-    points = with_means(
-        models.melt(["condition", "seed"], list(MEASURES), "measure", "value"), ["condition", "measure"]
-    )
+    values = models.melt(["condition", "seed"], list(MEASURES), "measure", "value")
+    points = with_means(values, ["condition", "measure"])
     points = points.merge(named.assign(x=_beside(named["mean_gap"])), on="condition", validate="many_to_one")
     shapes = {one: Role(one, "0.4", MARKERS[k % len(MARKERS)], "") for k, one in enumerate(named["data"].unique())}
     colours = {one: Role(one, COLOURS[k % len(COLOURS)], "_", "") for k, one in enumerate(named["training"].unique())}

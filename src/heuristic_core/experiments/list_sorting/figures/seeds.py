@@ -13,10 +13,10 @@ THIN, BOLD = {"linewidth": 0.5, "alpha": 0.5}, {"linewidth": 1.4}
 
 
 def with_means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Columns `by`, seed, value, low, high, seeds: `rows`, which have a value for each seed, then means with a null seed.
+    """`rows`, which have a value for each seed, then their means, with a null seed.
 
-    A mean is over the seeds that have a value; `seeds` is how many. low, high: its 95 % interval (Student's t), null for
-    fewer than two seeds.
+    by: columns whose values are not pooled. Columns are `by`, seed, value, low, high, seeds. A mean is over the seeds
+    that have a value; `seeds` is how many. low, high: its 95 % interval (Student's t), null for fewer than two seeds.
     """
     by = list(by)
     rows = rows[[*by, "seed", "value"]].astype({"seed": "Int64", "value": float})

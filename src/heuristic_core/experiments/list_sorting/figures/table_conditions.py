@@ -21,24 +21,24 @@ ENDS = ["low", "high"]
 
 
 def draw(tables, settings):
-    """No figure. Marks: one row per condition: every measure's mean over seeds with its interval and number of seeds, and
-    how many models ended in each mode, or have none as they have one head."""
+    """No figure. Marks: one row per condition.
+
+    Every measure is a mean over seeds (`<measure>_seeds` have a value), with its interval. mode_<mode>: how many models
+    ended in it; models with one head are in none.
+    """
     models = at_end(tables)
     points = with_means(models.melt(["condition", "seed"], MEASURES, "measure", "value"), ["condition", "measure"])
     means = points[points["seed"].isna()].set_index(["condition", "measure"])
     marks = models[CONDITION].drop_duplicates(ignore_index=True)
-    of_condition = models.groupby("condition")
-    marks["models"] = marks["condition"].map(of_condition.size())
+    marks["models"] = [int((models["condition"] == name).sum()) for name in marks["condition"]]
     for measure in MEASURES:
-        own = means.xs(measure, level="measure")
-        for column, name in {
-            "value": measure,
-            **{end: f"{measure}_{end}" for end in ENDS},
-            "seeds": f"{measure}_seeds",
-        }.items():
-            marks[name] = marks["condition"].map(own[column])
+        own = means.xs(measure, level="measure").loc[marks["condition"]].reset_index()
+        marks[measure] = own["value"]
+        for column in (*ENDS, "seeds"):
+            marks[f"{measure}_{column}"] = own[column]
     for mode in MODES:
-        marks[f"mode_{mode}"] = marks["condition"].map((models["mode"] == mode).groupby(models["condition"]).sum())
+        of_mode = models.loc[models["mode"] == mode, "condition"]
+        marks[f"mode_{mode}"] = [int((of_mode == name).sum()) for name in marks["condition"]]
     return None, marks
 
 
@@ -48,9 +48,10 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
     rows = list(marks.itertuples())
     sorting = [[*_about(row), *_cells(row, LEVELS, 3)] for row in rows]
     modes = [[row.condition, *_cells(row, SCORES, 2), *_counts(row)] for row in rows]
+    heads = ["condition", *SCORES.values(), *(f"mode: {mode}" for mode in MODES)]
     return [
         Sheet("Sorting: means over seeds with 95 % intervals", [*about, *LEVELS.values()], sorting),
-        Sheet("Heads: the same, and how many models are in a mode", ["condition", *SCORES.values(), *MODES], modes),
+        Sheet("Heads: the same, and how many models are in a mode", heads, modes),
     ]
 
 
