@@ -10,11 +10,12 @@ from heuristic_core.provenance.record import recorded
 
 def main(arguments=None):
     parser = Arguments(__doc__)
-    parser.context()
+    parser.context(required=False)
     parser.add_argument("--settings", required=True, metavar="JSON", help="the study's checked settings")
     parser.writes(description="where to write both (JSON)")
     args = parser.read(arguments)
-    text = {"context": args.context.model_dump(mode="json"), "settings": json.loads(args.settings)}
+    context = args.context and args.context.model_dump(mode="json")  # an experiment may need none
+    text = {"context": context, "settings": json.loads(args.settings)}
     write_text(Path(args.description), json.dumps(text, indent=1) + "\n")
 
 

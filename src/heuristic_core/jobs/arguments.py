@@ -65,11 +65,11 @@ class Arguments(argparse.ArgumentParser):
             help=f"a study's configuration file, whose block `{name}` is used, or that block as JSON",
         )
 
-    def context(self) -> None:
+    def context(self, required: bool = True) -> None:
         """Add `--context`: what analysis and figures need to know of the study."""
         self.add_argument(
             "--context",
-            required=True,
+            required=required,
             type=read_context,
             metavar="CONFIG",
             help="a study's configuration file, or the context drawn from it as JSON",
