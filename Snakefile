@@ -53,13 +53,13 @@ rule all:
 
 
 onsuccess:
-    from heuristic_core.report.page import warnings_of
+    from heuristic_core.experiments.heuristic_core.report.page import warnings_of
 
     list(map(logger.warning, warnings_of(ROOTS)))
 
 
 onerror:
-    from heuristic_core.report.page import warnings_of
+    from heuristic_core.experiments.heuristic_core.report.page import warnings_of
 
     list(map(logger.warning, warnings_of(ROOTS)))
 

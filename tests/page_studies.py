@@ -8,10 +8,10 @@ from conftest import ROOT
 from matplotlib.figure import Figure as Canvas
 
 from heuristic_core.common.atomic import write_text
-from heuristic_core.config import load_study
-from heuristic_core.config.analysis import Figure
-from heuristic_core.config.context import Context
-from heuristic_core.figures import table3
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.heuristic_core.figures import table3
 from heuristic_core.figures.save import save
 from heuristic_core.tables.parquet import read_table, write_table
 from heuristic_core.tables.schemas import schema

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import forked
 
-from heuristic_core.config import load_study
-from heuristic_core.config.context import Context
-from heuristic_core.figures.targets import TARGETS, unmet
+from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, unmet
 from heuristic_core.plan.jobs import family
 
 ROOT = Path(__file__).parent.parent

@@ -194,7 +194,10 @@ def test_changed_code_names_the_modules_that_matter_and_packages(repository):
     lock = folder / "envs/requirements.txt"
     lock.write_text(lock.read_text().replace("matplotlib==", "matplotlib==9").replace("ruff==", "ruff==9"))
     module, drawing = changed_code(folder, job("figure", "--name", "figure06"), record)
-    assert module == "src/heuristic_core/figures/figure06.py"
+    assert (
+        module
+        == "src/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/figures/figure06.py"
+    )
     assert drawing.startswith("matplotlib ") and " -> 9" in drawing
     assert changed_code(folder, job("prune"), record) == ["src/heuristic_core/pruning/hard_concrete.py"]
 
@@ -263,7 +266,11 @@ def test_new_cells_have_no_result_yet(finished, changed):
 def test_changed_code_and_files_of_a_checkout_are_named(checkout):
     config = "tests/studies/reduced.yaml"
     assert changes(checkout, config, checkout=checkout) == NOTHING
-    append(checkout / "src/heuristic_core/figures/figure06.py", "\nADDED = 1\n")
+    append(
+        checkout
+        / "src/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/figures/figure06.py",
+        "\nADDED = 1\n",
+    )
     append(checkout / "claims.yaml", "\n")
     text = changes(checkout, config, checkout=checkout)
     assert "claims:\n    input changed: claims.yaml\n" in text

@@ -8,11 +8,11 @@ from claim_tables import CONTEXT, core_rows, group_row, table
 from conftest import ROOT
 from scipy import stats
 
-from heuristic_core.analysis.claims import claims
 from heuristic_core.analysis.estimates import STATISTICS, statistic
 from heuristic_core.common.errors import InputError
-from heuristic_core.config import ConfigError
 from heuristic_core.config.claims import Need, load_claims
+from heuristic_core.config.reading import ConfigError
+from heuristic_core.experiments.heuristic_core.analysis.claims import claims
 from heuristic_core.tables.schemas import SCHEMAS, schema
 
 

@@ -7,18 +7,18 @@ from claim_tables import CONTEXT, JOINT, RUN, ablation, actual, core_rows, evide
 from conftest import ROOT
 from test_size_statistics import ID, MIXED, OOD, size_rows
 
-from heuristic_core.analysis import (
+from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.config.claims import Need, load_claims
+from heuristic_core.experiments.heuristic_core.analysis import (
     statistics_accuracy,
     statistics_heads,
     statistics_needs,
     statistics_single_heads,
     statistics_sparsity,
 )
-from heuristic_core.analysis.claims import claims
-from heuristic_core.analysis.estimates import CannotSay
-from heuristic_core.analysis.outcomes import Troubled, troubled
-from heuristic_core.analysis.verdicts import verdict
-from heuristic_core.config.claims import Need, load_claims
+from heuristic_core.experiments.heuristic_core.analysis.claims import claims
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import Troubled, troubled
 
 CHANCE = 33.3
 OF_FULL_MODEL = {"generalises-late"}  # with these tables; it rests on no pruning run

@@ -8,8 +8,8 @@ from figure_tables import CONTEXT, FT_SEEDS, run, table
 from matplotlib.collections import LineCollection
 from matplotlib.text import Text
 
-from heuristic_core.config.analysis import Figure
-from heuristic_core.figures import draw
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.heuristic_core.figures.targets import draw
 from heuristic_core.figures.save import save
 
 

@@ -12,11 +12,12 @@ from figure_head_tables import CORE
 from figure_tables import CONTEXT, FT_SEEDS, SUBSETS
 
 from heuristic_core.analysis.seeds import mean_interval
-from heuristic_core.config.analysis import Counterpart, Figure
-from heuristic_core.figures import draw
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.heuristic_core.config.analysis import Counterpart
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, draw, module
 from heuristic_core.figures.panels import spread_out
 from heuristic_core.figures.save import save
-from heuristic_core.figures.targets import TARGETS, module, outputs
+from heuristic_core.figures.targets import outputs
 
 DRAWN = [name for name, target in TARGETS.items() if set(target.tables) <= TABLES.keys()]
 

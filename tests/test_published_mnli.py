@@ -5,12 +5,12 @@ import pytest
 from conftest import ROOT
 from published_files import FOLDER, context, imported, sizes
 
-from heuristic_core.analysis.accuracy import group_accuracy_of
-from heuristic_core.analysis.claims import claims
-from heuristic_core.analysis.effective_size import effective_size, state
-from heuristic_core.analysis.spread import variance
-from heuristic_core.config.analysis import Analysis
 from heuristic_core.config.claims import load_claims
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import group_accuracy_of
+from heuristic_core.experiments.heuristic_core.analysis.claims import claims
+from heuristic_core.experiments.heuristic_core.analysis.effective_size import effective_size, state
+from heuristic_core.experiments.heuristic_core.analysis.spread import variance
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 
 of_mnli = pytest.mark.skipif(
     not (FOLDER / "mnli-sp50.json").is_file(), reason=f"the authors' MNLI files are not at {FOLDER}"

@@ -10,15 +10,15 @@ from claim_tables import evidence
 from conftest import ROOT
 from scipy import stats
 
-from heuristic_core.analysis import counter_heads as heads
-from heuristic_core.analysis import mask_effects as masks
 from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.levels import levels
-from heuristic_core.analysis.mask_fit import mask_fit
-from heuristic_core.analysis.random_masks import Pool, drawn, learned, pool_of
-from heuristic_core.analysis.statistics_random_masks import random_masks
 from heuristic_core.config.claims import load_claims
+from heuristic_core.experiments.heuristic_core.analysis import counter_heads as heads
+from heuristic_core.experiments.heuristic_core.analysis import mask_effects as masks
+from heuristic_core.experiments.heuristic_core.analysis.levels import levels
+from heuristic_core.experiments.heuristic_core.analysis.mask_fit import mask_fit
+from heuristic_core.experiments.heuristic_core.analysis.random_masks import Pool, drawn, learned, pool_of
+from heuristic_core.experiments.heuristic_core.analysis.statistics_random_masks import random_masks
 from heuristic_core.models.components import ComponentGrid
 
 GRID = ComponentGrid(2, 4)

@@ -8,8 +8,8 @@ import subprocess
 import pytest
 from reduced import CODE, OWN, REDUCED, STUDY, clone, planned, snakemake
 
-from heuristic_core.config.grid import cells
-from heuristic_core.figures.targets import TARGETS
+from heuristic_core.experiments.heuristic_core.config.cells import cells
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
 
 
 def test_an_unchanged_study_plans_no_job(finished):
@@ -186,7 +186,11 @@ def test_a_library_module_runs_the_steps_that_import_it(checkout):
 
 @pytest.mark.slow
 def test_a_figures_module_redraws_that_figure(checkout):
-    append(checkout / "src/heuristic_core/figures/figure06.py", "\nADDED = 1\n")
+    append(
+        checkout
+        / "src/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/figures/figure06.py",
+        "\nADDED = 1\n",
+    )
     assert planned(checkout, checkout=checkout) == {"figure06": 1, "report": 1}
 
 

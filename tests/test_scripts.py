@@ -11,13 +11,13 @@ import pytest
 import yaml
 from conftest import ROOT
 
-from heuristic_core.config import load_study
-from heuristic_core.config.analysis import Analysis
 from heuristic_core.config.blocks import Finetune
-from heuristic_core.config.context import Context
 from heuristic_core.config.models import AnyModel
 from heuristic_core.config.pruning import Prune
 from heuristic_core.config.tasks import AnyTask
+from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.jobs import arguments
 
 PACKAGE = ROOT / "src" / "heuristic_core"

@@ -7,12 +7,12 @@ from claim_tables import JOINT, ablation, core_rows, evidence
 from conftest import ROOT
 from scipy import stats
 
-from heuristic_core.analysis import statistics_heads as heads
-from heuristic_core.analysis import statistics_learned_masks as masks
-from heuristic_core.analysis import statistics_single_heads as single_heads
 from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.analysis.verdicts import verdict
 from heuristic_core.config.claims import load_claims
+from heuristic_core.experiments.heuristic_core.analysis import statistics_heads as heads
+from heuristic_core.experiments.heuristic_core.analysis import statistics_learned_masks as masks
+from heuristic_core.experiments.heuristic_core.analysis import statistics_single_heads as single_heads
 
 
 def test_repeated_word_attention_is_compared_within_layers():

@@ -6,12 +6,12 @@ import pytest
 from figure_head_tables import MATCHED, ablation_rows
 from figure_tables import CONTEXT, FT_SEEDS, control_rows, table
 
-from heuristic_core.config.analysis import Figure
-from heuristic_core.figures import draw
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.heuristic_core.figures.table3 import sheets
+from heuristic_core.experiments.heuristic_core.figures.table_controls import sheets as control_sheets
+from heuristic_core.experiments.heuristic_core.figures.targets import draw
 from heuristic_core.figures.save import save
 from heuristic_core.figures.sheets import Sheet, to_markdown
-from heuristic_core.figures.table3 import sheets
-from heuristic_core.figures.table_controls import sheets as control_sheets
 from heuristic_core.figures.targets import outputs
 from heuristic_core.figures.text import number, signed
 from heuristic_core.tables.schemas import SCHEMAS

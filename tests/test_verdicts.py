@@ -6,10 +6,10 @@ import pytest
 from claim_tables import SPREAD, actual, evidence
 from scipy import stats
 
-from heuristic_core.analysis import statistics_accuracy
-from heuristic_core.analysis.core import common_heads
 from heuristic_core.analysis.estimates import Estimate
 from heuristic_core.analysis.verdicts import over_seeds, verdict
+from heuristic_core.experiments.heuristic_core.analysis import statistics_accuracy
+from heuristic_core.experiments.heuristic_core.analysis.core import common_heads
 
 LEVEL = "p < 0.05"
 

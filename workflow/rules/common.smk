@@ -9,18 +9,21 @@ from typing import NamedTuple
 from snakemake.exceptions import WorkflowError
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config import ConfigError, parse_study
-from heuristic_core.config.context import Context
-from heuristic_core.config.grid import cells, closed_blocks, early, repeats, seed_blocks, spread, surface
-from heuristic_core.config.paths import Layout
-from heuristic_core.figures.targets import TARGETS, module, outputs, shown, unmet
+from heuristic_core.config.reading import ConfigError
+from heuristic_core.experiments.heuristic_core.config import parse_study
+from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.heuristic_core.config.cells import cells, closed_blocks, early, repeats, seed_blocks, spread, surface
+from heuristic_core.experiments.heuristic_core.config.paths import Layout
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, unmet
+from heuristic_core.experiments.heuristic_core.figures.targets import module
+from heuristic_core.figures.targets import outputs, shown
 from heuristic_core.models.folder import local_files
-from heuristic_core.plan.needs import needs
-from heuristic_core.provenance.crate.members import MECHANISM, absent, members
-from heuristic_core.provenance.crate.reading import open_crate
+from heuristic_core.experiments.heuristic_core.plan.needs import needs
+from heuristic_core.experiments.heuristic_core.archive.members import MECHANISM, absent, members
+from heuristic_core.experiments.heuristic_core.archive.reading import open_crate
 from heuristic_core.provenance.digests import commit
 from heuristic_core.provenance.record import COMMIT, record_of
-from heuristic_core.published.study import paper, studies
+from heuristic_core.experiments.heuristic_core.published.study import paper, studies
 from heuristic_core.sources.download import downloads
 from heuristic_core.sources.hub import sources
 from heuristic_core.tasks.rows import local_paths, missing_paths

@@ -1,6 +1,6 @@
 # Two finished studies, of this configuration or any other, on one page: `--config compare="results/a results/b"`.
 from heuristic_core.common.errors import InputError
-from heuristic_core.report.sides import USAGE, parse_sides
+from heuristic_core.experiments.heuristic_core.report.sides import USAGE, parse_sides
 
 if "compare" not in config:
     ABSENT["compare"] = L.log("compare"), 1, f"snakemake --cores 1 compare --config {USAGE}"

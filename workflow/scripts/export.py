@@ -5,10 +5,10 @@ from pathlib import Path
 
 import yaml
 
-from heuristic_core.config import parse_study
+from heuristic_core.experiments.heuristic_core.archive.members import members
+from heuristic_core.experiments.heuristic_core.config import parse_study
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.crate.archive import write_archive
-from heuristic_core.provenance.crate.members import members, records
 from heuristic_core.provenance.crate.metadata import (
     CITATION,
     CLAIMS,
@@ -20,6 +20,7 @@ from heuristic_core.provenance.crate.metadata import (
     run_of,
 )
 from heuristic_core.provenance.crate.public import public_page
+from heuristic_core.provenance.crate.records import records
 from heuristic_core.provenance.record import check, digests, public, read_record, recorded
 from heuristic_core.report.settings import read_study
 

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from heuristic_core.config.analysis import Figures
-from heuristic_core.figures import draw
+from heuristic_core.experiments.heuristic_core.config.analysis import Figures
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, draw
 from heuristic_core.figures.save import save
-from heuristic_core.figures.targets import TARGETS
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_table

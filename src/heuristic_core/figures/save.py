@@ -3,9 +3,11 @@
 from pathlib import Path
 
 from heuristic_core.common.atomic import replacing, write_text
-from heuristic_core.figures import sheets_of, style
+from heuristic_core.experiments.heuristic_core.figures import sheets_of
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
+from heuristic_core.figures import style
 from heuristic_core.figures.sheets import to_latex, to_markdown
-from heuristic_core.figures.targets import TARGETS, outputs
+from heuristic_core.figures.targets import outputs
 
 # No dates, so that drawing again changes nothing.
 UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}

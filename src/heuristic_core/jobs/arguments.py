@@ -10,9 +10,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from heuristic_core.common.arithmetic import NATIVE, OPTION, PORTABLE, settle
 from heuristic_core.common.progress import start_log
-from heuristic_core.config import ConfigError, load_study
 from heuristic_core.config.blocks import Precision
-from heuristic_core.config.context import Context
+from heuristic_core.config.reading import ConfigError
+from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.provenance.record import Record, begin
 from heuristic_core.tables.identity import Identity
 

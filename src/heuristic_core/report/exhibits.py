@@ -8,9 +8,10 @@ from typing import NamedTuple
 import pandas as pd
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.figures import sheets_of
+from heuristic_core.experiments.heuristic_core.figures import sheets_of
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, module
 from heuristic_core.figures.sheets import Sheet
-from heuristic_core.figures.targets import TARGETS, module, outputs
+from heuristic_core.figures.targets import outputs
 from heuristic_core.report.render import data_uri
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from heuristic_core.figures.targets import module
+from heuristic_core.experiments.heuristic_core.figures.targets import module
 from heuristic_core.provenance.digests import code_files, imported, meaning
 from heuristic_core.provenance.job import Job
 from heuristic_core.provenance.lock import locked

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from rocrate.model import ComputationalWorkflow, ContextEntity, File
 from rocrate.rocrate import ROCrate
 
-from heuristic_core.figures.targets import TARGETS
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
 from heuristic_core.provenance.crate.archive import content
-from heuristic_core.provenance.crate.members import RECORDS
+from heuristic_core.provenance.crate.records import RECORDS
 
 VERSION = "1.3"  # of the RO-Crate specification
 NAME = "ro-crate-metadata.json"
