@@ -196,7 +196,7 @@ def test_changed_code_names_the_modules_that_matter_and_packages(repository):
     module, drawing = changed_code(folder, job("figure", "--name", "figure06"), record)
     assert (
         module
-        == "src/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/figures/figure06.py"
+        == "src/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/figures/figure06.py"
     )
     assert drawing.startswith("matplotlib ") and " -> 9" in drawing
     assert changed_code(folder, job("prune"), record) == ["src/heuristic_core/pruning/hard_concrete.py"]
@@ -268,7 +268,7 @@ def test_changed_code_and_files_of_a_checkout_are_named(checkout):
     assert changes(checkout, config, checkout=checkout) == NOTHING
     append(
         checkout
-        / "src/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/figures/figure06.py",
+        / "src/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/figures/figure06.py",
         "\nADDED = 1\n",
     )
     append(checkout / "claims.yaml", "\n")

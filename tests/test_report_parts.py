@@ -76,8 +76,8 @@ def test_labels(name, text):
 
 
 def test_a_repeated_drawing_shares_its_caption():
-    assert caption_of("figure11", {"figure05": "Heads\nby count.\n"}) == "Heads by count."
-    assert caption_of("figure11", {"figure05": "No.", "figure11": "Own."}) == "Own."
+    assert caption_of(("figure11", "figure05"), {"figure05": "Heads\nby count.\n"}) == "Heads by count."
+    assert caption_of(("figure11", "figure05"), {"figure05": "No.", "figure11": "Own."}) == "Own."
 
 
 def test_gaps_are_gathered_by_reason():

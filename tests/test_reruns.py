@@ -188,7 +188,7 @@ def test_a_library_module_runs_the_steps_that_import_it(checkout):
 def test_a_figures_module_redraws_that_figure(checkout):
     append(
         checkout
-        / "src/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/figures/figure06.py",
+        / "src/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/figures/figure06.py",
         "\nADDED = 1\n",
     )
     assert planned(checkout, checkout=checkout) == {"figure06": 1, "report": 1}

@@ -21,6 +21,7 @@ from heuristic_core.experiments.heuristic_core.config import Study
 from heuristic_core.experiments.heuristic_core.config.cells import Cell, cells, repeats, spread
 from heuristic_core.experiments.heuristic_core.plan.pairs import StudyPairs
 from heuristic_core.models.components import ComponentGrid
+from heuristic_core.plan.devices import PASSES, Work
 from heuristic_core.plan.shapes import Shape
 
 IN_PASSING = "evaluation in passing"  # whose predictions are in one file alone

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.analysis.shared_core import SharedCore
+from heuristic_core.experiments.heuristic_core.figures import sheets_of
 from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, module
 from heuristic_core.experiments.heuristic_core.report.sides import Side
 from heuristic_core.figures.targets import outputs
@@ -85,7 +87,9 @@ def pair_figures(sides: tuple[Side, Side], folder: Path) -> list[Pair]:
 def _figure(side: Side, drawing: str, folder: Path) -> Exhibit | None:
     for name in TARGETS:
         if module(name) == drawing and all(Path(path).is_file() for path in outputs(str(side.root), name)):
-            return exhibit(side.root, name, "", _link(side.root, folder) + "/")
+            return exhibit(
+                side.root, name, TARGETS[name].title, "", partial(sheets_of, name), _link(side.root, folder) + "/"
+            )
     return None
 
 

@@ -1,16 +1,17 @@
-"""The report of one study: its claims first, then figures, tables, and how all of it came about."""
+"""The report of one study of the heuristic core."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import outcomes, troubled, warning
 from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.heuristic_core.figures import sheets_of
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, module
 from heuristic_core.experiments.heuristic_core.report.missing import Gap, gaps
-from heuristic_core.report.claims import claims_of, tally, tally_by_seed
 from heuristic_core.report.exhibits import caption_of, exhibit
 from heuristic_core.report.render import render
-from heuristic_core.report.runs import scripts
-from heuristic_core.report.settings import settings_by_block
+from heuristic_core.report.study import study_values
 from heuristic_core.tables.parquet import read_rows, read_table
 
 
@@ -30,24 +31,18 @@ def study_page(
     target. targets: the figures and tables shown, in order. records: of its jobs, one of each.
     made_with: name -> version, of what the results are made with.
     """
-    exhibits = [exhibit(root, name, caption_of(name, captions)) for name in targets]
-    judged = claims_of(claims)
+    exhibits = [
+        exhibit(root, name, TARGETS[name].title, caption_of((name, module(name)), captions), partial(sheets_of, name))
+        for name in targets
+    ]
     return render(
         "page.html.j2",
-        study=root.name,
+        **study_values(root, settings, claims, exhibits, records, made_with),
         subject=", ".join(dict.fromkeys(f"{row['model']} on {row['task']}" for row in claims)),
         context=context,
-        claims=judged,
-        tally=tally(judged),
-        tally_by_seed=tally_by_seed(judged),
-        figures=[e for e in exhibits if e.image],
-        sheets=[e for e in exhibits if not e.image],
         **study_runs(root),
         gaps=study_gaps(root),
         splits=study_splits(root),
-        settings=settings_by_block(settings or {}),
-        scripts=scripts(records),
-        versions=made_with,
     )
 
 
