@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from claim_tables import CONTEXT, JOINT, RUN, ablation, actual, core_rows, evidence, group_row, table
-from conftest import ROOT
+from conftest import CLAIMS
 from test_size_statistics import ID, MIXED, OOD, size_rows
 
 from heuristic_core.analysis.estimates import CannotSay
@@ -86,7 +86,7 @@ def constant_class():
 
 def supported(tables):
     context = CONTEXT.model_copy(update={"checkpoints": (10, 20, 30)})
-    found = claims(context, tables, load_claims(ROOT / "claims.yaml"))
+    found = claims(context, tables, load_claims(CLAIMS))
     return found[found["ft_seed"].isna()].set_index("claim")[["verdict", "detail"]]
 
 
@@ -160,7 +160,7 @@ def test_cells_with_faults_are_counted():
 
 
 def judged(needs, **tables):
-    (claim,) = [claim for claim in load_claims(ROOT / "claims.yaml") if claim.claim == "generalises-late"]
+    (claim,) = [claim for claim in load_claims(CLAIMS) if claim.claim == "generalises-late"]
     rows = {name: table(name, rows) for name, rows in tables.items()}
     whole = claims(CONTEXT, rows, [claim.model_copy(update={"needs": needs})]).iloc[0]
     return whole["verdict"], whole["detail"]

@@ -15,7 +15,7 @@ from heuristic_core.experiments.heuristic_core.analysis.core import core, head_f
 from heuristic_core.experiments.heuristic_core.analysis.entry import entered, entry, entry_frequency, half_step
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, of_run
 from heuristic_core.experiments.heuristic_core.analysis.spread import summary, variance
-from heuristic_core.experiments.heuristic_core.figures.targets import draw
+from heuristic_core.experiments.heuristic_core.figures import draw
 
 STEPS = (10, 20, 30, 40)
 ENTRY = CONTEXT.model_copy(update={"entry": STEPS, "entry_seeds": (91, 92, 93, 94)})

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from archives import METADATA, described, export, members, script, write
-from conftest import ROOT
+from conftest import CLAIMS, ROOT
 from once import once
 from reduced import REDUCED, STUDY, snakemake
 
@@ -250,7 +250,7 @@ def test_a_short_path_does_not_break_the_page():
 
 def test_every_table_that_something_reads_is_exported():
     read = {table for target in TARGETS.values() for table in (*target.tables, *target.also)}
-    read |= {table for claim in load_claims(ROOT / "claims.yaml") for table in claim.tables}
+    read |= {table for claim in load_claims(CLAIMS) for table in claim.tables}
     assert read <= {*TABLES, *chain(*MECHANISM.values())}
 
 

@@ -8,8 +8,8 @@ from matplotlib.text import Text
 
 from heuristic_core.analysis.frames import frame
 from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.heuristic_core.figures import draw
 from heuristic_core.experiments.heuristic_core.figures.condensed import sheets
-from heuristic_core.experiments.heuristic_core.figures.targets import draw
 
 MODEL = ["study", "model", "task", "ft_seed", "step", "sparsity", "seed", "repeat"]
 POINT = {"ft_seed": 2, "step": 2200, "sparsity": CONTEXT.mid, "seed": 43}

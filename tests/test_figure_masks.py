@@ -7,8 +7,7 @@ from figure_tables import CONTEXT, FT_SEEDS
 from matplotlib.patches import Rectangle
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.figures import sheets_of
-from heuristic_core.experiments.heuristic_core.figures.targets import draw
+from heuristic_core.experiments.heuristic_core.figures import draw, sheets_of
 
 BELOW = ["", "ID", "entailment", " ", "J"]
 

@@ -156,7 +156,7 @@ def test_every_cell_has_a_path_of_its_own_that_the_workflow_reads_back(config):
 
 
 def test_the_workflow_constrains_sparsities_as_here():
-    rules = (ROOT / "workflow" / "rules" / "common.smk").read_text()
+    rules = (ROOT / "workflow" / "rules" / "heuristic_core" / "common.smk").read_text()
     assert f'sparsity=r"{SPARSITY.pattern}"' in rules
 
 

@@ -14,8 +14,8 @@ from heuristic_core.experiments.heuristic_core.analysis.core import common_heads
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, of_run
 from heuristic_core.experiments.heuristic_core.analysis.lesions import lesion_accuracy
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.figures import draw
 from heuristic_core.experiments.heuristic_core.figures.table_overlap import sheets
-from heuristic_core.experiments.heuristic_core.figures.targets import draw
 from heuristic_core.experiments.heuristic_core.training.lesions import lesioned
 from heuristic_core.models.close_heads import close_heads
 from heuristic_core.tables.parquet import as_frame, as_table

@@ -16,7 +16,7 @@ from heuristic_core.experiments.heuristic_core.analysis.statistics_mediation imp
     through_counter_heuristic,
     through_later_heads,
 )
-from heuristic_core.experiments.heuristic_core.figures.targets import draw
+from heuristic_core.experiments.heuristic_core.figures import draw
 
 FULL = values(in_domain=100, a=80, b=60, c=90)
 ABLATED = values(in_domain=90, a=10, b=0, c=90)

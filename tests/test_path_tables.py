@@ -8,7 +8,7 @@ from known_predictions import COLUMNS, GRID, RNG, RUN, core_heads, known_levels,
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.analysis import path_effects as p
-from heuristic_core.experiments.heuristic_core.figures.targets import draw
+from heuristic_core.experiments.heuristic_core.figures import draw
 
 
 @pytest.fixture(scope="module")

@@ -59,7 +59,8 @@ def test_intervals_and_durations():
 def test_a_page_needs_nothing_that_draws():
     assert (
         loaded(
-            "import heuristic_core.experiments.heuristic_core.report.page, heuristic_core.experiments.heuristic_core.figures.table3",
+            "import heuristic_core.experiments.heuristic_core.report.page;"
+            "import heuristic_core.experiments.heuristic_core.figures.table3",
             "matplotlib",
             "seaborn",
         )

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from claim_tables import JOINT, ablation, core_rows, evidence
-from conftest import ROOT
+from conftest import CLAIMS
 from scipy import stats
 
 from heuristic_core.analysis.estimates import CannotSay
@@ -108,7 +108,7 @@ def test_additive_everywhere_is_nowhere_sub_additive():
     """Within the margin: that the set is super-additive on every subset is not what the paper says."""
     additive = {"interaction": 0.0, "interaction_low": -2.0, "interaction_high": 2.0}
     found = heads.lowest_interaction(evidence(ablations=of_subsets(a=additive, b=additive)))
-    (claim,) = [claim for claim in load_claims(ROOT / "claims.yaml") if claim.statistic == "lowest_interaction"]
+    (claim,) = [claim for claim in load_claims(CLAIMS) if claim.statistic == "lowest_interaction"]
     assert verdict(found, claim.threshold) == "supported"
 
 

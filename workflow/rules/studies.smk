@@ -48,7 +48,7 @@ if SWEEP:
         params:
             **job(
                 "sweep",
-                f"{workflow.basedir}/src/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/experiments/heuristic_core/figures/figure_sweep.py",
+                f"{workflow.basedir}/src/heuristic_core/experiments/heuristic_core/figures/figure_sweep.py",
                 sweep=json.dumps(SWEEP.told),
                 folder=SWEEP.root,
             ),

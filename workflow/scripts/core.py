@@ -2,7 +2,7 @@
 
 from heuristic_core.experiments.heuristic_core.analysis.core import core, core_null
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
-from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.experiments.heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.pruning.subnetwork import load_run
 from heuristic_core.tables.parquet import as_frame, as_table, write_table

@@ -6,6 +6,7 @@ from pathlib import Path
 import yaml
 
 from heuristic_core.experiments.heuristic_core.archive.members import members
+from heuristic_core.experiments.heuristic_core.archive.subject import subject_of
 from heuristic_core.experiments.heuristic_core.config import parse_study
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.crate.archive import write_archive
@@ -51,9 +52,8 @@ def main(arguments=None):
         "report.html": public_page((root / "report.html").read_text(), described["settings"]).encode(),
     }
     run = run_of(read_record(root / name) for name in made)
-    subject = f"{study.model.name} on {study.task.name}"
     citation = yaml.safe_load(Path(args.citation).read_text())
-    contents[NAME] = metadata(study.study, subject, contents, citation, run)
+    contents[NAME] = metadata(study.study, subject_of(study), contents, citation, run)
     write_archive(args.archive, contents)
 
 

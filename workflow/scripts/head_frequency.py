@@ -6,7 +6,7 @@ from heuristic_core.experiments.heuristic_core.analysis.core_seeds import core_s
 from heuristic_core.experiments.heuristic_core.analysis.frequency_agreement import frequency_agreement
 from heuristic_core.experiments.heuristic_core.analysis.rank_correlation import rank_correlation
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
-from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.experiments.heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_table, write_table
 

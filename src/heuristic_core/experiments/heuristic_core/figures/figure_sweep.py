@@ -18,7 +18,7 @@ LOOKS = {
 
 
 def draw(tables, settings, studies):
-    """Rows: settings; columns: groups of subsets. Marks: the rows of :func:`heuristic_core.experiments.heuristic_core.analysis.sweep.sweep`.
+    """Rows: settings; columns: groups of subsets. Marks: the rows of `analysis.sweep`.
 
     tables: "ablations" of every study. studies: their values on every axis, by name. Lines are means over fine-tuning
     seeds, points the seeds, with the interval of the change.

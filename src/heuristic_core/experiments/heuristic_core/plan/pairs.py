@@ -69,7 +69,7 @@ def pairs_of(study: Study, read: bool = True) -> StudyPairs:
     if all(file.is_file() for file in files) and (counts := _counts(files)):
         (train, *_), (evaluation, sizes, in_domain) = counts
         return StudyPairs(train, evaluation, len(sizes), max(sizes), counted=True, in_domain=in_domain)
-    known = yaml.safe_load(resources.files("heuristic_core.plan").joinpath("pairs.yaml").read_text())
+    known = yaml.safe_load(resources.files(__package__).joinpath("pairs.yaml").read_text())
     if isinstance(study.task, GeneratedTask):
         return _generated(study.task, known)
     return _files(study.task, known, read)

@@ -12,7 +12,15 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.config.reading import ConfigError
 from heuristic_core.experiments.heuristic_core.config import parse_study
 from heuristic_core.experiments.heuristic_core.config.context import Context
-from heuristic_core.experiments.heuristic_core.config.cells import cells, closed_blocks, early, repeats, seed_blocks, spread, surface
+from heuristic_core.experiments.heuristic_core.config.cells import (
+    cells,
+    closed_blocks,
+    early,
+    repeats,
+    seed_blocks,
+    spread,
+    surface,
+)
 from heuristic_core.experiments.heuristic_core.config.paths import Layout
 from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, unmet
 from heuristic_core.experiments.heuristic_core.figures.targets import module
@@ -39,7 +47,7 @@ except ConfigError as error:
 COMPUTES = STUDY.arithmetic
 
 
-include: "jobs.smk"
+include: "../jobs.smk"
 
 
 L = Layout.of(STUDY)
@@ -81,6 +89,8 @@ DEVICE = {"device": STUDY.device, "precision": STUDY.precision}
 # A target without its own caption has the caption of the target that draws the same.
 WORDS = f"{workflow.basedir}/workflow/report"
 CAPTIONS = {name: f"{WORDS}/{name if os.path.exists(f'{WORDS}/{name}.rst') else module(name)}.rst" for name in TARGETS}
+# Files of the experiment, as jobs read them.
+EXPERIMENT = f"{workflow.basedir}/src/heuristic_core/experiments/heuristic_core"
 # What pages look like: the templates, style and script that the scripts above do not import.
 PAGE = sorted(glob.glob(f"{workflow.basedir}/src/heuristic_core/report/templates/*"))
 CODE = commit(workflow.basedir)

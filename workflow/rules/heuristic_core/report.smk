@@ -6,7 +6,7 @@ for one in DRAWN:
             f"{one.prefix}claims"
         input:
             tables=[one.layout.table(name) for name in one.tables],
-            claims=REDRAWN_CLAIMS if one in REDRAWN else os.path.relpath(f"{workflow.basedir}/claims.yaml"),
+            claims=REDRAWN_CLAIMS if one in REDRAWN else os.path.relpath(f"{EXPERIMENT}/claims.yaml"),
         output:
             table=one.layout.table("claims"),
         log:

@@ -3,7 +3,7 @@ rule export:
     input:
         [f"{L.root}/{path}" for path in members(STUDY)],
         workflow=os.path.relpath(workflow.main_snakefile),
-        claims=os.path.relpath(f"{workflow.basedir}/claims.yaml"),
+        claims=os.path.relpath(f"{EXPERIMENT}/claims.yaml"),
         lock=os.path.relpath(LOCK),
         citation=os.path.relpath(f"{workflow.basedir}/CITATION.cff"),
     output:

@@ -39,7 +39,7 @@ for study in PUBLISHED:
         params:
             **job(
                 "published",
-                f"{workflow.basedir}/src/heuristic_core/published/paper.yaml",
+                f"{EXPERIMENT}/published/paper.yaml",
                 folder=lambda w, input: os.path.dirname(input.files[0]),
                 task=study.task,
                 groups=json.dumps(groups, sort_keys=True),
