@@ -21,7 +21,7 @@ from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import kept_count
 from heuristic_core.models.implementation import load_model
-from heuristic_core.pruning.discretise import keep_largest
+from heuristic_core.pruning.hard_concrete import keep_largest
 from heuristic_core.pruning.learner import PruningRun
 from heuristic_core.pruning.prune import prune, pruning_inputs
 from heuristic_core.tasks.encoded import Encoded

@@ -34,7 +34,8 @@ from heuristic_core.models.implementation import view_of
 from heuristic_core.models.interventions import constants
 from heuristic_core.models.micro_batches import BATCH_TOKENS
 from heuristic_core.models.pretrained import masked_language_model, starting_model
-from heuristic_core.pruning.discretise import discretise, keep_largest
+from heuristic_core.pruning.discretise import discretise
+from heuristic_core.pruning.hard_concrete import keep_largest
 from heuristic_core.pruning.importance import gate_gradients, normalised
 from heuristic_core.pruning.learner import PruningRun
 from heuristic_core.pruning.prune import prune, pruning_inputs

@@ -15,7 +15,7 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import kept_count
 from heuristic_core.models.implementation import load_model
 from heuristic_core.provenance.record import recorded
-from heuristic_core.pruning.discretise import keep_largest
+from heuristic_core.pruning.hard_concrete import keep_largest
 from heuristic_core.pruning.importance import gate_gradients, normalised
 from heuristic_core.pruning.subnetwork import Subnetwork, load_run
 from heuristic_core.tables.parquet import as_table

@@ -26,7 +26,7 @@ from heuristic_core.models.components import kept_count
 from heuristic_core.provenance.digests import code_digest
 from heuristic_core.provenance.record import recorded
 from heuristic_core.pruning.learner import PruningRun
-from heuristic_core.pruning.prune import Pruned
+from heuristic_core.pruning.loop import Pruned
 from heuristic_core.pruning.subnetwork import FailedRun, load_run
 from heuristic_core.tables.parquet import write_table
 

@@ -13,7 +13,7 @@ from heuristic_core.jobs.pruning_run import Pruner, reads_pruned
 from heuristic_core.provenance.digests import code_digest
 from heuristic_core.provenance.record import recorded
 from heuristic_core.pruning.learner import PruningRun
-from heuristic_core.pruning.prune import Pruned
+from heuristic_core.pruning.loop import Pruned
 from heuristic_core.tables.parquet import read_table
 
 
