@@ -21,7 +21,8 @@ from heuristic_core.experiments.heuristic_core.config.study import Study
 
 HEAD = """# Configuration reference
 
-This page is written from the pydantic models in `src/heuristic_core/config` by `make docs`. Do not edit it.
+This page is written by `make docs` from the pydantic models in `config/` of the library and of the experiment. Do not
+edit it.
 
 A study is one YAML file. An unknown key or an impossible value stops a run before its first job, with one message that
 names file, key, value and remedy. `required` means that the key has no default. *none* means that nothing is set.
