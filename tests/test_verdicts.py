@@ -8,11 +8,12 @@ import pytest
 from claim_tables import SPREAD, actual, evidence
 from scipy import stats
 
-from heuristic_core.analysis import statistics_accuracy, verdicts
-from heuristic_core.analysis.core import common_heads
+from heuristic_core.analysis import verdicts
 from heuristic_core.analysis.estimates import Estimate
 from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS
 from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.experiments.heuristic_core.analysis import statistics_accuracy
+from heuristic_core.experiments.heuristic_core.analysis.core import common_heads
 
 LEVEL = "p < 0.05"
 over_seeds = partial(verdicts.over_seeds, unit=FINE_TUNING_SEEDS)

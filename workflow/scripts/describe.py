@@ -10,12 +10,13 @@ from heuristic_core.provenance.record import recorded
 
 def main(arguments=None):
     parser = Arguments(__doc__)
-    parser.context(required=False)
-    parser.add_argument("--settings", required=True, metavar="JSON", help="the study's checked settings")
+    parser.add_argument("--context", type=json.loads, metavar="JSON", help="what analysis knows; default: nothing")
+    parser.add_argument(
+        "--settings", type=json.loads, required=True, metavar="JSON", help="the study's checked settings"
+    )
     parser.writes(description="where to write both (JSON)")
     args = parser.read(arguments)
-    context = args.context and args.context.model_dump(mode="json")  # an experiment may need none
-    text = {"context": context, "settings": json.loads(args.settings)}
+    text = {"context": args.context, "settings": args.settings}
     write_text(Path(args.description), json.dumps(text, indent=1) + "\n")
 
 
