@@ -22,7 +22,7 @@ COLUMNS = ["condition", "seed", "step", "circuit", "head", "row", "unit", "value
 def draw(tables, settings):
     """A strip for each condition, of its first seed: lines are QK of every head, then OV; columns are checkpoints.
 
-    Marks: one row per row of a map; `values`: its columns' values, separated by spaces; `unit`: what has the darkest colours.
+    Marks: one row per row of a map; `values`: of its columns, separated by spaces; `unit`: what is drawn darkest.
     """
     rows = some(tables["sorting_matrices"], "rows in table sorting_matrices")
     rows = _with_units(_centred(rows[rows["seed"] == rows.groupby("condition")["seed"].transform("min")]))
