@@ -1,5 +1,6 @@
 """The list-sorting experiment as a workflow: from nothing to its figures, again, and with a setting changed."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 import yaml
 from conftest import ROOT
 from drawn import only
+from pages import check_source
 from reduced import planned, snakemake
 
 from heuristic_core.common.errors import InputError
@@ -38,6 +40,14 @@ def test_from_nothing_to_figures(tmp_path):
     assert len(models) == 2 * 2 * len(study.training.kept)  # conditions, seeds
     assert set(tables["sorting_llc"]["step"]) == set(study.sampled("l2")) and len(study.sampled("l2")) == 2
     assert set(tables["sorting_matrices"]["step"]) == {0, study.training.steps}
+    claims = read_table(tmp_path / ROOT_OF_RESULTS / "tables" / "claims.parquet").set_index("claim")["verdict"]
+    assert claims["sorts"] == "not supported" and set(claims.drop("sorts")) == {"not applicable"}  # 40 steps are few
+    page = check_source(tmp_path / ROOT_OF_RESULTS / "report.html")
+    assert {a["id"] for a in page.all("figure") if "id" in a} == {name for name in TARGETS if name.startswith("figure")}
+    described = json.loads((tmp_path / ROOT_OF_RESULTS / "study.json").read_text())
+    assert parse_sorting(described["settings"]) == study
+    jobs = read_table(tmp_path / ROOT_OF_RESULTS / "tables" / "provenance.parquet")["job"]
+    assert {"report", "tables/claims", "train/l2"} <= set(jobs)
     assert planned(tmp_path, CONFIG) == {}
     records = list((tmp_path / ROOT_OF_RESULTS / "provenance").rglob("*.json"))
     assert any("step40.safetensors" in path.name for path in records)

@@ -10,7 +10,6 @@ from PIL import Image
 
 from heuristic_core.report.render import data_uri
 
-DARKEST = 0.99  # quantile of absolute values of a circuit that has the darkest colour
 SIDE = 150  # pixels that a map is enlarged to, at least
 GAP = 8  # pixels between maps
 SHADES = 127  # on either side of white
@@ -37,30 +36,26 @@ class Slider(NamedTuple):
 
 
 def sliders(marks: Path) -> list[Slider]:
-    """A slider for each condition. marks: figure_circuits.csv, one row per row of a map."""
+    """A slider for each condition. marks: figure_circuits.csv, one row per row of a map, and the value that
+    is drawn darkest."""
     rows = pd.read_csv(marks, dtype={"values": str})
-    rows["values"] = [np.array(text.split(), dtype=float) for text in rows["values"]]
-    scales = {name: _scale(of_circuit["values"]) for name, of_circuit in rows.groupby("circuit")}
-    return [_slider(name, of_it, scales) for name, of_it in rows.groupby("condition", sort=False)]
+    values = (np.array(text.split(), dtype=float) for text in rows["values"])
+    rows["values"] = [one / unit for one, unit in zip(values, rows["unit"], strict=True)]
+    return [_slider(name, of_it) for name, of_it in rows.groupby("condition", sort=False)]
 
 
-def _scale(values: pd.Series) -> float:
-    """The value of the darkest colour; 1 of matrices of zeros."""
-    return float(np.quantile(np.abs(np.concatenate(values.tolist())), DARKEST)) or 1.0
-
-
-def _slider(condition: str, rows: pd.DataFrame, scales: dict[str, float]) -> Slider:
+def _slider(condition: str, rows: pd.DataFrame) -> Slider:
     circuits, heads = sorted(rows["circuit"].unique(), reverse=True), sorted(rows["head"].unique())
     frames = []
     for step, at_step in rows.groupby("step"):
         maps = {key: np.stack(one["values"]) for key, one in at_step.groupby(["circuit", "head"])}
-        grid = [[maps[circuit, head] / scales[circuit] for head in heads] for circuit in circuits]
+        grid = [[maps[circuit, head] for head in heads] for circuit in circuits]
         frames.append(Frame(int(step), *_drawn(grid)))
     return Slider(condition, int(rows["seed"].iloc[0]), [name.upper() for name in circuits], heads, frames)
 
 
 def _drawn(grid: list[list[np.ndarray]]) -> tuple[str, int, int]:
-    """A PNG as an address that holds it, and its size. grid: lines of square maps of one size, -1 to 1."""
+    """A PNG as an address that holds it, and its size. grid: lines of square maps of one size, darkest at -1 and 1."""
     times = -(-SIDE // len(grid[0][0]))
     larger = np.ones((times, times))
     # A gap is above and to the left of every map; the outermost ones are cut off.
