@@ -12,7 +12,7 @@ from heuristic_core.figures.rows import some
 
 CIRCUITS = {"qk": "QK: score", "ov": "OV: logit, relative to its checkpoint"}
 COLOURS = "RdBu_r"
-HIGHEST = 0.99  # quantile of absolute values from which on colours are the darkest
+HIGHEST = 99  # percentile of absolute values from which on colours are the darkest
 BAR = {"fraction": 0.02, "pad": 0.02, "shrink": 0.6, "aspect": 40}
 GAP = 0.06  # between maps, of their width
 DIGITS = 4  # of values in the CSV; all of them would be tens of megabytes
@@ -61,7 +61,7 @@ def _with_units(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _scale(values: pd.Series) -> float:
     """The highest absolute value but for one in a hundred; 1 of zeros."""
-    return float(np.quantile(np.abs(np.concatenate(values.tolist())), HIGHEST)) or 1.0
+    return float(np.percentile(np.abs(np.concatenate(values.tolist())), HIGHEST)) or 1.0
 
 
 class Strip:
