@@ -75,6 +75,34 @@ def test_one_seed_and_one_condition_are_enough(name, few):
         assert of_means[["low", "high"]].isna().all(axis=None)
 
 
+def with_heads(count):
+    """Tables of models with 1 or 3 heads: the second is left out, or it is there once more."""
+    rows = reduced(seed=1, condition="l2")
+    for name in ("sorting_heads", "sorting_matrices", "sorting_distance"):
+        table = rows[name]
+        again = table[table["head"] == 1].assign(head=2)
+        rows[name] = pd.concat([table, again], ignore_index=True) if count == 3 else table[table["head"] == 0]
+    table = rows["sorting_ablations"]
+    again = table[table["ablated"] == "1"].assign(ablated="2")
+    rows["sorting_ablations"] = pd.concat([table, again]) if count == 3 else table[table["ablated"].isin(["", "0"])]
+    if count == 1:
+        rows["sorting_models"] = rows["sorting_models"].assign(
+            splitting=np.nan, soft_overlap=np.nan, opposite_sign=np.nan
+        )
+    return rows
+
+
+@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize(("heads", "known"), [(1, {"copies"}), (3, {"copies", "suppresses", "other", "all"})])
+def test_models_with_one_head_and_with_three(name, heads, known):
+    figure, marks = draw(name, with_heads(heads), SETTINGS)
+    assert len(marks) and ("role" not in marks or set(marks["role"]) <= known)
+    if name == "figure_development":
+        assert ("no checkpoint has a value" in texts(figure)) == (heads == 1)
+    if name == "figure_ablation":
+        assert set(marks["role"]) == known
+
+
 def points(ax):
     """All points of the lines and markers in a panel, as (x, y)."""
     found = [line.get_xydata() for line in ax.lines]
