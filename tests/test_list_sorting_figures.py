@@ -48,6 +48,17 @@ def saved(folder, name, figure, marks):
     save(folder, name, figure, marks, SETTINGS, TARGETS[name].title, sheets_of(name, marks))
 
 
+def whole(figure):
+    """Whether nothing of a figure is cut off."""
+    if figure is None:
+        return True
+    with style.applied():  # ticks that are made now have its sizes
+        figure.draw_without_rendering()  # saving has left extents of another resolution
+        drawn_on, page = figure.get_tightbbox(), figure.bbox_inches
+    inside = drawn_on.x1 <= page.width + 0.01 and drawn_on.y1 <= page.height + 0.01
+    return inside and min(drawn_on.x0, drawn_on.y0) >= -0.01
+
+
 @pytest.mark.parametrize("name", first_fast("figure_modes", *sorted({*TARGETS} - {"figure_modes"}), fast=1))
 def test_the_same_tables_give_the_same_bytes_and_nothing_is_cut_off(name, tmp_path, recwarn):
     saved(tmp_path / "one", name, *DRAWN[name])
@@ -57,12 +68,7 @@ def test_the_same_tables_give_the_same_bytes_and_nothing_is_cut_off(name, tmp_pa
         assert first.read_bytes() == second.read_bytes(), first.name
     assert sorted((tmp_path / "one").rglob("*.*")) == sorted(firsts)
     assert not [str(warning.message) for warning in recwarn if issubclass(warning.category, UserWarning)]
-    if (figure := DRAWN[name][0]) is not None:
-        with style.applied():  # ticks that are made now have its sizes
-            figure.draw_without_rendering()  # saving has left extents of another resolution
-            drawn_on, page = figure.get_tightbbox(), figure.bbox_inches
-        assert min(drawn_on.x0, drawn_on.y0) >= -0.01
-        assert drawn_on.x1 <= page.width + 0.01 and drawn_on.y1 <= page.height + 0.01
+    assert whole(DRAWN[name][0])
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -97,6 +103,7 @@ def with_heads(count):
 def test_models_with_one_head_and_with_three(name, heads, known):
     figure, marks = draw(name, with_heads(heads), SETTINGS)
     assert len(marks) and ("role" not in marks or set(marks["role"]) <= known)
+    assert whole(figure)
     if name == "figure_development":
         assert ("no checkpoint has a value" in texts(figure)) == (heads == 1)
     if name == "figure_ablation":
@@ -129,6 +136,7 @@ def test_development_draws_seeds_and_means_and_a_null_leaves_a_gap():
     lines = [set(np.round(line.get_ydata(), 9)) for line in panel(figure, 0, 3, 4).lines]
     assert not [line for line in lines if {values[0], values[2]} <= line]
     assert [line for line in lines if values[0] in line] and [line for line in lines if values[2] in line]
+    assert only(marks, curve="raw", step=100, seed=3)["reason"].tolist() == ["2 of 2 chains diverged"]
     mean = only(marks, curve="raw", step=100, seed=None)
     known = only(TABLES["sorting_llc"], step=100, estimator="raw")["value"].dropna()
     assert (mean["value"].item(), mean["seeds"].item()) == (pytest.approx(known.mean()), 2)
