@@ -11,12 +11,12 @@ from unittest.mock import patch
 import torch
 from torch import Tensor
 
-from heuristic_core.config import load_study
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.evaluation.attention import map_table, overlap_rows, share_rows
 from heuristic_core.evaluation.evaluate import all_logits, drawn_donors, predictions, subnetwork_logits
 from heuristic_core.evaluation.mediation import mediated_logits
 from heuristic_core.evaluation.path_patching import on_pairs, path_logits
+from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.experiments.list_sorting import config as list_sorting
 from heuristic_core.experiments.list_sorting.config import ListSorting
 from heuristic_core.experiments.list_sorting.config_llc import Langevin, LocalLearning
@@ -34,7 +34,8 @@ from heuristic_core.models.implementation import view_of
 from heuristic_core.models.interventions import constants
 from heuristic_core.models.micro_batches import BATCH_TOKENS
 from heuristic_core.models.pretrained import masked_language_model, starting_model
-from heuristic_core.pruning.discretise import discretise, keep_largest
+from heuristic_core.pruning.discretise import discretise
+from heuristic_core.pruning.hard_concrete import keep_largest
 from heuristic_core.pruning.importance import gate_gradients, normalised
 from heuristic_core.pruning.learner import PruningRun
 from heuristic_core.pruning.prune import prune, pruning_inputs

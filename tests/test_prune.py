@@ -11,7 +11,7 @@ from heuristic_core.models.ablation import Mask
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import kept_count
 from heuristic_core.pruning import hard_concrete
-from heuristic_core.pruning.discretise import keep_largest
+from heuristic_core.pruning.hard_concrete import keep_largest
 from heuristic_core.pruning.learner import Learner, PruningRun, rate_at
 from heuristic_core.pruning.prune import Objective, PruningInputs, prune, pruning_inputs
 

@@ -2,20 +2,20 @@
 
 import pyarrow.parquet as pq
 
-from heuristic_core.analysis.controls import permuted
 from heuristic_core.analysis.frames import numpy_generator
 from heuristic_core.common.atomic import replacing
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.threads import use_threads
-from heuristic_core.config.analysis import Analysis
 from heuristic_core.evaluation.evaluate import predictions, subnetwork_logits
+from heuristic_core.experiments.heuristic_core.analysis.controls import permuted
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.jobs.arguments import Arguments, identity
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import kept_count
 from heuristic_core.models.implementation import load_model
 from heuristic_core.provenance.record import recorded
-from heuristic_core.pruning.discretise import keep_largest
+from heuristic_core.pruning.hard_concrete import keep_largest
 from heuristic_core.pruning.importance import gate_gradients, normalised
 from heuristic_core.pruning.subnetwork import Subnetwork, load_run
 from heuristic_core.tables.parquet import as_table

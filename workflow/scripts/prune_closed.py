@@ -6,14 +6,14 @@ saved last.
 
 import shutil
 
-from heuristic_core.analysis.closed_sets import core_heads, sets_beside, why_no_set
 from heuristic_core.common.threads import use_threads
+from heuristic_core.experiments.heuristic_core.analysis.closed_sets import core_heads, sets_beside, why_no_set
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.jobs.pruning_run import Pruner, reads_pruned
 from heuristic_core.provenance.digests import code_digest
 from heuristic_core.provenance.record import recorded
 from heuristic_core.pruning.learner import PruningRun
-from heuristic_core.pruning.prune import Pruned
+from heuristic_core.pruning.loop import Pruned
 from heuristic_core.tables.parquet import read_table
 
 

@@ -9,19 +9,14 @@ from heuristic_core.config.blocks import Block, NonNegative, Positive, Precision
 THRESHOLD_TOLERANCE = 0.05  # by how much a chosen threshold may miss the target sparsity
 
 
-class Prune(Block):
-    """Structured pruning with hard-concrete gates (paper, section 2 and appendix B).
-
-    Where the paper's released code does otherwise than its text or than CoFi, both ways are settings:
-    `config/pruning/as-published.yaml` holds what that code did, `config/pruning/default.yaml` this project's defaults
-    at the paper's scale.
-    """
+class Gates(Block):
+    """How hard-concrete gates are learned under a controller of their sparsity, whatever the model."""
 
     rise: Annotated[int, Field(ge=0)] = Field(description="steps over which the target sparsity rises linearly from 0")
     rise_per_percent: NonNegative = Field(0.0, description="further such steps for each percent of sparsity")
     hold: Annotated[int, Field(ge=0)] = Field(description="steps after that, at the full target")
     hold_per_percent: NonNegative = Field(0.0, description="further such steps for each percent of sparsity")
-    batch_size: PositiveInt = Field(description="pairs per step")
+    batch_size: PositiveInt = Field(description="training examples per step")
     gate_draws: PositiveInt = Field(
         1,
         description="gate samples per step, among which the batch is divided evenly; "
@@ -45,6 +40,30 @@ class Prune(Block):
         description="the sparsity that the controller steers: of the sampled gates (released code) or expected (CoFi); "
         "the expected one has next to no gradient at log_alpha = 10, so start lower with it",
     )
+
+    @model_validator(mode="after")
+    def _draws_share_a_batch(self):
+        if self.batch_size % self.gate_draws:
+            raise ValueError(f"batch_size = {self.batch_size} must be a multiple of gate_draws = {self.gate_draws}")
+        return self
+
+    def rise_at(self, sparsity: float) -> int:
+        """Steps over which the target rises to `sparsity`."""
+        return self.rise + round(self.rise_per_percent * 100 * sparsity)
+
+    def steps_at(self, sparsity: float) -> int:
+        """All steps of a run at `sparsity`."""
+        return self.rise_at(sparsity) + self.hold + round(self.hold_per_percent * 100 * sparsity)
+
+
+class Prune(Gates):
+    """Structured pruning with hard-concrete gates (paper, section 2 and appendix B).
+
+    Where the paper's released code does otherwise than its text or than CoFi, both ways are settings:
+    `config/pruning/as-published.yaml` holds what that code did, `config/pruning/default.yaml` this project's defaults
+    at the paper's scale.
+    """
+
     dropout: bool = Field(
         False, description="dropout in the gated model, at the rates of its config.json; the released code: true"
     )
@@ -83,8 +102,6 @@ class Prune(Block):
 
     @model_validator(mode="after")
     def _consistent(self):
-        if self.batch_size % self.gate_draws:
-            raise ValueError(f"batch_size = {self.batch_size} must be a multiple of gate_draws = {self.gate_draws}")
         if self.dropout and self.together > 1:
             raise ValueError(
                 f"together = {self.together} needs dropout = false: seeds that share a pass would share its dropout; "
@@ -95,14 +112,6 @@ class Prune(Block):
         if self.threshold_rule == "nearest" and self.discretise == "exact":
             raise ValueError("threshold_rule = 'nearest' needs discretise = 'threshold'; remove it, or set this")
         return self
-
-    def rise_at(self, sparsity: float) -> int:
-        """Steps over which the target rises to `sparsity`."""
-        return self.rise + round(self.rise_per_percent * 100 * sparsity)
-
-    def steps_at(self, sparsity: float) -> int:
-        """All steps of a run at `sparsity`."""
-        return self.rise_at(sparsity) + self.hold + round(self.hold_per_percent * 100 * sparsity)
 
     @property
     def pairs_held_out(self) -> int:

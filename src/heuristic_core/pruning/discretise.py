@@ -12,7 +12,7 @@ from heuristic_core.config.pruning import THRESHOLD_TOLERANCE, Prune
 from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.models.ablation import Mask
 from heuristic_core.models.components import ComponentGrid, kept_count
-from heuristic_core.pruning.hard_concrete import TEMPERATURE, probability_open
+from heuristic_core.pruning.hard_concrete import TEMPERATURE, keep_largest, probability_open
 from heuristic_core.pruning.prune import PruningInputs
 
 SLOPE = 0.8  # of the soft mask sigmoid(0.8 log_alpha / T) that the paper's code inherits from CoFi
@@ -91,12 +91,6 @@ def _divergence(kept: Sequence[int], held_out: PruningInputs) -> float:
     logits = all_logits(held_out.model, held_out.pairs, Mask(gates, held_out.means.to(held_out.model), grid))
     full, masked = (F.log_softmax(values, -1) for values in (held_out.full_logits, logits))
     return float(F.kl_div(masked, full, reduction="batchmean", log_target=True))
-
-
-def keep_largest(log_alpha: Tensor, count: int) -> list[int]:
-    """The `count` components of largest log_alpha over the whole model, ascending; ties go to the lower index."""
-    order = torch.argsort(log_alpha, descending=True, stable=True)
-    return sorted(order[:count].tolist())
 
 
 def soft_mask(log_alpha: Tensor, grid: ComponentGrid) -> Tensor:

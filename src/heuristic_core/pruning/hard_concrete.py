@@ -45,3 +45,9 @@ def penalty(sparsity: Tensor, target: float | Tensor, lambdas: Tensor) -> Tensor
 def target_at(step: int, rise: int, final: float, start: float = 0.0) -> float:
     """The target sparsity at `step`: from `start` linearly to `final` over `rise` steps, then constant."""
     return start + (final - start) * min(1.0, step / rise) if rise else final
+
+
+def keep_largest(log_alpha: Tensor, count: int) -> list[int]:
+    """The `count` components of largest log_alpha over the whole model, ascending; ties go to the lower index."""
+    order = torch.argsort(log_alpha, descending=True, stable=True)
+    return sorted(order[:count].tolist())

@@ -5,7 +5,7 @@ generator, so a run with dropout goes alone.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,11 +14,14 @@ from torch import Tensor
 
 from heuristic_core.common.errors import Diverged
 from heuristic_core.common.seeds import global_state, seed_for, set_global_state, torch_generator
-from heuristic_core.config.pruning import Prune
-from heuristic_core.pruning.hard_concrete import target_at
+from heuristic_core.config.pruning import Gates
+from heuristic_core.pruning.hard_concrete import penalty, probability_open, sample, target_at
 from heuristic_core.training.saved import load_state, save_state
 
 LOGGER = logging.getLogger(__name__)
+# Of gate samples [samples, components] and examples, int64 [runs * batch]: KL(full || gated) of every sample's
+# examples over the batch size, [samples], and its gradient in the gates.
+Divergence = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 COLUMNS = ("kl", "sampled_sparsity", "target_sparsity", "lambda_1", "lambda_2", "log_alpha")
 
 
@@ -50,7 +53,7 @@ class Learner:
     free: float32 [runs, components], 0 where a run has closed the component, else 1; None where no run closes any.
     """
 
-    def __init__(self, runs: Sequence[PruningRun], settings: Prune, size: int, device: torch.device):
+    def __init__(self, runs: Sequence[PruningRun], settings: Gates, size: int, device: torch.device):
         self.runs, self.steps, self.step = runs, _steps(runs, settings), 0
         self._recorded, self._values = [], torch.zeros(0, len(runs), len(COLUMNS))  # steps, and what they recorded
         self._settings, self._size, self._device = settings, size, device
@@ -94,6 +97,26 @@ class Learner:
         targets = [[target_at(step, *rise) for rise in rises] for step in steps]
         sent, goal = torch.stack(noise).to(self._device), torch.tensor(targets, device=self._device)
         return [Draws(*row) for row in zip(steps, index, sent, goal, strict=True)]
+
+    def descend(self, draw: Draws, divergence: Divergence) -> Tensor:
+        """Put the gradients of one step on log_alpha and lambdas; float32 [runs, 6], what is recorded of it."""
+        z = sample(self.log_alpha[:, None], draw.noise)  # [runs, draws, components]
+        if self.free is not None:
+            z = z * self.free[:, None]
+        kl, gradient = divergence(z.flatten(0, 1), draw.index.flatten())
+        sampled = 1 - z.mean(-1)  # [runs, draws]: the controller sees the sparsity of each sample
+        if self._settings.controller == "expected":
+            opened = probability_open(self.log_alpha)
+            opened = opened if self.free is None else opened * self.free
+            sparsity = 1 - opened.mean(-1, keepdim=True)
+        else:
+            sparsity = sampled
+        paid = penalty(sparsity, draw.target[:, None], self.lambdas[:, None]).mean(-1)
+        torch.autograd.backward([z, paid.sum()], [gradient.view_as(z), None])
+        kl = kl.view(z.shape[:2]).sum(-1)
+        lambdas, alphas = self.lambdas.detach(), self.log_alpha.detach()
+        columns = [kl, sampled.detach().mean(-1), draw.target, lambdas[:, 0], lambdas[:, 1], alphas.mean(-1)]
+        return torch.stack(columns, -1)
 
     def advance(self) -> None:
         """Let the optimizer make a step from the gradients, and clear them."""
@@ -172,7 +195,7 @@ class Learner:
         set_global_state(self._device, tensors["dropout"])
 
 
-def rate_at(step: int, steps: int, settings: Prune) -> float:
+def rate_at(step: int, steps: int, settings: Gates) -> float:
     """Learning-rate factor at `step`: linear warm-up, and linear decay to zero from its end or from the start."""
     warm = settings.warmup_steps
     rise = min(1.0, (step + 1) / warm) if warm else 1.0
@@ -187,10 +210,8 @@ def _free(runs: Sequence[PruningRun], size: int, device: torch.device) -> Tensor
     return torch.tensor([[float(c not in run.closed) for c in range(size)] for run in runs], device=device)
 
 
-def _steps(runs: Sequence[PruningRun], settings: Prune) -> int:
+def _steps(runs: Sequence[PruningRun], settings: Gates) -> int:
     counts = {run.sparsity: settings.steps_at(run.sparsity) for run in runs}
-    if settings.dropout and len(runs) > 1:
-        raise ValueError(f"runs with dropout cannot share a pass, but there are {len(runs)}")
     if len(set(counts.values())) > 1:
         raise ValueError(f"runs that share a pass must have equally many steps, but by sparsity they have {counts}")
     return next(iter(counts.values()))

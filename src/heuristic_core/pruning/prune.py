@@ -17,16 +17,15 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.common.progress import Progress
 from heuristic_core.config.pruning import Prune
 from heuristic_core.evaluation.evaluate import finite
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.micro_batches import PASS_TOKENS
 from heuristic_core.models.model import Model
-from heuristic_core.pruning import hard_concrete
 from heuristic_core.pruning.gated_model import GatedModel
 from heuristic_core.pruning.learner import Draws, Learner, PruningRun
+from heuristic_core.pruning.loop import Pruned, learned
 from heuristic_core.tasks.encoded import Encoded
 
 
@@ -63,19 +62,6 @@ def pruning_inputs(
     return part(0, used), part(used, needed) if needed > used else None
 
 
-@dataclass(frozen=True)
-class Pruned:
-    """log_alpha: [components], on the host. trace: one dict per recorded step (columns of table `prune_trace`).
-
-    failed: why the run found nothing, with a trace up to there; None for a run that came to its end.
-    """
-
-    run: PruningRun
-    log_alpha: Tensor
-    trace: list[dict]
-    failed: str | None = None
-
-
 def prune(
     inputs: PruningInputs,
     runs: Sequence[PruningRun],
@@ -92,28 +78,11 @@ def prune(
     Raises ValueError where the runs differ in their number of steps, or are several and have dropout, and
     Diverged where no run is finite from the first step on.
     """
+    if settings.dropout and len(runs) > 1:
+        raise ValueError(f"runs with dropout cannot share a pass, but there are {len(runs)}")
     learner = Learner(runs, settings, len(inputs.model.grid), inputs.model.device)
-    learner.resume(state)
     objective = Objective(inputs, runs, settings)
-    progress = Progress("prune", learner.steps, learner.step)
-    while learner.step < learner.steps:
-        draws = learner.draws(settings.save_every, len(inputs.pairs))
-        rows = {}
-        for draw in draws:
-            row = objective.descend(learner, draw)
-            learner.advance()
-            if draw.step % record_every == 0 or draw.step == learner.steps - 1:
-                rows[draw.step] = row
-        learner.record(rows)
-        failures = [learner.failure(r) for r in range(len(runs))]
-        if all(failures):
-            break
-        if state and learner.step < learner.steps:
-            learner.save(state)
-        last = learner.trace(failures.index(None))[-1]
-        progress.at(learner.step, kl=last["kl"], sparsity=last["sampled_sparsity"], target=last["target_sparsity"])
-    alphas = learner.log_alpha.detach().cpu()
-    return [Pruned(run, alphas[r], learner.trace(r), learner.failure(r)) for r, run in enumerate(runs)]
+    return learned(learner, objective.descend, len(inputs.pairs), settings.save_every, state, record_every)
 
 
 class Objective:
@@ -129,30 +98,10 @@ class Objective:
 
     def descend(self, learner: Learner, draw: Draws) -> Tensor:
         """Put the gradients of one step on `learner`'s parameters; float32 [runs, 6], what is recorded of it."""
-        settings = self._settings
-        z = hard_concrete.sample(learner.log_alpha[:, None], draw.noise)  # [runs, draws, components]
-        if learner.free is not None:
-            z = z * learner.free[:, None]
-        kl, gradient = self._backward(z.flatten(0, 1), draw.index.flatten())
-        sampled = 1 - z.mean(-1)  # [runs, draws]: the controller sees the sparsity of each sample
-        if settings.controller == "expected":
-            opened = hard_concrete.probability_open(learner.log_alpha)
-            opened = opened if learner.free is None else opened * learner.free
-            sparsity = 1 - opened.mean(-1, keepdim=True)
-        else:
-            sparsity = sampled
-        penalty = hard_concrete.penalty(sparsity, draw.target[:, None], learner.lambdas[:, None]).mean(-1)
-        torch.autograd.backward([z, penalty.sum()], [gradient.view_as(z), None])
-        kl = kl.view(z.shape[:2]).sum(-1)
-        lambdas, alphas = learner.lambdas.detach(), learner.log_alpha.detach()
-        columns = [kl, sampled.detach().mean(-1), draw.target, lambdas[:, 0], lambdas[:, 1], alphas.mean(-1)]
-        return torch.stack(columns, -1)
+        return learner.descend(draw, self._backward)
 
     def _backward(self, z: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:
-        """KL(full || gated) of every gate sample's pairs over the batch size, [samples], and its gradient in `z`.
-
-        z: [samples, components]. pairs: int64 [runs * batch].
-        """
+        """A :data:`heuristic_core.pruning.learner.Divergence`."""
         inputs, settings = self._inputs, self._settings
         model = GatedModel(inputs.model, z, self._means)
         per_pair = torch.zeros(len(pairs), device=z.device)

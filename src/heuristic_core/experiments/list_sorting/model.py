@@ -40,11 +40,16 @@ class Heads(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """logits: [M, B, L, V]. attention: [M, B, H, L, 2 L]. contexts: [M, B, L, H, w], before any intervention."""
+    """logits: [M, B, L, V]. attention: [M, B, H, L, 2 L]. contexts: [M, B, L, H, w], before any intervention.
+
+    values: of the keys, [M, B, 2 L, H, w]. residual: what heads write to, the output's bias included, [M, B, L, d].
+    """
 
     logits: Tensor
     attention: Tensor
     contexts: Tensor
+    values: Tensor
+    residual: Tensor
 
 
 def shapes(data: Data, model: Model) -> dict[str, tuple[int, ...]]:
@@ -90,6 +95,19 @@ def logits(parameters: Parameters, tokens: Tensor, heads: Heads | None = None) -
 def run(parameters: Parameters, tokens: Tensor, heads: Heads | None = None) -> Pass:
     """A forward pass of every model on `tokens` (see :func:`logits`), with what its heads did."""
     return _attend(parameters, *_looked_up(parameters, tokens), heads)
+
+
+def read_out(p: Parameters, residual: Tensor, contexts: Tensor) -> Tensor:
+    """Logits [M, B, L, V] of heads' contexts [M, B, L, H, w] over a residual stream [M, B, L, d], as :class:`Pass` has
+    them."""
+    m, b, length, d = residual.shape
+    rows = contexts.reshape(m, b * length, -1)
+    final = torch.baddbmm(residual.reshape(m, b * length, d), rows, p["output"].flatten(1, 2))
+    if "final_gain" in p:
+        final = F.layer_norm(final, (d,), eps=EPSILON)
+    matrix, bias = unembedding(p)
+    found = final @ matrix if bias is None else torch.baddbmm(bias[:, None], final, matrix)
+    return found.view(m, b, length, -1)
 
 
 def losses(parameters: Parameters, tokens: Tensor) -> Tensor:
@@ -160,23 +178,17 @@ def _rows(table: Tensor, tokens: Tensor, vocabulary: int) -> Tensor:
 def _attend(p: Parameters, keys_values: Tensor, queries_residual: Tensor, heads: Heads | None) -> Pass:
     m, h, w, d = p["output"].shape
     b, length = queries_residual.shape[1:3]
-    keys_values = keys_values.flatten(0, 1).split(w, -1)
+    parts = keys_values.flatten(0, 1).split(w, -1)
     *queries, residual = queries_residual.flatten(0, 1).split([w] * h + [d], -1)
-    scores = torch.stack([q @ k.mT for q, k in zip(queries, keys_values[:h], strict=True)])
+    scores = torch.stack([q @ k.mT for q, k in zip(queries, parts[:h], strict=True)])
     attention = torch.softmax(scores + later_keys(length), -1)  # [H, M B, L, 2 L]
-    contexts = torch.cat([a @ v for a, v in zip(attention, keys_values[h:], strict=True)], -1)  # [M B, L, H w]
-    used = contexts
-    if heads is not None:
-        used = torch.lerp(heads.reference, contexts.view(m, b, length, h, w), heads.keep[..., None])
-    final = torch.baddbmm(
-        residual.reshape(m, b * length, d), used.reshape(m, b * length, h * w), p["output"].flatten(1, 2)
-    )
-    if "final_gain" in p:
-        final = F.layer_norm(final, (d,), eps=EPSILON)
-    matrix, bias = unembedding(p)
-    found = final @ matrix if bias is None else torch.baddbmm(bias[:, None], final, matrix)
+    contexts = torch.cat([a @ v for a, v in zip(attention, parts[h:], strict=True)], -1).view(m, b, length, h, w)
+    used = contexts if heads is None else torch.lerp(heads.reference, contexts, heads.keep[..., None])
+    residual = residual.view(m, b, length, d)
     return Pass(
-        found.view(m, b, length, -1),
+        read_out(p, residual, used),
         attention.view(h, m, b, length, 2 * length).permute(1, 2, 0, 3, 4),
-        contexts.view(m, b, length, h, w),
+        contexts,
+        keys_values[..., h * w :].unflatten(-1, (h, w)),
+        residual,
     )

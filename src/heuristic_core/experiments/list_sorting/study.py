@@ -6,9 +6,10 @@ from typing import Any, Literal
 from pydantic import Field, PositiveInt, ValidationError, model_validator
 
 from heuristic_core.config.blocks import Block, Name, Seed
-from heuristic_core.config.study import checked
+from heuristic_core.config.reading import checked
 from heuristic_core.experiments.list_sorting.config import Data, ListSorting, Model, Training
 from heuristic_core.experiments.list_sorting.config_llc import LocalLearning, Stages
+from heuristic_core.experiments.list_sorting.config_prune import PruneRuns
 
 VARIED = ("data", "model", "training")
 
@@ -62,6 +63,7 @@ class SortingStudy(Block):
     )
     measure: Measure = Measure()
     llc: LlcRuns | None = Field(None, description="default: not sampled")
+    prune: PruneRuns | None = Field(None, description="default: heads' halves are not pruned")
     stages: Stages = Stages()
     figures: SortingFigures = SortingFigures()
 
@@ -78,10 +80,15 @@ class SortingStudy(Block):
                 fault = error.errors()[0]
                 key = ".".join(map(str, ("conditions", name, *fault["loc"])))
                 raise ValueError(f"{key}: {fault['msg'].removeprefix('Value error, ')}") from None
-        if self.llc and (unknown := set(self.llc.conditions or ()) - self.conditions.keys()):
-            raise ValueError(
-                f"llc.conditions: there is no condition {sorted(unknown)[0]!r}; there are {', '.join(self.conditions)}"
-            )
+        for block in ("llc", "prune"):
+            runs = getattr(self, block)
+            if runs and (unknown := set(runs.conditions or ()) - self.conditions.keys()):
+                raise ValueError(
+                    f"{block}.conditions: there is no condition {sorted(unknown)[0]!r}; "
+                    f"there are {', '.join(self.conditions)}"
+                )
+        for name in self.pruned:
+            self.prune.check(name, self.of(name).model.heads)
         return self
 
     def of(self, condition: str) -> ListSorting:
@@ -93,7 +100,12 @@ class SortingStudy(Block):
         """The steps of a condition whose local learning coefficient is sampled, ascending."""
         if self.llc is None or condition not in (self.llc.conditions or self.conditions):
             return []
-        return evenly([step for step in self.of(condition).training.kept if step], self.llc.checkpoints)
+        return trained(self.of(condition).training, self.llc.checkpoints)
+
+    @property
+    def pruned(self) -> list[str]:
+        """The conditions whose heads' halves are pruned."""
+        return [] if self.prune is None else self.prune.conditions or list(self.conditions)
 
     @property
     def root(self) -> str:
@@ -103,6 +115,11 @@ class SortingStudy(Block):
 def parse_sorting(values: dict, origin: str = "configuration") -> SortingStudy:
     """Check `values`. Raises ConfigError with one line per fault."""
     return checked(SortingStudy, values, origin)
+
+
+def trained(training: Training, count: int) -> list[int]:
+    """At most `count` of the kept steps after step 0, evenly, ascending."""
+    return evenly([step for step in training.kept if step], count)
 
 
 def evenly(values: list[int], count: int) -> list[int]:

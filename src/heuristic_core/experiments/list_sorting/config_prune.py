@@ -1,0 +1,43 @@
+"""The settings of pruning heads' QK and OV halves."""
+
+from typing import Annotated
+
+from pydantic import Field, PositiveInt
+
+from heuristic_core.config.blocks import Block, Name, Positive, Seeds, Sparsity
+from heuristic_core.config.pruning import Gates
+from heuristic_core.models.components import kept_count
+
+
+class PruneRuns(Block):
+    """Which halves of heads a model needs: all subsets of them at every kept checkpoint, and subsets that gates learn.
+
+    A subset is faithful if it loses less than `margin`, or diverges by at most `kl`, as in studies of the heuristic
+    core. Effective size is the size of the smallest faithful subset.
+    """
+
+    conditions: list[Name] | None = Field(None, description="conditions; default: all")
+    checkpoints: PositiveInt = Field(
+        4, description="checkpoints of each model on which gates are learned, evenly over those kept after step 0"
+    )
+    seeds: Annotated[Seeds, Field(min_length=1)] = Field([1, 2, 3], description="pruning seeds, all in one pass")
+    sparsity: Sparsity = Field(0.5, description="share of halves that learned subsets leave out")
+    gates: Gates = Field(
+        Gates(
+            rise=150, hold=100, batch_size=32, learning_rate=0.2, controller_learning_rate=0.5,
+            warmup_steps=20, log_alpha_mean=4.0,
+        ),
+        description="how gates are learned, as the block `prune` of the heuristic core says it",
+    )  # fmt: skip
+    lists: PositiveInt = Field(300, description="held-out lists that subsets are evaluated on, the first")
+    training_lists: PositiveInt = Field(500, description="training lists behind means and batches, the first")
+    margin: Positive = Field(3.0, description="points of token accuracy that a faithful subset loses less than")
+    kl: Positive = Field(0.1, description="nats per sorted number that a faithful subset diverges by at most")
+
+    def check(self, condition: str, heads: int) -> None:
+        """Raises ValueError where the sparsity leaves none or all of the halves of a condition's model."""
+        if not 0 < (left := kept_count(2 * heads, self.sparsity)) < 2 * heads:
+            raise ValueError(
+                f"prune.sparsity = {self.sparsity} keeps {left} of the {2 * heads} halves of condition {condition!r}, "
+                f"and is no subset to learn; give a sparsity near a multiple of {1 / (2 * heads):g} between 0 and 1"
+            )
