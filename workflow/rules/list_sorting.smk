@@ -2,4 +2,5 @@
 include: "list_sorting/common.smk"
 include: "state.smk"
 include: "list_sorting/models.smk"
+include: "list_sorting/prune.smk"
 include: "list_sorting/tables.smk"
