@@ -11,17 +11,20 @@ from heuristic_core.figures.targets import TARGETS, outputs
 UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 
 
-def save(folder: str | Path, name: str, figure, marks, settings, title: str | None = None) -> None:
+def save(
+    folder: str | Path, name: str, figure, marks, settings, title: str | None = None, sheets: list | None = None
+) -> None:
     """Write what ``draw`` gave for target `name`: the files that ``targets.outputs(folder, name)`` lists.
 
     marks: the values behind every mark, written with all their digits, nulls empty (CSV).
     settings: the target's ``config.analysis.Figure``; its `dpi` is that of the PNG.
-    title: of the figure's file; default: the target's.
+    title: of the figure's file, and a table's caption; default: the target's.
+    sheets: of a table, for reading; default: the target's.
     """
     files = {Path(path).suffix[1:]: path for path in outputs(str(folder), name)}
     write_text(files["csv"], marks.to_csv(index=False, lineterminator="\n"))
     if figure is None:
-        _save_table(files, name, marks)
+        _save_table(files, name, marks, title or TARGETS[name].title, sheets or sheets_of(name, marks))
         return
     with style.applied():
         # Laid out once, so that all formats agree and saving again moves nothing.
@@ -33,9 +36,8 @@ def save(folder: str | Path, name: str, figure, marks, settings, title: str | No
                 figure.savefig(partial, format=suffix, dpi=settings.dpi, metadata=about | undated)
 
 
-def _save_table(files: dict[str, str], name: str, marks) -> None:
-    sheets = sheets_of(name, marks)
+def _save_table(files: dict[str, str], name: str, marks, title: str, sheets: list) -> None:
     write_text(files["md"], to_markdown(sheets))
-    write_text(files["tex"], to_latex(sheets, TARGETS[name].title, name))
+    write_text(files["tex"], to_latex(sheets, title, name))
     with replacing(files["parquet"]) as partial:
         marks.to_parquet(partial, index=False, compression="zstd")
