@@ -8,14 +8,17 @@ import torch
 import torch.nn.functional as F
 from list_sorting import Plain, random_parameters, study
 
+from heuristic_core.config.analysis import Figure
 from heuristic_core.experiments.list_sorting import halves, pruning
 from heuristic_core.experiments.list_sorting.ablation import measures
 from heuristic_core.experiments.list_sorting.config_prune import HalfGates, PruneRuns
 from heuristic_core.experiments.list_sorting.data import lists, sequences
+from heuristic_core.experiments.list_sorting.figures import figure_pruning
 from heuristic_core.experiments.list_sorting.halves import corners, gated_logits, half_means, subset_logits
 from heuristic_core.experiments.list_sorting.model import run
 from heuristic_core.experiments.list_sorting.needed import core_rows, size_rows
 from heuristic_core.experiments.list_sorting.pruning import mask_rows, ranked, subset_rows
+from heuristic_core.figures import style
 from heuristic_core.pruning.learner import PruningRun
 from heuristic_core.pruning.loop import Pruned
 
@@ -192,3 +195,49 @@ def test_the_core_is_what_all_sound_subsets_keep():
     assert {value for (step, _), value in found.items() if step == 9} == {(0, 0, None)}
     assert {row["reason"] for row in rows if row["step"] == 9} == {"failed"}
     assert {(row["head"], row["copying"]) for row in rows} == {(0, 0.0), (1, 0.5)}
+
+
+# ---- the figure
+
+
+def figure_tables():
+    """Two conditions, two seeds, three steps; the size by accuracy of condition a, seed 1, step 30 is missing."""
+    models = [{"study": "s", "condition": c, "seed": s, "step": t} for c in "ab" for s in (1, 2) for t in (0, 10, 30)]
+    sizes = [
+        {**one, "unit": unit, "criterion": criterion, "effective_size": 25.0 * one["seed"] + one["step"]}
+        for one in models for unit in ("half", "head") for criterion in ("accuracy", "kl")
+    ]  # fmt: skip
+    sizes[8]["effective_size"] = None
+    core = [
+        {**one, "head": head, "half": half, "kept_by": head, "of": 4, "copying": 1.0 - head, "suppression": head * 1.0}
+        for one in models if one["step"] for head in (0, 1) for half in ("qk", "ov")
+    ]  # fmt: skip
+    llc = [{**one, "estimator": "tilted", "value": 7.0} for one in models if one["condition"] == "a"]
+    return {name: pd.DataFrame(rows) for name, rows in
+            (("sorting_sizes", sizes), ("sorting_core", core), ("sorting_llc", llc))}  # fmt: skip
+
+
+def test_the_figure_draws_its_marks():
+    with style.applied():
+        figure, marks = figure_pruning.draw(figure_tables(), Figure())
+    values = marks.set_index(["condition", "panel", "curve", "step", "seed"])["value"].sort_index()
+    size = values.loc["a", figure_pruning.SIZE, "accuracy"]
+    assert size.loc[10, 1] == 35.0 and pd.isna(size.loc[30, 1])
+    mean = marks[marks["seed"].isna()].set_index(["condition", "panel", "curve", "step"])[["value", "seeds"]]
+    assert mean.loc[("a", figure_pruning.SIZE, "accuracy", 10)].tolist() == [47.5, 2]
+    assert mean.loc[("a", figure_pruning.SIZE, "accuracy", 30)].tolist() == [80.0, 1]
+    kept = values.loc["b", figure_pruning.KEPT]
+    assert kept.loc["copies qk", 10, 1] == 0.0 and kept.loc["suppresses ov", 30, 2] == 25.0
+    assert marks["step"].min() == 10
+    (sizes_a, llc_a, _), (_, llc_b, _) = figure.get_axes()[:3], figure.get_axes()[3:]
+    drawn = {tuple(line.get_xydata()[0]) for line in sizes_a.get_lines() if len(line.get_xydata())}
+    assert {(10.0, 35.0), (10.0, 60.0), (10.0, 47.5)} <= drawn and not any(value != value for _, value in drawn)
+    assert llc_a.get_lines() and [text.get_text() for text in llc_b.texts] == ["not sampled in this\ncondition"]
+
+
+def test_a_study_without_coefficients_still_draws():
+    tables = figure_tables()
+    del tables["sorting_llc"]
+    with style.applied():
+        _, marks = figure_pruning.draw(tables, Figure())
+    assert set(marks["panel"]) == {figure_pruning.SIZE, figure_pruning.KEPT}
