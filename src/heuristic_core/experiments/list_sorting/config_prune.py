@@ -13,7 +13,7 @@ NonNegativeInt = Annotated[int, Field(ge=0)]
 
 class HalfGates(Gates):
     """How gates are learned, as the block `prune` of the heuristic core says it. The defaults are for few components:
-    with multipliers ten times as fast, gates more often kept halves of different heads, which do little alone."""
+    with multipliers more than ten times as fast, gates often kept halves of different heads, which do little alone."""
 
     rise: NonNegativeInt = Field(300, description="steps over which the target sparsity rises linearly from 0")
     hold: NonNegativeInt = Field(200, description="steps after that, at the full target")
