@@ -19,24 +19,7 @@ elif config.get("experiment") == "list-sorting":
 
 else:
 
-    include: "workflow/rules/common.smk"
-    include: "workflow/rules/state.smk"
-    include: "workflow/rules/data.smk"
-    include: "workflow/rules/pretrain.smk"
-    include: "workflow/rules/finetune.smk"
-    include: "workflow/rules/prune.smk"
-    include: "workflow/rules/evaluate.smk"
-    include: "workflow/rules/mechanism.smk"
-    include: "workflow/rules/further_runs.smk"
-    include: "workflow/rules/published.smk"
-    include: "workflow/rules/tables.smk"
-    include: "workflow/rules/redraw.smk"
-    include: "workflow/rules/figures.smk"
-    include: "workflow/rules/report.smk"
-    include: "workflow/rules/audit.smk"
-    include: "workflow/rules/compare.smk"
-    include: "workflow/rules/export.smk"
-    include: "workflow/rules/absent.smk"
+    include: "workflow/rules/heuristic_core.smk"
 
 
 rule all_figures:
@@ -53,13 +36,13 @@ rule all:
 
 
 onsuccess:
-    from heuristic_core.report.page import warnings_of
+    from heuristic_core.experiments.heuristic_core.report.page import warnings_of
 
     list(map(logger.warning, warnings_of(ROOTS)))
 
 
 onerror:
-    from heuristic_core.report.page import warnings_of
+    from heuristic_core.experiments.heuristic_core.report.page import warnings_of
 
     list(map(logger.warning, warnings_of(ROOTS)))
 

@@ -15,8 +15,8 @@ import pandas as pd
 from safetensors.torch import load_file
 
 from heuristic_core.common.threads import use_threads
-from heuristic_core.config import load_study
 from heuristic_core.evaluation.evaluate import predictions, subnetwork_logits
+from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import kept_count

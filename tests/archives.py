@@ -6,7 +6,7 @@ import json
 import zipfile
 from pathlib import Path
 
-from conftest import ROOT
+from conftest import CLAIMS, ROOT
 
 METADATA = "ro-crate-metadata.json"
 
@@ -23,7 +23,7 @@ def export(root: Path, settings: dict, archive: Path, **given) -> dict[str, byte
     """Write the archive of the study in the folder `root`; its members by name. given: other files."""
     files = {
         "workflow": ROOT / "Snakefile",
-        "claims": ROOT / "claims.yaml",
+        "claims": CLAIMS,
         "lock": ROOT / "envs" / "requirements.txt",
         "citation": ROOT / "CITATION.cff",
     } | given

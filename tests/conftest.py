@@ -19,6 +19,8 @@ if os.environ.get("HEURISTIC_CORE_TEST_SLURM") != "1":
 
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"
+EXPERIMENT = ROOT / "src" / "heuristic_core" / "experiments" / "heuristic_core"
+CLAIMS = EXPERIMENT / "claims.yaml"
 # Every study of the heuristic core; files that name several studies, or another experiment, are none.
 STUDY_FILES = [
     str(path.relative_to(ROOT))

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 from figure_tables import CONTEXT, table
 
-from heuristic_core.analysis.accuracy import family_scores_of, group_accuracy_of
-from heuristic_core.config.analysis import Figure
-from heuristic_core.figures import draw
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import family_scores_of, group_accuracy_of
+from heuristic_core.experiments.heuristic_core.figures import draw
 
 
 def build():

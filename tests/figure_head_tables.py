@@ -4,7 +4,8 @@ import numpy as np
 from figure_tables import CONTEXT, FT_SEEDS, SUBSETS, run
 
 from heuristic_core.models.components import ComponentGrid
-from heuristic_core.tables.schemas import COMPONENT, SCHEMAS
+from heuristic_core.tables.columns import COMPONENT
+from heuristic_core.tables.schemas import SCHEMAS
 
 HEADS = [component for component in ComponentGrid(4, 8) if component.kind == "head"]
 CORE = {1: (2, 11, 17, 24), 2: ()}  # component indices; fine-tuning seed 2 has no core

@@ -7,7 +7,7 @@ import pandas as pd
 
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.seeds import mean_interval
-from heuristic_core.config.context import Context
+from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.tables.schemas import SCHEMAS
 
 FT_SEEDS, STEPS = (1, 2), (600, 1000, 1400, 2200)

@@ -44,12 +44,6 @@ def _preload(root: str) -> None:
 
     get_argument_parser()  # imports Snakemake's plugins
     if root:
-        import heuristic_core.config
-        import heuristic_core.figures.targets
-        import heuristic_core.plan.needs
-        import heuristic_core.provenance.crate.reading
-        import heuristic_core.provenance.job
-        import heuristic_core.published.study  # noqa: F401
         from heuristic_core.provenance.digests import code_digest
 
         for script in Path(root, "workflow", "scripts").glob("*.py"):

@@ -8,11 +8,10 @@ from conftest import ROOT
 from matplotlib.figure import Figure as Canvas
 
 from heuristic_core.common.atomic import write_text
-from heuristic_core.config import load_study
-from heuristic_core.config.analysis import Figure
-from heuristic_core.config.context import Context
-from heuristic_core.figures import table3
-from heuristic_core.figures.save import save
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.heuristic_core.figures import table3, write
 from heuristic_core.tables.parquet import read_table, write_table
 from heuristic_core.tables.schemas import schema
 
@@ -152,7 +151,7 @@ def make_study(root, ft_seeds=(1, 2), shift=0.0, heads=4, verdict="undecided", f
     for name in ("figure02", figure):
         canvas = Canvas(figsize=(7, 2))
         canvas.subplots().plot(np.arange(5) * (1 + shift))
-        save(root, name, canvas, read_table(root / "tables" / "core.parquet"), Figure(dpi=100))
+        write(root, name, canvas, read_table(root / "tables" / "core.parquet"), Figure(dpi=100))
     ablated = pd.DataFrame(ABLATED).reindex(columns=table3.COLUMNS)
-    save(root, "table3", None, ablated.assign(ft_seed=1, kind="mean", role="core", statistic="one"), Figure())
+    write(root, "table3", None, ablated.assign(ft_seed=1, kind="mean", role="core", statistic="one"), Figure())
     return root

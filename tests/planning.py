@@ -2,8 +2,8 @@
 
 from conftest import ROOT
 
-from heuristic_core.config import load_study
-from heuristic_core.plan.pairs import Pairs, StudyPairs
+from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.experiments.heuristic_core.plan.pairs import Pairs, StudyPairs
 from heuristic_core.plan.shapes import shape_of
 
 PAPER = load_study(ROOT / "config" / "paper-mnli-bert.yaml")

@@ -24,17 +24,16 @@ from operations import digest, digests
 from steps import JOBS, RUN, STUDY, Steps
 from transformers.utils import logging as hugging_face_logging
 
-from heuristic_core.analysis.core import core, core_null
-from heuristic_core.analysis.core_seeds import core_seeds
 from heuristic_core.analysis.frames import frame, numpy_generator
-from heuristic_core.analysis.mask_effects import effects
-from heuristic_core.analysis.rank_correlation import rank_correlation
-from heuristic_core.analysis.scores import accuracies
 from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.common.threads import use_threads
-from heuristic_core.config.context import Context
-from heuristic_core.figures import draw
-from heuristic_core.figures.save import save
+from heuristic_core.experiments.heuristic_core.analysis.core import core, core_null
+from heuristic_core.experiments.heuristic_core.analysis.core_seeds import core_seeds
+from heuristic_core.experiments.heuristic_core.analysis.mask_effects import effects
+from heuristic_core.experiments.heuristic_core.analysis.rank_correlation import rank_correlation
+from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies
+from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.heuristic_core.figures import draw, write
 from heuristic_core.figures.targets import outputs
 from heuristic_core.models.components import ComponentGrid, kept_count
 from heuristic_core.pruning.subnetwork import Subnetwork
@@ -100,7 +99,7 @@ def everything(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
     yield "effects of heads in random masks", {"beta": digest(of_masks.beta), "p": digest(of_masks.p)}
     for name in FIGURES:
         settings = getattr(STUDY.figures, name).model_copy(update={"dpi": 50})
-        save(folder, name, *draw(name, made, settings, CONTEXT), settings)
+        write(folder, name, *draw(name, made, settings, CONTEXT), settings)
         yield "figure", {Path(path).name: digest(Path(path).read_bytes()) for path in outputs(str(folder), name)}
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import forked
 
-from heuristic_core.config import load_study
-from heuristic_core.config.context import Context
-from heuristic_core.figures.targets import TARGETS, unmet
+from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, unmet
 from heuristic_core.plan.jobs import family
 
 ROOT = Path(__file__).parent.parent
@@ -82,7 +82,7 @@ def results(folder: Path) -> dict[str, bytes]:
 
 
 # What makes a checkout that runs the reduced study.
-CODE = ("Snakefile", "config.yaml", "claims.yaml", "workflow", "src", "envs", "profiles", "tests/studies")
+CODE = ("Snakefile", "config.yaml", "workflow", "src", "envs", "profiles", "tests/studies")
 
 
 def clone(folder: Path, copy=shutil.copy2) -> Path:

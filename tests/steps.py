@@ -11,12 +11,12 @@ from unittest.mock import patch
 import torch
 from torch import Tensor
 
-from heuristic_core.config import load_study
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.evaluation.attention import map_table, overlap_rows, share_rows
 from heuristic_core.evaluation.evaluate import all_logits, drawn_donors, predictions, subnetwork_logits
 from heuristic_core.evaluation.mediation import mediated_logits
 from heuristic_core.evaluation.path_patching import on_pairs, path_logits
+from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.experiments.list_sorting import config as list_sorting
 from heuristic_core.experiments.list_sorting.config import ListSorting
 from heuristic_core.experiments.list_sorting.config_llc import Langevin, LocalLearning

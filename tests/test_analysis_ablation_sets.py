@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristic_core.analysis.ablation_sets import (
+from heuristic_core.common.errors import InputError
+from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import (
     AblationSet,
     ablated,
     chosen_heads,
@@ -14,7 +15,6 @@ from heuristic_core.analysis.ablation_sets import (
     single_sets,
     with_draws,
 )
-from heuristic_core.common.errors import InputError
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import read_table, write_table

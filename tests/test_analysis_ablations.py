@@ -2,10 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from heuristic_core.analysis.ablation_sets import AblationSet, set_table
-from heuristic_core.analysis.ablations import ablations, single_ood_drops
 from heuristic_core.analysis.bootstrap import Resamples, interval, of_change
 from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import AblationSet, set_table
+from heuristic_core.experiments.heuristic_core.analysis.ablations import ablations, single_ood_drops
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import write_table
 from heuristic_core.tables.schemas import schema

@@ -5,9 +5,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from heuristic_core.analysis.core import core, core_null, head_frequency, shared_by_chance
 from heuristic_core.analysis.frames import frame
-from heuristic_core.config.context import Context
+from heuristic_core.experiments.heuristic_core.analysis.core import core, core_null, head_frequency, shared_by_chance
+from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.parquet import write_table
 from heuristic_core.tables.schemas import schema

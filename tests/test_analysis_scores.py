@@ -7,9 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from heuristic_core.analysis.accuracy import group_accuracy_of, group_means
 from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy, percentiles, unseen
-from heuristic_core.analysis.scores import accuracies, finetune_accuracy
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import group_accuracy_of, group_means
+from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies, finetune_accuracy
 from heuristic_core.tables.parquet import read_coded
 from heuristic_core.tables.schemas import schema
 

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from heuristic_core.analysis.core_seeds import core_seeds
-from heuristic_core.analysis.rank_correlation import rank_correlation
 from heuristic_core.analysis.seeds import mean_interval
-from heuristic_core.analysis.spread import summary, variance
-from heuristic_core.config.context import Context
+from heuristic_core.experiments.heuristic_core.analysis.core_seeds import core_seeds
+from heuristic_core.experiments.heuristic_core.analysis.rank_correlation import rank_correlation
+from heuristic_core.experiments.heuristic_core.analysis.spread import summary, variance
+from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.schemas import schema
 

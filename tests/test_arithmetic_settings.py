@@ -16,7 +16,8 @@ from reduced import ROOT
 
 from heuristic_core.common import arithmetic
 from heuristic_core.common.arithmetic import NATIVE, PORTABLE, SETTINGS
-from heuristic_core.config.study import ConfigError, parse_study
+from heuristic_core.config.reading import ConfigError
+from heuristic_core.experiments.heuristic_core.config.study import parse_study
 from heuristic_core.jobs.arguments import Arguments
 
 # ---- what a process computes with

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from conftest import CLAIMS, EXPERIMENT
 from reduced import ROOT, clone
 
 from heuristic_core.common.hashing import file_digest
@@ -187,14 +188,16 @@ def job(script, *arguments):
 def test_changed_code_names_the_modules_that_matter_and_packages(repository):
     folder, record = repository
     package = folder / "src/heuristic_core"
-    append(package / "figures/figure06.py", "\nADDED = 1\n")
+    drawings = folder / EXPERIMENT.relative_to(ROOT) / "figures"
+    append(drawings / "figure06.py", "\nADDED = 1\n")
     append(package / "figures/style.py", "# a comment\n")
-    append(package / "figures/figure04.py", "\nADDED = 1\n")
+    append(drawings / "figure04.py", "\nADDED = 1\n")
     append(package / "pruning/hard_concrete.py", "\nADDED = 1\n")
     lock = folder / "envs/requirements.txt"
     lock.write_text(lock.read_text().replace("matplotlib==", "matplotlib==9").replace("ruff==", "ruff==9"))
-    module, drawing = changed_code(folder, job("figure", "--name", "figure06"), record)
-    assert module == "src/heuristic_core/figures/figure06.py"
+    figure = job("figure", "--name", "figure06")
+    module, drawing = changed_code(folder, figure, record, lambda job: [drawings / "figure06.py"])
+    assert module == "src/heuristic_core/experiments/heuristic_core/figures/figure06.py"
     assert drawing.startswith("matplotlib ") and " -> 9" in drawing
     assert changed_code(folder, job("prune"), record) == ["src/heuristic_core/pruning/hard_concrete.py"]
 
@@ -263,10 +266,13 @@ def test_new_cells_have_no_result_yet(finished, changed):
 def test_changed_code_and_files_of_a_checkout_are_named(checkout):
     config = "tests/studies/reduced.yaml"
     assert changes(checkout, config, checkout=checkout) == NOTHING
-    append(checkout / "src/heuristic_core/figures/figure06.py", "\nADDED = 1\n")
-    append(checkout / "claims.yaml", "\n")
+    append(
+        checkout / "src/heuristic_core/experiments/heuristic_core/figures/figure06.py",
+        "\nADDED = 1\n",
+    )
+    append(checkout / CLAIMS.relative_to(ROOT), "\n")
     text = changes(checkout, config, checkout=checkout)
-    assert "claims:\n    input changed: claims.yaml\n" in text
+    assert f"claims:\n    input changed: {CLAIMS.relative_to(ROOT)}\n" in text
     assert "figure06:\n    code changed: " in text
     assert text.endswith("Because of these: report, provenance.")
 

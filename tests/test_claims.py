@@ -5,19 +5,19 @@ import pandas as pd
 import pytest
 import yaml
 from claim_tables import CONTEXT, core_rows, group_row, table
-from conftest import ROOT
+from conftest import CLAIMS
 from scipy import stats
 
-from heuristic_core.analysis.claims import claims
 from heuristic_core.analysis.estimates import STATISTICS, statistic
 from heuristic_core.common.errors import InputError
-from heuristic_core.config import ConfigError
 from heuristic_core.config.claims import Need, load_claims
+from heuristic_core.config.reading import ConfigError
+from heuristic_core.experiments.heuristic_core.analysis.claims import claims
 from heuristic_core.tables.schemas import SCHEMAS, schema
 
 
 def test_the_shipped_claims_name_statistics_and_tables_that_exist():
-    shipped = load_claims(ROOT / "claims.yaml")
+    shipped = load_claims(CLAIMS)
     assert {one.statistic for claim in shipped for one in claim.statistics} == set(STATISTICS)
     assert {table for claim in shipped for table in claim.tables} <= set(SCHEMAS)
 
@@ -26,7 +26,10 @@ def test_a_statistic_has_a_name_of_its_own():
     def spread_mean(evidence):
         """Another of this name."""
 
-    with pytest.raises(ValueError, match=r"spread_mean is in heuristic_core\.analysis\.statistics_accuracy and in"):
+    with pytest.raises(
+        ValueError,
+        match=r"spread_mean is in heuristic_core\.experiments\.heuristic_core\.analysis\.statistics_accuracy and in",
+    ):
         statistic(spread_mean)
     assert STATISTICS["spread_mean"] is not spread_mean
 
@@ -51,7 +54,7 @@ def test_a_faulty_claim_is_named(tmp_path, change, message):
 
 def test_a_claim_occurs_once_and_its_file_exists(tmp_path):
     path = tmp_path / "claims.yaml"
-    path.write_text(yaml.safe_dump(2 * yaml.safe_load((ROOT / "claims.yaml").read_text())))
+    path.write_text(yaml.safe_dump(2 * yaml.safe_load(CLAIMS.read_text())))
     with pytest.raises(ConfigError, match="occurs twice"):
         load_claims(path)
     with pytest.raises(ConfigError, match="no such file"):
@@ -60,7 +63,7 @@ def test_a_claim_occurs_once_and_its_file_exists(tmp_path):
 
 def stated(**change):
     name = "high-sparsity-keeps-the-task"
-    (one,) = [claim for claim in load_claims(ROOT / "claims.yaml") if claim.claim == name]
+    (one,) = [claim for claim in load_claims(CLAIMS) if claim.claim == name]
     return [one.model_copy(update={"statistic": "spread_mean", "threshold": "< 10 %"} | change)]
 
 

@@ -14,10 +14,10 @@ from reduced import snakemake
 from scipy import stats
 from test_scripts import script
 
-from heuristic_core.analysis.compare import compare, only_in
-from heuristic_core.analysis.shared_core import shared_core
 from heuristic_core.common.errors import InputError
-from heuristic_core.report.sides import Side, load, parse_sides
+from heuristic_core.experiments.heuristic_core.analysis.compare import compare, only_in
+from heuristic_core.experiments.heuristic_core.analysis.shared_core import shared_core
+from heuristic_core.experiments.heuristic_core.report.sides import Side, load, parse_sides
 from heuristic_core.tables.parquet import read_table
 from heuristic_core.tables.schemas import schema
 

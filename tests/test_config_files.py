@@ -7,7 +7,8 @@ import yaml
 from conftest import ROOT
 from test_config import GENERATED, VALUES, replaced
 
-from heuristic_core.config import ConfigError, load_study
+from heuristic_core.config.reading import ConfigError
+from heuristic_core.experiments.heuristic_core.config import load_study
 
 
 def test_an_exponent_without_a_point_is_a_number(tmp_path):

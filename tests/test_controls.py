@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from heuristic_core.analysis.controls import controls, first_pairs, permuted
 from heuristic_core.analysis.frames import frame, numpy_generator
 from heuristic_core.evaluation import evaluate
+from heuristic_core.experiments.heuristic_core.analysis.controls import controls, first_pairs, permuted
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_frame, as_table, write_table

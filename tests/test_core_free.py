@@ -10,15 +10,20 @@ from scipy import stats
 from test_degenerate import full_rows, run_rows
 from test_scripts import script
 
-from heuristic_core.analysis import statistics_further_runs as statistics
-from heuristic_core.analysis.closed_sets import core_heads, matched_set, sets_beside, why_no_set
-from heuristic_core.analysis.core_free import NO_MID, core_free, core_free_runs, levels_of
 from heuristic_core.analysis.estimates import CannotSay
-from heuristic_core.analysis.evidence import Evidence, of_run
-from heuristic_core.analysis.packing import Round, closed_next, packing
 from heuristic_core.analysis.verdicts import verdict
-from heuristic_core.config.analysis import Analysis
-from heuristic_core.config.mechanism import CoreFree
+from heuristic_core.experiments.heuristic_core.analysis import statistics_further_runs as statistics
+from heuristic_core.experiments.heuristic_core.analysis.closed_sets import (
+    core_heads,
+    matched_set,
+    sets_beside,
+    why_no_set,
+)
+from heuristic_core.experiments.heuristic_core.analysis.core_free import NO_MID, core_free, core_free_runs, levels_of
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, of_run
+from heuristic_core.experiments.heuristic_core.analysis.packing import Round, closed_next, packing
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.config.mechanism import CoreFree
 from heuristic_core.models.components import ComponentGrid
 
 GRID = ComponentGrid(4, 8)

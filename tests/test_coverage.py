@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.special import ndtr
 
 from heuristic_core.analysis.bootstrap import Resamples, degrees_of_freedom, interval, of_change
-from heuristic_core.analysis.statistics_accuracy import mean_sd_interval
+from heuristic_core.experiments.heuristic_core.analysis.statistics_accuracy import mean_sd_interval
 
 REPEATS = 400
 BELOW = 0.03  # of a rate that 400 repeats measure: more than two and a half standard errors at 95 %

@@ -4,21 +4,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from claim_tables import CONTEXT, JOINT, RUN, ablation, actual, core_rows, evidence, group_row, table
-from conftest import ROOT
+from conftest import CLAIMS
 from test_size_statistics import ID, MIXED, OOD, size_rows
 
-from heuristic_core.analysis import (
+from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.config.claims import Need, load_claims
+from heuristic_core.experiments.heuristic_core.analysis import (
     statistics_accuracy,
     statistics_heads,
     statistics_needs,
     statistics_single_heads,
     statistics_sparsity,
 )
-from heuristic_core.analysis.claims import claims
-from heuristic_core.analysis.estimates import CannotSay
-from heuristic_core.analysis.outcomes import Troubled, troubled
-from heuristic_core.analysis.verdicts import verdict
-from heuristic_core.config.claims import Need, load_claims
+from heuristic_core.experiments.heuristic_core.analysis.claims import claims
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import Troubled, troubled
 
 CHANCE = 33.3
 OF_FULL_MODEL = {"generalises-late"}  # with these tables; it rests on no pruning run
@@ -86,7 +86,7 @@ def constant_class():
 
 def supported(tables):
     context = CONTEXT.model_copy(update={"checkpoints": (10, 20, 30)})
-    found = claims(context, tables, load_claims(ROOT / "claims.yaml"))
+    found = claims(context, tables, load_claims(CLAIMS))
     return found[found["ft_seed"].isna()].set_index("claim")[["verdict", "detail"]]
 
 
@@ -160,7 +160,7 @@ def test_cells_with_faults_are_counted():
 
 
 def judged(needs, **tables):
-    (claim,) = [claim for claim in load_claims(ROOT / "claims.yaml") if claim.claim == "generalises-late"]
+    (claim,) = [claim for claim in load_claims(CLAIMS) if claim.claim == "generalises-late"]
     rows = {name: table(name, rows) for name, rows in tables.items()}
     whole = claims(CONTEXT, rows, [claim.model_copy(update={"needs": needs})]).iloc[0]
     return whole["verdict"], whole["detail"]

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from conftest import ROOT
 
-from heuristic_core.config import reference
+from heuristic_core.experiments.heuristic_core.config import reference
 
 FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
@@ -25,7 +25,9 @@ def rows() -> Iterator[tuple[str, ...]]:
 
 def test_the_reference_of_the_configuration_is_up_to_date():
     page = (ROOT / "docs" / "configuration.md").read_text()
-    assert page == reference.reference(), "run: python -m heuristic_core.config.reference docs/configuration.md"
+    assert page == reference.reference(), (
+        "run: python -m heuristic_core.experiments.heuristic_core.config.reference docs/configuration.md"
+    )
 
 
 def test_every_key_has_a_meaning_and_every_number_a_unit():

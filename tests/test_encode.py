@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from conftest import ROOT, make_encoded
 
-from heuristic_core.config import load_study
+from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.encoded import Encoded, Subset, from_lists

@@ -7,15 +7,15 @@ from amounts import amount
 from claim_tables import CONTEXT, RUN, core_rows, group_row, table
 from test_degenerate import full_rows, run_rows
 
-from heuristic_core.analysis import statistics_further_runs as statistics
-from heuristic_core.analysis.core import core, head_frequency
-from heuristic_core.analysis.entry import entered, entry, entry_frequency, half_step
 from heuristic_core.analysis.estimates import CannotSay
-from heuristic_core.analysis.evidence import Evidence, of_run
-from heuristic_core.analysis.spread import summary, variance
 from heuristic_core.analysis.verdicts import verdict
-from heuristic_core.config.analysis import Figure
-from heuristic_core.figures import draw
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.heuristic_core.analysis import statistics_further_runs as statistics
+from heuristic_core.experiments.heuristic_core.analysis.core import core, head_frequency
+from heuristic_core.experiments.heuristic_core.analysis.entry import entered, entry, entry_frequency, half_step
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, of_run
+from heuristic_core.experiments.heuristic_core.analysis.spread import summary, variance
+from heuristic_core.experiments.heuristic_core.figures import draw
 
 STEPS = (10, 20, 30, 40)
 ENTRY = CONTEXT.model_copy(update={"entry": STEPS, "entry_seeds": (91, 92, 93, 94)})

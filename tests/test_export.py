@@ -14,17 +14,18 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from archives import METADATA, described, export, members, script, write
-from conftest import ROOT
+from conftest import CLAIMS, ROOT
 from once import once
 from reduced import REDUCED, STUDY, snakemake
 
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.config.claims import load_claims
-from heuristic_core.figures.targets import TARGETS
-from heuristic_core.provenance.crate.members import MECHANISM, TABLES, records
-from heuristic_core.provenance.crate.members import members as members_of
+from heuristic_core.experiments.heuristic_core.archive.members import MECHANISM, TABLES
+from heuristic_core.experiments.heuristic_core.archive.members import members as members_of
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
 from heuristic_core.provenance.crate.metadata import run_of
 from heuristic_core.provenance.crate.public import public, public_page
+from heuristic_core.provenance.crate.records import records
 from heuristic_core.provenance.record import FIELDS, digest
 
 SETTINGS = yaml.safe_load(REDUCED.read_text())
@@ -208,7 +209,7 @@ def test_no_path_user_or_secret_enters_it(study, tmp_path):
 
 def rewrite_settings(root, settings):
     """What a study of `settings` has in study.json and in its report, in a finished study of others."""
-    from heuristic_core.config import parse_study
+    from heuristic_core.experiments.heuristic_core.config import parse_study
 
     described = json.loads((root / "study.json").read_text())
     described["settings"] = json.loads(parse_study(settings).model_dump_json())
@@ -249,7 +250,7 @@ def test_a_short_path_does_not_break_the_page():
 
 def test_every_table_that_something_reads_is_exported():
     read = {table for target in TARGETS.values() for table in (*target.tables, *target.also)}
-    read |= {table for claim in load_claims(ROOT / "claims.yaml") for table in claim.tables}
+    read |= {table for claim in load_claims(CLAIMS) for table in claim.tables}
     assert read <= {*TABLES, *chain(*MECHANISM.values())}
 
 

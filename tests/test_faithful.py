@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 from size_curves import GRID, ONE, RUN, TWO, cell, curves, sizes, summary
 
-from heuristic_core.analysis.effective_size import effective_size, state
 from heuristic_core.analysis.frames import frame
-from heuristic_core.config.analysis import Analysis
-from heuristic_core.config.context import Context
+from heuristic_core.experiments.heuristic_core.analysis.effective_size import effective_size, state
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.config.context import Context
 
 
 def test_exactly_at_the_margin_is_not_faithful():

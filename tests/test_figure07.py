@@ -8,9 +8,8 @@ from figure_tables import CONTEXT, FT_SEEDS, run, table
 from matplotlib.collections import LineCollection
 from matplotlib.text import Text
 
-from heuristic_core.config.analysis import Figure
-from heuristic_core.figures import draw
-from heuristic_core.figures.save import save
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.heuristic_core.figures import draw, write
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +108,7 @@ def test_the_share_in_the_title_is_a_mean_over_words_and_repeated_words_stand_ou
 def test_the_same_tables_give_the_same_bytes_and_nothing_is_cut_off(tables, tmp_path, recwarn):
     for folder in ("one", "two"):
         figure, marks = draw("figure07", tables, Figure(), CONTEXT)
-        save(tmp_path / folder, "figure07", figure, marks, Figure())
+        write(tmp_path / folder, "figure07", figure, marks, Figure())
     for path in (tmp_path / "one" / "figures").iterdir():
         assert path.read_bytes() == (tmp_path / "two" / "figures" / path.name).read_bytes()
     assert not [str(warning.message) for warning in recwarn if issubclass(warning.category, UserWarning)]

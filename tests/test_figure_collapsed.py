@@ -7,9 +7,9 @@ from figure_tables import CONTEXT
 from matplotlib.text import Text
 
 from heuristic_core.analysis.frames import frame
-from heuristic_core.config.analysis import Figure
-from heuristic_core.figures import draw
-from heuristic_core.figures.condensed import sheets
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.heuristic_core.figures import draw
+from heuristic_core.experiments.heuristic_core.figures.condensed import sheets
 
 MODEL = ["study", "model", "task", "ft_seed", "step", "sparsity", "seed", "repeat"]
 POINT = {"ft_seed": 2, "step": 2200, "sparsity": CONTEXT.mid, "seed": 43}

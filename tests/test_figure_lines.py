@@ -75,9 +75,9 @@ def test_another_process_draws_the_same_bytes(tmp_path):
     code = (
         "import sys; sys.path.insert(0, 'tests')\n"
         "from drawn import CONTEXT, TABLES, draw, settings\n"
-        "from heuristic_core.figures.save import save\n"
+        "from heuristic_core.experiments.heuristic_core.figures import write\n"
         "for name in ('figure02', 'figure03', 'figure04', 'figure05', 'figure10', 'figure_lesion'):\n"
-        "    save(sys.argv[1], name, *draw(name, TABLES, settings(name), CONTEXT), settings(name))\n"
+        "    write(sys.argv[1], name, *draw(name, TABLES, settings(name), CONTEXT), settings(name))\n"
     )
     for seed in "12":
         command = [sys.executable, "-c", code, str(tmp_path / seed)]

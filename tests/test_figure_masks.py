@@ -6,8 +6,8 @@ from figure_mask_tables import HEADS
 from figure_tables import CONTEXT, FT_SEEDS
 from matplotlib.patches import Rectangle
 
-from heuristic_core.config.analysis import Figure
-from heuristic_core.figures import draw, sheets_of
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.heuristic_core.figures import draw, sheets_of
 
 BELOW = ["", "ID", "entailment", " ", "J"]
 

@@ -12,11 +12,12 @@ from figure_head_tables import CORE
 from figure_tables import CONTEXT, FT_SEEDS, SUBSETS
 
 from heuristic_core.analysis.seeds import mean_interval
-from heuristic_core.config.analysis import Counterpart, Figure
-from heuristic_core.figures import draw
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.heuristic_core.config.analysis import Counterpart
+from heuristic_core.experiments.heuristic_core.figures import draw, write
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, module
 from heuristic_core.figures.panels import spread_out
-from heuristic_core.figures.save import save
-from heuristic_core.figures.targets import TARGETS, module, outputs
+from heuristic_core.figures.targets import outputs
 
 DRAWN = [name for name, target in TARGETS.items() if set(target.tables) <= TABLES.keys()]
 
@@ -37,8 +38,8 @@ def test_every_fine_tuning_seed_is_shown_by_itself(drawn, name):
 
 @pytest.mark.parametrize("name", first_fast("figure06", "table3", *sorted({*DRAWN} - {"figure06", "table3"}), fast=2))
 def test_the_same_tables_give_the_same_bytes_and_nothing_is_cut_off(tables, drawn, name, tmp_path, recwarn):
-    save(tmp_path / "one", name, *drawn[name], settings(name))
-    save(tmp_path / "two", name, *draw(name, tables, settings(name), CONTEXT), settings(name))
+    write(tmp_path / "one", name, *drawn[name], settings(name))
+    write(tmp_path / "two", name, *draw(name, tables, settings(name), CONTEXT), settings(name))
     firsts, seconds = ([tmp_path / run / path for path in outputs(".", name)] for run in ("one", "two"))
     for first, second in zip(firsts, seconds, strict=True):
         assert first.read_bytes() == second.read_bytes(), first.name
@@ -52,7 +53,7 @@ def test_the_same_tables_give_the_same_bytes_and_nothing_is_cut_off(tables, draw
 
 
 def test_marks_keep_all_digits(drawn, tmp_path):
-    save(tmp_path, "table7", None, drawn["table7"][1].assign(mean=100 / 3), SHORT)
+    write(tmp_path, "table7", None, drawn["table7"][1].assign(mean=100 / 3), SHORT)
     for read, suffix in ((pd.read_csv, "csv"), (pd.read_parquet, "parquet")):
         assert (read(tmp_path / "tables" / f"table7.{suffix}")["mean"] == 100 / 3).all()
 
@@ -270,7 +271,7 @@ def test_labels_are_spread_out_in_their_order():
 
 def test_only_the_drawn_figure_is_loaded():
     code = (
-        "import sys; from heuristic_core.figures import draw\n"
+        "import sys; from heuristic_core.experiments.heuristic_core.figures import draw\n"
         "try: draw('figure05', {}, None, None)\n"
         "except ValueError: pass\n"
         "loaded = {name.rpartition('.')[2] for name in sys.modules if 'core.figures.' in name}\n"

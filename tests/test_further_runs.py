@@ -7,11 +7,12 @@ import pytest
 from conftest import ROOT
 from reduced import REDUCED, RUNS, planned, snakemake
 
-from heuristic_core.config import load_study
-from heuristic_core.config.study import parse_study, read_values
-from heuristic_core.plan.pairs import pairs_of
+from heuristic_core.config.reading import read_values
+from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.experiments.heuristic_core.config.study import parse_study
+from heuristic_core.experiments.heuristic_core.plan.pairs import pairs_of
+from heuristic_core.experiments.heuristic_core.plan.work import work_of
 from heuristic_core.plan.shapes import shape_of
-from heuristic_core.plan.work import work_of
 from heuristic_core.pruning.subnetwork import FailedRun, load_run
 from heuristic_core.tables.parquet import read_table
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from heuristic_core.analysis.interpolation import Halves, ends_of, greedy, interpolation
-from heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.analysis.interpolation import Halves, ends_of, greedy, interpolation
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.schemas import schema
 

@@ -8,13 +8,24 @@ import pytest
 import yaml
 from conftest import ROOT, STUDY_FILES
 
-from heuristic_core.config import load_study, parse_study
-from heuristic_core.config.analysis import Counterpart
-from heuristic_core.config.context import Context
-from heuristic_core.config.grid import Cell, cells, closed_blocks, early, entry, repeats, seed_blocks, spread, surface
-from heuristic_core.config.mechanism import CoreFree, Entry, Mechanism
-from heuristic_core.config.paths import Layout
-from heuristic_core.figures.targets import TARGETS, outputs, unmet
+from heuristic_core.experiments.heuristic_core.config import load_study, parse_study
+from heuristic_core.experiments.heuristic_core.config.analysis import Counterpart
+from heuristic_core.experiments.heuristic_core.config.cells import (
+    Cell,
+    cells,
+    closed_blocks,
+    early,
+    entry,
+    repeats,
+    seed_blocks,
+    spread,
+    surface,
+)
+from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.heuristic_core.config.mechanism import CoreFree, Entry, Mechanism
+from heuristic_core.experiments.heuristic_core.config.paths import Layout
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, unmet
+from heuristic_core.figures.targets import outputs
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.schemas import SCHEMAS
 
@@ -145,7 +156,7 @@ def test_every_cell_has_a_path_of_its_own_that_the_workflow_reads_back(config):
 
 
 def test_the_workflow_constrains_sparsities_as_here():
-    rules = (ROOT / "workflow" / "rules" / "common.smk").read_text()
+    rules = (ROOT / "workflow" / "rules" / "heuristic_core" / "common.smk").read_text()
     assert f'sparsity=r"{SPARSITY.pattern}"' in rules
 
 

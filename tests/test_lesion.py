@@ -6,16 +6,17 @@ from conftest import make_encoded
 from families import make_model
 from test_attention import Given, make_pair
 
-from heuristic_core.config import ConfigError, parse_study
-from heuristic_core.config.context import Context
-from heuristic_core.config.lesion import Lesion
+from heuristic_core.config.reading import ConfigError
 from heuristic_core.evaluation.attention import overlap_rows, uniform
+from heuristic_core.experiments.heuristic_core.config import parse_study
+from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.heuristic_core.config.lesion import Lesion
+from heuristic_core.experiments.heuristic_core.training.lesions import NoLesion, lesioned
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.implementation import view_of
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_table
-from heuristic_core.training.lesions import NoLesion, lesioned
 
 IDENTITY = Identity("s", "m", "t", 1)
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1}

@@ -6,19 +6,20 @@ from families import CASES, make_model
 from scipy import stats
 from test_lesion import CONTEXT, RUN, head_rows
 
-from heuristic_core.analysis import statistics_overlap
-from heuristic_core.analysis.core import common_heads
 from heuristic_core.analysis.estimates import CannotSay
-from heuristic_core.analysis.evidence import Evidence, of_run
-from heuristic_core.analysis.lesions import lesion_accuracy
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.analysis import Analysis, Figure
-from heuristic_core.figures import draw
-from heuristic_core.figures.table_overlap import sheets
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.heuristic_core.analysis import statistics_overlap
+from heuristic_core.experiments.heuristic_core.analysis.core import common_heads
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, of_run
+from heuristic_core.experiments.heuristic_core.analysis.lesions import lesion_accuracy
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.figures import draw
+from heuristic_core.experiments.heuristic_core.figures.table_overlap import sheets
+from heuristic_core.experiments.heuristic_core.training.lesions import lesioned
 from heuristic_core.models.close_heads import close_heads
 from heuristic_core.tables.parquet import as_frame, as_table
 from heuristic_core.tables.schemas import schema
-from heuristic_core.training.lesions import lesioned
 
 
 def table(name, rows):

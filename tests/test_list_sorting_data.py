@@ -4,7 +4,7 @@ import pytest
 import torch
 from list_sorting import TINY, study
 
-from heuristic_core.config import ConfigError
+from heuristic_core.config.reading import ConfigError
 from heuristic_core.experiments.list_sorting.config import Data, parse
 from heuristic_core.experiments.list_sorting.data import drawn, gaps, lists, sequences
 

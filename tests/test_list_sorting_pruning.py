@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from list_sorting import Plain, random_parameters, study
 
-from heuristic_core.config.analysis import Figure
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting import halves, pruning
 from heuristic_core.experiments.list_sorting.ablation import measures
 from heuristic_core.experiments.list_sorting.config_prune import HalfGates, PruneRuns

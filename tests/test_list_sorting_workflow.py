@@ -7,7 +7,7 @@ from conftest import ROOT
 from reduced import planned, snakemake
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.study import read_values
+from heuristic_core.config.reading import read_values
 from heuristic_core.experiments.list_sorting.study import evenly, parse_sorting
 from heuristic_core.experiments.list_sorting.tables import SORTING
 from heuristic_core.tables.parquet import read_table

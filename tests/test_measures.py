@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from heuristic_core.analysis.accuracy import (
+from heuristic_core.analysis.bootstrap import Resamples, unseen
+from heuristic_core.analysis.frames import frame
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import (
     both_sides,
     family_scores_of,
     group_accuracy_of,
@@ -15,10 +17,8 @@ from heuristic_core.analysis.accuracy import (
     interval_of_j,
     j_means,
 )
-from heuristic_core.analysis.bootstrap import Resamples, unseen
-from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.measures import Subset, measures
-from heuristic_core.analysis.scores import accuracies
+from heuristic_core.experiments.heuristic_core.analysis.measures import Subset, measures
+from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies
 
 REPEATS = 200
 BELOW = 0.04  # of a rate that 200 repeats measure: two and a half standard errors at 95 %

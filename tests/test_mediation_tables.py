@@ -6,13 +6,17 @@ import pytest
 from claim_tables import CONTEXT, evidence
 from known_predictions import COLUMNS, GRID, PAIRS, RNG, RUN, core_heads, known_levels, values, words
 
-from heuristic_core.analysis import mediation as m
 from heuristic_core.analysis.bootstrap import unseen
-from heuristic_core.analysis.contrasts import Levels
 from heuristic_core.analysis.estimates import CannotSay
-from heuristic_core.analysis.statistics_mediation import core_cost, through_counter_heuristic, through_later_heads
-from heuristic_core.config.analysis import Figure
-from heuristic_core.figures import draw
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.heuristic_core.analysis import mediation as m
+from heuristic_core.experiments.heuristic_core.analysis.contrasts import Levels
+from heuristic_core.experiments.heuristic_core.analysis.statistics_mediation import (
+    core_cost,
+    through_counter_heuristic,
+    through_later_heads,
+)
+from heuristic_core.experiments.heuristic_core.figures import draw
 
 FULL = values(in_domain=100, a=80, b=60, c=90)
 ABLATED = values(in_domain=90, a=10, b=0, c=90)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from conftest import ROOT
 
-from heuristic_core.config import load_study
+from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.pretrained import starting_model

@@ -11,7 +11,8 @@ from conftest import ROOT
 from families import make_model
 from reduced import planned, snakemake
 
-from heuristic_core.config import ConfigError, parse_study
+from heuristic_core.config.reading import ConfigError
+from heuristic_core.experiments.heuristic_core.config import parse_study
 from heuristic_core.tables.parquet import read_rows, read_table
 from heuristic_core.tasks.files import DataError, read_task
 

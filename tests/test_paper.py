@@ -12,10 +12,10 @@ import yaml
 from conftest import ROOT
 from reduced import REDUCED, planned, snakemake
 
-from heuristic_core.config import ConfigError, load_study, parse_study
-from heuristic_core.config.grid import cells, repeats
-from heuristic_core.config.studies import parse_studies, read_layers
-from heuristic_core.config.study import read_values
+from heuristic_core.config.reading import ConfigError, read_layers, read_values
+from heuristic_core.experiments.heuristic_core.config import load_study, parse_study
+from heuristic_core.experiments.heuristic_core.config.cells import cells, repeats
+from heuristic_core.experiments.heuristic_core.config.studies import parse_studies
 from heuristic_core.plan.jobs import of_study
 from heuristic_core.tasks.files import read_task
 

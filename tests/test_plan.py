@@ -10,15 +10,15 @@ from planning import PAPER
 from reduced import REDUCED, STUDY, counted, planned
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config import load_study
 from heuristic_core.config.tasks import EvaluationSplit, Split
+from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.experiments.heuristic_core.plan.pairs import Pairs, pairs_of
+from heuristic_core.experiments.heuristic_core.plan.report import plan
+from heuristic_core.experiments.heuristic_core.plan.space import disk
+from heuristic_core.experiments.heuristic_core.plan.work import work_of
 from heuristic_core.plan.devices import device
 from heuristic_core.plan.jobs import jobs
-from heuristic_core.plan.pairs import Pairs, pairs_of
-from heuristic_core.plan.report import plan
 from heuristic_core.plan.shapes import shape_of
-from heuristic_core.plan.space import disk
-from heuristic_core.plan.work import work_of
 
 # ---- pairs
 

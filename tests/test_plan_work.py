@@ -5,17 +5,17 @@ from conftest import ROOT
 from planning import BERT, HUNDRED, PAPER
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config import load_study
-from heuristic_core.config.lesion import Lesion
-from heuristic_core.config.mechanism import Interpolation, Masks, Mechanism, Mediation, Paths
 from heuristic_core.config.models import PretrainedModel
+from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.experiments.heuristic_core.config.lesion import Lesion
+from heuristic_core.experiments.heuristic_core.config.mechanism import Interpolation, Masks, Mechanism, Mediation, Paths
+from heuristic_core.experiments.heuristic_core.plan.memory import memory
+from heuristic_core.experiments.heuristic_core.plan.needs import needs
+from heuristic_core.experiments.heuristic_core.plan.pairs import Pairs, StudyPairs, pairs_of
+from heuristic_core.experiments.heuristic_core.plan.space import PREDICTION, disk
+from heuristic_core.experiments.heuristic_core.plan.work import work_of
 from heuristic_core.plan.devices import device, hours
-from heuristic_core.plan.memory import memory
-from heuristic_core.plan.needs import needs
-from heuristic_core.plan.pairs import Pairs, StudyPairs, pairs_of
 from heuristic_core.plan.shapes import Shape, shape_of
-from heuristic_core.plan.space import PREDICTION, disk
-from heuristic_core.plan.work import work_of
 
 
 def by_name(study, shape, data):

@@ -9,8 +9,8 @@ from published_files import TABLES, context, imported, sizes
 from reduced import snakemake
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.published.study import studies
-from heuristic_core.published.subsets import named
+from heuristic_core.experiments.heuristic_core.published.study import studies
+from heuristic_core.experiments.heuristic_core.published.subsets import named
 from heuristic_core.tables.parquet import read_table
 
 

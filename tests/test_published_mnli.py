@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import CLAIMS
 from published_files import FOLDER, context, imported, sizes
 
-from heuristic_core.analysis.accuracy import group_accuracy_of
-from heuristic_core.analysis.claims import claims
-from heuristic_core.analysis.effective_size import effective_size, state
-from heuristic_core.analysis.spread import variance
-from heuristic_core.config.analysis import Analysis
 from heuristic_core.config.claims import load_claims
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import group_accuracy_of
+from heuristic_core.experiments.heuristic_core.analysis.claims import claims
+from heuristic_core.experiments.heuristic_core.analysis.effective_size import effective_size, state
+from heuristic_core.experiments.heuristic_core.analysis.spread import variance
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 
 of_mnli = pytest.mark.skipif(
     not (FOLDER / "mnli-sp50.json").is_file(), reason=f"the authors' MNLI files are not at {FOLDER}"
@@ -129,7 +129,7 @@ def test_the_known_oddities_of_the_published_results_surface(mnli):
     sizes = effective_size(tables["accuracy"], Analysis(subsets=list(about.subsets), effective_size="grid"), about)
     tables |= {"group_accuracy": groups, "effective_size": sizes, "ablations": mnli["ablations"]}
     tables["variance"] = variance(tables["accuracy"], groups, about)
-    found = claims(about, tables, load_claims(ROOT / "claims.yaml"))
+    found = claims(about, tables, load_claims(CLAIMS))
     verdicts = found[found["ft_seed"].isna()].set_index("claim")[["verdict", "detail"]].T.to_dict("list")
     assert verdicts["light-pruning-is-harmless"] == [
         "not supported", "from 5 to 10 % sparsity; there 4 of 4 subsets rise"

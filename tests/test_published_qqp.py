@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from published_files import FOLDER, context, imported
 
-from heuristic_core.analysis.accuracy import group_accuracy_of
-from heuristic_core.published.files import NOT_THERE, RUN_FAILED, Value
-from heuristic_core.published.paws import PAWS, rest_of
-from heuristic_core.published.study import studies
-from heuristic_core.report.missing import gaps
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import group_accuracy_of
+from heuristic_core.experiments.heuristic_core.published.files import NOT_THERE, RUN_FAILED, Value
+from heuristic_core.experiments.heuristic_core.published.paws import PAWS, rest_of
+from heuristic_core.experiments.heuristic_core.published.study import studies
+from heuristic_core.experiments.heuristic_core.report.missing import gaps
 
 PAIRS = {"qqp": 40_430, "paws-qqp": 12_663, "paws-qqp_0": 8_696}
 # Pairs right of qqp-sp30.json and qqp-sp60.json (github.com/princeton-nlp/Heuristic-Core, data/eval, MIT licence):

@@ -7,18 +7,18 @@ import pandas as pd
 import pytest
 from amounts import amount
 from claim_tables import evidence
-from conftest import ROOT
+from conftest import CLAIMS
 from scipy import stats
 
-from heuristic_core.analysis import counter_heads as heads
-from heuristic_core.analysis import mask_effects as masks
 from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.levels import levels
-from heuristic_core.analysis.mask_fit import mask_fit
-from heuristic_core.analysis.random_masks import Pool, drawn, learned, pool_of
-from heuristic_core.analysis.statistics_random_masks import random_masks
 from heuristic_core.config.claims import load_claims
+from heuristic_core.experiments.heuristic_core.analysis import counter_heads as heads
+from heuristic_core.experiments.heuristic_core.analysis import mask_effects as masks
+from heuristic_core.experiments.heuristic_core.analysis.levels import levels
+from heuristic_core.experiments.heuristic_core.analysis.mask_fit import mask_fit
+from heuristic_core.experiments.heuristic_core.analysis.random_masks import Pool, drawn, learned, pool_of
+from heuristic_core.experiments.heuristic_core.analysis.statistics_random_masks import random_masks
 from heuristic_core.models.components import ComponentGrid
 
 GRID = ComponentGrid(2, 4)
@@ -243,7 +243,7 @@ def test_a_floor_makes_effects_differ_and_turns_no_sign():
     floor = inside @ effect + [90, 20, 1, 40, 80] + rng.normal(size=(60, 5)) * (0.5, 0.5, 0.1, 0.5, 0)
     found = heads.mask_tests(mask_table(inside, floor, inside[:4], floor[:4]), RUN, 0).set_index("test")
     assert found.loc["profile", "p"] < 0.01 and found.loc["opposite", "observed"] == 0
-    judged = {one.claim: one.options for one in load_claims(ROOT / "claims.yaml") if one.statistic == "random_masks"}
+    judged = {one.claim: one.options for one in load_claims(CLAIMS) if one.statistic == "random_masks"}
     assert judged == {"counter-heuristic-heads": {"test": "counter"}, "heads-differ-by-subset": {"test": "opposite"}}
 
 

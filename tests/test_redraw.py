@@ -14,9 +14,9 @@ from reduced import OWN, snakemake
 from test_export import SETTINGS
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.figures.targets import TARGETS, unmet
-from heuristic_core.provenance.crate.reading import open_crate
-from heuristic_core.provenance.crate.unpack import unpack
+from heuristic_core.experiments.heuristic_core.archive.reading import open_crate
+from heuristic_core.experiments.heuristic_core.archive.unpack import unpack
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, unmet
 
 TABLE = "tables/core.parquet"
 

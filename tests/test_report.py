@@ -12,9 +12,9 @@ from pages import check_source, needs_chromium, pdf_pages, probe
 from test_scripts import script
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.figures import sheets_of
+from heuristic_core.experiments.heuristic_core.figures import sheets_of
+from heuristic_core.experiments.heuristic_core.report.page import warnings_of
 from heuristic_core.figures.targets import outputs
-from heuristic_core.report.page import warnings_of
 from heuristic_core.tables.parquet import read_rows, write_table
 
 TARGETS = ("figure02", "figure06", "table3")

@@ -7,10 +7,10 @@ from page_studies import make_study
 from test_scripts import loaded
 
 from heuristic_core.common.errors import InputError
+from heuristic_core.experiments.heuristic_core.report.missing import gaps
 from heuristic_core.provenance import digests
 from heuristic_core.report.claims import claims_of
 from heuristic_core.report.exhibits import caption_of, label
-from heuristic_core.report.missing import gaps
 from heuristic_core.report.render import duration, interval, number
 from heuristic_core.report.runs import scripts
 from heuristic_core.report.settings import read_study, settings_by_block
@@ -57,7 +57,15 @@ def test_intervals_and_durations():
 
 
 def test_a_page_needs_nothing_that_draws():
-    assert loaded("import heuristic_core.report.page, heuristic_core.figures.table3", "matplotlib", "seaborn") == []
+    assert (
+        loaded(
+            "import heuristic_core.experiments.heuristic_core.report.page;"
+            "import heuristic_core.experiments.heuristic_core.figures.table3",
+            "matplotlib",
+            "seaborn",
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,8 +77,8 @@ def test_labels(name, text):
 
 
 def test_a_repeated_drawing_shares_its_caption():
-    assert caption_of("figure11", {"figure05": "Heads\nby count.\n"}) == "Heads by count."
-    assert caption_of("figure11", {"figure05": "No.", "figure11": "Own."}) == "Own."
+    assert caption_of(("figure11", "figure05"), {"figure05": "Heads\nby count.\n"}) == "Heads by count."
+    assert caption_of(("figure11", "figure05"), {"figure05": "No.", "figure11": "Own."}) == "Own."
 
 
 def test_gaps_are_gathered_by_reason():

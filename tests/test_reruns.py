@@ -6,10 +6,11 @@ import shutil
 import subprocess
 
 import pytest
+from conftest import CLAIMS, ROOT
 from reduced import CODE, OWN, REDUCED, STUDY, clone, planned, snakemake
 
-from heuristic_core.config.grid import cells
-from heuristic_core.figures.targets import TARGETS
+from heuristic_core.experiments.heuristic_core.config.cells import cells
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
 
 
 def test_an_unchanged_study_plans_no_job(finished):
@@ -186,7 +187,10 @@ def test_a_library_module_runs_the_steps_that_import_it(checkout):
 
 @pytest.mark.slow
 def test_a_figures_module_redraws_that_figure(checkout):
-    append(checkout / "src/heuristic_core/figures/figure06.py", "\nADDED = 1\n")
+    append(
+        checkout / "src/heuristic_core/experiments/heuristic_core/figures/figure06.py",
+        "\nADDED = 1\n",
+    )
     assert planned(checkout, checkout=checkout) == {"figure06": 1, "report": 1}
 
 
@@ -227,7 +231,7 @@ def test_tools_run_nothing(checkout):
 
 @pytest.mark.slow
 def test_claims_are_judged_again(checkout):
-    append(checkout / "claims.yaml", "\n# another word\n")
+    append(checkout / CLAIMS.relative_to(ROOT), "\n# another word\n")
     assert planned(checkout, checkout=checkout) == {"claims": 1, "report": 1}
 
 

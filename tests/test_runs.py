@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from heuristic_core.analysis.core import core, core_null
-from heuristic_core.analysis.core_seeds import core_seeds
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.outcomes import NAMED, outcomes
-from heuristic_core.analysis.rank_correlation import rank_correlation
-from heuristic_core.analysis.runs import chance, runs
-from heuristic_core.analysis.scores import accuracies
-from heuristic_core.config.context import Context
+from heuristic_core.experiments.heuristic_core.analysis.core import core, core_null
+from heuristic_core.experiments.heuristic_core.analysis.core_seeds import core_seeds
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import NAMED, outcomes
+from heuristic_core.experiments.heuristic_core.analysis.rank_correlation import rank_correlation
+from heuristic_core.experiments.heuristic_core.analysis.runs import chance, runs
+from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies
+from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_frame, as_table, write_table

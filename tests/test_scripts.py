@@ -11,13 +11,14 @@ import pytest
 import yaml
 from conftest import ROOT
 
-from heuristic_core.config import load_study
-from heuristic_core.config.analysis import Analysis
 from heuristic_core.config.blocks import Finetune
-from heuristic_core.config.context import Context
 from heuristic_core.config.models import AnyModel
 from heuristic_core.config.pruning import Prune
 from heuristic_core.config.tasks import AnyTask
+from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.heuristic_core.jobs.arguments import read_context
 from heuristic_core.jobs import arguments
 
 PACKAGE = ROOT / "src" / "heuristic_core"
@@ -131,8 +132,8 @@ def test_both_forms_give_the_same_block(key, config):
 
 def test_both_forms_give_the_same_context():
     expected = Context.of(STUDY)
-    assert arguments.read_context(expected.model_dump_json()) == expected
-    assert arguments.read_context(str(CONFIG)) == expected
+    assert read_context(expected.model_dump_json()) == expected
+    assert read_context(str(CONFIG)) == expected
 
 
 @pytest.mark.parametrize("name", ["core", "claims", "figure"])
@@ -199,18 +200,18 @@ def test_frequent_jobs_import_nothing_slow():
 
 def test_what_the_dag_reads_imports_nothing_heavy():
     modules = (
-        "config",
         "models.components",
         "models.folder",
         "pruning.subnetwork",
         "tables.parquet",
-        "config.paths",
         "figures.targets",
         "provenance.digests",
-        "config.grid",
-        "config.context",
-        "provenance.crate.members",
-        "provenance.crate.reading",
+        "experiments.heuristic_core.archive.members",
+        "experiments.heuristic_core.archive.reading",
+        "experiments.heuristic_core.config.cells",
+        "experiments.heuristic_core.config.context",
+        "experiments.heuristic_core.config.paths",
+        "experiments.heuristic_core.figures.targets",
     )
     code = "import " + ", ".join(f"heuristic_core.{module}" for module in modules)
     assert loaded(code, "torch", "transformers", "pandas", "matplotlib", "heuristic_core.tables.parquet") == [

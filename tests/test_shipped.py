@@ -13,8 +13,8 @@ from transformers import BertForMaskedLM
 
 from heuristic_core.common.arithmetic import available
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.config import load_study
 from heuristic_core.evaluation.attention import overlap_rows
+from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.models.folder import folder_of, local_files
 from heuristic_core.models.implementation import view_of
 from heuristic_core.models.pretrained import masked_language_model, starting_model

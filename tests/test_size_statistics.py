@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from heuristic_core.analysis import statistics_sizes as sizes
 from heuristic_core.analysis.estimates import CannotSay
-from heuristic_core.analysis.evidence import Evidence
 from heuristic_core.analysis.frames import frame
-from heuristic_core.config.context import Context
+from heuristic_core.experiments.heuristic_core.analysis import statistics_sizes as sizes
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
+from heuristic_core.experiments.heuristic_core.config.context import Context
 
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1}
 CONTEXT = Context(mid=0.3, high=0.5, last=30, seeds=(1, 2), curve_seeds=(1, 2), margin=3.0)

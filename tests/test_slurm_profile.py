@@ -12,9 +12,9 @@ from planning import PAPER
 from reduced import REDUCED, STUDY, counted, snakemake
 from slurm_dry_runs import PROFILE, dry, own_profile
 
-from heuristic_core.config.grid import cells, repeats
 from heuristic_core.config.models import PretrainedModel
-from heuristic_core.plan import needs as needs_of
+from heuristic_core.experiments.heuristic_core.config.cells import cells, repeats
+from heuristic_core.experiments.heuristic_core.plan import needs as needs_of
 from heuristic_core.plan import slurm
 
 # ---- how jobs are followed
@@ -129,7 +129,8 @@ def test_a_model_of_which_nothing_is_known_is_taken_for_a_large_one():
 
 def test_reading_the_snakefile_imports_no_torch_and_no_transformers():
     code = (
-        "import sys; from heuristic_core.config import load_study; from heuristic_core.plan.needs import needs;"
+        "import sys; from heuristic_core.experiments.heuristic_core.config import load_study;"
+        "from heuristic_core.experiments.heuristic_core.plan.needs import needs;"
         "[needs(load_study(f)) for f in sys.argv[1:]]; print({'torch', 'transformers'} & set(sys.modules))"
     )
     files = [ROOT / "config.yaml", *ROOT.glob("config/paper-*.yaml"), *ROOT.glob("config/minilm-*.yaml")]

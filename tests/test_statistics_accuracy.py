@@ -5,8 +5,8 @@ import pytest
 from claim_tables import FULL, SPREAD, actual, evidence, group_row
 from scipy import stats
 
-from heuristic_core.analysis import statistics_accuracy as accuracy
 from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.experiments.heuristic_core.analysis import statistics_accuracy as accuracy
 
 
 def test_full_accuracy_has_the_bootstraps_interval():

@@ -4,15 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from claim_tables import JOINT, ablation, core_rows, evidence
-from conftest import ROOT
+from conftest import CLAIMS
 from scipy import stats
 
-from heuristic_core.analysis import statistics_heads as heads
-from heuristic_core.analysis import statistics_learned_masks as masks
-from heuristic_core.analysis import statistics_single_heads as single_heads
 from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.analysis.verdicts import verdict
 from heuristic_core.config.claims import load_claims
+from heuristic_core.experiments.heuristic_core.analysis import statistics_heads as heads
+from heuristic_core.experiments.heuristic_core.analysis import statistics_learned_masks as masks
+from heuristic_core.experiments.heuristic_core.analysis import statistics_single_heads as single_heads
 
 
 def test_repeated_word_attention_is_compared_within_layers():
@@ -108,7 +108,7 @@ def test_additive_everywhere_is_nowhere_sub_additive():
     """Within the margin: that the set is super-additive on every subset is not what the paper says."""
     additive = {"interaction": 0.0, "interaction_low": -2.0, "interaction_high": 2.0}
     found = heads.lowest_interaction(evidence(ablations=of_subsets(a=additive, b=additive)))
-    (claim,) = [claim for claim in load_claims(ROOT / "claims.yaml") if claim.statistic == "lowest_interaction"]
+    (claim,) = [claim for claim in load_claims(CLAIMS) if claim.statistic == "lowest_interaction"]
     assert verdict(found, claim.threshold) == "supported"
 
 

@@ -5,12 +5,12 @@ import pytest
 from claim_tables import evidence
 from test_analysis_spread import CONTEXT, RUN
 
-from heuristic_core.analysis import clusters, frequency_agreement
-from heuristic_core.analysis import statistics_learned_masks as masks
 from heuristic_core.analysis.estimates import CannotSay
-from heuristic_core.analysis.evidence import Evidence
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.rank_correlation import rank_correlation
+from heuristic_core.experiments.heuristic_core.analysis import clusters, frequency_agreement
+from heuristic_core.experiments.heuristic_core.analysis import statistics_learned_masks as masks
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
+from heuristic_core.experiments.heuristic_core.analysis.rank_correlation import rank_correlation
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.schemas import schema
 
@@ -158,7 +158,7 @@ def test_the_table_of_clusters():
 @pytest.fixture
 def few_draws(monkeypatch):
     monkeypatch.setattr(frequency_agreement, "PERMUTATIONS", 400)
-    monkeypatch.setattr("heuristic_core.analysis.rank_correlation.SPLITS", 20)
+    monkeypatch.setattr("heuristic_core.experiments.heuristic_core.analysis.rank_correlation.SPLITS", 20)
 
 
 agreement = frequency_agreement.agreement

@@ -6,12 +6,12 @@ from claim_tables import FULL, SPREAD, ablation, evidence, group_row
 from scipy import stats
 from test_statistics_learned_masks import SHAPE, drawn, heads, of_cells
 
-from heuristic_core.analysis import statistics_accuracy as accuracy
-from heuristic_core.analysis import statistics_learned_masks as masks
-from heuristic_core.analysis import statistics_single_heads as single
-from heuristic_core.analysis import statistics_sparsity as sparsity
 from heuristic_core.analysis.bootstrap import unseen
 from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.experiments.heuristic_core.analysis import statistics_accuracy as accuracy
+from heuristic_core.experiments.heuristic_core.analysis import statistics_learned_masks as masks
+from heuristic_core.experiments.heuristic_core.analysis import statistics_single_heads as single
+from heuristic_core.experiments.heuristic_core.analysis import statistics_sparsity as sparsity
 
 
 def test_below_the_full_model():

@@ -8,12 +8,12 @@ from conftest import ROOT
 from matplotlib.colors import to_rgb
 
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.sweep import sweep
-from heuristic_core.config import ConfigError
-from heuristic_core.config.analysis import Figure
-from heuristic_core.config.studies import parse_studies, read_layers, sweep_of
+from heuristic_core.config.figure import Figure
+from heuristic_core.config.reading import ConfigError, read_layers
+from heuristic_core.experiments.heuristic_core.analysis.sweep import sweep
+from heuristic_core.experiments.heuristic_core.config.studies import parse_studies, sweep_of
+from heuristic_core.experiments.heuristic_core.figures.figure_sweep import LOOKS, draw
 from heuristic_core.figures import style
-from heuristic_core.figures.figure_sweep import LOOKS, draw
 
 DOSE = ROOT / "config" / "dose.yaml"
 KEY = "task.artefacts.foreign_premises"

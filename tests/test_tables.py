@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from heuristic_core.common import atomic
+from heuristic_core.experiments.heuristic_core.tables.schemas import SCHEMAS
 from heuristic_core.tables import parquet
 from heuristic_core.tables.parquet import (
     as_frame,
@@ -18,7 +19,7 @@ from heuristic_core.tables.parquet import (
     write_joined,
     write_table,
 )
-from heuristic_core.tables.schemas import SCHEMAS, schema
+from heuristic_core.tables.schemas import schema
 
 ROW = {
     "subset": "ln_prep",

@@ -6,12 +6,11 @@ import pytest
 from figure_head_tables import MATCHED, ablation_rows
 from figure_tables import CONTEXT, FT_SEEDS, control_rows, table
 
-from heuristic_core.config.analysis import Figure
-from heuristic_core.figures import draw
-from heuristic_core.figures.save import save
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.heuristic_core.figures import draw, write
+from heuristic_core.experiments.heuristic_core.figures.table3 import sheets
+from heuristic_core.experiments.heuristic_core.figures.table_controls import sheets as control_sheets
 from heuristic_core.figures.sheets import Sheet, to_markdown
-from heuristic_core.figures.table3 import sheets
-from heuristic_core.figures.table_controls import sheets as control_sheets
 from heuristic_core.figures.targets import outputs
 from heuristic_core.figures.text import number, signed
 from heuristic_core.tables.schemas import SCHEMAS
@@ -39,7 +38,7 @@ def only(rows, **values):
 @pytest.mark.parametrize("name", ["table3", "table4", "table6", "table8", "table_controls"])
 def test_the_same_tables_give_the_same_files(tables, name, tmp_path):
     for run in ("one", "two"):
-        save(tmp_path / run, name, *draw(name, tables, SHORT, CONTEXT), SHORT)
+        write(tmp_path / run, name, *draw(name, tables, SHORT, CONTEXT), SHORT)
     for first, second in zip(*(outputs(tmp_path / run, name) for run in ("one", "two")), strict=True):
         with open(first, "rb") as one, open(second, "rb") as two:
             assert one.read() == two.read()

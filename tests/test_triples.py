@@ -6,12 +6,17 @@ import pytest
 from claim_tables import evidence
 from test_analysis_ablations import KINDS, MODEL
 
-from heuristic_core.analysis import statistics_heads
-from heuristic_core.analysis.ablation_sets import joint_sets, set_table, single_sets, strongest
-from heuristic_core.analysis.ablations import single_ood_drops
 from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.triples import choosing, triple_sets, triples
+from heuristic_core.experiments.heuristic_core.analysis import statistics_heads
+from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import (
+    joint_sets,
+    set_table,
+    single_sets,
+    strongest,
+)
+from heuristic_core.experiments.heuristic_core.analysis.ablations import single_ood_drops
+from heuristic_core.experiments.heuristic_core.analysis.triples import choosing, triple_sets, triples
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.parquet import write_table
 from heuristic_core.tables.schemas import schema

@@ -1,17 +1,22 @@
 """The rule of verdicts: one fine-tuning seed, several, and how often the rule errs; every draw has its seed."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 from claim_tables import SPREAD, actual, evidence
 from scipy import stats
 
-from heuristic_core.analysis import statistics_accuracy
-from heuristic_core.analysis.core import common_heads
+from heuristic_core.analysis import verdicts
 from heuristic_core.analysis.estimates import Estimate
-from heuristic_core.analysis.verdicts import over_seeds, verdict
+from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS
+from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.experiments.heuristic_core.analysis import statistics_accuracy
+from heuristic_core.experiments.heuristic_core.analysis.core import common_heads
 
 LEVEL = "p < 0.05"
+over_seeds = partial(verdicts.over_seeds, unit=FINE_TUNING_SEEDS)
 
 
 def of_test(p, opposite=None):

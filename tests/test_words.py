@@ -6,7 +6,7 @@ import pytest
 from conftest import ROOT
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config import load_study
+from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.sentences import sentences

@@ -12,11 +12,12 @@ import pytest
 from conftest import ROOT
 from reduced import OWN, RUNS, STUDY, planned, snakemake
 
-from heuristic_core.analysis.outcomes import warning
 from heuristic_core.common.arithmetic import NATIVE, PORTABLE, available
-from heuristic_core.config.grid import cells, repeats
-from heuristic_core.figures.targets import TARGETS, outputs
-from heuristic_core.provenance.crate.members import absent
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import warning
+from heuristic_core.experiments.heuristic_core.archive.members import absent
+from heuristic_core.experiments.heuristic_core.config.cells import cells, repeats
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
+from heuristic_core.figures.targets import outputs
 from heuristic_core.pruning.subnetwork import Subnetwork
 from heuristic_core.tables.parquet import read_table
 from heuristic_core.tables.schemas import SCHEMAS, schema

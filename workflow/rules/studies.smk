@@ -5,8 +5,8 @@ import os
 
 from snakemake.exceptions import WorkflowError
 
-from heuristic_core.config import ConfigError
-from heuristic_core.config.studies import parse_studies, sweep_of
+from heuristic_core.config.reading import ConfigError
+from heuristic_core.experiments.heuristic_core.config.studies import parse_studies, sweep_of
 from heuristic_core.figures.targets import outputs
 
 try:
@@ -48,7 +48,7 @@ if SWEEP:
         params:
             **job(
                 "sweep",
-                f"{workflow.basedir}/src/heuristic_core/figures/figure_sweep.py",
+                f"{workflow.basedir}/src/heuristic_core/experiments/heuristic_core/figures/figure_sweep.py",
                 sweep=json.dumps(SWEEP.told),
                 folder=SWEEP.root,
             ),

@@ -5,14 +5,21 @@ from functools import cache
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from heuristic_core.analysis.ablation_sets import ablated, chosen_heads, joint_sets, set_table, single_sets, with_draws
-from heuristic_core.analysis.ablations import single_ood_drops
-from heuristic_core.analysis.triples import choosing, triple_sets
 from heuristic_core.common.atomic import replacing
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.threads import use_threads
-from heuristic_core.config.analysis import Analysis
 from heuristic_core.evaluation.evaluate import drawn_donors, predictions, subnetwork_logits
+from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import (
+    ablated,
+    chosen_heads,
+    joint_sets,
+    set_table,
+    single_sets,
+    with_draws,
+)
+from heuristic_core.experiments.heuristic_core.analysis.ablations import single_ood_drops
+from heuristic_core.experiments.heuristic_core.analysis.triples import choosing, triple_sets
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.jobs.arguments import Arguments, identity
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors

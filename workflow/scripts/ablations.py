@@ -1,12 +1,12 @@
 """What ablating heads costs, from predictions."""
 
-from heuristic_core.analysis.ablations import ablations
-from heuristic_core.analysis.triples import triples
-from heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.analysis.ablations import ablations
+from heuristic_core.experiments.heuristic_core.analysis.triples import triples
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
+from heuristic_core.tables.columns import ABLATION, RUN, STEP, SUBSET
 from heuristic_core.tables.parquet import read_coded, read_table, write_table
-from heuristic_core.tables.schemas import ABLATION, RUN, STEP, SUBSET
 
 COLUMNS = [*RUN, *STEP, *ABLATION, "draw", *SUBSET, "template", "example", "correct", "correct_merged", "log_odds"]
 

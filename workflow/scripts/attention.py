@@ -1,8 +1,8 @@
 """Where every head of a fine-tuned model attends: shares by kind of token, and attention between example tokens."""
 
 from heuristic_core.common.threads import use_threads
-from heuristic_core.config.analysis import Analysis
 from heuristic_core.evaluation.attention import example_pairs, in_domain_pairs, map_table, share_rows
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.jobs.arguments import Arguments, identity
 from heuristic_core.models.implementation import load_model
 from heuristic_core.provenance.record import recorded

@@ -4,14 +4,22 @@ from functools import cache, partial
 from pathlib import Path
 
 from heuristic_core.common.hashing import file_digest
+from heuristic_core.experiments.heuristic_core import figures
+from heuristic_core.experiments.heuristic_core.figures.targets import module
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.plan.jobs import dry_run
 from heuristic_core.provenance.changes.causes import causes
 from heuristic_core.provenance.changes.code import changed_code
 from heuristic_core.provenance.changes.explain import explain
+from heuristic_core.provenance.job import Job
 from heuristic_core.provenance.record import recorded
 
 CHECKOUT = Path(__file__).parents[2]
+
+
+def drawing(job: Job) -> list[Path]:
+    """The module that a job draws a figure or table with."""
+    return [Path(figures.__file__).with_name(f"{module(job.settings['name'])}.py")] if job.script == "figure" else []
 
 
 def main(arguments=None):
@@ -19,7 +27,7 @@ def main(arguments=None):
     parser.add_argument("--configfile", nargs="+", required=True, metavar="FILE", help="as Snakemake's own")
     args = parser.read(arguments)
     jobs = dry_run(CHECKOUT / "Snakefile", args.configfile)
-    print(explain(jobs, partial(causes, code=partial(changed_code, CHECKOUT), sha=cache(file_digest))))
+    print(explain(jobs, partial(causes, code=partial(changed_code, CHECKOUT, drawing=drawing), sha=cache(file_digest))))
 
 
 if __name__ == "__main__":

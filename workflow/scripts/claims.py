@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from heuristic_core.analysis.claims import claims
 from heuristic_core.config.claims import load_claims
-from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.experiments.heuristic_core.analysis.claims import claims
+from heuristic_core.experiments.heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_table, write_table
 

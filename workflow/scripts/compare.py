@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from heuristic_core.analysis.compare import compare, only_in
-from heuristic_core.analysis.shared_core import shared_core
 from heuristic_core.common.atomic import write_text
+from heuristic_core.experiments.heuristic_core.analysis.compare import compare, only_in
+from heuristic_core.experiments.heuristic_core.analysis.shared_core import shared_core
+from heuristic_core.experiments.heuristic_core.report.comparison import comparison_page
+from heuristic_core.experiments.heuristic_core.report.sides import USAGE, load, parse_sides
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
-from heuristic_core.report.comparison import comparison_page
-from heuristic_core.report.sides import USAGE, load, parse_sides
 from heuristic_core.tables.parquet import as_table, write_table
 
 

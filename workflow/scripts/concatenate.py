@@ -1,9 +1,9 @@
 """Join the parts of one table."""
 
+from heuristic_core.experiments.heuristic_core.tables.schemas import SCHEMAS
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import write_joined
-from heuristic_core.tables.schemas import SCHEMAS
 
 
 def main(arguments=None):

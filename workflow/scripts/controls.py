@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from heuristic_core.analysis.controls import controls, first_pairs
-from heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.analysis.controls import controls, first_pairs
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_table, write_table

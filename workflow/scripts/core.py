@@ -1,8 +1,8 @@
 """Which heads all subnetworks of one fine-tuning run share, and whether they are more than chance would give."""
 
-from heuristic_core.analysis.core import core, core_null
-from heuristic_core.config.analysis import Analysis
-from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.experiments.heuristic_core.analysis.core import core, core_null
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.pruning.subnetwork import load_run
 from heuristic_core.tables.parquet import as_frame, as_table, write_table

@@ -5,16 +5,22 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.closed_sets import core_heads, sets_beside
-from heuristic_core.analysis.core_free import CONTROL, CORE_FREE, core_free, core_free_runs, levels_of
-from heuristic_core.analysis.levels import id_accuracy
-from heuristic_core.analysis.runs import chance, runs
-from heuristic_core.analysis.scores import accuracies
 from heuristic_core.common.threads import use_threads
-from heuristic_core.config.analysis import Analysis
-from heuristic_core.config.mechanism import Mechanism
+from heuristic_core.experiments.heuristic_core.analysis.closed_sets import core_heads, sets_beside
+from heuristic_core.experiments.heuristic_core.analysis.core_free import (
+    CONTROL,
+    CORE_FREE,
+    core_free,
+    core_free_runs,
+    levels_of,
+)
+from heuristic_core.experiments.heuristic_core.analysis.levels import id_accuracy
+from heuristic_core.experiments.heuristic_core.analysis.runs import chance, runs
+from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.config.mechanism import Mechanism
+from heuristic_core.experiments.heuristic_core.jobs.evaluator import Evaluator, reads_checkpoint
 from heuristic_core.jobs.arguments import Arguments, identity
-from heuristic_core.jobs.evaluator import Evaluator, reads_checkpoint
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.provenance.record import recorded
 from heuristic_core.pruning.subnetwork import FailedRun, load_run

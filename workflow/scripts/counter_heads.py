@@ -1,9 +1,9 @@
 """What heads add to random subnetworks that contain the core, and how well such effects predict learned ones."""
 
-from heuristic_core.analysis.counter_heads import counter_heads, mask_tests
-from heuristic_core.analysis.mask_fit import mask_fit
-from heuristic_core.config.analysis import Analysis
-from heuristic_core.config.mechanism import Mechanism
+from heuristic_core.experiments.heuristic_core.analysis.counter_heads import counter_heads, mask_tests
+from heuristic_core.experiments.heuristic_core.analysis.mask_fit import mask_fit
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.config.mechanism import Mechanism
 from heuristic_core.jobs.arguments import Arguments, identity
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_table, write_table

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from heuristic_core.common.atomic import write_text
-from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.experiments.heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 
 

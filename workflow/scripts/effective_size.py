@@ -1,8 +1,8 @@
 """Effective size of every checkpoint, from accuracies against sparsity."""
 
-from heuristic_core.analysis.effective_size import effective_size
-from heuristic_core.config.analysis import Analysis
-from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.experiments.heuristic_core.analysis.effective_size import effective_size
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_table, write_table
 

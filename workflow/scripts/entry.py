@@ -1,7 +1,7 @@
 """When heads enter the subnetworks of one fine-tuning run."""
 
-from heuristic_core.analysis.entry import entry, entry_frequency
-from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.experiments.heuristic_core.analysis.entry import entry, entry_frequency
+from heuristic_core.experiments.heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import as_frame, concatenate, read_table, write_table
 

@@ -2,13 +2,13 @@
 
 import pyarrow.parquet as pq
 
-from heuristic_core.analysis.controls import permuted
 from heuristic_core.analysis.frames import numpy_generator
 from heuristic_core.common.atomic import replacing
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.threads import use_threads
-from heuristic_core.config.analysis import Analysis
 from heuristic_core.evaluation.evaluate import predictions, subnetwork_logits
+from heuristic_core.experiments.heuristic_core.analysis.controls import permuted
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.jobs.arguments import Arguments, identity
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import yaml
 
-from heuristic_core.config import parse_study
+from heuristic_core.experiments.heuristic_core.archive.members import members
+from heuristic_core.experiments.heuristic_core.archive.subject import subject_of
+from heuristic_core.experiments.heuristic_core.config import parse_study
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.crate.archive import write_archive
-from heuristic_core.provenance.crate.members import members, records
 from heuristic_core.provenance.crate.metadata import (
     CITATION,
     CLAIMS,
@@ -20,6 +21,7 @@ from heuristic_core.provenance.crate.metadata import (
     run_of,
 )
 from heuristic_core.provenance.crate.public import public_page
+from heuristic_core.provenance.crate.records import records
 from heuristic_core.provenance.record import check, digests, public, read_record, recorded
 from heuristic_core.report.settings import read_study
 
@@ -50,9 +52,8 @@ def main(arguments=None):
         "report.html": public_page((root / "report.html").read_text(), described["settings"]).encode(),
     }
     run = run_of(read_record(root / name) for name in made)
-    subject = f"{study.model.name} on {study.task.name}"
     citation = yaml.safe_load(Path(args.citation).read_text())
-    contents[NAME] = metadata(study.study, subject, contents, citation, run)
+    contents[NAME] = metadata(study.study, subject_of(study), contents, citation, run)
     write_archive(args.archive, contents)
 
 

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from heuristic_core.config.analysis import Figures
-from heuristic_core.figures import draw
-from heuristic_core.figures.save import save
-from heuristic_core.figures.targets import TARGETS
-from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.experiments.heuristic_core.config.analysis import Figures
+from heuristic_core.experiments.heuristic_core.figures import draw, write
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
+from heuristic_core.experiments.heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_table
 
@@ -23,7 +22,7 @@ def main(arguments=None):
     settings = getattr(args.figures, args.name)
     tables = {Path(path).stem: read_table(path) for path in args.tables}
     figure, marks = draw(args.name, tables, settings, args.context)
-    save(args.folder, args.name, figure, marks, settings)
+    write(args.folder, args.name, figure, marks, settings)
 
 
 if __name__ == "__main__":

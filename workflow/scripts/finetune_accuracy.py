@@ -1,7 +1,7 @@
 """Accuracies of the full model over fine-tuning, with intervals, from its predictions."""
 
-from heuristic_core.analysis.scores import PASSING, finetune_accuracy
-from heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.analysis.scores import PASSING, finetune_accuracy
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_coded, write_table

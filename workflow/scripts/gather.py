@@ -7,15 +7,15 @@ import logging
 
 import pyarrow.parquet as pq
 
-from heuristic_core.analysis.outcomes import outcomes
-from heuristic_core.analysis.runs import chance, runs
-from heuristic_core.analysis.scores import accuracies
-from heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import outcomes
+from heuristic_core.experiments.heuristic_core.analysis.runs import chance, runs
+from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.pruning.subnetwork import FailedRun, load_run
+from heuristic_core.tables.columns import CELL, RUN, STEP, SUBSET
 from heuristic_core.tables.parquet import as_frame, concatenate, matrix, read_coded, write_joined, write_table
-from heuristic_core.tables.schemas import CELL, RUN, STEP, SUBSET
 
 COLUMNS = [*RUN, *STEP, *CELL, *SUBSET, "template", "label", "example", "correct", "correct_merged", "log_odds"]
 LOGGER = logging.getLogger("heuristic_core.gather")

@@ -1,7 +1,7 @@
 """Means of accuracy over the subsets of each group, and J of each family, for studies that have no predictions."""
 
-from heuristic_core.analysis.accuracy import family_scores_of, group_accuracy_of
-from heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import family_scores_of, group_accuracy_of
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_table, write_table

@@ -1,12 +1,12 @@
 """In how many subnetworks each component is, how well sparsities and seeds agree on it, and whether masks compete."""
 
-from heuristic_core.analysis.clusters import mask_clusters
-from heuristic_core.analysis.core import head_frequency
-from heuristic_core.analysis.core_seeds import core_seeds
-from heuristic_core.analysis.frequency_agreement import frequency_agreement
-from heuristic_core.analysis.rank_correlation import rank_correlation
-from heuristic_core.config.analysis import Analysis
-from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.experiments.heuristic_core.analysis.clusters import mask_clusters
+from heuristic_core.experiments.heuristic_core.analysis.core import head_frequency
+from heuristic_core.experiments.heuristic_core.analysis.core_seeds import core_seeds
+from heuristic_core.experiments.heuristic_core.analysis.frequency_agreement import frequency_agreement
+from heuristic_core.experiments.heuristic_core.analysis.rank_correlation import rank_correlation
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_table, write_table
 

@@ -1,9 +1,9 @@
 """Which heads of the model that fine-tuning starts from attend to the same word in the other sentence."""
 
 from heuristic_core.common.threads import use_threads
-from heuristic_core.config.analysis import Analysis
 from heuristic_core.config.models import AnyModel
 from heuristic_core.evaluation.attention import in_domain_pairs, overlap_rows
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.jobs.arguments import Arguments, identity
 from heuristic_core.models.implementation import view_of
 from heuristic_core.models.pretrained import starting_point

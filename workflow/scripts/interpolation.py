@@ -1,12 +1,12 @@
 """Subnetworks between the mid-sparsity subnetwork that generalises least and the one that generalises most."""
 
-from heuristic_core.analysis.interpolation import interpolation
-from heuristic_core.analysis.random_masks import learned
 from heuristic_core.common.threads import use_threads
-from heuristic_core.config.analysis import Analysis
-from heuristic_core.config.mechanism import Mechanism
+from heuristic_core.experiments.heuristic_core.analysis.interpolation import interpolation
+from heuristic_core.experiments.heuristic_core.analysis.random_masks import learned
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.config.mechanism import Mechanism
+from heuristic_core.experiments.heuristic_core.jobs.evaluator import Evaluator, reads_checkpoint
 from heuristic_core.jobs.arguments import Arguments, identity
-from heuristic_core.jobs.evaluator import Evaluator, reads_checkpoint
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_table, write_table
 

@@ -3,14 +3,14 @@ fine-tuning, or as many random heads of the same layers. It keeps no checkpoints
 
 import logging
 
-from heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.training.lesions import NoLesion, lesioned
 from heuristic_core.jobs.arguments import identity
 from heuristic_core.jobs.finetuning_run import begun, finetune_to_files, parser_of
 from heuristic_core.models.close_heads import close_heads
 from heuristic_core.provenance.digests import code_digest
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_rows, write_table
-from heuristic_core.training.lesions import NoLesion, lesioned
 
 LOGGER = logging.getLogger("heuristic_core.lesion")
 

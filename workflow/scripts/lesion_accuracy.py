@@ -1,8 +1,8 @@
 """Accuracies of a lesioned model over fine-tuning, with intervals, from its predictions."""
 
-from heuristic_core.analysis.lesions import lesion_accuracy
-from heuristic_core.analysis.scores import PASSING
-from heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.analysis.lesions import lesion_accuracy
+from heuristic_core.experiments.heuristic_core.analysis.scores import PASSING
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_coded, read_rows, write_table

@@ -2,16 +2,16 @@
 
 import pandas as pd
 
-from heuristic_core.analysis.counter_heads import LEARNED, RANDOM
 from heuristic_core.analysis.frames import frame, numpy_generator
-from heuristic_core.analysis.levels import levels
-from heuristic_core.analysis.random_masks import drawn, learned, pool_of
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.threads import use_threads
-from heuristic_core.config.analysis import Analysis
-from heuristic_core.config.mechanism import Mechanism
+from heuristic_core.experiments.heuristic_core.analysis.counter_heads import LEARNED, RANDOM
+from heuristic_core.experiments.heuristic_core.analysis.levels import levels
+from heuristic_core.experiments.heuristic_core.analysis.random_masks import drawn, learned, pool_of
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.config.mechanism import Mechanism
+from heuristic_core.experiments.heuristic_core.jobs.evaluator import Evaluator, reads_checkpoint
 from heuristic_core.jobs.arguments import Arguments, identity
-from heuristic_core.jobs.evaluator import Evaluator, reads_checkpoint
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_table, write_table
 

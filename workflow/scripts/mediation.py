@@ -1,15 +1,15 @@
 """What later heads restore of the full model while the core is ablated, and what they transmit of the ablation."""
 
-from heuristic_core.analysis.contrasts import Levels
-from heuristic_core.analysis.counter_heads import counter_heuristic
-from heuristic_core.analysis.mediation import mediation, plan
 from heuristic_core.common.threads import use_threads
-from heuristic_core.config.analysis import Analysis
-from heuristic_core.config.mechanism import Mechanism
 from heuristic_core.evaluation.evaluate import predictions
 from heuristic_core.evaluation.mediation import mediated_logits
+from heuristic_core.experiments.heuristic_core.analysis.contrasts import Levels
+from heuristic_core.experiments.heuristic_core.analysis.counter_heads import counter_heuristic
+from heuristic_core.experiments.heuristic_core.analysis.mediation import mediation, plan
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.config.mechanism import Mechanism
+from heuristic_core.experiments.heuristic_core.jobs.evaluator import Evaluator, reads_checkpoint, values_by_pair
 from heuristic_core.jobs.arguments import Arguments, identity
-from heuristic_core.jobs.evaluator import Evaluator, reads_checkpoint, values_by_pair
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_table, write_table
 

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from heuristic_core.analysis.closed_sets import matched_set
 from heuristic_core.analysis.frames import numpy_generator
-from heuristic_core.analysis.levels import id_accuracy
-from heuristic_core.analysis.packing import Round, closed_next, packing
-from heuristic_core.analysis.runs import end_of
 from heuristic_core.common.threads import use_threads
-from heuristic_core.config.analysis import Analysis
-from heuristic_core.config.mechanism import Mechanism
+from heuristic_core.experiments.heuristic_core.analysis.closed_sets import matched_set
+from heuristic_core.experiments.heuristic_core.analysis.levels import id_accuracy
+from heuristic_core.experiments.heuristic_core.analysis.packing import Round, closed_next, packing
+from heuristic_core.experiments.heuristic_core.analysis.runs import end_of
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.config.mechanism import Mechanism
+from heuristic_core.experiments.heuristic_core.jobs.evaluator import Evaluator
 from heuristic_core.jobs.arguments import Arguments, identity
-from heuristic_core.jobs.evaluator import Evaluator
 from heuristic_core.jobs.pruning_run import Pruner, reads_pruned
 from heuristic_core.models.components import kept_count
 from heuristic_core.provenance.digests import code_digest

@@ -3,16 +3,16 @@
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.contrasts import Levels
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.path_effects import Effects, paths, senders
 from heuristic_core.common.threads import use_threads
-from heuristic_core.config.analysis import Analysis
-from heuristic_core.config.mechanism import Mechanism
 from heuristic_core.evaluation.evaluate import predictions
 from heuristic_core.evaluation.path_patching import on_pairs, path_logits
+from heuristic_core.experiments.heuristic_core.analysis.contrasts import Levels
+from heuristic_core.experiments.heuristic_core.analysis.path_effects import Effects, paths, senders
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.config.mechanism import Mechanism
+from heuristic_core.experiments.heuristic_core.jobs.evaluator import Evaluator, reads_checkpoint, values_by_pair
 from heuristic_core.jobs.arguments import Arguments, identity
-from heuristic_core.jobs.evaluator import Evaluator, reads_checkpoint, values_by_pair
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.interventions import constants
 from heuristic_core.provenance.record import recorded

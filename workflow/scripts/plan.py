@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from heuristic_core.config import parse_study
-from heuristic_core.config.studies import parse_studies, read_layers
+from heuristic_core.config.reading import read_layers
+from heuristic_core.experiments.heuristic_core.config import parse_study
+from heuristic_core.experiments.heuristic_core.config.studies import parse_studies
+from heuristic_core.experiments.heuristic_core.plan.report import plan
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.plan.devices import DEFAULTS, device
 from heuristic_core.plan.jobs import jobs, of_study
-from heuristic_core.plan.report import plan
 from heuristic_core.provenance.record import recorded
 
 SNAKEFILE = Path(__file__).parents[2] / "Snakefile"

@@ -12,6 +12,7 @@ from heuristic_core.common.hashing import file_digest
 from heuristic_core.common.threads import use_threads
 from heuristic_core.config.models import AnyModel
 from heuristic_core.evaluation.attention import share_rows
+from heuristic_core.experiments.heuristic_core.tables.schemas import SCHEMAS
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.jobs.scratch import scratch, set_aside
 from heuristic_core.models.hugging_face import load_tokenizer
@@ -21,7 +22,6 @@ from heuristic_core.provenance.digests import code_digest
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import concatenate, write_table
-from heuristic_core.tables.schemas import SCHEMAS
 from heuristic_core.tasks.words import word_pairs
 from heuristic_core.training.pretrain import Corpus, pretrain
 

@@ -6,8 +6,8 @@ saved last.
 
 import shutil
 
-from heuristic_core.analysis.closed_sets import core_heads, sets_beside, why_no_set
 from heuristic_core.common.threads import use_threads
+from heuristic_core.experiments.heuristic_core.analysis.closed_sets import core_heads, sets_beside, why_no_set
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.jobs.pruning_run import Pruner, reads_pruned
 from heuristic_core.provenance.digests import code_digest

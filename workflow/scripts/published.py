@@ -7,11 +7,11 @@ from collections import Counter
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
+from heuristic_core.experiments.heuristic_core.published import tables
+from heuristic_core.experiments.heuristic_core.published.paws import PAWS
+from heuristic_core.experiments.heuristic_core.published.study import Published, paper, studies
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
-from heuristic_core.published import tables
-from heuristic_core.published.paws import PAWS
-from heuristic_core.published.study import Published, paper, studies
 from heuristic_core.tables.parquet import write_table
 
 LOGGER = logging.getLogger("heuristic_core.published")

@@ -4,11 +4,11 @@ import platform
 from pathlib import Path
 
 from heuristic_core.common.atomic import write_text
-from heuristic_core.figures.targets import TARGETS
-from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
+from heuristic_core.experiments.heuristic_core.jobs.arguments import Arguments
+from heuristic_core.experiments.heuristic_core.report.page import study_page
 from heuristic_core.provenance.digests import commit, versions
 from heuristic_core.provenance.record import recorded, records
-from heuristic_core.report.page import study_page
 from heuristic_core.report.settings import read_study
 from heuristic_core.tables.parquet import read_rows
 

@@ -6,8 +6,8 @@ Ends with exit code 1 where any differs. With --write, the results that are ther
 import sys
 from pathlib import Path
 
-from heuristic_core.config import load_study
-from heuristic_core.config.paths import Layout
+from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.experiments.heuristic_core.config.paths import Layout
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.reproduction import compare, publish, told
 

@@ -1,7 +1,7 @@
 """How accuracies spread over pruning seeds, over fine-tuning seeds, and over two runs of the same seed."""
 
-from heuristic_core.analysis.spread import summary, variance
-from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.experiments.heuristic_core.analysis.spread import summary, variance
+from heuristic_core.experiments.heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_table, write_table
 

@@ -2,9 +2,9 @@
 
 import json
 
-from heuristic_core.config.analysis import Figure
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.heuristic_core.figures.figure_sweep import draw
 from heuristic_core.figures import style
-from heuristic_core.figures.figure_sweep import draw
 from heuristic_core.figures.save import save
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from heuristic_core.analysis.transplant import transplant
 from heuristic_core.common.threads import use_threads
-from heuristic_core.config.analysis import Analysis
-from heuristic_core.config.mechanism import Mechanism
+from heuristic_core.experiments.heuristic_core.analysis.transplant import transplant
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.config.mechanism import Mechanism
+from heuristic_core.experiments.heuristic_core.jobs.evaluator import Evaluator
 from heuristic_core.jobs.arguments import Arguments, identity
-from heuristic_core.jobs.evaluator import Evaluator
 from heuristic_core.provenance.record import recorded
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork, load_run
 from heuristic_core.tables.parquet import write_table

@@ -3,9 +3,9 @@
 import logging
 from pathlib import Path
 
+from heuristic_core.experiments.heuristic_core.archive.reading import LOCK, open_crate, read
+from heuristic_core.experiments.heuristic_core.archive.unpack import unpack
 from heuristic_core.jobs.arguments import Arguments
-from heuristic_core.provenance.crate.reading import LOCK, open_crate, read
-from heuristic_core.provenance.crate.unpack import unpack
 from heuristic_core.provenance.lock import differences
 from heuristic_core.provenance.record import recorded
 

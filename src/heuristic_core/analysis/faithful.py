@@ -1,4 +1,4 @@
-"""When a subnetwork is faithful to its full model on a group of subsets: four criteria.
+"""When a subnetwork is faithful to its full model: four criteria.
 
 accuracy    its accuracy is above the full model's minus a margin: strict, one-sided (the paper's);
 recovery    its accuracy is at least a share of the full model's;
@@ -13,14 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from heuristic_core.config.analysis import Analysis
-
 # Accuracies are ratios and their means are sums of floats: equality holds up to rounding only.
 ROUNDING = 1e-9
 
 
 class Criterion(NamedTuple):
-    """name, threshold: as in table "effective_size". column: the column of table "accuracy" that it judges.
+    """name: of the four. threshold: percent or points, or nats of kl. column: that it judges, such as "accuracy".
 
     least: the full model's accuracy, percent, at or below which there is nothing to be faithful to; None: never.
     """
@@ -63,21 +61,3 @@ class Criterion(NamedTuple):
             return None
         end = "" if np.isnan(low) else f" (from {low:.1f})"
         return f"the full model at {full:.1f}{end} {unit} is not above the margin of {self.least:g} points"
-
-
-def criteria(analysis: Analysis) -> list[Criterion]:
-    """All criteria at the thresholds of a study; criteria that need no predictions are the first.
-
-    Recovery is undefined where accuracy is at the main margin: any subnetwork recovers nothing.
-    """
-    margins = sorted({analysis.margin, *analysis.margins})
-    return [
-        *(Criterion("accuracy", margin, "accuracy", least=margin) for margin in margins),
-        *(Criterion("recovery", _percent(share), "accuracy", least=analysis.margin) for share in analysis.recovery),
-        *(Criterion("agreement", _percent(share), "agreement") for share in analysis.agreement),
-        *(Criterion("kl", nats, "kl") for nats in analysis.kl),
-    ]
-
-
-def _percent(share: float) -> float:
-    return round(100 * share, 6)

@@ -1,4 +1,4 @@
-"""The rule of verdicts, which claims.yaml states: of one fine-tuning seed, and of a study over its seeds."""
+"""The rule of verdicts, which claims.yaml states: of one seed, and of a study over its seeds."""
 
 import operator
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.analysis.estimates import Estimate
-from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS, mean_interval
+from heuristic_core.analysis.seeds import mean_interval
 
 VERDICTS = ("supported", "not supported", "undecided", "not applicable")
 SUPPORTED, NOT_SUPPORTED, UNDECIDED, NOT_APPLICABLE = VERDICTS
@@ -36,8 +36,8 @@ def verdict(found: Estimate, threshold: str) -> str:
     return SUPPORTED if all(kept) else UNDECIDED if any(kept) else NOT_SUPPORTED
 
 
-def over_seeds(found: Sequence[Estimate], threshold: str) -> Estimate:
-    """The estimates of at least two fine-tuning seeds as one.
+def over_seeds(found: Sequence[Estimate], threshold: str, unit: str) -> Estimate:
+    """The estimates of at least two seeds as one. unit: what the seeds are, such as "fine-tuning seeds".
 
     Values give their mean with its t interval. Tests give the combined p (Stouffer et al. 1949), and other tails
     theirs: seeds that contradict each other cancel out, which in Fisher's sum of logarithms they do not.
@@ -46,8 +46,8 @@ def over_seeds(found: Sequence[Estimate], threshold: str) -> Estimate:
     if is_test(threshold):
         others = [one.opposite for one in found if one.opposite is not None]
         opposite = _combined(others) if len(others) == len(found) else None
-        unit = f"{FINE_TUNING_SEEDS}, whose p are combined"
-        return Estimate(_combined(values), n=len(found), unit=unit, exact=True, opposite=opposite)
+        combined = f"{unit}, whose p are combined"
+        return Estimate(_combined(values), n=len(found), unit=combined, exact=True, opposite=opposite)
     mean, low, high = mean_interval(pd.Series(values, dtype=float))
     ends = np.array([[one.value] * 2 if one.exact else [one.low, one.high] for one in found], dtype=float)
     if len(set(values)) == 1:  # counts, or seeds at one floor: a t interval would have no width
@@ -57,7 +57,7 @@ def over_seeds(found: Sequence[Estimate], threshold: str) -> Estimate:
         low, high = np.fmin(low, mean - own[0]), np.fmax(high, mean + own[1])
     if threshold.endswith("%") and min(values) >= 0:  # few seeds reach beyond what a percentage can be
         low, high = max(low, 0.0), min(high, 100.0) if max(values) <= 100 else high
-    return Estimate(mean, low, high, len(found), FINE_TUNING_SEEDS)
+    return Estimate(mean, low, high, len(found), unit)
 
 
 def _combined(p: Sequence[float]) -> float:

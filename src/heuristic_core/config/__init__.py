@@ -1,5 +1,1 @@
-"""What a study is: read and checked here, before anything runs."""
-
-from heuristic_core.config.study import ConfigError, Study, load_study, parse_study
-
-__all__ = ["ConfigError", "Study", "load_study", "parse_study"]
+"""The blocks of configurations that experiments share, and how configurations are read and checked."""

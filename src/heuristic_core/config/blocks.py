@@ -1,8 +1,8 @@
 """The blocks of a study's configuration, one pydantic model each.
 
-Every field states its meaning and unit; limits that concern one field are on the field, limits that tie
-several fields together are in a validator of the block, or of :class:`heuristic_core.config.study.Study`
-where they tie blocks together. A message says which value is wrong and what would be right.
+Every field states its meaning and unit; limits that concern one field are on the field, limits that tie several fields
+together are in a validator of the block, or of an experiment's study where they tie blocks together. A message says
+which value is wrong and what would be right.
 """
 
 from typing import Annotated, Literal
@@ -108,48 +108,4 @@ class Finetune(Training):
                 f"checkpoints: {self.checkpoints[-1]} is beyond the last step; "
                 f"list steps from 1 to steps = {self.steps}, or raise steps"
             )
-        return self
-
-
-class Early(Block):
-    """More subnetworks of one early checkpoint, at the high sparsity: is the core there before generalisation?"""
-
-    checkpoint: PositiveInt
-    seeds: Annotated[Seeds, Field(min_length=2)] = Field(
-        description="pruning seeds there; others than `grid.seeds`, as runs of one seed share batches and noise: the "
-        "claim leaves late runs of these seeds out"
-    )
-
-
-class Grid(Block):
-    """Which subnetworks exist.
-
-    spread: every seed at `mid` and `high` of the last checkpoint; curve: `curve_seeds` at every sparsity of the last
-    checkpoint; effective size: the same sparsities at every checkpoint of `checkpoints`; `early`; and `repeats`.
-    """
-
-    sparsities: Annotated[list[Sparsity], Field(min_length=1), AfterValidator(ascending)] = Field(
-        description="ascending shares of components removed"
-    )
-    mid: Sparsity
-    high: Sparsity
-    seeds: Annotated[Seeds, Field(min_length=2)] = Field(description="pruning seeds of the spread")
-    curve_seeds: Annotated[Seeds, Field(min_length=1)]
-    checkpoints: Steps
-    early: Early | None = None
-    repeats: Seeds = Field(
-        [], description="of seeds, those that run a second time, by themselves, at mid and high of the last checkpoint"
-    )
-
-    @model_validator(mode="after")
-    def _inside_the_grid(self):
-        for key in ("mid", "high"):
-            if (value := getattr(self, key)) not in self.sparsities:
-                raise ValueError(
-                    f"{key} = {value} is not in sparsities = {self.sparsities}; add it there or choose one of them"
-                )
-        if self.mid >= self.high:
-            raise ValueError(f"mid = {self.mid} must be below high = {self.high}")
-        if unknown := [seed for seed in self.repeats if seed not in self.seeds]:
-            raise ValueError(f"repeats: {unknown[0]} is not in seeds = {self.seeds}; only these can run again")
         return self

@@ -7,7 +7,7 @@ import yaml
 from pydantic import Field, TypeAdapter, ValidationError
 
 from heuristic_core.config.blocks import Block, Name
-from heuristic_core.config.study import ConfigError
+from heuristic_core.config.reading import ConfigError
 
 LIMIT = r"(<|<=|>|>=) -?\d+(\.\d+)?( [a-z%]+)?$"
 Option = str | float | int

@@ -16,9 +16,9 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import Component
 from heuristic_core.models.model import Model
+from heuristic_core.tables.columns import COMPONENT
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_table
-from heuristic_core.tables.schemas import COMPONENT
 from heuristic_core.tasks.words import WordPair, as_encoded
 
 # The kinds exclude each other, so that the shares of a head add up to 1: where two apply the first one counts. The

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import get_args
 
@@ -10,9 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from heuristic_core.common.arithmetic import NATIVE, OPTION, PORTABLE, settle
 from heuristic_core.common.progress import start_log
-from heuristic_core.config import ConfigError, load_study
 from heuristic_core.config.blocks import Precision
-from heuristic_core.config.context import Context
+from heuristic_core.config.reading import ConfigError, read_values
 from heuristic_core.provenance.record import Record, begin
 from heuristic_core.tables.identity import Identity
 
@@ -63,16 +62,6 @@ class Arguments(argparse.ArgumentParser):
             type=lambda text: read_block(name, block, text),
             metavar="CONFIG",
             help=f"a study's configuration file, whose block `{name}` is used, or that block as JSON",
-        )
-
-    def context(self) -> None:
-        """Add `--context`: what analysis and figures need to know of the study."""
-        self.add_argument(
-            "--context",
-            required=True,
-            type=read_context,
-            metavar="CONFIG",
-            help="a study's configuration file, or the context drawn from it as JSON",
         )
 
     def reads(self, count: str = "1", /, **helps: str) -> None:
@@ -164,20 +153,11 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def read_context(text: str) -> Context:
-    """The context of the study at path `text`, or from JSON."""
-    return _read("context", Context, text, Context.of)
-
-
 def read_block(name: str, block, text: str):
     """A block of a configuration from JSON, or from the configuration file at path `text`."""
-    return _read(name, block, text, lambda study: getattr(study, name))
-
-
-def _read(name: str, kind, text: str, of_study: Callable):
     try:
         if text.lstrip().startswith("{"):
-            return TypeAdapter(kind).validate_json(text)
-        return of_study(load_study(text))
+            return TypeAdapter(block).validate_json(text)
+        return TypeAdapter(block).validate_python(read_values(text).get(name, {}))
     except (ConfigError, ValidationError) as error:
         raise argparse.ArgumentTypeError(f"not a {name}: {error}") from None

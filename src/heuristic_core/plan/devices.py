@@ -11,10 +11,26 @@ from pydantic import Field, PositiveInt
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.blocks import Block, Positive, Precision, Share
 from heuristic_core.plan.shapes import Shape
-from heuristic_core.plan.work import PASSES, Work
 
+PASSES = {"finetune": 3, "prune": 2, "evaluate": 1}  # forward passes that one with its backward pass costs
 DEFAULTS = {"cpu": "cpu", "cuda": "a5000"}  # the device of a study's setting `device`: for a GPU, the paper's
 Engine = Literal["finetune", "prune", "evaluate"]
+
+
+class Work(NamedTuple):
+    """What all jobs of one kind compute, over all fine-tuning seeds; pre-training once for all of them.
+
+    rules: those whose jobs do it. engine: key of `PASSES`. times: training steps, or evaluated models. pairs, tokens:
+    that pass through, each time they do. flops: floating-point operations.
+    """
+
+    name: str
+    rules: tuple[str, ...]
+    engine: str
+    times: int
+    pairs: int
+    tokens: float
+    flops: float
 
 
 class Throughput(Block):

@@ -14,7 +14,14 @@ from heuristic_core.provenance.lock import COMPUTING, DRAWING, locked
 
 PACKAGE = Path(__file__).parents[1]
 # Modules and folders that only bring values to a job or tell of it: the values are in a rule's params already.
-CARRIERS = ("config", "common/errors.py", "common/progress.py", "jobs/arguments.py", "provenance/record.py")
+CARRIERS = (
+    "config",
+    "experiments/heuristic_core/config",
+    "common/errors.py",
+    "common/progress.py",
+    "jobs/arguments.py",
+    "provenance/record.py",
+)
 LENGTH = 16  # hexadecimal digits of a digest: enough for a few thousand jobs
 
 

@@ -1,16 +1,15 @@
 """Figures and tables of a study as a page shows them: everything inside the page but the formats for printing."""
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.figures import sheets_of
 from heuristic_core.figures.sheets import Sheet
-from heuristic_core.figures.targets import TARGETS, module, outputs
+from heuristic_core.figures.targets import outputs
 from heuristic_core.report.render import data_uri
 
 
@@ -32,8 +31,14 @@ class Exhibit(NamedTuple):
     sheets: tuple[Sheet, ...] = ()
 
 
-def exhibit(root: Path, name: str, caption: str, prefix: str = "") -> Exhibit:
-    """Target `name` from its files under `root`. prefix: from the page's folder to `root`, such as "../other/"."""
+def exhibit(
+    root: Path, name: str, title: str, caption: str, sheets: Callable[[pd.DataFrame], list[Sheet]], prefix: str = ""
+) -> Exhibit:
+    """Target `name` from its files under `root`.
+
+    sheets: from a table target's marks to the tables for reading. prefix: from the page's folder to `root`, such as
+    "../other/".
+    """
     files = {Path(path).suffix[1:]: path for path in outputs("", name)}
     files = {suffix: path.lstrip("/") for suffix, path in files.items()}
     if absent := [path for path in files.values() if not (root / path).is_file()]:
@@ -41,14 +46,14 @@ def exhibit(root: Path, name: str, caption: str, prefix: str = "") -> Exhibit:
     common = {
         "name": name,
         "label": label(name),
-        "title": TARGETS[name].title,
+        "title": title,
         "caption": caption,
         "csv": data_uri((root / files["csv"]).read_bytes(), "text/csv"),
         "csv_name": f"{root.name}-{name}.csv",
         "links": {kind.upper(): f"{prefix}{path}" for kind, path in files.items() if kind not in ("csv", "png", "md")},
     }
     if "parquet" in files:
-        return Exhibit(**common, sheets=tuple(sheets_of(name, pd.read_parquet(root / files["parquet"]))))
+        return Exhibit(**common, sheets=tuple(sheets(pd.read_parquet(root / files["parquet"]))))
     png = (root / files["png"]).read_bytes()
     width, height = png_size(png)
     return Exhibit(**common, image=data_uri(png, "image/png"), width=width, height=height)
@@ -67,10 +72,10 @@ def png_size(content: bytes) -> tuple[int, int]:
     return width, height
 
 
-def caption_of(name: str, captions: Mapping[str, str]) -> str:
-    """The caption of target `name`: its own, else the caption of the target whose drawing it repeats."""
-    for key in (name, module(name)):
-        if key in captions:
-            return " ".join(captions[key].split())
-    wanted = " or ".join(f"{key}.rst" for key in dict.fromkeys((name, module(name))))
-    raise InputError(f"--captions: none for {name}; give {wanted}")
+def caption_of(names: Sequence[str], captions: Mapping[str, str]) -> str:
+    """The caption of a target: its own, else that of the target whose drawing it repeats. names: of both."""
+    for name in names:
+        if name in captions:
+            return " ".join(captions[name].split())
+    wanted = " or ".join(f"{name}.rst" for name in dict.fromkeys(names))
+    raise InputError(f"--captions: none for {names[0]}; give {wanted}")

@@ -5,13 +5,17 @@ import math
 
 import jinja2
 
+SHARED = "heuristic_core.report"
 MINUS, NO_BREAK = "−", "\N{NO-BREAK SPACE}"
 
 
-def render(template: str, **values) -> str:
-    """The page `template`, with the style sheet and the scripts inside it. Text in `values` is escaped."""
+def render(template: str, package: str = SHARED, **values) -> str:
+    """The page `template`, with the style sheet and the scripts inside it. Text in `values` is escaped.
+
+    package: whose folder "templates" has it; what it extends and includes may also be the report's own.
+    """
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("heuristic_core.report"),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name) for name in dict.fromkeys((package, SHARED))]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

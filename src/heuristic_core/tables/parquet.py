@@ -7,7 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from heuristic_core.common.atomic import replacing
-from heuristic_core.tables.schemas import STRING, schema
+from heuristic_core.tables.columns import STRING
+from heuristic_core.tables.schemas import schema
 
 
 def as_table(name: str, rows) -> pa.Table:

@@ -1,4 +1,4 @@
-"""The schemas of the Parquet tables.
+"""The schemas of the Parquet tables: those of data, training and records here; an experiment adds its own to `SCHEMAS`.
 
 Tables are tidy: one row per observation. Each begins with the identity columns of what was observed; the meaning and
 unit of every column are in the file's own metadata (``pyarrow.parquet.read_schema(file).field(name).metadata``).
@@ -7,34 +7,7 @@ Accuracies are in percent, 0-100. A missing or undefined value is a null, never 
 
 import pyarrow as pa
 
-from heuristic_core.tables.columns import (
-    ABLATION,
-    ACCURACY,
-    AGAINST_FULL,
-    ATTENTION,
-    BOOL,
-    CELL,
-    CHANGE,
-    COMPONENT,
-    EXAMPLE,
-    INT,
-    INTERVAL,
-    LESION,
-    PRETRAINING,
-    REAL,
-    REMOVED,
-    RUN,
-    SCORES,
-    STEP,
-    STRING,
-    SUBSET,
-    SUBSET_OR_AUC,
-    WHY,
-)
-from heuristic_core.tables.further_runs import FURTHER_RUNS
-from heuristic_core.tables.interventions import INTERVENTIONS
-from heuristic_core.tables.learned_masks import MASKS
-from heuristic_core.tables.random_masks import RANDOM_MASKS
+from heuristic_core.tables.columns import BOOL, CELL, COMPONENT, EXAMPLE, INT, REAL, RUN, SCORES, STEP, STRING, SUBSET
 
 SCHEMAS = {
     "sentences": {
@@ -61,54 +34,12 @@ SCHEMAS = {
         "in_training_same_label": (INT, "of these, the pairs that have the same label there"),
         "in_training_swapped": (INT, "pairs used whose two sentences stand in training in the other order"),
     },
-    # ---- what jobs write, and what is gathered from them
-    "pretraining_trace": PRETRAINING | {
-        "loss": (REAL, "mean loss over restored words, nats, since the row before; null at step 0"),
-        "copied": (REAL, "percent of held-out masked words restored, of words that occur in the other sentence, too"),
-        "other": (REAL, "percent restored of the others"),
-    },
-    "pretraining_attention": PRETRAINING | COMPONENT | ATTENTION,
     "predictions": RUN | STEP | CELL | SUBSET | EXAMPLE | SCORES,
     "finetune_predictions": RUN | STEP | SUBSET | EXAMPLE | SCORES,
-    "accuracy": RUN | STEP | CELL | SUBSET | ACCURACY | INTERVAL | AGAINST_FULL | WHY,
-    "group_accuracy": RUN | STEP | CELL | {
-        "group": (STRING, "id, ood or ood-entailment: the unweighted mean over its analysed subsets; j: J, points, "
-                          "-100 to 100; auc: AUC, percent (both: means over families, see family_scores)"),
-        "subsets": (INT, "subsets in the mean"),
-    } | ACCURACY | INTERVAL | AGAINST_FULL | WHY,
-    "family_scores": RUN | STEP | CELL | {
-        "group": (STRING, "j: J, mean accuracy on the family's ood plus its ood-entailment subsets minus 100, points; "
-                          "auc: the area under the ROC curve of the two by log odds of entailment, percent"),
-        "family": SUBSET["family"],
-        "subsets": (INT, "subsets of both sides"),
-    } | {"n": ACCURACY["n"], "accuracy": (REAL, "value: points, -100 to 100, or percent, 0-100")} | INTERVAL | CHANGE
-    | WHY,
-    "components": RUN | STEP | CELL | REMOVED | COMPONENT | {
-        "kept": (BOOL, "is in the subnetwork"),
-        "log_alpha": (REAL, "at the end of pruning"),
-    },
-    "runs": RUN | STEP | CELL | REMOVED | {
-        "rule": (STRING, "what decided the subnetwork: exact (k components), by-hand (a threshold of the "
-                         "configuration), or the threshold_rule that chose one; null where the run failed"),
-        "gate_sparsity": (REAL, "1 - mean gate, mean over the last tenth of the recorded steps of pruning"),
-        "gap": (REAL, "the controller's target minus that, over the same steps"),
-        "kl": (REAL, "KL(full || gated), nats, over the same steps"),
-        "id_accuracy": (REAL, "percent, group id, as in group_accuracy"),
-        "id_low": (REAL, "lower end of its interval"),
-        "id_high": (REAL, "upper end"),
-        "chance": (REAL, "percent, of always giving the most frequent label of the same subsets"),
-        "missed": (BOOL, "the subnetwork or the gates are further from the target sparsity than allowed"),
-        "collapsed": (BOOL, "ID accuracy is at chance, though the full model's is not"),
-        "reason": (STRING, "why it is missed or collapsed, or why the run failed and values are null; else null"),
-    },
-    "actual_sparsity": RUN | STEP | CELL | REMOVED,  # of published subnetworks, whose components are not known
     "finetune_trace": RUN | STEP | {
         "loss": (REAL, "mean training loss, nats, since the row before"),
         "learning_rate": (REAL, "at this step"),
     },
-    "finetune_accuracy": RUN | STEP | SUBSET_OR_AUC | ACCURACY | INTERVAL,
-    "lesions": RUN | LESION | WHY,
-    "lesion_accuracy": RUN | STEP | LESION | SUBSET_OR_AUC | ACCURACY | INTERVAL,
     "prune_trace": RUN | STEP | CELL | {
         "prune_step": (INT, "step of pruning"),
         "kl": (REAL, "KL(full || gated), nats, mean over the batch"),
@@ -117,25 +48,6 @@ SCHEMAS = {
         "lambda_1": (REAL, "multiplier of the linear gap"),
         "lambda_2": (REAL, "multiplier of the squared gap"),
         "log_alpha": (REAL, "mean over components"),
-    },
-    "ablation_predictions": RUN | STEP | ABLATION | {
-        "draw": (INT, "of the training pairs that activations are resampled from, from 0; 0 of other kinds"),
-    } | SUBSET | EXAMPLE | SCORES,
-    "ablation_sets": RUN | STEP | ABLATION | {
-        "role": (STRING, "none, non-core or core (one head), pair, strongest (three), core-all, chosen, control; "
-                         "triple, control-triple: three that half of the pairs chooses, of the core, of a random set"),
-        "heads": (pa.list_(pa.int32()), "component indices of the ablated heads"),
-        "layers": (STRING, "layer of each head, ascending, such as 0+1+1: a set's controls have the same"),
-    },
-    "control_predictions": RUN | STEP | CELL | {
-        "control": (STRING, "random (heads permuted within layers of the same seed's subnetwork) or importance"),
-    } | SUBSET | EXAMPLE | SCORES,
-    "attention": RUN | STEP | COMPONENT | ATTENTION,
-    "overlap_heads": RUN | COMPONENT | {
-        "share": (REAL, "mean share of the head's attention to the repeated word before fine-tuning, as in attention"),
-        "uniform": (REAL, "what uniform attention of its layer would give on the same pairs"),
-        "overlap": (BOOL, "share is at least analysis.overlap_times_uniform times uniform"),
-        "n": (INT, "pairs"),
     },
     "attention_maps": RUN | STEP | COMPONENT | {
         "pair": (INT, "example pair, from 0"),
@@ -147,76 +59,6 @@ SCHEMAS = {
         "key_sentence": (INT, "of the attended token; null for special tokens"),
         "category": (STRING, "what the attended token is to the asking one, as in attention; null if that is special"),
         "probability": (REAL, "attention, 0-1"),
-    },
-    # ---- what analysis derives
-    "effective_size": RUN | STEP | {
-        "group": (STRING, "id, ood, ood-entailment, j (J), auc (AUC), mixed (plain mean over ID and OOD subsets: the "
-                          "authors' script) or mixed-1:1 (mean of ID and OOD: the paper's text)"),
-        "criterion": (STRING, "accuracy (above the full model's minus threshold points), recovery (at least threshold "
-                              "percent of it), agreement (at least threshold percent of pairs with its class) or kl "
-                              "(at most threshold nats)"),
-        "threshold": (REAL, "of the criterion, in its unit"),
-        "order": (STRING, "per-seed (threshold, then mean), mean-first (mean, then threshold) or upward (per "
-                          "seed, from dense, stopping at the first failure)"),
-        "seed": (INT, "pruning seed; null for the summary over seeds"),
-        "full_accuracy": (REAL, "percent, full model; of group j points; of group auc points above 50"),
-        "effective_size": (REAL, "percent of components, 100 * (1 - largest faithful sparsity), interpolated between "
-                                 "sparsities unless analysis.effective_size is grid; null where undefined"),
-        "floor": (REAL, "percent, the smallest size that the largest sparsity of the grid can show"),
-        "sd": (REAL, "standard deviation (n-1) over seeds, summary rows of per-seed orders only"),
-        "n_seeds": (INT, "pruning seeds"),
-        "reason": (STRING, "why effective_size is null; else null"),
-    },
-    **MASKS,
-    **FURTHER_RUNS,
-    **INTERVENTIONS,
-    **RANDOM_MASKS,
-    "summary": {**RUN, "ft_seed": (INT, "fine-tuning seed; null over fine-tuning seeds")} | STEP | {
-        "sparsity": CELL["sparsity"],
-    } | SUBSET | {
-        "over": (STRING, "pruning seeds (of one fine-tuning seed) or fine-tuning seeds (their means over these)"),
-        "n": (INT, "seeds"),
-        "mean": (REAL, "percent; of group j points"),
-        "sd": (REAL, "standard deviation (n-1), points"),
-        "min": (REAL, "percent"),
-        "max": (REAL, "percent"),
-        "low": (REAL, "95 % confidence interval of the mean, Student's t over seeds; null below two"),
-        "high": (REAL, "its upper end"),
-    },
-    "variance": RUN | STEP | {"sparsity": CELL["sparsity"]} | SUBSET | {
-        "between_sd": (REAL, "standard deviation (n-1) between pruning seeds, points"),
-        "seeds": (INT, "pruning seeds"),
-        "within_sd": (REAL, "root mean square difference between two runs of one seed, over sqrt 2, points"),
-        "repeated": (INT, "pruning seeds that ran twice"),
-        "same_masks": (INT, "of these, how many kept the same components both times; null where unknown"),
-    },
-    "controls": RUN | STEP | {
-        "sparsity": CELL["sparsity"],
-        "control": (STRING, "learned (the spread itself), random or importance"),
-    } | SUBSET | {
-        "n": (INT, "subnetworks"),
-        "accuracy": (REAL, "percent, mean over subnetworks, all on the pairs that analysis.control_pairs leaves"),
-        "sd": (REAL, "standard deviation (n-1), points"),
-        "difference": (REAL, "points, learned minus control, mean over the same seeds"),
-        "difference_low": (REAL, "95 % confidence interval, Student's t over pruning seeds"),
-        "difference_high": (REAL, "its upper end"),
-    },
-    "ablations": RUN | STEP | ABLATION | {
-        "role": (STRING, "as in ablation_sets"),
-        "size": (INT, "heads ablated"),
-        "layers": (STRING, "as in ablation_sets"),
-    } | SUBSET | ACCURACY | {
-        "change": (REAL, "points, ablated minus full; of group j in J, of group auc in AUC"),
-        "change_low": (REAL, "2.5th percentile of change, paired bootstrap over pairs or templates; null for controls"),
-        "change_high": (REAL, "97.5th percentile of change"),
-        "interaction": (REAL, "drop of the set minus its single drops, points: positive is super-additive; null below "
-                              "two heads and for controls"),
-        "interaction_low": (REAL, "2.5th percentile of interaction"),
-        "interaction_high": (REAL, "97.5th percentile of interaction"),
-        "log_odds_change": (REAL, "mean change of the true label's log odds, nats"),
-        "log_odds_interaction": (REAL, "interaction in log odds, nats"),
-        "log_odds_interaction_low": (REAL, "2.5th percentile"),
-        "log_odds_interaction_high": (REAL, "97.5th percentile"),
     },
     "claims": {**RUN, "ft_seed": (INT, "fine-tuning seed; null for the study as a whole")} | {
         "claim": (STRING, "its name in claims.yaml"),
@@ -255,29 +97,7 @@ SCHEMAS = {
         "outputs": (STRING, "results: path below the study's folder -> SHA-256, JSON"),
         "digest": (STRING, "SHA-256 of the record"),
     },
-    "differences": {
-        "quantity": (STRING, "what is compared between studies a and b"),
-        "group_or_subset": (STRING, "of which; for core size and rank correlation what they are over"),
-        "sparsity_role": (STRING, "full, mid or high, as each study has them; null where it has no meaning"),
-        "step_a": (INT, "fine-tuning step of the checkpoint of a"),
-        "step_b": (INT, "of b"),
-        "a": (REAL, "value in study a: percent, heads or rho"),
-        "a_low": (REAL, "95 % interval of a; null where there is none"),
-        "a_high": (REAL, "its upper end"),
-        "b": (REAL, "value in study b"),
-        "b_low": (REAL, "95 % interval of b; null where there is none"),
-        "b_high": (REAL, "its upper end"),
-        "difference": (REAL, "b - a"),
-        "low": (REAL, "95 % interval of the difference; null where a side has none"),
-        "high": (REAL, "its upper end"),
-        "unit": (STRING, "what the intervals are over"),
-        "n_a": (INT, "units of a's interval; pairs where the unit is pair or template"),
-        "n_b": (INT, "of b's"),
-        "reason": (STRING, "why a value or the interval of the difference is null; else null"),
-    },
 }  # fmt: skip
-# The roles triple and control-triple, over the half of the pairs that did not choose them.
-SCHEMAS["triples"] = SCHEMAS["ablations"]
 
 
 def schema(name: str) -> pa.Schema:

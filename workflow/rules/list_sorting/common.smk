@@ -4,7 +4,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from heuristic_core.config import ConfigError
+from heuristic_core.config.reading import ConfigError
 from heuristic_core.experiments.list_sorting.layout import Layout
 from heuristic_core.experiments.list_sorting.study import parse_sorting
 

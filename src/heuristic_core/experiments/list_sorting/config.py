@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, PositiveInt, model_validator
 
 from heuristic_core.config.blocks import Block, NonNegative, Positive, Seed, Seeds, Share, Steps
-from heuristic_core.config.study import checked
+from heuristic_core.config.reading import checked
 
 
 class Data(Block):

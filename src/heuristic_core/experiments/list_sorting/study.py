@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field, PositiveInt, ValidationError, model_validator
 
 from heuristic_core.config.blocks import Block, Name, Seed
-from heuristic_core.config.study import checked
+from heuristic_core.config.reading import checked
 from heuristic_core.experiments.list_sorting.config import Data, ListSorting, Model, Training
 from heuristic_core.experiments.list_sorting.config_llc import LocalLearning, Stages
 from heuristic_core.experiments.list_sorting.config_prune import PruneRuns

@@ -2,11 +2,10 @@
 
 import ast
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-from heuristic_core.figures.targets import module
 from heuristic_core.provenance.digests import code_files, imported, meaning
 from heuristic_core.provenance.job import Job
 from heuristic_core.provenance.lock import locked
@@ -18,16 +17,19 @@ class Unknown(Exception):
     """Nothing tells what the code was."""
 
 
-def changed_code(checkout: Path, job: Job, record: dict) -> list[str]:
+def changed_code(
+    checkout: Path, job: Job, record: dict, drawing: Callable[[Job], Sequence[Path]] = lambda job: ()
+) -> list[str]:
     """What of a job's code changed since its record was written: paths in the checkout, and packages.
 
+    drawing: modules that a job loads by name, as those that draw.
     Where the record, or git, cannot tell: what it may be.
     """
     script, commit = Path("workflow/scripts") / f"{job.script}.py", record["commit"]
     try:
         if not commit:
             raise Unknown
-        files = _sources(checkout, script, job)
+        files = _sources(checkout / script, *drawing(job))
         found = [str(file) for file in _touched(checkout, commit) if checkout / file in files]
         found = [file for file in found if _differs(checkout, commit, file)] + _packages(checkout, commit, files)
     except Unknown:
@@ -37,12 +39,9 @@ def changed_code(checkout: Path, job: Job, record: dict) -> list[str]:
     return found or [f"{script}, or what it imports"]
 
 
-def _sources(checkout: Path, script: Path, job: Job) -> list[Path]:
+def _sources(*given: Path) -> list[Path]:
     """The files that a job's code digest covers, and other files beside them that their modules read."""
-    files = [checkout / script]
-    if script.stem == "figure":
-        files.append(checkout / f"src/heuristic_core/figures/{module(job.settings['name'])}.py")
-    files = code_files(*files)
+    files = code_files(*given)
     folders = {file.parent for file in files}
     return [
         *files,

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from importlib import metadata as packages
 from pathlib import Path
@@ -11,9 +11,8 @@ from typing import NamedTuple
 from rocrate.model import ComputationalWorkflow, ContextEntity, File
 from rocrate.rocrate import ROCrate
 
-from heuristic_core.figures.targets import TARGETS
 from heuristic_core.provenance.crate.archive import content
-from heuristic_core.provenance.crate.members import RECORDS
+from heuristic_core.provenance.crate.records import RECORDS
 
 VERSION = "1.3"  # of the RO-Crate specification
 NAME = "ro-crate-metadata.json"
@@ -48,6 +47,17 @@ ABOUT = {
 }
 
 
+class Subject(NamedTuple):
+    """What an archive is of. run: what its run did. results: what came out, but for configuration and provenance.
+
+    about: one line on a result of the experiment, by its path in the archive; None for others.
+    """
+
+    run: str
+    results: str
+    about: Callable[[Path], str | None]
+
+
 class WorkflowRun(NamedTuple):
     """started, ended: ISO 8601, None where no records tell. commit: of the code that ran, or None."""
 
@@ -74,14 +84,14 @@ def run_of(records: Iterable[Mapping]) -> WorkflowRun:
 
 
 def metadata(
-    study: str, subject: str, members: Mapping[str, Path | bytes], citation: Mapping, run: WorkflowRun
+    study: str, subject: Subject, members: Mapping[str, Path | bytes], citation: Mapping, run: WorkflowRun
 ) -> bytes:
     """ro-crate-metadata.json of the archive of `study` that holds `members`.
 
-    subject: such as "mini-bert on pairs". citation: what CITATION.cff holds.
+    citation: what CITATION.cff holds.
     """
     crate = ROCrate(version=VERSION)
-    files = {name: _file(crate, name, content(member)) for name, member in sorted(members.items())}
+    files = {name: _file(crate, name, content(member), subject) for name, member in sorted(members.items())}
     licence, authors, paper = _licence(crate, citation), _authors(crate, citation), _paper(crate, citation)
     workflow = files[WORKFLOW]
     _set(workflow, author=authors, programmingLanguage=_snakemake(crate), softwareRequirements=files[LOCK])
@@ -92,7 +102,7 @@ def metadata(
     _set(
         action,
         name=f"Run of study {study}",
-        description=f"{subject}: fine-tuned, pruned, analysed and drawn",
+        description=subject.run,
         instrument=workflow,
         object=[files[name] for name in GIVEN],
         result=[file for name, file in files.items() if name not in (*GIVEN, WORKFLOW, CITATION)],
@@ -102,7 +112,7 @@ def metadata(
     _set(
         crate.root_dataset,
         name=f"{study}: results of {citation['title']}",
-        description=f"Subnetworks of {subject}: configuration, tables, subnetworks, figures and provenance",
+        description=subject.results,
         datePublished=(run.ended or UNKNOWN)[:10],
         license=licence,
         author=authors,
@@ -113,11 +123,11 @@ def metadata(
     return (json.dumps(crate.metadata.generate(), indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
 
 
-def _file(crate: ROCrate, name: str, member: bytes) -> File:
+def _file(crate: ROCrate, name: str, member: bytes, subject: Subject) -> File:
     kind = ComputationalWorkflow if name == WORKFLOW else File
     about = {
         "name": name,
-        "description": _about(Path(name)),
+        "description": _about(Path(name), subject),
         "encodingFormat": FORMATS[Path(name).suffix],
         "contentSize": str(len(member)),
         "sha256": hashlib.sha256(member).hexdigest(),
@@ -125,18 +135,14 @@ def _file(crate: ROCrate, name: str, member: bytes) -> File:
     return crate.add(kind(crate, dest_path=name, properties=about))
 
 
-def _about(path: Path) -> str:
+def _about(path: Path, subject: Subject) -> str:
     """One line on what the file is."""
     if str(path) in ABOUT:
         return ABOUT[str(path)]
     if path.parts[0] == RECORDS:
         return "Provenance record: what job made the results, from what, with which settings, code and packages"
-    if path.name == "subnetwork.json":
-        return f"Subnetwork {'/'.join(path.parts[2:-1])}: the components kept, the sparsity reached, the log alphas"
-    if path.stem in TARGETS:
-        values = ": the values behind its marks" if path.parts[0] == "figures" and path.suffix == ".csv" else ""
-        return f"{TARGETS[path.stem].title}{values}"
-    return f"Table {path.stem}, one row per observation; the file's own metadata explain its columns"
+    own = subject.about(path)
+    return own or f"Table {path.stem}, one row per observation; the file's own metadata explain its columns"
 
 
 def _licence(crate: ROCrate, citation: Mapping) -> ContextEntity:

@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Mapping
 
-from heuristic_core.config.analysis import Figure
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 
 

@@ -1,0 +1,1 @@
+"""From tables to tables: scores, core, ablations, effective size, claims. No torch."""

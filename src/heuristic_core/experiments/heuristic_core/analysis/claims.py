@@ -1,0 +1,34 @@
+"""The paper's claims, judged on a study: supported, not supported, undecided or not applicable."""
+
+import pandas as pd
+
+from heuristic_core.analysis.judging import check, judge
+from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS
+from heuristic_core.config.claims import Claim
+from heuristic_core.experiments.heuristic_core.analysis import (  # noqa: F401  each registers its statistics
+    statistics_accuracy,
+    statistics_further_runs,
+    statistics_heads,
+    statistics_learned_masks,
+    statistics_mediation,
+    statistics_needs,
+    statistics_overlap,
+    statistics_random_masks,
+    statistics_single_heads,
+    statistics_sizes,
+    statistics_sparsity,
+)
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, of_run, runs
+from heuristic_core.experiments.heuristic_core.config.context import Context
+
+
+def claims(context: Context, tables: dict[str, pd.DataFrame], stated: list[Claim]) -> pd.DataFrame:
+    """Table "claims": a row for each claim of the study, and one for each of its fine-tuning runs.
+
+    tables: the study's tables, pandas frames by schema name. stated: the claims of claims.yaml.
+    Raises InputError on an unknown statistic, and on options that a statistic does not have.
+    """
+    check(stated)
+    identities = runs(tables)
+    evidence = [Evidence(context, of_run(tables, run)) for run in identities]
+    return judge(stated, evidence, identities[0] | {"ft_seed": None}, identities, FINE_TUNING_SEEDS)

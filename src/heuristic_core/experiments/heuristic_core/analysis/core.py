@@ -1,0 +1,196 @@
+"""Which heads the subnetworks share: frequencies, the heuristic core, and what chance would give (paper, section 4).
+
+The paper compares with chance by a product of shares over all heads; here the null hypothesis knows of layers,
+whose numbers of kept heads differ much.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.analysis.randomisation import tails
+from heuristic_core.common.errors import InputError
+from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.tables.columns import COMPONENT, RUN
+
+# Sets of subnetworks whose shared heads are counted, each by the cells it consists of.
+SETS = {
+    "high": ("high",),
+    "mid": ("mid",),
+    "mid+high": ("mid", "high"),
+    "early": ("early",),
+    "early+mid+high": ("early", "mid", "high"),
+}
+Masks = dict[str, dict[int, np.ndarray]]  # by cell (mid, high, early) and pruning seed: bool [layers, heads]
+
+
+def cells(context: Context) -> dict[str, tuple[int, float, tuple[int, ...]]]:
+    """Step, sparsity and pruning seeds of the cells that have many seeds: mid, high and, where there is one, early."""
+    found = {name: (context.last, getattr(context, name), context.seeds) for name in ("mid", "high")}
+    if context.early is not None:
+        found["early"] = (context.early, context.high, context.early_seeds)
+    return found
+
+
+def head_frequency(components: pd.DataFrame, context: Context) -> pd.DataFrame:
+    """Table "head_frequency" from table "components": how many subnetworks of each cell keep a component.
+
+    A cell is a step and a sparsity. Its subnetworks are of the spread's seeds at the last step's mid and high sparsity,
+    of the early seeds at the early checkpoint and high sparsity, and of the curve's seeds elsewhere.
+    """
+    # Reversed, so that mid and high win where the early checkpoint is the last one.
+    seeds = {(step, sparsity): of for step, sparsity, of in reversed(cells(context).values())}
+    counts = []
+    first = components[components["repeat"] == 0]
+    for (*run, step, sparsity), cell in first.groupby([*RUN, "step", "sparsity"]):
+        cell = cell[cell["seed"].isin(seeds.get((step, sparsity), context.curve_seeds))]
+        kept = cell.groupby([*COMPONENT], dropna=False)["kept"].agg(count="sum", n="size").reset_index()
+        identity = dict(zip(RUN, run, strict=True))
+        counts += kept.assign(**identity, step=step, sparsity=sparsity).to_dict("records")
+    return frame("head_frequency", counts)
+
+
+def _kept(components: pd.DataFrame, step: int, sparsity: float, seeds: tuple[int, ...]) -> pd.DataFrame:
+    """The masks of one cell of one run: seeds x component indices, True where kept; failed runs have none.
+
+    Raises InputError without any.
+    """
+    first = components["repeat"] == 0
+    here = first & (components["step"] == step) & (components["sparsity"] == sparsity) & components["seed"].isin(seeds)
+    if not here.any():
+        named = ", ".join(map(str, seeds))
+        raise InputError(
+            f"no subnetworks at step {step}, sparsity {sparsity:g} of pruning seeds {named}: none ran, or all failed"
+        )
+    return components[here].pivot(index="seed", columns="component", values="kept").astype(bool)
+
+
+def run_masks(components: pd.DataFrame, context: Context) -> Masks:
+    """The heads that one run's subnetworks keep. Raises InputError where a cell has no subnetworks."""
+    heads = components[components["kind"] == "head"]
+    layers = heads["layer"].nunique()
+    kept = {name: _kept(heads, *cell) for name, cell in cells(context).items()}
+    return {
+        name: {int(seed): mask.reshape(layers, -1) for seed, mask in zip(masks.index, masks.to_numpy(), strict=True)}
+        for name, masks in kept.items()
+    }
+
+
+def masks_of_runs(components: pd.DataFrame, context: Context) -> Iterator[tuple[dict, Masks]]:
+    """The columns of every fine-tuning run in table "components", and its masks as of :func:`run_masks`."""
+    for run, of_run in components.groupby([*RUN]):
+        yield dict(zip(RUN, run, strict=True)), run_masks(of_run, context)
+
+
+def of_both(masks: Masks) -> np.ndarray:
+    """The masks at mid and at high sparsity of the pruning seeds that have both: bool [2, seeds, layers, heads]."""
+    shape = next(iter(masks["mid"].values())).shape
+    seeds = sorted(masks["mid"].keys() & masks["high"].keys())
+    return np.array([masks[cell][seed] for cell in ("mid", "high") for seed in seeds], bool).reshape(2, -1, *shape)
+
+
+def core(components: pd.DataFrame, context: Context) -> pd.DataFrame:
+    """Table "core" from table "components": how many subnetworks keep each component, and the heads that all keep.
+
+    A head is in the core if every mid- and every high-sparsity subnetwork of the last checkpoint keeps it: every one
+    that there is, as failed runs have none. Columns n_* say how many that are.
+    Raises InputError where mid, high or, if the study has any, early subnetworks are absent altogether.
+    """
+    if components.empty:
+        raise InputError("there is no subnetwork to look for shared heads in: every pruning run of the spread failed")
+    parts = []
+    for _, run in components.groupby([*RUN]):
+        kept = {name: _kept(run, *cell) for name, cell in cells(context).items()}
+        of_run = run[[*RUN, *COMPONENT]].drop_duplicates("component").set_index("component").sort_index()
+        in_all = kept["mid"].all() & kept["high"].all()
+        counts = {name: masks.sum() for name, masks in kept.items()}
+        counts |= {f"n_{name}": len(masks) for name, masks in kept.items()}
+        parts.append(of_run.assign(**counts, in_core=in_all & (of_run["kind"] == "head")).reset_index())
+    return frame("core", pd.concat(parts))
+
+
+def by_seed(masks: Masks, names: tuple[str, ...]) -> np.ndarray:
+    """What the subnetworks of each pruning seed in cells `names` share: bool [seeds, layers, heads], seeds ascending.
+
+    Of a seed with a failed run it is what its other subnetworks share.
+
+    The runs of one seed at two sparsities share their random draws, so that the sparser mask is nearly within the
+    other: together they are one piece of evidence about what a seed keeps, not two.
+    """
+    shared: dict[int, np.ndarray] = {}
+    for name in names:
+        for seed, mask in masks[name].items():
+            shared[seed] = mask & shared.get(seed, True)
+    return np.stack([shared[seed] for seed in sorted(shared)])
+
+
+def core_null(components: pd.DataFrame, context: Context, permutations: int, seed: int) -> pd.DataFrame:
+    """Table "core_null" from table "components": do subnetworks share more heads than chance would give?
+
+    Chance: in what each pruning seed keeps the heads of each layer are permuted, so its number of heads per layer
+    stays. Another way permutes every mask by itself; where a seed gives several (mid and high), that would count their
+    nesting as heads that seeds share, so here the heads in all masks of a seed are permuted as one (:func:`by_seed`).
+    Raises InputError as :func:`core` does.
+    """
+    rows = []
+    for run, kept in masks_of_runs(components, context):
+        for name, of_set in SETS.items():
+            if not set(of_set) <= set(kept):
+                continue
+            masks = by_seed(kept, of_set)
+            observed = int(masks.all(axis=0).sum())
+            draws = shared_by_chance(masks, permutations, numpy_generator(seed, run["ft_seed"], name))
+            more, fewer = tails(draws, observed)
+            row = {
+                "set": name,
+                "n": sum(len(kept[cell]) for cell in of_set),
+                "seeds": len(masks),
+                "observed": observed,
+                "expected": draws.mean(),
+                "p": more,
+                "p_fewer": fewer,
+            }
+            rows.append(run | row | {"permutations": permutations})
+    return frame("core_null", rows)
+
+
+def shared_by_chance(masks: np.ndarray, permutations: int, rng: np.random.Generator) -> np.ndarray:
+    """How many heads all masks share once heads are permuted within layers: int, one for each permutation.
+
+    masks: bool, subnetworks x layers x heads.
+    """
+    # A permuted layer is a uniformly random set of its k heads. Of the heads shared so far it hits a
+    # hypergeometric number, and which ones does not matter, as the next mask is uniform again. So the counts
+    # alone are drawn: the distribution of permuting every mask, without building a single one.
+    heads = masks.shape[2]
+    shared = np.full((permutations, masks.shape[1]), heads)
+    for kept_per_layer in masks.sum(axis=2):
+        shared = rng.hypergeometric(shared, heads - shared, kept_per_layer)
+    return shared.sum(axis=1)
+
+
+class Common(NamedTuple):
+    """Heads in both of two sets. expected: if one were drawn at random within each layer. p, p_fewer: the probability
+    of at least, and of at most, as many then (hypergeometric, convolved over layers)."""
+
+    observed: int
+    expected: float
+    p: float
+    p_fewer: float
+
+
+def common_heads(layers: pd.Series, one: pd.Series, other: pd.Series) -> Common:
+    """How many heads two sets have in common, and how many by chance.
+
+    layers: of all heads. one, other: bool, whether a head is in the set. All three have one index.
+    """
+    both, chances = int((one & other).sum()), np.ones(1)
+    for _, layer in layers.groupby(layers):
+        own, marked = int(one[layer.index].sum()), int(other[layer.index].sum())
+        chances = np.convolve(chances, stats.hypergeom.pmf(np.arange(own + 1), len(layer), marked, own))
+    expected = float((chances * np.arange(len(chances))).sum())
+    return Common(both, expected, *(min(1.0, float(tail.sum())) for tail in (chances[both:], chances[: both + 1])))

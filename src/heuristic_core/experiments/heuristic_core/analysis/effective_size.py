@@ -1,0 +1,205 @@
+"""Effective size: how much of a model its smallest faithful subnetwork keeps (paper, section 4).
+
+Effective size is 100 * (1 - the largest faithful sparsity); `faithful` says what that means. Between two sparsities of
+the grid, the last faithful and the next, it is where the straight line between their values crosses the threshold; the
+full model is the point at sparsity 0. On a coarse grid sizes that are rounded to the grid would seem to jump.
+`analysis.effective_size: grid` rounds, as the authors do: the last faithful sparsity itself, and 100 % where none is.
+No size can be below its floor, the size at the grid's largest sparsity: a size there is an upper bound. Three orders:
+
+per-seed    threshold every pruning seed, then average (the authors' script);
+mean-first  average over seeds, then threshold (the paper's text);
+upward      per seed, from the densest subnetwork on, stopping at the first that fails. Very sparse subnetworks
+            may reject every overlap, and so be right out of domain without being what the model does; this
+            order does not reach them.
+
+A missing subnetwork is skipped, in all of them: its seed's grid is without this sparsity, and so is the grid of the
+mean over seeds, which would otherwise be over fewer seeds there than beside it.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from heuristic_core.analysis.faithful import ROUNDING, Criterion
+from heuristic_core.analysis.frames import frame
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import (
+    AUC,
+    ID,
+    OOD,
+    J,
+    both_sides,
+    chosen,
+    condensed,
+    interval_of_j,
+    interval_of_mean,
+    j_means,
+)
+from heuristic_core.experiments.heuristic_core.analysis.faithful import criteria
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import with_collapses
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.tables.columns import RUN
+
+VALUES = ["accuracy", "agreement", "kl"]
+CURVE = [*RUN, "step", "sparsity", "seed"]
+UNDEFINED, MISSING = "undefined", "missing"
+CHANCE = 50.0  # the AUC of a model that cannot tell classes apart
+UNITS = {J: "points", AUC: "points above 50"}
+
+
+def effective_size(
+    accuracy: pd.DataFrame,
+    analysis: Analysis,
+    context: Context,
+    runs: pd.DataFrame | None = None,
+    groups: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Table "effective_size" from table "accuracy".
+
+    groups: table "group_accuracy", which has the AUC of each model; None: sizes on AUC are not asked for.
+    runs: table "runs", of which collapsed subnetworks are never faithful: a constant class may be as right
+    out-of-domain as the full model, and be all that the full model is not. None where it is not known.
+    analysis: margin, margins, recovery, agreement, kl, effective_size, and the subsets that enter group means. context:
+    the curve's pruning seeds and which of their runs, and the steps.
+    Group "mixed" is the plain mean over all in-domain and out-of-domain subsets (the authors' script), "mixed-1:1"
+    weighs both halves equally (the paper's text), "j" is J, its margin points of J, and "auc" is AUC minus 50, so that
+    margins and shares are of what exceeds chance. Failed subnetworks, absent or with a null, are skipped; steps without
+    any subnetwork have no rows, and so have criteria that the whole table has no values for, and criteria of J and AUC
+    other than of their values.
+    Effective size is undefined where the full model is not surely above the margin, by the lower end of its interval if
+    it has one: just above the margin, any subnetwork passes. It is missing where the full model, a seed, or a sparsity
+    that other steps of the run have is absent. Both are nulls, which `state` tells apart by their reason.
+    Raises ValueError on an unknown subset.
+    """
+    rows = chosen(accuracy, analysis.subsets)
+    if groups is not None:
+        rows = pd.concat([rows, _above_chance(groups[groups["group"] == AUC])])
+    of_curve = rows["seed"].isin(context.curve_seeds) & (rows["repeat"] == context.curve_repeat)
+    means = _group_values(rows[rows["step"].isin(context.checkpoints) & (rows["seed"].isna() | of_curve)])
+    means = with_collapses(means.assign(repeat=context.curve_repeat), runs)
+    pruned = means[means["seed"].notna()]
+    full = means[means["seed"].isna()].set_index([*RUN, "step", "group"])["accuracy"].dropna()
+    lows = _lows(rows[rows["seed"].isna()])
+    known = [criterion for criterion in criteria(analysis) if pruned[criterion.column].notna().any()]
+    rows = []
+    for run, of_run in pruned.groupby([*RUN]):
+        sparsities = sorted(of_run["sparsity"].unique())
+        for (step, group), cells in of_run.groupby(["step", "group"]):
+            identity = dict(zip(RUN, run, strict=True)) | {"step": step, "group": group}
+            identity |= {"full_accuracy": full.get((*run, step, group)), "floor": _kept(sparsities[-1])}
+            for criterion in known:
+                if group in UNITS and criterion.column != "accuracy":
+                    continue
+                curves = cells.pivot(index="sparsity", columns="seed", values=criterion.column)
+                curves = curves.reindex(index=sparsities, columns=list(context.curve_seeds)).astype(float)
+                collapsed = cells.pivot(index="sparsity", columns="seed", values="collapsed").reindex_like(curves)
+                about = identity | {"criterion": criterion.name, "threshold": criterion.threshold}
+                between = analysis.effective_size == "interpolated"
+                full_here, low = identity["full_accuracy"], lows.get((*run, step, group), np.nan)
+                reason = _reason(curves, full_here, low, criterion, UNITS.get(group, "%"))
+                sizes = _sizes(curves, collapsed.eq(True), full_here, criterion, reason, between)
+                rows += [about | row for row in sizes]
+    return frame("effective_size", rows)
+
+
+def state(sizes: pd.DataFrame) -> pd.Series:
+    """What every row of table "effective_size" is: "defined", "undefined" (the full model does not exceed the margin,
+    so that there is nothing to be faithful to) or "missing" (something was not run, or failed)."""
+    return sizes["reason"].str.partition(":")[0].where(sizes["effective_size"].isna(), "defined").astype(str)
+
+
+def _lows(full: pd.DataFrame) -> dict[tuple, float]:
+    """Lower ends of the full models' intervals, by the columns of a run, step and group; NaN where unknown."""
+    model = [*RUN, "step"]
+    groups = full.groupby([*model, "group"], observed=True)
+    of_j = both_sides(full, model).groupby(model, observed=True)
+    found = {key: interval_of_mean(rows)[0] for key, rows in groups}
+    return found | {(*key, J): interval_of_j(rows)[0] for key, rows in of_j}
+
+
+def _above_chance(auc: pd.DataFrame) -> pd.DataFrame:
+    values = ["accuracy", "low", "high"]
+    return auc.assign(**auc[values] - CHANCE)
+
+
+def _group_values(rows: pd.DataFrame) -> pd.DataFrame:
+    """Means by group of every model; J and mixtures where a model has subsets of both groups that enter them."""
+    keys = [*CURVE, "group"]
+    groups = condensed(rows, keys, VALUES)
+    both, halves = (table[table["group"].isin([ID, OOD])] for table in (rows, groups))
+    mixed = [both.assign(group="mixed"), halves.assign(group="mixed-1:1")] if halves["group"].nunique() == 2 else []
+    parts = [groups, j_means(rows, CURVE), *(condensed(one, keys, VALUES) for one in mixed)]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _sizes(
+    curves: pd.DataFrame,
+    collapsed: pd.DataFrame,
+    full: float | None,
+    criterion: Criterion,
+    reason: str | None,
+    between: bool,
+) -> Iterator[dict]:
+    """One summary row for each order, and one for each seed in the orders that go seed by seed.
+
+    curves: what the criterion judges; sparsities (ascending) x seeds, null where a subnetwork is missing. collapsed: of
+    the same form. A mean over seeds is not faithful where most of them collapsed. reason: why there is no size, where
+    there is none. between: sizes are interpolated between sparsities.
+    """
+    values, sparsities = curves.to_numpy(), curves.index.to_numpy()
+    present = ~np.isnan(values).all(axis=0)
+    count = int(present.sum())
+
+    def size(of_grid: np.ndarray, lost: np.ndarray, upward: bool = False) -> float:
+        known = ~np.isnan(of_grid)
+        slack = np.array([criterion.slack_of_full(full), *criterion.slack(of_grid[known], full)])
+        faithful = criterion.holds(slack) & ~np.array([False, *lost[known]])
+        return _crossing(np.array([0.0, *sparsities[known]]), slack, faithful, upward, between)
+
+    for order in ("per-seed", "upward"):
+        sizes = [
+            size(of_seed, lost, order == "upward") if there and reason is None else None
+            for of_seed, lost, there in zip(values.T, collapsed.to_numpy().T, present, strict=True)
+        ]
+        for seed, one, there in zip(curves, sizes, present, strict=True):
+            absent = None if there else f"{MISSING}: no subnetworks of pruning seed {seed}"
+            row = {"order": order, "seed": seed, "effective_size": one, "n_seeds": int(there)}
+            yield row | {"reason": reason or absent}
+        summary = pd.Series(sizes, dtype=float)[present]
+        row = {"order": order, "effective_size": summary.mean(), "sd": summary.std()}
+        yield row | {"n_seeds": count, "reason": reason}
+    row = {"order": "mean-first", "n_seeds": count, "reason": reason}
+    if reason is None:
+        most = collapsed.to_numpy()[:, present].mean(axis=1) > 0.5
+        row["effective_size"] = size(values[:, present].mean(axis=1), most)
+    yield row
+
+
+def _crossing(sparsities: np.ndarray, slack: np.ndarray, faithful: np.ndarray, upward: bool, between: bool) -> float:
+    """Effective size, percent of components. sparsities: ascending from 0, the full model. slack, faithful: there."""
+    faithful[0] = True
+    last = int(np.argmin(faithful)) - 1 if upward and not faithful.all() else int(np.flatnonzero(faithful)[-1])
+    largest = sparsities[last]
+    if between and last + 1 < len(sparsities) and slack[last + 1] <= ROUNDING:
+        share = slack[last] / (slack[last] - slack[last + 1])
+        largest += np.clip(share, 0, 1) * (sparsities[last + 1] - largest)
+    return _kept(largest)
+
+
+def _reason(curves: pd.DataFrame, full: float | None, low: float, criterion: Criterion, unit: str) -> str | None:
+    """Why no effective size can be given for this checkpoint and group; None if it can."""
+    if full is None:
+        return f"{MISSING}: the full model was not evaluated"
+    if why := criterion.undefined(full, low, unit):
+        return f"{UNDEFINED}: {why}"
+    missing = curves.index[curves.isna().all(axis="columns")]
+    if len(missing) == len(curves):
+        return f"{MISSING}: no subnetworks of pruning seeds {', '.join(map(str, curves))}"
+    if len(missing):
+        return f"{MISSING}: no subnetworks at sparsity {', '.join(f'{sparsity:g}' for sparsity in missing)}"
+    return None
+
+
+def _kept(sparsity):
+    return np.round(100 * (1 - sparsity), 6)

@@ -1,0 +1,19 @@
+"""Accuracy of models that were fine-tuned without some heads."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from heuristic_core.analysis.frames import frame
+from heuristic_core.experiments.heuristic_core.analysis.scores import finetune_accuracy
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+
+
+def lesion_accuracy(predictions: pd.DataFrame, lesion: Mapping, analysis: Analysis) -> pd.DataFrame:
+    """Table "lesion_accuracy" of one run from its predictions, and its row of table "lesions"; empty without any."""
+    if predictions.empty:
+        return frame("lesion_accuracy", [])
+    scoring = analysis.subsets, analysis.class_rule, analysis.bootstrap, analysis.seed
+    table = finetune_accuracy(predictions, *scoring)
+    heads = [lesion["heads"]] * len(table)
+    return frame("lesion_accuracy", table.assign(lesion=lesion["lesion"], heads=heads, size=lesion["size"]))

@@ -1,0 +1,126 @@
+"""Statistics of claims about masks: do seeds, sparsities and checkpoints keep the same heads."""
+
+import numpy as np
+import pandas as pd
+
+from heuristic_core.analysis.bootstrap import unseen
+from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
+from heuristic_core.analysis.frames import numpy_generator
+from heuristic_core.analysis.randomisation import PERMUTATIONS, tails
+from heuristic_core.analysis.seeds import PRUNING_SEEDS, mean_interval
+from heuristic_core.common.errors import InputError
+from heuristic_core.experiments.heuristic_core.analysis.core import Masks, common_heads, of_both, run_masks
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
+
+LATE = ("mid", "high")
+
+
+@statistic
+def shared_heads(evidence: Evidence, set: str) -> Estimate:
+    """p that at least as many heads are in all subnetworks of a set, heads permuted within layers."""
+    evidence.sound(*set.split("+"))
+    rows = evidence.table("core_null")
+    row = some(rows[rows["set"] == set], f"comparison of {set} subnetworks with chance").iloc[0]
+    detail = f"{row['observed']} heads in all {row['n']}, {row['expected']:.2g} expected, p = {row['p']:.2g}"
+    return Estimate.test(row["p"], row.get("p_fewer"), int(row["n"]), "subnetworks", detail)
+
+
+@statistic
+def clustering(evidence: Evidence, set: str) -> Estimate:
+    """p that pairs of a set's masks overlap this unevenly, heads swapped; opposite: this evenly."""
+    evidence.sound(set)
+    rows = evidence.table("mask_clusters")
+    row = some(rows[rows["set"] == set], f"comparison of {set} masks in pairs").iloc[0]
+    heads = f"variance of the heads that two share {row['variance']:.2f}, {row['expected']:.2f} expected"
+    return Estimate.test(row["p"], row["p_below"], int(row["seeds"]), PRUNING_SEEDS, f"{heads}, p = {row['p']:.2g}")
+
+
+@statistic
+def early_core(evidence: Evidence) -> Estimate:
+    """p (hypergeometric) that at least as many core heads are in all early subnetworks; opposite: at most as many.
+
+    Heads are permuted within layers, as in table "core_null": a core of mostly one layer, all of whose heads are kept
+    early, is no evidence. Nor is a head that the same seed keeps early and late: runs of one seed share batches and
+    noise. So the core here is the heads that all late subnetworks keep whose seeds have no early subnetwork.
+    """
+    evidence.sound("early")
+    masks = _masks(evidence)
+    if "early" not in masks:
+        raise CannotSay("the study has no early subnetworks; set grid.early")
+    early = masks["early"]
+    fresh = {seed for cell in LATE for seed in masks[cell]} - early.keys()
+    if not fresh:
+        raise CannotSay("early and late subnetworks have the same pruning seeds; give grid.early seeds of its own")
+    in_core = np.all([mask for cell in LATE for seed, mask in masks[cell].items() if seed in fresh], axis=0)
+    kept_early = np.all([*early.values()], axis=0)
+    if not in_core.any():
+        raise CannotSay(f"the late subnetworks of {len(fresh)} pruning seeds share no head")
+    layers, core, kept = (pd.Series(values.ravel()) for values in (np.indices(in_core.shape)[0], in_core, kept_early))
+    common = common_heads(layers, core, kept)
+    detail = (
+        f"{common.observed} of {core.sum()} heads that late subnetworks of {len(fresh)} other seeds share are in all "
+        f"{len(early)} early subnetworks, {common.expected:.2g} expected, p = {common.p:.2g}"
+    )
+    return Estimate.test(common.p, common.p_fewer, int(core.sum()), "core heads", detail)
+
+
+@statistic
+def nested(evidence: Evidence) -> Estimate:
+    """p that this much of high-sparsity masks is within mid-sparsity masks, paired at random; opposite: this little.
+
+    Any ranking of heads that all seeds follow nests every mask in every other. So the mid mask of the same seed is
+    compared with the mid masks of other seeds.
+    """
+    mid, high = (masks.reshape(len(masks), -1).astype(int) for masks in of_both(_masks(evidence)))
+    if (seeds := len(mid)) < 2:
+        raise CannotSay(f"{seeds} pruning seeds have subnetworks at both sparsities")
+    inside, own = high @ mid.T, np.arange(seeds)  # heads of each high mask in each mid mask
+    paired = numpy_generator("nested", seeds).permuted(np.tile(own, (PERMUTATIONS, 1)), axis=1)
+    observed = int(np.trace(inside))
+    p, opposite = tails(inside[own, paired].sum(axis=1), observed)
+    others = (inside.sum() - observed) / (seeds - 1)
+    same, other = (100 * value / high.sum() for value in (observed, others))
+    detail = f"{same:.1f} % of high's heads are in the mid mask of the same seed, {other:.1f} % in that of another"
+    return Estimate.test(p, opposite, seeds, PRUNING_SEEDS, f"{detail}, p = {p:.2g}")
+
+
+@statistic
+def mlps_removed(evidence: Evidence, sparsity: str) -> Estimate:
+    """The share of MLPs that subnetworks lack, percent; t interval over pruning seeds.
+
+    Where no subnetwork lacks any, the upper end is Wilson's for the number of MLPs.
+    """
+    rows = some(evidence.cell("components", sparsity), f"subnetworks at {sparsity} sparsity")
+    removed = (100 * (1 - rows["kept"].astype(float))).groupby([rows["kind"], rows["seed"]]).mean()
+    if "mlp" not in removed:
+        raise CannotSay("MLPs are no components of these subnetworks")
+    mlps, detail = removed["mlp"], f"of the heads {removed['head'].mean():.1f} %"
+    value, low, high = mean_interval(mlps)
+    low = max(low, 0.0)
+    if not mlps.any():
+        high = unseen(int((rows["kind"] == "mlp").sum()))
+    return Estimate(value, low, high, len(mlps), PRUNING_SEEDS, detail)
+
+
+@statistic
+def frequency_within_layers(evidence: Evidence) -> Estimate:
+    """p that head frequencies at both sparsities agree this well within layers by chance; opposite: this badly."""
+    evidence.sound(*LATE)
+    row = evidence.table("frequency_agreement").iloc[0]
+    if pd.isna(row["rho"]):
+        raise CannotSay("there are no two halves of the pruning seeds that prefer heads of any layer")
+    corrected = "undefined" if pd.isna(row["corrected"]) else f"{row['corrected']:.2f}"
+    detail = (
+        f"rho within layers {row['rho']:.2f} between halves of {row['seeds']} seeds, corrected for their reliability "
+        f"({row['reliability_mid']:.2f} and {row['reliability_high']:.2f}) {corrected}, p = {row['p']:.2g}"
+    )
+    return Estimate.test(row["p"], row["p_below"], int(row["n"]), "heads", detail)
+
+
+def _masks(evidence: Evidence) -> Masks:
+    """The masks of a run, by cell and pruning seed. Raises CannotSay where a cell has none."""
+    evidence.sound(*LATE)
+    try:
+        return run_masks(evidence.table("components"), evidence.context)
+    except InputError as absent:
+        raise CannotSay(str(absent)) from None

@@ -1,0 +1,67 @@
+"""Statistics of claims about heads one by one: what the full model loses without each, and where each attends."""
+
+import pandas as pd
+
+from heuristic_core.analysis.bootstrap import simultaneous
+from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
+from heuristic_core.analysis.frames import numpy_generator
+from heuristic_core.analysis.randomisation import of_random_heads, tails
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import OOD
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
+
+
+@statistic
+def single_core_cost(evidence: Evidence, group: str) -> Estimate:
+    """p that as many random heads of the same layers cost as much on a group, one by one; opposite: as little."""
+    evidence.sound("mid", "high")
+    heads = _singles(evidence, group)
+    heads = heads.assign(layer=heads["layers"], in_core=heads["role"] == "core", value=-heads["change"])
+    core = some(heads.loc[heads["in_core"], "value"], "core head")
+    # A model that comes to reject pairs gains OOD accuracy, whatever it loses.
+    if group == OOD and core.sum() < 0:
+        raise CannotSay(f"without a core head OOD accuracy gains {-core.mean():.1f} points on average")
+    drawn = of_random_heads(heads, numpy_generator("single heads", group, int(evidence.context.last)))
+    p, opposite = tails(drawn, core.sum())
+    others = heads.loc[~heads["in_core"], "value"]
+    detail = f"core heads cost {core.mean():.1f} points on average, others {others.mean():.1f}, p = {p:.2g}"
+    return Estimate.test(p, opposite, len(core), "core heads", detail)
+
+
+@statistic
+def largest_single_cost(evidence: Evidence, group: str) -> Estimate:
+    """The most that any single head costs on a group, points; its interval holds for all heads (Bonferroni, normal)."""
+    evidence.learned()
+    heads = _singles(evidence, group)
+    worst = heads.loc[heads["change"].idxmin()]
+    detail = f"head {worst['ablation']}, of {len(heads)}"
+    if heads[["change_low", "change_high"]].isna().any(axis=None):
+        return Estimate(-worst["change"], detail=detail)
+    low, high = simultaneous(-heads["change"], -heads["change_high"], -heads["change_low"])
+    return Estimate(-worst["change"], low.max(), high.max(), len(heads), "heads", detail)
+
+
+@statistic
+def repeated_word_attention(evidence: Evidence) -> Estimate:
+    """p that as many random heads of the same layers attend as much to the repeated word; opposite: as little."""
+    evidence.sound("mid", "high")
+    rows = evidence.table("attention")
+    shares = rows[rows["category"] == "repeated"].set_index("component")["share"]
+    heads = evidence.table("core")
+    heads = heads[heads["kind"] == "head"]
+    heads = heads.assign(in_core=heads["in_core"].astype(bool), value=shares[heads["component"]].to_numpy())
+    core = some(heads.loc[heads["in_core"], "value"], "core head")
+    drawn = of_random_heads(heads, numpy_generator("repeated word attention", int(evidence.context.last)))
+    p, opposite = tails(drawn, core.sum())
+    others = heads.loc[~heads["in_core"], "value"]
+    detail = f"core {100 * core.mean():.1f} %, others {100 * others.mean():.1f} %, p = {p:.2g}"
+    return Estimate.test(p, opposite, len(core), "core heads", detail)
+
+
+def _singles(evidence: Evidence, group: str) -> pd.DataFrame:
+    """One row for every head, of the first kind of ablation, on a group."""
+    rows = evidence.table("ablations")
+    rows = rows[(rows["kind"] == rows["kind"].iloc[0]) & rows["role"].isin(("core", "non-core"))]
+    if "non-core" not in set(rows["role"]):
+        raise CannotSay("not every head was ablated by itself")
+    here = rows["subset"].isna() & (rows["group"] == group)
+    return some(rows[here].dropna(subset="change"), f"{group} accuracy without single heads")

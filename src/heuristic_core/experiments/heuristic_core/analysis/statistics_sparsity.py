@@ -1,0 +1,125 @@
+"""Statistics of claims about accuracy against sparsity: does accuracy decline, and where."""
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+from scipy.stats import rankdata
+
+from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
+from heuristic_core.analysis.frames import numpy_generator
+from heuristic_core.analysis.randomisation import PERMUTATIONS, TIE, tails
+from heuristic_core.analysis.seeds import PRUNING_SEEDS
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import with_collapses
+from heuristic_core.experiments.heuristic_core.config.context import Context
+
+
+@statistic
+def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
+    """p that a group's accuracy falls this consistently with sparsity by chance; opposite: that it rises.
+
+    The trend of a pruning seed is Spearman's rho of its accuracy with sparsity, over all sparsities of the grid; a seed
+    that lacks a sparsity is left out. Page's test (1963) permutes sparsities within seeds, ties included. It asks
+    whether the mean trend is more than noise, but takes neighbouring sparsities of a seed, which share random draws, as
+    independent (then three seeds over 14 sparsities reject in 14 to 22 % of curves that wander). A t test asks whether
+    the trends of different seeds agree, and knows too little of ties among few sparsities. p is the larger of both.
+    """
+    curve = _by_seed(evidence, group).dropna()
+    if len(curve) < 2 or curve.shape[1] < 3:
+        of_grid = f"{len(curve)} have all {curve.shape[1]} of the grid"
+        there = of_grid if curve.shape[1] else f"there is no {group} subset"
+        raise CannotSay(f"a trend of {group} accuracy needs two seeds with three sparsities; {there}")
+    p, opposite, trends = trend(curve.to_numpy(), numpy_generator("sparsity trend", group))
+    each = ", ".join(f"{value:.2f}" for value in trends)
+    detail = (
+        f"rho with sparsity {each}; accuracy from {curve.iloc[:, 0].mean():.1f} to {curve.iloc[:, -1].mean():.1f} %"
+    )
+    return Estimate.test(p, opposite, len(curve), PRUNING_SEEDS, f"{detail}, p = {p:.2g}")
+
+
+def trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, float, np.ndarray]:
+    """p of a falling trend, p of a rising trend, and the trend of every row, -1 to 1. values: [seeds, sparsities].
+
+    The trend of a row without any change is 0. Where all rows are such, both p are 1.
+    """
+    ranks = rankdata(values, axis=1)
+    ranks -= ranks.mean(axis=1, keepdims=True)
+    order = np.arange(values.shape[1]) - (values.shape[1] - 1) / 2
+    norms = np.sqrt((ranks**2).sum(axis=1) * (order**2).sum())
+    trends = ranks @ order / np.where(norms > 0, norms, 1)
+    permuted = rng.permuted(np.broadcast_to(ranks, (PERMUTATIONS, *ranks.shape)), axis=2)
+    drawn = (permuted @ order / np.where(norms > 0, norms, 1)).mean(axis=1)
+    rising, falling = tails(drawn, trends.mean())
+    if (spread := trends.std(ddof=1) / np.sqrt(len(trends))) > TIE:
+        agreeing = stats.t.sf(trends.mean() / spread * np.array([1, -1]), len(trends) - 1)
+        rising, falling = (max(pair) for pair in zip((rising, falling), agreeing.tolist(), strict=True))
+    return falling, rising, trends
+
+
+@statistic
+def mid_minus_high(evidence: Evidence, group: str) -> Estimate:
+    """A group's accuracy at mid sparsity minus at high, points; t interval over pruning seeds, paired."""
+    mid, high = (
+        evidence.spread("group_accuracy", group, sparsity).set_index("seed")["accuracy"] for sparsity in ("mid", "high")
+    )
+    drop = (mid - high).dropna()
+    if drop.empty:
+        raise CannotSay("no pruning seed has subnetworks at both sparsities")
+    detail = f"{mid[drop.index].mean():.1f} and {high[drop.index].mean():.1f} %; lower in {(drop > 0).sum()}"
+    return Estimate.mean(drop, f"{detail} of {len(drop)} seeds")
+
+
+@statistic
+def first_rise(evidence: Evidence, group: str) -> Estimate:
+    """The rise of accuracy from the lowest sparsity of the grid to the next, points; t interval over pruning seeds."""
+    curve = _by_seed(evidence, group)
+    if curve.shape[1] < 2:
+        raise CannotSay(f"{group} accuracy is known at {curve.shape[1]} sparsities")
+    before, first = curve.columns[:2]
+    subsets = _curve(evidence.analysed(evidence.table("accuracy")), evidence.context)
+    subsets = subsets[subsets["group"] == group]
+    means = subsets.groupby(["subset", "sparsity"])["accuracy"].mean().unstack()
+    means = means[[before, first]].dropna()
+    rising = int((means[first] > means[before]).sum())
+    step = f"from {100 * before:g} to {100 * first:g} % sparsity"
+    values = (curve[first] - curve[before]).dropna()
+    return Estimate.mean(values, f"{step}; there {rising} of {len(means)} subsets rise")
+
+
+@statistic
+def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
+    """The number of subnetworks sparser than `sparsity` above the full model's accuracy on a group minus the margin.
+
+    The subnetworks are of the last checkpoint. Collapsed subnetworks do not count: they may be right by rejecting
+    everything. The ends count the subnetworks that are certainly and that are possibly above, by the bootstrap
+    intervals of their changes; a study without predictions has the count alone.
+    """
+    evidence.sound("curve")
+    context, full = evidence.context, evidence.full(group)["accuracy"]
+    if context.margin is None or full <= context.margin:
+        raise CannotSay(f"the full model's {full:.1f} % on {group} are not above the margin: any subnetwork is as good")
+    rows = evidence.table("group_accuracy")
+    here = (rows["step"] == context.last) & (rows["group"] == group) & (rows["sparsity"] > sparsity)
+    rows = with_collapses(rows[here & rows["seed"].notna()].dropna(subset="accuracy"), evidence.tables.get("runs"))
+    rows = rows[~rows["collapsed"]]
+    rows = some(rows.drop_duplicates(["sparsity", "seed"]), f"{group} accuracy beyond {100 * sparsity:g} % sparsity")
+    change = rows["accuracy"] - full
+    best = rows.loc[change.idxmax()]
+    detail = f"the best: {change.max():+.1f} points against the full model, at {100 * best['sparsity']:g} % sparsity"
+    counts = [int((values > -context.margin).sum()) for values in (change, rows["change_low"], rows["change_high"])]
+    if rows[["change_low", "change_high"]].isna().any(axis=None):
+        return Estimate(counts[0], None, None, len(rows), "subnetworks", detail, exact=True)
+    return Estimate(*counts, len(rows), "subnetworks", detail)
+
+
+def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:
+    """A group's accuracy along the curve, percent: [pruning seeds, sparsities], ascending."""
+    evidence.sound("curve")
+    curve = _curve(evidence.table("group_accuracy"), evidence.context)
+    return curve[curve["group"] == group].pivot(index="seed", columns="sparsity", values="accuracy")
+
+
+def _curve(rows: pd.DataFrame, context: Context) -> pd.DataFrame:
+    """The rows of the accuracy curves: known accuracies of the last checkpoint's subnetworks of the curve's seeds."""
+    here = (rows["step"] == context.last) & (rows["repeat"] == context.curve_repeat)
+    return rows[here & rows["seed"].isin(list(context.curve_seeds))].dropna(subset="accuracy")

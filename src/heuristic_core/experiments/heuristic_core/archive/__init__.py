@@ -1,0 +1,1 @@
+"""What of a study goes into its archive, and drawing from an archive again."""

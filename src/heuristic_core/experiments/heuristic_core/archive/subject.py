@@ -1,0 +1,27 @@
+"""What an archive says of its study and of the experiment's own files."""
+
+from pathlib import Path
+
+from heuristic_core.experiments.heuristic_core.config.study import Study
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
+from heuristic_core.provenance.crate.metadata import Subject
+
+
+def subject_of(study: Study) -> Subject:
+    """What the archive of `study` is of."""
+    subject = f"{study.model.name} on {study.task.name}"
+    return Subject(
+        run=f"{subject}: fine-tuned, pruned, analysed and drawn",
+        results=f"Subnetworks of {subject}: configuration, tables, subnetworks, figures and provenance",
+        about=_about,
+    )
+
+
+def _about(path: Path) -> str | None:
+    """One line on a subnetwork, a figure or a table for reading."""
+    if path.name == "subnetwork.json":
+        return f"Subnetwork {'/'.join(path.parts[2:-1])}: the components kept, the sparsity reached, the log alphas"
+    if path.stem in TARGETS:
+        values = ": the values behind its marks" if path.parts[0] == "figures" and path.suffix == ".csv" else ""
+        return f"{TARGETS[path.stem].title}{values}"
+    return None

@@ -1,0 +1,135 @@
+"""The blocks that say how a study is analysed and drawn; only ablated models depend on them."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, PositiveInt
+
+from heuristic_core.config.blocks import Block, Positive, Seed, Share, ascending, unique
+from heuristic_core.config.figure import Figure
+
+Kind = Literal["mean", "zero", "resample"]
+Sentence = Annotated[str, Field(min_length=1)]
+Head = Annotated[str, Field(pattern=r"^\d+\.\d+$")]
+
+
+class Counterpart(Block):
+    """Which experiment of the paper a study repeats. It decides which of the figures that repeat another one for a
+    second model or task are its own: figure 11, for instance, is figure 5 of a study of QQP."""
+
+    model: Literal["bert", "roberta", "gpt2"] = "bert"
+    task: Literal["mnli", "qqp"] = "mnli"
+
+
+class Analysis(Block):
+    """How tables are condensed."""
+
+    subsets: list[str] | None = Field(None, description="subsets that enter group means; default: all")
+    class_rule: Literal["argmax-first", "merge-first"] = Field(
+        "argmax-first",
+        description="where a subset merges classes: take the most probable class, then merge (the paper), or add up "
+        "the probabilities of merged classes first",
+    )
+    bootstrap: PositiveInt = Field(1000, description="resamples behind every interval over evaluation pairs")
+    margin: Positive = Field(3.0, description="faithful: accuracy above the full model's minus this margin")
+    margins: Annotated[list[Positive], AfterValidator(ascending)] = Field(
+        [1.0, 2.0, 3.0, 4.0, 5.0], description="further margins at which effective size is given"
+    )
+    recovery: Annotated[list[Share], AfterValidator(ascending)] = Field(
+        [0.95], description="faithful, too: at least this share of the full model's accuracy"
+    )
+    agreement: Annotated[list[Share], AfterValidator(ascending)] = Field(
+        [0.95], description="faithful, too: the full model's class on at least this share of pairs"
+    )
+    kl: Annotated[list[Positive], AfterValidator(ascending)] = Field(
+        [0.1], description="faithful, too: a mean KL(full || subnetwork) of at most this"
+    )
+    effective_size: Literal["interpolated", "grid"] = Field(
+        "interpolated",
+        description="the largest faithful sparsity: interpolated between sparsities of the grid, or the largest of the "
+        "grid (the paper)",
+    )
+    permutations: PositiveInt = Field(10_000, description="of the within-layer null of the core's size")
+    control_draws: PositiveInt = Field(
+        20, description="random sets of heads, matched in layers and number, for the whole core and its strongest three"
+    )
+    pair_control_draws: PositiveInt = Field(
+        5, description="the same for pairs and for the user's sets, of which are many"
+    )
+    ablation_pairs: PositiveInt | None = Field(
+        None, description="ablations are evaluated on this number of pairs of each subset, the first; default: all"
+    )
+    ablation_kinds: Annotated[list[Kind], AfterValidator(unique)] = Field(
+        ["mean", "zero", "resample"],
+        min_length=1,
+        description="what takes the place of ablated heads: their means, zeros, or their activations on training pairs",
+    )
+    resample_draws: PositiveInt = Field(
+        4,
+        description="draws of the training pairs that activations are taken from, over which accuracy and log odds are "
+        "averaged; random controls, of which there are many, have one draw each, in turn",
+    )
+    ablation_sets: list[Annotated[list[Head], Field(min_length=1)]] = Field(
+        [], description="further sets of heads to ablate together, as [['2.5', '3.7', '4.0']]: text, not numbers"
+    )
+    control_pairs: PositiveInt | None = Field(
+        None,
+        description="controls (random subnetworks, and those of importance) are evaluated on this number of pairs of "
+        "each subset, the first, and learned ones are compared with them on the same pairs; default: all",
+    )
+    importance_pairs: PositiveInt = Field(
+        1000, description="training pairs over which gradient importance (Michel et al. 2019) is averaged"
+    )
+    attention_pairs: PositiveInt = Field(500, description="evaluation pairs over which attention shares are averaged")
+    overlap_times_uniform: Positive = Field(
+        2.0,
+        description="a head is an overlap head if, before fine-tuning, its share of attention to the repeated word is "
+        "at least this multiple of uniform attention's on the same pairs",
+    )
+    example_pairs: list[tuple[Sentence, Sentence]] | None = Field(
+        None,
+        strict=False,
+        description="pairs whose attention is drawn; default: the first pair of each of the first two ood subsets",
+    )
+    seed: Seed = Field(0, description="of permutations, bootstrap and control draws")
+
+
+class Figures(Block):
+    """One block for every target of `figures.targets`, by its name."""
+
+    figure02: Figure = Figure()
+    figure03: Figure = Figure()
+    figure04: Figure = Figure()
+    figure05: Figure = Figure()
+    figure06: Figure = Figure()
+    figure07: Figure = Figure()
+    figure08: Figure = Figure()
+    figure09: Figure = Figure()
+    figure10: Figure = Figure()
+    figure11: Figure = Figure()
+    figure12: Figure = Figure()
+    figure13: Figure = Figure()
+    figure14: Figure = Figure()
+    figure15: Figure = Figure()
+    figure16: Figure = Figure()
+    figure_pretraining: Figure = Figure()
+    figure_core_seeds: Figure = Figure()
+    figure_lesion: Figure = Figure()
+    figure_transplant: Figure = Figure()
+    figure_entry: Figure = Figure()
+    figure_counter_heads: Figure = Figure()
+    figure_interpolation: Figure = Figure()
+    figure_mediation: Figure = Figure()
+    figure_paths: Figure = Figure()
+    table3: Figure = Figure()
+    table4: Figure = Figure()
+    table5: Figure = Figure()
+    table6: Figure = Figure()
+    table7: Figure = Figure()
+    table8: Figure = Figure()
+    table_core: Figure = Figure()
+    table_overlap: Figure = Figure()
+    table_interactions: Figure = Figure()
+    table_mask_fit: Figure = Figure()
+    table_effective_size: Figure = Figure()
+    table_controls: Figure = Figure()
+    table_variance: Figure = Figure()

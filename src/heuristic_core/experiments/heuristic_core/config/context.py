@@ -1,0 +1,62 @@
+"""What analysis and figures need to know of a study beside their tables."""
+
+from heuristic_core.config.blocks import Block
+from heuristic_core.experiments.heuristic_core.config.analysis import Counterpart
+from heuristic_core.experiments.heuristic_core.config.study import Study
+
+
+class Context(Block):
+    """mid, high: the two sparsities of the spread. last: the last kept step. seeds: pruning seeds of the spread.
+
+    curve_seeds: pruning seeds of the accuracy curves and of effective size, curve_repeat: which of their runs (0 but
+    for published results, whose curves are runs of their own). checkpoints: steps of effective size.
+    repeats: pruning seeds that ran twice. early, early_seeds: the early checkpoint
+    and its pruning seeds, if the study has them. margin: points. subsets: those that enter group means; None for all.
+    lesions: names of the lesioned fine-tuning runs, if the study has them. pretraining: steps of pre-training at which
+    it is measured, if the study has one.
+    parts: of the block `mechanism`, those that the study has. entry, entry_seeds: steps and pruning seeds of its part
+    `entry`.
+    counterpart: the paper's experiment that it repeats.
+    """
+
+    mid: float
+    high: float
+    last: int
+    seeds: tuple[int, ...]
+    curve_seeds: tuple[int, ...] = ()
+    curve_repeat: int = 0
+    checkpoints: tuple[int, ...] = ()
+    repeats: tuple[int, ...] = ()
+    margin: float | None = None
+    early: int | None = None
+    early_seeds: tuple[int, ...] = ()
+    subsets: tuple[str, ...] | None = None
+    lesions: tuple[str, ...] = ()
+    pretraining: tuple[int, ...] = ()
+    parts: tuple[str, ...] = ()
+    entry: tuple[int, ...] = ()
+    entry_seeds: tuple[int, ...] = ()
+    counterpart: Counterpart = Counterpart()
+
+    @classmethod
+    def of(cls, study: Study) -> "Context":
+        grid, analysis, entry = study.grid, study.analysis, study.mechanism.entry
+        return cls(
+            mid=grid.mid,
+            high=grid.high,
+            last=study.last_checkpoint,
+            seeds=tuple(grid.seeds),
+            curve_seeds=tuple(grid.curve_seeds),
+            checkpoints=tuple(grid.checkpoints),
+            repeats=tuple(grid.repeats),
+            margin=analysis.margin,
+            early=grid.early.checkpoint if grid.early else None,
+            early_seeds=tuple(grid.early.seeds) if grid.early else (),
+            subsets=tuple(analysis.subsets) if analysis.subsets else None,
+            lesions=study.lesion.names if study.lesion else (),
+            pretraining=study.pretraining.measured if study.pretraining else (),
+            parts=study.mechanism.parts,
+            entry=tuple(entry.checkpoints) if entry else (),
+            entry_seeds=tuple(entry.seeds) if entry else (),
+            counterpart=study.counterpart,
+        )

@@ -1,0 +1,155 @@
+"""A study: all blocks together, and the checks that tie them."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from heuristic_core.config.blocks import Block, Finetune, Name, Precision
+from heuristic_core.config.models import AnyModel, NewModel, Pretraining
+from heuristic_core.config.pruning import Prune
+from heuristic_core.config.reading import checked, read_values
+from heuristic_core.config.tasks import GENERATED_SUBSETS, AnyTask, GeneratedTask
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis, Counterpart, Figures
+from heuristic_core.experiments.heuristic_core.config.grid import Grid
+from heuristic_core.experiments.heuristic_core.config.lesion import Lesion
+from heuristic_core.experiments.heuristic_core.config.mechanism import Mechanism
+
+
+class Study(Block):
+    """One model, one task, the grid of subnetworks, and how they are analysed and drawn."""
+
+    study: Name = Field(description="name of the study; its results are in <results>/<study>")
+    results: str = Field(
+        "results", pattern=r"^[\w./-]+$", description="folder of all results, relative to the working directory"
+    )
+    device: Literal["cpu", "cuda"] = Field("cpu", description="where models run: the processor, or one NVIDIA GPU")
+    precision: Precision = Field(
+        "float32", description="of models that are evaluated; `finetune` and `prune` have their own"
+    )
+    arithmetic: Literal["portable", "native"] = Field(
+        "native",
+        description="with which instructions jobs compute. portable: those that round the same on every x86-64 "
+        "processor with AVX2, on one thread, in float32. native: the fastest that the processor has",
+    )
+    model: AnyModel
+    task: AnyTask
+    finetune: Finetune
+    prune: Prune
+    grid: Grid
+    lesion: Lesion | None = Field(None, description="default: nothing is fine-tuned without heads")
+    mechanism: Mechanism = Mechanism()
+    counterpart: Counterpart = Counterpart()
+    analysis: Analysis = Analysis()
+    figures: Figures = Figures()
+
+    @model_validator(mode="after")
+    def _blocks_agree(self):
+        kept, last = self.finetune.checkpoints, self.finetune.checkpoints[-1]
+        for key, steps in (
+            ("grid.checkpoints", self.grid.checkpoints),
+            ("grid.early.checkpoint", [self.grid.early.checkpoint] if self.grid.early else []),
+            ("mechanism.entry.checkpoints", self.mechanism.entry.checkpoints if self.mechanism.entry else []),
+        ):
+            if missing := [s for s in steps if s not in kept]:
+                raise ValueError(
+                    f"{key}: {missing[0]} is not a kept checkpoint; add it to finetune.checkpoints = {kept}"
+                )
+        if last not in self.grid.checkpoints:
+            raise ValueError(f"grid.checkpoints: must contain the last kept checkpoint, {last}")
+        if isinstance(self.model, NewModel) and self.task.max_length > self.model.architecture.positions:
+            raise ValueError(
+                f"task.max_length = {self.task.max_length} exceeds model.architecture.positions = "
+                f"{self.model.architecture.positions}; lower the one or raise the other"
+            )
+        pairs = self.task.train_pairs
+        for key, more in (("examples", self.prune.pairs_held_out), ("mean_examples", 0)):
+            if pairs is not None and (value := getattr(self.prune, key)) is not None and value + more > pairs:
+                also = f" with prune.held_out = {more}" if more else ""
+                raise ValueError(
+                    f"prune.{key} = {value}{also} exceeds task.train_pairs = {pairs}; at most {pairs - more} are left"
+                )
+        for sparsity in self.grid.sparsities:
+            if (steps := self.prune.steps_at(sparsity)) < max(1, self.prune.warmup_steps):
+                raise ValueError(
+                    f"prune: rise and hold leave {steps} steps at sparsity {sparsity}, but there must be at least one, "
+                    f"and warmup_steps = {self.prune.warmup_steps}; raise the former or lower the latter"
+                )
+        if pairs is not None and self.finetune.batch_size > pairs:
+            raise ValueError(f"finetune.batch_size = {self.finetune.batch_size} exceeds task.train_pairs = {pairs}")
+        self._entry_seeds_are_fresh()
+        self._is_portable()
+        self._model_fits_task()
+        self._ablated_heads_exist()
+        return self
+
+    def _entry_seeds_are_fresh(self) -> None:
+        """Runs of one seed share batches and noise: the core is of the grid's seeds, when it enters of others."""
+        if self.mechanism.entry is None:
+            return
+        early = self.grid.early.seeds if self.grid.early else []
+        for key, seeds in (("seeds", self.grid.seeds), ("curve_seeds", self.grid.curve_seeds), ("early.seeds", early)):
+            if shared := [seed for seed in self.mechanism.entry.seeds if seed in seeds]:
+                raise ValueError(
+                    f"mechanism.entry.seeds: {shared[0]} is in grid.{key}, too; give seeds that the grid does not have"
+                )
+
+    def _is_portable(self) -> None:
+        """Nothing that would round otherwise elsewhere is asked for together with portable arithmetic."""
+        if self.arithmetic == "native":
+            return
+        blocks = {"finetune": self.finetune, "model.pretraining": self.pretraining, "prune": self.prune}
+        asked = [("device", self.device, "cpu"), ("precision", self.precision, "float32")]
+        for name, block in blocks.items():
+            asked += [
+                (f"{name}.{key}", getattr(block, key), right)
+                for key, right in (("precision", "float32"), ("threads", 1))
+                if hasattr(block, key)
+            ]
+        for key, value, right in asked:
+            if value != right:
+                raise ValueError(
+                    f"{key} = {value!r} does not give the same bytes on every processor, as arithmetic = 'portable' "
+                    f"asks; set {key} = {right!r}, or arithmetic = 'native'"
+                )
+
+    def _ablated_heads_exist(self) -> None:
+        shape = self.model.architecture if isinstance(self.model, NewModel) else None
+        for name in (name for heads in self.analysis.ablation_sets for name in heads):
+            layer, head = map(int, name.split("."))
+            if shape and not (layer < shape.layers and head < shape.heads):
+                last = f"{shape.layers - 1}.{shape.heads - 1}"
+                raise ValueError(f"analysis.ablation_sets: no head {name!r}; the model has heads 0.0 to {last}")
+
+    def _model_fits_task(self) -> None:
+        if isinstance(self.model, NewModel) and not isinstance(self.task, GeneratedTask):
+            raise ValueError(
+                f"model.source = 'new' has no vocabulary for task {self.task.name}; new models learn generated tasks, "
+                "for files give model.source = 'pretrained'"
+            )
+        if isinstance(self.task, GeneratedTask):
+            lists = {"analysis": self.analysis.subsets} | {f"figures.{n}": f.subsets for n, f in self.figures}
+            for key, names in lists.items():
+                if unknown := [name for name in names or [] if name not in GENERATED_SUBSETS]:
+                    raise ValueError(
+                        f"{key}.subsets: no subset {unknown[0]!r}; there are {', '.join(GENERATED_SUBSETS)}"
+                    )
+
+    @property
+    def pretraining(self) -> Pretraining | None:
+        """What the study's own model is pre-trained by, if it is."""
+        return self.model.pretraining if isinstance(self.model, NewModel) else None
+
+    @property
+    def last_checkpoint(self) -> int:
+        return self.finetune.checkpoints[-1]
+
+
+def parse_study(values: dict, origin: str = "configuration") -> Study:
+    """Check `values` (a parsed configuration file). Raises ConfigError with one line per fault."""
+    return checked(Study, values, origin)
+
+
+def load_study(path: str | Path) -> Study:
+    """Read and check a YAML configuration file."""
+    return parse_study(read_values(path), str(path))

@@ -1,0 +1,12 @@
+"""Figure 2: the spread of subnetworks' accuracies on every evaluation subset, and of J and AUC, at both sparsities."""
+
+from heuristic_core.experiments.heuristic_core.figures.rows import shown
+from heuristic_core.experiments.heuristic_core.figures.spread import spread
+
+LETTERS = {"mnli": "ab", "qqp": "cd"}  # the paper's panels
+
+
+def draw(tables, settings, context):
+    """Rows: fine-tuning seeds. Columns: mid and high sparsity. Marks: one row per point and per segment."""
+    letters, subsets = LETTERS[context.counterpart.task], shown(settings, context)
+    return spread(tables, settings, context, subsets, families=False, letters=letters)

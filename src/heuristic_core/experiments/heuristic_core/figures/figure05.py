@@ -1,0 +1,44 @@
+"""Figure 5: how many heads occur in how many subnetworks of the two sparsities."""
+
+import pandas as pd
+from matplotlib.patches import Rectangle
+
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
+from heuristic_core.figures.heat import heat_map
+from heuristic_core.figures.panels import wrapped
+from heuristic_core.figures.text import percent, seed_label
+
+CORE = "#D55E00"  # the outline of the cell that holds the core
+
+
+def draw(tables, settings, context):
+    """A panel for each fine-tuning seed. Marks: one row per filled cell.
+
+    Raises ValueError where a head is kept by more subnetworks than there are.
+    """
+    core = some(tables["core"], "rows in table core")
+    heads = some(core[core["kind"] == "head"].dropna(subset=["mid", "high"]), "heads in table core")
+    if (heads["mid"] > heads["n_mid"]).any() or (heads["high"] > heads["n_high"]).any():
+        raise ValueError("a head is kept by more subnetworks than there are")
+    cells = heads.groupby(["ft_seed", "high", "mid", "n_high", "n_mid"]).size().rename("heads").reset_index()
+    seeds = ft_seeds(cells)
+    figure, axes = wrapped(settings, len(seeds), 3.6)
+    for ax, ft_seed in zip(axes, seeds, strict=True):
+        of_seed = cells[cells["ft_seed"] == ft_seed]
+        n_mid, n_high = of_seed[["n_mid", "n_high"]].iloc[0].astype(int)
+        grid = of_seed.pivot(index="high", columns="mid", values="heads").astype(float)
+        _panel(ax, grid.reindex(index=range(n_high + 1), columns=range(n_mid + 1)), largest=cells["heads"].max())
+        ax.set_title(f"{seed_label(ft_seed)}, {of_seed['heads'].sum()} heads", loc="left")
+        ax.set_xlabel(f"subnetworks at {percent(context.mid)} sparsity\nthat keep the head (of {n_mid})")
+        ax.set_ylabel(f"subnetworks at {percent(context.high)} sparsity\nthat keep the head (of {n_high})")
+    return figure, cells[["ft_seed", "high", "mid", "heads"]]
+
+
+def _panel(ax, grid: pd.DataFrame, largest: int) -> None:
+    """grid: heads by [high, mid] count, null where there are none."""
+    heat_map(ax, grid, largest)
+    ax.spines[["left", "bottom"]].set_visible(True)  # most cells are blank
+    high, mid = grid.index[-1], grid.columns[-1]
+    ax.add_patch(Rectangle((mid, high), 1, 1, fill=False, edgecolor=CORE, linewidth=1.8, clip_on=False, zorder=4))
+    # Above its cell, where no other cell can be beneath it.
+    ax.set_title("core" if grid.loc[high, mid] > 0 else "no core head", loc="right", color=CORE)

@@ -1,0 +1,99 @@
+"""Figure 6: effective size over fine-tuning, with the full model's accuracy."""
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.lines import Line2D
+
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import group_means
+from heuristic_core.experiments.heuristic_core.analysis.effective_size import state
+from heuristic_core.experiments.heuristic_core.figures.collapsed import collapses
+from heuristic_core.experiments.heuristic_core.figures.roles import COLOURS, ROLES
+from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some
+from heuristic_core.figures.lines import bands, handles, lines
+from heuristic_core.figures.panels import percent_axis, wrapped
+from heuristic_core.figures.roles import Role
+from heuristic_core.figures.text import seed_label
+from heuristic_core.tables.columns import ACCURACY, RUN, STEP, SUBSET
+
+SIZES = (*GROUPS, "mixed-1:1", "j", "auc")
+APART = 0.012  # of the range of steps: groups are set apart where their sizes are equal
+THIN = 0.8  # points; accuracies are the background of sizes
+ACCURACIES = {group: ROLES[group]._replace(marker="") for group in (*GROUPS, "j")}
+HOLLOW = {"linestyle": "", "marker": "o", "markerfacecolor": "white", "zorder": 4}
+FLOOR = {"color": "0.5", "linestyle": ":", "linewidth": 0.9}
+
+
+def draw(tables, settings, context):
+    """A panel for each fine-tuning seed, at the main margin of the study. Marks: one row per point of either axis.
+
+    `state` of a size is defined, undefined (the full model does not exceed the margin) or missing.
+    """
+    sizes = _sizes(tables["effective_size"], context.margin)
+    sizes = sizes.join(collapses(tables, context), on=["ft_seed", "step"])
+    trace = some(tables["finetune_accuracy"], "rows in table finetune_accuracy")
+    accuracies = group_means(trace[[*RUN, *STEP, *SUBSET, *ACCURACY]], shown(settings, context))
+    looks = {group: ROLES[group] for group in SIZES if group in set(sizes["group"])}
+    seeds = ft_seeds(sizes)
+    figure, axes = wrapped(settings, len(seeds), 2.9, sharex=True, sharey=True)
+    apart = APART * (accuracies["step"].max() - accuracies["step"].min())
+    for k, (ax, ft_seed) in enumerate(zip(axes, seeds, strict=True)):
+        right = ax.twinx()
+        sns.despine(ax=right, right=False)
+        of_seed = accuracies[accuracies["ft_seed"] == ft_seed]
+        lines(right, of_seed, "step", "accuracy", "group", ACCURACIES, linewidth=THIN)
+        percent_axis(right.yaxis, accuracies["accuracy"])
+        _size_lines(ax, sizes[sizes["ft_seed"] == ft_seed], looks, apart)
+        ax.set_zorder(right.get_zorder() + 1)  # sizes are drawn over accuracies
+        ax.patch.set_visible(False)
+        ax.set_title(seed_label(ft_seed), loc="left")
+        ax.set(xlabel="fine-tuning step", ylabel="effective size (%)")
+        ax.label_outer()
+        last = k % 2 == 1 or k == len(seeds) - 1
+        right.set_ylabel("full model: accuracy (%), J" if last else "")
+        right.tick_params(labelright=last)
+    _legends(figure, looks, len(context.curve_seeds), context.margin, hollow=(sizes["collapsed"] > 0.5).any())
+    values = accuracies.rename(columns={"accuracy": "value"}).assign(quantity="full_accuracy")
+    points = sizes.rename(columns={"effective_size": "value"}).assign(quantity="effective_size")
+    columns = ["ft_seed", "quantity", "group", "step", "value", "sd", "n_seeds", "floor", "state", "reason"]
+    return figure, pd.concat([points, values]).reindex(columns=[*columns, "collapsed"])
+
+
+def _sizes(table: pd.DataFrame, margin: float) -> pd.DataFrame:
+    """The summaries over pruning seeds, thresholded per seed at the main margin, each with its state."""
+    paper = (table["criterion"] == "accuracy") & (table["threshold"] == margin) & (table["order"] == "per-seed")
+    rows = table[paper & table["seed"].isna() & table["group"].isin(SIZES)]
+    rows = some(rows, f"summaries of order per-seed at a margin of {margin} points in table effective_size")
+    return rows.assign(state=state(rows)).sort_values("step", kind="stable")
+
+
+def _size_lines(ax, sizes: pd.DataFrame, looks: dict[str, Role], apart: float) -> None:
+    """Lines that break where a size is null; crosses on the axis where it is undefined; the floor of the grid."""
+    for floor in sizes["floor"].dropna().unique():
+        ax.axhline(floor, **FLOOR)
+    place = {group: (k - (len(looks) - 1) / 2) * apart for k, group in enumerate(looks)}
+    size, sd = sizes["effective_size"], sizes["sd"]
+    sizes = sizes.assign(x=sizes["step"] + sizes["group"].map(place), low=size - sd, high=size + sd)
+    bands(ax, sizes, "x", "group", looks, alpha=0.15)
+    lines(ax, sizes, "x", "effective_size", "group", looks)
+    # A band has no width at a point between two breaks; its whisker stays.
+    ax.vlines("x", "low", "high", colors=sizes["group"].map(COLOURS), linewidth=0.8, data=sizes)
+    # Collapsed subnetworks are not faithful: where most are, a size says little.
+    for group, of_group in sizes[sizes["collapsed"] > 0.5].groupby("group"):
+        look = {"color": COLOURS[group], "marker": looks[group].marker}
+        ax.plot("x", "effective_size", **HOLLOW | look, data=of_group)
+    crosses = sizes[sizes["state"] == "undefined"].assign(y=0)
+    ax.scatter("x", "y", c=crosses["group"].map(COLOURS), marker="x", s=25, linewidth=1.2, zorder=3, data=crosses)
+    percent_axis(ax.yaxis)
+
+
+def _legends(figure, looks: dict[str, Role], seeds: int, margin: float, hollow: bool) -> None:
+    undefined = f"undefined: full model not clearly above {margin:g} %"
+    crosses = Line2D([], [], color="0.3", marker="x", markeredgewidth=1.2, linestyle="", label=undefined)
+    sizes = [*handles(looks), crosses, Line2D([], [], **FLOOR, label="floor of the grid")]
+    if hollow:
+        sizes += [Line2D([], [], color="0.3", **HOLLOW, label="most subnetworks collapsed")]
+    title = f"effective size (left axis), margin {margin:g} points, mean ± sd of {seeds} pruning seeds"
+    figure.legend(handles=sizes, loc="outside upper left", ncols=4, title=title, alignment="left")
+    accuracies = handles({group: look for group, look in ACCURACIES.items() if group in looks}, linewidth=THIN)
+    title = "full model: accuracy and J (right axis)"
+    figure.legend(handles=accuracies, loc="outside lower left", ncols=4, title=title, alignment="left")

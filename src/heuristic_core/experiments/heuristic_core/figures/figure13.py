@@ -1,0 +1,69 @@
+"""Figure 13: how many subnetworks keep each head, at both sparsities."""
+
+import pandas as pd
+
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
+from heuristic_core.figures.heat import heat_map
+from heuristic_core.figures.panels import panels
+from heuristic_core.figures.text import bracket, number, percent, seed_label
+
+SEEDS = ("shared", "disjoint")  # how pruning seeds are divided between the sparsities, see table "rank_correlation"
+
+
+def draw(tables, settings, context):
+    """Rows: fine-tuning seeds. Columns: mid and high sparsity. Marks: one row per cell, with the row's rhos."""
+    frequency = tables["head_frequency"]
+    heads = frequency[(frequency["step"] == context.last) & (frequency["kind"] == "head")]
+    cells = {
+        s: some(heads[heads["sparsity"] == s], f"heads at step {context.last}, sparsity {s:g}")
+        for s in (context.mid, context.high)
+    }
+    seeds = ft_seeds(heads)
+    marks = pd.concat(cells.values())
+    layers, largest = marks["layer"].max() + 1, marks["n"].max()
+    figure, axes = panels(settings, len(seeds), 2, len(seeds) * (0.54 + _map_height(settings, marks)) + 0.35)
+    correlations = tables["rank_correlation"]
+    correlations = correlations[correlations["step"] == context.last].drop_duplicates(["ft_seed", "seeds"])
+    correlations = correlations.set_index(["seeds", "ft_seed"])[["rho", "low", "high", "p"]]
+    shared, disjoint = (correlations[correlations.index.get_level_values(0) == k].droplevel(0) for k in SEEDS)
+    for row, ft_seed in zip(axes, seeds, strict=True):
+        for ax, (sparsity, cell) in zip(row, cells.items(), strict=True):
+            of_panel = cell[cell["ft_seed"] == ft_seed]
+            grid = of_panel.pivot(index="layer", columns="head", values="count").astype(float)
+            mesh = heat_map(ax, grid.reindex(range(layers)), largest)
+            ax.set_title(f"{percent(sparsity)} sparsity", loc="left")
+            ax.label_outer()
+        lines = [f"{seed_label(ft_seed)}: Spearman's {_correlation(shared, ft_seed)}{_p_value(shared, ft_seed)}"]
+        if ft_seed in disjoint.index:
+            lines.append(f"disjoint halves of the pruning seeds: {_correlation(disjoint, ft_seed)}")
+        row[0].set_title("\n".join([*lines, row[0].get_title(loc="left")]), loc="left")
+    bar = figure.colorbar(mesh, ax=axes, fraction=0.03, pad=0.02, aspect=30)
+    least = marks["n"].min()  # fewer where runs failed
+    bar.set_label(f"subnetworks that keep the head (of {largest if least == largest else f'{least} to {largest}'})")
+    bar.outline.set_visible(False)
+    disjoint = disjoint.drop(columns="p").add_suffix("_disjoint")
+    marks = marks.join(shared, on="ft_seed").join(disjoint, on="ft_seed")
+    columns = ["ft_seed", "step", "sparsity", "name", "layer", "head", "count", "n"]
+    return figure, marks[[*columns, *shared.columns, *disjoint.columns]]
+
+
+def _map_height(settings, heads: pd.DataFrame) -> float:
+    """Inches that a map takes when its cells are square and two maps are side by side."""
+    return (settings.width - 1.1) / 2 * (heads["layer"].max() + 1) / (heads["head"].max() + 1)
+
+
+def _correlation(correlations: pd.DataFrame, ft_seed: int) -> str:
+    """Spearman's rho with its interval as it is written in a title."""
+    if ft_seed not in correlations.index or pd.isna(rho := correlations.loc[ft_seed, "rho"]):
+        return "ρ undefined"
+    return f"ρ = {number(rho, 2)}{bracket(*correlations.loc[ft_seed, ['low', 'high']], digits=2)}"
+
+
+def _p_value(correlations: pd.DataFrame, ft_seed: int) -> str:
+    """The p-value after rho, powers of ten in full; empty where there is none."""
+    if ft_seed not in correlations.index or pd.isna(p := correlations.loc[ft_seed, "p"]):
+        return ""
+    if p >= 0.001:
+        return f", p = {p:.2g}"
+    mantissa, exponent = f"{p:.0e}".split("e")
+    return rf", p = {mantissa}·10$^{{{int(exponent)}}}$"

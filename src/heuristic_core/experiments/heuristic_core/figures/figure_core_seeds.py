@@ -1,0 +1,43 @@
+"""How many heads all subnetworks share, against how many subnetworks there are: does the core settle?"""
+
+import pandas as pd
+
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
+from heuristic_core.figures.lines import bands, handles, lines
+from heuristic_core.figures.panels import wrapped
+from heuristic_core.figures.roles import Role
+from heuristic_core.figures.text import seed_label
+
+# Okabe and Ito's palette, without the colours of groups of subsets.
+SETS = {
+    "high": Role("high sparsity", "#56B4E9", "v"),
+    "mid": Role("mid sparsity", "#E69F00", "o"),
+    "mid+high": Role("both (core)", "black", "D"),
+}
+BY_CHANCE = {name: Role("", role.colour, line="--") for name, role in SETS.items()}
+COLUMNS = ["ft_seed", "set", "seeds", "heads", "sd", "expected", "choices"]
+
+
+def draw(tables, settings, context):
+    """A panel for each fine-tuning seed. Marks: one row per point."""
+    points = some(tables["core_seeds"], "rows in table core_seeds").sort_values(["ft_seed", "set", "seeds"])
+    seeds = ft_seeds(points)
+    figure, axes = wrapped(settings, len(seeds), 2.6, sharex=True, sharey=True)
+    for ax, ft_seed in zip(axes, seeds, strict=True):
+        _panel(ax, points[points["ft_seed"] == ft_seed])
+        ax.set_title(seed_label(ft_seed), loc="left")
+        ax.set(xlabel="pruning seeds whose subnetworks are compared", ylabel="heads kept by all of them")
+        ax.label_outer()
+    axes[0].set_ylim(bottom=0)
+    for axis in (axes[0].xaxis, axes[0].yaxis):
+        axis.get_major_locator().set_params(integer=True)
+    title = "mean over choices of seeds, band: standard deviation over choices; dashed: heads permuted within layers"
+    figure.legend(handles=handles(SETS), loc="outside upper center", ncols=len(SETS), title=title)
+    return figure, points[COLUMNS]
+
+
+def _panel(ax, points: pd.DataFrame) -> None:
+    ends = points.assign(low=points["heads"] - points["sd"], high=points["heads"] + points["sd"])
+    bands(ax, ends, "seeds", "set", SETS)
+    lines(ax, points, "seeds", "heads", "set", SETS)
+    lines(ax, points, "seeds", "expected", "set", BY_CHANCE, linewidth=0.9)

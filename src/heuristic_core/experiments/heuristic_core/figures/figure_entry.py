@@ -1,0 +1,58 @@
+"""When heads enter subnetworks over fine-tuning: how often they are kept, with the full model's OOD accuracy."""
+
+import pandas as pd
+
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import OOD
+from heuristic_core.experiments.heuristic_core.analysis.entry import CORE, COUNTER, OFTEN, OTHER, percents
+from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, groups_alone, means, some
+from heuristic_core.figures.lines import handles, lines
+from heuristic_core.figures.panels import percent_axis, wrapped
+from heuristic_core.figures.roles import Role
+from heuristic_core.figures.text import percent, seed_label
+
+LOOKS = {
+    OTHER: Role("other heads", "0.6", "s", ":"),
+    COUNTER: Role("counter-heuristic heads", "#E69F00", "v", "-."),
+    CORE: Role("core heads", "black", "D", "-"),
+}
+THIN = {group: look._replace(marker="", line="-") for group, look in LOOKS.items()}
+MODEL = {OOD: ROLES[OOD]._replace(label="full model's OOD accuracy", marker="")}
+GUIDE = {"color": "0.8", "linewidth": 0.8, "zorder": 0}
+COLUMNS = ["ft_seed", "step", "group", "name", "percent", "n"]
+
+
+def draw(tables, settings, context):
+    """A panel for each fine-tuning seed. Marks: one row per point; name is null for means of groups and for OOD."""
+    groups_alone(settings)
+    heads = some(tables["entry_frequency"], "rows in table entry_frequency")
+    heads = heads.assign(percent=percents(heads)).sort_values(["group", "component", "step"])
+    whole = heads.groupby(["ft_seed", "step", "group"])["percent"].agg(percent="mean", n="size").reset_index()
+    trace = tables["finetune_accuracy"]
+    trace = trace[trace["subset"].notna() & (trace["group"] == OOD)]
+    if context.subsets:
+        trace = trace[trace["subset"].isin(list(context.subsets))]
+    trace = means(trace, ["ft_seed", "step", "group"]).rename(columns={"accuracy": "percent", "subsets": "n"})
+    points, seeds = pd.concat([heads, whole, trace], ignore_index=True), ft_seeds(heads)
+    points = points[points["ft_seed"].isin(seeds)]
+    figure, axes = wrapped(settings, len(seeds), 2.9, sharex=True, sharey=True)
+    for ax, ft_seed in zip(axes, seeds, strict=True):
+        _panel(ax, points[points["ft_seed"] == ft_seed])
+        ax.set_title(seed_label(ft_seed), loc="left")
+        ax.set(
+            xlabel="fine-tuning step", ylabel=f"subnetworks at {percent(context.mid)} sparsity\nthat keep a head (%)"
+        )
+        ax.label_outer()
+    looks = {group: look for group, look in LOOKS.items() if (heads["group"] == group).any()}
+    title = f"thin: single heads, bold: means; grey line: {OFTEN:g} %, from which a head has entered"
+    figure.legend(handles=handles(looks | MODEL), loc="outside upper center", ncols=len(looks) + 1, title=title)
+    return figure, points[COLUMNS]
+
+
+def _panel(ax, points: pd.DataFrame) -> None:
+    ax.axhline(OFTEN, **GUIDE)
+    single, whole = points[points["name"].notna()], points[points["name"].isna()]
+    lines(ax, single, "step", "percent", "group", THIN, unit="name", linewidth=0.5, alpha=0.6)
+    lines(ax, whole, "step", "percent", "group", LOOKS, linewidth=2)
+    lines(ax, whole, "step", "percent", "group", MODEL, linewidth=1.2)
+    percent_axis(ax.yaxis)

@@ -1,0 +1,95 @@
+"""From a subnetwork that follows the heuristic to one that generalises, component by component."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import ENTAILMENT, ID, LABELS, OOD, J
+from heuristic_core.experiments.heuristic_core.analysis.interpolation import HEURISTIC, PATH, WITH, WITHOUT
+from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
+from heuristic_core.figures.lines import bands, handles, lines
+from heuristic_core.figures.panels import panels, percent_axis
+from heuristic_core.figures.roles import Role
+from heuristic_core.figures.text import seed_label, told
+
+SHOWN = {group: ROLES[group] for group in (ENTAILMENT, ID, OOD, J)}
+# Okabe and Ito's palette, without the colours of groups of subsets.
+SINGLE = {WITH: Role("H with it", "#E69F00", "^", ""), WITHOUT: Role("M without it", "#56B4E9", "v", "")}
+BESIDE = 0.14  # of the distance between components, from the middle to either mark
+MARKS = [
+    "ft_seed",
+    "measure",
+    "heuristic",
+    "generalising",
+    "role",
+    "place",
+    "name",
+    "added",
+    "group",
+    "n",
+    "accuracy",
+    "low",
+]
+MARKS += ["high", "against", "change", "change_low", "change_high", "reason"]
+
+
+def draw(tables, settings, context):
+    """Rows: fine-tuning seeds. Left: the greedy path from H to M. Right: single components, change in the measure
+    that H, M and steps are chosen by: J, or OOD accuracy of a study without J.
+
+    Marks: one row per point.
+    """
+    rows = some(tables["interpolation"], "rows in table interpolation")
+    seeds = ft_seeds(rows)
+    figure, axes = panels(settings, len(seeds), 2, 2.6 * len(seeds) + 0.5, width_ratios=(3, 2))
+    rows = rows[rows["subset"].isna() & rows["family"].isna()]
+    for (left, right), seed in zip(axes, seeds, strict=True):
+        of_seed = rows[rows["ft_seed"] == seed]
+        first = of_seed.iloc[0]
+        left.set_title(_title(seed, first), loc="left")
+        if pd.notna(first["reason"]):
+            told(left, first["reason"])
+            right.remove()
+            continue
+        _path(left, of_seed)
+        _singles(right, of_seed[of_seed["role"].isin(SINGLE) & (of_seed["group"] == first["measure"])])
+    figure.legend(handles=[*handles(SHOWN), *handles(SINGLE)], loc="outside upper center", ncols=3)
+    return figure, rows.loc[rows["group"].isin(SHOWN) | rows["group"].isna(), MARKS]
+
+
+def _title(seed: int, row: pd.Series) -> str:
+    if pd.isna(row["heuristic"]):
+        return seed_label(seed)
+    chosen_by = LABELS[row["measure"]]
+    return f"{seed_label(seed)}: from H (pruning seed {row['heuristic']}) to M ({row['generalising']}), by {chosen_by}"
+
+
+def _path(ax: Axes, rows: pd.DataFrame) -> None:
+    """Values along the path, H first; its last step is M."""
+    steps = rows[rows["role"].isin((HEURISTIC, PATH))].sort_values("place", kind="stable")
+    steps = steps.assign(place=steps["place"].astype(float))
+    bands(ax, steps, "place", "group", SHOWN)
+    lines(ax, steps, "place", "accuracy", "group", SHOWN)
+    ticks = steps.drop_duplicates("place")
+    labels = [
+        "H" if one.role == HEURISTIC else f"{'+' if one.added else '−'} {one.name}"
+        for one in ticks.itertuples(index=False)
+    ]
+    labels[-1] += " = M"
+    ax.set_xticks(ticks["place"], labels, rotation=90)
+    percent_axis(ax.yaxis, steps["low"])
+    ax.set(xlabel="", ylabel="accuracy (%), J (points)")
+
+
+def _singles(ax: Axes, rows: pd.DataFrame) -> None:
+    """Changes by single components that M has and H lacks, those that raise H most first."""
+    order = rows[rows["role"] == WITH].sort_values("change", ascending=False, kind="stable")["name"].tolist()
+    label = "OOD accuracy" if rows["measure"].iloc[0] == OOD else LABELS[J]
+    ax.axhline(0, color="0.6", linewidth=0.6)
+    for (role, look), side in zip(SINGLE.items(), (-BESIDE, BESIDE), strict=True):
+        of_role = rows[rows["role"] == role].set_index("name").loc[order]
+        ends = (of_role["change"] - of_role["change_low"], of_role["change_high"] - of_role["change"])
+        places = [k + side for k in range(len(order))]
+        ax.errorbar(places, of_role["change"], ends, fmt=look.marker, color=look.colour, linewidth=0.9)
+    ax.set_xticks(range(len(order)), order, rotation=90)
+    ax.set(xlabel="component of M that H lacks", ylabel=f"change in {label} (points)")

@@ -1,0 +1,95 @@
+"""What sets of later heads restore of the full model while the core is ablated, and transmit of the ablation."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import J
+from heuristic_core.experiments.heuristic_core.analysis.contrasts import ACCURACY
+from heuristic_core.experiments.heuristic_core.analysis.mediation import (
+    ALL,
+    COUNTER,
+    DIRECTIONS,
+    LAYER,
+    LEARNED,
+    RANDOM,
+)
+from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
+from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, groups_alone, some
+from heuristic_core.figures.panels import panels
+from heuristic_core.figures.roles import Role
+from heuristic_core.figures.text import seed_label
+
+MEASURED = (*GROUPS, J)
+# Okabe and Ito's palette, without the colours of groups of subsets.
+LOOKS = {
+    RANDOM: Role("as many random heads of the same layers", "0.6", "o"),
+    COUNTER: Role("counter-heuristic heads", "#CC79A7", "D"),
+    ALL: Role("all later heads", "black", "s"),
+}
+LAYERS = Role("later heads of layer {}", "#56B4E9")
+COST = Role("what ablating the core costs: full minus ablated", "0.9")
+NONE = "no later heads of a core"
+WIDTH = 0.8  # of the marks of one group, groups being 1 apart
+COLUMNS = ["ft_seed", "direction", "group", "set", "role", "size", "n", "full", "ablated", "patched"]
+COLUMNS += [f"{name}{end}" for name in ("points", "share") for end in ("", "_low", "_high")]
+
+
+def draw(tables, settings, context):
+    """Rows: fine-tuning seeds; columns: directions. Marks: one row per mark, in points of accuracy or J.
+
+    A seed whose core is empty, or in the last layer, has no marks.
+    """
+    groups_alone(settings)
+    rows = tables["mediation"]
+    rows = rows[(rows["core"] == LEARNED) & (rows["measure"] == ACCURACY) & rows["role"].isin([*LOOKS, LAYER])]
+    rows = rows[rows["subset"].isna() & rows["family"].isna() & rows["group"].isin(MEASURED)]
+    seeds = ft_seeds(some(tables["core"], "rows in table core"))
+    figure, axes = panels(settings, len(seeds), len(DIRECTIONS), 2.3 * len(seeds) + 0.9, sharex=True, sharey=True)
+    groups = [group for group in MEASURED if (rows["group"] == group).any()]
+    for row, ft_seed in zip(axes, seeds, strict=True):
+        for ax, direction in zip(row, DIRECTIONS, strict=True):
+            own = rows[(rows["ft_seed"] == ft_seed) & (rows["direction"] == direction)]
+            _panel(ax, own, groups if len(own) else [])
+            ax.set_title(f"{seed_label(ft_seed)}: {direction if len(own) else NONE}", loc="left")
+            ax.set(ylabel="points")
+            ax.set_xticks(range(len(groups)), [ROLES[group].label for group in groups])
+            ax.label_outer()
+    figure.legend(handles=_handles(rows), loc="outside upper center", ncols=2)
+    return figure, rows[COLUMNS]
+
+
+def _panel(ax: Axes, rows: pd.DataFrame, groups: list[str]) -> None:
+    ax.axhline(0, color="0.5", linewidth=0.6)
+    sets = rows[rows["role"] != RANDOM]["set"].drop_duplicates().tolist()
+    offsets = WIDTH * (np.arange(len(sets) + 1) - len(sets) / 2) / (len(sets) + 1)
+    places = dict(zip([*sets, RANDOM], offsets, strict=True))
+    for k, group in enumerate(groups):
+        own = rows[rows["group"] == group]
+        cost = (own["full"] - own["ablated"]).iloc[0]
+        ax.bar(k, cost, WIDTH, color=COST.colour, zorder=0)
+        random = own[own["role"] == RANDOM]["points"]
+        ax.scatter(np.full(len(random), k + places[RANDOM]), random, 8, LOOKS[RANDOM].colour, linewidths=0, alpha=0.7)
+        for name, one in own[own["role"] != RANDOM].groupby("set", sort=False):
+            look, x = _look(one["role"].iloc[0], name), k + places[name]
+            ax.vlines(x, one["points_low"], one["points_high"], look.colour, linewidth=1)
+            size = 4 if look.label else 5.5
+            ax.plot(x, one["points"].iloc[0], marker=look.marker, color=look.colour, markersize=size)
+
+
+def _look(role: str, name: str) -> Role:
+    """The look of a set; of a layer, its number is the mark."""
+    return LAYERS._replace(marker=f"${name.split()[-1]}$", label="") if role == LAYER else LOOKS[role]
+
+
+def _handles(rows: pd.DataFrame) -> list:
+    found = [Patch(color=COST.colour, label=COST.label)]
+    if (rows["role"] == LAYER).any():
+        mark = {"marker": "$1$", "label": "later heads of layer 1, 2, ...", "markersize": 5.5}
+        found.append(Line2D([], [], linestyle="", color=LAYERS.colour, **mark))
+    for role, look in LOOKS.items():
+        if (rows["role"] == role).any():
+            found.append(Line2D([], [], linestyle="", color=look.colour, marker=look.marker, label=look.label))
+    return found

@@ -1,0 +1,126 @@
+"""The graph of direct effects: which later heads core heads act on, by queries, keys or values, for OOD against ID."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import FancyArrowPatch
+
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, OOD
+from heuristic_core.experiments.heuristic_core.analysis.contrasts import LOG_ODDS
+from heuristic_core.experiments.heuristic_core.analysis.path_effects import CORE, LOGITS, TOTAL
+from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, groups_alone, some
+from heuristic_core.figures.panels import panels
+from heuristic_core.figures.roles import Role
+from heuristic_core.figures.style import SMALL
+from heuristic_core.figures.text import number, seed_label, signed
+
+# Okabe and Ito's palette, without the colours of groups of subsets.
+PARTS = {
+    "query": Role("queries", "#56B4E9"),
+    "key": Role("keys", "#E69F00"),
+    "value": Role("values", "#CC79A7"),
+    LOGITS: Role("logits", "black"),
+}
+BENDS = {"query": -0.12, "key": 0.12, "value": 0.0, LOGITS: 0.0}
+GROUND = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.3}  # under text that edges may cross
+DRAWN, LABELLED = 16, 6  # strongest edges of a panel, and of these those whose share is written
+LEVEL, PALE = 0.05, 0.3
+WIDEST, THINNEST = 7.0, 0.5  # points, of a share of 100 % and of the smallest
+COLUMNS = ["ft_seed", "group", "sender", "receiver", "part", "n", "effect", "effect_low", "effect_high", "random", "p"]
+ADDED = ["total", "share", "drawn", "differs"]
+COLUMNS += ["q", "beyond", *ADDED]
+
+
+def draw(tables, settings, context):
+    """Rows: fine-tuning seeds; columns: OOD and ID. Marks: one row per edge that there could be; drawn: whether it is.
+
+    share: of the change of mean log odds that replacing the whole core makes (total). Drawn are the strongest edges, in
+    full colour those whose effect is other than random senders' mean, and beyond each of them (differs).
+    """
+    groups_alone(settings)
+    heads, rows = some(tables["core"], "rows in table core"), _of_means(tables["paths"])
+    found = [_edges(of_group) for _, of_group in rows.groupby(["ft_seed", "group"], sort=False)]
+    edges = pd.concat(found) if found else rows.assign(**dict.fromkeys(ADDED))
+    seeds = ft_seeds(heads)
+    figure, axes = panels(settings, len(seeds), 2, 3.0 * len(seeds) + 0.4)
+    for row, ft_seed in zip(axes, seeds, strict=True):
+        of_seed = heads[(heads["ft_seed"] == ft_seed) & heads["head"].notna()]
+        for ax, group in zip(row, (OOD, ID), strict=True):
+            own = edges[(edges["ft_seed"] == ft_seed) & (edges["group"] == group)]
+            _panel(ax, own, of_seed)
+            ax.set_title(f"{seed_label(ft_seed)}: {_said(group, own)}", loc="left")
+    handles = [Line2D([], [], color=look.colour, linewidth=2.5, label=look.label) for look in PARTS.values()]
+    handles += [Line2D([], [], color="0.4", linestyle=":", linewidth=2.5, label="against the total effect")]
+    handles += [Line2D([], [], color="0.4", alpha=PALE, linewidth=2.5, label="not told from random senders")]
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
+    return figure, edges[COLUMNS]
+
+
+def _of_means(table: pd.DataFrame) -> pd.DataFrame:
+    """Changes of log odds where component means take the place of core heads."""
+    rows = table[(table["donor"] == "mean") & (table["role"] == CORE) & (table["measure"] == LOG_ODDS)]
+    return rows[rows["group"].isin([OOD, ID]) & rows["subset"].isna()]
+
+
+def _edges(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of one run and group, the edges from single core heads, with what the whole core does."""
+    whole = rows[rows["receiver"] == TOTAL]
+    whole = whole[whole["sender"] == CORE] if (whole["sender"] == CORE).any() else whole
+    total = whole.iloc[0]
+    edges = rows[(rows["receiver"] != TOTAL) & ((rows["sender"] != CORE) | (rows["sender"].nunique() == 1))]
+    clear = total["effect_low"] > 0 or total["effect_high"] < 0
+    share = edges["effect"] / total["effect"] if clear else np.nan
+    edges = edges.assign(total=total["effect"], share=share, part=edges["part"].fillna(LOGITS))
+    strongest = edges["share"].abs().dropna().sort_values(ascending=False, kind="stable").index[:DRAWN]
+    differs = (edges["q"].fillna(edges["p"]) < LEVEL) & edges["beyond"].fillna(False).astype(bool)
+    return edges.assign(drawn=edges.index.isin(strongest), differs=differs)
+
+
+def _said(group: str, edges: pd.DataFrame) -> str:
+    """What a panel shows, for its title."""
+    if edges.empty:
+        return "no core head"
+    total = f"{ROLES[group].label}, the core's total {signed(edges['total'].iloc[0], 2)} nats"
+    return total if edges["share"].notna().any() else f"{total}, not clear of 0"
+
+
+def _panel(ax: Axes, edges: pd.DataFrame, of_seed: pd.DataFrame) -> None:
+    """of_seed: the heads of table "core" of one run."""
+    layers, heads = (int(of_seed[axis].max()) + 1 for axis in ("layer", "head"))
+    places = {head.name: (int(head.layer), -int(head.head)) for head in of_seed.itertuples(index=False)}
+    core = set(of_seed.loc[of_seed["in_core"].astype(bool), "name"])
+    places[LOGITS] = (layers, -(heads - 1) / 2)
+    drawn = edges[edges["drawn"].astype(bool)].sort_values("share", key=lambda share: -share.abs(), kind="stable")
+    for edge in drawn[::-1].itertuples():
+        look = PARTS[edge.part]
+        arrow = FancyArrowPatch(
+            places[edge.sender],
+            places[edge.receiver],
+            connectionstyle=f"arc3,rad={BENDS[edge.part]}",
+            arrowstyle="-",
+            linewidth=THINNEST + (WIDEST - THINNEST) * min(abs(edge.share), 1),
+            color=look.colour,
+            linestyle="-" if edge.share > 0 else ":",
+            alpha=1 if edge.differs else PALE,
+            zorder=1,
+        )
+        ax.add_patch(arrow)
+    for receiver, own in drawn[:LABELLED].groupby("receiver", sort=False):
+        x, y = places[receiver]
+        said = ", ".join(number(100 * share, 0) for share in own["share"])
+        ax.text(x + 0.17, y, f"{said} %", fontsize=SMALL, va="center", zorder=4, bbox=GROUND)
+    seen = {*drawn["receiver"], *drawn["sender"]}
+    size = 220 if heads <= 8 else 60
+    for name, (x, y) in places.items():
+        edge = "black" if name in core else "0.7"
+        ax.scatter(x, y, size * (0.35 if heads > 8 and name not in seen else 1), "white", edgecolors=edge, zorder=2)
+        if heads <= 8 or name in seen:
+            ax.text(x, y, "" if name == LOGITS else name, fontsize=SMALL, ha="center", va="center", zorder=3)
+    ax.text(layers, places[LOGITS][1] - 0.75, LOGITS, fontsize=SMALL, ha="center", va="center")
+    ax.set(xlim=(-0.4, layers + 0.6), ylim=(-heads + 0.3, 0.6))
+    ax.set_xticks(range(layers), [f"layer {layer}" for layer in range(layers)])
+    ax.set_yticks([])
+    ax.spines[["left", "bottom"]].set_visible(False)
+    ax.tick_params(length=0)

@@ -1,0 +1,62 @@
+"""When, in pre-training, heads come to attend to the repeated word, and masked words are restored from it."""
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+
+from heuristic_core.experiments.heuristic_core.figures.rows import some
+from heuristic_core.figures.lines import handles, lines
+from heuristic_core.figures.panels import panels, percent_axis, spread_out
+from heuristic_core.figures.roles import Role
+from heuristic_core.figures.style import SMALL
+
+NAMED = 8  # heads that are named, those with the largest shares at the end
+RESTORED = {
+    "copied": Role("in the other sentence, too", "black"),
+    "other": Role("in one sentence alone", "black", line="--"),
+}
+
+
+def draw(tables, settings, context):
+    """Left a line for each head, right one for each kind of masked word. Marks: one row per point, name or kind."""
+    attention = some(tables["pretraining_attention"], "rows in table pretraining_attention")
+    repeated = attention[attention["category"] == "repeated"].sort_values(["component", "pretraining_step"])
+    repeated = repeated.assign(percent=100 * repeated["share"])
+    trace = some(tables["pretraining_trace"], "rows in table pretraining_trace").sort_values(
+        "pretraining_step", kind="stable"
+    )
+    restored = trace.melt("pretraining_step", list(RESTORED), var_name="name", value_name="percent")
+    figure, axes = panels(settings, 1, 2, 2.8)
+    _heads(axes[0, 0], repeated)
+    _restored(axes[0, 1], restored)
+    for ax in axes.flat:
+        ax.set_xlabel("pre-training step")
+    shares = repeated[["pretraining_step", "name", "percent"]]
+    marks = {"attention to the repeated word": shares, "masked words restored": restored}
+    return figure, pd.concat([rows.assign(what=what) for what, rows in marks.items()], ignore_index=True)
+
+
+def _heads(ax: Axes, repeated: pd.DataFrame) -> None:
+    """Heads of one layer share a colour."""
+    layers = sorted(repeated["layer"].unique())
+    colours = sns.color_palette("viridis", as_cmap=True)(np.linspace(0, 0.85, len(layers)))
+    looks = {layer: Role(f"layer {layer}", tuple(colour)) for layer, colour in zip(layers, colours, strict=True)}
+    lines(ax, repeated, "pretraining_step", "percent", "layer", looks, unit="name", linewidth=1)
+    named = repeated.drop_duplicates("name", keep="last").nlargest(NAMED, "percent")
+    top = 1.4 * repeated["percent"].max()  # room for the legend
+    ax.set_ylim(0, top)
+    for head, height in zip(named.itertuples(), spread_out(named["percent"], top / 28, top), strict=True):
+        where = {"textcoords": ax.get_yaxis_transform(), "va": "center", "fontsize": SMALL, "annotation_clip": False}
+        ax.annotate(head.name, (0, 0), (1.01, height), color=looks[head.layer].colour, **where)
+    ax.legend(handles=handles(looks, linewidth=1), loc="upper left", ncols=2)
+    ax.set_ylabel("attention to the repeated word (%)")
+    ax.set_title("every head", loc="left")
+
+
+def _restored(ax: Axes, restored: pd.DataFrame) -> None:
+    lines(ax, restored, "pretraining_step", "percent", "name", RESTORED)
+    percent_axis(ax.yaxis)
+    ax.legend(handles=handles(RESTORED), loc="upper left")
+    ax.set_ylabel("restored (%)")
+    ax.set_title("masked words, held out", loc="left")

@@ -1,0 +1,50 @@
+"""What ablating the core costs, against settings in which studies differ."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from heuristic_core.experiments.heuristic_core.analysis.sweep import GROUPS, sweep
+from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
+from heuristic_core.figures.lines import handles, lines
+from heuristic_core.figures.panels import panels
+from heuristic_core.figures.roles import Role
+
+LOOKS = {
+    # Okabe and Ito's palette, without the colours of groups of subsets; what there is to lose is a limit, no result.
+    "full": Role("all that there is to lose", "0.6", line=":"),
+    "random": Role("random sets of the same layers, mean", "#E69F00", "s", "--"),
+    "change": Role("without the core", "black", "o"),
+}
+
+
+def draw(tables, settings, studies):
+    """Rows: settings; columns: groups of subsets. Marks: the rows of `analysis.sweep`.
+
+    tables: "ablations" of every study. studies: their values on every axis, by name. Lines are means over fine-tuning
+    seeds, points the seeds, with the interval of the change.
+    """
+    rows = sweep(tables, studies)
+    swept = rows["axis"].unique()
+    height = 1.9 * len(swept) + 0.4
+    figure, axes = panels(settings, len(swept), len(GROUPS), height, sharey=True, sharex="row")
+    for line, axis in zip(axes, swept, strict=True):
+        of_axis = rows[rows["axis"] == axis]
+        for ax, group in zip(line, GROUPS, strict=True):
+            _panel(ax, of_axis[of_axis["group"] == group])
+            ax.set_title(ROLES[group].label, loc="left")
+            ax.set_xlabel(axis)
+        line[0].set_ylabel("change (points)")
+    figure.legend(handles=handles(LOOKS), loc="outside upper center", ncols=len(LOOKS))
+    return figure, rows
+
+
+def _panel(ax: Axes, rows: pd.DataFrame) -> None:
+    ax.axhline(0, color="0.8", linewidth=0.6, zorder=0)
+    values = rows.assign(full=-rows["full"])
+    means = values.groupby("value")[[*LOOKS]].mean().reset_index()
+    plain = {name: look._replace(marker="") for name, look in LOOKS.items()}
+    lines(ax, means.melt("value", var_name="kind", value_name="points"), "value", "points", "kind", plain)
+    known = rows.dropna(subset="change")
+    for name in ("random", "change"):
+        ax.plot(known["value"], known[name], LOOKS[name].marker, color=LOOKS[name].colour, markersize=3)
+    ax.vlines(known["value"], known["low"], known["high"], color=LOOKS["change"].colour, linewidth=0.8)

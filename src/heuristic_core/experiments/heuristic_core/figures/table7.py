@@ -1,0 +1,13 @@
+"""Table 7: subnetworks of both sparsities, group by group."""
+
+from heuristic_core.experiments.heuristic_core.figures.condensed import beside_full, sheets
+from heuristic_core.experiments.heuristic_core.figures.rows import MEASURED, full_model, groups_alone
+
+__all__ = ["draw", "sheets"]
+
+
+def draw(tables, settings, context):
+    """No figure. Marks: one row per row of the table. Raises ValueError where the settings choose subsets."""
+    groups_alone(settings)
+    full = full_model(tables["group_accuracy"], context.last)
+    return None, beside_full(full, tables, "group", MEASURED, context, [context.mid, context.high])

@@ -1,0 +1,46 @@
+"""How well effects of heads, known from random masks, predict what learned subnetworks score."""
+
+import pandas as pd
+
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import OOD
+from heuristic_core.experiments.heuristic_core.analysis.counter_heads import LEARNED, RANDOM
+from heuristic_core.experiments.heuristic_core.figures.roles import group_label
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
+from heuristic_core.figures.sheets import Sheet
+from heuristic_core.figures.text import number, seed_label
+
+COLUMNS = ["ft_seed", "masks", "subset", "group", "family", "n", "heads", "sd", "error", "r2", "rho", "reason"]
+HEADS = ["of", "standard deviation", "error", "R²", "rho", "R², random masks", "reason"]
+
+
+def draw(tables, settings, context):
+    """No figure. Marks: one row per value and kind of masks, without families."""
+    fit = some(tables["mask_fit"], "rows in table mask_fit")
+    return None, fit.loc[fit["subset"].notna() | fit["family"].isna(), COLUMNS]
+
+
+def sheets(marks: pd.DataFrame) -> list[Sheet]:
+    """A table for each fine-tuning seed: means over groups and J first, then OOD subsets."""
+    return [_sheet(marks[marks["ft_seed"] == seed], seed_label(seed).capitalize()) for seed in ft_seeds(marks)]
+
+
+def _sheet(rows: pd.DataFrame, title: str) -> Sheet:
+    by_kind = {kind: rows[rows["masks"] == kind] for kind in (LEARNED, RANDOM)}
+    learned = by_kind[LEARNED]
+    if learned.empty:
+        return Sheet(title, HEADS, [["", "", "", "", "", "", rows["reason"].iloc[0]]])
+    title += f": {learned['n'].max()} subnetworks, {learned['heads'].max()} heads outside the core"
+    shown = learned[learned["subset"].isna() | (learned["group"] == OOD)]
+    shown = shown.assign(last=shown["subset"].notna()).sort_values("last", kind="stable")
+    ceiling = {_name(row): row.r2 for row in by_kind[RANDOM].itertuples()}
+    return Sheet(title, HEADS, [_cells(row, ceiling) for row in shown.itertuples()])
+
+
+def _name(row) -> str:
+    return row.subset if isinstance(row.subset, str) else group_label(row.group)
+
+
+def _cells(row, ceiling: dict[str, float]) -> list[str]:
+    reason = row.reason if isinstance(row.reason, str) else ""
+    fit = [number(row.sd), number(row.error), number(row.r2, 2), number(row.rho, 2)]
+    return [_name(row), *fit, number(ceiling[_name(row)], 2), reason]

@@ -1,0 +1,73 @@
+"""The report of one study of the heuristic core."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import outcomes, troubled, warning
+from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.heuristic_core.figures import sheets_of
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, module
+from heuristic_core.experiments.heuristic_core.report.missing import Gap, gaps
+from heuristic_core.report.exhibits import caption_of, exhibit
+from heuristic_core.report.render import render
+from heuristic_core.report.study import study_values
+from heuristic_core.tables.parquet import read_rows, read_table
+
+
+def study_page(
+    root: Path,
+    context: Context,
+    settings: dict | None,
+    claims: Sequence[dict],
+    captions: Mapping[str, str],
+    targets: Sequence[str],
+    records: Sequence[Mapping],
+    made_with: Mapping[str, str],
+) -> str:
+    """The HTML report of the study whose results are under `root`.
+
+    settings: the checked configuration, None for imported results. claims: rows of the table of claims. captions: by
+    target. targets: the figures and tables shown, in order. records: of its jobs, one of each.
+    made_with: name -> version, of what the results are made with.
+    """
+    exhibits = [
+        exhibit(root, name, TARGETS[name].title, caption_of((name, module(name)), captions), partial(sheets_of, name))
+        for name in targets
+    ]
+    return render(
+        "page.html.j2",
+        **study_values(root, settings, claims, exhibits, records, made_with),
+        subject=", ".join(dict.fromkeys(f"{row['model']} on {row['task']}" for row in claims)),
+        context=context,
+        **study_runs(root),
+        gaps=study_gaps(root),
+        splits=study_splits(root),
+    )
+
+
+def study_runs(root: Path) -> dict:
+    """What became of the study's pruning runs, by the template's names; no outcomes where it pruned nothing itself."""
+    path = root / "tables" / "runs.parquet"
+    if not path.is_file():
+        return {"outcomes": None, "warning": None, "troubled": []}
+    runs = read_table(path)
+    return {"outcomes": outcomes(runs), "warning": warning(runs), "troubled": troubled(runs)}
+
+
+def warnings_of(roots: Sequence[str | Path]) -> list[str]:
+    """For the terminal, a line for each study whose pruning runs did not all go well."""
+    found = [(Path(root), study_runs(Path(root))["warning"]) for root in roots]
+    return [f"{root.name}: {said} See {root / 'report.html'}" for root, said in found if said]
+
+
+def study_gaps(root: Path) -> list[Gap]:
+    """Missing values in the tables "accuracy" and "effective_size", as far as the study has them."""
+    paths = (root / "tables" / f"{name}.parquet" for name in ("accuracy", "effective_size"))
+    return gaps(*(read_table(path) if path.is_file() else None for path in paths))
+
+
+def study_splits(root: Path) -> list[dict]:
+    """Rows of table "splits"; none where the study does not have it, as published ones."""
+    path = root / "tables" / "splits.parquet"
+    return read_rows(path) if path.is_file() else []

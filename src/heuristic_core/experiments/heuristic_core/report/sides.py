@@ -1,0 +1,89 @@
+"""The two studies of a comparison: which folders, which of their tables."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.config.blocks import NAME
+from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.report.settings import read_study
+from heuristic_core.tables.parquet import read_table
+
+USAGE = (
+    'compare="results/a results/b": two folders of finished studies, each with :<fine-tuning seed> for that run alone'
+)
+TABLES = ("accuracy", "group_accuracy", "summary", "effective_size", "core", "rank_correlation", "claims")
+
+
+class Side(NamedTuple):
+    """A study, or one of its fine-tuning runs. root: its folder. ft_seed: of the run; None for all."""
+
+    root: Path
+    ft_seed: int | None
+
+    @property
+    def name(self) -> str:
+        return self.root.name if self.ft_seed is None else f"{self.root.name}-ft{self.ft_seed}"
+
+    @property
+    def inputs(self) -> list[Path]:
+        """Every file that a comparison reads."""
+        return [*self.files, *sorted((self.root / "figures").glob("*"))]
+
+    @property
+    def files(self) -> list[Path]:
+        """study.json and the tables that the study has, of TABLES."""
+        paths = [self.root / "study.json", *(self.root / "tables" / f"{name}.parquet" for name in TABLES)]
+        return [path for path in paths if path.is_file()]
+
+
+def parse_sides(text: str) -> tuple[Side, Side]:
+    """Two studies as "results/a results/b:1". Raises InputError where these are not two folders of finished studies."""
+    try:
+        words = shlex.split(text) if isinstance(text, str) else []
+    except ValueError:  # a quotation that does not end
+        words = []
+    if len(words) != 2:
+        raise InputError(f"compare = {text!r}: expected two studies; give {USAGE}")
+    a, b = (_side(word) for word in words)
+    if a == b:
+        raise InputError(f"compare = {text!r}: twice the same; give two studies, or two runs of one as {words[0]}:1")
+    return a, b
+
+
+def _side(word: str) -> Side:
+    path, ft_seed = re.fullmatch(r"(.*?)(?::(\d{1,10}))?", word, re.DOTALL).groups()
+    if "\0" in path or not Path(path).is_dir():
+        raise InputError(f"compare: {path} is no folder; give {USAGE}")
+    root = Path(path).resolve()
+    if not re.fullmatch(NAME, root.name):  # it becomes part of a path, and of a command
+        raise InputError(f"compare: {path!r}: a study's folder must have a name of letters, digits, `_`, `.` and `-`")
+    root = root.relative_to(Path.cwd()) if root.is_relative_to(Path.cwd()) else Path(path)
+    side = Side(root, None if ft_seed is None else int(ft_seed))
+    if not (root / "study.json").is_file():
+        raise InputError(f"compare: {root} has no study.json, so no study has finished there; give {USAGE}")
+    if len(side.files) == 1:
+        raise InputError(f"compare: {root}/tables has none of {', '.join(TABLES)}; run the study to its end first")
+    return side
+
+
+def load(side: Side) -> tuple[dict, Context]:
+    """The tables that the study has, of TABLES, as frames by name, and its context; of one run, where so asked."""
+    tables = {path.stem: read_table(path) for path in side.files if path.suffix == ".parquet"}
+    path = side.root / "study.json"
+    try:
+        context = Context.model_validate_json(json.dumps(read_study(path)["context"]))
+    except ValidationError as error:
+        raise InputError(f"{path}: context: {error}") from None
+    if side.ft_seed is None:
+        return tables, context
+    there = sorted({int(seed) for table in tables.values() for seed in table["ft_seed"].dropna()})
+    if side.ft_seed not in there:
+        known = ", ".join(map(str, there))
+        raise InputError(f"compare: {side.root} has no fine-tuning seed {side.ft_seed}; there are {known}")
+    return {name: table[(table["ft_seed"] == side.ft_seed).fillna(False)] for name, table in tables.items()}, context

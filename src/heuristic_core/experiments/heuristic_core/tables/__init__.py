@@ -1,0 +1,1 @@
+"""The schemas of the experiment's tables."""

@@ -1,0 +1,1 @@
+"""Fine-tuning without some heads."""

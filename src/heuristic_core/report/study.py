@@ -1,0 +1,37 @@
+"""What the report of any study shows: its claims first, then figures, tables, and how all of it came about."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from heuristic_core.report.claims import claims_of, tally, tally_by_seed
+from heuristic_core.report.exhibits import Exhibit
+from heuristic_core.report.runs import scripts
+from heuristic_core.report.settings import settings_by_block
+
+
+def study_values(
+    root: Path,
+    settings: dict | None,
+    claims: Sequence[dict],
+    exhibits: Sequence[Exhibit],
+    records: Sequence[Mapping],
+    made_with: Mapping[str, str],
+) -> dict:
+    """The values of template study.html.j2, by its names.
+
+    root: the study's results. settings: the checked configuration, None for imported results. claims: rows of the
+    table of claims. exhibits: figures and tables, in order. records: of its jobs, one of each.
+    made_with: name -> version, of what the results are made with.
+    """
+    judged = claims_of(claims)
+    return {
+        "study": root.name,
+        "claims": judged,
+        "tally": tally(judged),
+        "tally_by_seed": tally_by_seed(judged),
+        "figures": [e for e in exhibits if e.image],
+        "sheets": [e for e in exhibits if not e.image],
+        "settings": settings_by_block(settings or {}),
+        "scripts": scripts(records),
+        "versions": made_with,
+    }

@@ -1,0 +1,22 @@
+# One archive of the finished study, an RO-Crate, from which `redraw` draws everything.
+rule export:
+    input:
+        [f"{L.root}/{path}" for path in members(STUDY)],
+        workflow=os.path.relpath(workflow.main_snakefile),
+        claims=os.path.relpath(f"{EXPERIMENT}/claims.yaml"),
+        lock=os.path.relpath(LOCK),
+        citation=os.path.relpath(f"{workflow.basedir}/CITATION.cff"),
+    output:
+        archive=f"{L.root}/{STUDY.study}.crate.zip",
+    log:
+        L.log("export"),
+    localrule: True
+    params:
+        **job(
+            "export",
+            recorded=False,
+            root=lambda w, output: os.path.dirname(output.archive),
+            settings=json.dumps(settings),
+        ),
+    shell:
+        STEP

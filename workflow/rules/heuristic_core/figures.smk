@@ -1,0 +1,47 @@
+# One rule per figure and table of the paper, for this study (named as it) and for published ones; each reads its tables
+# and its own settings only.
+DRAWN = [OWN, *PUBLISHED_STUDIES, *REDRAWN]
+
+for one in DRAWN:
+    for name in one.targets:
+
+        rule:
+            name:
+                f"{one.prefix}{name}"
+            input:
+                tables=[
+                    *(one.layout.table(table) for table in TARGETS[name].tables),
+                    *(one.layout.table(table) for table in TARGETS[name].also if table in one.tables),
+                ],
+            output:
+                files=[
+                    report(path, caption=CAPTIONS[name], category="Figures and tables") if shown(path) else path
+                    for path in outputs(one.layout.root, name)
+                ],
+            log:
+                one.layout.log(f"figures/{name}"),
+            group:
+                "tables"
+            params:
+                **job(
+                    "figure",
+                    f"{EXPERIMENT}/figures/{module(name)}.py",
+                    name=name,
+                    folder=lambda w, output: os.path.dirname(os.path.dirname(output.files[0])),
+                    figures=block(one.figures, {name}),
+                    # Another margin redraws what shows sizes at that margin alone.
+                    context=context_of(
+                        one.context,
+                        "curve_seeds",
+                        "curve_repeat",
+                        "subsets",
+                        "counterpart",
+                        *(["margin"] if "effective_size" in TARGETS[name].tables else []),
+                    ),
+                ),
+            shell:
+                FORK
+
+    for name in sorted(TARGETS.keys() - set(one.targets)):
+        reason = unmet(name, one.context, one.tables if one.prefix else None)
+        ABSENT[f"{one.prefix}{name}"] = one.layout.log(f"figures/{name}"), 1, reason

@@ -1,0 +1,76 @@
+# The authors' published results, one study for each task found in the folder that --config published=<folder> names.
+# Their numbers go through the same analysis and figures as those of the workflow's own studies.
+PUBLISHED = []
+if "published_groups" in config and "published" not in config:
+    raise WorkflowError("published_groups belongs to published: give the folder of the authors' files, too")
+if "published" in config:
+    groups = config.get("published_groups") or {}
+    if not isinstance(groups, dict):
+        raise WorkflowError(f"published_groups = {groups!r}: give a group for each name, as '{{name: group}}'")
+    try:
+        PUBLISHED = studies(str(config["published"]), groups)
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+
+PUBLISHED_STUDIES = []
+PUBLISHED_RESULTS = []
+for study in PUBLISHED:
+    layout = Layout(f"{STUDY.results}/{study.name}", f"{STUDY.results}/{study.name}")
+    prefix = f"published_{study.task}_"
+    imported = ["accuracy", "finetune_accuracy", "actual_sparsity", *(["ablations"] if paper(study.task) else [])]
+    tables = [*imported, "group_accuracy", "family_scores", "effective_size", "summary", "variance"]
+    drawn = [name for name in TARGETS if unmet(name, study.context, tables) is None]
+    PUBLISHED_STUDIES.append(Shown(prefix, layout, study.context, study.figures, drawn, tables, study.analysis))
+    PUBLISHED_RESULTS += [f"{layout.root}/report.html", *map(layout.table, [*tables, "provenance"])]
+    PUBLISHED_RESULTS += [path for name in drawn for path in outputs(layout.root, name)]
+
+    rule:
+        name:
+            f"{prefix}import"
+        input:
+            files=study.files.paths,
+        output:
+            **{table: layout.table(table) for table in imported},
+            study=f"{layout.root}/study.json",
+        log:
+            layout.log("import"),
+        group:
+            "tables"
+        params:
+            **job(
+                "published",
+                f"{EXPERIMENT}/published/paper.yaml",
+                folder=lambda w, input: os.path.dirname(input.files[0]),
+                task=study.task,
+                groups=json.dumps(groups, sort_keys=True),
+            ),
+        shell:
+            FORK
+
+    rule:
+        name:
+            f"{prefix}group_accuracy"
+        input:
+            accuracy=layout.table("accuracy"),
+        output:
+            table=layout.table("group_accuracy"),
+            family_scores=layout.table("family_scores"),
+        log:
+            layout.log("tables/group_accuracy"),
+        group:
+            "tables"
+        params:
+            **job("group_accuracy", analysis=block(study.analysis, {"subsets"})),
+        shell:
+            FORK
+
+
+if not PUBLISHED:
+    USAGE_OF_PUBLISHED = "snakemake --cores all published --config published=<folder of the authors' data/eval files>"
+    ABSENT["published"] = L.log("published"), 1, USAGE_OF_PUBLISHED
+if PUBLISHED:
+
+    rule published:
+        input:
+            PUBLISHED_RESULTS,
+        localrule: True
