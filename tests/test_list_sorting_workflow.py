@@ -39,6 +39,12 @@ def test_from_nothing_to_figures(tmp_path):
     assert len(models) == 2 * 2 * len(study.training.kept)  # conditions, seeds
     assert set(tables["sorting_llc"]["step"]) == set(study.sampled("l2")) and len(study.sampled("l2")) == 2
     assert set(tables["sorting_matrices"]["step"]) == {0, study.training.steps}
+    assert len(tables["sorting_subsets"]) == 16 * len(models)
+    assert len(tables["sorting_masks"]) == 2 * 2 * 2 * 2  # conditions, seeds, checkpoints, pruning seeds
+    assert tables["sorting_masks"]["rank"].between(1, 6).all() and tables["sorting_core"]["of"].eq(2).all()
+    full = tables["sorting_subsets"].query("halves == 4").set_index(["condition", "seed", "step"])
+    assert full["kl"].eq(0).all() and full["loss"].equals(models.set_index(["condition", "seed", "step"])["loss"])
+    assert len(tables["sorting_sizes"]) == 4 * len(models)
     claims = read_table(tmp_path / ROOT_OF_RESULTS / "tables" / "claims.parquet").set_index("claim")["verdict"]
     assert claims["sorts"] == "not supported" and set(claims.drop("sorts")) == {"not applicable"}  # 40 steps are few
     page = check_source(tmp_path / ROOT_OF_RESULTS / "report.html")
@@ -75,6 +81,8 @@ def test_one_condition_without_llc_has_all_but_the_figure_of_modes(tmp_path):
         ({"conditions": {"a": {"llc": {}}}}, "conditions.a: llc cannot be changed; it can change data, model"),
         ({"conditions": {"a": {"data": {"numbers": 3}}}}, "conditions.a.data: length = 10 exceeds numbers = 3"),
         ({"llc": {"conditions": ["b"]}}, "llc.conditions: there is no condition 'b'; there are base"),
+        ({"prune": {"conditions": ["b"]}}, "prune.conditions: there is no condition 'b'; there are base"),
+        ({"prune": {"sparsity": 0.1}}, "prune.sparsity = 0.1 keeps 4 of the 4 halves of condition 'base'"),
         ({"study": "no name"}, "study = 'no name'"),
     ],
 )

@@ -8,7 +8,6 @@ from matplotlib.colors import Normalize
 
 from heuristic_core.experiments.list_sorting.figures.seeds import conditions
 from heuristic_core.figures.panels import wrapped
-from heuristic_core.figures.rows import some
 
 CIRCUITS = {"qk": "QK: score", "ov": "OV: logit, relative to its checkpoint"}
 COLOURS = "RdBu_r"
@@ -25,7 +24,7 @@ def draw(tables, settings):
 
     Marks: one row per row of a map; `values`: of its columns, separated by spaces; `unit`: what is drawn darkest.
     """
-    rows = some(tables["sorting_matrices"], "rows in table sorting_matrices")
+    rows = tables["sorting_matrices"]
     rows = _with_units(_centred(rows[rows["seed"] == rows.groupby("condition")["seed"].transform("min")]))
     names = conditions(rows)
     strips = {name: Strip(rows[rows["condition"] == name]) for name in names}

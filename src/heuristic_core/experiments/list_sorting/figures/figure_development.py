@@ -12,7 +12,6 @@ from heuristic_core.experiments.list_sorting.stages import LEARNING, OVERLAP, SP
 from heuristic_core.figures.lines import handles
 from heuristic_core.figures.panels import panels
 from heuristic_core.figures.roles import Role
-from heuristic_core.figures.rows import some
 
 LLC = "LLC"  # local learning coefficient
 # Columns of panels, and what each shows. Okabe and Ito's palette.
@@ -39,7 +38,7 @@ COLUMNS = ["condition", "panel", "curve", "seed", "step", "value", "low", "high"
 def draw(tables, settings):
     """Rows: conditions; columns: measures. Marks: one row per point and per end of a stage, without step 0, which no
     logarithmic axis has."""
-    models = some(tables["sorting_models"], "rows in table sorting_models")
+    models = tables["sorting_models"]
     points = _with_reasons(with_means(_curves(tables), ["condition", "panel", "curve", "step"]), tables)
     stages, names = tables["sorting_stages"], conditions(models)
     height = 1.3 * len(names) + 0.8
