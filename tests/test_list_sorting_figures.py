@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,9 +14,19 @@ from matplotlib.collections import LineCollection
 from matplotlib.text import Text
 
 from heuristic_core.analysis.seeds import mean_interval
-from heuristic_core.experiments.list_sorting.figures import draw, sheets_of
+from heuristic_core.config.claims import load_claims
+from heuristic_core.experiments.list_sorting.figures import draw, sheets_of, targets
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS, unmet
-from heuristic_core.experiments.list_sorting.modes import BOTH, NEITHER, SPLITTING, SUPPRESSION, mode_of, roles
+from heuristic_core.experiments.list_sorting.modes import (
+    BOTH,
+    NEITHER,
+    SPLITS_ABOVE,
+    SPLITTING,
+    SUPPRESSES_ABOVE,
+    SUPPRESSION,
+    mode_of,
+    roles,
+)
 from heuristic_core.experiments.list_sorting.study import SortingFigures
 from heuristic_core.figures import style
 from heuristic_core.figures.save import save
@@ -264,10 +275,16 @@ def test_conditions_are_counted_by_mode():
 
 @pytest.mark.parametrize(
     ("splitting", "suppression", "mode"),
-    [(0.5, 0.49, SPLITTING), (0.49, 0.5, SUPPRESSION), (0.5, 0.5, BOTH), (0.4, 0.4, NEITHER), (np.nan, 1.0, None)],
+    [(0.76, 0.2, SPLITTING), (0.75, 0.21, SUPPRESSION), (0.76, 0.21, BOTH), (0.75, 0.2, NEITHER), (np.nan, 1.0, None)],
 )
 def test_modes(splitting, suppression, mode):
     assert mode_of(splitting, suppression) == mode
+
+
+def test_claims_and_figures_have_the_same_limits_of_modes():
+    claims = load_claims(Path(targets.__file__).parents[1] / "claims.yaml")
+    (limits,) = (claim.options for claim in claims if claim.claim == "two-modes")
+    assert limits == {"splitting": 100 * SPLITS_ABOVE, "suppression": 100 * SUPPRESSES_ABOVE}
 
 
 def test_roles_of_heads_that_are_alike_and_of_more_than_two():

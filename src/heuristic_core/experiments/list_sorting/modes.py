@@ -1,8 +1,8 @@
 """In which mode a model sorts at the end of training, and which of its heads does what.
 
-Splitting: heads copy different numbers (`splitting` of table "sorting_models" is at least one half, as where the second
-head copies a quarter of the numbers alone). Suppression: a head lowers at least half of the numbers most where it
-attends to them. A model can be in both modes, or in neither; without a pair of heads it has none.
+Splitting: heads copy different numbers (`splitting` of table "sorting_models" is above 75 %). Suppression: where a head
+attends to numbers, it lowers more than 20 % of them most. The experiment's claims name the same limits. A model can be
+in both modes, or in neither; without a pair of heads it has none.
 
 The number of a head means nothing over seeds, so that heads are compared by what they do: of a model's heads the one
 with the highest difference of copying and suppression scores copies most, and the one with the lowest suppresses most.
@@ -13,7 +13,7 @@ import pandas as pd
 MODEL = ["condition", "seed"]
 SPLITTING, SUPPRESSION, BOTH, NEITHER = "splitting", "suppression", "both", "neither"
 MODES = (SPLITTING, SUPPRESSION, BOTH, NEITHER)
-LEAST = 0.5  # of either score, for its mode
+SPLITS_ABOVE, SUPPRESSES_ABOVE = 0.75, 0.2  # a model's `splitting`, and the highest `suppression` of its heads
 COPIES, SUPPRESSES, OTHER = "copies", "suppresses", "other"
 
 
@@ -36,7 +36,7 @@ def mode_of(splitting: float | None, suppression: float | None) -> str | None:
     if pd.isna(splitting) or pd.isna(suppression):
         return None
     return {(True, True): BOTH, (True, False): SPLITTING, (False, True): SUPPRESSION, (False, False): NEITHER}[
-        splitting >= LEAST, suppression >= LEAST
+        splitting > SPLITS_ABOVE, suppression > SUPPRESSES_ABOVE
     ]
 
 
