@@ -13,13 +13,10 @@ if "studies" in config:
 
     include: "workflow/rules/studies.smk"
 
-elif config.get("experiment") == "list-sorting":
-
-    include: "workflow/rules/list_sorting.smk"
-
 else:
 
-    include: "workflow/rules/heuristic_core.smk"
+    include: "workflow/rules/study.smk"
+    include: f"workflow/rules/{FOLDER}.smk"
 
 
 rule all_figures:
@@ -35,16 +32,18 @@ rule all:
     localrule: True
 
 
-onsuccess:
-    from heuristic_core.experiments.heuristic_core.report.page import warnings_of
+def tell():
+    """On the terminal, what went wrong in studies."""
+    for experiment, root in TOLD:
+        list(map(logger.warning, experiment.warnings(root)))
 
-    list(map(logger.warning, warnings_of(ROOTS)))
+
+onsuccess:
+    tell()
 
 
 onerror:
-    from heuristic_core.experiments.heuristic_core.report.page import warnings_of
-
-    list(map(logger.warning, warnings_of(ROOTS)))
+    tell()
 
 
 onstart:

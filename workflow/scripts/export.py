@@ -5,9 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from heuristic_core.experiments.heuristic_core.archive.members import members
-from heuristic_core.experiments.heuristic_core.archive.subject import subject_of
-from heuristic_core.experiments.heuristic_core.config import parse_study
+from heuristic_core.experiments.registry import experiment_of
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.crate.archive import write_archive
 from heuristic_core.provenance.crate.metadata import (
@@ -38,8 +36,9 @@ def main(arguments=None):
     )
     parser.writes(archive="where to write the archive")
     args = parser.read(arguments)
-    study, root = parse_study(args.settings), Path(args.root)
-    names = members(study)
+    experiment, root = experiment_of(args.settings), Path(args.root)
+    study = experiment.parse(args.settings)
+    names = experiment.members(study)
     for name in names:
         check(str(root / name), digests(root / name), root)
     made = records(root, names)
@@ -53,7 +52,7 @@ def main(arguments=None):
     }
     run = run_of(read_record(root / name) for name in made)
     citation = yaml.safe_load(Path(args.citation).read_text())
-    contents[NAME] = metadata(study.study, subject_of(study), contents, citation, run)
+    contents[NAME] = metadata(study.study, experiment.subject(study), contents, citation, run)
     write_archive(args.archive, contents)
 
 

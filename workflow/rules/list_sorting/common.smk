@@ -1,24 +1,7 @@
-# The checked list-sorting study, and where its results are.
-import os
-from pathlib import Path
-
-from snakemake.exceptions import WorkflowError
-
-from heuristic_core.config.reading import ConfigError
+# Where results of the study are.
 from heuristic_core.experiments.list_sorting.layout import Layout
-from heuristic_core.experiments.list_sorting.study import parse_sorting
 
-try:
-    STUDY = parse_sorting(dict(config), os.path.relpath(workflow.configfiles[-1]))
-except ConfigError as error:
-    raise WorkflowError(str(error)) from None
-
-COMPUTES = STUDY.arithmetic
 GPUS = 0  # models of 50,000 parameters: a processor's cores are enough
-
-
-include: "../jobs.smk"
-
 
 L = Layout.of(STUDY)
 CONDITIONS = list(STUDY.conditions)

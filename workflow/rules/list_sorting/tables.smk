@@ -36,4 +36,4 @@ rule stages:
 
 TABLES = [*(name for name in PARTS if PARTS[name]), "sorting_stages", "sorting_changes", "sorting_movements"]
 RESULTS = [L.table(name) for name in TABLES]
-ROOTS = []
+TOLD = [(EXPERIMENT, L.root)]

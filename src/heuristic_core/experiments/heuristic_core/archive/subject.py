@@ -4,7 +4,9 @@ from pathlib import Path
 
 from heuristic_core.experiments.heuristic_core.config.study import Study
 from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
-from heuristic_core.provenance.crate.metadata import Subject
+from heuristic_core.provenance.crate.subject import Subject
+
+PAPER = "arXiv:2403.03942"
 
 
 def subject_of(study: Study) -> Subject:
@@ -13,6 +15,7 @@ def subject_of(study: Study) -> Subject:
     return Subject(
         run=f"{subject}: fine-tuned, pruned, analysed and drawn",
         results=f"Subnetworks of {subject}: configuration, tables, subnetworks, figures and provenance",
+        paper=PAPER,
         about=_about,
     )
 

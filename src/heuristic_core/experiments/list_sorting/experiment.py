@@ -1,0 +1,23 @@
+"""The experiment "list-sorting" as shared parts of the workflow know it: see module `registry`.
+
+Snakemake imports it at every start, so what is heavy is imported where it is used.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from heuristic_core.experiments.list_sorting.study import parse_sorting as parse
+
+__all__ = ["CLAIMS", "COMMANDS", "drawing", "parse", "warnings"]
+COMMANDS = ()
+CLAIMS = Path(__file__).with_name("claims.yaml")
+
+
+def drawing(script: str, settings: Mapping) -> list[Path]:
+    """The module that a job draws a figure or table with."""
+    return [Path(__file__).with_name("figures") / f"{settings['name']}.py"] if script == "sorting_figure" else []
+
+
+def warnings(root: str) -> list[str]:
+    """None: no part of a study fails without a row that says so."""
+    return []
