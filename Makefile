@@ -16,7 +16,7 @@ export PYTHONPATH := $(CURDIR)/src:$(PYTHONPATH)
 
 # CONFIG: a study or several. With CRATE, an archive that `export` wrote: everything drawn again from that, and nothing computed.
 figures: ready
-	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG) -- $(if $(CRATE),redraw --config crate="$(CRATE)",all_figures)
+	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG) $(if $(CRATE),--config crate="$(CRATE)") -- $(if $(CRATE),redraw,all_figures)
 	@echo "Figures, tables and the report are under results$(if $(CRATE),/from-crate)."
 	@$(if $(CRATE),,$(if $(filter config.yaml,$(CONFIG)),$(BIN)/python workflow/scripts/reproduce.py --configfile $(CONFIG) || test $$? = 1))
 

@@ -32,18 +32,14 @@ rule all:
     localrule: True
 
 
-def tell():
-    """On the terminal, what went wrong in studies."""
+onsuccess:
     for experiment, root in TOLD:
         list(map(logger.warning, experiment.warnings(root)))
 
 
-onsuccess:
-    tell()
-
-
 onerror:
-    tell()
+    for experiment, root in TOLD:
+        list(map(logger.warning, experiment.warnings(root)))
 
 
 onstart:
