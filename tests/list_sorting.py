@@ -44,8 +44,12 @@ class Plain(nn.Module):
             layer.bias.copy_(self.p.get(f"{name}_bias", torch.zeros(x.shape[-1])))
         return layer(x)
 
-    def forward(self, tokens, without: tuple[int, ...] = ()):
-        """Logits [B, L, V] of the sorted numbers, without the heads `without`, whose contexts are zero."""
+    def forward(self, tokens, without: tuple[int, ...] = (), gates=None, means=None):
+        """Logits [B, L, V] of the sorted numbers, without the heads `without`, whose contexts are zero.
+
+        gates: of attention and of values, a pair for each head; what they leave is from `means`, attention [H, L, 2 L]
+        and values [2 L, H, w].
+        """
         p, length = self.p, tokens.shape[1] // 2
         x = torch.stack([p["token"][t] + p["position"][i] for i, t in enumerate(tokens.T)], 1)
         seen, out = self.norm("norm", x), x.clone()
@@ -55,9 +59,14 @@ class Plain(nn.Module):
             q, k, v = (
                 seen @ p[n][h] + (p[f"{n}_bias"][h] if f"{n}_bias" in p else 0) for n in ("query", "key", "value")
             )
+            if gates is not None:
+                v = torch.cat([gates[h][1] * v[:, :-1] + (1 - gates[h][1]) * means.values[:, h], v[:, -1:]], 1)
             for i in range(tokens.shape[1]):
                 scores = (q[:, i : i + 1] * k[:, : i + 1]).sum(-1) / math.sqrt(q.shape[-1])
-                context = (F.softmax(scores, -1)[..., None] * v[:, : i + 1]).sum(1)
+                shares = F.softmax(scores, -1)
+                if gates is not None and length <= i < 2 * length:
+                    shares = gates[h][0] * shares + (1 - gates[h][0]) * means.attention[h, i - length, : i + 1]
+                context = (shares[..., None] * v[:, : i + 1]).sum(1)
                 out[:, i] = out[:, i] + context @ p["output"][h]
         out = self.norm("final", out + p.get("output_bias", 0))
         return (out @ p["unembed"] + p.get("unembed_bias", 0))[:, length:-1]

@@ -20,10 +20,13 @@ from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.experiments.list_sorting import config as list_sorting
 from heuristic_core.experiments.list_sorting.config import ListSorting
 from heuristic_core.experiments.list_sorting.config_llc import Langevin, LocalLearning
+from heuristic_core.experiments.list_sorting.config_prune import HalfGates, PruneRuns
 from heuristic_core.experiments.list_sorting.data import lists, sequences
+from heuristic_core.experiments.list_sorting.halves import corners, half_means
 from heuristic_core.experiments.list_sorting.llc import local_learning
 from heuristic_core.experiments.list_sorting.measuring import Sample, measured
 from heuristic_core.experiments.list_sorting.model import losses
+from heuristic_core.experiments.list_sorting.pruning import mask_rows, subset_rows
 from heuristic_core.experiments.list_sorting.training import train
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
@@ -182,7 +185,7 @@ class Steps:
         return found
 
     def sorting(self) -> dict[str, Tensor]:
-        """List-sorting models trained with every optimizer, measured, and their local learning coefficients."""
+        """List-sorting models trained with every optimizer, measured, pruned, and their local learning coefficients."""
         found = {}
         for optimiser in ("adam-l2", "adamw", "adam"):
             study = sorting_study(optimiser)
@@ -205,6 +208,13 @@ class Steps:
         )
         estimates = local_learning(losses, trained.parameters, lambda n, rng: tokens[:n], llc, [1])
         found["llc"] = _numbers(v for row in estimates.rows for v in row.values() if isinstance(v, float))
+        means = half_means(trained.parameters, tokens)
+        pool, evaluated = (corners(trained.parameters, part, means) for part in (tokens, held_out))
+        subsets = subset_rows(trained.parameters, evaluated, held_out)
+        pruning = PruneRuns(seeds=[1], gates=HalfGates(rise=2, hold=1, batch_size=8, warmup_steps=1))
+        masks = mask_rows(trained.parameters, pool, evaluated, held_out, subsets, pruning)
+        for table, rows in (("subsets", subsets), ("masks", masks)):
+            found[table] = _numbers(v for row in rows for v in row.values() if isinstance(v, float))
         return found
 
     def importance(self) -> dict[str, Tensor]:

@@ -26,6 +26,12 @@ def test_from_nothing_to_tables(tmp_path):
     assert len(models) == 2 * 2 * len(study.training.kept)  # conditions, seeds
     assert set(tables["sorting_llc"]["step"]) == set(study.sampled("l2")) and len(study.sampled("l2")) == 2
     assert set(tables["sorting_matrices"]["step"]) == {0, study.training.steps}
+    assert len(tables["sorting_subsets"]) == 16 * len(models)
+    assert len(tables["sorting_masks"]) == 2 * 2 * 2 * 2  # conditions, seeds, checkpoints, pruning seeds
+    assert tables["sorting_masks"]["rank"].between(1, 6).all() and tables["sorting_core"]["of"].eq(2).all()
+    full = tables["sorting_subsets"].query("halves == 4").set_index(["condition", "seed", "step"])
+    assert full["kl"].eq(0).all() and full["loss"].equals(models.set_index(["condition", "seed", "step"])["loss"])
+    assert len(tables["sorting_sizes"]) == 4 * len(models)
     assert planned(tmp_path, CONFIG) == {}
     records = list((tmp_path / ROOT_OF_RESULTS / "provenance").rglob("*.json"))
     assert any("step40.safetensors" in path.name for path in records)
@@ -44,6 +50,8 @@ def test_from_nothing_to_tables(tmp_path):
         ({"conditions": {"a": {"llc": {}}}}, "conditions.a: llc cannot be changed; it can change data, model"),
         ({"conditions": {"a": {"data": {"numbers": 3}}}}, "conditions.a.data: length = 10 exceeds numbers = 3"),
         ({"llc": {"conditions": ["b"]}}, "llc.conditions: there is no condition 'b'; there are base"),
+        ({"prune": {"conditions": ["b"]}}, "prune.conditions: there is no condition 'b'; there are base"),
+        ({"prune": {"sparsity": 0.1}}, "prune.sparsity = 0.1 keeps 4 of the 4 halves of condition 'base'"),
         ({"study": "no name"}, "study = 'no name'"),
     ],
 )

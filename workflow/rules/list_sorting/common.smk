@@ -8,6 +8,7 @@ CONDITIONS = list(STUDY.conditions)
 KEPT = {name: STUDY.of(name).training.kept for name in CONDITIONS}
 SAMPLED = [(name, step) for name in CONDITIONS for step in STUDY.sampled(name)]
 ABSENT = {}
+PRUNING = {"checkpoints", "seeds", "sparsity", "gates", "lists", "training_lists"}  # what subsets depend on
 MEASURED = ("models", "heads", "ablations", "numbers", "matrices", "distance")
 
 

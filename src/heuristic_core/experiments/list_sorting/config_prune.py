@@ -4,9 +4,24 @@ from typing import Annotated
 
 from pydantic import Field, PositiveInt
 
-from heuristic_core.config.blocks import Block, Name, Positive, Seeds, Sparsity
+from heuristic_core.config.blocks import Block, Name, Positive, Real, Seeds, Sparsity
 from heuristic_core.config.pruning import Gates
 from heuristic_core.models.components import kept_count
+
+NonNegativeInt = Annotated[int, Field(ge=0)]
+
+
+class HalfGates(Gates):
+    """How gates are learned, as the block `prune` of the heuristic core says it. The defaults are for few components:
+    with multipliers more than ten times as fast, gates often kept halves of different heads, which do little alone."""
+
+    rise: NonNegativeInt = Field(300, description="steps over which the target sparsity rises linearly from 0")
+    hold: NonNegativeInt = Field(200, description="steps after that, at the full target")
+    batch_size: PositiveInt = Field(32, description="lists per step")
+    gate_draws: PositiveInt = Field(4, description="gate samples per step, among which the batch is divided evenly")
+    log_alpha_mean: Real = Field(4.0, description="mean of log_alpha at the start")
+    controller_learning_rate: Positive = Field(0.03, description="of lambda_1 and lambda_2 (ascent)")
+    warmup_steps: NonNegativeInt = Field(20, description="steps over which the learning rates warm up")
 
 
 class PruneRuns(Block):
@@ -22,13 +37,7 @@ class PruneRuns(Block):
     )
     seeds: Annotated[Seeds, Field(min_length=1)] = Field([1, 2, 3], description="pruning seeds, all in one pass")
     sparsity: Sparsity = Field(0.5, description="share of halves that learned subsets leave out")
-    gates: Gates = Field(
-        Gates(
-            rise=150, hold=100, batch_size=32, learning_rate=0.2, controller_learning_rate=0.5,
-            warmup_steps=20, log_alpha_mean=4.0,
-        ),
-        description="how gates are learned, as the block `prune` of the heuristic core says it",
-    )  # fmt: skip
+    gates: HalfGates = HalfGates()
     lists: PositiveInt = Field(300, description="held-out lists that subsets are evaluated on, the first")
     training_lists: PositiveInt = Field(500, description="training lists behind means and batches, the first")
     margin: Positive = Field(3.0, description="points of token accuracy that a faithful subset loses less than")

@@ -17,6 +17,7 @@ from heuristic_core.experiments.list_sorting.ablation import measures
 from heuristic_core.experiments.list_sorting.config_prune import PruneRuns
 from heuristic_core.experiments.list_sorting.halves import Corners, gated_logits, names, subset_logits, subsets
 from heuristic_core.experiments.list_sorting.model import Parameters
+from heuristic_core.experiments.list_sorting.tables import SCORES
 from heuristic_core.models.components import kept_count
 from heuristic_core.pruning.hard_concrete import keep_largest
 from heuristic_core.pruning.learner import Learner, PruningRun
@@ -24,7 +25,7 @@ from heuristic_core.pruning.loop import Pruned, learned
 
 MOST = 12  # halves whose subsets are all evaluated, 4096 of them
 CHUNK = 50  # steps whose draws are made at once
-MEASURES = ("loss", "token_accuracy", "list_accuracy", "entropy", "confidence", "calibration_error", "kl")
+MEASURES = (*SCORES, "kl")
 
 
 def subset_rows(model: Parameters, lists: Corners, tokens: Tensor) -> list[dict]:
@@ -34,9 +35,7 @@ def subset_rows(model: Parameters, lists: Corners, tokens: Tensor) -> list[dict]
     """
     heads = lists.contexts.shape[2]
     if 2 * heads > MOST:
-        reason = (
-            f"not applicable: {2 * heads} halves have {4**heads} subsets, and those of at most {MOST} are evaluated"
-        )
+        reason = f"not applicable: {2 * heads} halves; all subsets are evaluated of at most {MOST}"
         return [dict.fromkeys(("kept", "halves", "heads", *MEASURES)) | {"reason": reason}]
     return [
         {"kept": joined(kept, heads), "halves": len(kept), "heads": len({half // 2 for half in kept})}

@@ -17,6 +17,10 @@ SCORES = {
     "confidence": (REAL, "highest probability, mean, 0-1"),
     "calibration_error": (REAL, "expected calibration error over bins of the highest probability, 0-1"),
 }
+KEPT = {
+    "kept": (STRING, "its halves of heads, such as qk0+ov1; empty: none; null where reason is given"),
+}
+KL = {"kl": (REAL, "KL(full model || subset) of a sorted number, nats")}
 POINT = {
     "point": (STRING, "start or end"),
     "step": (REAL, "geometric mean over seeds; null where no seed has it"),
@@ -90,6 +94,33 @@ SORTING = {
         "stable": (BOOL, "half the step size gives the same; null where not asked"),
         "chains": (INT, "chains"),
         "diverged": (INT, "chains that diverged"),
+    } | WHY,
+    "sorting_subsets": RUN | STEP | KEPT | {
+        "halves": (INT, "halves that the subset keeps"),
+        "heads": (INT, "heads of which it keeps a half or both"),
+    } | SCORES | KL | WHY,
+    "sorting_masks": RUN | STEP | {
+        "prune_seed": (INT, "pruning seed"),
+        "sparsity": (REAL, "target share of halves removed"),
+        "sampled_sparsity": (REAL, "of the gates, mean over the last tenth of recorded steps"),
+    } | KEPT | SCORES | KL | {
+        "best": (STRING, "of all subsets of as many halves that with the lowest KL"),
+        "rank": (INT, "of the learned subset by KL among them, from 1"),
+        "of": (INT, "how many they are"),
+    } | WHY,
+    "sorting_sizes": RUN | STEP | {
+        "unit": (STRING, "what is counted: half, or head, where subsets have both halves of a head or none"),
+        "criterion": (STRING, "when a subset is faithful: accuracy or kl"),
+        "threshold": (REAL, "points of token accuracy, or nats"),
+        "effective_size": (REAL, "percent of halves or heads that the smallest faithful subset keeps, 0-100"),
+    } | KEPT | WHY,
+    "sorting_core": RUN | STEP | HEAD | {
+        "half": (STRING, "qk or ov"),
+        "kept_by": (INT, "pruning seeds whose subset keeps it"),
+        "of": (INT, "pruning seeds with a subset"),
+        "core": (BOOL, "whether all of them keep it; null where there are none"),
+        "copying": (REAL, "of the head, as in sorting_heads"),
+        "suppression": (REAL, "of the head"),
     } | WHY,
     "sorting_stages": CONDITION | {"stage": (STRING, "initial learning, head overlap or specialisation")} | POINT | WHY,
     "sorting_changes": CONDITION | {

@@ -1,0 +1,82 @@
+"""QK and OV matrices of every head over training, as strips of heat maps."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+
+from heuristic_core.experiments.heuristic_core.figures.rows import some
+from heuristic_core.experiments.list_sorting.figures.seeds import conditions
+from heuristic_core.figures.panels import wrapped
+
+CIRCUITS = {"qk": "QK (scores), rows centred", "ov": "OV (logits), rows centred"}
+COLOURS = "RdBu_r"
+HIGHEST = 0.99  # quantile of absolute values from which on colours are the darkest
+BAR = {"fraction": 0.02, "pad": 0.02, "shrink": 0.6, "aspect": 40}
+GAP = 0.06  # between maps, of their width
+DIGITS = 4  # of values in the CSV; all of them would be tens of megabytes
+COLUMNS = ["condition", "seed", "step", "circuit", "head", "row", "values"]
+
+
+def draw(tables, settings):
+    """A strip for each condition, of its first seed: lines are QK of every head, then OV; columns are checkpoints.
+
+    Marks: one row per row of a map; `values`: its columns' values, separated by spaces.
+    """
+    rows = some(tables["sorting_matrices"], "rows in table sorting_matrices")
+    rows = _centred(rows[rows["seed"] == rows.groupby("condition")["seed"].transform("min")])
+    scales = {circuit: _scale(rows.loc[rows["circuit"] == circuit, "values"]) for circuit in CIRCUITS}
+    names = conditions(rows)
+    strips = {name: Strip(rows[rows["condition"] == name], scales) for name in names}
+    across = min(len(names), 2)
+    tallest = max(strip.image.shape[0] / strip.image.shape[1] for strip in strips.values())
+    height = 0.4 + tallest * ((settings.width - 1.3) / across - 0.4)
+    figure, axes = wrapped(settings, len(names), height)
+    for ax, (name, strip) in zip(axes, strips.items(), strict=True):
+        strip.draw(ax)
+        ax.set_title(f"{name}, seed {strip.seed}", loc="left")
+        ax.set_xlabel("training step", labelpad=1)
+    for circuit, label in reversed(CIRCUITS.items()):  # the last is beside the maps
+        ends = Normalize(-scales[circuit], scales[circuit])
+        bar = figure.colorbar(ScalarMappable(ends, COLOURS), ax=axes, label=label, extend="both", **BAR)
+        bar.outline.set_visible(False)
+    texts = [" ".join(f"{value:.{DIGITS}g}" for value in values) for values in rows["values"]]
+    return figure, rows.assign(values=texts)[COLUMNS]
+
+
+def _centred(rows: pd.DataFrame) -> pd.DataFrame:
+    """Less the mean of each row, a constant that neither softmax sees."""
+    values = (np.asarray(one, dtype=float) for one in rows["values"])
+    return rows.assign(values=[one - one.mean() for one in values])
+
+
+def _scale(values: pd.Series) -> float:
+    """The value of the darkest colours; 1 of matrices of zeros."""
+    return float(np.quantile(np.abs(np.concatenate(values.tolist())), HIGHEST)) or 1.0
+
+
+class Strip:
+    """The maps of one model as one image. image: values in units of their circuit's scale, NaN between maps."""
+
+    def __init__(self, rows: pd.DataFrame, scales: dict[str, float]):
+        heads, self._steps = sorted(rows["head"].unique()), sorted(rows["step"].unique())
+        self.seed = rows["seed"].iloc[0]
+        self._lines = [(circuit, head) for circuit in CIRCUITS for head in heads]
+        maps = {key: np.stack(of_map["values"]) for key, of_map in rows.groupby(["circuit", "head", "step"])}
+        size = len(next(iter(maps.values())))
+        pitch = size + max(1, round(GAP * size))
+        self._starts = [pitch * k for k in range(max(len(self._lines), len(self._steps)))]
+        self._middle = (size - 1) / 2
+        self.image = np.full((pitch * len(self._lines), pitch * len(self._steps)), np.nan)
+        for y, (circuit, head) in zip(self._starts, self._lines, strict=False):
+            for x, step in zip(self._starts, self._steps, strict=False):
+                self.image[y : y + size, x : x + size] = maps[circuit, head, step] / scales[circuit]
+
+    def draw(self, ax: Axes) -> None:
+        ax.imshow(self.image, cmap=COLOURS, vmin=-1, vmax=1)
+        middles = [start + self._middle for start in self._starts]
+        ax.set_xticks(middles[: len(self._steps)], [str(step) for step in self._steps])
+        ax.set_yticks(middles[: len(self._lines)], [f"{circuit.upper()} {head}" for circuit, head in self._lines])
+        ax.tick_params(length=0)
+        ax.spines[:].set_visible(False)

@@ -1,0 +1,104 @@
+"""Loss, modes of heads and local learning coefficients over training, with the stages that their curves define."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from heuristic_core.experiments.heuristic_core.figures.rows import some
+from heuristic_core.experiments.list_sorting.figures.looks import noted
+from heuristic_core.experiments.list_sorting.figures.seeds import BOLD, THIN, conditions, seed_lines, with_means
+from heuristic_core.experiments.list_sorting.modes import with_suppression
+from heuristic_core.experiments.list_sorting.stages import LEARNING, OVERLAP, SPECIALISATION
+from heuristic_core.figures.lines import handles
+from heuristic_core.figures.panels import panels
+from heuristic_core.figures.roles import Role
+
+LLC = "local learning coefficient"
+# Columns of panels, and what each shows. Okabe and Ito's palette.
+CURVES = {
+    "loss (nats)": {"loss": Role("loss", "black")},
+    "soft overlap": {"soft_overlap": Role("soft overlap", "black")},
+    "share of numbers": {
+        "splitting": Role("splitting", "#0072B2"),
+        "suppression": Role("suppression", "#D55E00", line="--"),
+    },
+    LLC: {
+        "raw": Role("LLC raw", "black"),
+        "scaled": Role("LLC scaled", "#E69F00", line="--"),
+        "tilted": Role("LLC tilted", "#009E73", line="-."),
+    },
+}
+MEASURES = {name: panel for panel, curves in CURVES.items() for name in curves if panel != LLC}
+SHADES = {LEARNING: "#56B4E9", OVERLAP: "#F0E442", SPECIALISATION: "#CC79A7"}
+ALPHA = 0.25
+COLUMNS = ["condition", "panel", "curve", "seed", "step", "value", "low", "high", "seeds", "reason"]
+
+
+def draw(tables, settings):
+    """Rows: conditions; columns: measures. Marks: one row per point and per end of a stage, without step 0, which no
+    logarithmic axis has."""
+    models = some(tables["sorting_models"], "rows in table sorting_models")
+    points = with_means(_curves(tables), ["condition", "panel", "curve", "step"])
+    stages, names = tables["sorting_stages"], conditions(models)
+    height = 1.3 * len(names) + 0.8
+    figure, axes = panels(settings, len(names), len(CURVES), height, sharex=True, sharey="col")
+    for row, name in zip(axes, names, strict=True):
+        of_condition = points[points["condition"] == name]
+        for ax, (panel, looks) in zip(row, CURVES.items(), strict=True):
+            _panel(ax, of_condition[of_condition["panel"] == panel], looks)
+            _shade(ax, stages[stages["condition"] == name])
+        row[0].set_ylabel(name)
+    for ax, panel in zip(axes[0], CURVES, strict=True):
+        ax.set_title(panel, loc="left")
+    axes[0, 0].set(xscale="log", yscale="log")
+    for ax in axes[0, 1:3]:  # shares
+        ax.set_ylim(-0.04, 1.04)
+    for ax in axes[-1]:
+        ax.set_xlabel("training step")
+    figure.legend(handles=_handles(points), loc="outside upper center", ncols=5)
+    return figure, pd.concat([points, _ends(stages)], ignore_index=True).reindex(columns=COLUMNS)
+
+
+def _curves(tables) -> pd.DataFrame:
+    """Condition, panel, curve, seed, step and value of every seed's curves."""
+    models = with_suppression(tables["sorting_models"], tables["sorting_heads"])
+    curves = models.melt(["condition", "seed", "step"], list(MEASURES), "curve", "value")
+    curves["panel"] = curves["curve"].map(MEASURES)
+    if "sorting_llc" in tables:
+        llc = tables["sorting_llc"].rename(columns={"estimator": "curve"})
+        curves = pd.concat([curves, llc[["condition", "seed", "step", "curve", "value"]].assign(panel=LLC)])
+    return curves[curves["step"] > 0]
+
+
+def _panel(ax: Axes, points: pd.DataFrame, looks: dict[str, Role]) -> None:
+    if points["value"].notna().any():
+        seed_lines(ax, points, "step", "curve", looks)
+    elif points.empty:
+        noted(ax, "not sampled in this condition")
+    else:
+        noted(ax, "no checkpoint has a value")
+    ax.set(xlabel="", ylabel="")
+
+
+def _shade(ax: Axes, stages: pd.DataFrame) -> None:
+    ends = stages.pivot(index="stage", columns="point", values="step").dropna()
+    for stage, row in ends.iterrows():
+        ax.axvspan(row["start"], row["end"], color=SHADES[stage], alpha=ALPHA, linewidth=0, zorder=0)
+
+
+def _ends(stages: pd.DataFrame) -> pd.DataFrame:
+    """The ends of stages as marks; low and high are steps, too."""
+    ends = stages.assign(panel="stage", curve=stages["stage"] + " " + stages["point"])
+    return ends[["condition", "panel", "curve", "step", "low", "high", "seeds", "reason"]]
+
+
+def _handles(points: pd.DataFrame) -> list:
+    drawn = set(points["curve"])
+    looks = {name: look for panel in (*CURVES,)[2:] for name, look in CURVES[panel].items() if name in drawn}
+    widths = [
+        Line2D([], [], color="black", label=label, **width)
+        for label, width in (("one seed", THIN), ("mean over seeds", BOLD))
+    ]
+    shades = [Patch(color=colour, alpha=ALPHA, linewidth=0, label=stage) for stage, colour in SHADES.items()]
+    return [*widths, *handles(looks), *shades]

@@ -1,0 +1,94 @@
+"""Effective size in halves of heads over training, beside the local learning coefficient and what pruning keeps."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from heuristic_core.experiments.heuristic_core.figures.rows import some
+from heuristic_core.experiments.list_sorting.figures.figure_development import CURVES, LLC
+from heuristic_core.experiments.list_sorting.figures.looks import noted
+from heuristic_core.experiments.list_sorting.figures.seeds import BOLD, THIN, conditions, seed_lines, with_means
+from heuristic_core.experiments.list_sorting.modes import COPIES, OTHER, SUPPRESSES, roles
+from heuristic_core.figures.lines import handles
+from heuristic_core.figures.panels import panels, percent_axis
+from heuristic_core.figures.roles import Role
+
+SIZE, KEPT = "effective size (%)", "learned subsets with a half (%)"
+SIZES = {"accuracy": Role("size by accuracy", "#CC79A7"), "kl": Role("size by KL", "#E69F00", line="--")}
+HALVES = {
+    f"{role} {half}": Role(f"{half.upper()} of {words}", colour, marker, line)
+    for role, words, colour in (
+        (COPIES, "the head that copies most", "#0072B2"),
+        (SUPPRESSES, "the head that suppresses most", "#D55E00"),
+        (OTHER, "other heads, their mean", "#999999"),
+    )
+    for half, marker, line in (("qk", "o", "-"), ("ov", "s", "--"))
+}
+LOOKS = {SIZE: SIZES, LLC: CURVES[LLC], KEPT: HALVES}  # columns of panels
+COLUMNS = ["condition", "panel", "curve", "step", "seed", "value", "seeds"]
+
+
+def draw(tables, settings):
+    """Rows: conditions; columns: measures. Marks: one row per point, without step 0, which no logarithmic axis has."""
+    found = pd.concat([_sizes(tables), _llc(tables), _kept(tables)], ignore_index=True)
+    points = with_means(found[found["step"] > 0], ["condition", "panel", "curve", "step"])
+    names = conditions(points)
+    figure, axes = panels(settings, len(names), len(LOOKS), 1.5 * len(names) + 1.1, sharex=True, sharey="col")
+    for row, name in zip(axes, names, strict=True):
+        of_condition = points[points["condition"] == name]
+        for ax, (panel, looks) in zip(row, LOOKS.items(), strict=True):
+            _panel(ax, of_condition[of_condition["panel"] == panel], looks)
+            ax.set(xlabel="", ylabel="")
+        row[0].set_ylabel(name)
+    for ax, panel in zip(axes[0], LOOKS, strict=True):
+        ax.set_title(panel, loc="left")
+    for ax in axes[:, [0, 2]].flat:
+        percent_axis(ax.yaxis)
+    axes[0, 0].set_xscale("log")
+    for ax in axes[-1]:
+        ax.set_xlabel("training step")
+    drawn = set(points["curve"])
+    looks = {curve: look for panel in LOOKS.values() for curve, look in panel.items() if curve in drawn}
+    widths = [Line2D([], [], color="black", label=label, **width)
+              for label, width in (("one seed", THIN), ("mean over seeds", BOLD))]  # fmt: skip
+    figure.legend(handles=[*widths, *handles(looks)], loc="outside upper center", ncols=3)
+    return figure, points[COLUMNS]
+
+
+def _panel(ax: Axes, points: pd.DataFrame, looks: dict[str, Role]) -> None:
+    if points["value"].notna().any():
+        seed_lines(ax, points, "step", "curve", looks)
+    else:
+        noted(ax, "no checkpoint has a value" if len(points) else "not sampled in this condition")
+
+
+def _sizes(tables) -> pd.DataFrame:
+    """Effective sizes, in halves."""
+    sizes = some(tables["sorting_sizes"], "rows in table sorting_sizes")
+    sizes = sizes[sizes["unit"] == "half"].assign(panel=SIZE)
+    return _points(sizes, "criterion", "effective_size")
+
+
+def _llc(tables) -> pd.DataFrame:
+    """Of the conditions that are pruned; no rows where a study has none."""
+    if "sorting_llc" not in tables:
+        return pd.DataFrame()
+    llc = tables["sorting_llc"]
+    pruned = llc["condition"].isin(conditions(tables["sorting_sizes"]))
+    return _points(llc[pruned].assign(panel=LLC), "estimator", "value")
+
+
+def _kept(tables) -> pd.DataFrame:
+    """The share of learned subsets that keep a half, by the role of its head; several other heads are averaged."""
+    core = tables["sorting_core"]
+    by = ["condition", "seed", "step", "head"]
+    rows = core.merge(roles(core[core["half"] == "qk"])[[*by, "role"]], on=by, validate="many_to_one")
+    rows["share"] = 100 * rows["kept_by"].astype(float) / rows["of"].astype(float).where(rows["of"] > 0)
+    rows = rows.assign(panel=KEPT, curve=rows["role"] + " " + rows["half"])
+    keys = ["condition", "panel", "curve", "seed", "step"]
+    return _points(rows.groupby(keys, sort=False, as_index=False)["share"].mean(), "curve", "share")
+
+
+def _points(rows: pd.DataFrame, curve: str, value: str) -> pd.DataFrame:
+    named = rows.rename(columns={curve: "curve", value: "value"})
+    return named[["condition", "panel", "curve", "seed", "step", "value"]].astype({"value": float})

@@ -1,0 +1,73 @@
+"""Every condition at the end of training: how well its models sort, and in which mode."""
+
+import pandas as pd
+
+from heuristic_core.experiments.list_sorting.figures.ends import at_end
+from heuristic_core.experiments.list_sorting.figures.seeds import with_means
+from heuristic_core.experiments.list_sorting.modes import MODES
+from heuristic_core.figures.sheets import Sheet
+from heuristic_core.figures.text import bracket, number
+
+CONDITION = ["condition", "numbers", "length", "mean_gap", "heads", "optimiser", "weight_decay", "steps"]
+LEVELS = {"token_accuracy": "token accuracy", "list_accuracy": "list accuracy", "loss": "loss (nats)"}
+SCORES = {
+    "soft_overlap": "soft overlap",
+    "splitting": "splitting",
+    "suppression": "suppression",
+    "opposite_sign": "opposite sign",
+}
+MEASURES = [*LEVELS, *SCORES]
+ENDS = ["low", "high"]
+
+
+def draw(tables, settings):
+    """No figure. Marks: one row per condition.
+
+    Every measure is a mean over seeds (`<measure>_seeds` have a value), with its interval. mode_<mode>: how many models
+    ended in it; models with one head are in none.
+    """
+    models = at_end(tables)
+    points = with_means(models.melt(["condition", "seed"], MEASURES, "measure", "value"), ["condition", "measure"])
+    means = points[points["seed"].isna()].set_index(["condition", "measure"])
+    marks = models[CONDITION].drop_duplicates(ignore_index=True)
+    marks["models"] = [int((models["condition"] == name).sum()) for name in marks["condition"]]
+    for measure in MEASURES:
+        own = means.xs(measure, level="measure").loc[marks["condition"]].reset_index()
+        marks[measure] = own["value"]
+        for column in (*ENDS, "seeds"):
+            marks[f"{measure}_{column}"] = own[column]
+    for mode in MODES:
+        of_mode = models.loc[models["mode"] == mode, "condition"]
+        marks[f"mode_{mode}"] = [int((of_mode == name).sum()) for name in marks["condition"]]
+    return None, marks
+
+
+def sheets(marks: pd.DataFrame) -> list[Sheet]:
+    """Two tables of all conditions: how well models sort, and what their heads do."""
+    about = ["condition", "numbers", "length", "mean gap", "heads", "decay", "steps"]
+    rows = list(marks.itertuples())
+    sorting = [[*_about(row), *_cells(row, LEVELS, 3)] for row in rows]
+    modes = [[row.condition, *_cells(row, SCORES, 2), *_counts(row)] for row in rows]
+    heads = ["condition", *SCORES.values(), *(f"mode: {mode}" for mode in MODES)]
+    return [
+        Sheet("Sorting: means over seeds with 95 % intervals", [*about, *LEVELS.values()], sorting),
+        Sheet("Heads: the same, and how many models are in a mode", heads, modes),
+    ]
+
+
+def _about(row) -> list[str]:
+    decay = f"{row.optimiser} {row.weight_decay:g}" if row.weight_decay else row.optimiser
+    counts = (str(row.numbers), str(row.length), number(row.mean_gap, 2), str(row.heads))
+    return [row.condition, *counts, decay, str(row.steps)]
+
+
+def _cells(row, measures, digits: int) -> list[str]:
+    found = []
+    for name in measures:
+        ends = (getattr(row, f"{name}_{end}") for end in ENDS)
+        found.append(number(getattr(row, name), digits) + bracket(*ends, digits=digits))
+    return found
+
+
+def _counts(row) -> list[str]:
+    return [f"{getattr(row, f'mode_{mode}')} of {row.models}" for mode in MODES]
