@@ -116,7 +116,8 @@ def stage_rows():
 
 def condition_rows():
     for name, values in CONDITIONS.items():
-        yield {"study": "made", "condition": name, "heads": 2, "steps": LAST} | values
+        like = {"heads": 2, "layer_norm": True, "biases": True, "steps": LAST}
+        yield {"study": "made", "condition": name} | like | values
 
 
 def build():

@@ -45,7 +45,7 @@ def bert():
 
 
 def close(ours, theirs):
-    torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=1e-6)
+    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)  # other shapes of products round otherwise
 
 
 @pytest.mark.parametrize("every_row", [True, False])

@@ -1,15 +1,23 @@
-"""The list-sorting experiment as a workflow: from nothing to its tables, again, and with a setting changed."""
+"""The list-sorting experiment as a workflow: from nothing to its figures, again, and with a setting changed."""
 
+import json
 import shutil
+from pathlib import Path
 
+import pandas as pd
 import pytest
+import yaml
 from conftest import ROOT
+from drawn import only
+from pages import check_source
 from reduced import planned, snakemake
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.reading import read_values
+from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.study import evenly, parse_sorting
 from heuristic_core.experiments.list_sorting.tables import SORTING
+from heuristic_core.figures.targets import outputs
 from heuristic_core.tables.parquet import read_table
 
 CONFIG = ROOT / "tests" / "studies" / "sorting.yaml"
@@ -17,10 +25,16 @@ ROOT_OF_RESULTS = "results/sorting"
 
 
 @pytest.mark.slow
-def test_from_nothing_to_tables(tmp_path):
+def test_from_nothing_to_figures(tmp_path):
     snakemake(tmp_path, config=CONFIG)
-    tables = {path.stem: read_table(path) for path in (tmp_path / ROOT_OF_RESULTS / "tables").glob("*.parquet")}
+    tables = {path.stem: path for path in (tmp_path / ROOT_OF_RESULTS / "tables").glob("sorting_*.parquet")}
     assert tables.keys() == SORTING.keys()
+    tables = {name: read_table(path) for name, path in tables.items()}
+    for path in (path for name in TARGETS for path in outputs(tmp_path / ROOT_OF_RESULTS, name)):
+        assert Path(path).stat().st_size, path
+    accuracy = pd.read_csv(tmp_path / ROOT_OF_RESULTS / "tables" / "table_conditions.csv")["token_accuracy"]
+    at_end = only(tables["sorting_models"], step=40).groupby("condition", sort=False)["token_accuracy"].mean()
+    assert accuracy.tolist() == pytest.approx(at_end.tolist())
     study = parse_sorting(read_values(CONFIG))
     models = tables["sorting_models"]
     assert len(models) == 2 * 2 * len(study.training.kept)  # conditions, seeds
@@ -32,6 +46,14 @@ def test_from_nothing_to_tables(tmp_path):
     full = tables["sorting_subsets"].query("halves == 4").set_index(["condition", "seed", "step"])
     assert full["kl"].eq(0).all() and full["loss"].equals(models.set_index(["condition", "seed", "step"])["loss"])
     assert len(tables["sorting_sizes"]) == 4 * len(models)
+    claims = read_table(tmp_path / ROOT_OF_RESULTS / "tables" / "claims.parquet").set_index("claim")["verdict"]
+    assert claims["sorts"] == "not supported" and set(claims.drop("sorts")) == {"not applicable"}  # 40 steps are few
+    page = check_source(tmp_path / ROOT_OF_RESULTS / "report.html")
+    assert {a["id"] for a in page.all("figure") if "id" in a} == {name for name in TARGETS if name.startswith("figure")}
+    described = json.loads((tmp_path / ROOT_OF_RESULTS / "study.json").read_text())
+    assert parse_sorting(described["settings"]) == study
+    jobs = read_table(tmp_path / ROOT_OF_RESULTS / "tables" / "provenance.parquet")["job"]
+    assert {"report", "tables/claims", "train/l2"} <= set(jobs)
     assert planned(tmp_path, CONFIG) == {}
     records = list((tmp_path / ROOT_OF_RESULTS / "provenance").rglob("*.json"))
     assert any("step40.safetensors" in path.name for path in records)
@@ -41,6 +63,16 @@ def test_from_nothing_to_tables(tmp_path):
     (again / ROOT_OF_RESULTS / "l2" / "step40.safetensors").write_bytes(b"")  # not what its record says
     failed = snakemake(again, "--forcerun", "measure", config=CONFIG, check=False)
     assert failed.returncode and "step40.safetensors" in failed.stdout + failed.stderr
+
+
+def test_one_condition_without_llc_has_all_but_the_figure_of_modes(tmp_path):
+    values = {key: value for key, value in read_values(CONFIG).items() if key not in ("conditions", "llc")}
+    config = tmp_path / "one.yaml"
+    config.write_text(yaml.safe_dump(values))
+    jobs = planned(tmp_path, config)
+    assert TARGETS.keys() - jobs.keys() == {"figure_modes"} and "llc" not in jobs
+    asked = snakemake(tmp_path, "figure_modes", config=config, check=False)
+    assert asked.returncode and "figure_modes needs at least 2 conditions" in asked.stdout + asked.stderr
 
 
 @pytest.mark.parametrize(

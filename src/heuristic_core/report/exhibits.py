@@ -12,9 +12,11 @@ from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.targets import outputs
 from heuristic_core.report.render import data_uri
 
+LARGEST = 1 << 21  # bytes of values that are put into a page; more are linked
+
 
 class Exhibit(NamedTuple):
-    """One target. label: "Figure 2". csv: the values behind its marks, as an address that holds them.
+    """One target. label: "Figure 2". csv: address of the values behind its marks, which holds them up to `LARGEST`.
     links: other formats by name, relative to the page. A figure has an image with its size in pixels, a table sheets.
     """
 
@@ -43,12 +45,13 @@ def exhibit(
     files = {suffix: path.lstrip("/") for suffix, path in files.items()}
     if absent := [path for path in files.values() if not (root / path).is_file()]:
         raise InputError(f"{root / absent[0]}: no such file, but {name} is asked for; draw it first")
+    values = (root / files["csv"]).read_bytes()
     common = {
         "name": name,
         "label": label(name),
         "title": title,
         "caption": caption,
-        "csv": data_uri((root / files["csv"]).read_bytes(), "text/csv"),
+        "csv": data_uri(values, "text/csv") if len(values) <= LARGEST else f"{prefix}{files['csv']}",
         "csv_name": f"{root.name}-{name}.csv",
         "links": {kind.upper(): f"{prefix}{path}" for kind, path in files.items() if kind not in ("csv", "png", "md")},
     }

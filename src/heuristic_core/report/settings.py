@@ -7,7 +7,8 @@ from heuristic_core.common.errors import InputError
 
 
 def read_study(path: str | Path) -> dict:
-    """study.json: {"context": what analysis needs to know of the study, "settings": its checked configuration}."""
+    """study.json: {"context": what analysis needs to know of the study, null for nothing, "settings": its checked
+    configuration}."""
     try:
         values = json.loads(Path(path).read_text())
         return {key: values[key] for key in ("context", "settings")}

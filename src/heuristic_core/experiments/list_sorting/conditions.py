@@ -13,6 +13,8 @@ def about(study: ListSorting, held_out: Tensor) -> dict:
         "length": study.data.length,
         "mean_gap": float(gaps(held_out).double().mean()),
         "heads": study.model.heads,
+        "layer_norm": study.model.layer_norm,
+        "biases": study.model.biases,
         "optimiser": study.training.optimiser,
         "weight_decay": study.training.weight_decay,
         "steps": study.training.steps,

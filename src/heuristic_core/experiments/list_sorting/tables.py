@@ -35,6 +35,8 @@ SORTING = {
         "length": (INT, "numbers of a list"),
         "mean_gap": (REAL, "mean difference between neighbours of sorted held-out lists"),
         "heads": (INT, "heads of the model"),
+        "layer_norm": (BOOL, "LayerNorm before attention and before the unembedding"),
+        "biases": (BOOL, "biases of attention, unembedding and LayerNorms"),
         "optimiser": (STRING, "adam-l2, adamw or adam"),
         "weight_decay": (REAL, "0 without"),
         "steps": (INT, "training steps"),

@@ -16,18 +16,12 @@ from heuristic_core.experiments.heuristic_core.analysis.accuracy import (
     interval_of_mean,
     j_means,
 )
+from heuristic_core.experiments.heuristic_core.figures.rows import some
 
 GROUPS = (ID, OOD, ENTAILMENT)
 MEASURED = (*GROUPS, J, AUC)  # groups of rows without a subset
 FAMILIES = ("lexical_overlap", "subsequence", "constituent")
 CELL_MARKS = ["ft_seed", "step", "sparsity", "seed", "subset", "group", "n", "accuracy", "low", "high", "unit"]
-
-
-def some(rows: pd.DataFrame, what: str) -> pd.DataFrame:
-    """`rows`, of which there must be some. Raises ValueError that names `what` is missing."""
-    if rows.empty:
-        raise ValueError(f"no {what}")
-    return rows
 
 
 def ft_seeds(rows: pd.DataFrame) -> list[int]:

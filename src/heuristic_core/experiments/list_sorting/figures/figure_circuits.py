@@ -10,25 +10,24 @@ from heuristic_core.experiments.heuristic_core.figures.rows import some
 from heuristic_core.experiments.list_sorting.figures.seeds import conditions
 from heuristic_core.figures.panels import wrapped
 
-CIRCUITS = {"qk": "QK (scores), rows centred", "ov": "OV (logits), rows centred"}
+CIRCUITS = {"qk": "QK: score", "ov": "OV: logit, relative to its checkpoint"}
 COLOURS = "RdBu_r"
 HIGHEST = 0.99  # quantile of absolute values from which on colours are the darkest
 BAR = {"fraction": 0.02, "pad": 0.02, "shrink": 0.6, "aspect": 40}
 GAP = 0.06  # between maps, of their width
 DIGITS = 4  # of values in the CSV; all of them would be tens of megabytes
-COLUMNS = ["condition", "seed", "step", "circuit", "head", "row", "values"]
+COLUMNS = ["condition", "seed", "step", "circuit", "head", "row", "unit", "values"]
 
 
 def draw(tables, settings):
     """A strip for each condition, of its first seed: lines are QK of every head, then OV; columns are checkpoints.
 
-    Marks: one row per row of a map; `values`: its columns' values, separated by spaces.
+    Marks: one row per row of a map; `values`: of its columns, separated by spaces; `unit`: what is drawn darkest.
     """
     rows = some(tables["sorting_matrices"], "rows in table sorting_matrices")
-    rows = _centred(rows[rows["seed"] == rows.groupby("condition")["seed"].transform("min")])
-    scales = {circuit: _scale(rows.loc[rows["circuit"] == circuit, "values"]) for circuit in CIRCUITS}
+    rows = _with_units(_centred(rows[rows["seed"] == rows.groupby("condition")["seed"].transform("min")]))
     names = conditions(rows)
-    strips = {name: Strip(rows[rows["condition"] == name], scales) for name in names}
+    strips = {name: Strip(rows[rows["condition"] == name]) for name in names}
     across = min(len(names), 2)
     tallest = max(strip.image.shape[0] / strip.image.shape[1] for strip in strips.values())
     height = 0.4 + tallest * ((settings.width - 1.3) / across - 0.4)
@@ -37,9 +36,10 @@ def draw(tables, settings):
         strip.draw(ax)
         ax.set_title(f"{name}, seed {strip.seed}", loc="left")
         ax.set_xlabel("training step", labelpad=1)
+    ends = {"qk": rows.loc[rows["circuit"] == "qk", "unit"].max(), "ov": 1.0}
     for circuit, label in reversed(CIRCUITS.items()):  # the last is beside the maps
-        ends = Normalize(-scales[circuit], scales[circuit])
-        bar = figure.colorbar(ScalarMappable(ends, COLOURS), ax=axes, label=label, extend="both", **BAR)
+        colours = ScalarMappable(Normalize(-ends[circuit], ends[circuit]), COLOURS)
+        bar = figure.colorbar(colours, ax=axes, label=label, extend="both", **BAR)
         bar.outline.set_visible(False)
     texts = [" ".join(f"{value:.{DIGITS}g}" for value in values) for values in rows["values"]]
     return figure, rows.assign(values=texts)[COLUMNS]
@@ -51,18 +51,27 @@ def _centred(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(values=[one - one.mean() for one in values])
 
 
+def _with_units(rows: pd.DataFrame) -> pd.DataFrame:
+    """`rows` with column `unit`, the value of the darkest colours: one for all of QK, and one for OV of a model's
+    checkpoint, as the final LayerNorm undoes what is common to its heads."""
+    shared = (rows["condition"] + " " + rows["step"].astype(str)).where(rows["circuit"] == "ov", "")
+    units = {key: _scale(found) for key, found in rows["values"].groupby(shared)}
+    return rows.assign(unit=shared.map(units))
+
+
 def _scale(values: pd.Series) -> float:
-    """The value of the darkest colours; 1 of matrices of zeros."""
+    """The highest absolute value but for one in a hundred; 1 of zeros."""
     return float(np.quantile(np.abs(np.concatenate(values.tolist())), HIGHEST)) or 1.0
 
 
 class Strip:
-    """The maps of one model as one image. image: values in units of their circuit's scale, NaN between maps."""
+    """The maps of one model as one image. image: values over their units, NaN between maps."""
 
-    def __init__(self, rows: pd.DataFrame, scales: dict[str, float]):
+    def __init__(self, rows: pd.DataFrame):
         heads, self._steps = sorted(rows["head"].unique()), sorted(rows["step"].unique())
         self.seed = rows["seed"].iloc[0]
         self._lines = [(circuit, head) for circuit in CIRCUITS for head in heads]
+        rows = rows.assign(values=rows["values"] / rows["unit"])
         maps = {key: np.stack(of_map["values"]) for key, of_map in rows.groupby(["circuit", "head", "step"])}
         size = len(next(iter(maps.values())))
         pitch = size + max(1, round(GAP * size))
@@ -71,10 +80,10 @@ class Strip:
         self.image = np.full((pitch * len(self._lines), pitch * len(self._steps)), np.nan)
         for y, (circuit, head) in zip(self._starts, self._lines, strict=False):
             for x, step in zip(self._starts, self._steps, strict=False):
-                self.image[y : y + size, x : x + size] = maps[circuit, head, step] / scales[circuit]
+                self.image[y : y + size, x : x + size] = maps[circuit, head, step]
 
     def draw(self, ax: Axes) -> None:
-        ax.imshow(self.image, cmap=COLOURS, vmin=-1, vmax=1)
+        ax.imshow(self.image, cmap=COLOURS, vmin=-1, vmax=1, interpolation="none")
         middles = [start + self._middle for start in self._starts]
         ax.set_xticks(middles[: len(self._steps)], [str(step) for step in self._steps])
         ax.set_yticks(middles[: len(self._lines)], [f"{circuit.upper()} {head}" for circuit, head in self._lines])

@@ -14,7 +14,7 @@ from heuristic_core.figures.lines import handles
 from heuristic_core.figures.panels import panels
 from heuristic_core.figures.roles import Role
 
-LLC = "local learning coefficient"
+LLC = "LLC"  # local learning coefficient
 # Columns of panels, and what each shows. Okabe and Ito's palette.
 CURVES = {
     "loss (nats)": {"loss": Role("loss", "black")},
@@ -24,9 +24,9 @@ CURVES = {
         "suppression": Role("suppression", "#D55E00", line="--"),
     },
     LLC: {
-        "raw": Role("LLC raw", "black"),
-        "scaled": Role("LLC scaled", "#E69F00", line="--"),
-        "tilted": Role("LLC tilted", "#009E73", line="-."),
+        "raw": Role("LLC raw", "black", "o"),
+        "scaled": Role("LLC scaled", "#E69F00", "s", "--"),
+        "tilted": Role("LLC tilted", "#009E73", "^", "-."),
     },
 }
 MEASURES = {name: panel for panel, curves in CURVES.items() for name in curves if panel != LLC}
@@ -52,11 +52,13 @@ def draw(tables, settings):
     for ax, panel in zip(axes[0], CURVES, strict=True):
         ax.set_title(panel, loc="left")
     axes[0, 0].set(xscale="log", yscale="log")
+    for ax in axes.flat:
+        ax.tick_params(which="minor", length=1.5)
     for ax in axes[0, 1:3]:  # shares
         ax.set_ylim(-0.04, 1.04)
     for ax in axes[-1]:
         ax.set_xlabel("training step")
-    figure.legend(handles=_handles(points), loc="outside upper center", ncols=5)
+    figure.legend(handles=_handles(points, stages), loc="outside upper center", ncols=5)
     return figure, pd.concat([points, _ends(stages)], ignore_index=True).reindex(columns=COLUMNS)
 
 
@@ -93,12 +95,13 @@ def _ends(stages: pd.DataFrame) -> pd.DataFrame:
     return ends[["condition", "panel", "curve", "step", "low", "high", "seeds", "reason"]]
 
 
-def _handles(points: pd.DataFrame) -> list:
+def _handles(points: pd.DataFrame, stages: pd.DataFrame) -> list:
     drawn = set(points["curve"])
     looks = {name: look for panel in (*CURVES,)[2:] for name, look in CURVES[panel].items() if name in drawn}
     widths = [
         Line2D([], [], color="black", label=label, **width)
         for label, width in (("one seed", THIN), ("mean over seeds", BOLD))
     ]
-    shades = [Patch(color=colour, alpha=ALPHA, linewidth=0, label=stage) for stage, colour in SHADES.items()]
-    return [*widths, *handles(looks), *shades]
+    found = set(stages.loc[stages["step"].notna(), "stage"])
+    shades = [Patch(color=SHADES[one], alpha=ALPHA, linewidth=0, label=one) for one in SHADES if one in found]
+    return [*widths, *handles(looks, **BOLD), *shades]

@@ -22,6 +22,7 @@ DATA, TRAINING = ["numbers", "length"], ["optimiser", "weight_decay", "heads"]
 CONDITION = ["condition", *DATA, "mean_gap", *TRAINING]
 NAMES = {"adam-l2": "L2", "adamw": "AdamW", "adam": "no decay"}
 BESIDE = 0.03  # between conditions of one gap, of the axis
+ROOM = 1.15  # beside the smallest and the largest gap, as a factor
 
 
 def draw(tables, settings):
@@ -43,7 +44,7 @@ def draw(tables, settings):
         ax.set(xlabel="mean gap between neighbours", ylabel="score (0-1)")
         ax.label_outer()
     axes[0].set(xscale="log", ylim=(-0.04, 1.04))
-    _ticks(axes[0], named["mean_gap"])
+    _gaps(axes[0], named["mean_gap"])
     entries = [*handles(shapes), *handles(colours, markeredgewidth=2)]
     figure.legend(handles=entries, loc="outside upper center", ncols=3)
     return figure, points[[*CONDITION, "measure", "seed", "value", "low", "high", "seeds"]]
@@ -77,7 +78,9 @@ def _marks(ax: Axes, points: pd.DataFrame, marker: str, colour: str) -> None:
     ax.plot(seeds["x"], seeds["value"], "_", color=colour, markersize=5, markeredgewidth=0.6)
 
 
-def _ticks(ax: Axes, gaps: pd.Series) -> None:
-    ticks = sorted(gaps.round(1).unique())
-    ax.set_xticks(ticks, [number(tick) for tick in ticks])
+def _gaps(ax: Axes, gaps: pd.Series) -> None:
+    """A tick for each gap, and room for the conditions beside it."""
+    ticks = {number(gap): gap for gap in sorted(gaps)}
+    ax.set_xticks([*ticks.values()], [*ticks])
     ax.set_xticks([], minor=True)
+    ax.set_xlim(gaps.min() / ROOM, gaps.max() * ROOM)

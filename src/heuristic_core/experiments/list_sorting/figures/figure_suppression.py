@@ -29,6 +29,5 @@ def draw(tables, settings):
         ax.set_title(f"change in {MEASURES[measure]}", loc="left")
     for ax in axes[-1]:
         ax.set_xlabel("suppression of the head (0-1)")
-    axes[0, 0].set_xlim(-0.04, 1.04)
     figure.legend(handles=handles(looks), loc="outside upper center", ncols=min(len(looks), 5))
     return figure, rows[COLUMNS]

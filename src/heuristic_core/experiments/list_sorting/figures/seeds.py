@@ -9,7 +9,7 @@ from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.figures.lines import lines
 from heuristic_core.figures.roles import Role
 
-THIN, BOLD = {"linewidth": 0.5, "alpha": 0.5}, {"linewidth": 1.4}
+THIN, BOLD = {"linewidth": 0.5, "alpha": 0.5, "markersize": 1.5}, {"linewidth": 1.4, "markersize": 3.5}
 
 
 def with_means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:

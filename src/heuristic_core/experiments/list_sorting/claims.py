@@ -1,0 +1,25 @@
+"""The claims of the list-sorting paper, judged on a study over its training seeds."""
+
+import pandas as pd
+
+from heuristic_core.analysis.judging import check, judge
+from heuristic_core.config.claims import Claim
+from heuristic_core.experiments.list_sorting import (  # noqa: F401  each registers its statistics
+    statistics_ablation,
+    statistics_llc,
+    statistics_modes,
+)
+from heuristic_core.experiments.list_sorting.evidence import Evidence
+from heuristic_core.experiments.list_sorting.intervals import SEEDS
+
+NAMED = {"model": "one-layer transformer", "task": "sorting of lists", "ft_seed": None}
+
+
+def claims(study: str, tables: dict[str, pd.DataFrame], stated: list[Claim]) -> pd.DataFrame:
+    """Table "claims": a row for each claim. Statistics are over training seeds already, so that no seed has its own.
+
+    study: its name. tables: pandas frames by schema name. stated: the claims of claims.yaml.
+    Raises InputError on an unknown statistic, and on options that a statistic does not have.
+    """
+    check(stated)
+    return judge(stated, [Evidence(tables)], {"study": study} | NAMED, [], SEEDS)

@@ -1,0 +1,67 @@
+"""Estimates over training seeds: the mean of a value, and the condition that has least or most of it."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy import stats
+
+from heuristic_core.analysis.estimates import CannotSay, Estimate
+from heuristic_core.analysis.seeds import LEVEL
+
+SEEDS = "training seeds"
+LOWEST, HIGHEST = "lowest", "highest"
+
+
+def over_seeds(values: Sequence[float], detail: str, percent: bool = False) -> Estimate:
+    """The mean over seeds with its t interval. percent: whether no value is possible beyond 0 and 100.
+
+    Seeds that agree exactly have no interval, as they may agree by chance, unless they are at an end of what is
+    possible. Raises CannotSay without a value.
+    """
+    return extreme({"": values}, LOWEST, detail, percent)
+
+
+def extreme(groups: Mapping[str, Sequence[float]], which: str, detail: str, percent: bool = False) -> Estimate:
+    """The lowest (or highest) mean over seeds of several groups, such as conditions, as :func:`over_seeds`.
+
+    The lowest mean is above a threshold where all means are, so that the lower end is the lowest of the groups' own.
+    It is below a threshold where any mean is: the upper end allows for as many chances as there are groups
+    (Bonferroni). The other way round for the highest. n: seeds of the group with fewest.
+    """
+    if which not in (LOWEST, HIGHEST):
+        raise ValueError(f"{which!r} is not possible; give {LOWEST} or {HIGHEST}")
+    sign = 1 if which == LOWEST else -1
+    known = {name: sign * np.asarray(values, dtype=float) for name, values in groups.items()}
+    known = {name: values[~np.isnan(values)] for name, values in known.items()}
+    known = {name: values for name, values in known.items() if len(values)}
+    if not known:
+        raise CannotSay(f"no seed has a value: {detail}")
+    means = {name: values.mean() for name, values in known.items()}
+    found = min(means, key=means.get)
+    tail = (1 - LEVEL) / 2
+    low = min(_end(values, tail, percent) for values in known.values())
+    high = min(_end(values, 1 - tail / len(known), percent) for values in known.values())
+    if np.isnan([low, high]).any():
+        low = high = np.nan
+    low, high = sorted((sign * low, sign * high))
+    if percent:
+        low, high = np.clip([low, high], 0, 100)
+    named = f"{which}: {found}" if len(known) > 1 else ""
+    n = min(map(len, known.values()))
+    return Estimate(
+        float(sign * means[found]), *map(_null, (low, high)), n, SEEDS, "; ".join(filter(None, (named, detail)))
+    )
+
+
+def _end(values: np.ndarray, quantile: float, percent: bool) -> float:
+    """One end of the t interval of a mean; NaN where there is none."""
+    if len(values) < 2:
+        return np.nan
+    if np.ptp(values) == 0:
+        return values[0] if percent and abs(values[0]) in (0, 100) else np.nan
+    error = values.std(ddof=1) / np.sqrt(len(values))
+    return values.mean() + stats.t.ppf(quantile, len(values) - 1) * error
+
+
+def _null(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

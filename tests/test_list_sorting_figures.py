@@ -1,0 +1,282 @@
+"""Figures of the list-sorting experiment, drawn from the made tables of list_sorting_tables.py."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from amounts import first_fast
+from drawn import only
+from list_sorting_tables import CONDITIONS, LAST, SEEDS, TABLES, copier
+from matplotlib.collections import LineCollection
+from matplotlib.text import Text
+
+from heuristic_core.analysis.seeds import mean_interval
+from heuristic_core.experiments.list_sorting.figures import draw, sheets_of
+from heuristic_core.experiments.list_sorting.figures.targets import TARGETS, unmet
+from heuristic_core.experiments.list_sorting.modes import BOTH, NEITHER, SPLITTING, SUPPRESSION, mode_of, roles
+from heuristic_core.experiments.list_sorting.study import SortingFigures
+from heuristic_core.figures import style
+from heuristic_core.figures.save import save
+from heuristic_core.figures.targets import outputs
+
+SETTINGS = SortingFigures()
+
+
+class Drawn(dict):
+    """Name -> (figure, marks), each drawn once, when it is first asked for."""
+
+    def __missing__(self, name):
+        self[name] = draw(name, TABLES, SETTINGS)
+        return self[name]
+
+
+DRAWN = Drawn()
+
+
+def reduced(**values):
+    """The tables with only the rows that have these values, where a table has the column."""
+    return {name: only(rows, **{k: v for k, v in values.items() if k in rows}) for name, rows in TABLES.items()}
+
+
+def texts(figure):
+    return [text.get_text() for text in figure.findobj(Text)]
+
+
+def saved(folder, name, figure, marks):
+    save(folder, name, figure, marks, SETTINGS, TARGETS[name].title, sheets_of(name, marks))
+
+
+@pytest.mark.parametrize("name", first_fast("figure_modes", *sorted({*TARGETS} - {"figure_modes"}), fast=1))
+def test_the_same_tables_give_the_same_bytes_and_nothing_is_cut_off(name, tmp_path, recwarn):
+    saved(tmp_path / "one", name, *DRAWN[name])
+    saved(tmp_path / "two", name, *draw(name, TABLES, SETTINGS))
+    firsts, seconds = ([tmp_path / run / path for path in outputs(".", name)] for run in ("one", "two"))
+    for first, second in zip(firsts, seconds, strict=True):
+        assert first.read_bytes() == second.read_bytes(), first.name
+    assert sorted((tmp_path / "one").rglob("*.*")) == sorted(firsts)
+    assert not [str(warning.message) for warning in recwarn if issubclass(warning.category, UserWarning)]
+    if (figure := DRAWN[name][0]) is not None:
+        with style.applied():  # ticks that are made now have its sizes
+            figure.draw_without_rendering()  # saving has left extents of another resolution
+            drawn_on, page = figure.get_tightbbox(), figure.bbox_inches
+        assert min(drawn_on.x0, drawn_on.y0) >= -0.01
+        assert drawn_on.x1 <= page.width + 0.01 and drawn_on.y1 <= page.height + 0.01
+
+
+@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("few", [{"seed": 1}, {"condition": "l2"}, {"seed": 1, "condition": "no-decay"}], ids=str)
+def test_one_seed_and_one_condition_are_enough(name, few):
+    _, marks = draw(name, reduced(**few), SETTINGS)
+    assert len(marks) and set(marks["condition"]) == ({few["condition"]} if "condition" in few else {*CONDITIONS})
+    if "seed" in few and "low" in marks:
+        of_means = marks[marks["panel"] != "stage"] if "panel" in marks else marks
+        assert of_means[["low", "high"]].isna().all(axis=None)
+
+
+def points(ax):
+    """All points of the lines and markers in a panel, as (x, y)."""
+    found = [line.get_xydata() for line in ax.lines]
+    return {
+        (round(x, 9), round(y, 9)) for part in found for x, y in np.asarray(part, float) if np.isfinite([x, y]).all()
+    }
+
+
+def panel(figure, row, column, columns):
+    return figure.axes[row * columns + column]
+
+
+def test_development_draws_seeds_and_means_and_a_null_leaves_a_gap():
+    figure, marks = DRAWN["figure_development"]
+    losses = only(TABLES["sorting_models"], condition="no-decay", step=100)["loss"]
+    mean = only(marks, condition="no-decay", curve="loss", step=100, seed=None)
+    assert mean["value"].item() == pytest.approx(losses.mean()) and mean["seeds"].item() == 3
+    wanted = only(marks, condition="no-decay", curve="loss").round(9)
+    assert points(panel(figure, 1, 0, 4)) == set(zip(wanted["step"], wanted["value"], strict=True))
+    assert not only(marks, step=0)["panel"].isin(["stage"]).any() and (marks["step"].dropna() > 0).all()
+    # seed 3 has no raw LLC at step 100: its line does not reach from step 10 to the last
+    values = only(TABLES["sorting_llc"], seed=3, estimator="raw")["value"].round(9).tolist()
+    assert np.isnan(values[1])
+    lines = [set(np.round(line.get_ydata(), 9)) for line in panel(figure, 0, 3, 4).lines]
+    assert not [line for line in lines if {values[0], values[2]} <= line]
+    assert [line for line in lines if values[0] in line] and [line for line in lines if values[2] in line]
+    mean = only(marks, curve="raw", step=100, seed=None)
+    known = only(TABLES["sorting_llc"], step=100, estimator="raw")["value"].dropna()
+    assert (mean["value"].item(), mean["seeds"].item()) == (pytest.approx(known.mean()), 2)
+
+
+def test_development_shades_the_stages_that_are_there():
+    figure, marks = DRAWN["figure_development"]
+
+    def shades(row):
+        return [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in panel(figure, row, 0, 4).patches]
+
+    assert sorted(shades(0)) == [(10, 32), (32, 100), (100, 200)] and sorted(shades(1)) == [(10, 32), (32, 100)]
+    gone = only(marks, condition="no-decay", curve="specialisation start")
+    assert gone["reason"].tolist() == ["the overlap does not fall"] and gone["step"].isna().all()
+
+
+def test_development_says_where_there_is_no_llc():
+    figure, _ = DRAWN["figure_development"]
+    assert texts(figure).count("not sampled in this\ncondition") == 2
+    figure, marks = draw("figure_development", {k: v for k, v in TABLES.items() if k != "sorting_llc"}, SETTINGS)
+    assert texts(figure).count("not sampled in this\ncondition") == 3 and "LLC" not in set(marks["panel"])
+    failed = TABLES["sorting_llc"].assign(value=np.nan)
+    figure, _ = draw("figure_development", TABLES | {"sorting_llc": failed}, SETTINGS)
+    assert "no checkpoint has a value" in texts(figure)
+
+
+def test_circuits_are_centred_rows_in_the_units_of_their_scale():
+    figure, marks = DRAWN["figure_circuits"]
+    (image,) = figure.axes[2].images  # of numbers-20: QK 0, QK 1, OV 0, OV 1 below each other; steps 0, 32 and the last
+    tokens, pitch = 21, 22
+    for line, (circuit, head) in enumerate((("qk", 0), ("qk", 1), ("ov", 0), ("ov", 1))):
+        where = {"condition": "numbers-20", "seed": 1, "step": 32, "head": head, "circuit": circuit}
+        values = np.stack(only(TABLES["sorting_matrices"], **where)["values"].tolist()).astype(float)
+        values -= values.mean(1, keepdims=True)
+        own = only(marks, **where)
+        drawn = image.get_array()[line * pitch :][:tokens, pitch : pitch + tokens]
+        np.testing.assert_allclose(drawn * own["unit"].iloc[0], values, atol=1e-12)
+        written = np.array([row.split(" ") for row in own["values"]], float)
+        np.testing.assert_allclose(written, values, rtol=1e-3)
+    assert set(marks["seed"]) == {1}
+    assert marks.loc[marks["circuit"] == "qk", "unit"].nunique() == 1
+    assert (only(marks, circuit="ov").groupby(["condition", "step"])["unit"].nunique() == 1).all()
+    ov = [row.split(" ") for row in only(marks, circuit="ov", condition="l2", step=LAST)["values"]]
+    unit = only(marks, circuit="ov", condition="l2", step=LAST)["unit"].iloc[0]
+    assert unit == pytest.approx(np.quantile(np.abs(np.array(ov, float)), 0.99), rel=1e-3)
+    assert [text for text in texts(figure) if "seed" in text] == [f"{name}, seed 1" for name in CONDITIONS]
+
+
+def test_modes_have_the_intervals_of_their_means_and_tell_conditions_apart():
+    figure, marks = DRAWN["figure_modes"]
+    seeds = only(TABLES["sorting_models"], condition="numbers-20", step=LAST)["splitting"]
+    point = only(marks, condition="numbers-20", measure="splitting", seed=None).iloc[0]
+    assert point[["value", "low", "high"]].tolist() == pytest.approx(mean_interval(seeds))
+    whiskers = [c for c in figure.axes[0].collections if isinstance(c, LineCollection)]
+    ends = {tuple(np.round(line[:, 1], 9)) for c in whiskers for line in c.get_segments()}
+    assert tuple(np.round([point["low"], point["high"]], 9).tolist()) in ends and len(ends) == len(CONDITIONS)
+    highest = only(TABLES["sorting_heads"], condition="no-decay", step=LAST).groupby("seed")["suppression"].max()
+    shown = only(marks, condition="no-decay", measure="suppression").dropna(subset="seed")
+    assert shown.set_index("seed")["value"].to_dict() == highest.to_dict()
+    assert {"12 numbers, length 4", "20 numbers, length 4", "L2 0.005, 2 heads", "no decay, 2 heads"} <= {
+        *texts(figure)
+    }
+    means = [line.get_xydata()[0, 0] for line in figure.axes[0].lines if line.get_marker() in ("o", "^")]
+    assert len({round(x, 6) for x in means}) == len(CONDITIONS)  # two of them have one gap
+
+
+def test_heads_are_compared_by_what_they_do():
+    _, marks = DRAWN["figure_ablation"]
+    table = only(TABLES["sorting_ablations"], condition="l2", step=LAST)
+    changes = {}
+    for seed in SEEDS:
+        whole = only(table, seed=seed, kind="none")["loss"].item()
+        ablated = only(table, seed=seed, kind="mean", ablated=str(copier(seed)))["loss"].item()
+        changes[seed] = ablated - whole
+    own = only(marks, condition="l2", role="copies", kind="mean", measure="loss")
+    assert own.dropna(subset="seed").set_index("seed")["value"].to_dict() == pytest.approx(changes)
+    mean = own[own["seed"].isna()].iloc[0]
+    assert mean[["value", "low", "high"]].tolist() == pytest.approx(mean_interval([*changes.values()]))
+    assert set(marks["role"]) == {"copies", "suppresses", "all"}
+    figure, _ = DRAWN["figure_ablation"]
+    drawn = {round(x, 9) for x, _ in points(panel(figure, 0, 0, 4))}
+    assert {round(x, 9) for x in changes.values()} | {round(mean["value"], 9)} <= drawn
+
+
+def test_suppression_of_a_head_beside_what_its_ablation_changes():
+    figure, marks = DRAWN["figure_suppression"]
+    head = only(TABLES["sorting_heads"], condition="no-decay", seed=2, step=LAST, head=0).iloc[0]
+    own = only(marks, condition="no-decay", seed=2, kind="zero", ablated="0").iloc[0]
+    table = only(TABLES["sorting_ablations"], condition="no-decay", seed=2, step=LAST)
+    change = only(table, kind="zero", ablated="0")["calibration_error"].item()
+    change -= only(table, kind="none")["calibration_error"].item()
+    assert (own["suppression"], own["calibration_error"]) == (head["suppression"], pytest.approx(change))
+    assert own["role"] == "suppresses"
+    assert (round(own["suppression"], 9), round(change, 9)) in points(panel(figure, 0, 2, 3))
+    assert len(marks) == len(CONDITIONS) * len(SEEDS) * 2 * 3  # heads, kinds; not both heads together
+
+
+def test_attention_is_of_the_last_step_and_broken_where_no_pair_has_a_distance():
+    figure, marks = DRAWN["figure_attention"]
+    table = only(TABLES["sorting_distance"], condition="l2", step=LAST, keys="list", distance=1)
+    of_seeds = [only(table, seed=seed, head=copier(seed))["attention"].item() for seed in SEEDS]
+    mean = only(marks, condition="l2", role="copies", keys="list", distance=1, seed=None)
+    assert mean["value"].item() == pytest.approx(np.mean(of_seeds))
+    right = points(panel(figure, 0, 1, 2)) - {(0, 0), (0, 1)}  # the line at distance 0
+    assert max(x for x, _ in right) == 0 and min(x for x, _ in right) == -11
+    gap = only(marks, keys="sorted", distance=1)
+    assert len(gap) and gap["value"].isna().all() and (gap["seeds"].dropna() == 0).all()
+
+
+def test_conditions_are_counted_by_mode():
+    _, marks = DRAWN["table_conditions"]
+    row = only(marks, condition="numbers-20").iloc[0]
+    losses = only(TABLES["sorting_models"], condition="numbers-20", step=LAST)["loss"]
+    assert row[["loss", "loss_low", "loss_high"]].tolist() == pytest.approx(mean_interval(losses))
+    assert (row["mode_splitting"], row["mode_suppression"], row["models"]) == (0, 3, 3)
+    assert only(marks, condition="l2")["mode_splitting"].item() == 3
+    sorting, heads = sheets_of("table_conditions", marks)
+    assert [cells[0] for cells in sorting.rows] == [*CONDITIONS] == [cells[0] for cells in heads.rows]
+    assert dict(zip(heads.columns, heads.rows[0], strict=True))["mode: splitting"] == "3 of 3"
+    alone = TABLES["sorting_models"].assign(splitting=np.nan, soft_overlap=np.nan)
+    _, marks = draw("table_conditions", TABLES | {"sorting_models": alone}, SETTINGS)
+    assert (marks.filter(like="mode_") == 0).all(axis=None) and marks["splitting"].isna().all()
+    assert (marks["splitting_seeds"] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("splitting", "suppression", "mode"),
+    [(0.5, 0.49, SPLITTING), (0.49, 0.5, SUPPRESSION), (0.5, 0.5, BOTH), (0.4, 0.4, NEITHER), (np.nan, 1.0, None)],
+)
+def test_modes(splitting, suppression, mode):
+    assert mode_of(splitting, suppression) == mode
+
+
+def test_roles_of_heads_that_are_alike_and_of_more_than_two():
+    def found(copying, suppression):
+        run = {"condition": "a", "seed": 1, "step": 5}
+        rows = zip(copying, suppression, strict=True)
+        heads = [run | {"head": k, "copying": c, "suppression": s} for k, (c, s) in enumerate(rows)]
+        return roles(pd.DataFrame(heads)).sort_values("head", kind="stable")["role"].tolist()
+
+    assert found([0.2, 0.2], [0.1, 0.1]) == ["copies", "suppresses"]
+    assert found([0.1, 0.9, 0.3, 0.0], [0.1, 0.0, 0.0, 0.6]) == ["other", "copies", "other", "suppresses"]
+    assert found([0.0], [0.9]) == ["copies"]
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_what_is_absent_is_named(name):
+    first = TARGETS[name].tables[0]
+    with pytest.raises(ValueError, match=f"^{name}: no table {first}"):
+        draw(name, {table: rows for table, rows in TABLES.items() if table != first}, SETTINGS)
+    with pytest.raises(ValueError, match=f"^{name}: no rows in table "):
+        draw(name, {table: rows.head(0) for table, rows in TABLES.items()}, SETTINGS)
+    assert unmet(name, TABLES, 3) is None
+    assert unmet(name, [], 3).startswith(f"{name} is drawn from {first}")
+
+
+def test_modes_need_two_conditions():
+    assert unmet("figure_modes", TABLES, 1) == (
+        "figure_modes needs at least 2 conditions, this study has 1; add to `conditions`"
+    )
+
+
+def test_only_the_drawn_figure_is_loaded():
+    code = (
+        "import sys; from heuristic_core.experiments.list_sorting.figures import draw\n"
+        "try: draw('figure_modes', {}, *[type('', (), {'width': 7, 'dpi': 200})])\n"
+        "except ValueError: pass\n"
+        "loaded = {name.rpartition('.')[2] for name in sys.modules if 'list_sorting.figures.' in name}\n"
+        "assert 'figure_modes' in loaded and not loaded & {'figure_circuits', 'table_conditions'}, loaded\n"
+        "assert not {'torch', 'transformers'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_target_has_a_caption_of_one_paragraph(name, request):
+    caption = (request.config.rootpath / "workflow" / "report" / f"{name}.rst").read_text().strip()
+    assert "\n\n" not in caption and "[" not in caption  # it becomes the text of a Markdown image
+    assert "arXiv 2501.18666" in caption

@@ -1,0 +1,83 @@
+# What a study shows: the paper's claims judged on its tables, and one page with all of it.
+import glob
+
+from heuristic_core.config.claims import load_claims
+
+LIBRARY = f"{workflow.basedir}/src/heuristic_core"
+CLAIMS = os.path.relpath(f"{LIBRARY}/experiments/list_sorting/claims.yaml")
+JUDGED = {table for claim in load_claims(CLAIMS) for table in claim.tables}
+# What the page looks like, which its script does not import.
+PAGE = [f"{LIBRARY}/{folder}/templates/*" for folder in ("report", "experiments/list_sorting")]
+PAGE = sorted(path for pattern in PAGE for path in glob.glob(pattern))
+
+
+rule describe:
+    output:
+        description=f"{L.root}/study.json",
+    log:
+        L.log("tables/describe"),
+    group:
+        "tables"
+    params:
+        **job("describe", settings=block(STUDY)),
+    shell:
+        FORK
+
+
+rule claims:
+    input:
+        tables=[L.table(name) for name in TABLES if name in JUDGED],
+        claims=CLAIMS,
+    output:
+        table=L.table("claims"),
+    log:
+        L.log("tables/claims"),
+    group:
+        "tables"
+    params:
+        **job("sorting_claims", study=STUDY.study),
+    shell:
+        FORK
+
+
+rule report:
+    input:
+        claims=rules.claims.output.table,
+        settings=rules.describe.output.description,
+        captions=[os.path.relpath(f"{workflow.basedir}/workflow/report/{name}.rst") for name in SHOWN_TARGETS],
+        drawn=[path for name in SHOWN_TARGETS for path in outputs(L.root, name)],
+    output:
+        report=f"{L.root}/report.html",
+    log:
+        L.log("report"),
+    group:
+        "tables"
+    params:
+        **job(
+            "sorting_report",
+            *PAGE,
+            root=lambda w, output: os.path.dirname(output.report),
+            targets=list(SHOWN_TARGETS),
+        ),
+    shell:
+        FORK
+
+
+# What results were made from.
+rule provenance:
+    input:
+        rules.report.output,
+        [L.table(name) for name in TABLES],
+    output:
+        table=L.table("provenance"),
+    log:
+        L.log("tables/provenance"),
+    group:
+        "tables"
+    params:
+        **job("provenance", recorded=False, root=lambda w, input: os.path.dirname(input[0])),
+    shell:
+        FORK
+
+
+RESULTS += [rules.report.output.report, rules.provenance.output.table]
