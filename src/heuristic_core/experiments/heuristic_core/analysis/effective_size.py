@@ -21,6 +21,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from heuristic_core.analysis.faithful import ROUNDING, Criterion
 from heuristic_core.analysis.frames import frame
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import (
     AUC,
@@ -34,7 +35,7 @@ from heuristic_core.experiments.heuristic_core.analysis.accuracy import (
     interval_of_mean,
     j_means,
 )
-from heuristic_core.experiments.heuristic_core.analysis.faithful import ROUNDING, Criterion, criteria
+from heuristic_core.experiments.heuristic_core.analysis.faithful import criteria
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import with_collapses
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.context import Context

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from heuristic_core.analysis.faithful import ROUNDING
 from heuristic_core.analysis.frames import frame
-from heuristic_core.experiments.heuristic_core.analysis.faithful import ROUNDING
 from heuristic_core.models.components import ComponentGrid
 
 

@@ -16,7 +16,7 @@ from heuristic_core.experiments.heuristic_core.analysis.accuracy import (
     interval_of_mean,
     j_means,
 )
-from heuristic_core.experiments.heuristic_core.figures.rows import some
+from heuristic_core.figures.rows import some
 
 GROUPS = (ID, OOD, ENTAILMENT)
 MEASURED = (*GROUPS, J, AUC)  # groups of rows without a subset

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from heuristic_core.experiments.heuristic_core.figures.rows import some
 from heuristic_core.experiments.list_sorting.modes import MODEL, last, roles
+from heuristic_core.figures.rows import some
 
 WHOLE = "none"  # the kind of rows of the model without ablation
 ALL = "all"  # the role of all heads together

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from heuristic_core.experiments.heuristic_core.figures.rows import some
 from heuristic_core.experiments.list_sorting.modes import last, mode_of, with_suppression
+from heuristic_core.figures.rows import some
 
 
 def at_end(tables) -> pd.DataFrame:

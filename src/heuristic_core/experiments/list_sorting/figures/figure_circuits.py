@@ -6,9 +6,9 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
-from heuristic_core.experiments.heuristic_core.figures.rows import some
 from heuristic_core.experiments.list_sorting.figures.seeds import conditions
 from heuristic_core.figures.panels import wrapped
+from heuristic_core.figures.rows import some
 
 CIRCUITS = {"qk": "QK: score", "ov": "OV: logit, relative to its checkpoint"}
 COLOURS = "RdBu_r"
