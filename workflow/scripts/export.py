@@ -44,12 +44,12 @@ def main(arguments=None):
     made = records(root, names)
     given = {WORKFLOW: args.workflow, CLAIMS: args.claims, LOCK: args.lock, CITATION: args.citation}
     contents = {name: root / name for name in (*names, *made)} | {name: Path(path) for name, path in given.items()}
-    described = read_study(root / "study.json")
-    contents |= {
-        CONFIGURATION: yaml.safe_dump(public(args.settings), sort_keys=False, allow_unicode=True).encode(),
-        "study.json": (json.dumps(public(described), indent=1) + "\n").encode(),
-        "report.html": public_page((root / "report.html").read_text(), described["settings"]).encode(),
-    }
+    contents[CONFIGURATION] = yaml.safe_dump(public(args.settings), sort_keys=False, allow_unicode=True).encode()
+    if "study.json" in names:
+        described = read_study(root / "study.json")
+        contents["study.json"] = (json.dumps(public(described), indent=1) + "\n").encode()
+        if "report.html" in names:
+            contents["report.html"] = public_page((root / "report.html").read_text(), described["settings"]).encode()
     run = run_of(read_record(root / name) for name in made)
     citation = yaml.safe_load(Path(args.citation).read_text())
     contents[NAME] = metadata(study.study, experiment.subject(study), contents, citation, run)

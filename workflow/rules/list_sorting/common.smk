@@ -1,5 +1,6 @@
 # Where results of the study are.
 from heuristic_core.experiments.list_sorting.layout import Layout
+from heuristic_core.experiments.list_sorting.results import MEASURED, PRUNED, tables, unmet_targets
 
 GPUS = 0  # models of 50,000 parameters: a processor's cores are enough
 
@@ -7,9 +8,8 @@ L = Layout.of(STUDY)
 CONDITIONS = list(STUDY.conditions)
 KEPT = {name: STUDY.of(name).training.kept for name in CONDITIONS}
 SAMPLED = [(name, step) for name in CONDITIONS for step in STUDY.sampled(name)]
-ABSENT = {}
+ABSENT = {"fetch": (L.log("fetch"), 0, "This study takes nothing from elsewhere: there is nothing to fetch.")}
 PRUNING = {"checkpoints", "seeds", "sparsity", "gates", "lists", "training_lists"}  # what subsets depend on
-MEASURED = ("models", "heads", "ablations", "numbers", "matrices", "distance")
 
 
 wildcard_constraints:

@@ -4,7 +4,7 @@ import glob
 from heuristic_core.config.claims import load_claims
 
 LIBRARY = f"{workflow.basedir}/src/heuristic_core"
-CLAIMS = os.path.relpath(f"{LIBRARY}/experiments/list_sorting/claims.yaml")
+CLAIMS = os.path.relpath(EXPERIMENT.CLAIMS)
 JUDGED = {table for claim in load_claims(CLAIMS) for table in claim.tables}
 # What the page looks like, which its script does not import.
 PAGE = [f"{LIBRARY}/{folder}/templates/*" for folder in ("report", "experiments/list_sorting")]

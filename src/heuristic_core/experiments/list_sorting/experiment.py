@@ -3,14 +3,24 @@
 Snakemake imports it at every start, so what is heavy is imported where it is used.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+from heuristic_core.experiments.list_sorting.results import members, subject
+from heuristic_core.experiments.list_sorting.study import SortingStudy
 from heuristic_core.experiments.list_sorting.study import parse_sorting as parse
 
-__all__ = ["CLAIMS", "COMMANDS", "drawing", "parse", "warnings"]
+__all__ = ["CLAIMS", "COMMANDS", "drawing", "members", "parse", "plan", "subject", "warnings"]
 COMMANDS = ()
 CLAIMS = Path(__file__).with_name("claims.yaml")
+
+
+def plan(study: SortingStudy, device: str | None, wanted: Counter, missing: Counter) -> str:
+    """What a run of `study` needs. device: nothing is known of others than a processor's core."""
+    from heuristic_core.experiments.list_sorting.plan import report
+
+    return report(study, wanted, missing)
 
 
 def drawing(script: str, settings: Mapping) -> list[Path]:

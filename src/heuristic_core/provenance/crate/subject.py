@@ -1,6 +1,6 @@
 """What an experiment says of the archive of a study."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,3 +16,11 @@ class Subject(NamedTuple):
     results: str
     paper: str
     about: Callable[[Path], str | None]
+
+
+def about_target(path: Path, titles: Mapping[str, str]) -> str | None:
+    """One line on a file of a figure or a table for reading; None for other files. titles: by target."""
+    if path.stem not in titles:
+        return None
+    values = ": the values behind its marks" if path.parts[0] == "figures" and path.suffix == ".csv" else ""
+    return f"{titles[path.stem]}{values}"
