@@ -92,7 +92,7 @@ def report(study: SortingStudy, wanted: Counter, missing: Counter) -> str:
             columns(["work", "condition", "lists", "FLOP", "core hours", "to do"], _hours(work, wanted, missing)),
             columns(["disk", "GB"], [["checkpoints", gigabytes(checkpoints)], ["figures, tables", gigabytes(SHOWN)]]),
             columns(["memory of a job at its peak", "GB"], [["train", gigabytes(PROCESS + largest)]]),
-            "~ marks an estimate: operations are counted, and their rate is that of a step of training at default sizes.",
+            "~ marks an estimate: operations are counted, and their rate is that of training at the default sizes.",
         ]
     )
 
