@@ -1,4 +1,5 @@
 # The checked study of this configuration, and its experiment.
+import glob
 import os
 
 from snakemake.exceptions import WorkflowError
@@ -16,6 +17,9 @@ except ConfigError as error:
 
 COMPUTES = STUDY.arithmetic
 FILES = f"{workflow.basedir}/src/heuristic_core/experiments/{FOLDER}"  # of the experiment, as jobs read them
+# What pages look like: the templates, style and script that scripts do not import.
+LIBRARY = f"{workflow.basedir}/src/heuristic_core"
+PAGE = sorted(path for of in (f"{LIBRARY}/report", FILES) for path in glob.glob(f"{of}/templates/*"))
 
 
 include: "jobs.smk"

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from heuristic_core.config.reading import ConfigError
 from heuristic_core.provenance.crate.subject import Subject
+from heuristic_core.report.sides import Comparison
 
 # Name in configurations -> folder, of this package and of workflow/rules.
 FOLDERS = {
@@ -30,7 +31,8 @@ class Study(Protocol):
 
 class Experiment(Protocol):
     """Module `experiment` of an experiment's folder. CLAIMS: the file of its claims. COMMANDS: keys of Snakemake's
-    --config that name what to do beside the study, and are no part of it.
+    --config that name what to do beside the study, and are no part of it. COMPARISON: how its studies are compared; of
+    an experiment whose rules include `compare.smk`.
 
     A module may have `sweep`, too: a figure over several studies, see :func:`.studies.sweep_of`. Its rule is in
     `sweep.smk` of the experiment's rules.
@@ -38,6 +40,7 @@ class Experiment(Protocol):
 
     CLAIMS: Path
     COMMANDS: tuple[str, ...]
+    COMPARISON: Comparison
 
     def parse(self, values: dict, origin: str = "configuration") -> Study:
         """Check a configuration. Raises ConfigError with one line per fault."""

@@ -71,8 +71,6 @@ DEVICE = {"device": STUDY.device, "precision": STUDY.precision}
 # A target without its own caption has the caption of the target that draws the same.
 WORDS = f"{workflow.basedir}/workflow/report"
 CAPTIONS = {name: f"{WORDS}/{name if os.path.exists(f'{WORDS}/{name}.rst') else module(name)}.rst" for name in TARGETS}
-# What pages look like: the templates, style and script that the scripts above do not import.
-PAGE = sorted(glob.glob(f"{workflow.basedir}/src/heuristic_core/report/templates/*"))
 
 
 wildcard_constraints:

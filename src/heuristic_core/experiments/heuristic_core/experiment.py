@@ -13,9 +13,12 @@ from heuristic_core.experiments.heuristic_core.archive.subject import subject_of
 from heuristic_core.experiments.heuristic_core.config.study import Study, parse_study
 from heuristic_core.experiments.heuristic_core.config.sweep import sweep_of as sweep
 from heuristic_core.experiments.heuristic_core.figures.targets import module
+from heuristic_core.experiments.heuristic_core.report.sides import USAGE, parse_sides
+from heuristic_core.report.sides import Comparison
 
-__all__ = ["CLAIMS", "COMMANDS", "drawing", "members", "parse", "plan", "subject", "sweep", "warnings"]
+__all__ = ["CLAIMS", "COMMANDS", "COMPARISON", "drawing", "members", "parse", "plan", "subject", "sweep", "warnings"]
 COMMANDS = ("published", "published_groups", "compare", "crate")
+COMPARISON = Comparison("compare", USAGE, parse_sides)
 CLAIMS = Path(__file__).with_name("claims.yaml")
 
 
