@@ -5,7 +5,7 @@ import figure_mask_tables as masks
 import figure_tables as models
 import numpy as np
 import pandas as pd
-from figure_tables import CONTEXT, table
+from figure_tables import CONTEXT, only, table  # noqa: F401  for tests
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import family_scores_of, group_accuracy_of
@@ -48,12 +48,6 @@ class Drawn(dict):
 
 def settings(name):
     return SHORT if name in ("figure03", "table3") else Figure()
-
-
-def only(rows, **values):
-    for column, value in values.items():
-        rows = rows[rows[column].isna() if value is None else rows[column] == value]
-    return rows
 
 
 SHORT = Figure(subsets=["in_domain", "ln_prep", "cn_if"])

@@ -26,6 +26,12 @@ SUBSETS = {"in_domain": ("id", None)} | {
 }
 
 
+def only(rows, **values):
+    for column, value in values.items():
+        rows = rows[rows[column].isna() if value is None else rows[column] == value]
+    return rows
+
+
 def table(name, rows):
     """What no figure shows may be left out of `rows`, and is null."""
     rows = list(rows)

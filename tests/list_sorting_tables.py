@@ -120,10 +120,30 @@ def condition_rows():
         yield {"study": "made", "condition": name} | like | values
 
 
+def size_rows():
+    """Nothing is known by accuracy at step 0."""
+    for condition, seed, step in RUNS:
+        for unit in ("half", "head"):
+            for criterion, threshold in (("accuracy", 3.0), ("kl", 0.1)):
+                size = None if criterion == "accuracy" and not step else min(100.0, 25.0 * (1 + step // 10))
+                found = {"unit": unit, "criterion": criterion, "threshold": threshold, "effective_size": size}
+                yield named(condition, seed, step) | found | {"reason": None if size else "undefined: too weak"}
+
+
+def core_rows():
+    """Pruning keeps the head that copies."""
+    for row in head_rows():
+        keeps = 3 if row["head"] == copier(row["seed"]) else 0
+        about = {name: row[name] for name in (*named(None, None, None), "head", "copying", "suppression")}
+        for half in ("qk", "ov") if row["step"] in (10, LAST) else ():
+            yield about | {"half": half, "kept_by": keeps, "of": 3, "core": keeps == 3}
+
+
 def build():
     rows = {
         "conditions": condition_rows(), "models": model_rows(), "heads": head_rows(), "ablations": ablation_rows(),
         "matrices": matrix_rows(), "distance": distance_rows(), "llc": llc_rows(), "stages": stage_rows(),
+        "sizes": size_rows(), "core": core_rows(),
     }  # fmt: skip
     return {f"sorting_{name}": frame(f"sorting_{name}", list(found)) for name, found in rows.items()}
 

@@ -239,5 +239,5 @@ def test_a_study_without_coefficients_still_draws():
     tables = figure_tables()
     del tables["sorting_llc"]
     with style.applied():
-        _, marks = figure_pruning.draw(tables, Figure())
-    assert set(marks["panel"]) == {figure_pruning.SIZE, figure_pruning.KEPT}
+        figure, marks = figure_pruning.draw(tables, Figure())
+    assert set(marks["panel"]) == {figure_pruning.SIZE, figure_pruning.KEPT} and len(figure.get_axes()) == 4

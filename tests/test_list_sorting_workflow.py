@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 import yaml
 from conftest import ROOT
-from drawn import only
 from pages import check_source
 from reduced import planned, snakemake
 
@@ -34,7 +33,7 @@ def test_from_nothing_to_figures(tmp_path):
     for path in (path for name in TARGETS for path in outputs(tmp_path / ROOT_OF_RESULTS, name)):
         assert Path(path).stat().st_size, path
     accuracy = pd.read_csv(tmp_path / ROOT_OF_RESULTS / "tables" / "table_conditions.csv")["token_accuracy"]
-    at_end = only(tables["sorting_models"], step=40).groupby("condition", sort=False)["token_accuracy"].mean()
+    at_end = tables["sorting_models"].query("step == 40").groupby("condition", sort=False)["token_accuracy"].mean()
     assert accuracy.tolist() == pytest.approx(at_end.tolist())
     study = parse_sorting(read_values(CONFIG))
     models = tables["sorting_models"]

@@ -1,4 +1,4 @@
-"""When a subnetwork is faithful to its full model on a group of subsets: four criteria.
+"""When a subnetwork is faithful to its full model: four criteria.
 
 accuracy    its accuracy is above the full model's minus a margin: strict, one-sided (the paper's);
 recovery    its accuracy is at least a share of the full model's;
@@ -18,7 +18,7 @@ ROUNDING = 1e-9
 
 
 class Criterion(NamedTuple):
-    """name, threshold: as in table "effective_size". column: the column of table "accuracy" that it judges.
+    """name: of the four. threshold: percent or points, or nats of kl. column: that it judges, such as "accuracy".
 
     least: the full model's accuracy, percent, at or below which there is nothing to be faithful to; None: never.
     """

@@ -1,4 +1,4 @@
-"""The rows that a figure shows."""
+"""Rows that a figure shows."""
 
 import pandas as pd
 

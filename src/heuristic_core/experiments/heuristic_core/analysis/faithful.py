@@ -1,4 +1,4 @@
-"""By which criteria a study judges whether subnetworks are faithful: see :mod:`heuristic_core.analysis.faithful`."""
+"""The criteria of faithful subnetworks that a study asks for, see :mod:`heuristic_core.analysis.faithful`."""
 
 from heuristic_core.analysis.faithful import Criterion
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis

@@ -20,6 +20,8 @@ def draw(name: str, tables: Mapping, settings):
     try:
         if absent := [table for table in TARGETS[name].tables if table not in tables]:
             raise ValueError(f"no table {', '.join(absent)}")
+        if empty := [table for table in TARGETS[name].tables if tables[table].empty]:
+            raise ValueError(f"no rows in table {', '.join(empty)}")
         with style.applied():
             return drawing.draw(tables, Figure(width=settings.width, dpi=settings.dpi))
     except ValueError as error:

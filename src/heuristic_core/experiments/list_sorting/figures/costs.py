@@ -3,7 +3,6 @@
 import pandas as pd
 
 from heuristic_core.experiments.list_sorting.modes import MODEL, last, roles
-from heuristic_core.figures.rows import some
 
 WHOLE = "none"  # the kind of rows of the model without ablation
 ALL = "all"  # the role of all heads together
@@ -21,7 +20,7 @@ def costs(tables) -> pd.DataFrame:
     tables: "sorting_ablations" and "sorting_heads". A change is the ablated model's value less the whole model's.
     role: of the head as :func:`heuristic_core.experiments.list_sorting.modes.roles` gives it, or "all".
     """
-    rows = last(some(tables["sorting_ablations"], "rows in table sorting_ablations"))
+    rows = last(tables["sorting_ablations"])
     names, measures = [*MODEL, "kind", "ablated"], list(MEASURES)
     whole = rows[rows["kind"] == WHOLE].set_index(MODEL)[measures]
     rows = rows.loc[rows["kind"] != WHOLE, [*names, *measures]].set_index(names)

@@ -3,7 +3,6 @@
 import pandas as pd
 
 from heuristic_core.experiments.list_sorting.modes import last, mode_of, with_suppression
-from heuristic_core.figures.rows import some
 
 
 def at_end(tables) -> pd.DataFrame:
@@ -11,7 +10,7 @@ def at_end(tables) -> pd.DataFrame:
 
     tables: these two and "sorting_heads". The step is that of the model's last checkpoint.
     """
-    models = last(some(tables["sorting_models"], "rows in table sorting_models"))
+    models = last(tables["sorting_models"])
     models = with_suppression(models, last(tables["sorting_heads"]))
     modes = [mode_of(*scores) for scores in zip(models["splitting"], models["suppression"], strict=True)]
     conditions = tables["sorting_conditions"].drop(columns="study")

@@ -5,13 +5,18 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from heuristic_core.experiments.list_sorting.figures.costs import ALL, MEASURES, costs
-from heuristic_core.experiments.list_sorting.figures.looks import HEADS, KINDS
+from heuristic_core.experiments.list_sorting.figures.looks import KINDS
 from heuristic_core.experiments.list_sorting.figures.seeds import conditions, with_means
+from heuristic_core.experiments.list_sorting.modes import COPIES, OTHER, SUPPRESSES
 from heuristic_core.figures.lines import handles
 from heuristic_core.figures.panels import panels
-from heuristic_core.figures.roles import Role
 
-ROLES = HEADS | {ALL: Role("all heads", "black")}
+ABLATED = {
+    COPIES: "without the head that copies most",
+    SUPPRESSES: "without the head that suppresses most",
+    OTHER: "without one of the other heads, their mean",
+    ALL: "without any head",
+}
 WIDTH = 0.9  # of the marks of one condition, conditions being 1 apart
 BY = ["condition", "role", "kind", "measure"]
 MARGIN = 0.06  # beside the points, of their range
@@ -25,14 +30,14 @@ def draw(tables, settings):
     changes = costs(tables).melt([*BY[:-1], "seed"], list(MEASURES), "measure", "value")
     changes = changes.groupby([*BY, "seed"], sort=False, as_index=False)["value"].mean()  # over several other heads
     points, names = with_means(changes, BY), conditions(changes)
-    shown = [role for role in ROLES if role in set(points["role"])]
+    shown = [role for role in ABLATED if role in set(points["role"])]
     height = len(shown) * (0.34 * len(names) + 0.35) + 0.7
     figure, axes = panels(settings, len(shown), len(MEASURES), height, sharex="col", sharey=True)
     for row, role in zip(axes, shown, strict=True):
         of_role = points[points["role"] == role]
         for ax, measure in zip(row, MEASURES, strict=True):
             _panel(ax, of_role[of_role["measure"] == measure], names)
-        row[0].set_title(f"without the {ROLES[role].label}" if role in HEADS else "without all heads", loc="left")
+        row[0].set_title(ABLATED[role], loc="left")
         row[0].set_yticks(range(len(names)), names)
     axes[0, 0].set_ylim(len(names) - 0.5, -0.5)
     for ax, (measure, label) in zip(axes[-1], MEASURES.items(), strict=True):

@@ -9,7 +9,6 @@ from heuristic_core.experiments.list_sorting.figures.seeds import BOLD, THIN, co
 from heuristic_core.experiments.list_sorting.modes import MODEL, last, roles
 from heuristic_core.figures.lines import handles
 from heuristic_core.figures.panels import panels
-from heuristic_core.figures.rows import some
 
 KEYS = {"list": "keys in the list", "sorted": "keys among the sorted numbers"}
 BY = ["condition", "role", "keys", "distance"]
@@ -43,7 +42,7 @@ def draw(tables, settings):
 
 def _by_role(tables) -> pd.DataFrame:
     """Attention of every seed by the role of the head; several other heads are averaged."""
-    rows = last(some(tables["sorting_distance"], "rows in table sorting_distance"))
+    rows = last(tables["sorting_distance"])
     of_heads = roles(last(tables["sorting_heads"]))[[*MODEL, "head", "role"]]
     rows = rows.merge(of_heads, on=[*MODEL, "head"], validate="many_to_one").rename(columns={"attention": "value"})
     return rows.groupby([*BY, "seed"], sort=False, as_index=False)["value"].mean()

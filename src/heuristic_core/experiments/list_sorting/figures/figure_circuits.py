@@ -8,12 +8,12 @@ from matplotlib.colors import Normalize
 
 from heuristic_core.experiments.list_sorting.figures.seeds import conditions
 from heuristic_core.figures.panels import wrapped
-from heuristic_core.figures.rows import some
 
 CIRCUITS = {"qk": "QK: score", "ov": "OV: logit, relative to its checkpoint"}
 COLOURS = "RdBu_r"
-HIGHEST = 0.99  # quantile of absolute values from which on colours are the darkest
+HIGHEST = 99  # percentile of absolute values from which on colours are the darkest
 BAR = {"fraction": 0.02, "pad": 0.02, "shrink": 0.6, "aspect": 40}
+BARS = 1.5  # inches beside the strips
 GAP = 0.06  # between maps, of their width
 DIGITS = 4  # of values in the CSV; all of them would be tens of megabytes
 COLUMNS = ["condition", "seed", "step", "circuit", "head", "row", "unit", "values"]
@@ -24,13 +24,13 @@ def draw(tables, settings):
 
     Marks: one row per row of a map; `values`: of its columns, separated by spaces; `unit`: what is drawn darkest.
     """
-    rows = some(tables["sorting_matrices"], "rows in table sorting_matrices")
+    rows = tables["sorting_matrices"]
     rows = _with_units(_centred(rows[rows["seed"] == rows.groupby("condition")["seed"].transform("min")]))
     names = conditions(rows)
     strips = {name: Strip(rows[rows["condition"] == name]) for name in names}
     across = min(len(names), 2)
     tallest = max(strip.image.shape[0] / strip.image.shape[1] for strip in strips.values())
-    height = 0.4 + tallest * ((settings.width - 1.3) / across - 0.4)
+    height = 0.55 + tallest * ((settings.width - BARS) / across - 0.4)  # so that maps are square, or nearly
     figure, axes = wrapped(settings, len(names), height)
     for ax, (name, strip) in zip(axes, strips.items(), strict=True):
         strip.draw(ax)
@@ -61,7 +61,7 @@ def _with_units(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _scale(values: pd.Series) -> float:
     """The highest absolute value but for one in a hundred; 1 of zeros."""
-    return float(np.quantile(np.abs(np.concatenate(values.tolist())), HIGHEST)) or 1.0
+    return float(np.percentile(np.abs(np.concatenate(values.tolist())), HIGHEST)) or 1.0
 
 
 class Strip:
@@ -83,7 +83,7 @@ class Strip:
                 self.image[y : y + size, x : x + size] = maps[circuit, head, step]
 
     def draw(self, ax: Axes) -> None:
-        ax.imshow(self.image, cmap=COLOURS, vmin=-1, vmax=1, interpolation="none")
+        ax.imshow(self.image, cmap=COLOURS, vmin=-1, vmax=1, interpolation="none", aspect="auto")
         middles = [start + self._middle for start in self._starts]
         ax.set_xticks(middles[: len(self._steps)], [str(step) for step in self._steps])
         ax.set_yticks(middles[: len(self._lines)], [f"{circuit.upper()} {head}" for circuit, head in self._lines])

@@ -12,7 +12,6 @@ from heuristic_core.experiments.list_sorting.stages import LEARNING, OVERLAP, SP
 from heuristic_core.figures.lines import handles
 from heuristic_core.figures.panels import panels
 from heuristic_core.figures.roles import Role
-from heuristic_core.figures.rows import some
 
 LLC = "LLC"  # local learning coefficient
 # Columns of panels, and what each shows. Okabe and Ito's palette.
@@ -29,6 +28,7 @@ CURVES = {
         "tilted": Role("LLC tilted", "#009E73", "^", "-."),
     },
 }
+SHARES = ("soft overlap", "share of numbers")
 MEASURES = {name: panel for panel, curves in CURVES.items() for name in curves if panel != LLC}
 SHADES = {LEARNING: "#56B4E9", OVERLAP: "#F0E442", SPECIALISATION: "#CC79A7"}
 ALPHA = 0.25
@@ -38,8 +38,8 @@ COLUMNS = ["condition", "panel", "curve", "seed", "step", "value", "low", "high"
 def draw(tables, settings):
     """Rows: conditions; columns: measures. Marks: one row per point and per end of a stage, without step 0, which no
     logarithmic axis has."""
-    models = some(tables["sorting_models"], "rows in table sorting_models")
-    points = with_means(_curves(tables), ["condition", "panel", "curve", "step"])
+    models = tables["sorting_models"]
+    points = _with_reasons(with_means(_curves(tables), ["condition", "panel", "curve", "step"]), tables)
     stages, names = tables["sorting_stages"], conditions(models)
     height = 1.3 * len(names) + 0.8
     figure, axes = panels(settings, len(names), len(CURVES), height, sharex=True, sharey="col")
@@ -51,11 +51,11 @@ def draw(tables, settings):
         row[0].set_ylabel(name)
     for ax, panel in zip(axes[0], CURVES, strict=True):
         ax.set_title(panel, loc="left")
+        if panel in SHARES:
+            ax.set_ylim(-0.04, 1.04)
     axes[0, 0].set(xscale="log", yscale="log")
     for ax in axes.flat:
         ax.tick_params(which="minor", length=1.5)
-    for ax in axes[0, 1:3]:  # shares
-        ax.set_ylim(-0.04, 1.04)
     for ax in axes[-1]:
         ax.set_xlabel("training step")
     figure.legend(handles=_handles(points, stages), loc="outside upper center", ncols=5)
@@ -71,6 +71,15 @@ def _curves(tables) -> pd.DataFrame:
         llc = tables["sorting_llc"].rename(columns={"estimator": "curve"})
         curves = pd.concat([curves, llc[["condition", "seed", "step", "curve", "value"]].assign(panel=LLC)])
     return curves[curves["step"] > 0]
+
+
+def _with_reasons(points: pd.DataFrame, tables) -> pd.DataFrame:
+    """`points` with the reasons of missing LLCs."""
+    if "sorting_llc" not in tables:
+        return points
+    reasons = tables["sorting_llc"].rename(columns={"estimator": "curve"}).astype({"seed": "Int64"})
+    keys = ["condition", "curve", "seed", "step"]
+    return points.merge(reasons[[*keys, "reason"]], on=keys, how="left")
 
 
 def _panel(ax: Axes, points: pd.DataFrame, looks: dict[str, Role]) -> None:
@@ -97,7 +106,8 @@ def _ends(stages: pd.DataFrame) -> pd.DataFrame:
 
 def _handles(points: pd.DataFrame, stages: pd.DataFrame) -> list:
     drawn = set(points["curve"])
-    looks = {name: look for panel in (*CURVES,)[2:] for name, look in CURVES[panel].items() if name in drawn}
+    several = [looks for looks in CURVES.values() if len(looks) > 1]  # a title says what the only curve is
+    looks = {name: look for panel in several for name, look in panel.items() if name in drawn}
     widths = [
         Line2D([], [], color="black", label=label, **width)
         for label, width in (("one seed", THIN), ("mean over seeds", BOLD))

@@ -8,7 +8,7 @@ from heuristic_core.experiments.list_sorting.figures.ends import at_end
 from heuristic_core.experiments.list_sorting.figures.looks import COLOURS, MARKERS
 from heuristic_core.experiments.list_sorting.figures.seeds import with_means
 from heuristic_core.figures.lines import handles
-from heuristic_core.figures.panels import wrapped
+from heuristic_core.figures.panels import spread_out, wrapped
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.text import number
 
@@ -22,6 +22,7 @@ DATA, TRAINING = ["numbers", "length"], ["optimiser", "weight_decay", "heads"]
 CONDITION = ["condition", *DATA, "mean_gap", *TRAINING]
 NAMES = {"adam-l2": "L2", "adamw": "AdamW", "adam": "no decay"}
 BESIDE = 0.03  # between conditions of one gap, of the axis
+TICKS = 0.06  # between ticks, at least, of the axis
 ROOM = 1.15  # beside the smallest and the largest gap, as a factor
 
 
@@ -62,12 +63,12 @@ def _training(models: pd.DataFrame) -> list[str]:
     return found
 
 
-def _beside(gaps: pd.Series) -> pd.Series:
-    """Where conditions are drawn: those of (nearly) the same gap side by side."""
-    logs = np.log(gaps)
-    same = logs.round(1)
-    place = same.groupby(same).cumcount() - (same.groupby(same).transform("size") - 1) / 2
-    return np.exp(logs + BESIDE * place * (np.ptp(logs) or 1))
+def _beside(gaps: pd.Series) -> np.ndarray:
+    """Where conditions are drawn: those of one gap side by side, and none over another one."""
+    logs, same = np.log(gaps), gaps.groupby(gaps)
+    apart = BESIDE * (np.ptp(logs) or 1)
+    place = same.cumcount() - (same.transform("size") - 1) / 2
+    return np.exp(spread_out(logs + apart * place, apart, np.inf))
 
 
 def _marks(ax: Axes, points: pd.DataFrame, marker: str, colour: str) -> None:
@@ -79,8 +80,12 @@ def _marks(ax: Axes, points: pd.DataFrame, marker: str, colour: str) -> None:
 
 
 def _gaps(ax: Axes, gaps: pd.Series) -> None:
-    """A tick for each gap, and room for the conditions beside it."""
-    ticks = {number(gap): gap for gap in sorted(gaps)}
-    ax.set_xticks([*ticks.values()], [*ticks])
+    """A tick at every gap that is not too near the one before, and room beside the outermost."""
+    low, high = gaps.min() / ROOM, gaps.max() * ROOM
+    ticks = [gaps.min()]
+    for gap in sorted(gaps):
+        if np.log(gap / ticks[-1]) > TICKS * np.log(high / low):
+            ticks.append(gap)
+    ax.set_xticks(ticks, [number(gap) for gap in ticks])
     ax.set_xticks([], minor=True)
-    ax.set_xlim(gaps.min() / ROOM, gaps.max() * ROOM)
+    ax.set_xlim(low, high)

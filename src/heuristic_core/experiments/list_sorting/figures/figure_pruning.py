@@ -29,26 +29,28 @@ COLUMNS = ["condition", "panel", "curve", "step", "seed", "value", "seeds"]
 
 
 def draw(tables, settings):
-    """Rows: conditions; columns: measures. Marks: one row per point, without step 0, which no logarithmic axis has."""
+    """Rows: conditions; columns: measures, without coefficients where a study has none. Marks: one row per point,
+    without step 0, which no logarithmic axis has."""
     found = pd.concat([_sizes(tables), _llc(tables), _kept(tables)], ignore_index=True)
     points = with_means(found[found["step"] > 0], ["condition", "panel", "curve", "step"])
-    names = conditions(points)
-    figure, axes = panels(settings, len(names), len(LOOKS), 1.5 * len(names) + 1.1, sharex=True, sharey="col")
+    names, present = conditions(points), set(points["panel"])
+    shown = {panel: looks for panel, looks in LOOKS.items() if panel in present}
+    figure, axes = panels(settings, len(names), len(shown), 1.5 * len(names) + 1.1, sharex=True, sharey="col")
     for row, name in zip(axes, names, strict=True):
         of_condition = points[points["condition"] == name]
-        for ax, (panel, looks) in zip(row, LOOKS.items(), strict=True):
+        for ax, (panel, looks) in zip(row, shown.items(), strict=True):
             _panel(ax, of_condition[of_condition["panel"] == panel], looks)
             ax.set(xlabel="", ylabel="")
         row[0].set_ylabel(name)
-    for ax, panel in zip(axes[0], LOOKS, strict=True):
+    for ax, panel in zip(axes[0], shown, strict=True):
         ax.set_title(panel, loc="left")
-    for ax in axes[:, [0, 2]].flat:
+    for ax in axes[:, [0, -1]].flat:
         percent_axis(ax.yaxis)
     axes[0, 0].set_xscale("log")
     for ax in axes[-1]:
         ax.set_xlabel("training step")
     drawn = set(points["curve"])
-    looks = {curve: look for panel in LOOKS.values() for curve, look in panel.items() if curve in drawn}
+    looks = {curve: look for panel in shown.values() for curve, look in panel.items() if curve in drawn}
     widths = [Line2D([], [], color="black", label=label, **width)
               for label, width in (("one seed", THIN), ("mean over seeds", BOLD))]  # fmt: skip
     figure.legend(handles=[*widths, *handles(looks)], loc="outside upper center", ncols=3)

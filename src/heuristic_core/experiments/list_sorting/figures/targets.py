@@ -36,6 +36,11 @@ TARGETS = {
         ("sorting_ablations", "sorting_heads"), "What removing a head does, by how much the head suppresses"
     ),
     "figure_attention": Target(("sorting_distance", "sorting_heads"), "Attention by distance in value"),
+    "figure_pruning": Target(
+        ("sorting_sizes", "sorting_core"),
+        "Effective size in halves of heads, local learning coefficients, and what pruning keeps, over training",
+        also=("sorting_llc",),
+    ),
     "table_conditions": Target((*MODELS, "sorting_conditions"), "Every condition at the end of training"),
 }
 
