@@ -97,7 +97,7 @@ def _row(claim: Claim, judged: str, found: Estimate | None, detail: str) -> dict
 
 
 def _together(claim: Claim, by_seed: list[Judged], unit: str) -> Judged:
-    """What all evidence says: a single seed speaks for itself; several are judged as one, over those with a value."""
+    """What all evidence says. A single seed speaks for itself; several are judged as one, over the known values."""
     if len(by_seed) == 1:
         return by_seed[0]
     verdicts = [one.verdict for one in by_seed]
