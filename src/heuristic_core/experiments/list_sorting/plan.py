@@ -30,7 +30,7 @@ class Work(NamedTuple):
 def forward(data: Data, model: Model) -> float:
     """Floating-point operations of one list: projections of all tokens, attention and logits of the sorted numbers."""
     tokens, sorted_, inner = 2 * data.length + 1, data.length, model.heads * model.head_width
-    seen = sorted_ * (3 * data.length + 3) / 2  # keys of all queries: from length + 1 to 2 length
+    seen = sorted_ * (3 * data.length + 1) / 2  # keys of all queries: from length + 1 to 2 length
     projections = model.width * inner * (2 * tokens + 2 * sorted_)  # keys, values; queries, what heads write
     return 2 * (projections + 2 * seen * inner + sorted_ * model.width * (data.numbers + 1))
 
