@@ -14,11 +14,11 @@ export PYTHONPATH := $(CURDIR)/src:$(PYTHONPATH)
 
 .PHONY: docs ready install reproduce expected figures pretrain export fetch report plan changes audit test test-slow test-all test-processors lint format lock minilm clean
 
-# With CRATE, an archive that `export` wrote: everything drawn again from that, and nothing computed.
+# CONFIG: a study or several. With CRATE, an archive that `export` wrote: everything drawn again from that, and nothing computed.
 figures: ready
-	$(BIN)/snakemake --cores $(CORES) $(if $(CRATE),redraw --config crate="$(CRATE)",all_figures)
-	@echo "Figures, tables and report.html are under results/$(if $(CRATE),from-crate,miniature)."
-	@$(if $(CRATE),,$(BIN)/python workflow/scripts/reproduce.py --configfile config.yaml || test $$? = 1)
+	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG) $(if $(CRATE),--config crate="$(CRATE)") -- $(if $(CRATE),redraw,all_figures)
+	@echo "Figures, tables and the report are under results$(if $(CRATE),/from-crate)."
+	@$(if $(CRATE),,$(if $(filter config.yaml,$(CONFIG)),$(BIN)/python workflow/scripts/reproduce.py --configfile $(CONFIG) || test $$? = 1))
 
 # Whether the results of CONFIG (one study) are byte for byte those that were published with this code, and if not, where and why.
 reproduce: ready
@@ -42,9 +42,9 @@ export: ready
 fetch: ready
 	$(BIN)/snakemake --cores 1 --forceall $(if $(CONFIG),--configfile $(CONFIG)) -- fetch
 
+# The report of CONFIG, one study: results/<study>/report.html.
 report: ready
-	$(BIN)/snakemake --cores $(CORES) report
-	@echo "The report: results/miniature/report.html"
+	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG) -- report
 
 # What a run of CONFIG (one file, or several of which later ones override earlier ones) would need; DEVICE: see src/heuristic_core/plan.
 plan: ready

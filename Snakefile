@@ -13,13 +13,10 @@ if "studies" in config:
 
     include: "workflow/rules/studies.smk"
 
-elif config.get("experiment") == "list-sorting":
-
-    include: "workflow/rules/list_sorting.smk"
-
 else:
 
-    include: "workflow/rules/heuristic_core.smk"
+    include: "workflow/rules/study.smk"
+    include: f"workflow/rules/{FOLDER}.smk"
 
 
 rule all_figures:
@@ -36,15 +33,13 @@ rule all:
 
 
 onsuccess:
-    from heuristic_core.experiments.heuristic_core.report.page import warnings_of
-
-    list(map(logger.warning, warnings_of(ROOTS)))
+    for experiment, root in TOLD:
+        list(map(logger.warning, experiment.warnings(root)))
 
 
 onerror:
-    from heuristic_core.experiments.heuristic_core.report.page import warnings_of
-
-    list(map(logger.warning, warnings_of(ROOTS)))
+    for experiment, root in TOLD:
+        list(map(logger.warning, experiment.warnings(root)))
 
 
 onstart:

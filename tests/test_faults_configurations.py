@@ -19,9 +19,9 @@ from heuristic_core.experiments.heuristic_core.config import load_study, parse_s
 from heuristic_core.experiments.heuristic_core.config.cells import cells, early, repeats, seed_blocks, spread
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.experiments.heuristic_core.config.paths import Layout
-from heuristic_core.experiments.heuristic_core.config.studies import parse_studies
 from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, unmet
 from heuristic_core.experiments.heuristic_core.report.sides import parse_sides
+from heuristic_core.experiments.studies import parse_studies
 from heuristic_core.sources.download import downloads
 from heuristic_core.sources.hub import sources
 from heuristic_core.tasks.rows import local_paths

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -56,6 +57,19 @@ def test_from_nothing_to_figures(tmp_path):
     assert planned(tmp_path, CONFIG) == {}
     records = list((tmp_path / ROOT_OF_RESULTS / "provenance").rglob("*.json"))
     assert any("step40.safetensors" in path.name for path in records)
+
+    second = {"study": "second", "training": read_values(CONFIG)["training"] | {"seeds": [3, 4]}}
+    (tmp_path / "second.yaml").write_text(yaml.safe_dump(read_values(CONFIG) | second))
+    snakemake(tmp_path, config=tmp_path / "second.yaml")
+    asked = "compare=results/sorting results/second"
+    snakemake(tmp_path, "compare", "--config", asked, config=CONFIG)
+    compared = check_source(tmp_path / "results/compare-sorting-second/compare.html")
+    assert compared.all("tr")
+    differences = read_table(tmp_path / "results/compare-sorting-second/differences.parquet")
+    assert set(differences["group_or_subset"]) == {"l2", "no-decay"}
+    snakemake(tmp_path, "export", config=CONFIG)
+    with zipfile.ZipFile(tmp_path / ROOT_OF_RESULTS / "sorting.crate.zip") as archive:
+        assert {"report.html", "study.json", "claims.yaml", "tables/claims.parquet"} <= set(archive.namelist())
 
     again = tmp_path / "again"
     shutil.copytree(tmp_path / "results", again / "results")

@@ -15,7 +15,7 @@ from reduced import REDUCED, planned, snakemake
 from heuristic_core.config.reading import ConfigError, read_layers, read_values
 from heuristic_core.experiments.heuristic_core.config import load_study, parse_study
 from heuristic_core.experiments.heuristic_core.config.cells import cells, repeats
-from heuristic_core.experiments.heuristic_core.config.studies import parse_studies
+from heuristic_core.experiments.studies import parse_studies
 from heuristic_core.plan.jobs import of_study
 from heuristic_core.tasks.files import read_task
 

@@ -180,8 +180,9 @@ def test_another_environment_is_told(finished, tmp_path):
 @pytest.mark.parametrize(
     ("asked", "command"),
     [
-        (["figures", "CRATE=a b.zip"], 'redraw --config crate="a b.zip"'),
-        (["figures"], "--cores all all_figures"),
+        (["figures", "CRATE=a b.zip"], '--config crate="a b.zip" -- redraw'),
+        (["figures"], "--configfile config.yaml  -- all_figures"),
+        (["report", "CONFIG=x.yaml"], "--configfile x.yaml -- report"),
         (["export", "CONFIG=x.yaml"], "--configfile x.yaml -- export"),
     ],
 )

@@ -11,8 +11,8 @@ from heuristic_core.analysis.frames import frame
 from heuristic_core.config.figure import Figure
 from heuristic_core.config.reading import ConfigError, read_layers
 from heuristic_core.experiments.heuristic_core.analysis.sweep import sweep
-from heuristic_core.experiments.heuristic_core.config.studies import parse_studies, sweep_of
 from heuristic_core.experiments.heuristic_core.figures.figure_sweep import LOOKS, draw
+from heuristic_core.experiments.studies import parse_studies, sweep_of
 from heuristic_core.figures import style
 
 DOSE = ROOT / "config" / "dose.yaml"
@@ -102,7 +102,7 @@ def test_the_dose_changes_one_setting_at_a_time():
     first, *others = told.values.values()
     assert all(sum(other[axis] != first[axis] for axis in first) == 1 for other in others)
     default = read_layers([ROOT / "config.yaml"])
-    base = next(iter(studies.values()))
+    base = next(iter(studies.values())).settings
     assert {key: base[key] for key in ("model", "task", "prune")} == {
         key: default[key] for key in ("model", "task", "prune")
     }
@@ -132,7 +132,7 @@ def test_an_impossible_sweep_is_named(change, message):
 def test_layers_of_a_study_override_one_another(tmp_path):
     (tmp_path / "own.yaml").write_text(json.dumps({"study": "own", "task": {"artefacts": {"foreign_premises": 0.5}}}))
     found = parse_studies({"studies": [[str(ROOT / "config.yaml"), "own.yaml"]]}, tmp_path / "all.yaml")
-    assert found["own_"]["task"]["artefacts"]["foreign_premises"] == 0.5
-    assert found["own_"]["task"]["artefacts"]["added_modifiers"] == 0.65
+    assert found["own_"].settings["task"]["artefacts"]["foreign_premises"] == 0.5
+    assert found["own_"].settings["task"]["artefacts"]["added_modifiers"] == 0.65
     with pytest.raises(ConfigError, match=re.escape("has the name of one before it")):
         parse_studies({"studies": [str(ROOT / "config.yaml")] * 2}, tmp_path / "all.yaml")

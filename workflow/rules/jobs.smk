@@ -7,11 +7,16 @@ import sys
 from inspect import signature
 
 from heuristic_core.jobs.command import block, command
-from heuristic_core.provenance.digests import code_digest
+from heuristic_core.provenance.digests import code_digest, commit
+from heuristic_core.provenance.record import COMMIT
 
 LOCK = f"{workflow.basedir}/envs/requirements.txt"
 ARITHMETIC = f"{workflow.basedir}/src/heuristic_core/common/arithmetic.py"
 SCRIPTS = sorted(glob.glob(f"{workflow.basedir}/workflow/scripts/*.py"))
+
+# What records say of the code.
+CODE = commit(workflow.basedir)
+os.environ[COMMIT] = f"{CODE.sha or ''}{'+' * bool(CODE.dirty)}"
 
 # In shell commands, `step NAME ...` runs a script, and `fork NAME ...` runs it in a fork of a process with its imports
 # done, for jobs that would import for as long as they work (on other machines there is no such process: the same as `step`).

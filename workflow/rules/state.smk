@@ -5,6 +5,7 @@ from snakemake.logging import logger
 
 from heuristic_core.common.arithmetic import PORTABLE, available
 from heuristic_core.common.atomic import obstacle, write_text
+from heuristic_core.common.errors import InputError
 
 RECORDS = os.path.abspath(".snakemake" if os.path.isdir(".snakemake") else ".")
 # Says that this study began in this working folder; results that were copied here come without it.

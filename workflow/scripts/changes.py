@@ -4,8 +4,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.experiments.heuristic_core import figures
-from heuristic_core.experiments.heuristic_core.figures.targets import module
+from heuristic_core.experiments.registry import experiments
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.plan.jobs import dry_run
 from heuristic_core.provenance.changes.causes import causes
@@ -18,8 +17,8 @@ CHECKOUT = Path(__file__).parents[2]
 
 
 def drawing(job: Job) -> list[Path]:
-    """The module that a job draws a figure or table with."""
-    return [Path(figures.__file__).with_name(f"{module(job.settings['name'])}.py")] if job.script == "figure" else []
+    """The modules that a job loads by name."""
+    return [path for experiment in experiments() for path in experiment.drawing(job.script, job.settings)]
 
 
 def main(arguments=None):

@@ -5,9 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from heuristic_core.experiments.heuristic_core.archive.members import members
-from heuristic_core.experiments.heuristic_core.archive.subject import subject_of
-from heuristic_core.experiments.heuristic_core.config import parse_study
+from heuristic_core.experiments.registry import experiment_of
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.crate.archive import write_archive
 from heuristic_core.provenance.crate.metadata import (
@@ -38,22 +36,23 @@ def main(arguments=None):
     )
     parser.writes(archive="where to write the archive")
     args = parser.read(arguments)
-    study, root = parse_study(args.settings), Path(args.root)
-    names = members(study)
+    experiment, root = experiment_of(args.settings), Path(args.root)
+    study = experiment.parse(args.settings)
+    names = experiment.members(study)
     for name in names:
         check(str(root / name), digests(root / name), root)
     made = records(root, names)
     given = {WORKFLOW: args.workflow, CLAIMS: args.claims, LOCK: args.lock, CITATION: args.citation}
     contents = {name: root / name for name in (*names, *made)} | {name: Path(path) for name, path in given.items()}
-    described = read_study(root / "study.json")
-    contents |= {
-        CONFIGURATION: yaml.safe_dump(public(args.settings), sort_keys=False, allow_unicode=True).encode(),
-        "study.json": (json.dumps(public(described), indent=1) + "\n").encode(),
-        "report.html": public_page((root / "report.html").read_text(), described["settings"]).encode(),
-    }
+    contents[CONFIGURATION] = yaml.safe_dump(public(args.settings), sort_keys=False, allow_unicode=True).encode()
+    if "study.json" in names:
+        described = read_study(root / "study.json")
+        contents["study.json"] = (json.dumps(public(described), indent=1) + "\n").encode()
+        if "report.html" in names:
+            contents["report.html"] = public_page((root / "report.html").read_text(), described["settings"]).encode()
     run = run_of(read_record(root / name) for name in made)
     citation = yaml.safe_load(Path(args.citation).read_text())
-    contents[NAME] = metadata(study.study, subject_of(study), contents, citation, run)
+    contents[NAME] = metadata(study.study, experiment.subject(study), contents, citation, run)
     write_archive(args.archive, contents)
 
 

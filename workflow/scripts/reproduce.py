@@ -6,8 +6,8 @@ Ends with exit code 1 where any differs. With --write, the results that are ther
 import sys
 from pathlib import Path
 
-from heuristic_core.experiments.heuristic_core.config import load_study
-from heuristic_core.experiments.heuristic_core.config.paths import Layout
+from heuristic_core.config.reading import read_values
+from heuristic_core.experiments.registry import experiment_of
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.reproduction import compare, publish, told
 
@@ -19,8 +19,9 @@ def main(arguments=None):
     parser.add_argument("--configfile", required=True, metavar="FILE", help="of the study")
     parser.add_argument("--write", action="store_true", help="publish the results that are there")
     args = parser.read(arguments)
-    study = load_study(args.configfile)
-    root, file = Path(Layout.of(study).root), EXPECTED / f"{study.study}.json"
+    values = read_values(args.configfile)
+    study = experiment_of(values, args.configfile).parse(values, args.configfile)
+    root, file = Path(study.root), EXPECTED / f"{study.study}.json"
     if args.write:
         print(f"{file}: {publish(root, file)} results of {root}")
         return

@@ -97,6 +97,26 @@ SCHEMAS = {
         "outputs": (STRING, "results: path below the study's folder -> SHA-256, JSON"),
         "digest": (STRING, "SHA-256 of the record"),
     },
+    "differences": {
+        "quantity": (STRING, "what is compared between studies a and b"),
+        "group_or_subset": (STRING, "group, subset, condition, or what a core size or rank correlation is over"),
+        "sparsity_role": (STRING, "full, mid or high, as each study has them; null where it has no meaning"),
+        "step_a": (INT, "training step of the checkpoint of a"),
+        "step_b": (INT, "of b"),
+        "a": (REAL, "value in study a"),
+        "a_low": (REAL, "95 % interval of a; null where there is none"),
+        "a_high": (REAL, "its upper end"),
+        "b": (REAL, "value in study b"),
+        "b_low": (REAL, "95 % interval of b; null where there is none"),
+        "b_high": (REAL, "its upper end"),
+        "difference": (REAL, "b - a"),
+        "low": (REAL, "95 % interval of the difference; null where a side has none"),
+        "high": (REAL, "its upper end"),
+        "unit": (STRING, "what the intervals are over"),
+        "n_a": (INT, "units of a's interval; pairs where the unit is pair or template"),
+        "n_b": (INT, "of b's"),
+        "reason": (STRING, "why a value or the interval of the difference is null; else null"),
+    },
 }  # fmt: skip
 
 

@@ -1,7 +1,6 @@
-# The checked study, where its results are, and what each rule's results are made from.
+# Where results of the study are, and what each rule's results are made from.
 import base64
 import glob
-import json
 import os
 from pathlib import Path
 from typing import NamedTuple
@@ -9,8 +8,6 @@ from typing import NamedTuple
 from snakemake.exceptions import WorkflowError
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.reading import ConfigError
-from heuristic_core.experiments.heuristic_core.config import parse_study
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.experiments.heuristic_core.config.cells import (
     cells,
@@ -29,26 +26,11 @@ from heuristic_core.models.folder import local_files
 from heuristic_core.experiments.heuristic_core.plan.needs import needs
 from heuristic_core.experiments.heuristic_core.archive.members import MECHANISM, absent, members
 from heuristic_core.experiments.heuristic_core.archive.reading import open_crate
-from heuristic_core.provenance.digests import commit
-from heuristic_core.provenance.record import COMMIT, record_of
+from heuristic_core.provenance.record import record_of
 from heuristic_core.experiments.heuristic_core.published.study import paper, studies
 from heuristic_core.sources.download import downloads
 from heuristic_core.sources.hub import sources
 from heuristic_core.tasks.rows import local_paths, missing_paths
-
-# Keys of --config that name what to do beside the study; they are no part of it.
-COMMANDS = ("published", "published_groups", "compare", "crate")
-try:
-    settings = {key: value for key, value in config.items() if key not in COMMANDS}
-    STUDY = parse_study(settings, os.path.relpath(workflow.configfiles[-1]))
-except ConfigError as error:
-    raise WorkflowError(str(error)) from None
-
-COMPUTES = STUDY.arithmetic
-
-
-include: "../jobs.smk"
-
 
 L = Layout.of(STUDY)
 CELLS = cells(STUDY)
@@ -89,12 +71,6 @@ DEVICE = {"device": STUDY.device, "precision": STUDY.precision}
 # A target without its own caption has the caption of the target that draws the same.
 WORDS = f"{workflow.basedir}/workflow/report"
 CAPTIONS = {name: f"{WORDS}/{name if os.path.exists(f'{WORDS}/{name}.rst') else module(name)}.rst" for name in TARGETS}
-# Files of the experiment, as jobs read them.
-EXPERIMENT = f"{workflow.basedir}/src/heuristic_core/experiments/heuristic_core"
-# What pages look like: the templates, style and script that the scripts above do not import.
-PAGE = sorted(glob.glob(f"{workflow.basedir}/src/heuristic_core/report/templates/*"))
-CODE = commit(workflow.basedir)
-os.environ[COMMIT] = f"{CODE.sha or ''}{'+' * bool(CODE.dirty)}"
 
 
 wildcard_constraints:

@@ -25,7 +25,7 @@ for one in DRAWN:
             params:
                 **job(
                     "figure",
-                    f"{EXPERIMENT}/figures/{module(name)}.py",
+                    f"{FILES}/figures/{module(name)}.py",
                     name=name,
                     folder=lambda w, output: os.path.dirname(os.path.dirname(output.files[0])),
                     figures=block(one.figures, {name}),

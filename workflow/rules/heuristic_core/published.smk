@@ -39,7 +39,7 @@ for study in PUBLISHED:
         params:
             **job(
                 "published",
-                f"{EXPERIMENT}/published/paper.yaml",
+                f"{FILES}/published/paper.yaml",
                 folder=lambda w, input: os.path.dirname(input.files[0]),
                 task=study.task,
                 groups=json.dumps(groups, sort_keys=True),

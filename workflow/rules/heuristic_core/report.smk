@@ -6,7 +6,7 @@ for one in DRAWN:
             f"{one.prefix}claims"
         input:
             tables=[one.layout.table(name) for name in one.tables],
-            claims=REDRAWN_CLAIMS if one in REDRAWN else os.path.relpath(f"{EXPERIMENT}/claims.yaml"),
+            claims=REDRAWN_CLAIMS if one in REDRAWN else os.path.relpath(f"{FILES}/claims.yaml"),
         output:
             table=one.layout.table("claims"),
         log:
@@ -47,7 +47,7 @@ for one in DRAWN:
 
 
 # Studies of which the terminal says at the end what went wrong: what a command is about, or else the study itself.
-ROOTS = [one.layout.root for one in DRAWN[1:] or DRAWN]
+TOLD = [(EXPERIMENT, one.layout.root) for one in DRAWN[1:] or DRAWN]
 
 
 # All that a study is run for; what is missing among it is made.

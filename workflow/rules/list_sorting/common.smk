@@ -1,32 +1,15 @@
-# The checked list-sorting study, and where its results are.
-import os
-from pathlib import Path
-
-from snakemake.exceptions import WorkflowError
-
-from heuristic_core.config.reading import ConfigError
+# Where results of the study are.
 from heuristic_core.experiments.list_sorting.layout import Layout
-from heuristic_core.experiments.list_sorting.study import parse_sorting
+from heuristic_core.experiments.list_sorting.results import MEASURED, PRUNED, tables, unmet_targets
 
-try:
-    STUDY = parse_sorting(dict(config), os.path.relpath(workflow.configfiles[-1]))
-except ConfigError as error:
-    raise WorkflowError(str(error)) from None
-
-COMPUTES = STUDY.arithmetic
 GPUS = 0  # models of 50,000 parameters: a processor's cores are enough
-
-
-include: "../jobs.smk"
-
 
 L = Layout.of(STUDY)
 CONDITIONS = list(STUDY.conditions)
 KEPT = {name: STUDY.of(name).training.kept for name in CONDITIONS}
 SAMPLED = [(name, step) for name in CONDITIONS for step in STUDY.sampled(name)]
-ABSENT = {}
+ABSENT = {"fetch": (L.log("fetch"), 0, "This study takes nothing from elsewhere: there is nothing to fetch.")}
 PRUNING = {"checkpoints", "seeds", "sparsity", "gates", "lists", "training_lists"}  # what subsets depend on
-MEASURED = ("models", "heads", "ablations", "numbers", "matrices", "distance")
 
 
 wildcard_constraints:

@@ -1,9 +1,9 @@
 # One rule per figure and table for reading; each reads its tables only.
-from heuristic_core.experiments.list_sorting.figures.targets import TARGETS, unmet
+from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.figures.targets import outputs, shown
 
 DRAWING = f"{workflow.basedir}/src/heuristic_core/experiments/list_sorting/figures"
-UNMET = {name: unmet(name, TABLES, len(CONDITIONS)) for name in TARGETS}
+UNMET = unmet_targets(STUDY)
 ABSENT |= {name: (L.log(f"figures/{name}"), 1, reason) for name, reason in UNMET.items() if reason}
 SHOWN_TARGETS = {name: target.title for name, target in TARGETS.items() if UNMET[name] is None}
 

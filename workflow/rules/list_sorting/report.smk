@@ -1,14 +1,8 @@
 # What a study shows: the paper's claims judged on its tables, and one page with all of it.
-import glob
-
 from heuristic_core.config.claims import load_claims
 
-LIBRARY = f"{workflow.basedir}/src/heuristic_core"
-CLAIMS = os.path.relpath(f"{LIBRARY}/experiments/list_sorting/claims.yaml")
+CLAIMS = os.path.relpath(EXPERIMENT.CLAIMS)
 JUDGED = {table for claim in load_claims(CLAIMS) for table in claim.tables}
-# What the page looks like, which its script does not import.
-PAGE = [f"{LIBRARY}/{folder}/templates/*" for folder in ("report", "experiments/list_sorting")]
-PAGE = sorted(path for pattern in PAGE for path in glob.glob(pattern))
 
 
 rule describe:

@@ -1,7 +1,7 @@
 # Tables of the whole study.
 PARTS = {f"sorting_{name}": expand(L.part(name), condition=CONDITIONS) for name in ("conditions", "trace", *MEASURED)}
 PARTS["sorting_llc"] = [f"{L.root}/{name}/llc-step{step}.parquet" for name, step in SAMPLED]
-PARTS |= {f"sorting_{name}": expand(L.part(name), condition=STUDY.pruned) for name in ("subsets", "masks")}
+PARTS |= {f"sorting_{name}": expand(L.part(name), condition=STUDY.pruned) for name in PRUNED}
 
 
 rule concatenate:
@@ -35,7 +35,6 @@ rule stages:
         FORK
 
 
-TABLES = [*(name for name in PARTS if PARTS[name]), "sorting_stages", "sorting_changes", "sorting_movements"]
-TABLES += ["sorting_sizes", "sorting_core"] if STUDY.pruned else []
+TABLES = tables(STUDY)
 RESULTS = [L.table(name) for name in TABLES]
-ROOTS = []
+TOLD = [(EXPERIMENT, L.root)]

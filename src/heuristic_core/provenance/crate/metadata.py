@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from importlib import metadata as packages
 from pathlib import Path
@@ -13,6 +13,7 @@ from rocrate.rocrate import ROCrate
 
 from heuristic_core.provenance.crate.archive import content
 from heuristic_core.provenance.crate.records import RECORDS
+from heuristic_core.provenance.crate.subject import Subject
 
 VERSION = "1.3"  # of the RO-Crate specification
 NAME = "ro-crate-metadata.json"
@@ -45,17 +46,6 @@ ABOUT = {
     "study.json": "The checked configuration, defaults included, and what analysis and figures know of it",
     "report.html": "The report: claims, figures, tables, settings, run times; opens offline",
 }
-
-
-class Subject(NamedTuple):
-    """What an archive is of. run: what its run did. results: what came out, but for configuration and provenance.
-
-    about: one line on a result of the experiment, by its path in the archive; None for others.
-    """
-
-    run: str
-    results: str
-    about: Callable[[Path], str | None]
 
 
 class WorkflowRun(NamedTuple):
@@ -92,7 +82,11 @@ def metadata(
     """
     crate = ROCrate(version=VERSION)
     files = {name: _file(crate, name, content(member), subject) for name, member in sorted(members.items())}
-    licence, authors, paper = _licence(crate, citation), _authors(crate, citation), _paper(crate, citation)
+    licence, authors, paper = (
+        _licence(crate, citation),
+        _authors(crate, citation),
+        _paper(crate, citation, subject.paper),
+    )
     workflow = files[WORKFLOW]
     _set(workflow, author=authors, programmingLanguage=_snakemake(crate), softwareRequirements=files[LOCK])
     _set(workflow, version=citation["version"])
@@ -160,16 +154,15 @@ def _authors(crate: ROCrate, citation: Mapping) -> list[ContextEntity] | Context
     return authors if len(authors) > 1 else authors[0]
 
 
-def _paper(crate: ROCrate, citation: Mapping) -> ContextEntity:
+def _paper(crate: ROCrate, citation: Mapping, identifier: str) -> ContextEntity:
     """The paper whose study the software implements."""
-    paper = citation["references"][0]
-    arxiv = paper["identifiers"][0]["value"].removeprefix("arXiv:")
+    (paper,) = [one for one in citation["references"] if one["identifiers"][0]["value"] == identifier]
     about = {
         "@type": "ScholarlyArticle",
         "name": paper["title"],
         "description": f"{', '.join(map(_name, paper['authors']))}. {paper['collection-title']}, {paper['year']}",
     }
-    return crate.add(ContextEntity(crate, f"https://arxiv.org/abs/{arxiv}", about))
+    return crate.add(ContextEntity(crate, f"https://arxiv.org/abs/{identifier.removeprefix('arXiv:')}", about))
 
 
 def _snakemake(crate: ROCrate) -> ContextEntity:

@@ -4,7 +4,9 @@ from pathlib import Path
 
 from heuristic_core.experiments.heuristic_core.config.study import Study
 from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
-from heuristic_core.provenance.crate.metadata import Subject
+from heuristic_core.provenance.crate.subject import Subject, about_target
+
+PAPER = "arXiv:2403.03942"
 
 
 def subject_of(study: Study) -> Subject:
@@ -13,6 +15,7 @@ def subject_of(study: Study) -> Subject:
     return Subject(
         run=f"{subject}: fine-tuned, pruned, analysed and drawn",
         results=f"Subnetworks of {subject}: configuration, tables, subnetworks, figures and provenance",
+        paper=PAPER,
         about=_about,
     )
 
@@ -21,7 +24,4 @@ def _about(path: Path) -> str | None:
     """One line on a subnetwork, a figure or a table for reading."""
     if path.name == "subnetwork.json":
         return f"Subnetwork {'/'.join(path.parts[2:-1])}: the components kept, the sparsity reached, the log alphas"
-    if path.stem in TARGETS:
-        values = ": the values behind its marks" if path.parts[0] == "figures" and path.suffix == ".csv" else ""
-        return f"{TARGETS[path.stem].title}{values}"
-    return None
+    return about_target(path, {name: target.title for name, target in TARGETS.items()})

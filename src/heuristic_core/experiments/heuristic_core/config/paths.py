@@ -18,8 +18,7 @@ class Layout:
 
     @classmethod
     def of(cls, study: Study) -> "Layout":
-        root = f"{study.results}/{study.study}"
-        return cls(root, f"{root}/{study.model.name}/{study.task.name}")
+        return cls(study.root, f"{study.root}/{study.model.name}/{study.task.name}")
 
     @property
     def data(self) -> str:

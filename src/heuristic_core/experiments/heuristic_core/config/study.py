@@ -141,6 +141,11 @@ class Study(Block):
         return self.model.pretraining if isinstance(self.model, NewModel) else None
 
     @property
+    def root(self) -> str:
+        """The folder of all its results."""
+        return f"{self.results}/{self.study}"
+
+    @property
     def last_checkpoint(self) -> int:
         return self.finetune.checkpoints[-1]
 

@@ -1,5 +1,7 @@
 """A figure over several studies of one file: what changes with settings in which the studies differ."""
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -8,8 +10,8 @@ from pydantic import Field
 
 from heuristic_core.config.blocks import Block, Name
 from heuristic_core.config.figure import Figure
-from heuristic_core.config.reading import ConfigError
-from heuristic_core.experiments.heuristic_core.config.study import Study, parse_study
+from heuristic_core.config.reading import ConfigError, checked
+from heuristic_core.experiments.heuristic_core.config.study import Study
 
 Key = Annotated[str, Field(pattern=r"^\w+(\.\w+)+$")]
 
@@ -25,6 +27,10 @@ class Sweep(Block):
         "has a panel with the first study and those that differ from it on this axis alone",
     )
     figure: Figure = Figure()
+
+
+class _Swept(Block):
+    sweep: Sweep
 
 
 @dataclass(frozen=True)
@@ -49,14 +55,15 @@ class SweptStudies:
         return {"target": self.target, "figure": self.sweep.figure.model_dump(), "studies": self.values}
 
 
-def swept(sweep: Sweep, studies: list[dict], origin: str | Path) -> SweptStudies:
-    """`sweep` with the values of `studies`, their checked settings.
+def sweep_of(values: dict, studies: Sequence[Study], origin: str | Path) -> SweptStudies:
+    """The figure over `studies` that block `sweep` of a file of studies asks for, `values`. origin: the file.
 
-    Raises ConfigError on a key that is no number of a study.
+    Raises ConfigError, also on a key that is no number of a study.
     """
-    parsed = [parse_study(settings, str(origin)) for settings in studies]
-    values = {study.study: _values(study, sweep.axes, origin) for study in parsed}
-    return SweptStudies(sweep, parsed[0].arithmetic, values)
+    origin = os.path.relpath(origin)
+    sweep = checked(_Swept, {"sweep": values}, origin).sweep
+    of_studies = {study.study: _values(study, sweep.axes, origin) for study in studies}
+    return SweptStudies(sweep, studies[0].arithmetic, of_studies)
 
 
 def _values(study: Study, axes: dict[str, str], origin: str | Path) -> dict[str, float]:

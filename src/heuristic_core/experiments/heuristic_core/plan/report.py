@@ -9,8 +9,7 @@ from heuristic_core.experiments.heuristic_core.plan.space import disk
 from heuristic_core.experiments.heuristic_core.plan.work import work_of
 from heuristic_core.plan.devices import Device, Work, hours
 from heuristic_core.plan.shapes import shape_of
-
-Rows = list[list[str]]
+from heuristic_core.plan.text import Rows, about, columns, gigabytes, job_rows, number
 
 
 def plan(study: Study, device_name: str, on: Device, wanted: Counter, missing: Counter) -> str:
@@ -20,34 +19,19 @@ def plan(study: Study, device_name: str, on: Device, wanted: Counter, missing: C
     size = f"{shape.parameters / 1e6:,.1f} million parameters"
     parts = [
         f"{study.study}: {study.model.name} ({size}) on {study.task.name}, times for {device_name} ({on.about})",
-        _table(["jobs", "all", "exist", "to do"], _jobs(wanted, missing)),
-        _table(
+        columns(["jobs", "all", "exist", "to do"], job_rows(wanted, missing)),
+        columns(
             ["work", "times", "pairs", "tokens", "FLOP", f"{on.unit} hours", "to do", "throughput from"],
             _work(study, shape, on, work, data.counted, wanted, missing),
         ),
-        _table(["disk", "GB"], _disk(disk(study, shape, data, work))),
-        _table(
+        columns(["disk", "GB"], _disk(disk(study, shape, data, work))),
+        columns(
             ["memory of a job at its peak", "GB", "GB of the GPU"],
-            [[m.name, _gigabytes(m.host), _gigabytes(m.device)] for m in memory(study, shape, data)],
+            [[m.name, gigabytes(m.host), gigabytes(m.device)] for m in memory(study, shape, data)],
         ),
         _notes(data, on),
     ]
     return "\n\n".join(parts)
-
-
-def _jobs(wanted: Counter, missing: Counter) -> Rows:
-    wanted, missing = _drawn_together(wanted), _drawn_together(missing)
-    rows = [(rule, n, missing[rule]) for rule, n in wanted.items()]
-    rows.append(("total", wanted.total(), missing.total()))
-    return [[name, f"{n:,}", f"{n - left:,}", f"{left:,}"] for name, n, left in rows]
-
-
-def _drawn_together(jobs: Counter) -> Counter:
-    """The same with one entry for all figures and tables that are for reading."""
-    found = Counter()
-    for rule, count in jobs.items():
-        found["figures and tables" if rule.startswith(("figure", "table")) else rule] += count
-    return found
 
 
 def _work(study: Study, shape, on: Device, work: list[Work], counted: bool, wanted: Counter, missing: Counter) -> Rows:
@@ -61,16 +45,16 @@ def _work(study: Study, shape, on: Device, work: list[Work], counted: bool, want
         measured = counted and took.kind == "measured"
         all_measured &= measured
         numbers = [f"{part.times:,}", f"{part.pairs:,}", f"{part.tokens:.2g}", f"{part.flops:.2g}"]
-        told = [_number(value) if measured else _about(value) for value in (took.hours, to_do)]
+        told = [number(value) if measured else about(value) for value in (took.hours, to_do)]
         rows.append([part.name, *numbers, *told, f"{took.kind}: {took.basis}"])
-    mark = _number if all_measured else _about
+    mark = number if all_measured else about
     return [*rows, ["total", "", "", "", f"{sum(part.flops for part in work):.2g}", mark(total), mark(left), ""]]
 
 
 def _disk(parts: dict[str, float]) -> Rows:
     *kept, (last, besides) = parts.items()
-    rows = [[name, _gigabytes(size)] for name, size in kept]
-    return [*rows, ["total", _gigabytes(sum(size for _, size in kept))], [f"besides, {last}", _gigabytes(besides)]]
+    rows = [[name, gigabytes(size)] for name, size in kept]
+    return [*rows, ["total", gigabytes(sum(size for _, size in kept))], [f"besides, {last}", gigabytes(besides)]]
 
 
 def _notes(data: StudyPairs, on: Device) -> str:
@@ -87,29 +71,3 @@ def _notes(data: StudyPairs, on: Device) -> str:
     if all(known.kind != "measured" for known in on.throughputs):
         lines.append("Nothing was measured on this device: benchmarks/prune_step.py --device cuda says what it does.")
     return "\n".join(lines)
-
-
-def _number(value: float) -> str:
-    return f"{value:,.3g}" if value < 100 else f"{value:,.0f}"
-
-
-def _about(value: float) -> str:
-    return f"~{_number(value)}" if value else "0"
-
-
-def _gigabytes(size: float) -> str:
-    return _about(size / 1e9)
-
-
-def _table(head: list[str], rows: Rows) -> str:
-    """Columns side by side: the first and the last, where it is text, to the left, numbers to the right."""
-    cells = [head, *rows]
-    widths = [max(len(row[k]) for row in cells) for k in range(len(head))]
-    text = {0} | ({len(head) - 1} if head[-1] == "throughput from" else set())
-
-    def line(row: list[str]) -> str:
-        return "  ".join(
-            c.ljust(w) if k in text else c.rjust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))
-        )
-
-    return "\n".join([line(head).rstrip(), "  ".join("-" * w for w in widths), *(line(row).rstrip() for row in rows)])

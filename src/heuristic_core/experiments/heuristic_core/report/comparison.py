@@ -1,11 +1,8 @@
 """The page that puts two studies next to each other: differences, claims, figures."""
 
-import os
 from collections.abc import Sequence
 from functools import partial
-from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -13,18 +10,11 @@ from heuristic_core.experiments.heuristic_core.analysis.shared_core import Share
 from heuristic_core.experiments.heuristic_core.figures import sheets_of
 from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, module
 from heuristic_core.experiments.heuristic_core.report.sides import Side
-from heuristic_core.figures.targets import outputs
-from heuristic_core.report.claims import Claim, claims_of
+from heuristic_core.report.comparison import Pair, comparison_values, link, pair_figures
 from heuristic_core.report.exhibits import Exhibit, exhibit
-from heuristic_core.report.render import data_uri, is_number, render
-from heuristic_core.tables.parquet import as_table
+from heuristic_core.report.render import render
 
-
-class Pair(NamedTuple):
-    """What both sides have of one drawing, or of one claim; None where a side lacks it."""
-
-    a: Exhibit | Claim | None
-    b: Exhibit | Claim | None
+GROUPS = {"id": "ID", "ood": "OOD", "ood-entailment": "OOD-entailment", "j": "J", "auc": "AUC"}
 
 
 def comparison_page(
@@ -41,18 +31,13 @@ def comparison_page(
 
     folder: of the page, from which it links to the studies.
     """
-    rows = [_plain(row) for row in as_table("differences", differences).to_pylist()]
+    figures = figures_of(sides, folder)
     return render(
         "compare.html.j2",
-        names=_names(sides),
-        same=sides[0].root == sides[1].root,
-        reports=[_link(side.root / "report.html", folder) for side in sides],
+        **comparison_values([side.root for side in sides], _names(sides), differences, claims, figures, folder),
+        labels=GROUPS,
         contexts=contexts,
-        quantities=[(name, list(of_it)) for name, of_it in groupby(rows, key=lambda row: row["quantity"])],
         shared=shared,
-        csv=data_uri(differences.to_csv(index=False, lineterminator="\n").encode(), "text/csv"),
-        claims=pair_claims(*map(claims_of, claims)),
-        figures=pair_figures(sides, folder),
         only_in=only_in,
     )
 
@@ -65,34 +50,14 @@ def _names(sides: tuple[Side, Side]) -> list[str]:
     return [name[use_folder] + run for name, run in zip((a, b), runs, strict=True)]
 
 
-def _plain(row: dict) -> dict:
-    """A row with NaN as None, and whether its interval leaves out zero."""
-    row = {key: value if not isinstance(value, float) or is_number(value) else None for key, value in row.items()}
-    return row | {"apart": row["low"] is not None and (row["low"] > 0 or row["high"] < 0)}
-
-
-def pair_claims(a: Sequence[Claim], b: Sequence[Claim]) -> list[Pair]:
-    """Claims of the same name together, in the order of a, then the claims of b alone."""
-    of_a, of_b = ({claim.name: claim for claim in claims} for claims in (a, b))
-    return [Pair(of_a.get(name), of_b.get(name)) for name in of_a | of_b]
-
-
-def pair_figures(sides: tuple[Side, Side], folder: Path) -> list[Pair]:
+def figures_of(sides: tuple[Side, Side], folder: Path) -> list[Pair]:
     """Figures that one module draws together, though their names may differ, as figure06 and figure15 do."""
-    drawings = dict.fromkeys(module(name) for name in TARGETS if name.startswith("figure"))
-    pairs = [Pair(*(_figure(side, drawing, folder) for side in sides)) for drawing in drawings]
-    return [pair for pair in pairs if pair.a or pair.b]
-
-
-def _figure(side: Side, drawing: str, folder: Path) -> Exhibit | None:
+    by_drawing: dict[str, list[str]] = {}
     for name in TARGETS:
-        if module(name) == drawing and all(Path(path).is_file() for path in outputs(str(side.root), name)):
-            return exhibit(
-                side.root, name, TARGETS[name].title, "", partial(sheets_of, name), _link(side.root, folder) + "/"
-            )
-    return None
+        if name.startswith("figure"):
+            by_drawing.setdefault(module(name), []).append(name)
 
+    def exhibit_of(root: Path, name: str) -> Exhibit:
+        return exhibit(root, name, TARGETS[name].title, "", partial(sheets_of, name), link(root, folder) + "/")
 
-def _link(path: Path, folder: Path) -> str:
-    """From the page's folder to `path`."""
-    return Path(os.path.relpath(path, folder)).as_posix()
+    return pair_figures([side.root for side in sides], list(by_drawing.values()), exhibit_of)

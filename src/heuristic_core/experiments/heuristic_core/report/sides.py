@@ -2,16 +2,15 @@
 
 import json
 import re
-import shlex
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import ValidationError
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.blocks import NAME
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.report.settings import read_study
+from heuristic_core.report.sides import present, study_folder, two_studies
 from heuristic_core.tables.parquet import read_table
 
 USAGE = (
@@ -38,18 +37,12 @@ class Side(NamedTuple):
     @property
     def files(self) -> list[Path]:
         """study.json and the tables that the study has, of TABLES."""
-        paths = [self.root / "study.json", *(self.root / "tables" / f"{name}.parquet" for name in TABLES)]
-        return [path for path in paths if path.is_file()]
+        return present(self.root, TABLES)
 
 
 def parse_sides(text: str) -> tuple[Side, Side]:
     """Two studies as "results/a results/b:1". Raises InputError where these are not two folders of finished studies."""
-    try:
-        words = shlex.split(text) if isinstance(text, str) else []
-    except ValueError:  # a quotation that does not end
-        words = []
-    if len(words) != 2:
-        raise InputError(f"compare = {text!r}: expected two studies; give {USAGE}")
+    words = two_studies(text, USAGE)
     a, b = (_side(word) for word in words)
     if a == b:
         raise InputError(f"compare = {text!r}: twice the same; give two studies, or two runs of one as {words[0]}:1")
@@ -58,15 +51,8 @@ def parse_sides(text: str) -> tuple[Side, Side]:
 
 def _side(word: str) -> Side:
     path, ft_seed = re.fullmatch(r"(.*?)(?::(\d{1,10}))?", word, re.DOTALL).groups()
-    if "\0" in path or not Path(path).is_dir():
-        raise InputError(f"compare: {path} is no folder; give {USAGE}")
-    root = Path(path).resolve()
-    if not re.fullmatch(NAME, root.name):  # it becomes part of a path, and of a command
-        raise InputError(f"compare: {path!r}: a study's folder must have a name of letters, digits, `_`, `.` and `-`")
-    root = root.relative_to(Path.cwd()) if root.is_relative_to(Path.cwd()) else Path(path)
+    root = study_folder(path, USAGE)
     side = Side(root, None if ft_seed is None else int(ft_seed))
-    if not (root / "study.json").is_file():
-        raise InputError(f"compare: {root} has no study.json, so no study has finished there; give {USAGE}")
     if len(side.files) == 1:
         raise InputError(f"compare: {root}/tables has none of {', '.join(TABLES)}; run the study to its end first")
     return side

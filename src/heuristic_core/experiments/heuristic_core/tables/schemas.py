@@ -164,26 +164,6 @@ OWN = {
         "log_odds_interaction_low": (REAL, "2.5th percentile"),
         "log_odds_interaction_high": (REAL, "97.5th percentile"),
     },
-    "differences": {
-        "quantity": (STRING, "what is compared between studies a and b"),
-        "group_or_subset": (STRING, "of which; for core size and rank correlation what they are over"),
-        "sparsity_role": (STRING, "full, mid or high, as each study has them; null where it has no meaning"),
-        "step_a": (INT, "fine-tuning step of the checkpoint of a"),
-        "step_b": (INT, "of b"),
-        "a": (REAL, "value in study a: percent, heads or rho"),
-        "a_low": (REAL, "95 % interval of a; null where there is none"),
-        "a_high": (REAL, "its upper end"),
-        "b": (REAL, "value in study b"),
-        "b_low": (REAL, "95 % interval of b; null where there is none"),
-        "b_high": (REAL, "its upper end"),
-        "difference": (REAL, "b - a"),
-        "low": (REAL, "95 % interval of the difference; null where a side has none"),
-        "high": (REAL, "its upper end"),
-        "unit": (STRING, "what the intervals are over"),
-        "n_a": (INT, "units of a's interval; pairs where the unit is pair or template"),
-        "n_b": (INT, "of b's"),
-        "reason": (STRING, "why a value or the interval of the difference is null; else null"),
-    },
 }  # fmt: skip
 # The roles triple and control-triple, over the half of the pairs that did not choose them.
 OWN["triples"] = OWN["ablations"]

@@ -1,9 +1,12 @@
-# One archive of the finished study, an RO-Crate, from which `redraw` draws everything.
+# One archive of the finished study, an RO-Crate.
+import json
+
+
 rule export:
     input:
-        [f"{L.root}/{path}" for path in members(STUDY)],
+        [f"{L.root}/{path}" for path in EXPERIMENT.members(STUDY)],
         workflow=os.path.relpath(workflow.main_snakefile),
-        claims=os.path.relpath(f"{EXPERIMENT}/claims.yaml"),
+        claims=os.path.relpath(EXPERIMENT.CLAIMS),
         lock=os.path.relpath(LOCK),
         citation=os.path.relpath(f"{workflow.basedir}/CITATION.cff"),
     output:
@@ -16,7 +19,7 @@ rule export:
             "export",
             recorded=False,
             root=lambda w, output: os.path.dirname(output.archive),
-            settings=json.dumps(settings),
+            settings=json.dumps(SETTINGS),
         ),
     shell:
         STEP

@@ -1,0 +1,48 @@
+"""The experiment "heuristic-core" as shared parts of the workflow know it: see module `registry`.
+
+Snakemake imports it at every start, so what is heavy is imported where it is used.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+from heuristic_core.experiments.heuristic_core import figures
+from heuristic_core.experiments.heuristic_core.archive.members import members
+from heuristic_core.experiments.heuristic_core.archive.subject import subject_of as subject
+from heuristic_core.experiments.heuristic_core.config.study import Study, parse_study
+from heuristic_core.experiments.heuristic_core.config.sweep import sweep_of as sweep
+from heuristic_core.experiments.heuristic_core.figures.targets import module
+from heuristic_core.experiments.heuristic_core.report.sides import USAGE, parse_sides
+from heuristic_core.report.sides import Comparison
+
+__all__ = ["CLAIMS", "COMMANDS", "COMPARISON", "drawing", "members", "parse", "plan", "subject", "sweep", "warnings"]
+COMMANDS = ("published", "published_groups", "compare", "crate")
+COMPARISON = Comparison("compare", USAGE, parse_sides)
+CLAIMS = Path(__file__).with_name("claims.yaml")
+
+
+def parse(values: dict, origin: str = "configuration") -> Study:
+    """Check a configuration; it may say which experiment it is of, as others must."""
+    return parse_study({key: value for key, value in values.items() if key != "experiment"}, origin)
+
+
+def plan(study: Study, device: str | None, wanted: Counter, missing: Counter) -> str:
+    """What a run of `study` needs, with times for a device of plan/devices.yaml; default: the study's own kind."""
+    from heuristic_core.experiments.heuristic_core.plan import report
+    from heuristic_core.plan import devices
+
+    name = device or devices.DEFAULTS[study.device]
+    return report.plan(study, name, devices.device(name), wanted, missing)
+
+
+def drawing(script: str, settings: Mapping) -> list[Path]:
+    """The module that a job draws a figure or table with."""
+    return [Path(figures.__file__).with_name(f"{module(settings['name'])}.py")] if script == "figure" else []
+
+
+def warnings(root: str) -> list[str]:
+    """What of pruning did not go well."""
+    from heuristic_core.experiments.heuristic_core.report.page import warnings_of
+
+    return warnings_of([root])

@@ -1,0 +1,69 @@
+"""Two studies of list sorting against each other: what models of the same conditions measure at their last step."""
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.seeds import LEVEL, mean_interval
+
+MEASURES = {
+    "loss": "loss, nats",
+    "token_accuracy": "token accuracy, 0-1",
+    "list_accuracy": "list accuracy, 0-1",
+    "entropy": "entropy, nats",
+    "calibration_error": "calibration error, 0-1",
+    "soft_overlap": "soft overlap",
+    "opposite_sign": "share of numbers of opposite sign, 0-1",
+    "splitting": "vocabulary splitting, 0-1",
+}
+UNIT = "training seeds"
+
+
+def compare(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
+    """Table "differences" of studies a and b, from their tables "sorting_models": conditions of the same name.
+
+    Values are means over training seeds with Student's t intervals, differences have Welch's. What a condition does not
+    have, as the overlap of a single head, is null, with the reason.
+    """
+    ends = [last_step(table) for table in (a, b)]
+    shared = [name for name in ends[0]["condition"].unique() if name in set(ends[1]["condition"])]
+    rows = []
+    for measure, quantity in MEASURES.items():
+        for condition in shared:
+            of = [end[end["condition"] == condition] for end in ends]
+            rows.append({"quantity": quantity, "group_or_subset": condition} | _row(*of, measure))
+    return frame("differences", rows)
+
+
+def last_step(models: pd.DataFrame) -> pd.DataFrame:
+    """The rows of every condition at its last step."""
+    return models[models["step"] == models.groupby("condition")["step"].transform("max")]
+
+
+def only_in(models: pd.DataFrame, others: pd.DataFrame) -> list[str]:
+    """The conditions that `models` have and `others` do not, in alphabetical order: they are not compared."""
+    return sorted(set(models["condition"]) - set(others["condition"]))
+
+
+def _row(a: pd.DataFrame, b: pd.DataFrame, measure: str) -> dict:
+    row, found = {"unit": UNIT, "reason": None}, []
+    for side, rows in (("a", a), ("b", b)):
+        values = rows[measure].dropna().to_numpy(dtype=float)
+        mean, low, high = mean_interval(values)
+        row |= {side: mean, f"{side}_low": low, f"{side}_high": high, f"n_{side}": len(values)}
+        row[f"step_{side}"] = int(rows["step"].iloc[0])
+        found.append(values)
+    low, high, row["reason"] = _welch(*found)
+    return row | {"difference": row["b"] - row["a"], "low": low, "high": high}
+
+
+def _welch(a: np.ndarray, b: np.ndarray) -> tuple[float, float, str | None]:
+    """Welch's interval of the difference of two means, and why there is none."""
+    if not len(a) or not len(b):
+        return np.nan, np.nan, "a side has no value"
+    if len(a) < 2 or len(b) < 2:
+        return np.nan, np.nan, "a side has one seed"
+    if not a.var() + b.var():
+        return np.nan, np.nan, "no seed differs from another of its side"
+    return *stats.ttest_ind(b, a, equal_var=False).confidence_interval(LEVEL), None

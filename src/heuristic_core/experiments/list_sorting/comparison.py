@@ -1,0 +1,43 @@
+"""The page that puts two studies of list sorting next to each other."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+
+from heuristic_core.experiments.list_sorting.compare import only_in
+from heuristic_core.experiments.list_sorting.figures import sheets_of
+from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
+from heuristic_core.experiments.list_sorting.sides import Side
+from heuristic_core.report.comparison import comparison_values, link, pair_figures
+from heuristic_core.report.exhibits import Exhibit, exhibit
+from heuristic_core.report.render import render
+
+
+def comparison_page(
+    sides: tuple[Side, Side],
+    models: Sequence[pd.DataFrame],
+    differences: pd.DataFrame,
+    claims: Sequence[list[dict]],
+    folder: Path,
+) -> str:
+    """The HTML page. models: table "sorting_models" of each side. differences, claims: see :func:`comparison_values`.
+
+    folder: of the page, from which it links to the studies.
+    """
+    roots = [side.root for side in sides]
+    names = [root.name for root in roots] if roots[0].name != roots[1].name else [str(root) for root in roots]
+
+    def exhibit_of(root: Path, name: str) -> Exhibit:
+        return exhibit(root, name, TARGETS[name].title, "", partial(sheets_of, name), link(root, folder) + "/")
+
+    figures = pair_figures(roots, [(name,) for name in TARGETS if name.startswith("figure")], exhibit_of)
+    return render(
+        "sorting_compare.html.j2",
+        package="heuristic_core.experiments.list_sorting",
+        **comparison_values(roots, names, differences, claims, figures, folder),
+        labels={},
+        conditions=[list(table["condition"].unique()) for table in models],
+        only_in=[only_in(models[0], models[1]), only_in(models[1], models[0])],
+    )

@@ -1,0 +1,49 @@
+"""What a list-sorting study has: its tables, figures and, of them and the report, what goes into its archive."""
+
+from functools import partial
+
+from heuristic_core.experiments.list_sorting.figures.targets import TARGETS, unmet
+from heuristic_core.experiments.list_sorting.layout import Layout
+from heuristic_core.experiments.list_sorting.study import SortingStudy
+from heuristic_core.figures.targets import outputs
+from heuristic_core.provenance.crate.subject import Subject, about_target
+
+MEASURED = ("models", "heads", "ablations", "numbers", "matrices", "distance")  # of every checkpoint
+PRUNED = ("subsets", "masks")  # of conditions that are pruned
+
+
+def tables(study: SortingStudy) -> list[str]:
+    """The tables from which figures are drawn and claims judged."""
+    names = ["conditions", "trace", *MEASURED]
+    names += ["llc"] if any(map(study.sampled, study.conditions)) else []
+    names += PRUNED if study.pruned else []
+    names += ["stages", "changes", "movements"]
+    names += ["sizes", "core"] if study.pruned else []
+    return [f"sorting_{name}" for name in names]
+
+
+def unmet_targets(study: SortingStudy) -> dict[str, str | None]:
+    """Every figure and table for reading, and why the study cannot have it; None where it can."""
+    return {name: unmet(name, tables(study), len(study.conditions)) for name in TARGETS}
+
+
+def members(study: SortingStudy) -> list[str]:
+    """Paths below the study's folder: what its configuration says, whatever else is there."""
+    layout = Layout.of(study)
+    paths = [layout.table(name) for name in (*tables(study), "claims", "provenance")]
+    paths += [
+        path for name, reason in unmet_targets(study).items() if reason is None for path in outputs(layout.root, name)
+    ]
+    paths += [f"{layout.root}/report.html", f"{layout.root}/study.json"]
+    return sorted(path.removeprefix(f"{layout.root}/") for path in paths)
+
+
+def subject(study: SortingStudy) -> Subject:
+    """What an archive says of the study."""
+    conditions = f"list-sorting transformers under {', '.join(study.conditions)}"
+    return Subject(
+        run=f"{conditions}: trained, measured, analysed and drawn",
+        results=f"Measures of {conditions}: configuration, tables, figures and provenance",
+        paper="arXiv:2501.18666",
+        about=partial(about_target, titles={name: target.title for name, target in TARGETS.items()}),
+    )

@@ -1,0 +1,43 @@
+"""The two studies of a comparison: which folders, which of their tables."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.report.settings import read_study
+from heuristic_core.report.sides import present, study_folder, two_studies
+
+USAGE = 'compare="results/a results/b": two folders of finished studies of list sorting'
+TABLES = ("sorting_models", "claims")
+
+
+class Side(NamedTuple):
+    """A study. root: its folder."""
+
+    root: Path
+
+    @property
+    def name(self) -> str:
+        return self.root.name
+
+    @property
+    def inputs(self) -> list[Path]:
+        """Every file that a comparison reads."""
+        return [*present(self.root, TABLES), *sorted((self.root / "figures").glob("*"))]
+
+
+def parse_sides(text: str) -> tuple[Side, Side]:
+    """Two studies as "results/a results/b". Raises InputError where these are not two finished list-sorting studies."""
+    a, b = (_side(word) for word in two_studies(text, USAGE))
+    if a == b:
+        raise InputError(f"compare = {text!r}: twice the same; give two studies")
+    return a, b
+
+
+def _side(path: str) -> Side:
+    root = study_folder(path, USAGE)
+    if (found := read_study(root / "study.json")["settings"].get("experiment")) != "list-sorting":
+        raise InputError(f"compare: {root} is a study of {found or 'heuristic-core'}; give {USAGE}")
+    if absent := [name for name in TABLES if not (root / "tables" / f"{name}.parquet").is_file()]:
+        raise InputError(f"compare: {root}/tables has no {absent[0]}; run the study to its end first")
+    return Side(root)

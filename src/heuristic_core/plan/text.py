@@ -1,0 +1,50 @@
+"""A plan's tables as text for the terminal. What follows a ~ was not measured, or rests on what is not counted."""
+
+from collections import Counter
+
+Rows = list[list[str]]
+
+
+def job_rows(wanted: Counter, missing: Counter) -> Rows:
+    """Rows under "jobs", "all", "exist", "to do", by rule. wanted: all jobs; missing: those to do."""
+    wanted, missing = _drawn_together(wanted), _drawn_together(missing)
+    rows = [(rule, n, missing[rule]) for rule, n in wanted.items()]
+    rows.append(("total", wanted.total(), missing.total()))
+    return [[name, f"{n:,}", f"{n - left:,}", f"{left:,}"] for name, n, left in rows]
+
+
+def _drawn_together(jobs: Counter) -> Counter:
+    """The same with one entry for all figures and tables that are for reading."""
+    found = Counter()
+    for rule, count in jobs.items():
+        found["figures and tables" if rule.startswith(("figure", "table")) else rule] += count
+    return found
+
+
+def number(value: float) -> str:
+    """A number with three digits, or more before the point."""
+    return f"{value:,.3g}" if value < 100 else f"{value:,.0f}"
+
+
+def about(value: float) -> str:
+    """The same of an estimate."""
+    return f"~{number(value)}" if value else "0"
+
+
+def gigabytes(size: float) -> str:
+    """An estimate in bytes."""
+    return about(size / 1e9)
+
+
+def columns(head: list[str], rows: Rows) -> str:
+    """Columns side by side: the first and the last, where it is text, to the left, numbers to the right."""
+    cells = [head, *rows]
+    widths = [max(len(row[k]) for row in cells) for k in range(len(head))]
+    text = {0} | ({len(head) - 1} if head[-1] == "throughput from" else set())
+
+    def line(row: list[str]) -> str:
+        return "  ".join(
+            c.ljust(w) if k in text else c.rjust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))
+        )
+
+    return "\n".join([line(head).rstrip(), "  ".join("-" * w for w in widths), *(line(row).rstrip() for row in rows)])

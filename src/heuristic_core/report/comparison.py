@@ -1,0 +1,77 @@
+"""What the page of any two studies shows next to each other: differences, claims, figures."""
+
+import os
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from heuristic_core.figures.targets import outputs
+from heuristic_core.report.claims import Claim, claims_of
+from heuristic_core.report.exhibits import Exhibit
+from heuristic_core.report.render import data_uri, is_number
+from heuristic_core.tables.parquet import as_table
+
+
+class Pair(NamedTuple):
+    """What both sides have of one drawing, or of one claim; None where a side lacks it."""
+
+    a: Exhibit | Claim | None
+    b: Exhibit | Claim | None
+
+
+def comparison_values(
+    roots: Sequence[Path],
+    names: Sequence[str],
+    differences: pd.DataFrame,
+    claims: Sequence[list[dict]],
+    figures: Sequence[Pair],
+    folder: Path,
+) -> dict:
+    """The values of template comparison.html.j2, by its names.
+
+    roots, names: of both sides. differences: table "differences". claims: of each side, the rows of its claims.
+    folder: of the page, from which it links to the studies.
+    """
+    rows = [_plain(row) for row in as_table("differences", differences).to_pylist()]
+    return {
+        "names": names,
+        "same": roots[0] == roots[1],
+        "reports": [link(root / "report.html", folder) for root in roots],
+        "quantities": [(name, list(of_it)) for name, of_it in groupby(rows, key=lambda row: row["quantity"])],
+        "csv": data_uri(differences.to_csv(index=False, lineterminator="\n").encode(), "text/csv"),
+        "claims": pair_claims(*map(claims_of, claims)),
+        "figures": figures,
+    }
+
+
+def _plain(row: dict) -> dict:
+    """A row with NaN as None, and whether its interval leaves out zero."""
+    row = {key: value if not isinstance(value, float) or is_number(value) else None for key, value in row.items()}
+    return row | {"apart": row["low"] is not None and (row["low"] > 0 or row["high"] < 0)}
+
+
+def pair_claims(a: Sequence[Claim], b: Sequence[Claim]) -> list[Pair]:
+    """Claims of the same name together, in the order of a, then the claims of b alone."""
+    of_a, of_b = ({claim.name: claim for claim in claims} for claims in (a, b))
+    return [Pair(of_a.get(name), of_b.get(name)) for name in of_a | of_b]
+
+
+def pair_figures(
+    roots: Sequence[Path], drawings: Sequence[Sequence[str]], exhibit_of: Callable[[Path, str], Exhibit]
+) -> list[Pair]:
+    """What both sides have of each drawing. drawings: names of the targets that show it, of which a side has one."""
+
+    def first(root: Path, names: Sequence[str]) -> Exhibit | None:
+        there = (name for name in names if all(Path(path).is_file() for path in outputs(str(root), name)))
+        return next((exhibit_of(root, name) for name in there), None)
+
+    pairs = [Pair(*(first(root, names) for root in roots)) for names in drawings]
+    return [pair for pair in pairs if pair.a or pair.b]
+
+
+def link(path: Path, folder: Path) -> str:
+    """From the page's folder to `path`."""
+    return Path(os.path.relpath(path, folder)).as_posix()

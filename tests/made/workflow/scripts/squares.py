@@ -1,0 +1,19 @@
+"""Write the squares of the first integers."""
+
+import heuristic_core.experiments.made  # noqa: F401  its table
+
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.provenance.record import recorded
+from heuristic_core.tables.parquet import write_table
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.add_argument("--largest", type=int, required=True, help="the last of them")
+    parser.writes(table="where to write them")
+    args = parser.read(arguments)
+    write_table("squares", [{"number": k, "square": k * k} for k in range(args.largest + 1)], args.table)
+
+
+if __name__ == "__main__":
+    recorded(main)

@@ -1,0 +1,100 @@
+"""Shared parts serve any experiment: those there are, several in one run, and one that a test adds."""
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import ROOT
+from reduced import REDUCED, clone, planned, snakemake
+
+from heuristic_core.config.reading import ConfigError, read_values
+from heuristic_core.experiments.registry import FOLDERS, experiment_of, experiments
+from heuristic_core.experiments.studies import configured, parse_studies, sweep_of
+from heuristic_core.tables.parquet import read_table
+
+SORTING = ROOT / "tests" / "studies" / "sorting.yaml"
+MADE = ROOT / "tests" / "made"
+
+
+def test_a_configuration_without_an_experiment_is_of_the_heuristic_core():
+    values = read_values(REDUCED)
+    assert experiment_of(values) is experiment_of(values | {"experiment": "heuristic-core"})
+    first, second = (experiment_of(values).parse(one) for one in (values, values | {"experiment": "heuristic-core"}))
+    assert first == second
+    assert experiment_of(read_values(SORTING)).__name__ == "heuristic_core.experiments.list_sorting.experiment"
+
+
+def test_an_unknown_experiment_is_named():
+    with pytest.raises(ConfigError, match=r"a.yaml: experiment = 'x': there is none; give one of heuristic-core, list"):
+        experiment_of({"experiment": "x"}, "a.yaml")
+
+
+@pytest.mark.parametrize("experiment", experiments(), ids=FOLDERS.get)
+def test_every_experiment_gives_what_shared_parts_ask_for(experiment):
+    for name in ("parse", "plan", "members", "subject", "drawing", "warnings"):
+        assert callable(getattr(experiment, name))
+    assert isinstance(experiment.COMMANDS, tuple) and experiment.CLAIMS.is_file()
+    assert (ROOT / "workflow" / "rules" / f"{experiment.__name__.split('.')[-2]}.smk").is_file()
+    assert experiment.drawing("prune", {}) == []
+
+
+@pytest.mark.parametrize("path", [REDUCED, SORTING], ids=lambda path: path.stem)
+def test_members_of_an_archive_are_results_of_the_study(path, tmp_path):
+    ((_, one),) = configured(read_values(path), path).items()
+    done = snakemake(tmp_path, "--dry-run", "export", config=path)
+    assert len(one.experiment.members(one.study)) == len(set(one.experiment.members(one.study)))
+    assert all(f"{one.study.root}/{name}" in done.stdout + done.stderr for name in one.experiment.members(one.study))
+
+
+@pytest.fixture
+def both(tmp_path):
+    """A file of a study of each experiment."""
+    path = tmp_path / "both.yaml"
+    path.write_text(yaml.safe_dump({"studies": [os.path.relpath(one, tmp_path) for one in (REDUCED, SORTING)]}))
+    return path
+
+
+def test_one_run_makes_studies_of_several_experiments(both, tmp_path):
+    jobs = planned(tmp_path, both)
+    assert {"reduced_finetune", "reduced_report", "sorting_measure", "sorting_report"} <= jobs.keys()
+
+
+def test_no_figure_is_over_studies_of_several_experiments(both):
+    values = read_values(both) | {"sweep": {"name": "x", "axes": {"a": "training.steps"}}}
+    with pytest.raises(ConfigError, match="sweep: no figure is over studies of heuristic-core, list-sorting; remove"):
+        sweep_of(values, parse_studies(values, both), both)
+
+
+@pytest.mark.slow
+def test_another_experiment_is_a_folder_rules_and_a_line(tmp_path):
+    checkout = clone(tmp_path / "checkout")
+    shutil.copytree(MADE, checkout, dirs_exist_ok=True)
+    registry = checkout / "src/heuristic_core/experiments/registry.py"
+    line = '    "list-sorting": "list_sorting",\n'
+    registry.write_text(registry.read_text().replace(line, f'{line}    "made": "made",\n'))
+    shutil.copy(ROOT / "CITATION.cff", checkout)
+    config, root = checkout / "made.yaml", Path("results/squares")
+    snakemake(tmp_path, config=config, checkout=checkout)
+    assert read_table(tmp_path / root / "tables/squares.parquet")["square"].tolist() == [0, 1, 4, 9]
+    assert (tmp_path / root / "provenance/tables/squares.parquet.json").is_file()
+
+    def said(name, *options):
+        command = [sys.executable, checkout / "workflow/scripts" / f"{name}.py", "--configfile", config, *options]
+        environment = os.environ | {"PYTHONPATH": str(checkout / "src")}
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    assert "0 of 2 jobs to do" in said("plan")
+    assert "2 of 2 jobs made" in said("audit", "--sample", "2") and "nothing found" in said("audit")
+    assert "every result is up to date" in said("changes")
+    config.write_text(config.read_text().replace("largest: 3", "largest: 4"))
+    assert "setting changed: largest 3 -> 4" in said("changes")
+    snakemake(tmp_path, "export", config=config, checkout=checkout)
+    with zipfile.ZipFile(tmp_path / root / "squares.crate.zip") as archive:
+        assert {"study.json", "tables/squares.parquet", "claims.yaml"} <= set(archive.namelist())

@@ -1,0 +1,75 @@
+"""Two list-sorting studies against each other: differences with intervals, what only one side has, and messages."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.experiments.list_sorting.compare import MEASURES, compare, only_in
+from heuristic_core.experiments.list_sorting.sides import parse_sides
+from heuristic_core.experiments.list_sorting.tables import SORTING
+
+
+def models(values: dict[str, list[float]], step: int = 40, **null) -> pd.DataFrame:
+    """Table "sorting_models": by condition every seed's loss at the last step, and 9 before; other measures 0.5."""
+    rows = [
+        {"condition": condition, "seed": seed, "step": at, **dict.fromkeys(MEASURES, 0.5), "loss": loss} | null
+        for condition, losses in values.items()
+        for seed, last in enumerate(losses)
+        for at, loss in ((0, 9.0), (step, last))
+    ]
+    return pd.DataFrame(rows).reindex(columns=list(SORTING["sorting_models"]))
+
+
+def row_of(differences: pd.DataFrame, measure: str, condition: str) -> pd.Series:
+    chosen = (differences["quantity"] == MEASURES[measure]) & (differences["group_or_subset"] == condition)
+    return differences[chosen].squeeze()
+
+
+def test_a_difference_is_of_means_over_seeds_at_the_last_step_with_welchs_interval():
+    a, b = [1.0, 2.0, 4.0], [3.0, 3.5]
+    row = row_of(compare(models({"l2": a, "x": a}), models({"l2": b}, step=80)), "loss", "l2")
+    assert (row.a, row.b, row.difference) == pytest.approx((7 / 3, 3.25, 3.25 - 7 / 3))
+    assert (row.step_a, row.step_b, row.n_a, row.n_b) == (40, 80, 3, 2)
+    va, vb = np.var(a, ddof=1) / 3, np.var(b, ddof=1) / 2
+    half = stats.t.ppf(0.975, (va + vb) ** 2 / (va**2 / 2 + vb**2)) * np.sqrt(va + vb)
+    assert (row.low, row.high) == pytest.approx((row.difference - half, row.difference + half))
+    assert row.a_low == pytest.approx(7 / 3 - stats.t.ppf(0.975, 2) * np.sqrt(va))
+
+
+def test_what_has_no_interval_has_a_reason():
+    alike = compare(models({"l2": [1.0, 2.0]}), models({"l2": [1.0, 2.0]}))
+    assert row_of(alike, "entropy", "l2").reason == "no seed differs from another of its side"
+    assert pd.isna(row_of(alike, "loss", "l2").reason)
+    single = row_of(compare(models({"l2": [1.0]}), models({"l2": [1.0, 2.0]})), "loss", "l2")
+    assert single.reason == "a side has one seed" and single.difference == 0.5 and np.isnan(single.low)
+    none = row_of(
+        compare(models({"l2": [1.0, 2.0]}, soft_overlap=None), models({"l2": [1.0, 2.0]})), "soft_overlap", "l2"
+    )
+    assert none.reason == "a side has no value" and np.isnan(none.difference) and none.b == 0.5
+
+
+def test_conditions_of_one_side_are_named_and_not_compared():
+    a, b = models({"l2": [1.0], "x": [1.0]}), models({"l2": [1.0], "y": [1.0]})
+    assert (only_in(a, b), only_in(b, a)) == (["x"], ["y"])
+    assert set(compare(a, b)["group_or_subset"]) == {"l2"}
+
+
+@pytest.mark.parametrize(
+    ("experiment", "text", "said"),
+    [
+        ("list-sorting", "one", "expected two studies"),
+        ("list-sorting", "nowhere one", "nowhere is no folder"),
+        ("list-sorting", "one one", "one/tables has no sorting_models; run the study to its end"),
+        (None, "one one", "one is a study of heuristic-core; give compare="),
+    ],
+)
+def test_what_is_no_finished_study_is_named(tmp_path, monkeypatch, experiment, text, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one/study.json").write_text(json.dumps({"context": None, "settings": {"experiment": experiment}}))
+    with pytest.raises(InputError, match=said):
+        parse_sides(text)
