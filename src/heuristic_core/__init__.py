@@ -13,7 +13,7 @@ __all__ = ["open_study"]
 
 
 def open_study(folder: str | Path) -> Results:
-    """The results of a study as one object; see :func:`heuristic_core.experiments.registry.open_study`."""
-    from heuristic_core.experiments import registry
+    """The results of a study as one object; see :func:`heuristic_core.experiments.opening.open_study`."""
+    from heuristic_core.experiments import opening
 
-    return registry.open_study(folder)
+    return opening.open_study(folder)

@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 from heuristic_core.config.reading import ConfigError
 from heuristic_core.provenance.crate.subject import Subject
-from heuristic_core.report.results import Results, open_results
 from heuristic_core.report.sides import Comparison
 
 # Name in configurations -> folder, of this package and of workflow/rules.
@@ -36,8 +35,8 @@ class Experiment(Protocol):
     an experiment whose rules include `compare.smk`.
 
     A module may have `sweep`, too: a figure over several studies, see :func:`.studies.sweep_of`. Its rule is in
-    `sweep.smk` of the experiment's rules. And `opened`: what :func:`open_study` makes of the `Results` of a study that
-    has more than settings and tables.
+    `sweep.smk` of the experiment's rules. And `opened`: what :func:`.opening.open_study` makes of the `Results` of a
+    study that has more than settings and tables.
     """
 
     CLAIMS: Path
@@ -79,13 +78,3 @@ def experiment_of(values: Mapping, origin: str | Path = "configuration") -> Expe
 def experiments() -> list[Experiment]:
     """All of them."""
     return [experiment_of({"experiment": name}) for name in FOLDERS]
-
-
-def open_study(folder: str | Path) -> Results:
-    """The results in `folder`, also an unpacked archive. Of the heuristic core an `OpenedStudy`: models, too.
-
-    Nothing but study.json is read before it is asked for. Raises InputError where `folder` is no study's.
-    """
-    results = open_results(folder)
-    experiment = experiment_of(results.settings, results.folder / "study.json")
-    return experiment.opened(results) if hasattr(experiment, "opened") else results
