@@ -35,7 +35,8 @@ class Experiment(Protocol):
     an experiment whose rules include `compare.smk`.
 
     A module may have `sweep`, too: a figure over several studies, see :func:`.studies.sweep_of`. Its rule is in
-    `sweep.smk` of the experiment's rules.
+    `sweep.smk` of the experiment's rules. And `opened`: what :func:`.opening.open_study` makes of the `Results` of a
+    study that has more than settings and tables.
     """
 
     CLAIMS: Path

@@ -13,10 +13,24 @@ from heuristic_core.experiments.heuristic_core.archive.subject import subject_of
 from heuristic_core.experiments.heuristic_core.config.study import Study, parse_study
 from heuristic_core.experiments.heuristic_core.config.sweep import sweep_of as sweep
 from heuristic_core.experiments.heuristic_core.figures.targets import module
+from heuristic_core.experiments.heuristic_core.opened import OpenedStudy
 from heuristic_core.experiments.heuristic_core.report.sides import USAGE, parse_sides
+from heuristic_core.report.results import Results
 from heuristic_core.report.sides import Comparison
 
-__all__ = ["CLAIMS", "COMMANDS", "COMPARISON", "drawing", "members", "parse", "plan", "subject", "sweep", "warnings"]
+__all__ = [
+    "CLAIMS",
+    "COMMANDS",
+    "COMPARISON",
+    "drawing",
+    "members",
+    "opened",
+    "parse",
+    "plan",
+    "subject",
+    "sweep",
+    "warnings",
+]
 COMMANDS = ("published", "published_groups", "compare", "crate")
 COMPARISON = Comparison("compare", USAGE, parse_sides)
 CLAIMS = Path(__file__).with_name("claims.yaml")
@@ -46,3 +60,8 @@ def warnings(root: str) -> list[str]:
     from heuristic_core.experiments.heuristic_core.report.page import warnings_of
 
     return warnings_of([root])
+
+
+def opened(results: Results) -> OpenedStudy:
+    """The results of a study, with its subnetworks and models."""
+    return OpenedStudy(results.folder, results.settings)
