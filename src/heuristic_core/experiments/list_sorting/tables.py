@@ -34,12 +34,16 @@ SORTING = {
         "numbers": (INT, "numbers that a list can have"),
         "length": (INT, "numbers of a list"),
         "mean_gap": (REAL, "mean difference between neighbours of sorted held-out lists"),
+        "nominal_gap": (REAL, "the mean gap that lists are drawn for: (width of their window + 1) / (length + 1)"),
         "heads": (INT, "heads of the model"),
         "layer_norm": (BOOL, "LayerNorm before attention and before the unembedding"),
         "biases": (BOOL, "biases of attention, unembedding and LayerNorms"),
         "optimiser": (STRING, "adam-l2, adamw or adam"),
         "weight_decay": (REAL, "0 without"),
         "steps": (INT, "training steps"),
+        "but_decay": (STRING, "digest of all settings that make a model, but for optimiser and weight decay"),
+        "but_data": (STRING, "the same but for the data"),
+        "but_gap": (STRING, "the same but for the data's mean gap"),
     },
     "sorting_trace": RUN | STEP | {"loss": (REAL, "training loss, mean since the checkpoint before, nats")},
     "sorting_models": RUN | STEP | SCORES | {
@@ -49,6 +53,7 @@ SORTING = {
         "opposite_sign": (REAL, "share of numbers with positive D in one head and negative D in the other, 0-1"),
         "splitting": (REAL, "twice the share of numbers that the second head copies alone, 0-1"),
         "weight_norm": (REAL, "Euclidean norm of all weights"),
+        "lists": (INT, "held-out lists behind the scores"),
     },
     "sorting_heads": RUN | STEP | HEAD | {
         "copying": (REAL, "share of numbers that the head's OV raises most of all numbers, 0-1"),
@@ -125,6 +130,11 @@ SORTING = {
         "suppression": (REAL, "of the head"),
     } | WHY,
     "sorting_stages": CONDITION | {"stage": (STRING, "initial learning, head overlap or specialisation")} | POINT | WHY,
+    "sorting_seed_stages": RUN | {
+        "stage": (STRING, "as of sorting_stages"),
+        "start": (REAL, "measured step; null where the model has no such stage"),
+        "end": (REAL, "measured step"),
+    } | WHY,
     "sorting_changes": CONDITION | {
         "curve": (STRING, "loss, overlap or llc with its estimator"),
         "run": (STRING, "fall or rise: the largest of the curve"),
