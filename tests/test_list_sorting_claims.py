@@ -47,6 +47,8 @@ def test_conditions_that_do_not_sort_count_by_their_accuracy_alone():
     lowest = statistic("accuracy", given, which="lowest")
     assert lowest.value == pytest.approx(96) and lowest.detail == "lowest: small; token accuracy: l2 98.7, small 96"
     assert statistic("accuracy", given, which="highest").value == pytest.approx(296 / 3)
+    perfect = evidence(["l2"], models=models("token_accuracy", l2=(1, 1, 1)))
+    assert statistic("accuracy", perfect, which="lowest").low == pytest.approx(100 - unseen(3 * 300))
     beside = "; left out, as a model sorts at most 95 %: small 90 %"
     found = statistic("at_end", given, measure="splitting", which="highest")
     assert found.value == pytest.approx(20) and found.detail == "splitting: l2 20" + beside

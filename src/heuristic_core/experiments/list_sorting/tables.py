@@ -99,6 +99,7 @@ SORTING = {
         "local": (BOOL, "chains stay near w0"),
         "converged": (BOOL, "halves and chains agree"),
         "stable": (BOOL, "half the step size gives the same; null where not asked"),
+        "level": (BOOL, "the linear term takes no more than the value is; null of tilted"),
         "chains": (INT, "chains"),
         "diverged": (INT, "chains that diverged"),
     } | WHY,
