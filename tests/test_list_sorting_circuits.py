@@ -132,11 +132,19 @@ def test_ranges_are_runs_of_copied_numbers():
         ([[1, 1, 1, 1], [0, 0, 0, 0]], 0.0),
         ([[1, 1, 1, 1], [1, 1, 1, 1]], 0.0),
         ([[1, 1, 1, 0], [0, 0, 1, 1]], 0.5),
-        ([[1, 1, 0, 0], [0, 0, 0, 0], [0, 0, 1, 1]], 1.0),
+        ([[1, 1, 0, 0], [0, 0, 0, 0], [0, 0, 1, 1]], 0.75),
+        (torch.eye(4).repeat_interleave(3, 1).tolist(), 1.0),
+        ([[1, 1, 1, 1], [0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], 0.0),
     ],
 )
-def test_splitting_is_what_the_second_head_copies_alone(heads, expected):
+def test_splitting_is_one_for_an_even_split_and_zero_for_one_head(heads, expected):
     assert c.splitting(torch.tensor(heads, dtype=torch.bool)[None]).tolist() == [expected]
+
+
+def test_splitting_of_two_heads_is_twice_what_the_second_copies_alone():
+    copied = torch.rand(200, 2, 51, generator=torch.Generator().manual_seed(3)) < 0.6
+    alone = (copied & (copied.sum(1, keepdim=True) == 1)).double().mean(-1)
+    assert c.splitting(copied).tolist() == (2 * alone.min(-1).values).tolist()
 
 
 @pytest.mark.parametrize(

@@ -153,13 +153,17 @@ def ranges(copied: Tensor) -> list[tuple[int, int]]:
 
 
 def splitting(copied: Tensor) -> Tensor:
-    """Twice the share of numbers that the second of the heads copies alone, [M]: 1 where two heads share the
-    vocabulary evenly, 0 where all copying is one head's or all numbers are copied by several. copied: bool
-    [M, H, numbers]."""
-    alone = (copied & (copied.sum(1, keepdim=True) == 1)).double().mean(-1)  # [M, H]
-    if alone.shape[1] == 1:
-        return torch.full((len(alone),), torch.nan, dtype=torch.float64)
-    return 2 * alone.sort(-1, descending=True).values[:, 1]
+    """Share of numbers that one head copies alone, less the largest such share of a head, times H / (H - 1), [M].
+
+    It is 1 where the heads share the vocabulary evenly, 0 where all copying is one head's or all numbers are copied by
+    several. Of two heads it is twice the share that the second copies alone. copied: bool [M, H, numbers].
+    """
+    heads, numbers = copied.shape[1:]
+    if heads == 1:
+        return torch.full((len(copied),), torch.nan, dtype=torch.float64)
+    alone = (copied & (copied.sum(1, keepdim=True) == 1)).sum(-1)  # numbers of each head, [M, H]
+    beside_the_first = alone.sum(-1) - alone.max(-1).values
+    return heads / (heads - 1) * (beside_the_first.double() / numbers)
 
 
 def soft_overlap(d: Tensor) -> Tensor:

@@ -47,7 +47,8 @@ SORTING = {
                                "is OV_h[k, k] less the mean of row k; mean over pairs of heads; null of one head"),
         "both_copy": (REAL, "share of numbers with positive D in both heads, 0-1"),
         "opposite_sign": (REAL, "share of numbers with positive D in one head and negative D in the other, 0-1"),
-        "splitting": (REAL, "twice the share of numbers that the second head copies alone, 0-1"),
+        "splitting": (REAL, "share of numbers that one head copies alone, less the largest such share of a head, times "
+                            "heads / (heads - 1), 0-1: 1 where heads share the numbers evenly; null of one head"),
         "weight_norm": (REAL, "Euclidean norm of all weights"),
     },
     "sorting_heads": RUN | STEP | HEAD | {
