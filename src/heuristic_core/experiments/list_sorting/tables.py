@@ -59,6 +59,8 @@ SORTING = {
         "ov_rank": (REAL, "of the folded OV matrix"),
         "attention_error": (REAL, "total variation between the folded matrix's attention and the model's, 0-1"),
         "written_error": (REAL, "share of the variance that the head writes to the logits that folded OV misses"),
+        "agreement": (REAL, "share of numbers for which the head raises the same number most by folded OV as by what "
+                            "it writes to the logits of held-out lists, 0-1"),
     },
     "sorting_numbers": RUN | STEP | HEAD | {
         "number": (INT, "the number attended to"),
