@@ -51,11 +51,11 @@ def final_scales(p: Parameters, found: Pass) -> Tensor:
 
 def written_error(p: Parameters, tokens: Tensor, found: Pass, ov: Tensor) -> Tensor:
     """:class:`Folding`'s `written` of matrices `ov`, [M, H]. found: what :func:`run` gives for `tokens`."""
-    exact = _to_logits(p, torch.einsum("mblhw,mhwd->mhbld", found.contexts, p["output"]))
-    exact = exact * final_scales(p, found)[:, None, ..., None]  # [M, H, B, L, V]
-    folded = torch.einsum("mbhij,mhbjv->mhbiv", found.attention, ov[:, :, tokens[:, :-1]])
+    exact = _to_logits(p, torch.einsum("mblhw,mhwd->mhbld", found.contexts, p["output"]).flatten(2, 3))
+    exact = exact * final_scales(p, found).flatten(1)[:, None, :, None]  # [M, H, B L, V]
+    folded = torch.einsum("mbhij,mhbjv->mhbiv", found.attention, ov[:, :, tokens[:, :-1]]).flatten(2, 3)
     exact, folded = (part - part.mean(-1, keepdim=True) for part in (exact, folded))
-    return ((folded - exact) ** 2).sum((2, 3, 4)) / (exact**2).sum((2, 3, 4))
+    return ((folded - exact) ** 2).sum((2, 3)) / (exact**2).sum((2, 3))
 
 
 def agreement(p: Parameters, tokens: Tensor, found: Pass, ov: Tensor) -> Tensor:
@@ -75,11 +75,11 @@ def written_by_number(p: Parameters, tokens: Tensor, found: Pass) -> Tensor:
     values = (weights[..., None] * found.values).flatten(1, 2)  # [M, B 2 L, H, w]
     sums = torch.zeros(len(values), p["token"].shape[1], *values.shape[2:], dtype=torch.float64)
     sums.index_add_(1, tokens[:, :-1].flatten(), values)
-    return _to_logits(p, torch.einsum("mvhw,mhwd->mhvd", sums, p["output"])[:, :, :, None])[:, :, :, 0]
+    return _to_logits(p, torch.einsum("mvhw,mhwd->mhvd", sums, p["output"]))
 
 
 def _to_logits(p: Parameters, written: Tensor) -> Tensor:
-    """Logits, without the final scale, of what heads write, [M, H, B, L, d]."""
+    """Logits, without the final scale, of what heads write, [M, H, n, d]."""
     if "final_gain" in p:
         written = written - written.mean(-1, keepdim=True)
-    return written @ unembedding(p)[0][:, None, None]
+    return written @ unembedding(p)[0][:, None]
