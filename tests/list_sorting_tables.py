@@ -55,7 +55,7 @@ def head_rows():
             suppression = 0.05 if copies or condition == "l2" else 0.75
             found = {"copying": 0.8 if copies else 0.1, "suppression": suppression + 0.1 * RNG.random()}
             ranks = {"ranges": 1, "qk_rank": 2.0, "ov_rank": 2.0, "attention_error": 0.1, "written_error": 0.1}
-            yield named(condition, seed, step) | {"head": head} | found | ranks
+            yield named(condition, seed, step) | {"head": head} | found | ranks | {"agreement": 0.9}
 
 
 def ablation_rows():

@@ -5,14 +5,23 @@ from collections import Counter
 from itertools import combinations
 
 import pytest
+import torch
 from conftest import ROOT
+from list_sorting import TINY
 
 from heuristic_core.config.reading import read_values
+from heuristic_core.experiments.list_sorting import halves, model
 from heuristic_core.experiments.list_sorting.config import Data, Model
+from heuristic_core.experiments.list_sorting.data import lists, sequences
+from heuristic_core.experiments.list_sorting.llc import local_learning
 from heuristic_core.experiments.list_sorting.llc_stages import bracket
-from heuristic_core.experiments.list_sorting.plan import MEASURED, forward, parameters, rate, report, work_of
+from heuristic_core.experiments.list_sorting.measuring import Sample, measured
+from heuristic_core.experiments.list_sorting.plan import report
+from heuristic_core.experiments.list_sorting.pruning import mask_rows, subset_rows
 from heuristic_core.experiments.list_sorting.stages import FEWEST
-from heuristic_core.experiments.list_sorting.study import parse_sorting
+from heuristic_core.experiments.list_sorting.study import evenly, parse_sorting, trained
+from heuristic_core.experiments.list_sorting.training import train
+from heuristic_core.experiments.list_sorting.work import MEASURED, Passes, forward, parameters, rate, work_of
 
 STUDY = parse_sorting(read_values(ROOT / "config" / "list-sorting.yaml"))
 
@@ -39,6 +48,87 @@ def test_training_takes_the_measured_time():
     training, (lists, seconds) = STUDY.training, MEASURED
     assert training.batch_size == lists and train.lists == len(training.seeds) * training.steps * lists
     assert train.operations / rate() == pytest.approx(len(training.seeds) * training.steps * seconds)
+
+
+class Counted:
+    """Counts the lists that pass through models, as :class:`Passes` does, while jobs run."""
+
+    def __init__(self, monkeypatch):
+        self.lists, attend, read_out = Counter(), model._attend, halves.read_out
+
+        def attended(p, keys_values, *others):
+            gradient = torch.is_grad_enabled() and keys_values.requires_grad
+            self.lists["learnt" if gradient else "whole"] += keys_values.shape[0] * keys_values.shape[1]
+            return attend(p, keys_values, *others)
+
+        def read(p, residual, contexts):
+            self.lists["gated" if contexts.requires_grad else "read"] += residual.shape[0] * residual.shape[1]
+            return read_out(p, residual, contexts)
+
+        monkeypatch.setattr(model, "_attend", attended)
+        monkeypatch.setattr(halves, "read_out", read)
+
+    def taken(self, models):
+        """Of one model, since the last call."""
+        found = Passes(**{name: count // models for name, count in self.lists.items()})
+        self.lists.clear()
+        return found
+
+
+SMALL = TINY | {
+    "experiment": "list-sorting",
+    "study": "small",
+    "measure": {"lists": 20, "mean_lists": 15, "folded_lists": 7, "matrices": 2},
+    "llc": {"scaled": None, "batch_size": 9, "burn_in": 20, "draws": 5, "chains": 3, "half_step_chains": 2}
+    | {"gradient_examples": 30, "checkpoints": 2, "checks": {"largest_rise": 1e6}},
+    "prune": {"lists": 6, "training_lists": 11, "checkpoints": 2, "seeds": [1, 2]}
+    | {"gates": {"rise": 3, "hold": 2, "batch_size": 8, "warmup_steps": 1}},
+}
+
+
+@pytest.mark.parametrize("heads", [1, 4, 7])
+def test_lists_are_those_that_jobs_put_through_models(heads, monkeypatch):
+    """7 heads have too many halves for all their subsets to be evaluated."""
+    study = parse_sorting(SMALL | {"model": TINY["model"] | {"heads": heads}})
+    about, counted, found = study.of("base"), Counted(monkeypatch), {}
+    drawn, kept, seeds = lists(about.data), {}, about.training.seeds
+    held_out, training = (sequences(part, about.data) for part in (drawn.held_out, drawn.train))
+    train(about, drawn.train, lambda step, parameters: kept.update({step: parameters}) or [])
+    found["train"] = counted.taken(len(seeds))
+
+    settings = study.measure
+    folded, shown = held_out[: settings.folded_lists], evenly(about.training.kept, settings.matrices)
+    sample = Sample(held_out[: settings.lists], training[: settings.mean_lists], folded, about.data.numbers, 0)
+    for step, parameters_ in kept.items():
+        list(measured(parameters_, sample, seeds, step in shown))
+    found["measure"] = counted.taken(len(seeds))
+
+    for step in study.sampled("base"):
+        batch = lambda count, rng: training[torch.randint(len(training), (count,), generator=rng)]  # noqa: E731
+        local_learning(model.losses, kept[step], batch, study.llc, seeds)
+    found["llc"] = counted.taken(len(seeds))
+
+    tokens, pool = held_out[: study.prune.lists], training[: study.prune.training_lists]
+    for step, parameters_ in kept.items():
+        one = {name: value[:1] for name, value in parameters_.items()}
+        means = halves.half_means(one, pool)
+        corners = halves.corners(one, tokens, means)
+        exact = subset_rows(one, corners, tokens)
+        if step in trained(about.training, study.prune.checkpoints):
+            mask_rows(one, halves.corners(one, pool, means), corners, tokens, exact, study.prune)
+    found["prune"] = counted.taken(1)
+    assert {work.rule: work.passes for work in work_of(study, "base")} == found
+
+
+def test_the_plan_has_the_memory_of_every_job():
+    """A job that draws its lists holds the numbers that each has left; more models need more."""
+    memory = {name: {work.rule: work.memory for work in work_of(STUDY, name)} for name in STUDY.conditions}
+    assert all(peak > 0.4e9 + 8 * 60_000 * 51 for peak in memory["l2"].values())
+    more = STUDY.model_copy(update={"training": STUDY.training.model_copy(update={"seeds": list(range(8))})})
+    larger = {work.rule: work.memory for work in work_of(more, "l2")}
+    assert larger["measure"] > memory["l2"]["measure"] and larger["llc"] > memory["l2"]["llc"]
+    shown = report(STUDY, Counter(), Counter()).split("memory of a job at its peak")[1]
+    assert re.findall(r"^(\w+) +~0\.\d+$", shown, re.MULTILINE) == ["train", "measure", "llc", "prune"]
 
 
 def test_conditions_have_the_work_that_they_ask_for():

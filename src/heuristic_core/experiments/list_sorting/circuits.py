@@ -3,9 +3,9 @@
 Folding. A token's row of what attention sees (its embedding after the first LayerNorm, with gain and bias) depends on
 its position; the matrices take the mean over the positions where the token can be: the separator's own position; for a
 number as a key all others; for a number as a query those after the separator. The final LayerNorm centres, which is
-linear, and divides by a deviation that depends on the list: the matrices divide by 1, unless a scale is given
-(:func:`final_scale`). A common positive factor changes no measure here. Gains, biases of values, and the
-unembedding are folded in; the outputs' bias and the unembedding's belong to no head.
+linear, and divides by a deviation that depends on the list: the matrices divide by 1, unless a scale is given. A common
+positive factor changes no measure here. Module `folding` says how far all this is from the model. Gains, biases of
+values, and the unembedding are folded in; the outputs' bias and the unembedding's belong to no head.
 
 All measures are over the numbers, without the separator. D_h(k) = OV_h[k, k] - mean of row k is by how much head h,
 where it attends to k, raises k above other numbers. Measures of a pair of heads are means over all pairs; a model with
@@ -19,16 +19,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from heuristic_core.experiments.list_sorting.model import (
-    EPSILON,
-    Parameters,
-    Pass,
-    embedded,
-    later_keys,
-    mapped,
-    run,
-    unembedding,
-)
+from heuristic_core.experiments.list_sorting.model import Parameters, embedded, mapped, unembedding
 
 
 class Circuits(NamedTuple):
@@ -56,63 +47,6 @@ def circuits(parameters: Parameters, scale: Tensor | None = None) -> Circuits:
         written = written - written.mean(-1, keepdim=True)
     ov = written @ unembedding(p)[0][:, None]
     return Circuits(qk, ov if scale is None else ov * scale.double().view(m, 1, 1, 1))
-
-
-@torch.no_grad()
-def final_scale(parameters: Parameters, tokens: Tensor) -> Tensor:
-    """What the final LayerNorm multiplies by, mean over the sorted numbers of lists, float64 [M]; 1 without LayerNorm.
-
-    tokens: int64, whole sequences [B, 2 L + 1].
-    """
-    p = {name: value.double() for name, value in parameters.items()}
-    if "final_gain" not in p:
-        return torch.ones(len(p["token"]), dtype=torch.float64)
-    variance = residuals(p, tokens).var(-1, unbiased=False)
-    return ((variance + EPSILON) ** -0.5).mean((1, 2))
-
-
-class FoldingError(NamedTuple):
-    """How far the folded matrices are from the model. attention: half the sum over keys of the absolute difference of
-    attention (0 to 1), mean over sorted numbers, [M, H]. written: of what a head adds to the logits, relative to each
-    other, the share of variance that OV at the model's own attention does not give, [M, H]."""
-
-    attention: Tensor
-    written: Tensor
-
-
-@torch.no_grad()
-def folding_error(parameters: Parameters, tokens: Tensor) -> FoldingError:
-    """What positions and lists' own scales change on lists. tokens: int64, whole sequences [B, 2 L + 1]; some hundred
-    are enough, and a folded row for each of their tokens is held at once."""
-    p = {name: value.double() for name, value in parameters.items()}
-    folded, found = circuits(p, final_scale(p, tokens)), run(p, tokens)
-    length = found.attention.shape[-2]
-    scores = folded.qk[:, :, tokens[:, length:-1, None], tokens[:, None, :-1]].transpose(1, 2)
-    attention = torch.softmax(scores + later_keys(length), -1)
-    difference = (attention - found.attention).abs().sum(-1).mean((1, 3)) / 2
-    return FoldingError(difference, written_error(p, tokens, found, folded.ov))
-
-
-def written_error(p: Parameters, tokens: Tensor, found: Pass, ov: Tensor) -> Tensor:
-    """:class:`FoldingError`'s `written` of matrices `ov`. found: what :func:`run` gives for `tokens`."""
-    exact = torch.einsum("mblhw,mhwd->mhbld", found.contexts, p["output"])
-    if "final_gain" in p:
-        scale = (residuals(p, tokens).var(-1, unbiased=False) + EPSILON) ** -0.5
-        exact = (exact - exact.mean(-1, keepdim=True)) * scale[:, None, ..., None]
-    exact = exact @ unembedding(p)[0][:, None, None]  # [M, H, B, L, V]
-    folded = torch.einsum("mbhij,mhbjv->mhbiv", found.attention, ov[:, :, tokens[:, :-1]])
-    exact, folded = (part - part.mean(-1, keepdim=True) for part in (exact, folded))
-    return ((folded - exact) ** 2).sum((2, 3, 4)) / (exact**2).sum((2, 3, 4))
-
-
-def residuals(p: Parameters, tokens: Tensor) -> Tensor:
-    """What the final LayerNorm normalises, [M, B, L, d]. tokens: int64, whole sequences [B, 2 L + 1]."""
-    length = tokens.shape[1] // 2
-    before, _ = embedded(p)
-    positions = torch.arange(length, 2 * length)
-    written = torch.einsum("mblhw,mhwd->mbld", run(p, tokens).contexts, p["output"])
-    total = before[:, positions, tokens[:, length:-1]] + written
-    return total if "output_bias" not in p else total + p["output_bias"][:, None, None]
 
 
 def _tokens(seen: Tensor, start: int) -> Tensor:
@@ -153,13 +87,17 @@ def ranges(copied: Tensor) -> list[tuple[int, int]]:
 
 
 def splitting(copied: Tensor) -> Tensor:
-    """Twice the share of numbers that the second of the heads copies alone, [M]: 1 where two heads share the
-    vocabulary evenly, 0 where all copying is one head's or all numbers are copied by several. copied: bool
-    [M, H, numbers]."""
-    alone = (copied & (copied.sum(1, keepdim=True) == 1)).double().mean(-1)  # [M, H]
-    if alone.shape[1] == 1:
-        return torch.full((len(alone),), torch.nan, dtype=torch.float64)
-    return 2 * alone.sort(-1, descending=True).values[:, 1]
+    """Share of numbers that one head copies alone, less the largest such share of a head, times H / (H - 1), [M].
+
+    It is 1 where the heads share the vocabulary evenly, 0 where all copying is one head's or all numbers are copied by
+    several. Of two heads it is twice the share that the second copies alone. copied: bool [M, H, numbers].
+    """
+    heads, numbers = copied.shape[1:]
+    if heads == 1:
+        return torch.full((len(copied),), torch.nan, dtype=torch.float64)
+    alone = (copied & (copied.sum(1, keepdim=True) == 1)).sum(-1)  # numbers of each head, [M, H]
+    beside_the_first = alone.sum(-1) - alone.max(-1).values
+    return heads / (heads - 1) * (beside_the_first.double() / numbers)
 
 
 def soft_overlap(d: Tensor) -> Tensor:

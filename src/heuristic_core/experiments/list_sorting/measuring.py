@@ -8,6 +8,7 @@ from torch import Tensor
 
 from heuristic_core.experiments.list_sorting import circuits as c
 from heuristic_core.experiments.list_sorting.ablation import ablations, measures
+from heuristic_core.experiments.list_sorting.folding import folding
 from heuristic_core.experiments.list_sorting.model import Parameters, run
 
 Rows = Iterator[tuple[str, list[dict]]]  # name of a table, and rows of it without study, condition and step
@@ -57,14 +58,15 @@ def _models(p: Parameters, sample: Sample, seeds: list[int], d: Tensor, copied: 
 
 
 def _heads(p: Parameters, sample: Sample, seeds: list[int], found: c.Circuits, copied: Tensor) -> list[dict]:
-    suppressed, error = c.suppresses(found.ov), c.folding_error(p, sample.folded)
+    suppressed, near = c.suppresses(found.ov), folding(p, sample.folded)
     values = {
         "copying": copied.double().mean(-1),
         "suppression": suppressed.double().mean(-1),
         "qk_rank": c.effective_rank(found.qk),
         "ov_rank": c.effective_rank(found.ov),
-        "attention_error": error.attention,
-        "written_error": error.written,
+        "attention_error": near.attention,
+        "written_error": near.written,
+        "agreement": near.agreement,
     }
     return [
         {"seed": seed, "head": head, "ranges": len(c.ranges(copied[m, head]))}

@@ -51,7 +51,8 @@ SORTING = {
                                "is OV_h[k, k] less the mean of row k; mean over pairs of heads; null of one head"),
         "both_copy": (REAL, "share of numbers with positive D in both heads, 0-1"),
         "opposite_sign": (REAL, "share of numbers with positive D in one head and negative D in the other, 0-1"),
-        "splitting": (REAL, "twice the share of numbers that the second head copies alone, 0-1"),
+        "splitting": (REAL, "share of numbers that one head copies alone, less the largest such share of a head, times "
+                            "heads / (heads - 1), 0-1: 1 where heads share the numbers evenly; null of one head"),
         "weight_norm": (REAL, "Euclidean norm of all weights"),
         "lists": (INT, "held-out lists behind the scores"),
     },
@@ -63,6 +64,8 @@ SORTING = {
         "ov_rank": (REAL, "of the folded OV matrix"),
         "attention_error": (REAL, "total variation between the folded matrix's attention and the model's, 0-1"),
         "written_error": (REAL, "share of the variance that the head writes to the logits that folded OV misses"),
+        "agreement": (REAL, "share of numbers for which the head raises the same number most by folded OV as by what "
+                            "it writes to the logits of held-out lists, 0-1"),
     },
     "sorting_numbers": RUN | STEP | HEAD | {
         "number": (INT, "the number attended to"),
