@@ -3,7 +3,7 @@
 Four checks, with the bounds of :class:`heuristic_core.experiments.list_sorting.config_llc.Checks`:
 
 local: chains stay within the prior's radius of w0, and well within the norm of w0.
-converged: the halves of chains agree on average, and the chains agree (split R-hat, Gelman et al. 2013, chapter 11.4).
+converged: the halves of every chain agree, and the chains agree (split R-hat, Gelman et al. 2013, chapter 11.4).
 stable: half the step size, with the same target, gives the same LLC.
 level: a linear term of the loss that the estimator keeps takes no more from the LLC than the LLC is. Beyond, the chain
 measures how far it slides down the slope at w0, and not how the loss curves.
@@ -63,9 +63,8 @@ def row(full: Sequence[Chain], half: Sequence[Chain], checks: Checks, slide: flo
     """Value (None where a check fails) with its standard error over chains, diagnostics, and the reason in words.
 
     full, half: chains of one model at the step size and at half of it. slide: of an estimator that keeps the loss's
-    linear term; None of one that subtracts it. distance and displacement are the worst chain's,
-    drift the mean over chains. All are None where a chain diverged, `stable` and `step_effect` where `half` is empty,
-    `level` where `slide` is None.
+    linear term; None of one that subtracts it. distance, displacement and drift are the worst chain's. All are None
+    where a chain diverged, `stable` and `step_effect` where `half` is empty, `level` where `slide` is None.
     """
     found = dict.fromkeys(COLUMNS) | {"chains": len(full), "diverged": sum(chain.ended is not None for chain in full)}
     if found["diverged"]:
@@ -134,7 +133,7 @@ def _where(chains: Sequence[Chain]) -> dict:
 
 
 def _how_steady(chains: Sequence[Chain]) -> dict:
-    drift = float(np.mean([chain.drift for chain in chains]))
+    drift = max((chain.drift for chain in chains), key=abs)  # in a mean, opposite drifts would cancel
     return {"drift": drift, "r_hat": split_r_hat(chains)}
 
 
@@ -158,7 +157,7 @@ def _not_local(found: dict, checks: Checks) -> str:
 
 def _not_converged(found: dict, value: float, checks: Checks) -> str:
     if (share := _share(found["drift"], value, checks)) > checks.largest_drift:
-        return f"chains drift: their halves differ by {share:.2g} of the LLC, at most {checks.largest_drift:g} may be"
+        return f"a chain drifts: its halves differ by {share:.2g} of the LLC, at most {checks.largest_drift:g} may be"
     if found["r_hat"] is None or found["r_hat"] > checks.largest_r_hat:
         how = "without bound" if found["r_hat"] is None else f"{found['r_hat']:.3g}"
         return f"chains disagree: split R-hat {how}, at most {checks.largest_r_hat:g} may be"
