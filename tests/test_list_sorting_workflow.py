@@ -42,6 +42,7 @@ def test_from_nothing_to_figures(tmp_path):
     study = parse_sorting(read_values(CONFIG))
     models = tables["sorting_models"]
     assert len(models) == 2 * 2 * len(study.training.kept)  # conditions, seeds
+    assert models["lists"].eq(study.measure.lists).all()
     assert set(tables["sorting_llc"]["step"]) == set(study.sampled("l2")) and len(study.sampled("l2")) == 2
     assert set(tables["sorting_matrices"]["step"]) == {0, study.training.steps}
     assert len(tables["sorting_subsets"]) == 16 * len(models)
