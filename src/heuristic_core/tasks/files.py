@@ -154,13 +154,16 @@ def _check_labels(
     name: str, spec: EvaluationSplit, labels: Sequence[str], rows: Sequence[Row], read: Sequence[Row]
 ) -> None:
     """Raise DataError where no row of `read`, those asked for among `rows`, can be used; warn of labels without one."""
+    there = {labels[row.label] for row in rows if row.label is not None}
+    if there and spec.only_label not in (None, *there):
+        raise DataError(
+            f"task.evaluation.{name}.only_label = {spec.only_label!r}: none of {len(rows)} rows of {spec.file} has "
+            f"this label; their labels are {[label for label in labels if label in there]}"
+        )
     found = {labels[row.label] for row in read if row.used}
     if not found:
-        others = [label for label in labels if label in {labels[row.label] for row in rows if row.used}]
-        only = f"only_label = {spec.only_label!r} and two sentences; those with a label and two sentences have {others}"
         raise DataError(
-            f"task.evaluation.{name}: none of {len(rows)} rows of {spec.file} has "
-            + (only if others else "a label and two sentences")
+            f"task.evaluation.{name}: none of {len(read)} rows of {spec.file} has a label and two sentences"
         )
     for label in [spec.only_label] if spec.only_label else labels:
         if label not in found:
