@@ -19,8 +19,7 @@ from heuristic_core.experiments.heuristic_core.config.cells import (
     surface,
 )
 from heuristic_core.experiments.heuristic_core.config.paths import Layout
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, unmet
-from heuristic_core.experiments.heuristic_core.figures.targets import module
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, module, of_subnetworks, unmet
 from heuristic_core.figures.targets import outputs, shown
 from heuristic_core.models.folder import local_files
 from heuristic_core.experiments.heuristic_core.plan.needs import needs

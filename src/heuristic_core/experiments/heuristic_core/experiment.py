@@ -10,15 +10,29 @@ from pathlib import Path
 from heuristic_core.experiments.heuristic_core import figures
 from heuristic_core.experiments.heuristic_core.archive.members import members
 from heuristic_core.experiments.heuristic_core.archive.subject import subject_of as subject
+from heuristic_core.experiments.heuristic_core.config import context
 from heuristic_core.experiments.heuristic_core.config.study import Study, parse_study
 from heuristic_core.experiments.heuristic_core.config.sweep import sweep_of as sweep
 from heuristic_core.experiments.heuristic_core.figures.targets import module
 from heuristic_core.experiments.heuristic_core.report.sides import USAGE, parse_sides
 from heuristic_core.report.sides import Comparison
 
-__all__ = ["CLAIMS", "COMMANDS", "COMPARISON", "drawing", "members", "parse", "plan", "subject", "sweep", "warnings"]
+__all__ = [
+    "CLAIMS",
+    "COMMANDS",
+    "COMPARISON",
+    "KEYS",
+    "drawing",
+    "members",
+    "parse",
+    "plan",
+    "subject",
+    "sweep",
+    "warnings",
+]
 COMMANDS = ("published", "published_groups", "compare", "crate")
 COMPARISON = Comparison("compare", USAGE, parse_sides)
+KEYS = {f"context.{field}": key for field, key in context.KEYS.items()}
 CLAIMS = Path(__file__).with_name("claims.yaml")
 
 
