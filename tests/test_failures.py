@@ -6,6 +6,8 @@ import pytest
 from reduced import REDUCED, snakemake
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from heuristic_core.common.progress import Lines
+from heuristic_core.experiments.registry import experiment_of
 from heuristic_core.jobs.failures import KEPT, OURS, SILENT, Failures, message
 
 
@@ -96,3 +98,18 @@ def test_the_terminal_ends_with_what_a_target_says_that_the_study_cannot_have(tm
     assert (
         "1 job failed" in said and "figure15: results/reduced/logs/figures/figure15.log\n    figure15 is of rob" in said
     )
+
+
+def test_warnings_of_the_data_are_marked_in_their_log_and_end_the_terminal(tmp_path):
+    path = tmp_path / "small" / "logs" / "sentences.log"
+    path.parent.mkdir(parents=True)
+    handler = logging.FileHandler(path)
+    handler.setFormatter(Lines())
+    for level, said in ((logging.INFO, "3 rows"), *2 * [(logging.WARNING, "no pair has the label 'neutral'")]):
+        handler.emit(logging.LogRecord("x", level, "", 0, said, (), None))
+    handler.close()
+    said = ["3 rows", *2 * ["warning: no pair has the label 'neutral'"]]
+    assert [line[9:] for line in path.read_text().splitlines()] == said
+    experiment = experiment_of({})
+    assert experiment.warnings(str(tmp_path / "small")) == [f"small: no pair has the label 'neutral'. See {path}"]
+    assert experiment.warnings(str(tmp_path / "none")) == []

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
-TIME = r"^\d\d:\d\d:\d\d "  # before every line that a job writes into its log: common/progress.py
+from heuristic_core.common.progress import TIME
+
 FAILED = re.compile(rf"{TIME}failed: (.*?)(?={TIME}|\Z)", re.MULTILINE | re.DOTALL)
 TRACE = "Traceback (most recent call last):"
 SILENT = "it left no message in its log; what Snakemake says of it is above"

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+from heuristic_core.common.progress import warned
 from heuristic_core.experiments.heuristic_core import figures
 from heuristic_core.experiments.heuristic_core.archive.members import members
 from heuristic_core.experiments.heuristic_core.archive.subject import subject_of as subject
@@ -56,7 +57,8 @@ def drawing(script: str, settings: Mapping) -> list[Path]:
 
 
 def warnings(root: str) -> list[str]:
-    """What of pruning did not go well."""
+    """What the data lack, as classes without a training pair, and what of pruning did not go well."""
     from heuristic_core.experiments.heuristic_core.report.page import warnings_of
 
-    return warnings_of([root])
+    log = Path(root) / "logs" / "sentences.log"
+    return [f"{log.parts[-3]}: {said}. See {log}" for said in warned(log)] + warnings_of([root])
