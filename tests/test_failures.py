@@ -1,6 +1,7 @@
 """What the terminal ends with when jobs failed."""
 
 import logging
+import os
 
 import pytest
 from reduced import REDUCED, snakemake
@@ -79,6 +80,13 @@ def test_a_job_that_did_well_when_tried_again_did_not_fail(failures, tmp_path):
     failed(failures, 1, "prune", log(tmp_path / "a", "10:00:01 failed: once\n"))
     tell(failures, LogEvent.JOB_FINISHED, job_id=1)
     assert failures.told() is None
+
+
+def test_the_log_of_an_earlier_run_is_not_taken_for_the_reason(failures, tmp_path):
+    old = log(tmp_path / "log", "10:00:01 failed: long ago\n")
+    os.utime(old, (1, 1))
+    failed(failures, 1, "encode", old)
+    assert "long ago" not in failures.told() and SILENT in failures.told()
 
 
 def test_of_a_group_the_jobs_that_failed_are_told(failures, tmp_path):

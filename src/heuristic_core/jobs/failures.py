@@ -3,7 +3,8 @@
 import logging
 import re
 import textwrap
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -12,6 +13,7 @@ from heuristic_core.common.progress import TIME
 
 FAILED = re.compile(rf"{TIME}failed: (.*?)(?={TIME}|\Z)", re.MULTILINE | re.DOTALL)
 TRACE = "Traceback (most recent call last):"
+PATIENCE = 1.0  # seconds by which clocks may differ where jobs run elsewhere
 SILENT = "it left no message in its log; what Snakemake says of it is above"
 OURS = "This is a fault of the program: its log says where. Please report it with the log."
 KEPT = "What is finished is kept. When the fault is mended, the same command makes the rest."
@@ -22,6 +24,7 @@ class Failures(logging.Handler):
 
     def __init__(self):
         super().__init__(logging.INFO)
+        self._begun = time.time()
         self._logs: dict[int, tuple[str, list[str]]] = {}  # job -> its rule, its logs
         self._progress = "0 jobs are"
 
@@ -41,20 +44,29 @@ class Failures(logging.Handler):
     def _add(self, job: Mapping) -> None:
         self._logs[job["jobid"]] = job["rule_name"], list(job["log"])
 
+    def _is_new(self, log: str) -> bool:
+        """Whether this run wrote it: a job that fails before it begins leaves the log of an earlier run."""
+        try:
+            return Path(log).stat().st_mtime >= self._begun - PATIENCE
+        except OSError:
+            return False
+
     def told(self) -> str | None:
         """The block; None where no job failed. Jobs with the same message share it."""
         if not self._logs:
             return None
         alike: dict[str, list[str]] = {}
         for rule, logs in self._logs.values():
-            alike.setdefault(message(logs), []).append(f"{rule}: {', '.join(logs)}" if logs else rule)
+            alike.setdefault(message([log for log in logs if self._is_new(log)]), []).append(
+                f"{rule}: {', '.join(logs)}" if logs else rule
+            )
         count = len(self._logs)
         parts = [f"{'1 job' if count == 1 else f'{count} jobs'} failed; {self._progress} finished."]
         parts += ["\n".join([*jobs, textwrap.indent(words, "    ")]) for words, jobs in alike.items()]
         return "\n" + "\n\n".join([*parts, KEPT])
 
 
-def message(logs: list[str]) -> str:
+def message(logs: Iterable[str]) -> str:
     """Why a job failed, as its logs say; of an unforeseen error its kind and words."""
     for text in map(_text, logs):
         if found := FAILED.findall(text):
