@@ -97,6 +97,9 @@ def test_of_a_group_the_jobs_that_failed_are_told(failures, tmp_path):
     ]
     tell(failures, LogEvent.GROUP_ERROR, job_error_info=jobs)
     assert "1 job failed" in failures.told() and "two: " in failures.told() and "one: " not in failures.told()
+    ended = Failures()
+    tell(ended, LogEvent.GROUP_ERROR, job_error_info=jobs[:1])
+    assert "one: " in ended.told() and SILENT in ended.told()
 
 
 def test_the_terminal_ends_with_what_a_target_says_that_the_study_cannot_have(tmp_path):

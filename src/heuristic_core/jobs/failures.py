@@ -34,10 +34,10 @@ class Failures(logging.Handler):
             self._progress = f"{record.done} of {record.total} jobs are"
         elif event == LogEvent.JOB_ERROR:
             self._add(said)
-        elif event == LogEvent.GROUP_ERROR:  # of its jobs some may have done well
-            for job in record.job_error_info:
-                if any(FAILED.search(_text(log)) for log in job["log"]):
-                    self._add(job)
+        elif event == LogEvent.GROUP_ERROR:  # of its jobs some may have done well; a job that was ended says nothing
+            jobs = record.job_error_info
+            for job in [job for job in jobs if any(FAILED.search(_text(log)) for log in job["log"])] or jobs:
+                self._add(job)
         elif event == LogEvent.JOB_FINISHED:  # when it was tried again
             self._logs.pop(record.job_id, None)
 
@@ -57,9 +57,8 @@ class Failures(logging.Handler):
             return None
         alike: dict[str, list[str]] = {}
         for rule, logs in self._logs.values():
-            alike.setdefault(message([log for log in logs if self._is_new(log)]), []).append(
-                f"{rule}: {', '.join(logs)}" if logs else rule
-            )
+            job = f"{rule}: {', '.join(logs)}" if logs else rule
+            alike.setdefault(message(filter(self._is_new, logs)), []).append(job)
         count = len(self._logs)
         parts = [f"{'1 job' if count == 1 else f'{count} jobs'} failed; {self._progress} finished."]
         parts += ["\n".join([*jobs, textwrap.indent(words, "    ")]) for words, jobs in alike.items()]
