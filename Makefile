@@ -12,7 +12,7 @@ LOCKED := envs/requirements.txt pyproject.toml
 # An environment that several checkouts share knows one of them; each runs its own code.
 export PYTHONPATH := $(CURDIR)/src:$(PYTHONPATH)
 
-.PHONY: help targets configured docs ready install reproduce expected figures pretrain export fetch report plan changes audit test test-slow test-all test-processors lint format lock minilm clean
+.PHONY: help targets configured docs ready install reproduce expected figures notebook pretrain export fetch report plan changes audit test test-slow test-all test-processors lint format lock minilm clean
 
 ## Every target. CONFIG is the path of a configuration, or several of which later ones override earlier ones; default: config.yaml.
 help:
@@ -31,6 +31,11 @@ figures: configured ready
 	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG) $(if $(CRATE),--config crate="$(CRATE)") -- $(if $(CRATE),redraw,all_figures)
 	@echo "Figures, tables and the report are under results$(if $(CRATE),/from-crate)."
 	@$(if $(CRATE),,$(if $(filter config.yaml,$(CONFIG)),$(BIN)/python workflow/scripts/reproduce.py --configfile $(CONFIG) || test $$? = 1))
+
+## The tour of the default study in Jupyter, which is installed beside the lock and changes none of its versions.
+notebook: ready
+	$(BIN)/pip install --quiet --constraint envs/requirements.txt --editable ".[notebook]"
+	$(BIN)/jupyter lab docs/tour.ipynb
 
 ## Whether the results of CONFIG (one study) are byte for byte those that were published with this code, and if not, where and why.
 reproduce: configured ready

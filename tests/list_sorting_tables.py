@@ -40,7 +40,7 @@ def model_rows():
         shares = {"soft_overlap": 0.6 - 0.5 * far, "both_copy": 0.2, "opposite_sign": 0.7 * far}
         shares["splitting"] = (0.8 if condition == "l2" else 0.3) * far
         shares = {name: value + 0.05 * RNG.random() for name, value in shares.items()}
-        yield named(condition, seed, step) | scores(step) | shares | {"weight_norm": 10.0}
+        yield named(condition, seed, step) | scores(step) | shares | {"weight_norm": 10.0, "lists": 40}
 
 
 def copier(seed):
@@ -117,7 +117,8 @@ def stage_rows():
 def condition_rows():
     for name, values in CONDITIONS.items():
         like = {"heads": 2, "layer_norm": True, "biases": True, "steps": LAST}
-        yield {"study": "made", "condition": name} | like | values
+        alike = {"but_decay": str(values["numbers"]), "but_data": values["optimiser"], "but_gap": name}
+        yield {"study": "made", "condition": name, "nominal_gap": values["mean_gap"]} | like | alike | values
 
 
 def size_rows():

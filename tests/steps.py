@@ -54,10 +54,11 @@ from heuristic_core.training.finetune import finetune
 ROOT = Path(__file__).parent.parent
 STUDY, MADE = load_study(ROOT / "config.yaml"), load_study(ROOT / "config" / "miniature-pretrain.yaml")
 TASK = STUDY.task.model_copy(update={"train_pairs": 120, "id_pairs": 6, "pairs_per_subcase": 1})
-FINETUNE = STUDY.finetune.model_copy(update={"steps": 2, "warmup_steps": 1, "checkpoints": [2], "evaluate_every": 2})
+FEW = {"warmup_steps": 1, "batch_size": 16}  # an emulated processor takes long for more
+FINETUNE = STUDY.finetune.model_copy(update={"steps": 2, "checkpoints": [2], "evaluate_every": 2} | FEW)
 PRUNE = STUDY.prune.model_copy(update={"rise": 3, "hold": 2, "warmup_steps": 1, "examples": 60, "held_out": 20})
 ONE_STEP = FINETUNE.model_copy(update={"steps": 1, "checkpoints": [1], "evaluate_every": 1})
-PRETRAINING = MADE.pretraining.model_copy(update={"steps": 1, "warmup_steps": 1, "measure_every": 1})
+PRETRAINING = MADE.pretraining.model_copy(update={"steps": 1, "measure_every": 1} | FEW)
 HELD_OUT = 20  # pairs on which pre-training is measured
 LESION = [(0, 1), (2, 5)]
 CLOSED = (1, 9)  # components

@@ -4,53 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT
+from list_sorting_claims import LAST, SEEDS, evidence, models, statistic
 from scipy import stats
 
+from heuristic_core.analysis.bootstrap import unseen
 from heuristic_core.analysis.estimates import STATISTICS, CannotSay
 from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.config.claims import load_claims
 from heuristic_core.experiments import list_sorting
 from heuristic_core.experiments.list_sorting.claims import claims
-from heuristic_core.experiments.list_sorting.evidence import Evidence
 from heuristic_core.experiments.list_sorting.intervals import HIGHEST, LOWEST, extreme, over_seeds
-from heuristic_core.tables.parquet import as_frame, as_table
-from heuristic_core.tables.schemas import SCHEMAS, schema
+from heuristic_core.tables.schemas import SCHEMAS
 
 CLAIMS = ROOT / "src" / "heuristic_core" / "experiments" / "list_sorting" / "claims.yaml"
-SEEDS, LAST = (1, 2, 3), 100
-CONDITIONS = {  # all but numbers and weight decay alike
-    "l2": {},
-    "bare": {"optimiser": "adam", "weight_decay": 0.0},
-    "small": {"numbers": 5, "mean_gap": 2.0},
-    "large": {"numbers": 23, "mean_gap": 8.0},
-}
-LIKE = {"numbers": 11, "length": 2, "mean_gap": 4.0, "heads": 2, "layer_norm": True, "biases": True, "steps": LAST}
-LIKE |= {"optimiser": "adam-l2", "weight_decay": 0.005}
-
-
-def table(name, rows):
-    empty = dict.fromkeys(schema(f"sorting_{name}").names) | {"study": "s"}
-    return as_frame(as_table(f"sorting_{name}", [empty | row for row in rows]))
-
-
-def evidence(names=tuple(CONDITIONS), **tables):
-    rows = [{"condition": name} | LIKE | CONDITIONS[name] for name in names]
-    tables = {"conditions": rows} | tables
-    return Evidence({f"sorting_{name}": table(name, rows) for name, rows in tables.items()})
-
-
-def models(measure, **by_condition):
-    """Values of each seed at the last step, after a step at which all are 0.5; None: not measured."""
-    return [
-        {"condition": condition, "seed": seed, "step": step, measure: value if step == LAST else 0.5}
-        for condition, values in by_condition.items()
-        for seed, value in zip(SEEDS, values, strict=True)
-        for step in (10, LAST)
-    ]
-
-
-def statistic(name, given, **options):
-    return STATISTICS[name](given, **options)
 
 
 def test_the_claims_name_statistics_and_tables_that_exist():
@@ -61,15 +27,35 @@ def test_the_claims_name_statistics_and_tables_that_exist():
 
 
 def test_a_measure_at_the_end_is_of_the_condition_that_decides():
-    given = evidence(models=models("token_accuracy", l2=(0.9, 0.92, 0.97), bare=(0.99, 0.98, 1.0)))
-    lowest = statistic("at_end", given, measure="token_accuracy", which="lowest")
+    given = evidence(models=models("splitting", l2=(0.9, 0.92, 0.97), bare=(0.99, 0.98, 1.0)))
+    lowest = statistic("at_end", given, measure="splitting", which="lowest")
     mean, low, _ = mean_interval([90, 92, 97])
     assert (lowest.value, lowest.low, lowest.n) == (pytest.approx(mean), pytest.approx(low), 3)
-    assert lowest.high == 100 and lowest.detail == "lowest: l2; token accuracy: l2 93, bare 99"
-    without = statistic("at_end", given, measure="token_accuracy", which="lowest", decay="without")
+    assert lowest.high == 100 and lowest.detail == "lowest: l2; splitting: l2 93, bare 99"
+    without = statistic("at_end", given, measure="splitting", which="lowest", decay="without")
     assert (without.value, without.low) == (pytest.approx(99), pytest.approx(mean_interval([98, 99, 100])[1]))
     with pytest.raises(CannotSay, match="no table sorting_heads"):
         statistic("at_end", given, measure="suppression", which="highest")
+
+
+def test_conditions_that_do_not_sort_count_by_their_accuracy_alone():
+    """One model of condition small gets 90 % right."""
+    rows = models("token_accuracy", l2=(0.99, 0.98, 0.99), small=(0.99, 0.99, 0.9))
+    for row, share in zip(rows, [0.2] * 6 + [0.9] * 6, strict=True):
+        row["splitting"] = share
+    given = evidence(["l2", "small"], models=rows)
+    lowest = statistic("accuracy", given, which="lowest")
+    assert lowest.value == pytest.approx(96) and lowest.detail == "lowest: small; token accuracy: l2 98.7, small 96"
+    assert statistic("accuracy", given, which="highest").value == pytest.approx(296 / 3)
+    perfect = evidence(["l2"], models=models("token_accuracy", l2=(1, 1, 1)))
+    assert statistic("accuracy", perfect, which="lowest").low == pytest.approx(100 - unseen(3 * 300))
+    beside = "; left out, as a model sorts at most 95 %: small 90 %"
+    found = statistic("at_end", given, measure="splitting", which="highest")
+    assert found.value == pytest.approx(20) and found.detail == "splitting: l2 20" + beside
+    with pytest.raises(CannotSay, match=f"no condition without weight decay sorts{beside}"):
+        statistic("at_end", given, measure="splitting", which="highest", decay="without")
+    with pytest.raises(CannotSay, match="in no condition all models sort"):
+        evidence(["l2"], models=models("token_accuracy", l2=(0.95, 0.99, 0.99))).conditions()
 
 
 def test_of_heads_the_one_that_suppresses_most_counts():
@@ -86,7 +72,7 @@ def test_what_a_study_lacks_is_said():
     nothing = models("splitting", l2=(None, None, None))  # one head
     with pytest.raises(CannotSay, match="no model with weight decay has a splitting"):
         statistic("at_end", evidence(models=nothing), measure="splitting", which="highest", decay="with")
-    with pytest.raises(CannotSay, match="no condition without weight decay"):
+    with pytest.raises(CannotSay, match="no condition without weight decay sorts"):
         evidence(["l2", "small"]).conditions("without")
     with pytest.raises(CannotSay, match="no two conditions differ in weight decay alone"):
         given = evidence(models=models("splitting", bare=(0.1, 0.2, 0.3), small=(0.1, 0.2, 0.3)))
@@ -107,15 +93,34 @@ def test_weight_decay_is_compared_seed_by_seed():
     assert found.detail == "bare less l2"
 
 
+def test_of_pairs_that_differ_in_weight_decay_the_lowest_counts():
+    values = models("splitting", l2=(0.5, 0.7, 0.9), bare=(0.4, 0.7, 0.6), decoupled=(0.1, 0.2, 0.4))
+    found = statistic("without_less_with_decay", evidence(models=values), measure="splitting")
+    assert found.detail == "lowest: bare less l2; bare less l2; bare less decoupled"
+    assert found.value == pytest.approx(-40 / 3) and found.low == pytest.approx(mean_interval([-10, 0, -30])[1])
+
+
 def test_a_trend_is_over_doublings_of_the_gap():
-    flat = models("splitting", small=(0.1, 0.2, 0.1), l2=(0.3, 0.4, 0.2), large=(0.5, 0.6, 0.4), bare=(1.0, 1.0, 1.0))
-    found = statistic("gap_trend", evidence(models=flat), measure="splitting")
+    given = models("splitting", small=(0.1, 0.2, 0.1), l2=(0.3, 0.4, 0.2), large=(0.5, 0.6, 0.4), bare=(1.0, 1.0, 1.0))
+    pooled = {"measure": "splitting", "alike": "but_data", "least": 3}
+    found = statistic("gap_trend", evidence(models=given), **pooled)
     slopes = [20, 20, 15]
     assert found.value == pytest.approx(stats.ttest_1samp(slopes, 0).pvalue) and found.opposite is None
-    assert found.detail.startswith("+18.3 points per doubling of the mean gap over 3 conditions")
-    two = evidence(["l2", "bare", "small"], models=flat)
-    with pytest.raises(CannotSay, match="2 mean gaps among conditions that differ in data alone, and a trend needs 3"):
-        statistic("gap_trend", two, measure="splitting")
+    assert found.detail.startswith("+18.3 points per doubling of the mean gap, of l2, small, large, p = ")
+    two = evidence(["l2", "bare", "small"], models=given)
+    with pytest.raises(CannotSay, match="2 mean gaps among conditions that share but_data, and a trend needs 3"):
+        statistic("gap_trend", two, **pooled)
+
+
+def test_the_gap_alone_is_told_from_numbers():
+    """near has the gap of small and the numbers of l2: between these two splitting does not follow the gap."""
+    given = models("splitting", small=(0.1, 0.2, 0.1), l2=(0.3, 0.4, 0.2), near=(0.3, 0.5, 0.1))
+    alone = {"measure": "splitting", "alike": "but_gap", "least": 2}
+    found = statistic("gap_trend", evidence(["small", "l2", "near"], models=given), **alone)
+    assert found.value == pytest.approx(stats.ttest_1samp([0, -10, 10], 0).pvalue)
+    assert "of l2, near, p" in found.detail
+    with pytest.raises(CannotSay, match="1 mean gaps among conditions that share but_gap"):
+        statistic("gap_trend", evidence(["small", "l2"], models=given), **alone)
 
 
 def ablations(measure, kind="mean", **by_condition):
@@ -138,18 +143,33 @@ def heads_of(condition, copying, suppression):
     ]
 
 
+SUPPRESSING = {"suppression": 20, "which": "lowest"}
+
+
 def test_the_suppressing_head_is_ablated():
     losses = ablations("loss", l2=[(1.0, 9.0, 1.0 + seed, 9.0) for seed in SEEDS], bare=[(0.0, 5.0, 5.0, 5.0)] * 3)
     heads = heads_of("l2", (0.9, 0.1), (0.5, 0.4)) + heads_of("bare", (0.9, 0.9), (0.1, 0.1))
     found = statistic(
-        "without_suppressor", evidence(ablations=losses, heads=heads), measure="loss", kind="mean", suppression=20
+        "without_suppressor", evidence(ablations=losses, heads=heads), measure="loss", kind="mean", **SUPPRESSING
     )  # head 0 suppresses more, but copies more still; of condition bare no head suppresses
     assert (found.value, found.low, found.high) == tuple(map(pytest.approx, mean_interval(SEEDS)))
-    assert found.detail == "3 models of l2"
+    assert found.detail == "l2 2"
     with pytest.raises(CannotSay, match="no head was ablated by itself by kind zero"):
         statistic(
-            "without_suppressor", evidence(ablations=losses, heads=heads), measure="loss", kind="zero", suppression=20
+            "without_suppressor", evidence(ablations=losses, heads=heads), measure="loss", kind="zero", **SUPPRESSING
         )
+
+
+def test_only_conditions_all_of_whose_heads_suppress_are_averaged():
+    """In condition bare a head suppresses in two seeds of three, where its loss rises by 9; in small it does in all."""
+    losses = ablations("loss", l2=[(1.0, 9.0, 2.0 + seed, 9.0) for seed in SEEDS], bare=[(0.0, 9.0, 9.0, 9.0)] * 3)
+    losses += ablations("loss", small=[(1.0, 9.0, 1.5, 9.0), (1.0, 9.0, 2.5, 9.0), (1.0, 9.0, 2.0, 9.0)])
+    heads = [row for name in ("l2", "bare", "small") for row in heads_of(name, (0.9, 0.1), (0.1, 0.4))]
+    heads = [row for row in heads if (row["condition"], row["seed"], row["head"]) != ("bare", 3, 1)]
+    given = evidence(ablations=losses, heads=heads)
+    found = statistic("without_suppressor", given, measure="loss", kind="mean", **SUPPRESSING)
+    assert (found.value, found.low) == tuple(map(pytest.approx, mean_interval([0.5, 1.5, 1.0])[:2]))
+    assert found.detail == "lowest: small; l2 3, small 1"
 
 
 def test_a_head_costs_its_own_numbers():
@@ -166,71 +186,19 @@ def test_a_head_costs_its_own_numbers():
     )
     found = statistic("cost_beyond_range", given, kind="mean", splitting=75)
     assert (found.value, found.low) == tuple(map(pytest.approx, mean_interval([2, 4, 6])[:2]))
-    with pytest.raises(CannotSay, match="no model splits its vocabulary by more than 90 %"):
+    with pytest.raises(CannotSay, match="in no condition every model splits its vocabulary by more than 90 %"):
         statistic("cost_beyond_range", given, kind="mean", splitting=90)
-
-
-def stage(condition, name, start, end, seeds=3):
-    about = {"condition": condition, "stage": name, "seeds": seeds, "of": 3, "reason": None if seeds else "no fall"}
-    return [about | {"point": point, "step": step} for point, step in (("start", start), ("end", end))]
-
-
-def llc(condition, **by_estimator):
-    """by_estimator: the mean over seeds at steps 10, 30 and 100; seeds are 1 below it, on it and 1 above it at the last
-    step, and on it before."""
-    return [
-        {"condition": condition, "seed": seed, "step": step, "estimator": name}
-        | {"value": value + (seed - 2) * (step == LAST)}
-        for name, values in by_estimator.items()
-        for seed in SEEDS
-        for step, value in zip((10, 30, LAST), values, strict=True)
-    ]
-
-
-OVERLAPS = models("soft_overlap", l2=(0.05, 0.05, 0.06), bare=(0.3, 0.4, 0.3))
-SPECIAL = {"stage": "specialisation", "which": "highest", "overlap": 10}
-
-
-def test_the_llc_changes_by_every_estimator_or_not():
-    stages = stage("l2", "specialisation", 30 * (1 - 1e-9), 60.0) + stage("bare", "specialisation", 10.0, 30.0)
-    given = evidence(models=OVERLAPS, stages=stages, llc=llc("l2", raw=(10, 20, 10), tilted=(50, 40, 30)))
-    found = statistic("llc_change", given, **SPECIAL)
-    values = -20 + 2 * (np.array(SEEDS) - 2)  # of tilted, percent of 50; raw falls by half
-    assert (found.value, found.high) == (pytest.approx(-20), pytest.approx(mean_interval(values)[2]))
-    assert found.low == pytest.approx(-20 - stats.t.ppf(1 - 0.025 / 2, 2) * 2 / 3**0.5)  # of two estimators
-    assert found.detail == "highest: tilted; raw -50, tilted -20; of l2"
-    one = evidence(models=OVERLAPS, stages=stages, llc=llc("l2", raw=(10, 20, 10)))
-    with pytest.raises(CannotSay, match=r"known by 1 estimators \(raw\), and 2 are needed"):
-        statistic("llc_change", one, **SPECIAL)
-    absent = evidence(
-        models=OVERLAPS, stages=stage("l2", "specialisation", None, None, 0), llc=llc("l2", raw=(1, 2, 3))
-    )
-    with pytest.raises(CannotSay, match="known by 0 estimators"):
-        statistic("llc_change", absent, **SPECIAL)
-
-
-def test_a_control_that_falls_as_much_takes_the_fall_away():
-    both = llc("l2", raw=(10, 20, 10), tilted=(50, 40, 30))
-    stages = stage("l2", "specialisation", 30.0, 100.0)
-    given = evidence(models=OVERLAPS, stages=stages, llc=both + llc("bare", raw=(20, 20, 20), tilted=(50, 40, 25)))
-    found = statistic("llc_change_beyond_control", given, **SPECIAL)
-    assert found.value == pytest.approx(-20 + 30) and found.detail.startswith("highest: tilted; raw -50, tilted +10")
-    with pytest.raises(CannotSay, match="no control: no two conditions of the same data and model"):
-        statistic("llc_change_beyond_control", evidence(models=OVERLAPS, stages=stages, llc=both), **SPECIAL)
-
-
-def test_models_with_a_stage_are_counted():
-    rows = stage("l2", "head overlap", 10.0, 30.0) + stage("bare", "head overlap", None, None, 0)
-    found = statistic("models_with_stage", evidence(stages=rows), stage="head overlap")
-    interval = stats.binomtest(3, 6).proportion_ci()
-    assert (found.value, found.n, found.detail) == (50, 6, "no fall")
-    assert (found.low, found.high) == (pytest.approx(100 * interval.low), pytest.approx(100 * interval.high))
 
 
 def test_seeds_that_agree_have_an_interval_only_at_an_end():
     agree, at_end = over_seeds([40, 40], "", percent=True), over_seeds([100, 100], "", percent=True)
     assert (agree.value, agree.low, agree.high) == (40, None, None)
-    assert (at_end.low, at_end.high) == (100, 100)
+    assert (at_end.low, at_end.high) == (pytest.approx(100 - unseen(2)), 100)
+    groups = {"a": [0, 0, 0], "b": [0.5, 1.5, 1.0]}
+    highest = extreme(groups, HIGHEST, "", percent=True)
+    assert highest.high == pytest.approx(unseen(3)) and highest.low == 0
+    lists = extreme({"a": [100, 100], "b": [100, 100]}, LOWEST, "", percent=True, units=300)
+    assert (lists.low, lists.high) == (pytest.approx(100 - unseen(600)), 100)
     assert over_seeds([40], "").low is None
     with pytest.raises(CannotSay, match="no seed has a value: losses"):
         over_seeds([np.nan], "losses")

@@ -5,6 +5,7 @@ import torch
 from list_sorting import TINY, study
 
 from heuristic_core.config.reading import ConfigError
+from heuristic_core.experiments.list_sorting.conditions import BUT, about, digest_but
 from heuristic_core.experiments.list_sorting.config import Data, parse
 from heuristic_core.experiments.list_sorting.data import drawn, gaps, lists, sequences
 
@@ -49,6 +50,39 @@ def test_the_mean_gap_is_what_the_setting_says(mean_gap, expected):
     assert int(found.min()) >= 0 and int(found.max()) <= 50
     assert float(gaps(found).double().mean()) == pytest.approx(expected, abs=0.02)
     assert int(gaps(found).min()) >= 1
+
+
+def test_the_nominal_gap_is_what_lists_are_drawn_for():
+    assert Data(numbers=51, length=10).nominal_gap == pytest.approx(52 / 11)
+    assert Data(numbers=51, length=10, mean_gap=2.3).nominal_gap == pytest.approx(2.3)
+
+
+def test_digests_tell_conditions_that_differ_in_one_thing_alone():
+    without = {"optimiser": "adam", "weight_decay": 0}
+    digests = {
+        name: {column: digest_but(one, *left_out) for column, left_out in BUT.items()}
+        for name, one in {
+            "base": study(),
+            "without": study(training=without),
+            "without, other rate": study(training=without | {"learning_rate": 2e-3}),
+            "near": study(data={"mean_gap": 2.0}),
+            "more numbers": study(data={"numbers": 20}),
+            "other seeds and steps kept": study(training={"seeds": [4], "checkpoints": [6], "save_every": 9}),
+            "wider": study(model={"width": 12}),
+        }.items()
+    }
+    base = digests.pop("base")
+    same = {name: [column for column in BUT if one[column] == base[column]] for name, one in digests.items()}
+    assert same == {
+        "without": ["but_decay"],
+        "without, other rate": [],
+        "near": ["but_data", "but_gap"],
+        "more numbers": ["but_data"],
+        "other seeds and steps kept": list(BUT),
+        "wider": [],
+    }
+    row = about(study(), lists(study().data).held_out)
+    assert {column: row[column] for column in BUT} == base and row["nominal_gap"] == pytest.approx(13 / 5)
 
 
 def test_a_gap_of_one_draws_neighbours_from_anywhere():

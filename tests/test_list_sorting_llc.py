@@ -92,9 +92,14 @@ def test_tilted_takes_the_slope_at_w0_from_the_loss():
     """scaled finds a chain that slides down: nonzero mean -n_beta g / a in each direction. tilted does not see it."""
     langevin = Langevin(step_size=SIZE, localisation=PRIOR)
     slope = 0.3
-    both = settings(raw=None, scaled=langevin, tilted=langevin, scale_floor=1.0, checks=Checks(largest_rise=9))
     start = {"w": torch.zeros(1, len(CURVES))}
-    scaled, tilted = local_learning(quadratic(slope=slope), start, nothing, both, [1]).rows
+
+    def both(**bounds):
+        checks = Checks(largest_rise=9, **bounds)
+        own = settings(raw=None, scaled=langevin, tilted=langevin, scale_floor=1.0, checks=checks)
+        return local_learning(quadratic(slope=slope), start, nothing, own, [1]).rows
+
+    scaled, tilted = both(largest_slide=9)
     expected, spread = gibbs(CURVES)
     mean = -N_BETA * slope / (N_BETA * CURVES + PRIOR)
     slid = float((N_BETA * (CURVES * mean**2 / 2 + slope * mean)).sum())
@@ -102,6 +107,10 @@ def test_tilted_takes_the_slope_at_w0_from_the_loss():
     assert abs(tilted["value"] - expected) < 4 * error
     assert slid < -20 * error and scaled["value"] == pytest.approx(expected + slid, abs=30 * error)
     assert tilted["slide"] == pytest.approx((N_BETA * slope) ** 2 * len(CURVES) / PRIOR)
+    assert (scaled["level"], tilted["level"]) == (True, None)
+    scaled, again = both()
+    assert again == tilted and scaled["value"] is None and scaled["level"] is False
+    assert scaled["reason"].startswith("w0 is no minimum: its slope takes")
 
 
 def test_batches_are_fresh_shared_by_models_and_paired():

@@ -11,6 +11,7 @@ from heuristic_core.experiments.list_sorting.stage_tables import (
     change_rows,
     fits_of,
     movement_rows,
+    seed_stage_rows,
     stage_rows,
 )
 from heuristic_core.experiments.list_sorting.stages import (
@@ -154,6 +155,10 @@ def test_seeds_without_a_stage_are_counted_and_none_is_missing():
     assert (rows[SPECIALISATION, "start"]["seeds"], rows[SPECIALISATION, "start"]["of"]) == (2, 3)
     assert moves["llc", LEARNING]["reason"] == "no seed has the stage and the curve's values at both of its ends"
     assert changes["llc", "fall", "start"]["reason"] == "too few values are known"
+    of_seeds = seed_stage_rows([7, 8, 9], by_seed(fits_of(STEPS, curves, SETTINGS)))
+    special = [row for row in of_seeds if row["stage"] == SPECIALISATION]
+    assert [(row["seed"], row["end"]) for row in special] == [(7, 2500), (8, 2500), (9, None)]
+    assert [row["reason"] for row in special] == [None, None, "the overlap does not fall"] and len(of_seeds) == 9
     rows, _, moves = tables({"loss": LOSS[None], "overlap": np.full((1, 16), 0.4)})
     gone = rows[OVERLAP, "start"]
     assert gone["step"] is None and gone["low"] is None and gone["reason"] == "the overlap does not fall"

@@ -59,7 +59,8 @@ def test_from_nothing_to_figures(tmp_path):
     assert any("step40.safetensors" in path.name for path in records)
 
     second = {"study": "second", "training": read_values(CONFIG)["training"] | {"seeds": [3, 4]}}
-    (tmp_path / "second.yaml").write_text(yaml.safe_dump(read_values(CONFIG) | second))
+    few = {key: value for key, value in read_values(CONFIG).items() if key not in ("llc", "prune")}
+    (tmp_path / "second.yaml").write_text(yaml.safe_dump(few | second))
     snakemake(tmp_path, config=tmp_path / "second.yaml")
     asked = "compare=results/sorting results/second"
     snakemake(tmp_path, "compare", "--config", asked, config=CONFIG)

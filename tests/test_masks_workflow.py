@@ -11,12 +11,13 @@ PARTS = ROOT / "tests" / "studies" / "masks.yaml"
 TABLES = "results/reduced/tables"
 MASKS = f"{RUNS}/ft1/mechanism/random_masks.parquet"
 MID = f"{RUNS}/ft1/step60/s0.2"
+DRAWN = ("figure_counter_heads", "figure_interpolation", "table_mask_fit")
 
 
 @pytest.mark.slow
 def test_random_masks_and_interpolation_of_a_small_study(tmp_path):
     config = [REDUCED, PARTS]
-    snakemake(tmp_path, config=config)
+    snakemake(tmp_path, *DRAWN, config=config)
     heads, tests, between = (
         read_table(tmp_path / TABLES / f"{name}.parquet") for name in ("counter_heads", "mask_tests", "interpolation")
     )

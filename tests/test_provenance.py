@@ -215,11 +215,11 @@ def digests():
     first_fast(
         (
             "pruning/hard_concrete.py",
-            {"prune", "prune_closed", "packing", "evaluate_controls"},
+            {"prune", "prune_closed", "packing", "evaluate_controls", "sorting_prune"},
         ),  # all keep the components with the largest values
-        ("tasks/grammar.py", {"sentences", "encode", "pretrain", "plan"}),  # which counts the generated pairs
-        # Every script writes files but the one that tells of changes.
-        ("common/atomic.py", {path.stem for path in (ROOT / "workflow" / "scripts").glob("*.py")} - {"changes"}),
+        ("tasks/grammar.py", {"sentences", "encode", "pretrain"}),
+        # Every script writes files but those that tell of changes and of plans.
+        ("common/atomic.py", {p.stem for p in (ROOT / "workflow" / "scripts").glob("*.py")} - {"changes", "plan"}),
         # Values of settings are in a rule's params; a new setting of one figure reruns no other job.
         ("config/blocks.py", set()),
         ("common/progress.py", set()),

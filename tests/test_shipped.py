@@ -37,7 +37,7 @@ from heuristic_core.common.threads import use_threads
 prepare("portable")
 import hashlib, sys
 from pathlib import Path
-from heuristic_core.config import load_study
+from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.models.hugging_face import load_tokenizer
 from heuristic_core.models.pretrained import masked_language_model
 from heuristic_core.training.pretrain import Corpus, pretrain

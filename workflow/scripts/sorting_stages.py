@@ -7,6 +7,7 @@ from heuristic_core.experiments.list_sorting.stage_tables import (
     change_rows,
     fits_of,
     movement_rows,
+    seed_stage_rows,
     stage_rows,
 )
 from heuristic_core.jobs.arguments import Arguments
@@ -19,9 +20,10 @@ def main(arguments=None):
     parser.settings("stages", Stages)
     parser.reads(models="table sorting_models")
     parser.reads("?", llc="table sorting_llc")
-    parser.writes(table="table of stages", changes="table of change points", movements="table of what curves do")
+    parser.writes(table="table of stages", seed_stages="the same of every model")
+    parser.writes(changes="table of change points", movements="table of what curves do")
     args = parser.read(arguments)
-    rows: dict[str, list[dict]] = {"stages": [], "changes": [], "movements": []}
+    rows: dict[str, list[dict]] = {"stages": [], "seed_stages": [], "changes": [], "movements": []}
     llc = read_table(args.llc) if args.llc else None
     for (study, condition), models in read_table(args.models).groupby(["study", "condition"], sort=False):
         steps, curves = curves_of(models, llc if llc is None else llc[llc["condition"] == condition])
@@ -29,6 +31,7 @@ def main(arguments=None):
         stages = by_seed(fits)
         found = {
             "stages": stage_rows(steps, stages, args.stages),
+            "seed_stages": seed_stage_rows(sorted(models["seed"].unique()), stages),
             "changes": change_rows(steps, fits, args.stages),
             "movements": movement_rows(steps, curves, stages, args.stages),
         }

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from heuristic_core.common.errors import InputError
+from heuristic_core.models.ablation import Mask
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import Component
 from heuristic_core.models.model import Model
@@ -136,11 +137,18 @@ def word_weights(kinds: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def attention_map(model: Model, pair: WordPair) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities [layers, H, T, T] of one pair, and the kind of each (query, key), object [T, T], None for none."""
+def attention_map(model: Model, pair: WordPair, mask: Mask | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities [layers, H, T, T] of one pair, and the kind of each (query, key), object [T, T], None for none.
+
+    mask: of the components that are kept; default: all of them.
+    """
     batch = PairTensors(as_encoded([pair]), model.pad, model.device).batch(torch.arange(1))
     seen: dict[int, Tensor] = {}
-    model.observe_attention(batch, lambda layer, probabilities: seen.__setitem__(layer, probabilities[0].cpu()))
+    model.observe_attention(
+        batch,
+        lambda layer, probabilities: seen.__setitem__(layer, probabilities[0].cpu()),
+        mask.on(batch) if mask else None,
+    )
     relations = relations_of([pair], batch.mask())[:, 0].cpu()
     number = torch.where(relations.any(0), relations.long().argmax(0), -1)
     probabilities = torch.stack([seen[layer] for layer in range(model.grid.layers)])
@@ -172,11 +180,14 @@ def overlap_rows(run: Identity, model: Model, pairs: Sequence[WordPair], times_u
     return rows
 
 
-def map_table(run: Identity, model: Model, pairs: Sequence[WordPair]) -> pa.Table:
-    """Table `attention_maps` of one model: for every pair and head, each asking and each attended token."""
+def map_table(run: Identity, model: Model, pairs: Sequence[WordPair], mask: Mask | None = None) -> pa.Table:
+    """Table `attention_maps` of one model: for every pair and head, each asking and each attended token.
+
+    mask: see :func:`attention_map`; rows of heads that it removes are there, too.
+    """
     parts, heads = [as_table("attention_maps", [])], _heads(model)
     for number, pair in enumerate(pairs):
-        probabilities, kinds = attention_map(model, pair)
+        probabilities, kinds = attention_map(model, pair, mask)
         query, key = (np.tile(places.ravel(), len(heads)) for places in np.indices(kinds.shape))
         tokens, sentences = np.array(pair.tokens, dtype=object), np.array(pair.sentences, dtype=object)
         columns = run.columns(probabilities.size, last="step")

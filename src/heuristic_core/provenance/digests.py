@@ -15,6 +15,7 @@ from heuristic_core.provenance.lock import COMPUTING, DRAWING, locked
 PACKAGE = Path(__file__).parents[1]
 # Modules and folders that only bring values to a job or tell of it: the values are in a rule's params already.
 CARRIERS = (
+    "__init__.py",  # of the package: no job opens a study
     "config",
     "experiments/heuristic_core/config",
     "common/errors.py",

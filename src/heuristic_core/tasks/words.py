@@ -39,10 +39,7 @@ def word_pairs(folder: str | Path, pairs: Sequence[tuple[str, str]], max_length:
     folder: of the saved tokenizer. Its file is read without transformers, whose import takes seconds.
     Raises InputError where the folder has no such file.
     """
-    path = Path(folder) / "tokenizer.json"
-    if not path.is_file():
-        raise InputError(f"{path}: no such file; words are known for tokenizers with one (fast tokenizers) only")
-    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer = _tokenizer(folder)
     saved = tokenizer.truncation or {}
     tokenizer.enable_truncation(max_length, strategy="longest_first", direction=saved.get("direction", "right"))
     tokenizer.no_padding()
@@ -50,11 +47,30 @@ def word_pairs(folder: str | Path, pairs: Sequence[tuple[str, str]], max_length:
     return [_word_pair(encoding, pair) for encoding, pair in zip(encodings, pairs, strict=True)]
 
 
+def unknown_words(folder: str | Path, pairs: Sequence[WordPair]) -> list[str]:
+    """Words of `pairs` for which the tokenizer in `folder` has nothing but its token for the unknown; each once.
+
+    None of a tokenizer without such a token, as GPT-2's: it cuts any word into letters.
+    """
+    tokenizer = _tokenizer(folder)
+    token = getattr(tokenizer.model, "unk_token", None)
+    number = tokenizer.token_to_id(token) if token else None
+    texts = (text for pair in pairs for id, text in zip(pair.ids, pair.texts, strict=True) if id == number and text)
+    return list(dict.fromkeys(texts))
+
+
 def as_encoded(pairs: Sequence[WordPair]) -> Encoded:
     """The same pairs as a set for a model; their labels, of no use here, are 0."""
     types = [token_types(pair.sentences) for pair in pairs]
     special = [[sentence is None for sentence in pair.sentences] for pair in pairs]
     return from_lists([pair.ids for pair in pairs], types, special, [0] * len(pairs))
+
+
+def _tokenizer(folder: str | Path) -> Tokenizer:
+    path = Path(folder) / "tokenizer.json"
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; words are known for tokenizers with one (fast tokenizers) only")
+    return Tokenizer.from_file(str(path))
 
 
 def _word_pair(encoding: Encoding, sentences: tuple[str, str]) -> WordPair:

@@ -1,5 +1,7 @@
 # The authors' published results, one study for each task found in the folder that --config published=<folder> names.
 # Their numbers go through the same analysis and figures as those of the workflow's own studies.
+import json
+
 PUBLISHED = []
 if "published_groups" in config and "published" not in config:
     raise WorkflowError("published_groups belongs to published: give the folder of the authors' files, too")

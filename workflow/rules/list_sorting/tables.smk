@@ -25,6 +25,7 @@ rule stages:
         llc=L.table("sorting_llc") if SAMPLED else [],
     output:
         table=L.table("sorting_stages"),
+        seed_stages=L.table("sorting_seed_stages"),
         changes=L.table("sorting_changes"),
         movements=L.table("sorting_movements"),
     log:

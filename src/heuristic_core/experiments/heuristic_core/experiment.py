@@ -15,7 +15,9 @@ from heuristic_core.experiments.heuristic_core.config import context
 from heuristic_core.experiments.heuristic_core.config.study import Study, parse_study
 from heuristic_core.experiments.heuristic_core.config.sweep import sweep_of as sweep
 from heuristic_core.experiments.heuristic_core.figures.targets import module
+from heuristic_core.experiments.heuristic_core.opened import OpenedStudy
 from heuristic_core.experiments.heuristic_core.report.sides import USAGE, parse_sides
+from heuristic_core.report.results import Results
 from heuristic_core.report.sides import Comparison
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "KEYS",
     "drawing",
     "members",
+    "opened",
     "parse",
     "plan",
     "subject",
@@ -62,3 +65,8 @@ def warnings(root: str) -> list[str]:
 
     log = Path(root) / "logs" / "sentences.log"
     return [f"{log.parts[-3]}: {said}. See {log}" for said in warned(log)] + warnings_of([root])
+
+
+def opened(results: Results) -> OpenedStudy:
+    """The results of a study, with its subnetworks and models."""
+    return OpenedStudy(results.folder, results.settings)

@@ -58,6 +58,11 @@ class Data(Block):
         gap = self.mean_gap or self.numbers  # too large a gap where none is given
         return min(self.numbers, gap * (self.length + 1) - 1)
 
+    @property
+    def nominal_gap(self) -> float:
+        """The mean gap that lists are drawn for."""
+        return (self.window + 1) / (self.length + 1)
+
 
 class Model(Block):
     """A transformer of one attention layer, without MLP."""

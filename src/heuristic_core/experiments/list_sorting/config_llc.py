@@ -50,6 +50,11 @@ class Checks(Block):
         1.2, description="split R-hat over chains: root of total over within-chain variance"
     )
     largest_step_effect: Positive = Field(0.2, description="difference that half the step size makes, share of the LLC")
+    largest_slide: Positive = Field(
+        1.0,
+        description="what the loss's linear term may take from an LLC of raw or scaled, which keep this term, share of "
+        "the LLC: column `slide`",
+    )
     least: Positive = Field(5.0, description="LLC below which differences are shares of this LLC")
 
 

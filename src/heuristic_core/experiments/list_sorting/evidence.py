@@ -1,17 +1,22 @@
-"""What statistics read of a list-sorting study: its tables, and values of its models by condition and training seed."""
+"""What statistics read of a list-sorting study: its tables, and values of its models by condition and training seed.
 
-from dataclasses import dataclass
+Statistics are of conditions all of whose models come to sort: what heads do where they fail to sort says nothing of how
+lists are sorted. The other conditions are left out, and named beside the estimate.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, wraps
 
 import pandas as pd
 
-from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
 
 WITH, WITHOUT, ANY = "with", "without", "any"  # weight decay
 OF_HEADS = ("copying", "suppression")  # of the model's head that has most of it
 NATS = ("loss", "entropy")
-DATA = ["numbers", "length", "mean_gap"]
-MODEL = ["heads", "layer_norm", "biases", "steps"]  # the model, and for how long it is trained
-DECAY = ["optimiser", "weight_decay"]
+ACCURACY = "token_accuracy"
+SORTS_ABOVE = 95  # percent of sorted numbers that are right; the claims name the same limit
 
 
 @dataclass(frozen=True)
@@ -26,21 +31,37 @@ class Evidence:
             raise CannotSay(f"the study has no table {name}")
         return self.tables[name]
 
+    @cached_property
+    def accuracies(self) -> pd.DataFrame:
+        """condition, seed, token_accuracy (0-1) and lists of every model at its last step, whether it sorts or not."""
+        return self._last("sorting_models").dropna(subset=ACCURACY)[["condition", "seed", ACCURACY, "lists"]]
+
+    @cached_property
+    def left_out(self) -> pd.Series:
+        """The conditions with a model that does not sort, and the lowest token accuracy of their models, percent."""
+        lowest = 100 * self.accuracies.groupby("condition", sort=False)[ACCURACY].min().astype(float)
+        return lowest[lowest <= SORTS_ABOVE]
+
     def conditions(self, decay: str = ANY) -> pd.DataFrame:
-        """The rows of table "sorting_conditions" with weight decay, without, or any. Raises CannotSay for none."""
+        """The rows of table "sorting_conditions" that sort, with weight decay, without, or any.
+
+        Raises CannotSay for none.
+        """
         if decay not in (WITH, WITHOUT, ANY):
             raise ValueError(f"decay = {decay!r} is not possible; give {WITH}, {WITHOUT} or {ANY}")
         rows = self.table("sorting_conditions")
+        rows = rows[~rows["condition"].isin(self.left_out.index)]
+        if rows.empty:
+            raise CannotSay("in no condition all models sort")
         rows = rows if decay == ANY else rows[(rows["weight_decay"] > 0) == (decay == WITH)]
         if rows.empty:
-            raise CannotSay(f"the study has no condition {decay} weight decay")
+            raise CannotSay(f"no condition {decay} weight decay sorts")
         return rows
 
     def at_end(self, name: str, table: str = "sorting_models") -> pd.DataFrame:
-        """The rows of a table at the last step of each condition."""
-        rows = self.table(table)
-        last = self.table("sorting_conditions").set_index("condition")["steps"]
-        return rows[rows["step"] == rows["condition"].map(last)].dropna(subset=name)
+        """The rows of a table at the last step of each condition that sorts, where column `name` is known."""
+        rows = self._last(table)
+        return rows[rows["condition"].isin(self.conditions()["condition"])].dropna(subset=name)
 
     def models(self, measure: str, decay: str = ANY) -> pd.DataFrame:
         """A measure of every model at its last step, where it is known, percent or nats: [seeds, conditions].
@@ -59,3 +80,32 @@ class Evidence:
         """The conditions whose soft overlap ends below `overlap` percent, mean over seeds, and the others."""
         means = self.models("soft_overlap").mean()
         return list(means.index[means < overlap]), list(means.index[means >= overlap])
+
+    def pairs(self, alike: str, first: list[str], second: list[str]) -> list[tuple[str, str]]:
+        """All pairs of a condition of `first` and one of `second` that differ in one thing alone.
+
+        alike: column of table "sorting_conditions" whose digest leaves this thing out, such as but_decay.
+        """
+        digests = self.conditions().set_index("condition")[alike]
+        return [(a, b) for a in first for b in second if digests[a] == digests[b]]
+
+    def _last(self, table: str) -> pd.DataFrame:
+        rows = self.table(table)
+        last = self.table("sorting_conditions").set_index("condition")["steps"]
+        return rows[rows["step"] == rows["condition"].map(last)]
+
+
+def statistic_of_sorting(function: Callable[..., Estimate]) -> Callable[..., Estimate]:
+    """Register a statistic of conditions that sort: its detail, or why it cannot be had, names those left out."""
+
+    @wraps(function)
+    def named(evidence: Evidence, **options) -> Estimate:
+        left_out = ", ".join(f"{name} {lowest:.3g} %" for name, lowest in evidence.left_out.items())
+        beside = f"; left out, as a model sorts at most {SORTS_ABOVE} %: {left_out}" if left_out else ""
+        try:
+            found = function(evidence, **options)
+        except CannotSay as reason:
+            raise CannotSay(f"{reason}{beside}") from None
+        return replace(found, detail=found.detail + beside)
+
+    return statistic(named)

@@ -13,16 +13,19 @@ LOWEST, HIGHEST = "lowest", "highest"
 
 
 def over_seeds(values: Sequence[float], detail: str, percent: bool = False) -> Estimate:
-    """The mean over seeds with its t interval. percent: whether no value is possible beyond 0 and 100.
-
-    Seeds that agree exactly have no interval, as they may agree by chance, unless they are at an end of what is
-    possible. Raises CannotSay without a value.
-    """
+    """The mean over seeds with its t interval, as the only group of :func:`extreme`."""
     return extreme({"": values}, LOWEST, detail, percent)
 
 
-def extreme(groups: Mapping[str, Sequence[float]], which: str, detail: str, percent: bool = False) -> Estimate:
-    """The lowest (or highest) mean over seeds of several groups, such as conditions, as :func:`over_seeds`.
+def extreme(
+    groups: Mapping[str, Sequence[float]], which: str, detail: str, percent: bool = False, units: int = 1
+) -> Estimate:
+    """The lowest (or highest) mean over seeds of several groups, such as conditions, with t intervals.
+
+    Seeds that agree exactly have no interval, as they may agree by chance. percent: no value is possible beyond 0 and
+    100; where all seeds are at 0 or 100, the interval reaches to Wilson's bound of a share that `units` observations
+    for each seed may not show. units: independent observations behind a seed's value; 1: the seed itself.
+    Raises CannotSay without a value.
 
     The lowest mean is above a threshold where all means are, so that the lower end is the lowest of the groups' own.
     It is below a threshold where any mean is: the upper end allows for as many chances as there are groups
@@ -39,8 +42,9 @@ def extreme(groups: Mapping[str, Sequence[float]], which: str, detail: str, perc
     means = {name: values.mean() for name, values in known.items()}
     found = min(means, key=means.get)
     tail = (1 - LEVEL) / 2
-    low = min(_end(values, tail, percent) for values in known.values())
-    high = min(_end(values, 1 - tail / len(known), percent) for values in known.values())
+    units = units if percent else 0
+    low = min(_end(values, tail, units) for values in known.values())
+    high = min(_end(values, 1 - tail / len(known), units) for values in known.values())
     if np.isnan([low, high]).any():
         low = high = np.nan
     low, high = sorted((sign * low, sign * high))
@@ -53,12 +57,14 @@ def extreme(groups: Mapping[str, Sequence[float]], which: str, detail: str, perc
     )
 
 
-def _end(values: np.ndarray, quantile: float, percent: bool) -> float:
-    """One end of the t interval of a mean; NaN where there is none."""
+def _end(values: np.ndarray, quantile: float, units: int) -> float:
+    """One end of the t interval of a mean; NaN where there is none. units: of Wilson's bound, 0 for no such bound."""
     if len(values) < 2:
         return np.nan
     if np.ptp(values) == 0:
-        return values[0] if percent and abs(values[0]) in (0, 100) else np.nan
+        z = stats.norm.ppf(quantile)
+        bound = np.sign(z) * 100 * z**2 / (len(values) * units + z**2)
+        return values[0] + bound if units and abs(values[0]) in (0, 100) else np.nan
     error = values.std(ddof=1) / np.sqrt(len(values))
     return values.mean() + stats.t.ppf(quantile, len(values) - 1) * error
 

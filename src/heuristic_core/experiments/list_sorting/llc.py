@@ -92,7 +92,9 @@ def local_learning(
         for at, seed in enumerate(seeds):
             here = {"model": seed, "estimator": name}
             of_model = [chain[at] for chain in full], [chain[at] for chain in half]
-            rows.append(here | at_start(start, walk, settings, at) | row(*of_model, settings.checks))
+            about = at_start(start, walk, settings, at)
+            slide = about["slide"] if walk.slope is None else None
+            rows.append(here | about | row(*of_model, settings.checks, slide))
             chains += [here | one for one in chain_rows(*of_model)]
     return Estimates(rows, chains)
 

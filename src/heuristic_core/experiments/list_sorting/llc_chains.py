@@ -1,10 +1,12 @@
 """What chains say of an LLC: its value, its error, and whether they are to be trusted.
 
-Three checks, with the bounds of :class:`heuristic_core.experiments.list_sorting.config_llc.Checks`:
+Four checks, with the bounds of :class:`heuristic_core.experiments.list_sorting.config_llc.Checks`:
 
 local: chains stay within the prior's radius of w0, and well within the norm of w0.
 converged: the halves of chains agree on average, and the chains agree (split R-hat, Gelman et al. 2013, chapter 11.4).
 stable: half the step size, with the same target, gives the same LLC.
+level: a linear term of the loss that the estimator keeps takes no more from the LLC than the LLC is. Beyond, the chain
+measures how far it slides down the slope at w0, and not how the loss curves.
 
 All chains must pass. The mean over those that do would be chosen by their values.
 """
@@ -19,7 +21,7 @@ from heuristic_core.experiments.list_sorting.config_llc import Checks
 
 WHERE = ("distance", "displacement")
 STEADY = ("drift", "r_hat", "step_effect")
-COLUMNS = ("value", "standard_error", *WHERE, *STEADY, "local", "converged", "stable", "reason")
+COLUMNS = ("value", "standard_error", *WHERE, *STEADY, "local", "converged", "stable", "level", "reason")
 
 
 class Chain(NamedTuple):
@@ -57,11 +59,13 @@ class Chain(NamedTuple):
         return float(second - first)
 
 
-def row(full: Sequence[Chain], half: Sequence[Chain], checks: Checks) -> dict:
+def row(full: Sequence[Chain], half: Sequence[Chain], checks: Checks, slide: float | None = None) -> dict:
     """Value (None where a check fails) with its standard error over chains, diagnostics, and the reason in words.
 
-    full, half: chains of one model at the step size and at half of it. distance and displacement are the worst chain's,
-    drift the mean over chains. All are None where a chain diverged, `stable` and `step_effect` where `half` is empty.
+    full, half: chains of one model at the step size and at half of it. slide: of an estimator that keeps the loss's
+    linear term; None of one that subtracts it. distance and displacement are the worst chain's,
+    drift the mean over chains. All are None where a chain diverged, `stable` and `step_effect` where `half` is empty,
+    `level` where `slide` is None.
     """
     found = dict.fromkeys(COLUMNS) | {"chains": len(full), "diverged": sum(chain.ended is not None for chain in full)}
     if found["diverged"]:
@@ -75,10 +79,13 @@ def row(full: Sequence[Chain], half: Sequence[Chain], checks: Checks) -> dict:
         "local": _not_local(found, checks),
         "converged": _not_converged(found, value, checks),
         "stable": _not_stable(found, value, half, checks),
+        "level": _not_level(slide, value, checks),
     }
     found |= {name: not why for name, why in verdicts.items()}
     if not half:
         found["stable"] = None
+    if slide is None:
+        found["level"] = None
     if reasons := [why for why in verdicts.values() if why]:
         return found | {"reason": "; ".join(reasons)}
     return found | {"value": value, "standard_error": error}
@@ -165,5 +172,14 @@ def _not_stable(found: dict, value: float, half: Sequence[Chain], checks: Checks
         return (
             f"half the step size changes the LLC by {share:.2g} of it, at most {checks.largest_step_effect:g} may be; "
             "lower step_size"
+        )
+    return ""
+
+
+def _not_level(slide: float | None, value: float, checks: Checks) -> str:
+    if slide is not None and (share := _share(slide, value, checks)) > checks.largest_slide:
+        return (
+            f"w0 is no minimum: its slope takes {share:.2g} times the LLC, at most {checks.largest_slide:g} may be; "
+            "tilted subtracts the slope"
         )
     return ""

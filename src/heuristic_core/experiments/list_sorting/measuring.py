@@ -49,7 +49,7 @@ def _models(p: Parameters, sample: Sample, seeds: list[int], d: Tensor, copied: 
     }
     squares = torch.stack([value.double().flatten(1).square().sum(1) for value in p.values()]).sum(0)
     return [
-        {"seed": seed, "weight_norm": float(squares[m]) ** 0.5}
+        {"seed": seed, "weight_norm": float(squares[m]) ** 0.5, "lists": len(sample.held_out)}
         | measures(logits[m], sample.held_out)
         | {name: _known(values[m]) for name, values in of_heads.items()}
         for m, seed in enumerate(seeds)

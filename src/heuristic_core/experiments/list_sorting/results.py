@@ -17,7 +17,7 @@ def tables(study: SortingStudy) -> list[str]:
     names = ["conditions", "trace", *MEASURED]
     names += ["llc"] if any(map(study.sampled, study.conditions)) else []
     names += PRUNED if study.pruned else []
-    names += ["stages", "changes", "movements"]
+    names += ["stages", "seed_stages", "changes", "movements"]
     names += ["sizes", "core"] if study.pruned else []
     return [f"sorting_{name}" for name in names]
 

@@ -53,6 +53,15 @@ def stage_rows(steps: Sequence[int], stages: Sequence[Sequence[Stage]], settings
     return rows
 
 
+def seed_stage_rows(seeds: Sequence[int], stages: Sequence[Sequence[Stage]]) -> list[dict]:
+    """Start and end of each stage of every model, null with a reason where it has none. seeds, stages: in one order."""
+    return [
+        {"seed": seed, "stage": one.name, "start": one.start, "end": one.end, "reason": one.reason}
+        for seed, of_seed in zip(seeds, stages, strict=True)
+        for one in of_seed
+    ]
+
+
 def change_rows(steps: Sequence[int], fits: Fits, settings: Stages) -> list[dict]:
     """Start and end of the fall and of the rise of every curve over seeds, as :func:`stage_rows`."""
     rows = []

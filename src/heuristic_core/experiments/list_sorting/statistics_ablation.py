@@ -2,47 +2,50 @@
 
 import pandas as pd
 
-from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
-from heuristic_core.experiments.list_sorting.evidence import NATS, Evidence
-from heuristic_core.experiments.list_sorting.intervals import over_seeds
+from heuristic_core.analysis.estimates import CannotSay, Estimate
+from heuristic_core.experiments.list_sorting.evidence import NATS, Evidence, statistic_of_sorting
+from heuristic_core.experiments.list_sorting.intervals import HIGHEST, extreme
 
 IDENTITY = ["condition", "seed"]  # of a model
 
 
-@statistic
-def without_suppressor(evidence: Evidence, measure: str, kind: str, suppression: float) -> Estimate:
+@statistic_of_sorting
+def without_suppressor(evidence: Evidence, measure: str, kind: str, suppression: float, which: str) -> Estimate:
     """What ablating the head that suppresses most changes in a measure, nats or points, at the last step.
 
-    kind: of the ablation. suppression: percent of numbers that the head must suppress, and more than it copies; models
-    without such a head are left out.
+    In the condition that has least or most of it, of those in which every model has a head that suppresses more than
+    `suppression` percent of numbers, and more than it copies. kind: of the ablation. which: lowest or highest.
     """
     heads = evidence.at_end("suppression", "sorting_heads")
     found = heads[(100 * heads["suppression"] > suppression) & (heads["suppression"] > heads["copying"])]
+    found = _whole(found.sort_values("suppression", ascending=False, kind="stable").drop_duplicates(IDENTITY), heads)
     if found.empty:
-        raise CannotSay(f"no head suppresses more than {suppression:g} % of numbers and more than it copies")
-    found = found.sort_values("suppression", ascending=False, kind="stable").drop_duplicates(IDENTITY)
+        raise CannotSay(
+            f"in no condition every model has a head that suppresses more than {suppression:g} % of numbers and more "
+            "than it copies"
+        )
     changes = _changes(evidence, measure, kind).merge(found[[*IDENTITY, "head"]], on=[*IDENTITY, "head"])
-    return _over_models(changes.set_index(IDENTITY)["change"] * (1 if measure in NATS else 100))
+    return _extreme(changes.set_index(IDENTITY)["change"] * (1 if measure in NATS else 100), which)
 
 
-@statistic
+@statistic_of_sorting
 def cost_beyond_range(evidence: Evidence, kind: str, splitting: float) -> Estimate:
     """By how much the accuracy that ablating a head costs differs from the share of numbers that it alone copies.
 
-    Points, the mean of absolute differences over heads, at the last step, of models that split the vocabulary by more
-    than `splitting` percent. kind: of the ablation.
+    Points, the mean of absolute differences over heads, at the last step, in the condition that has most of it, of
+    those in which every model splits the vocabulary by more than `splitting` percent. kind: of the ablation.
     """
     models = evidence.at_end("splitting")
-    split = models.loc[100 * models["splitting"] > splitting, IDENTITY]
+    split = _whole(models[100 * models["splitting"] > splitting], models)[IDENTITY]
     if split.empty:
-        raise CannotSay(f"no model splits its vocabulary by more than {splitting:g} %")
+        raise CannotSay(f"in no condition every model splits its vocabulary by more than {splitting:g} %")
     numbers = evidence.at_end("copies", "sorting_numbers")
     copied = numbers["copies"].astype(bool)
     alone = copied & (copied.groupby([numbers[name] for name in [*IDENTITY, "number"]]).transform("sum") == 1)
     shares = alone.groupby([numbers[name] for name in [*IDENTITY, "head"]]).mean().rename("alone").reset_index()
     costs = _changes(evidence, "token_accuracy", kind).merge(split).merge(shares, on=[*IDENTITY, "head"])
     beyond = 100 * (costs["alone"] + costs["change"]).abs()
-    return _over_models(beyond.groupby([costs[name] for name in IDENTITY]).mean())
+    return _extreme(beyond.groupby([costs[name] for name in IDENTITY]).mean(), HIGHEST)
 
 
 def _changes(evidence: Evidence, measure: str, kind: str) -> pd.DataFrame:
@@ -56,7 +59,14 @@ def _changes(evidence: Evidence, measure: str, kind: str) -> pd.DataFrame:
     return single[IDENTITY].assign(head=single["ablated"].astype(int), change=single[measure] - before)
 
 
-def _over_models(values: pd.Series) -> Estimate:
-    """Over seeds: a seed's value is the mean over its models. values: by condition and seed."""
-    conditions = list(dict.fromkeys(values.index.get_level_values("condition")))
-    return over_seeds(values.groupby("seed").mean(), f"{len(values)} models of {', '.join(conditions)}")
+def _whole(found: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+    """The rows of `found` in whose condition it has every model. Seeds then differ in nothing but the seed."""
+    have, of = (rows.groupby("condition")["seed"].nunique() for rows in (found, models))
+    return found[found["condition"].map(have) == found["condition"].map(of)]
+
+
+def _extreme(values: pd.Series, which: str) -> Estimate:
+    """values: by condition and seed."""
+    groups = dict(list(values.groupby("condition", sort=False)))
+    each = ", ".join(f"{name} {own.mean():.3g}" for name, own in groups.items())
+    return extreme(groups, which, each)

@@ -4,103 +4,115 @@ No claim about the LLC rests on one estimator: estimators measure different thin
 """
 
 import pandas as pd
-from scipy import stats
 
-from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
-from heuristic_core.analysis.seeds import LEVEL
-from heuristic_core.experiments.list_sorting.evidence import DATA, MODEL, Evidence
-from heuristic_core.experiments.list_sorting.intervals import extreme
+from heuristic_core.analysis.estimates import CannotSay, Estimate
+from heuristic_core.experiments.list_sorting.evidence import Evidence, statistic_of_sorting
+from heuristic_core.experiments.list_sorting.intervals import extreme, over_seeds
+from heuristic_core.experiments.list_sorting.llc_stages import bracket, stage_of
 
-Changes = dict[str, pd.Series]  # by estimator: a change for each condition and seed, percent
+FEWEST = 2  # seeds behind an interval
 
 
-@statistic
-def models_with_stage(evidence: Evidence, stage: str) -> Estimate:
-    """The share of models whose curves have a stage, percent, with Clopper's and Pearson's interval over models."""
-    rows = evidence.table("sorting_stages")
-    rows = rows[(rows["stage"] == stage) & (rows["point"] == "start")]
+@statistic_of_sorting
+def models_with_stage(evidence: Evidence, stage: str, overlap: float) -> Estimate:
+    """The share of models whose curves have a stage, percent: each seed's share, and its t interval over seeds.
+
+    Of the conditions whose soft overlap ends below `overlap` percent.
+    """
+    rows = evidence.table("sorting_seed_stages")
+    rows = rows[(rows["stage"] == stage) & rows["condition"].isin(special := evidence.specialised(overlap)[0])]
     if rows.empty:
-        raise CannotSay(f"no stage {stage} in table sorting_stages")
-    have, of = int(rows["seeds"].sum()), int(rows["of"].sum())
-    low, high = stats.binomtest(have, of).proportion_ci(LEVEL)
-    reasons = "; ".join(rows["reason"].dropna().drop_duplicates())
-    return Estimate(100 * have / of, 100 * low, 100 * high, of, "models", reasons)
+        raise CannotSay(f"no model's soft overlap ends below {overlap:g} %")
+    shares = 100 * rows["reason"].isna().groupby(rows["seed"]).mean()
+    reasons = rows["reason"].dropna().drop_duplicates()
+    return over_seeds(shares, "; ".join([f"of {', '.join(special)}", *reasons]), percent=True)
 
 
-@statistic
-def llc_change(evidence: Evidence, stage: str, which: str, overlap: float, least: int = 2) -> Estimate:
-    """The change of the LLC in a stage by the estimator with the lowest or highest change, percent.
+@statistic_of_sorting
+def llc_change(evidence: Evidence, stage: str, which: str, estimators: str, overlap: float) -> Estimate:
+    """The change of the LLC in a stage by the estimator and in the condition with least or most of it, percent.
 
     Of the conditions whose soft overlap ends below `overlap` percent; percent of the highest mean of the condition's
-    curve. From the last sampled step before the stage to the first one after it. least: estimators that are needed.
+    curve by this estimator. Seed by seed, between the sampled steps next to the model's own stage. which: lowest or
+    highest. estimators: names, such as "raw tilted", by all of which the change must be known.
     """
-    changes = _changes(evidence, stage, evidence.specialised(overlap)[0])
-    return _over_estimators(changes, which, least)
+    special = [name for name in evidence.specialised(overlap)[0] if name in _sampled(evidence)]
+    changes = _Changes(evidence, stage)
+    groups = {
+        (name, condition): changes.of(name, condition, at=condition)
+        for condition in special
+        for name in estimators.split()
+    }
+    return _over(groups, changes.reasons, which, estimators)
 
 
-@statistic
-def llc_change_beyond_control(evidence: Evidence, stage: str, which: str, overlap: float, least: int = 2) -> Estimate:
+@statistic_of_sorting
+def llc_change_beyond_control(evidence: Evidence, stage: str, which: str, estimators: str, overlap: float) -> Estimate:
     """:func:`llc_change` less the change of controls between the same steps, points, seed by seed.
 
-    Controls: conditions of the same data and model whose soft overlap ends at `overlap` percent or above.
+    Controls: conditions that differ in optimiser and weight decay alone and whose soft overlap ends at `overlap`
+    percent or above.
     """
-    rows = evidence.conditions().set_index("condition")
-    special, others = evidence.specialised(overlap)
-    same = [*DATA, *MODEL]
-    pairs = [(a, b) for a in special for b in others if (rows.loc[a, same] == rows.loc[b, same]).all()]
-    sampled = set(evidence.table("sorting_llc")["condition"])
-    pairs = [pair for pair in pairs if sampled.issuperset(pair)]
-    if not pairs:
+    known = _sampled(evidence)
+    special, others = ([name for name in names if name in known] for names in evidence.specialised(overlap))
+    if not (pairs := evidence.pairs("but_decay", special, others)):
         raise CannotSay(
-            "no control: no two conditions of the same data and model have a sampled LLC, of which one ends "
+            "no control: no two conditions that differ in weight decay alone have a sampled LLC, of which one ends "
             f"with a soft overlap below {overlap:g} %, and the other does not"
         )
-    found: Changes = {}
-    for one, control in pairs:
-        own, its = _changes(evidence, stage, [one]), _changes(evidence, stage, [control], at=one)
-        for name in own.keys() & its.keys():
-            difference = own[name].droplevel("condition") - its[name].droplevel("condition")
-            difference = pd.concat({one: difference}, names=["condition"])
-            found[name] = pd.concat([found[name], difference]) if name in found else difference
-    return _over_estimators(dict(sorted(found.items())), which, least)
+    changes = _Changes(evidence, stage)
+    groups = {
+        (name, f"{one} less {control}"): changes.of(name, one, at=one) - changes.of(name, control, at=one)
+        for one, control in pairs
+        for name in estimators.split()
+    }
+    return _over(groups, changes.reasons, which, estimators)
 
 
-def _changes(evidence: Evidence, stage: str, conditions: list[str], at: str | None = None) -> Changes:
-    """Changes of the LLC in a stage of each condition, or between the steps of condition `at`'s stage."""
-    llc = evidence.table("sorting_llc")
-    found: Changes = {}
-    for condition in conditions:
-        rows = llc[llc["condition"] == condition]
-        steps = _around(evidence, at or condition, stage, sorted(rows["step"].unique()))
-        if steps is None:
-            continue
-        for name, of_estimator in rows.groupby("estimator", sort=False):
-            curve = of_estimator.pivot(index="seed", columns="step", values="value").astype(float)
-            change = 100 * (curve[steps[1]] - curve[steps[0]]) / curve.mean().abs().max()
-            change = pd.concat({condition: change.dropna()}, names=["condition"])
-            found[name] = pd.concat([found[name], change]) if name in found else change
-    return found
+class _Changes:
+    """Changes of the LLC in a stage. reasons: why models have none."""
 
+    def __init__(self, evidence: Evidence, stage: str):
+        self._llc, self._stage = evidence.table("sorting_llc"), stage
+        self._stages, self._models = evidence.table("sorting_seed_stages"), evidence.table("sorting_models")
+        self.reasons: dict[str, None] = {}
 
-def _around(evidence: Evidence, condition: str, stage: str, sampled: list[int]) -> tuple[int, int] | None:
-    """The last sampled step before a stage and the first one after it; None where there are none."""
-    rows = evidence.table("sorting_stages")
-    rows = rows[(rows["condition"] == condition) & (rows["stage"] == stage)].set_index("point")["step"]
-    if rows.reindex(["start", "end"]).isna().any():
-        return None
-    # The steps of a stage are geometric means: of seeds at one step they can miss it by rounding.
-    before = [step for step in sampled if step <= rows["start"] * (1 + 1e-6)]
-    after = [step for step in sampled if step >= rows["end"] * (1 - 1e-6)]
-    return (before[-1], after[0]) if before and after and before[-1] < after[0] else None
+    def of(self, estimator: str, condition: str, at: str) -> pd.Series:
+        """A condition's change by an estimator, percent, by seed: in the seed's stage of condition `at`."""
+        rows = self._llc[(self._llc["condition"] == condition) & (self._llc["estimator"] == estimator)]
+        curves = rows.pivot(index="seed", columns="step", values="value").astype(float)
+        found = {}
+        for seed, curve in curves.iterrows():
+            try:
+                low, high = self._steps(at, seed, sorted(curves))
+            except CannotSay as reason:
+                self.reasons[f"{at}, seed {seed}: {reason}"] = None
+                continue
+            found[seed] = curve[high] - curve[low]
+            if pd.isna(found[seed]):
+                self.reasons[f"{condition}, seed {seed}: no {estimator} value at step {low} or {high}"] = None
+        return 100 * pd.Series(found, dtype=float) / curves.mean().abs().max()
 
-
-def _over_estimators(changes: Changes, which: str, least: int) -> Estimate:
-    known = {name: values.groupby("seed").mean() for name, values in changes.items() if len(values)}
-    if len(known) < least:
-        named = f" ({', '.join(known)})" if known else ""
-        raise CannotSay(
-            f"a change of the LLC in the stage is known by {len(known)} estimators{named}, and {least} are needed"
+    def _steps(self, condition: str, seed: int, sampled: list[int]) -> tuple[int, int]:
+        stages, models = (
+            rows[(rows["condition"] == condition) & (rows["seed"] == seed)] for rows in (self._stages, self._models)
         )
-    conditions = dict.fromkeys(c for values in changes.values() for c in values.index.get_level_values("condition"))
-    each = ", ".join(f"{name} {values.mean():+.0f}" for name, values in known.items())
-    return extreme(known, which, f"{each}; of {', '.join(conditions)}")
+        return bracket(*stage_of(stages, self._stage), sampled, sorted(models["step"]))
+
+
+def _sampled(evidence: Evidence) -> set[str]:
+    return set(evidence.table("sorting_llc")["condition"])
+
+
+def _over(groups: dict[tuple[str, str], pd.Series], reasons: dict[str, None], which: str, estimators: str) -> Estimate:
+    """The group with least or most change. groups: by estimator and condition; those of too few seeds are left out."""
+    groups = {key: values.dropna() for key, values in groups.items()}
+    groups = {key: values for key, values in groups.items() if len(values) >= FEWEST}
+    why = "; ".join(reasons)
+    if missing := [name for name in estimators.split() if name not in {name for name, _ in groups}]:
+        raise CannotSay("; ".join(filter(None, [
+            f"no condition has a change of the LLC in the stage by estimator {missing[0]} with {FEWEST} seeds", why
+        ])))  # fmt: skip
+    each = ", ".join(f"{name} of {condition} {values.mean():+.0f}" for (name, condition), values in groups.items())
+    named = {f"{name} of {condition}": values for (name, condition), values in groups.items()}
+    return extreme(named, which, "; ".join(filter(None, [each, why])))

@@ -5,11 +5,32 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
-from heuristic_core.experiments.list_sorting.evidence import ANY, DATA, DECAY, MODEL, NATS, Evidence
-from heuristic_core.experiments.list_sorting.intervals import LOWEST, SEEDS, extreme, over_seeds
+from heuristic_core.experiments.list_sorting.evidence import (
+    ACCURACY,
+    ANY,
+    NATS,
+    WITH,
+    WITHOUT,
+    Evidence,
+    statistic_of_sorting,
+)
+from heuristic_core.experiments.list_sorting.intervals import LOWEST, SEEDS, extreme
 
 
 @statistic
+def accuracy(evidence: Evidence, which: str) -> Estimate:
+    """Token accuracy at the last step, percent, in the condition that has least or most of it, sorting or not.
+
+    which: lowest or highest.
+    """
+    rows = evidence.accuracies
+    found = 100 * rows.pivot(index="seed", columns="condition", values=ACCURACY).astype(float)
+    found = found[rows["condition"].unique()]
+    lists = int(rows["lists"].min())
+    return extreme(found.to_dict("list"), which, _by_condition("token accuracy", found), percent=True, units=lists)
+
+
+@statistic_of_sorting
 def at_end(evidence: Evidence, measure: str, which: str, decay: str = ANY) -> Estimate:
     """A measure at the last step, in the condition that has least or most of it, percent or nats.
 
@@ -19,7 +40,7 @@ def at_end(evidence: Evidence, measure: str, which: str, decay: str = ANY) -> Es
     return extreme(found.to_dict("list"), which, _by_condition(measure, found), percent=measure not in NATS)
 
 
-@statistic
+@statistic_of_sorting
 def nearest_mode(evidence: Evidence, splitting: float, suppression: float) -> Estimate:
     """How far a model gets towards the nearer of two modes, in the condition that gets least far; 1 is there.
 
@@ -30,48 +51,48 @@ def nearest_mode(evidence: Evidence, splitting: float, suppression: float) -> Es
     return extreme(found.to_dict("list"), LOWEST, _by_condition("nearer mode", found))
 
 
-@statistic
+@statistic_of_sorting
 def without_less_with_decay(evidence: Evidence, measure: str) -> Estimate:
-    """A measure without weight decay less the same with it, points or nats: conditions that differ in nothing else."""
-    rows, values = evidence.conditions(), evidence.models(measure)
-    pairs = rows[rows["weight_decay"] == 0].merge(rows[rows["weight_decay"] > 0], on=[*DATA, *MODEL])
-    pairs = [(a, b) for a, b in zip(pairs["condition_x"], pairs["condition_y"], strict=True) if {a, b} <= {*values}]
-    if not pairs:
+    """A measure without weight decay less the same with it, points or nats: the lowest of pairs of conditions.
+
+    Conditions of a pair differ in optimiser and weight decay alone. Differences are seed by seed.
+    """
+    values = evidence.models(measure)
+    without, decayed = (
+        [name for name in evidence.conditions(decay)["condition"] if name in values] for decay in (WITHOUT, WITH)
+    )
+    if not (pairs := evidence.pairs("but_decay", without, decayed)):
         raise CannotSay(f"no two conditions differ in weight decay alone and have a {measure}")
-    differences = pd.concat([values[a] - values[b] for a, b in pairs], axis=1)
-    named = "; ".join(f"{a} less {b}" for a, b in pairs)
-    return over_seeds(differences.mean(axis=1), named)
+    differences = {f"{a} less {b}": values[a] - values[b] for a, b in pairs}
+    return extreme(differences, LOWEST, "; ".join(differences))
 
 
-@statistic
-def gap_trend(evidence: Evidence, measure: str, least: int = 3) -> Estimate:
+@statistic_of_sorting
+def gap_trend(evidence: Evidence, measure: str, alike: str, least: int) -> Estimate:
     """p that a measure at the last step has no trend over the mean gap of lists: two-sided, t over seeds.
 
-    A seed's trend is the slope over the binary logarithm of the mean gap, of the conditions that differ in data alone;
-    of the largest such group. least: different mean gaps that a trend needs.
+    A seed's trend is the slope over the binary logarithm of the nominal mean gap, within groups of conditions.
+    alike: column of table "sorting_conditions" that the conditions of a group share: but_data where they differ in
+    data alone, but_gap where in the gap alone. least: different gaps that a group needs.
     """
     values = evidence.models(measure)
     rows = evidence.conditions()
     rows = rows[rows["condition"].isin(values.columns)]
-    groups = [group for _, group in rows.groupby([*MODEL, *DECAY], sort=False)]
-    group = max(groups, key=lambda group: group["mean_gap"].nunique())
-    if (gaps := group["mean_gap"].nunique()) < least:
-        raise CannotSay(f"{gaps} mean gaps among conditions that differ in data alone, and a trend needs {least}")
-    doublings = np.log2(group["mean_gap"].to_numpy(dtype=float))
-    of_seeds = values[group["condition"]].dropna().to_numpy()
-    if len(of_seeds) < 2 or not np.ptp(slopes := of_seeds @ _slope(doublings)):
+    gaps = rows.groupby(alike)["nominal_gap"].transform("nunique")
+    if (most := gaps.max()) < least:
+        raise CannotSay(f"{most} mean gaps among conditions that share {alike}, and a trend needs {least}")
+    rows = rows[gaps >= least]
+    doublings = np.log2(rows["nominal_gap"].astype(float))
+    within = (doublings - doublings.groupby(rows[alike]).transform("mean")).to_numpy()
+    of_seeds = values[rows["condition"]].dropna().to_numpy()
+    slopes = of_seeds @ within / (within**2).sum()
+    if len(slopes) < 2 or not np.ptp(slopes):
         raise CannotSay("two seeds with different trends are needed")
     p = float(stats.ttest_1samp(slopes, 0).pvalue)
-    detail = f"{slopes.mean():+.1f} points per doubling of the mean gap over {len(group)} conditions, p = {p:.2g}"
+    detail = f"{slopes.mean():+.1f} points per doubling of the mean gap, of {', '.join(rows['condition'])}, p = {p:.2g}"
     return Estimate.test(p, None, len(slopes), SEEDS, detail)
 
 
 def _by_condition(what: str, found: pd.DataFrame) -> str:
     """Such as "token accuracy: l2 99.8, no-decay 99.9". found: [seeds, conditions]."""
     return f"{what.replace('_', ' ')}: {', '.join(f'{name} {mean:.3g}' for name, mean in found.mean().items())}"
-
-
-def _slope(x: np.ndarray) -> np.ndarray:
-    """What values are weighted with to give their least-squares slope over `x`."""
-    centred = x - x.mean()
-    return centred / (centred**2).sum()

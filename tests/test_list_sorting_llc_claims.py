@@ -1,0 +1,154 @@
+"""Claims of list sorting about stages and the local learning coefficient (LLC) in them, on made tables."""
+
+import numpy as np
+import pytest
+from list_sorting_claims import LAST, SEEDS, evidence, statistic
+from scipy import stats
+
+from heuristic_core.analysis.bootstrap import unseen
+from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.seeds import mean_interval
+from heuristic_core.experiments.list_sorting.llc_stages import bracket
+
+MEASURED = (0, 10, 20, 30, 60, LAST)
+SAMPLED = (10, 30, LAST)
+
+
+def stages(condition, learning=(10, 10), special=(30, 60), overlap=None, seeds=SEEDS):
+    """Start and end of each stage, alike in all seeds; None: the model has no such stage."""
+    ends = {"initial learning": learning, "head overlap": overlap, "specialisation": special}
+    return [
+        {"condition": condition, "seed": seed, "stage": name, "reason": None if steps else f"no {name}"}
+        | (dict(zip(("start", "end"), steps, strict=True)) if steps else {})
+        for seed in seeds
+        for name, steps in ends.items()
+    ]
+
+
+def llc(condition, **by_estimator):
+    """by_estimator: the mean over seeds at the sampled steps; seeds are 1 below it, on it and 1 above it at the last
+    step, and on it before."""
+    return [
+        {"condition": condition, "seed": seed, "step": step, "estimator": name}
+        | {"value": value + (seed - 2) * (step == LAST)}
+        for name, values in by_estimator.items()
+        for seed in SEEDS
+        for step, value in zip(SAMPLED, values, strict=True)
+    ]
+
+
+def overlaps(**by_condition):
+    """The soft overlap of each seed at the last step; it is 0.5 at the other measured steps."""
+    return [
+        {"condition": condition, "seed": seed, "step": step, "soft_overlap": value if step == LAST else 0.5}
+        for condition, values in by_condition.items()
+        for seed, value in zip(SEEDS, values, strict=True)
+        for step in MEASURED
+    ]
+
+
+OVERLAPS = overlaps(l2=(0.05, 0.05, 0.06), bare=(0.3, 0.4, 0.3))
+SPECIAL = {"stage": "specialisation", "which": "highest", "overlap": 10, "estimators": "raw tilted"}
+
+
+@pytest.mark.parametrize(
+    ("stage", "expected"),
+    [((30, 60), (30, 100)), ((60, 60), (30, 100)), ((30, 100), (30, 100)), ((10, 20), (10, 30))],
+)
+def test_the_llc_is_compared_between_sampled_steps_next_to_the_stage(stage, expected):
+    assert bracket(*stage, SAMPLED, MEASURED) == expected
+
+
+def test_sampled_steps_far_from_a_stage_do_not_tell_of_it():
+    with pytest.raises(CannotSay, match="the stage, 60 to 60, are 10 and 100: more than 1 measured step outside"):
+        bracket(60, 60, (10, LAST), MEASURED)
+    with pytest.raises(CannotSay, match="the stage, 10 to 20, are 10 and 100: more than 1 measured step outside"):
+        bracket(10, 20, (10, LAST), MEASURED)
+    with pytest.raises(CannotSay, match="no step after the stage, 30 to 100, is sampled"):
+        bracket(30, LAST, (10, 30, 60), MEASURED)
+    with pytest.raises(CannotSay, match="no step before the stage, 10 to 20, is sampled"):
+        bracket(10, 20, (30, 60), MEASURED)
+
+
+def test_the_llc_changes_by_every_estimator_or_not():
+    rows = stages("l2") + stages("bare", special=(10, 30))
+    given = evidence(models=OVERLAPS, seed_stages=rows, llc=llc("l2", raw=(10, 20, 10), tilted=(50, 40, 30)))
+    found = statistic("llc_change", given, **SPECIAL)
+    values = -20 + 2 * (np.array(SEEDS) - 2)  # of tilted, percent of 50; raw falls by half
+    assert (found.value, found.high) == (pytest.approx(-20), pytest.approx(mean_interval(values)[2]))
+    assert found.low == pytest.approx(-20 - stats.t.ppf(1 - 0.025 / 2, 2) * 2 / 3**0.5)  # of two estimators
+    assert found.detail == "highest: tilted of l2; raw of l2 -50, tilted of l2 -20"
+    one = evidence(models=OVERLAPS, seed_stages=rows, llc=llc("l2", raw=(10, 20, 10)))
+    with pytest.raises(CannotSay, match="no condition has a change of the LLC in the stage by estimator tilted"):
+        statistic("llc_change", one, **SPECIAL)
+    gone = evidence(models=OVERLAPS, seed_stages=stages("l2", special=None), llc=llc("l2", raw=(1, 2, 3)))
+    with pytest.raises(CannotSay, match="by estimator raw with 2 seeds; l2, seed 1: no specialisation; l2, seed 2"):
+        statistic("llc_change", gone, **SPECIAL)
+
+
+def test_each_seed_has_its_own_stage():
+    """Seed 3 specialises from step 10 to step 30, where its raw LLC doubles, and the others' halves afterwards."""
+    rows = stages("l2", seeds=(1, 2)) + stages("l2", special=(10, 30), seeds=(3,))
+    values = llc("l2", raw=(10, 20, 10), tilted=(50, 40, 30))
+    found = statistic("llc_change", evidence(models=OVERLAPS, seed_stages=rows, llc=values), **SPECIAL)
+    expected = [100 * change / 20 for change in (-11, -10, 10)]
+    assert f"raw of l2 {np.mean(expected):+.0f}" in found.detail
+
+
+def test_a_seed_without_a_value_is_named_and_two_are_needed():
+    values = [
+        row | ({"value": None} if (row["seed"], row["step"], row["estimator"]) == (3, 30, "raw") else {})
+        for row in llc("l2", raw=(10, 20, 10), tilted=(50, 40, 30))
+    ]
+    found = statistic("llc_change", evidence(models=OVERLAPS, seed_stages=stages("l2"), llc=values), **SPECIAL)
+    assert found.n == 2 and found.detail.endswith("; l2, seed 3: no raw value at step 30 or 100")
+    for row in values:
+        row["value"] = None if (row["seed"], row["estimator"]) == (2, "raw") else row["value"]
+    with pytest.raises(CannotSay, match="by estimator raw with 2 seeds; l2, seed 2: no raw value"):
+        statistic("llc_change", evidence(models=OVERLAPS, seed_stages=stages("l2"), llc=values), **SPECIAL)
+
+
+def test_specialisation_begins_where_the_loss_has_fallen():
+    """The overlap falls from step 10 on, and the loss until step 30: what the LLC does before is initial learning."""
+    values = llc("l2", raw=(100, 20, 10), tilted=(100, 20, 10))
+    early = stages("l2", learning=(10, 30), special=(10, 60))
+    found = statistic("llc_change", evidence(models=OVERLAPS, seed_stages=early, llc=values), **SPECIAL)
+    assert found.value == pytest.approx(-10)
+    over = stages("l2", learning=(10, 60), special=(10, 60))
+    with pytest.raises(CannotSay, match="the overlap's fall ends at step 60, and the loss's fall at step 60"):
+        statistic("llc_change", evidence(models=OVERLAPS, seed_stages=over, llc=values), **SPECIAL)
+
+
+def test_a_control_that_falls_as_much_takes_the_fall_away():
+    own = llc("l2", raw=(10, 20, 10), tilted=(50, 40, 30))
+    rows = stages("l2", special=(30, LAST)) + stages("bare", special=None)
+    control = llc("bare", raw=(20, 20, 20), tilted=(50, 40, 25))
+    control = [row | {"value": row["value"] + (row["seed"] == 1 and row["step"] == LAST)} for row in control]
+    given = evidence(models=OVERLAPS, seed_stages=rows, llc=own + control)
+    found = statistic("llc_change_beyond_control", given, **SPECIAL)
+    each = [-20 + 2 * (seed - 2) - (-30 + 2 * (seed - 2 + (seed == 1))) for seed in SEEDS]
+    assert (found.value, found.high) == (pytest.approx(np.mean(each)), pytest.approx(mean_interval(each)[2]))
+    assert found.detail.startswith("highest: tilted of l2 less bare; raw of l2 less bare -5")
+    with pytest.raises(CannotSay, match="no control: no two conditions that differ in weight decay alone"):
+        alone = evidence(models=OVERLAPS, seed_stages=rows, llc=own)
+        statistic("llc_change_beyond_control", alone, **SPECIAL)
+
+
+def test_of_models_whose_heads_specialise_those_with_a_stage_are_counted():
+    """Of two conditions two models of three and one have the stage; heads of bare do not specialise."""
+    have = {"l2": (1, 2), "large": (1,), "bare": SEEDS}
+    rows = []
+    for name, with_stage in have.items():
+        rows += stages(name, overlap=(10, 30), seeds=with_stage)
+        rows += stages(name, seeds=[seed for seed in SEEDS if seed not in with_stage])
+    given = evidence(models=OVERLAPS + overlaps(large=(0.05, 0.05, 0.05)), seed_stages=rows)
+    found = statistic("models_with_stage", given, stage="head overlap", overlap=10)
+    mean, low, high = mean_interval([100, 50, 0])
+    assert (found.value, found.low, found.high) == (pytest.approx(mean), max(low, 0), min(high, 100))
+    assert (found.n, found.detail) == (3, "of l2, large; no head overlap")
+    none = statistic(
+        "models_with_stage", evidence(models=OVERLAPS, seed_stages=stages("l2")), stage="head overlap", overlap=10
+    )
+    assert (none.value, none.low, none.high) == (0, 0, pytest.approx(unseen(3)))
+    with pytest.raises(CannotSay, match="no model's soft overlap ends below 1 %"):
+        statistic("models_with_stage", given, stage="head overlap", overlap=1)
