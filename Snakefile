@@ -1,8 +1,14 @@
 # heuristic-core: subnetworks of fine-tuned language models. Targets are here, rules under workflow/rules.
+import atexit
 import shutil
+import sys
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
+
+from heuristic_core.jobs.failures import Failures
+
+FAILURES = Failures()
 
 if not workflow.overwrite_configfiles:  # --configfile replaces the default study, it does not extend it
 
@@ -40,9 +46,12 @@ onsuccess:
 onerror:
     for experiment, root in TOLD:
         list(map(logger.warning, experiment.warnings(root)))
+    if told := FAILURES.told():
+        atexit.register(print, told, file=sys.stderr)  # Snakemake has more to say, and a person reads what is last
 
 
 onstart:
+    logger.addHandler(FAILURES)
     for check in STARTING:
         check()
     if workflow.executor_plugin.name == "slurm" and shutil.which("sbatch") is None:

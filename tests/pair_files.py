@@ -89,6 +89,11 @@ def class_label_parquet(path, rows, labels):
     dataset(rows, labels).to_parquet(path)
 
 
+def paws_of_the_paper(folder):
+    """What the user brings for config/paper-qqp-bert.yaml, with a pair of each label, in the folder of a run."""
+    saved(folder / "data/heuristic-core/data/datasets/paws-qqp", [("a", "b", 0), ("c", "d", 1)], QQP)
+
+
 SENTENCES, QUESTIONS = ["sentence1", "sentence2"], ["question1", "question2"]
 # Name -> (writer, file, columns of the sentences, column of the label).
 FORMATS = {

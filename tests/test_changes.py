@@ -5,12 +5,17 @@ import os
 import re
 import subprocess
 import sys
+from functools import reduce
 
 import pytest
 from conftest import CLAIMS, EXPERIMENT
 from reduced import ROOT, clone
 
 from heuristic_core.common.hashing import file_digest
+from heuristic_core.config.reading import _descend
+from heuristic_core.experiments.heuristic_core.config.context import KEYS, Context
+from heuristic_core.experiments.heuristic_core.config.study import Study
+from heuristic_core.experiments.registry import experiments
 from heuristic_core.plan.jobs import Listed
 from heuristic_core.provenance.changes.causes import causes
 from heuristic_core.provenance.changes.code import changed_code
@@ -18,6 +23,7 @@ from heuristic_core.provenance.changes.explain import MOST, NOTHING, explain
 from heuristic_core.provenance.job import Job, compared
 from heuristic_core.provenance.record import FIELDS, digest
 
+KEYS_OF_JOBS = {name: key for experiment in experiments() for name, key in experiment.KEYS.items()}
 COMMAND = 'fork prune \\\n    --prune \'{"rise": 1,\n "hold": 2}\' \\\n    --log results/s/logs/x.log --code abc'
 
 
@@ -41,7 +47,7 @@ def write_record(folder, settings=None, inputs=None, **values):
 def why(folder, monkeypatch, inputs=(), made=(), command=COMMAND):
     monkeypatch.chdir(folder)
     job = listed("prune", inputs, ["results/s/x"], command)
-    return causes(job, {*made}, lambda job, record: [f"{job.script}.py"], file_digest)
+    return causes(job, {*made}, lambda job, record: [f"{job.script}.py"], file_digest, KEYS_OF_JOBS)
 
 
 def test_a_result_that_is_not_there_and_one_without_a_record(tmp_path, monkeypatch):
@@ -97,17 +103,19 @@ def test_nested_settings_are_named_by_their_keys():
     assert list(compared("", {"prune": old}, {"prune": new})) == [f"prune.{line}" for line in found]
 
 
-def test_the_context_is_named_where_no_setting_is(tmp_path, monkeypatch):
-    before = {"context": {"margin": 3}, "settings": {"analysis": {"margin": 3}}}
-    context, whole = """--context '{"margin":2}'""", """--settings '{"analysis":{"margin":2}}'"""
-    rest = "--log results/s/logs/x.log --code abc"
+def test_a_setting_is_named_by_its_key_in_the_configuration_and_once(tmp_path, monkeypatch):
+    before = {"context": {"margin": 3}, "settings": {"analysis": {"margin": 3}}, "sorting": {"model": {"heads": 2}}}
+    given = """--context '{"margin":2}' --settings '{"analysis":{"margin":2}}' --sorting '{"model":{"heads":1}}'"""
+    command = f"fork x {given} --log results/s/logs/x.log --code abc"
     write_record(tmp_path, before)
-    command = f"fork x {context} {whole} {rest}"
-    assert why(tmp_path, monkeypatch, command=command) == ["setting changed: analysis.margin 3 -> 2"]
-    del before["settings"]
-    write_record(tmp_path, before)
-    command = f"fork x {context} {rest}"
-    assert why(tmp_path, monkeypatch, command=command) == ["setting changed: context.margin 3 -> 2"]
+    found = ["setting changed: analysis.margin 3 -> 2", "setting changed: model.heads 2 -> 1"]
+    assert why(tmp_path, monkeypatch, command=command) == found
+
+
+def test_every_field_of_the_context_has_a_key_that_a_user_can_set():
+    assert KEYS.keys() == Context.model_fields.keys() - {"curve_repeat"}  # which no configuration has
+    for key in KEYS.values():
+        assert reduce(_descend, key.split("."), Study) is not None, key
 
 
 def test_a_long_value_is_shown_short():

@@ -10,7 +10,7 @@ from fetching import LABELS, MODEL, NAME, WEIGHTS, waited_for
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.tasks import FilesTask
-from heuristic_core.tasks.rows import local_paths, missing_paths, split_paths
+from heuristic_core.tasks.rows import local_paths, missing_paths, present_paths, split_paths
 
 
 @pytest.fixture
@@ -104,6 +104,7 @@ def test_sentences_need_the_file_that_the_hash_says(tmp_path):
     )
     with pytest.raises(InputError, match=rf"{tmp_path}/a.csv: no such file; `make fetch CONFIG=FILE`"):
         split_paths(task, task.train[0])
+    assert present_paths(task, task.train[0]) == []
     (tmp_path / "a.csv").write_text("y")
     with pytest.raises(InputError, match=rf"its SHA-256 is .*{split['sha256']}.*make fetch"):
         split_paths(task, task.train[0])

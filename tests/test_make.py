@@ -1,6 +1,7 @@
-"""`make` installs when what is to be installed changed, and says what; time stamps say nothing."""
+"""`make` installs when what is to be installed changed, and says what; time stamps say nothing. What else it says."""
 
 import os
+import re
 import shutil
 import subprocess
 
@@ -63,3 +64,28 @@ def test_another_version_is_installed_and_named(make, tmp_path):
 def test_an_installation_that_failed_is_tried_again(make):
     assert len(make(PIP_FAILS="1")[1]) == 1
     assert len(make()[1]) == 2
+
+
+def made(*arguments):
+    outside = {key: value for key, value in os.environ.items() if "MAKE" not in key}
+    command = ["make", "--no-print-directory", "--file", ROOT / "Makefile", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=outside)
+
+
+def test_help_names_every_target_for_people():
+    text = (ROOT / "Makefile").read_text()
+    (phony,) = re.findall(r"^\.PHONY: (.*)$", text, re.MULTILINE)
+    told = dict(re.findall(r"^make (\S+) +(\S.*)$", made("help").stdout, re.MULTILINE))
+    assert set(phony.split()) - told.keys() == {"configured", "install"} and told.keys() <= set(phony.split())
+    assert made().stdout == made("help").stdout
+
+
+def test_every_target_of_a_study_takes_its_configuration_and_names_one_that_is_not_there():
+    text = (ROOT / "Makefile").read_text()
+    takers = re.findall(r"^([a-z]+): configured ready$", text, re.MULTILINE)
+    assert {"figures", "report", "export", "fetch", "plan", "targets", "audit", "changes", "reproduce"} <= set(takers)
+    for name in takers:
+        recipe = re.search(rf"^{name}:.*\n((?:\t.*\n)+)", text, re.MULTILINE)[1]
+        assert "--configfile $(CONFIG)" in recipe, name
+    done = made("plan", "CONFIG=config.yaml nothere.yaml")
+    assert done.returncode and done.stderr.startswith("nothere.yaml: no such file; give CONFIG the path of a study's")

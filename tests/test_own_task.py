@@ -129,7 +129,7 @@ def test_a_file_that_is_gone_is_named_before_anything_made_from_it_is_removed(fo
     (files / "dev.csv").rename(files.parent / "dev.csv")
     done = snakemake(folder, *dry, config=studied, check=False)
     assert done.returncode
-    assert "task.evaluation.dev.file: reviews/dev.csv is not there. Put it there: " in done.stdout + done.stderr
+    assert "task.evaluation.dev: reviews/dev.csv: no such file; task.folder = 'reviews'" in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     (files.parent / "dev.csv").rename(files / "dev.csv")
     assert planned(folder, studied) == {}
@@ -171,6 +171,25 @@ def test_faults_say_what_the_page_says(folder, monkeypatch, keys, value):
     with pytest.raises((ConfigError, DataError)) as caught:
         read_task(parse_study(values, "reviews.yaml").task)
     assert str(caught.value) in block("text")
+
+
+@pytest.mark.parametrize("fault", ["no such file", "no such column", "another label", "no merge"])
+def test_a_dry_run_says_it_before_anything_runs(folder, tmp_path, fault):
+    shutil.copytree(folder / "reviews", tmp_path / "reviews")
+    keys, value = FAULTS[fault]
+    values = faulty(yaml.safe_load(block("yaml")), *keys, value=value)
+    values["model"] = {"name": "tiny", "source": "pretrained", "folder": "models"}
+    (tmp_path / "models" / "one").mkdir(parents=True)
+    (tmp_path / "models" / "one" / "config.json").write_text("{}")
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(values))
+    done = snakemake(tmp_path, "--dry-run", config=tmp_path / "mine.yaml", check=False)
+    told = (done.stdout + done.stderr).split("study reviews cannot be run:\n")[1].splitlines()
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert told[0] == "  model.folder = 'models': there is no config.json in it; 'models/one' has one: give that folder"
+    said = [re.sub(r"^  (task\.\w+\.\w+: )?", "", line) for line in told[1:] if line.startswith("  task")]
+    assert len(said) == (3 if fault == "another label" else 1)  # of the same file in each set, and of merge
+    assert any(line in block("text") or f"task.evaluation.tricky: {line}" in block("text") for line in said)
+    assert not (tmp_path / "results").exists()
 
 
 def test_a_ragged_line_says_what_the_page_says(folder, monkeypatch, tmp_path):

@@ -10,9 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from conftest import ROOT
+from pair_files import paws_of_the_paper
 from reduced import REDUCED, planned, snakemake
 
 from heuristic_core.config.reading import ConfigError, read_layers, read_values
+from heuristic_core.config.tasks import FilesTask
 from heuristic_core.experiments.heuristic_core.config import load_study, parse_study
 from heuristic_core.experiments.heuristic_core.config.cells import cells, repeats
 from heuristic_core.experiments.studies import parse_studies
@@ -135,8 +137,8 @@ def test_each_label_of_paws_is_a_subset_of_its_own(tmp_path):
         if name.startswith("paws")
     }
     values |= {"folder": str(tmp_path), "train": [local], "evaluation": paws}
-    task = parse_study(read_values(file("qqp-bert")) | {"task": values}).task
-    found = {(row["subset"], row["group"], row["sentence1"]) for row in read_task(task).evaluation}
+    read = read_task(FilesTask.model_validate(values))
+    found = {(row["subset"], row["group"], row["sentence1"]) for row in read.evaluation}
     assert found == {
         ("paws_adversarial", "ood", "a"),
         ("paws_duplicates", "ood-entailment", "c"),
@@ -144,7 +146,7 @@ def test_each_label_of_paws_is_a_subset_of_its_own(tmp_path):
     }
 
 
-# ---- dry runs, by the real command, where there are neither data nor models
+# ---- dry runs, by the real command, before anything is downloaded
 
 
 def expected(name, jobs):
@@ -159,6 +161,7 @@ def expected(name, jobs):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_dry_run_has_a_job_for_every_run_of_the_grid(name, tmp_path):
+    paws_of_the_paper(tmp_path)
     found, counts = expected(name, planned(tmp_path, file(name)))
     assert found == counts
 
@@ -166,12 +169,14 @@ def test_a_dry_run_has_a_job_for_every_run_of_the_grid(name, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_dry_run_of_a_study_as_published(name, tmp_path):
+    paws_of_the_paper(tmp_path)
     found, counts = expected(name, planned(tmp_path, layers(name)))
     assert found == counts
 
 
 @pytest.mark.slow
 def test_one_dry_run_of_all_four_studies(tmp_path):
+    paws_of_the_paper(tmp_path)
     jobs = Counter(planned(tmp_path, CONFIG / "paper.yaml"))
     prefixes = {f"paper_{name.replace('-', '_')}_": name for name in STUDIES}
     for prefix, name in prefixes.items():

@@ -34,6 +34,7 @@ def test_a_new_sparsity_runs_its_jobs_and_what_is_drawn_from_them(finished, chan
 
 def test_a_new_pruning_seed_runs_its_jobs_and_what_is_drawn_from_them(finished, changed):
     jobs = planned(finished, changed(grid__seeds=[42, 43, 44, 45]))
+    assert "figure10" not in jobs and "figure04" in jobs  # the full model, and its subnetworks
     assert jobs["prune"] == jobs["evaluate"] == 2 * 2  # fine-tuning seeds x mid and high
     assert jobs["gather"] == 2  # the last checkpoint of each
     assert jobs["core"] == jobs["ablate"] == 2

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from conftest import ROOT
+from pair_files import paws_of_the_paper
 from planning import PAPER
 from reduced import REDUCED, STUDY, counted, snakemake
 from slurm_dry_runs import PROFILE, dry, own_profile
@@ -90,6 +91,7 @@ def test_a_users_own_profile_and_its_place_for_gpus_override(tmp_path, changed):
 
 @pytest.mark.slow
 def test_every_job_of_the_paper_asks_for_sane_memory_and_time_and_for_more_the_second_time(tmp_path):
+    paws_of_the_paper(tmp_path)
     first = dry(tmp_path, "all_figures", config=ROOT / "config" / "paper.yaml")
     again = dry(tmp_path, "--attempt", "2", config=ROOT / "config" / "paper-qqp-bert.yaml")
     assert len(first) > 150 and len(again) > 50

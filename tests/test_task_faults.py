@@ -101,3 +101,16 @@ def test_an_evaluation_set_without_labels_is_named(task):
     raises(
         task(evaluation={"dev": (pairs(-1, None), {"group": "id"})}), "task.evaluation.dev", "dev.parquet", "none of 2"
     )
+
+
+def test_a_label_that_no_row_has_is_named_beside_those_there_are(task):
+    only = {"group": "id", "only_label": "contradiction"}
+    expected = ["task.evaluation.dev.only_label = 'contradiction': none of 3 rows", "['entailment', 'neutral']"]
+    raises(task(evaluation={"dev": (pairs(0, 1, 0), only)}), *expected)
+    raises(task(evaluation={"dev": (pairs(-1, None), only)}), "none of 2 rows of dev.parquet has a label and two")
+
+
+def test_labels_of_another_task_are_refused_with_the_settings_that_make_them_fit(task):
+    raises(
+        task(evaluation={"rte": (pairs("not_entailment"), {"group": "id"})}), "'not_entailment'", "`labels`", "`merge`"
+    )

@@ -26,7 +26,9 @@ def main(arguments=None):
     parser.add_argument("--configfile", nargs="+", required=True, metavar="FILE", help="as Snakemake's own")
     args = parser.read(arguments)
     jobs = dry_run(CHECKOUT / "Snakefile", args.configfile)
-    print(explain(jobs, partial(causes, code=partial(changed_code, CHECKOUT, drawing=drawing), sha=cache(file_digest))))
+    keys = {name: key for experiment in experiments() for name, key in getattr(experiment, "KEYS", {}).items()}
+    code = partial(changed_code, CHECKOUT, drawing=drawing)
+    print(explain(jobs, partial(causes, code=code, sha=cache(file_digest), keys=keys)))
 
 
 if __name__ == "__main__":

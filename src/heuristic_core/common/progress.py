@@ -3,6 +3,7 @@
 import atexit
 import logging
 import os
+import re
 import sys
 import time
 import traceback
@@ -16,6 +17,16 @@ from heuristic_core.common.faults import remedy
 PACKAGE = logging.getLogger("heuristic_core")  # parent of the loggers of all modules and scripts
 LOGGER = logging.getLogger(__name__)
 SECONDS_BETWEEN_LINES = 5.0
+TIME = r"^\d\d:\d\d:\d\d "  # before what a line of a log says
+WARNED = re.compile(rf"{TIME}warning: (.*)$", re.MULTILINE)
+
+
+class Lines(logging.Formatter):
+    """When, and what; a warning is marked as one."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        mark = "warning: " if record.levelno == logging.WARNING else ""
+        return f"{self.formatTime(record, '%H:%M:%S')} {mark}{record.message}"
 
 
 def start_log(path: str | Path | None) -> None:
@@ -28,13 +39,9 @@ def start_log(path: str | Path | None) -> None:
         handlers.append(logging.FileHandler(path, mode="w"))
     if not path or sys.stderr.isatty():
         handlers.append(logging.StreamHandler())
-    logging.basicConfig(
-        level=logging.WARNING,
-        format="%(asctime)s %(message)s",
-        datefmt="%H:%M:%S",
-        handlers=handlers,
-        force=True,
-    )
+    for handler in handlers:
+        handler.setFormatter(Lines())
+    logging.basicConfig(level=logging.WARNING, handlers=handlers, force=True)
     PACKAGE.setLevel(logging.INFO)
     if not path:  # a person waits for what the command says, not for when it began
         return
@@ -43,6 +50,14 @@ def start_log(path: str | Path | None) -> None:
     atexit.register(
         lambda: LOGGER.info("ended after %.1f s, %.1f s of CPU", time.monotonic() - started, time.process_time())
     )
+
+
+def warned(log: str | Path) -> list[str]:
+    """The warnings in a job's log, each once; none where there is no log."""
+    try:
+        return list(dict.fromkeys(WARNED.findall(Path(log).read_text(errors="replace"))))
+    except OSError:
+        return []
 
 
 def log_failure(kind: type[BaseException], error: BaseException, trace) -> None:

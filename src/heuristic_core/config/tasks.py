@@ -155,6 +155,13 @@ class EvaluationSplit(Split):
             raise ValueError("give exactly one of `group` and `group_by_label`")
         return self
 
+    @property
+    def groups(self) -> set[str]:
+        """The groups that its pairs can have."""
+        if self.group:
+            return {self.group}
+        return {group for label, group in self.group_by_label.items() if self.only_label in (None, label)}
+
 
 class FilesTask(Block):
     """A task whose splits are files, local ones or of the Hugging Face hub."""

@@ -34,9 +34,10 @@ class Experiment(Protocol):
     --config that name what to do beside the study, and are no part of it. COMPARISON: how its studies are compared; of
     an experiment whose rules include `compare.smk`.
 
-    A module may have `sweep`, too: a figure over several studies, see :func:`.studies.sweep_of`. Its rule is in
-    `sweep.smk` of the experiment's rules. And `opened`: what :func:`.opening.open_study` makes of the `Results` of a
-    study that has more than settings and tables.
+    A module may have more. `KEYS`: settings that jobs have by another name than the configuration -> the key there; ""
+    where the rest of the name is the key. `sweep`: a figure over several studies, see :func:`.studies.sweep_of`; its
+    rule is in `sweep.smk` of the experiment's rules. `opened`: what :func:`.opening.open_study` makes of the `Results`
+    of a study that has more than settings and tables.
     """
 
     CLAIMS: Path

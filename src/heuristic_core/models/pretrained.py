@@ -1,7 +1,6 @@
 """The Hugging Face model that fine-tuning starts from: pretrained, or new with a stated initialisation."""
 
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from heuristic_core.common.seeds import torch_generator
 from heuristic_core.config.models import Initialisation, NewModel, PretrainedModel
 from heuristic_core.models.device import usable_device
 from heuristic_core.models.families import family_of
-from heuristic_core.models.folder import folder_of
+from heuristic_core.models.folder import check_labels, folder_of
 from heuristic_core.models.hugging_face import load_classifier, load_config, load_tokenizer
 
 
@@ -70,31 +69,6 @@ def starting_model(
     options |= _rates(config.model_type, dropout)
     torch.manual_seed(ft_seed)  # draws the classifier
     return load_classifier(folder, **options)
-
-
-def check_labels(folder: str | Path, labels: Sequence[str]) -> None:
-    """Raise InputError where a checkpoint's trained classifier has other classes than `labels`, in this order.
-
-    Loading renames the classes of a classifier; in another order it would call one by the name of another.
-    """
-    path = Path(folder) / "config.json"
-    config = json.loads(path.read_text())
-    named = config.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}  # transformers' default, often not written
-    classes = [named[index] for index in sorted(named, key=int)]
-    unnamed = all(re.fullmatch(r"LABEL_\d+", name) for name in classes)
-    trained = any(name.endswith("ForSequenceClassification") for name in config.get("architectures") or [])
-    if classes == list(labels) or (unnamed and not trained):
-        return
-    if unnamed:
-        raise InputError(
-            f"{path}: this checkpoint's classifier was trained on {len(classes)} classes without names; write "
-            f"these into id2label (task.labels = {list(labels)}), or start from a checkpoint without a classifier"
-        )
-    raise InputError(
-        f"{path}: id2label says that this checkpoint's classifier was trained on {classes}, in this order, but "
-        f"task.labels = {list(labels)}; write task.labels as the checkpoint has them (where a file's own labels have "
-        "another order, its `labels` says so), or start from a checkpoint without a classifier"
-    )
 
 
 def _rates(model_type: str, dropout: float | None) -> dict[str, float]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from heuristic_core.common.errors import InputError
+from heuristic_core.config.reading import read_layers
 
 
 class Listed(NamedTuple):
@@ -39,8 +40,9 @@ def jobs(snakefile: Path, configfiles: Sequence[str], everything: bool) -> Count
 def dry_run(snakefile: Path, configfiles: Sequence[str], *options: str) -> list[Listed]:
     """The jobs that make something in Snakemake's dry run, as the plugin `snakemake_logger_plugin_jobs` tells of them.
 
-    Raises InputError with Snakemake's own words where it refuses.
+    Raises InputError with Snakemake's own words where it refuses, and ConfigError where a file cannot be read.
     """
+    read_layers(configfiles)  # of a missing one Snakemake shows a traceback
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile), "--configfile", *configfiles]
     command += ["--dry-run", "--cores", "1", "--nolock", "--logger", "jobs", *options]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -91,8 +91,19 @@ def begin(record: Record) -> None:
 
 
 def recorded(main: Callable, *arguments) -> None:
-    """Run a script's main; once it has succeeded, write the record that it began."""
-    main(*arguments)
+    """Run a script's main; once it has succeeded, write the record that it began.
+
+    A command without a record ends in peace when nobody reads on, as `head` does not.
+    """
+    try:
+        try:
+            main(*arguments)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        if _OF_THIS_PROCESS:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what Python still has to write
     for record in _OF_THIS_PROCESS:
         record.write()
 

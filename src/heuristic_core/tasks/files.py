@@ -1,7 +1,7 @@
 """A task whose pairs are in files: its training pairs, and the subsets that its evaluation pairs form."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -21,11 +21,7 @@ def read_task(task: FilesTask) -> Sentences:
     for position, (name, spec) in enumerate(task.evaluation.items()):
         rng = np.random.default_rng([task.seed, 1, position])
         for rule, origin, rows in _evaluation_subsets(task, name, spec):
-            if rule.name in origins:
-                raise DataError(
-                    f"task.evaluation.{name}: its subset {rule.name!r} has the name of the training pairs or of a "
-                    "subset above; give every subset a name of its own"
-                )
+            check_name(name, rule.name, origins)
             evaluation += _sample(rows, spec.pairs, rng)
             rules.append(rule)
             origins[rule.name] = origin
@@ -49,9 +45,7 @@ def read_task(task: FilesTask) -> Sentences:
 def _training_rows(task: FilesTask) -> tuple[list[dict], Origin]:
     kept, counts = [], []
     for spec in task.train:
-        names = spec.labels or task.labels
-        if unknown := set(names) - set(task.labels):
-            raise DataError(f"{spec.file}: labels {sorted(unknown)} are not among task.labels = {task.labels}")
+        names = training_labels(task, spec)
         to_class = [task.labels.index(name) for name in names]
         rows, torn = read_rows(task, spec, names)
         kept += [
@@ -60,6 +54,14 @@ def _training_rows(task: FilesTask) -> tuple[list[dict], Origin]:
         counts.append(_origin(spec, rows, torn))
     source = ", ".join(dict.fromkeys(count.source for count in counts))
     return kept, Origin(source, *(sum(numbers) for numbers in list(zip(*counts, strict=True))[1:]))
+
+
+def training_labels(task: FilesTask, spec: Split) -> list[str]:
+    """The names behind 0, 1, ... of a training file. Raises DataError where one is no class of the task."""
+    names = spec.labels or task.labels
+    if unknown := set(names) - set(task.labels):
+        raise DataError(f"{spec.file}: labels {sorted(unknown)} are not among task.labels = {task.labels}")
+    return names
 
 
 def _without(train: list[dict], evaluation: list[dict]) -> list[dict]:
@@ -89,39 +91,83 @@ def _evaluation_subsets(
     task: FilesTask, name: str, spec: EvaluationSplit
 ) -> Iterator[tuple[SubsetRule, Origin, list[dict]]]:
     """Each subset of one split with its rows, in the order of their names."""
+    labels, merge = evaluation_labels(task, name, spec)
+    rows, torn = read_rows(task, spec, labels)
+    read = wanted(rows, spec, labels)
+    _check_labels(name, spec, labels, rows, read)
+    for subset, group, family, of_subset in by_subset(name, spec, labels, read):
+        kept = [_row(subset, group, family, row.template, *row.sentences, row.label) for row in of_subset if row.used]
+        yield SubsetRule(subset, group, family, merge), _origin(spec, of_subset, torn), kept
+
+
+def evaluation_labels(task: FilesTask, name: str, spec: EvaluationSplit) -> tuple[list[str], tuple[int, ...]]:
+    """The names behind 0, 1, ... of an evaluation file, and for each class of the task the label it counts as.
+
+    Raises DataError where `merge` or `only_label` do not fit them.
+    """
     labels = spec.labels or task.labels
     merge = _merge(task, name, spec, labels)
     if spec.only_label not in (None, *labels):
         raise DataError(
             f"task.evaluation.{name}.only_label = {spec.only_label!r} is not one of the labels {list(labels)}"
         )
-    wanted = [spec.only_label] if spec.only_label else labels
-    rows, torn = read_rows(task, spec, labels)
-    read = [row for row in rows if row.label is None or labels[row.label] in wanted]
-    used = [row for row in read if row.used]
-    if not used:
-        raise DataError(
-            f"task.evaluation.{name}: none of {len(read)} rows of {spec.file} has a label and two sentences"
-        )
-    found = {labels[row.label] for row in used}
-    for label in (label for label in wanted if label not in found):
-        LOGGER.warning("task.evaluation.%s: no pair of %s has the label %r", name, spec.file, label)
-    by_subset: dict[str, list[Row]] = {}
-    for row in read:
-        by_subset.setdefault(row.subset or "" if spec.split_by else name, []).append(row)
-    for value, rows in sorted(by_subset.items()):
-        subset = value.replace("/", "-")
-        groups = {(_group(name, spec, labels[row.label]), row.family) for row in rows if row.used}
+    return labels, merge
+
+
+def wanted(rows: Sequence[Row], spec: EvaluationSplit, labels: Sequence[str]) -> list[Row]:
+    """The rows that an evaluation set is made of: without a label, or with one that it asks for."""
+    return [row for row in rows if spec.only_label is None or row.label is None or labels[row.label] == spec.only_label]
+
+
+def by_subset(
+    name: str, spec: EvaluationSplit, labels: Sequence[str], rows: Sequence[Row]
+) -> Iterator[tuple[str, str, str | None, list[Row]]]:
+    """(name, group, family, rows) of each subset of `rows`; none where no row has a label.
+
+    Raises DataError where a subset has pairs of several groups or families.
+    """
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.subset or "" if spec.split_by else name, []).append(row)
+    for value, of_value in sorted(found.items()):
+        groups = {(_group(name, spec, labels[row.label]), row.family) for row in of_value if row.used}
         if len(groups) > 1:
             which = f"{spec.split_by!r} = {value!r}" if spec.split_by else "the file"
             raise DataError(
                 f"task.evaluation.{name}: {spec.file}: {which} has pairs of several groups or families; name a column "
                 "`split_by` whose values keep them apart, or choose one label by `only_label`"
             )
-        for group, family in groups:  # none where no row has a label
-            rule = SubsetRule(subset, group, family, merge)
-            kept = [_row(subset, group, family, row.template, *row.sentences, row.label) for row in rows if row.used]
-            yield rule, _origin(spec, rows, torn), kept
+        for group, family in groups:
+            yield value.replace("/", "-"), group, family, of_value
+
+
+def check_name(name: str, subset: str, others: Collection[str]) -> None:
+    """Raise DataError where a subset of the set `name` is called as one of `others` is."""
+    if subset in others:
+        raise DataError(
+            f"task.evaluation.{name}: its subset {subset!r} has the name of the training pairs or of a subset above; "
+            "give every subset a name of its own"
+        )
+
+
+def _check_labels(
+    name: str, spec: EvaluationSplit, labels: Sequence[str], rows: Sequence[Row], read: Sequence[Row]
+) -> None:
+    """Raise DataError where no row of `read`, those asked for among `rows`, can be used; warn of labels without one."""
+    there = {labels[row.label] for row in rows if row.label is not None}
+    if there and spec.only_label not in (None, *there):
+        raise DataError(
+            f"task.evaluation.{name}.only_label = {spec.only_label!r}: none of {len(rows)} rows of {spec.file} has "
+            f"this label; their labels are {[label for label in labels if label in there]}"
+        )
+    found = {labels[row.label] for row in read if row.used}
+    if not found:
+        raise DataError(
+            f"task.evaluation.{name}: none of {len(read)} rows of {spec.file} has a label and two sentences"
+        )
+    for label in [spec.only_label] if spec.only_label else labels:
+        if label not in found:
+            LOGGER.warning("task.evaluation.%s: no pair of %s has the label %r", name, spec.file, label)
 
 
 def _group(name: str, spec: EvaluationSplit, label: str) -> str:

@@ -18,6 +18,7 @@ import json
 import logging
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,14 +49,17 @@ class Columns(NamedTuple):
     torn: int = 0
 
 
-def read_columns(path: Path, format: Format | None, needed: Sequence[str], optional: Sequence[str] = ()) -> Columns:
+def read_columns(
+    path: Path, format: Format | None, needed: Sequence[str], optional: Sequence[str] = (), most: int | None = None
+) -> Columns:
     """The columns `needed` of a file, and those of `optional` that it has. format: default: what the ending says.
 
+    most: about how many rows to read, the first; default: all.
     Raises DataError where the file cannot be read, or lacks a column.
     """
     format = format or _format(path)
     try:
-        found = READERS[format](path, list(dict.fromkeys(needed)), optional)
+        found = READERS[format](path, list(dict.fromkeys(needed)), optional, most)
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from None
     except InputError:
@@ -82,21 +86,29 @@ def _chosen(path: Path, names: Iterable[str], needed: Sequence[str], optional: S
     return [*needed, *(column for column in optional if column in names and column not in needed)]
 
 
-# ---- one reader per format: (path, needed, optional) -> Columns
+# ---- one reader per format: (path, needed, optional, most) -> Columns
 
 
-def _parquet(path, needed, optional) -> Columns:
+def _parquet(path, needed, optional, most) -> Columns:
     import pyarrow.parquet as pq
 
     schema = pq.read_schema(path)
     chosen = _chosen(path, schema.names, needed, optional)
-    table = pq.read_table(path, columns=chosen)
+    table = pq.read_table(path, columns=chosen) if most is None else _head(pq.ParquetFile(path), chosen, most)
     features = json.loads((schema.metadata or {}).get(b"huggingface", b"{}")).get("info", {}).get("features", {})
     classes = {c: features[c]["names"] for c in chosen if features.get(c, {}).get("_type") == "ClassLabel"}
     return Columns({column: table[column].to_pylist() for column in chosen}, classes)
 
 
-def _saved(path, needed, optional) -> Columns:
+def _head(file, columns, most):
+    """The first rows of a Parquet file, at most `most`."""
+    import pyarrow as pa
+
+    batches = list(islice(file.iter_batches(most, columns=columns), 1))
+    return pa.Table.from_batches(batches) if batches else file.read(columns=columns)
+
+
+def _saved(path, needed, optional, most) -> Columns:
     from datasets import ClassLabel, DatasetDict, load_from_disk
 
     data = load_from_disk(str(path))
@@ -104,10 +116,10 @@ def _saved(path, needed, optional) -> Columns:
         raise DataError(f"{path} holds several splits; name one: {', '.join(f'{path.name}/{split}' for split in data)}")
     chosen = _chosen(path, data.column_names, needed, optional)
     classes = {c: data.features[c].names for c in chosen if isinstance(data.features[c], ClassLabel)}
-    return Columns(data.select_columns(chosen).to_dict(), classes)
+    return Columns(data.select_columns(chosen)[:most], classes)
 
 
-def _jsonl(path, needed, optional) -> Columns:
+def _jsonl(path, needed, optional, most) -> Columns:
     wanted, rows, names = list(dict.fromkeys([*needed, *optional])), [], {}
     with _text(path) as file:
         for line, text in enumerate(file, 1):
@@ -123,29 +135,31 @@ def _jsonl(path, needed, optional) -> Columns:
                 json.dumps(row, ensure_ascii=False).encode()
             names |= dict.fromkeys(row)
             rows.append([row.get(column) for column in wanted])
+            if most is not None and len(rows) >= most and names.keys() >= set(needed):
+                break  # not before every column was seen: a row need not have them all
     chosen = _chosen(path, names, needed, optional)
     return Columns({column: [row[wanted.index(column)] for row in rows] for column in chosen}, {})
 
 
-def _csv(path, needed, optional) -> Columns:
+def _csv(path, needed, optional, most) -> Columns:
     with _text(path, newline="") as file:
         reader = csv.reader(file, strict=True)
         records = ((reader.line_num, fields) for fields in reader if fields)
-        header, rows = _records(path, records)
+        header, rows = _records(path, records, most)
     for line, fields in rows:
         if len(fields) != len(header):
             raise DataError(f"{_ragged(path, line, fields, header)}; put fields that hold commas in double quotes")
     return _fields(path, header, rows, needed, optional)
 
 
-def _tsv(path, needed, optional) -> Columns:
+def _tsv(path, needed, optional, most) -> Columns:
     with _text(path, newline="\n") as file:
         records = ((line, text.rstrip("\r\n").split("\t")) for line, text in enumerate(file, 1) if text.strip("\r\n"))
-        header, rows = _records(path, records)
+        header, rows = _records(path, records, most)
     torn = [(line, fields) for line, fields in rows if len(fields) != len(header)]
-    if len(torn) > TORN_SHARE * len(rows):
+    if len(torn) > TORN_SHARE * len(rows) and (most is None or len(rows) < most):  # of all rows
         raise DataError(f"{_ragged(path, *torn[0], header)}; {len(torn)} of {len(rows)} rows are such")
-    if torn:
+    if torn and most is None:
         LOGGER.warning("%s: dropped %d torn lines, the first is %d", path, len(torn), torn[0][0])
     whole = [row for row in rows if len(row[1]) == len(header)]
     return _fields(path, header, whole, needed, optional)._replace(torn=len(torn))
@@ -163,9 +177,11 @@ def _text(path: Path, newline: str | None = None):
     return opened(path, "rt", encoding="utf-8-sig", newline=newline)
 
 
-def _records(path: Path, records: Iterable[tuple[int, list[str]]]) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """The header, and (line, fields) of the rows below it."""
-    rows = list(records)
+def _records(
+    path: Path, records: Iterable[tuple[int, list[str]]], most: int | None
+) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The header, and (line, fields) of the rows below it, of `most` of them."""
+    rows = list(islice(records, None if most is None else most + 1))
     if not rows:
         raise DataError(f"{path}: empty; its first line must name the columns")
     return rows[0][1], rows[1:]

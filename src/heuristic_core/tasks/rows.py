@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.config.tasks import FilesTask, GeneratedTask, Split
 from heuristic_core.tasks.readers import Columns, DataError, read_columns
@@ -54,6 +55,16 @@ def local_paths(task: GeneratedTask | FilesTask) -> list[str]:
     return sorted({file.as_posix() for file in files})
 
 
+def present_paths(task: FilesTask, split: Split) -> list[Path]:
+    """The same before anything is downloaded: of files that `fetch` brings, those that are there, unchecked."""
+    if not (split.hub or split.url):
+        return split_paths(task, split)
+    try:
+        return _local(task, split) if split.url else split_paths(task, split)
+    except InputError:
+        return []
+
+
 def missing_paths(task: GeneratedTask | FilesTask) -> dict[str, str]:
     """Local files that are not there and that nobody downloads: the key of the configuration -> path."""
     missing = {key: split for key, split in _own(task).items() if not _local(task, split)}
@@ -83,15 +94,18 @@ def _local(task: FilesTask, split: Split) -> list[Path]:
     return [Path(task.folder) / name for name in sorted(glob.glob(pattern, root_dir=task.folder))]
 
 
-def read_rows(task: FilesTask, spec: Split, labels: Sequence[str]) -> tuple[list[Row], int]:
-    """All rows of a split, in the order of its files, and how many torn lines these have beside them."""
+def read_rows(task: FilesTask, spec: Split, labels: Sequence[str], most: int | None = None) -> tuple[list[Row], int]:
+    """All rows of a split, in the order of its files, and how many torn lines these have beside them.
+
+    most: of each file about this number of rows, the first, and no file that is still to be downloaded.
+    """
     split_by, family_by = getattr(spec, "split_by", None), getattr(spec, "family_by", None)
     needed = [column for column in (*spec.sentences, spec.label, split_by, family_by) if column]
     rows: list[Row] = []
     torn = 0
     label_kinds: dict[bool, tuple[Path, object]] = {}  # given by name? -> where first, and how
-    for path in split_paths(task, spec):
-        found = read_columns(path, spec.format, needed, ["template"])
+    for path in split_paths(task, spec) if most is None else present_paths(task, spec):
+        found = read_columns(path, spec.format, needed, ["template"], most)
         _check_label_names(path, spec.label, found, labels)
         codes = _codes(path, spec.label, found.values[spec.label], labels, label_kinds)
         texts = [_sentences(path, column, found.values[column], codes) for column in spec.sentences]
@@ -131,7 +145,8 @@ def _codes(
         if code is not None and not 0 <= code < len(labels):
             raise DataError(
                 f"{path}: row {row + 1}: {column} = {values[row]!r} is not one of {list(labels)}, nor their numbers "
-                f"0 to {len(labels) - 1}"
+                f"0 to {len(labels) - 1}; a file with other labels than the task names them in its entry's `labels`, "
+                "and an evaluation set says by `merge` as which of them each class of the task counts"
             )
         if code is not None:
             kinds.setdefault(text in labels, (path, values[row]))

@@ -1,3 +1,6 @@
+import re
+import sys
+
 if not TO_FETCH:
     NOTHING = "This study takes nothing from the Hugging Face hub or an address: there is nothing to fetch."
     ABSENT["fetch"] = L.log("fetch"), 0, NOTHING
@@ -16,14 +19,16 @@ if TO_FETCH:
 
 
 SENTENCES = f"{L.data}/sentences/train.parquet"
-# A file that is gone since it was read here stops the workflow here: the job would remove what was read before it fails,
-# and everything would be made again once the file is back.
-if os.path.exists(SENTENCES) and os.path.exists(BEGAN):
-    for key, path in missing_paths(STUDY.task).items():
-        raise WorkflowError(
-            f"{key}: {path} is not there. Put it there: without it the pairs in {os.path.dirname(SENTENCES)} would be "
-            "removed and not made again"
-        )
+# A file that is gone since it was read stops the workflow here, too: the job would remove what was read before it fails, and
+# everything would be made again once the file is back. Results that were copied here come without such files; and `fetch`
+# can go before files that the user brings. Snakemake knows its targets only later: the command line tells.
+FETCHES = any(re.fullmatch(r"(\w+_)?fetch", word) for word in sys.argv)
+COPIED = os.path.exists(SENTENCES) and not os.path.exists(BEGAN)
+if workflow.is_main_process and not (FETCHES or COPIED or config.keys() & {*EXPERIMENT.COMMANDS}):
+    try:
+        check_sources(STUDY, ORIGIN)
+    except ConfigError as error:
+        raise WorkflowError(str(error)) from None
 
 
 rule sentences:

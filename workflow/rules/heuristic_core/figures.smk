@@ -29,14 +29,14 @@ for one in DRAWN:
                     name=name,
                     folder=lambda w, output: os.path.dirname(os.path.dirname(output.files[0])),
                     figures=block(one.figures, {name}),
-                    # Another margin redraws what shows sizes at that margin alone.
-                    context=context_of(
+                    # Another margin redraws what shows sizes at that margin alone, and another pruning seed no full model.
+                    context=block(
                         one.context,
-                        "curve_seeds",
-                        "curve_repeat",
-                        "subsets",
-                        "counterpart",
-                        *(["margin"] if "effective_size" in TARGETS[name].tables else []),
+                        {
+                            *("mid", "high", "last", "subsets", "counterpart"),
+                            *(["seeds", "curve_seeds", "curve_repeat"] if of_subnetworks(name) else []),
+                            *(["margin"] if "effective_size" in TARGETS[name].tables else []),
+                        },
                     ),
                 ),
             shell:

@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+from heuristic_core.common.progress import warned
 from heuristic_core.experiments.heuristic_core import figures
 from heuristic_core.experiments.heuristic_core.archive.members import members
 from heuristic_core.experiments.heuristic_core.archive.subject import subject_of as subject
+from heuristic_core.experiments.heuristic_core.config import context
 from heuristic_core.experiments.heuristic_core.config.study import Study, parse_study
 from heuristic_core.experiments.heuristic_core.config.sweep import sweep_of as sweep
 from heuristic_core.experiments.heuristic_core.figures.targets import module
@@ -22,6 +24,7 @@ __all__ = [
     "CLAIMS",
     "COMMANDS",
     "COMPARISON",
+    "KEYS",
     "drawing",
     "members",
     "opened",
@@ -33,6 +36,7 @@ __all__ = [
 ]
 COMMANDS = ("published", "published_groups", "compare", "crate")
 COMPARISON = Comparison("compare", USAGE, parse_sides)
+KEYS = {f"context.{field}": key for field, key in context.KEYS.items()}
 CLAIMS = Path(__file__).with_name("claims.yaml")
 
 
@@ -56,10 +60,11 @@ def drawing(script: str, settings: Mapping) -> list[Path]:
 
 
 def warnings(root: str) -> list[str]:
-    """What of pruning did not go well."""
+    """What the data lack, as classes without a training pair, and what of pruning did not go well."""
     from heuristic_core.experiments.heuristic_core.report.page import warnings_of
 
-    return warnings_of([root])
+    log = Path(root) / "logs" / "sentences.log"
+    return [f"{log.parts[-3]}: {said}. See {log}" for said in warned(log)] + warnings_of([root])
 
 
 def opened(results: Results) -> OpenedStudy:

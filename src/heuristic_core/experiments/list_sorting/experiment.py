@@ -13,9 +13,10 @@ from heuristic_core.experiments.list_sorting.study import SortingStudy
 from heuristic_core.experiments.list_sorting.study import parse_sorting as parse
 from heuristic_core.report.sides import Comparison
 
-__all__ = ["CLAIMS", "COMMANDS", "COMPARISON", "drawing", "members", "parse", "plan", "subject", "warnings"]
+__all__ = ["CLAIMS", "COMMANDS", "COMPARISON", "KEYS", "drawing", "members", "parse", "plan", "subject", "warnings"]
 COMMANDS = ("compare",)
 COMPARISON = Comparison("sorting_compare", USAGE, parse_sides)
+KEYS = {"sorting": ""}  # the blocks of a condition
 CLAIMS = Path(__file__).with_name("claims.yaml")
 
 

@@ -1,7 +1,7 @@
 """Why the jobs of a dry run would run: what they would do against the records of the results that are there."""
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.plan.jobs import Listed
@@ -12,10 +12,13 @@ Code = Callable[[Job, dict], list[str]]  # what of a job's code changed since it
 Digest = Callable[[str], str]  # SHA-256 of a file
 
 
-def causes(listed: Listed, made: Collection[str], code: Code, sha: Digest) -> list[str]:
+def causes(
+    listed: Listed, made: Collection[str], code: Code, sha: Digest, keys: Mapping[str, str] | None = None
+) -> list[str]:
     """Why a job would run of its own, a line for each cause; none where it follows from other jobs.
 
     made: the results of all jobs that would run. A job that reads one of these is asked for no further causes.
+    keys: of settings that jobs have by another name than the configuration has -> its key there.
     Where no record tells, the cause is what Snakemake says.
     """
     if not all(map(os.path.exists, listed.outputs)):
@@ -32,16 +35,22 @@ def causes(listed: Listed, made: Collection[str], code: Code, sha: Digest) -> li
         record = read_record(file)
     except InputError as fault:
         return [str(fault)]
-    return list(dict.fromkeys(_since(job, record, code, sha))) or [listed.reason]
+    return list(dict.fromkeys(_since(job, record, code, sha, keys or {}))) or [listed.reason]
 
 
-def _since(job: Job, record: dict, code: Code, sha: Digest) -> Iterator[str]:
+def _since(job: Job, record: dict, code: Code, sha: Digest, keys: Mapping[str, str]) -> Iterator[str]:
     found = since(record, job, sha)
     yield from (f"input changed: {name}" for name in found.inputs)
     if found.gone or found.added:
         yield "other input files than before"
-    # The context is made from the settings: where a setting is named, it says more.
-    named = [line for line in found.settings if not line.startswith("context.")] or found.settings
-    yield from (f"setting changed: {line}" for line in named)
+    yield from (f"setting changed: {_keyed(line, keys)}" for line in found.settings)
     if found.code:
         yield from (f"code changed: {line}" for line in code(job, record))
+
+
+def _keyed(line: str, keys: Mapping[str, str]) -> str:
+    """What is said of a setting, with its key in the configuration."""
+    for name, key in keys.items():
+        if line.startswith((f"{name}.", f"{name} ")):
+            return f"{key}{line.removeprefix(name)}".removeprefix(".")
+    return line

@@ -4,6 +4,27 @@ from heuristic_core.config.blocks import Block
 from heuristic_core.experiments.heuristic_core.config.analysis import Counterpart
 from heuristic_core.experiments.heuristic_core.config.study import Study
 
+# The keys of the configuration that its fields are made from.
+KEYS = {
+    "mid": "grid.mid",
+    "high": "grid.high",
+    "last": "finetune.checkpoints",
+    "seeds": "grid.seeds",
+    "curve_seeds": "grid.curve_seeds",
+    "checkpoints": "grid.checkpoints",
+    "repeats": "grid.repeats",
+    "margin": "analysis.margin",
+    "early": "grid.early.checkpoint",
+    "early_seeds": "grid.early.seeds",
+    "subsets": "analysis.subsets",
+    "lesions": "lesion",
+    "pretraining": "model.pretraining",
+    "parts": "mechanism",
+    "entry": "mechanism.entry.checkpoints",
+    "entry_seeds": "mechanism.entry.seeds",
+    "counterpart": "counterpart",
+}
+
 
 class Context(Block):
     """mid, high: the two sparsities of the spread. last: the last kept step. seeds: pruning seeds of the spread.
@@ -22,7 +43,7 @@ class Context(Block):
     mid: float
     high: float
     last: int
-    seeds: tuple[int, ...]
+    seeds: tuple[int, ...] = ()
     curve_seeds: tuple[int, ...] = ()
     curve_repeat: int = 0
     checkpoints: tuple[int, ...] = ()

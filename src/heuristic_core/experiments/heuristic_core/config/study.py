@@ -80,6 +80,7 @@ class Study(Block):
         self._entry_seeds_are_fresh()
         self._is_portable()
         self._model_fits_task()
+        self._has_groups()
         self._ablated_heads_exist()
         return self
 
@@ -134,6 +135,18 @@ class Study(Block):
                     raise ValueError(
                         f"{key}.subsets: no subset {unknown[0]!r}; there are {', '.join(GENERATED_SUBSETS)}"
                     )
+
+    def _has_groups(self) -> None:
+        """Every analysis sets out-of-domain accuracy against in-domain accuracy; generated tasks have both."""
+        if isinstance(self.task, GeneratedTask):
+            return
+        groups = set().union(*(split.groups for split in self.task.evaluation.values()))
+        for group, pairs in (("id", "pairs like those of training"), ("ood", "pairs on which the shortcut is wrong")):
+            if group not in groups:
+                raise ValueError(
+                    f"task.evaluation: no set has the group {group!r}, but a study compares in-domain with "
+                    f"out-of-domain pairs; add a set of {pairs}, with `group: {group}`"
+                )
 
     @property
     def pretraining(self) -> Pretraining | None:

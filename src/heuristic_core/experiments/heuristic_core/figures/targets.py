@@ -31,6 +31,7 @@ class Target(NamedTuple):
 OVER_STEPS = (("checkpoints", 2, "grid.checkpoints"),)
 SIZES = ("effective_size", "finetune_accuracy")
 RUNS = ("runs",)  # which subnetworks collapsed
+UNPRUNED = ("finetune_accuracy", "pretraining_attention", "pretraining_trace")  # tables of full models alone
 FREQUENCIES = ("head_frequency", "rank_correlation")
 TARGETS = {
     "figure02": Target(
@@ -108,6 +109,11 @@ TARGETS = {
 def module(name: str) -> str:
     """The module under `figures` that draws target `name`."""
     return TARGETS[name].draws or name
+
+
+def of_subnetworks(name: str) -> bool:
+    """Whether target `name` shows what was pruned, and so depends on pruning seeds."""
+    return any(table not in UNPRUNED for table in TARGETS[name].tables)
 
 
 def unmet(name: str, context, tables: Collection[str] | None = None) -> str | None:

@@ -1,0 +1,83 @@
+"""What failed in a run, told in one block: each job's own message, its log, what is kept, and what to do."""
+
+import logging
+import re
+import textwrap
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from heuristic_core.common.progress import TIME
+
+FAILED = re.compile(rf"{TIME}failed: (.*?)(?={TIME}|\Z)", re.MULTILINE | re.DOTALL)
+TRACE = "Traceback (most recent call last):"
+PATIENCE = 1.0  # seconds by which clocks may differ where jobs run elsewhere
+SILENT = "it left no message in its log; what Snakemake says of it is above"
+OURS = "This is a fault of the program: its log says where. Please report it with the log."
+KEPT = "What is finished is kept. When the fault is mended, the same command makes the rest."
+
+
+class Failures(logging.Handler):
+    """A handler of Snakemake's logger that remembers which jobs failed and how far the run came."""
+
+    def __init__(self):
+        super().__init__(logging.INFO)
+        self._begun = time.time()
+        self._logs: dict[int, tuple[str, list[str]]] = {}  # job -> its rule, its logs
+        self._progress = "0 jobs are"
+
+    def emit(self, record: logging.LogRecord) -> None:
+        event, said = getattr(record, "event", None), vars(record)
+        if event == LogEvent.PROGRESS:
+            self._progress = f"{record.done} of {record.total} jobs are"
+        elif event == LogEvent.JOB_ERROR:
+            self._add(said)
+        elif event == LogEvent.GROUP_ERROR:  # of its jobs some may have done well; a job that was ended says nothing
+            jobs = record.job_error_info
+            for job in [job for job in jobs if any(FAILED.search(_text(log)) for log in job["log"])] or jobs:
+                self._add(job)
+        elif event == LogEvent.JOB_FINISHED:  # when it was tried again
+            self._logs.pop(record.job_id, None)
+
+    def _add(self, job: Mapping) -> None:
+        self._logs[job["jobid"]] = job["rule_name"], list(job["log"])
+
+    def _is_new(self, log: str) -> bool:
+        """Whether this run wrote it: a job that fails before it begins leaves the log of an earlier run."""
+        try:
+            return Path(log).stat().st_mtime >= self._begun - PATIENCE
+        except OSError:
+            return False
+
+    def told(self) -> str | None:
+        """The block; None where no job failed. Jobs with the same message share it."""
+        if not self._logs:
+            return None
+        alike: dict[str, list[str]] = {}
+        for rule, logs in self._logs.values():
+            job = f"{rule}: {', '.join(logs)}" if logs else rule
+            alike.setdefault(message(filter(self._is_new, logs)), []).append(job)
+        count = len(self._logs)
+        parts = [f"{'1 job' if count == 1 else f'{count} jobs'} failed; {self._progress} finished."]
+        parts += ["\n".join([*jobs, textwrap.indent(words, "    ")]) for words, jobs in alike.items()]
+        return "\n" + "\n\n".join([*parts, KEPT])
+
+
+def message(logs: Iterable[str]) -> str:
+    """Why a job failed, as its logs say; of an unforeseen error its kind and words."""
+    for text in map(_text, logs):
+        if found := FAILED.findall(text):
+            words, _, trace = found[-1].partition(TRACE)
+            return f"{trace.strip().splitlines()[-1]}\n{OURS}" if trace else words.strip()
+        if text.strip() and not re.search(TIME, text, re.MULTILINE):  # what a rule says that runs no script
+            return text.strip()
+    return SILENT
+
+
+def _text(log: str) -> str:
+    try:
+        return Path(log).read_text(errors="replace")
+    except OSError:
+        return ""

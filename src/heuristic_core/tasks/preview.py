@@ -1,0 +1,41 @@
+"""What the configuration and the first rows of its files tell of a task before anything is read in full.
+
+A fault that is found here is a fault of the whole files, too. Others may be further down in a file.
+"""
+
+from heuristic_core.config.tasks import EvaluationSplit, FilesTask, GeneratedTask, Split
+from heuristic_core.tasks.files import by_subset, check_name, evaluation_labels, training_labels, wanted
+from heuristic_core.tasks.readers import DataError
+from heuristic_core.tasks.rows import read_rows
+
+ROWS = 10_000  # of each file, the first
+
+
+def faults(task: GeneratedTask | FilesTask) -> list[str]:
+    """A message for each split that cannot be read as the configuration says; none for a generated task.
+
+    Files that are still to be downloaded have none.
+    """
+    if isinstance(task, GeneratedTask):
+        return []
+    found, names = [], {"train"}
+    for key, split in task.splits.items():
+        try:
+            names |= _subsets(task, key, split, names)
+        except DataError as fault:
+            found.append(str(fault) if str(fault).startswith("task.") else f"{key}: {fault}")
+    return list(dict.fromkeys(found))
+
+
+def _subsets(task: FilesTask, key: str, split: Split, others: set[str]) -> set[str]:
+    """The names of a split's subsets, as far as its first rows tell. Raises DataError on a fault."""
+    if not isinstance(split, EvaluationSplit):
+        read_rows(task, split, training_labels(task, split), ROWS)
+        return set()
+    name = key.removeprefix("task.evaluation.")
+    labels, _ = evaluation_labels(task, name, split)
+    rows, _ = read_rows(task, split, labels, ROWS)
+    subsets = {subset for subset, *_ in by_subset(name, split, labels, wanted(rows, split, labels))}
+    for subset in subsets:
+        check_name(name, subset, others)
+    return subsets

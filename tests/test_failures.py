@@ -1,0 +1,126 @@
+"""What the terminal ends with when jobs failed."""
+
+import logging
+import os
+
+import pytest
+from reduced import REDUCED, snakemake
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from heuristic_core.common.progress import Lines
+from heuristic_core.experiments.registry import experiment_of
+from heuristic_core.jobs.failures import KEPT, OURS, SILENT, Failures, message
+
+
+@pytest.fixture
+def failures():
+    return Failures()
+
+
+def tell(failures, event, **said):
+    record = logging.LogRecord("snakemake", logging.INFO, "", 0, "", (), None)
+    vars(record).update(event=event, **said)
+    failures.emit(record)
+
+
+def log(path, text):
+    path.write_text(text)
+    return str(path)
+
+
+def failed(failures, job, rule, *logs):
+    tell(failures, LogEvent.JOB_ERROR, jobid=job, rule_name=rule, log=list(logs))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("10:00:00 started\n10:00:01 failed: a.csv: no column\n10:00:01 ended after 1 s\n", "a.csv: no column"),
+        ("10:00:01 failed: x cannot be run:\n  a\n  b\n", "x cannot be run:\n  a\n  b"),
+        ("10:00:01 failed: first\n10:00:02 failed: last\n", "last"),
+        (
+            "10:00:01 failed: 'x'\nTraceback (most recent call last):\n  File a\nKeyError: 'x'\n10:00:02 ended\n",
+            f"KeyError: 'x'\n{OURS}",
+        ),
+        ("figure15 is of roberta\n", "figure15 is of roberta"),
+        ("10:00:00 started\n", SILENT),
+        ("", SILENT),
+    ],
+)
+def test_the_message_of_a_job_is_the_last_reason_in_its_log(tmp_path, text, said):
+    assert message([log(tmp_path / "log", text)]) == said
+
+
+def test_a_log_that_is_not_there_or_is_no_text_is_no_error(tmp_path):
+    (tmp_path / "log").write_bytes(b"\xff\xfe")
+    assert message([str(tmp_path / "none")]) == SILENT and message([]) == SILENT
+    assert message([str(tmp_path / "log")])
+
+
+def test_without_a_failed_job_nothing_is_told(failures):
+    tell(failures, LogEvent.PROGRESS, done=1, total=2)
+    assert failures.told() is None
+
+
+def test_jobs_with_the_same_message_share_it(failures, tmp_path):
+    same = [log(tmp_path / name, "10:00:01 failed: no memory\n") for name in "ab"]
+    failed(failures, 1, "prune_42", same[0])
+    failed(failures, 2, "prune_43", same[1])
+    failed(failures, 3, "encode")
+    tell(failures, LogEvent.PROGRESS, done=4, total=9)
+    assert failures.told().strip().split("\n\n") == [
+        "3 jobs failed; 4 of 9 jobs are finished.",
+        f"prune_42: {same[0]}\nprune_43: {same[1]}\n    no memory",
+        f"encode\n    {SILENT}",
+        KEPT,
+    ]
+
+
+def test_a_job_that_did_well_when_tried_again_did_not_fail(failures, tmp_path):
+    failed(failures, 1, "prune", log(tmp_path / "a", "10:00:01 failed: once\n"))
+    tell(failures, LogEvent.JOB_FINISHED, job_id=1)
+    assert failures.told() is None
+
+
+def test_the_log_of_an_earlier_run_is_not_taken_for_the_reason(failures, tmp_path):
+    old = log(tmp_path / "log", "10:00:01 failed: long ago\n")
+    os.utime(old, (1, 1))
+    failed(failures, 1, "encode", old)
+    assert "long ago" not in failures.told() and SILENT in failures.told()
+
+
+def test_of_a_group_the_jobs_that_failed_are_told(failures, tmp_path):
+    logs = {"one": "10:00:01 ended\n", "two": "10:00:01 failed: of two\n"}
+    jobs = [
+        {"jobid": i, "rule_name": name, "log": [log(tmp_path / name, text)]}
+        for i, (name, text) in enumerate(logs.items())
+    ]
+    tell(failures, LogEvent.GROUP_ERROR, job_error_info=jobs)
+    assert "1 job failed" in failures.told() and "two: " in failures.told() and "one: " not in failures.told()
+    ended = Failures()
+    tell(ended, LogEvent.GROUP_ERROR, job_error_info=jobs[:1])
+    assert "one: " in ended.told() and SILENT in ended.told()
+
+
+def test_the_terminal_ends_with_what_a_target_says_that_the_study_cannot_have(tmp_path):
+    done = snakemake(tmp_path, "--", "figure15", config=REDUCED, check=False)
+    said = (done.stdout + done.stderr).split("WorkflowError")[-1]
+    assert done.returncode == 1 and said.strip().endswith(KEPT)
+    assert (
+        "1 job failed" in said and "figure15: results/reduced/logs/figures/figure15.log\n    figure15 is of rob" in said
+    )
+
+
+def test_warnings_of_the_data_are_marked_in_their_log_and_end_the_terminal(tmp_path):
+    path = tmp_path / "small" / "logs" / "sentences.log"
+    path.parent.mkdir(parents=True)
+    handler = logging.FileHandler(path)
+    handler.setFormatter(Lines())
+    for level, said in ((logging.INFO, "3 rows"), *2 * [(logging.WARNING, "no pair has the label 'neutral'")]):
+        handler.emit(logging.LogRecord("x", level, "", 0, said, (), None))
+    handler.close()
+    said = ["3 rows", *2 * ["warning: no pair has the label 'neutral'"]]
+    assert [line[9:] for line in path.read_text().splitlines()] == said
+    experiment = experiment_of({})
+    assert experiment.warnings(str(tmp_path / "small")) == [f"small: no pair has the label 'neutral'. See {path}"]
+    assert experiment.warnings(str(tmp_path / "none")) == []

@@ -1,0 +1,157 @@
+"""Faults that the configuration and the first rows of files tell, found before anything is read in full."""
+
+import logging
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from conftest import ROOT
+from pair_files import FORMATS, MADE_UP, NLI, task_of
+from task_rows import HANS, HANS_ROWS, pairs
+
+from heuristic_core.config.models import PretrainedModel
+from heuristic_core.config.reading import ConfigError, read_values
+from heuristic_core.experiments.heuristic_core.config import load_study, parse_study
+from heuristic_core.experiments.heuristic_core.plan.sources import check_sources
+from heuristic_core.models.folder import fault
+from heuristic_core.tasks import preview
+from heuristic_core.tasks.preview import faults
+from heuristic_core.tasks.readers import read_columns
+
+MODEL = {"name": "m", "source": "pretrained"}
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_sound_files_of_every_format_have_no_fault_and_say_nothing(tmp_path, kind, caplog):
+    write, name, sentences, label = FORMATS[kind]
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    write(path, MADE_UP, NLI)
+    caplog.set_level(logging.WARNING)
+    assert faults(task_of(tmp_path, name, sentences, label)) == [] and not caplog.messages
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_of_every_format_the_first_rows_can_be_read(tmp_path, kind):
+    write, name, sentences, label = FORMATS[kind]
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    write(path, MADE_UP, NLI)
+    whole, first = (read_columns(path, None, [*sentences, label], most=most) for most in (None, 2))
+    assert {column: values[:2] for column, values in whole.values.items()} == first.values
+    assert whole.classes == first.classes
+
+
+def test_every_split_with_a_fault_has_a_line(task, tmp_path):
+    spec = {"group": "id"}
+    made = task(
+        pairs("neutral", "entailed"),
+        {"a": (pairs(0), spec | {"label": "gold"}), "b": (pairs(1), spec), "c": (pairs(2), spec)},
+    )
+    (tmp_path / "c.parquet").unlink()
+    first, second, third = faults(made)
+    assert first.startswith("task.train.0: ") and "label = 'entailed' is not one of" in first and "`merge`" in first
+    assert second.startswith(f"task.evaluation.a: {tmp_path}/a.parquet: no column 'gold'; it has premise")
+    assert third.startswith(f"task.evaluation.c: {tmp_path}/c.parquet: no such file")
+
+
+@pytest.mark.parametrize(
+    ("evaluation", "said"),
+    [
+        ({"hans": (HANS_ROWS, HANS | {"merge": None})}, "task.evaluation.hans: merge must map each of"),
+        ({"dev": (pairs(0), {"group": "id", "only_label": "x"})}, "only_label = 'x' is not one of the labels"),
+        (
+            {"hans": (HANS_ROWS, HANS), "cn_x": (pairs(0), {"group": "id"})},
+            "evaluation.cn_x: its subset 'cn_x' has",
+        ),
+        ({"hans": (HANS_ROWS, HANS), "more": (HANS_ROWS, HANS)}, "task.evaluation.more: its subset"),
+        ({"hans": (HANS_ROWS, HANS)}, None),
+        ({"hans": (HANS_ROWS, HANS | {"split_by": None})}, "hans.parquet: the file has pairs of several groups"),
+        (
+            {"hans": (HANS_ROWS, HANS | {"group_by_label": {"entailment": "ood"}})},
+            "no group for label 'non-ent",
+        ),
+    ],
+)
+def test_what_sets_and_subsets_are_called_and_count_as_is_checked(task, evaluation, said):
+    found = faults(task(evaluation=evaluation))
+    assert (found == []) if said is None else (len(found) == 1 and said in found[0])
+
+
+def test_only_the_first_rows_are_read_and_torn_lines_among_them_are_none_yet(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(preview, "ROWS", 3)
+    header, torn, bad = "sentence1\tsentence2\tlabel\n", "half a question\n", "a\tb\tunknown\n"
+    (tmp_path / "a.tsv").write_text(header + torn + 3 * "a\tb\t0\n" + bad)
+    assert faults(task_of(tmp_path, "a.tsv")) == [] and not caplog.messages
+    (tmp_path / "a.tsv").write_text(header + bad + 3 * "a\tb\t0\n")
+    assert len(faults(task_of(tmp_path, "a.tsv"))) == 2
+
+
+def test_json_lines_are_read_on_until_every_column_was_seen(tmp_path, monkeypatch):
+    monkeypatch.setattr(preview, "ROWS", 1)
+    (tmp_path / "a.jsonl").write_text('{"sentence1": "a"}\n{"sentence2": "b", "label": 0}\n{"label": 9}\n')
+    assert faults(task_of(tmp_path, "a.jsonl")) == []
+    (tmp_path / "a.jsonl").write_text('{"sentence1": "a"}\n{"label": 0}\n')
+    assert "no column 'sentence2'" in faults(task_of(tmp_path, "a.jsonl"))[0]
+
+
+def test_a_parquet_file_without_rows_is_read_by_its_schema(tmp_path):
+    columns = {name: pa.array([], pa.string()) for name in ("sentence1", "sentence2", "label")}
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    assert faults(task_of(tmp_path, "a.parquet")) == []
+    assert "no column 'gold'" in faults(task_of(tmp_path, "a.parquet", label="gold"))[0]
+
+
+def test_what_is_still_to_be_downloaded_has_no_fault_but_its_configuration_has(tmp_path):
+    study = load_study(ROOT / "config" / "paper-mnli-bert.yaml")
+    hans = study.task.model_copy(update={"folder": str(tmp_path)})
+    assert faults(hans) == []
+    (name,) = [name for name, split in hans.evaluation.items() if split.url]
+    without = hans.evaluation | {name: hans.evaluation[name].model_copy(update={"merge": None})}
+    assert "merge must map" in faults(hans.model_copy(update={"evaluation": without}))[0]
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ({"folder": "nowhere"}, "model.folder = 'nowhere': there is no such folder in the working directory"),
+        ({"folder": "empty"}, "'empty': there is no config.json in it; give a folder that `save_pretrained` wrote"),
+        ({"folder": "high"}, "'high': there is no config.json in it; 'high/a/b' has one"),
+        ({"package": "no_such_package", "folder": "m"}, "'no_such_package' is not installed; install the package"),
+        ({"package": "no_such.package", "folder": "m"}, "'no_such.package' is not installed"),
+        ({"package": "heuristic_core", "folder": "checkpoints"}, "'checkpoints/mini-bert' has one"),
+        ({"folder": "torn"}, "torn/config.json cannot be read"),
+        ({"folder": "list"}, "list/config.json: expected a JSON object, found list"),
+        ({"folder": "other"}, "was trained on ['x', 'y'], in this order, but task.labels = "),
+        ({"folder": "high/a/b"}, None),
+    ],
+)
+def test_a_model_that_is_not_there_or_of_other_classes_is_named(tmp_path, monkeypatch, place, said):
+    monkeypatch.chdir(tmp_path)
+    configs = {"high/a/b": "{}", "torn": "{", "list": "[]", "other": '{"id2label": {"0": "x", "1": "y"}}'}
+    for folder in ("empty", *configs):
+        (tmp_path / folder).mkdir(parents=True)
+    for folder, text in configs.items():
+        (tmp_path / folder / "config.json").write_text(text)
+    found = fault(PretrainedModel.model_validate(MODEL | place), NLI)
+    assert (found is None) if said is None else said in found
+
+
+def test_the_default_study_can_begin():
+    check_sources(load_study(ROOT / "config.yaml"), "config.yaml")
+
+
+SET = {"file": "a.parquet", "sentences": ["a", "b"]}
+
+
+@pytest.mark.parametrize("group", ["id", "ood"])
+def test_a_study_without_in_domain_or_without_out_of_domain_pairs_is_refused(group):
+    values = read_values(ROOT / "config" / "minilm-mnli.yaml")
+    other = {"id": "ood", "ood": "id"}[group]
+    by_label = {"group_by_label": {"neutral": other, "entailment": group}, "only_label": "neutral"}
+    for without in (SET | {"group": other}, SET | by_label):
+        sets = {"a": without}
+        with pytest.raises(ConfigError, match=f"no set has the group '{group}'.* with `group: {group}`"):
+            parse_study(values | {"task": values["task"] | {"evaluation": sets}})
+        sets["b"] = SET | {"group": group}
+        assert parse_study(values | {"task": values["task"] | {"evaluation": sets}})

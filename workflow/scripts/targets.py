@@ -1,0 +1,40 @@
+"""Tell what can be asked for of a configuration: every figure and table of its studies, by name, with its title."""
+
+from pathlib import Path
+
+from heuristic_core.config.reading import read_layers
+from heuristic_core.experiments.studies import Configured, configured, sweep_of
+from heuristic_core.figures.targets import shown
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.provenance.record import recorded
+
+HINT = "snakemake --cores all --configfile {files} -- {name}"
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.add_argument("--configfile", nargs="+", required=True, metavar="FILE", help="as Snakemake's own")
+    args = parser.read(arguments)
+    values = read_layers(args.configfile)
+    studies = configured(values, args.configfile[-1])
+    found = {name: title for prefix, one in studies.items() for name, title in targets(prefix, one).items()}
+    if "studies" in values and (sweep := sweep_of(values, studies, args.configfile[-1])):
+        found[sweep.target] = "Of all studies: what changes from one to the next"
+    found["all_figures"] = "All of these; the same without a target"
+    width = max(map(len, found))
+    print("\n".join(f"{name:{width}}  {title}" for name, title in found.items()))
+    print(f"\nOne of them: {HINT.format(files=' '.join(args.configfile), name=next(iter(found)))}")
+
+
+def targets(prefix: str, one: Configured) -> dict[str, str]:
+    """Figures and tables for reading that a study can have, and its page and archive: target -> what it is."""
+    about, members = one.experiment.subject(one.study).about, one.experiment.members(one.study)
+    drawn = [Path(path) for path in members if shown(f"{one.study.root}/{path}") and about(Path(path))]
+    found = {f"{prefix}{path.stem}": about(path) for path in drawn}
+    if "report.html" in members:
+        found[f"{prefix}report"] = f"All of them on one page, {one.study.root}/report.html"
+    return found | {f"{prefix}export": f"The study as one archive, {one.study.root}/{one.study.study}.crate.zip"}
+
+
+if __name__ == "__main__":
+    recorded(main)
