@@ -32,4 +32,4 @@ def ranks(found: Tensor, answer: Tensor) -> Tensor:
 def losses(logits: Tensor, asked: Asked) -> Tensor:
     """Mean logit of the options less the logit of the right one, [n]: R, of which scores are first-order changes."""
     found = option_logits(logits, asked)
-    return found.mean(1) - found.gather(1, asked.answer[:, None])[:, 0]
+    return found.mean(1) - found[torch.arange(len(found)), asked.answer]

@@ -18,7 +18,7 @@ def component_rows(of: Contrast, scores: dict[str, Tensor]) -> list[dict]:
     """A row for every component: its scores, summed over tokens, mean over questions; and how much R of the new model
     rises where its weights are the old ones (restored), or its output is its mean over prompts (ablated)."""
     rise = effects(of)
-    totals = {kind: value.nansum(1).mean(0) for kind, value in scores.items()}
+    totals = {kind: value.masked_fill(value.isnan(), 0).sum(1).mean(0) for kind, value in scores.items()}
     layers, parts = totals[KINDS[0]].shape
     return [
         component(layer, part, parts - 1)
@@ -123,13 +123,19 @@ def agreement_rows(scores: dict[str, Tensor], patched: dict[str, Tensor]) -> lis
         full = patched["upstream" if score == "upstream_path" else score]
         for kind, part in (("head", slice(None, -1)), ("mlp", slice(-1, None))):
             pair = [one[..., part] for one in (values, full)]
-            for over, both in (("means", [one.nanmean(0) for one in pair]), ("questions", pair)):
+            for over, both in (("means", [known_mean(one) for one in pair]), ("questions", pair)):
                 known = both[0].isfinite() & both[1].isfinite()
                 r, reason = correlation(*(one[known].tolist() for one in both))
                 rows.append(
                     {"kind": kind, "score": score, "over": over, "r": r, "n": int(known.sum()), "reason": reason}
                 )
     return rows
+
+
+def known_mean(values: Tensor) -> Tensor:
+    """The mean over the first axis of values that are not NaN; NaN where there are none."""
+    known = ~values.isnan()
+    return values.masked_fill(~known, 0).sum(0) / known.sum(0)
 
 
 def correlation(a: Sequence[float], b: Sequence[float]) -> tuple[float | None, str | None]:
