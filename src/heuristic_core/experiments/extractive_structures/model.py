@@ -31,12 +31,14 @@ STD = 0.02  # of first weights
 
 
 class Layer(NamedTuple):
-    """What a layer's matrices see, and what its components give.
+    """What a layer begins with, what its matrices see, and what its components give.
 
+    residual: before the layer, [B, T, d].
     attended, seen: the normalised input of attention and of the MLP, [B, T, d]. context: [B, T, H, w]. active: after
     GELU, [B, T, 4 d]. mlp: [B, T, d].
     """
 
+    residual: Tensor
     attended: Tensor
     context: Tensor
     seen: Tensor
@@ -97,18 +99,19 @@ def run(p: Parameters, tokens: Tensor, shifts: Shifts | None = None) -> Pass:
     return run_from(p, embed(p, tokens), shifts)
 
 
-def run_from(p: Parameters, residual: Tensor, shifts: Shifts | None = None) -> Pass:
-    """A forward pass from a residual stream, [B, T, d]; shifts: by layer and site, see the module."""
+def run_from(p: Parameters, residual: Tensor, shifts: Shifts | None = None, first: int = 0) -> Pass:
+    """A forward pass from the residual stream before layer `first`, [B, T, d]; shifts: by layer and site, see the
+    module."""
     layers, shifts = [], shifts or {}
-    for number in range(layers_of(p)):
-        attended = _normalised(residual)
+    for number in range(first, layers_of(p)):
+        start, attended = residual, _normalised(residual)
         context = attention(p, number, attended, shifts)
         residual = residual + _at(context.flatten(2) @ p[f"{number}.output"].flatten(0, 1), number, "write", shifts)
         seen = _normalised(residual)
         active = F.gelu(_at(seen @ p[f"{number}.up"], number, "hidden", shifts))
         mlp = _at(active @ p[f"{number}.down"], number, "mlp", shifts)
         residual = residual + mlp
-        layers.append(Layer(attended, context, seen, active, mlp))
+        layers.append(Layer(start, attended, context, seen, active, mlp))
     return Pass(_normalised(residual) @ p["unembed"], layers)
 
 

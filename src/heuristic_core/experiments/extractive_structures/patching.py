@@ -9,36 +9,38 @@ import torch
 from torch import Tensor
 
 from heuristic_core.experiments.extractive_structures.answers import losses
-from heuristic_core.experiments.extractive_structures.model import Layer, Parameters, Shifts, mlp, run
+from heuristic_core.experiments.extractive_structures.model import Layer, Parameters, Pass, Shifts, mlp, run, run_from
 from heuristic_core.experiments.extractive_structures.scores import (
     Contrast,
     counterfactual_differences,
-    inside,
+    known,
     learned_outputs,
     moved_outputs,
+    over_partners,
 )
 from heuristic_core.experiments.extractive_structures.tokens import Asked
 
 
 @torch.no_grad()
 def patched(of: Contrast) -> dict[str, Tensor]:
-    """By kind of score, the fall of R, [n, T, layers, H + 1]; NaN beyond a prompt's end, and of `upstream` where a
-    token has no partner. The counterfactual output of `upstream` is the mean over counterfactual prompts."""
-    old, new = (run(p, of.asked.tokens).layers for p in (of.old, of.new))
-    moved = moved_outputs(of.old, old, new)
-    other = {site: -value for site, value in counterfactual_differences(of, old).items()}
+    """By kind of score, the fall of R, [n, T, layers, H + 1]; NaN where scores are. `upstream` is the mean over
+    counterfactual prompts, whose outputs are put in place one by one."""
+    old, new = (run(p, of.asked.tokens) for p in (of.old, of.new))
+    moved = moved_outputs(of.old, old.layers, new.layers)
     found = {
-        "informative": _falls(of.old, of.asked, _learned(of, old)),
-        "downstream": _falls(of.old, of.asked, _replaced(moved, len(old))),
-        "upstream": _falls(of.old, of.asked, _replaced(other, len(old)))
-        - _falls(of.new, of.asked, _replaced(other, len(old))),
+        "informative": _falls(of.old, of.asked, old, _learned(of, old.layers)),
+        "downstream": _falls(of.old, of.asked, old, _replaced(moved, len(old.layers))),
     }
-    partnered = (of.partners >= 0).any(1)
-    seen = inside(of.asked)
-    return {
-        kind: value.masked_fill(~(seen & partnered if kind == "upstream" else seen)[..., None, None], torch.nan)
-        for kind, value in found.items()
-    }
+    each = []
+    for k in range(of.others.shape[1]):
+        one = of._replace(others=of.others[:, k : k + 1], partners=of.partners[:, k : k + 1])
+        other = {site: -value for site, value in counterfactual_differences(one, old.layers).items()}
+        falls = [
+            _falls(p, of.asked, whole, _replaced(other, len(old.layers))) for p, whole in ((of.old, old), (of.new, new))
+        ]
+        each.append(falls[0] - falls[1])
+    found["upstream"] = over_partners(of, torch.stack(each, 1))
+    return {kind: known(of, kind, value) for kind, value in found.items()}
 
 
 def _learned(of: Contrast, layers: list[Layer]) -> Iterable[list[Shifts]]:
@@ -72,16 +74,20 @@ def _alone(output: Tensor, head: int) -> Tensor:
     return found
 
 
-def _falls(p: Parameters, asked: Asked, components: Iterable[list[Shifts]]) -> Tensor:
-    """How much R falls, [n, T, layers, H + 1], with each component's shifts at one token at a time."""
-    before = losses(run(p, asked.tokens).logits, asked).double()
-    return torch.stack(
-        [torch.stack([before[:, None] - _each_token(p, asked, s) for s in one], -1) for one in components], 2
-    )
+def _falls(p: Parameters, asked: Asked, whole: Pass, components: Iterable[list[Shifts]]) -> Tensor:
+    """How much R falls, [n, T, layers, H + 1], with each component's shifts at one token at a time. whole: the run
+    without."""
+    before = losses(whole.logits, asked).double()
+    found = []
+    for number, of_layer in enumerate(components):
+        residual = whole.layers[number].residual
+        falls = [before[:, None] - _each_token(p, asked, residual, number, shifts) for shifts in of_layer]
+        found.append(torch.stack(falls, -1))
+    return torch.stack(found, 2)
 
 
-def _each_token(p: Parameters, asked: Asked, shifts: Shifts) -> Tensor:
-    """R with shifts at one token, [n, T]."""
+def _each_token(p: Parameters, asked: Asked, residual: Tensor, layer: int, shifts: Shifts) -> Tensor:
+    """R with shifts at one token, [n, T]; residual: before their layer."""
     n, length = asked.tokens.shape
     positions = torch.arange(length)
     alone = positions[:, None] == positions
@@ -89,5 +95,6 @@ def _each_token(p: Parameters, asked: Asked, shifts: Shifts) -> Tensor:
         site: (value[:, None] * alone.to(value.dtype).view(1, length, length, *[1] * (value.dim() - 2))).flatten(0, 1)
         for site, value in shifts.items()
     }
-    every = asked.of(torch.arange(n).repeat_interleave(length))
-    return losses(run(p, every.tokens, at_one).logits, every).double().view(n, length)
+    rows = torch.arange(n).repeat_interleave(length)
+    every = asked.of(rows)
+    return losses(run_from(p, residual[rows], at_one, layer).logits, every).double().view(n, length)

@@ -78,16 +78,21 @@ def scores(of: Contrast, path_steps: int) -> dict[str, Tensor]:
     """Every kind of score, [n, T, layers, H + 1]: of heads, and last of the MLP; NaN beyond a prompt's end, and of
     upstream scores where a token has no partner in any counterfactual prompt."""
     old, new = (linearised(p, embed(p, of.asked.tokens), of.asked) for p in (of.old, of.new))
-    seen, differences = inside(of.asked), counterfactual_differences(of, old.layers)
+    differences = counterfactual_differences(of, old.layers)
     found = {
         "informative": informative(of.old, of.new, old),
         "downstream": downstream(of.old, old, new.layers),
         "upstream": upstream(old, new, differences),
         "upstream_path": path_averaged(of, old.layers, path_steps),
     }
-    partnered = (of.partners >= 0).any(1)
-    masks = {kind: seen & partnered if kind.startswith("upstream") else seen for kind in KINDS}
-    return {kind: value.masked_fill(~masks[kind][..., None, None], torch.nan) for kind, value in found.items()}
+    return {kind: known(of, kind, value) for kind, value in found.items()}
+
+
+def known(of: Contrast, kind: str, values: Tensor) -> Tensor:
+    """`values`, [n, T, layers, H + 1], of a kind, NaN where they mean nothing."""
+    partnered = (of.partners >= 0).any(1)  # within prompts alone
+    there = partnered if kind.startswith("upstream") else inside(of.asked)
+    return values.masked_fill(~there[..., None, None], torch.nan)
 
 
 def linearised(p: Parameters, residual: Tensor, asked: Asked) -> Linear:
@@ -148,7 +153,7 @@ def upstream(old: Linear, new: Linear, differences: Shifts) -> Tensor:
 def counterfactual_differences(of: Contrast, layers: Sequence[Layer]) -> Shifts:
     """Outputs of the old model less these on counterfactual prompts, mean over the prompts in which a token has a
     partner; 0 where it has none."""
-    return {site: _over_partners(of, each) for site, each in _each_difference(of, layers).items()}
+    return {site: over_partners(of, each) for site, each in _each_difference(of, layers).items()}
 
 
 def path_averaged(of: Contrast, layers: Sequence[Layer], steps: int) -> Tensor:
@@ -166,7 +171,7 @@ def path_averaged(of: Contrast, layers: Sequence[Layer], steps: int) -> Tensor:
             line = start + share * (embedded[:, None] - start)
             gradients = linearised(p, line.flatten(0, 1), asked).gradients
             total = total + sign * _by_component(each, gradients) / steps
-    return _over_partners(of, total.unflatten(0, (n, count)))
+    return over_partners(of, total.unflatten(0, (n, count)))
 
 
 def inside(asked: Asked) -> Tensor:
@@ -204,7 +209,7 @@ def _difference(of: Contrast, output: Tensor) -> Tensor:
     return torch.where(there, output[:, None] - theirs, torch.zeros((), dtype=output.dtype))
 
 
-def _over_partners(of: Contrast, values: Tensor) -> Tensor:
+def over_partners(of: Contrast, values: Tensor) -> Tensor:
     """The mean over counterfactual prompts, [n, T, ...], of `values`, [n, K, T, ...], which are 0 without a partner."""
     count = (of.partners >= 0).sum(1).clamp(min=1)
     return values.sum(1) / count.view(*count.shape, *[1] * (values.dim() - 3))
