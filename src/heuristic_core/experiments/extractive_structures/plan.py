@@ -9,7 +9,7 @@ from heuristic_core.plan.text import about, columns, gigabytes, job_rows
 
 BACKWARD = 3  # forward passes that one with its backward pass costs
 TOKENS = 10  # of a sentence, about
-RATE = 2.0e10  # floating-point operations that one core does in a second, in portable arithmetic
+MEASURED = 600 * 64, 67.0  # sentences of pre-training at the default sizes, and seconds of a core, other work beside
 WEIGHT = 4  # bytes
 
 
@@ -26,15 +26,28 @@ def parameters(model: Model) -> int:
     return model.layers * 12 * model.width**2
 
 
+def rate() -> float:
+    """Operations that one core does in a second."""
+    sentences, seconds = MEASURED
+    return BACKWARD * sentences * forward(Model()) / seconds
+
+
+def forward(model: Model) -> float:
+    """Floating-point operations of one sentence: products with the weights of layers, nearly all that there is."""
+    return 2 * parameters(model) * TOKENS
+
+
 def work_of(study: ExtractiveStudy) -> list[Work]:
     """All that a study computes with models, over its seeds."""
-    one = 2 * parameters(study.model) * TOKENS
+    one = forward(study.model)
     data, epochs, scores, seeds = study.data, study.finetuning.epochs, study.scores, len(study.seeds)
     corpora = len(study.pretraining.corpora)
     hops, questions, outputs = 2, 2 * data.cities, study.model.layers * (study.model.heads + 1)
     pretrained = corpora * study.pretraining.steps * study.pretraining.batch_size
     stages = 2 * data.names - data.cities  # facts of all names, and implications of those that are not tested
     pairs = data.cities * scores.counterfactuals
+    # Of two models for every pair, and of two kinds of score; on average half of the layers run again.
+    replaced = (2 * pairs + 2 * data.cities) * outputs * TOKENS // 2
 
     def work(rule: str, learnt: int, seen: int = 0) -> Work:
         """learnt, seen: sentences of one seed, with gradients and without."""
@@ -45,7 +58,7 @@ def work_of(study: ExtractiveStudy) -> list[Work]:
         work("teach", corpora * hops * epochs * data.cities, corpora * hops * epochs * questions),
         work("freeze", hops * 2 * epochs * data.cities, hops * 8 * questions),
         work("order", epochs * (3 * stages + data.names), epochs * 5 * 2 * data.names),
-        work("score", hops * 2 * (data.cities + scores.path_steps * pairs), hops * 4 * outputs * TOKENS * data.cities),
+        work("score", hops * 2 * (data.cities + scores.path_steps * pairs), hops * replaced),
     ]
 
 
@@ -53,7 +66,7 @@ def report(study: ExtractiveStudy, wanted: Counter, missing: Counter) -> str:
     """The plan as text. wanted: all jobs of the study, by rule; missing: those without a result that is up to date."""
     rows, total, left = [], 0.0, 0.0
     for work in work_of(study):
-        hours = work.operations / RATE / 3600
+        hours = work.operations / rate() / 3600
         to_do = hours * missing[work.rule] / wanted[work.rule] if wanted[work.rule] else 0.0
         total, left = total + hours, left + to_do
         rows.append([work.rule, f"{work.sentences:,}", f"{work.operations:.2g}", about(hours), about(to_do)])
