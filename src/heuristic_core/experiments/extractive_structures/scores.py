@@ -31,6 +31,7 @@ from heuristic_core.experiments.extractive_structures.model import (
     attention,
     embed,
     mlp,
+    run,
     run_from,
     site_shapes,
     through,
@@ -77,13 +78,16 @@ def contrast(old: Parameters, new: Parameters, asked: Asked, count: int, seed: i
 def scores(of: Contrast, path_steps: int) -> dict[str, Tensor]:
     """Every kind of score, [n, T, layers, H + 1]: of heads, and last of the MLP; NaN beyond a prompt's end, and of
     upstream scores where a token has no partner in any counterfactual prompt."""
+    return first_order(of) | {"upstream_path": known(of, "upstream_path", path_averaged(of, path_steps))}
+
+
+def first_order(of: Contrast) -> dict[str, Tensor]:
+    """The paper's three kinds, as :func:`scores`."""
     old, new = (linearised(p, embed(p, of.asked.tokens), of.asked) for p in (of.old, of.new))
-    differences = counterfactual_differences(of, old.layers)
     found = {
         "informative": informative(of.old, of.new, old),
         "downstream": downstream(of.old, old, new.layers),
-        "upstream": upstream(old, new, differences),
-        "upstream_path": path_averaged(of, old.layers, path_steps),
+        "upstream": upstream(old, new, counterfactual_differences(of, old.layers)),
     }
     return {kind: known(of, kind, value) for kind, value in found.items()}
 
@@ -156,12 +160,13 @@ def counterfactual_differences(of: Contrast, layers: Sequence[Layer]) -> Shifts:
     return {site: over_partners(of, each) for site, each in _each_difference(of, layers).items()}
 
 
-def path_averaged(of: Contrast, layers: Sequence[Layer], steps: int) -> Tensor:
+def path_averaged(of: Contrast, steps: int) -> Tensor:
     """Upstream scores with gradients that are means over `steps` points of the line between embeddings."""
     n, count, _ = of.partners.shape
     rows = torch.arange(n).repeat_interleave(count)
     asked = of.asked.of(rows)
-    each = {site: value.flatten(0, 1) for site, value in _each_difference(of, layers).items()}
+    differences = _each_difference(of, run(of.old, of.asked.tokens).layers)
+    each = {site: value.flatten(0, 1) for site, value in differences.items()}
     total = torch.zeros(())
     for step in range(steps):
         share = (step + 0.5) / steps
