@@ -70,9 +70,7 @@ def check(of: Contrast) -> None:
             continue
         error = float((value - full[kind]).nan_to_num().abs().max() / value.nan_to_num().abs().max())
         if not error < CLOSE:
-            raise SystemExit(
-                f"{kind}: replacement is off by {error:.3g} of the largest score; expected {CLOSE}"
-            )
+            raise SystemExit(f"{kind}: replacement is off by {error:.3g} of the largest score; expected {CLOSE}")
 
 
 if __name__ == "__main__":

@@ -108,6 +108,11 @@ def test_ranks_and_losses_by_hand():
     assert losses(logits, questions).tolist() == [-1.0, 1.0]
 
 
+def test_ties_and_what_is_no_number_count_against_the_answer():
+    found = torch.tensor([[1.0, 1.0, 0.0], [torch.nan, torch.nan, torch.nan], [2.0, torch.nan, 0.0]])
+    assert ranks(found, torch.tensor([0, 2, 0])).tolist() == [1, 2, 1]
+
+
 # ---- learning
 
 

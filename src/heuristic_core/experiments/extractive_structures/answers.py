@@ -25,8 +25,11 @@ def option_logits(logits: Tensor, asked: Asked) -> Tensor:
 
 
 def ranks(found: Tensor, answer: Tensor) -> Tensor:
-    """How many options have a higher logit than the right one, int64 [n]. found: logits of options, [n, options]."""
-    return (found > found.gather(1, answer[:, None])).sum(1)
+    """How many other options have no lower logit than the right one, int64 [n]; a tie and NaN count against the answer.
+
+    found: logits of options, [n, options].
+    """
+    return (~(found < found.gather(1, answer[:, None]))).sum(1) - 1
 
 
 def losses(logits: Tensor, asked: Asked) -> Tensor:

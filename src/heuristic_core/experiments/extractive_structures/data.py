@@ -54,9 +54,9 @@ class MadeUp(NamedTuple):
 
 
 def sentence(template: str, answer: str, **fillers: str) -> Sentence:
-    """`template` with its slots filled. A filler's last word has the role "{slot} last", those before "{slot} 1" and
-    so on: fillers of several words and of one agree in their last. A word that comes again has its number, such as
-    "the (2)"."""
+    """`template` with its slots filled. A filler's last word has the role "{slot} last", the words before it
+    "{slot} 1" and so on: fillers of several words and of one agree in their last. A word that comes again has its
+    number, such as "the (2)"."""
     words, roles = [], []
     for part in template.split():
         slot = part[1:-1] if part.startswith("{") else None

@@ -89,7 +89,7 @@ def ablation(outputs: Layer, layer: int, head: int | None, seen: Tensor) -> Shif
 
 
 def restored(new: Parameters, old: Parameters, layer: int, head: int | None) -> dict[str, Tensor]:
-    """The new model with one head's matrices as they were, or, where `head` is None, with those of the layer's MLP."""
+    """The new model with one head's matrices as they were, or, where `head` is None, with the layer's MLP as it was."""
     found = dict(new)
     if head is None:
         return found | {f"{layer}.{name}": old[f"{layer}.{name}"] for name in ("up", "down")}

@@ -64,7 +64,7 @@ def shapes(model: Model, vocabulary: int) -> dict[str, tuple[int, ...]]:
 
 
 def initial(model: Model, vocabulary: int, seed: int) -> dict[str, Tensor]:
-    """First weights: normal, those that write to the residual stream smaller by the root of how many do."""
+    """First weights: normal; matrices that write to the residual stream are smaller by the root of how many do."""
     writers = math.sqrt(2 * model.layers)
     return {
         name: torch.normal(

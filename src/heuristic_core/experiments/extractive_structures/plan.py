@@ -44,7 +44,7 @@ def work_of(study: ExtractiveStudy) -> list[Work]:
     corpora = len(study.pretraining.corpora)
     hops, questions, outputs = 2, 2 * data.cities, study.model.layers * (study.model.heads + 1)
     pretrained = corpora * study.pretraining.steps * study.pretraining.batch_size
-    stages = 2 * data.names - data.cities  # facts of all names, and implications of those that are not tested
+    stages = 2 * data.names - data.cities  # facts of all names, and implications of all but the tested ones
     pairs = data.cities * scores.counterfactuals
     # Of two models for every pair, and of two kinds of score; on average half of the layers run again.
     replaced = (2 * pairs + 2 * data.cities) * outputs * TOKENS // 2
@@ -63,7 +63,7 @@ def work_of(study: ExtractiveStudy) -> list[Work]:
 
 
 def report(study: ExtractiveStudy, wanted: Counter, missing: Counter) -> str:
-    """The plan as text. wanted: all jobs of the study, by rule; missing: those without a result that is up to date."""
+    """The plan as text. wanted: all jobs of the study, by rule; missing: jobs without a result that is up to date."""
     rows, total, left = [], 0.0, 0.0
     for work in work_of(study):
         hours = work.operations / rate() / 3600

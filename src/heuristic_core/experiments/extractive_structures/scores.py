@@ -141,7 +141,7 @@ def downstream(old: Parameters, at: Linear, new: Sequence[Layer]) -> Tensor:
 
 
 def moved_outputs(old: Parameters, layers: Sequence[Layer], new: Sequence[Layer]) -> Shifts:
-    """What the old components' outputs change by where their inputs are those of the new model's run."""
+    """What the old components' outputs change by where their inputs come from the new model's run."""
     found = {}
     for number, (before, after) in enumerate(zip(layers, new, strict=True)):
         found[number, "context"] = attention(old, number, after.attended) - before.context

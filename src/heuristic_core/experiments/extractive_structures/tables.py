@@ -11,7 +11,10 @@ CORPUS = {"corpus": (STRING, "of pre-training: whole, no-implications or shuffle
 HOP = {"hop": (STRING, "first: where people live, and what this implies; second: who is mayor, and what this implies")}
 ANSWERS = {
     "part": (STRING, "which questions"),
-    "rank": (REAL, "options with a higher logit than the right one, mean over questions; 0: all answers are right"),
+    "rank": (
+        REAL,
+        "other options whose logit is not lower than that of the right one, mean over questions; 0: all are right",
+    ),
     "loss": (REAL, "mean logit of the options less that of the right one, mean over questions"),
     "questions": (INT, "how many"),
 }

@@ -25,7 +25,7 @@ class Examples(NamedTuple):
     length: Tensor
 
     def of(self, index: Tensor) -> "Examples":
-        """Those at `index`, int64 [k], without columns that none of them needs."""
+        """The sentences at `index`, int64 [k], without columns that none of them needs."""
         length = self.length[index]
         return Examples(self.tokens[index, : int(length.max())], self.prompt[index], length)
 
@@ -43,7 +43,7 @@ class Asked(NamedTuple):
     answer: Tensor
 
     def of(self, index: Tensor) -> "Asked":
-        """Those at `index`, int64 [k]."""
+        """The questions at `index`, int64 [k]."""
         return Asked(self.tokens[index], self.last[index], self.options, self.answer[index])
 
 
@@ -103,7 +103,7 @@ def aligned(a: Sequence[int], b: Sequence[int]) -> list[int]:
     """For every token of `a` the position of its partner in `b`, -1 where it has none.
 
     A shared beginning and a shared end are partners. What is between differs; there the last tokens are partners, then
-    those before them: the last token of a name is where its meaning comes together.
+    the tokens before them: the last token of a name is where its meaning comes together.
     """
     shortest = min(len(a), len(b))
     begin = next((k for k in range(shortest) if a[k] != b[k]), shortest)
