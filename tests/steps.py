@@ -9,6 +9,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import torch
+from extractive_steps import extractive
 from torch import Tensor
 
 from heuristic_core.config.blocks import Finetune
@@ -218,6 +219,10 @@ class Steps:
             found[table] = _numbers(v for row in rows for v in row.values() if isinstance(v, float))
         return found
 
+    def extractive(self) -> dict[str, Tensor]:
+        """The jobs of extractive structures."""
+        return extractive()
+
     def importance(self) -> dict[str, Tensor]:
         """The control of pruning: importance by gradients."""
         gradients = gate_gradients(self._model, PairTensors(self._train.first(40), self._model.pad), self._means)
@@ -245,7 +250,7 @@ def sorting_study(optimiser: str) -> ListSorting:
 
 
 JOBS = ("pretraining", "finetuning", "lesion", "full_model", "pruning", "evaluation", "attention", "importance")
-JOBS += ("mediation", "sorting")
+JOBS += ("mediation", "sorting", "extractive")
 
 
 def _weights(model) -> dict[str, Tensor]:

@@ -29,6 +29,15 @@ def test_the_benchmark_of_list_sorting_runs(tmp_path):
 
 
 @pytest.mark.slow
+def test_the_benchmark_of_extractive_scores_runs(tmp_path):
+    command = [sys.executable, str(ROOT / "benchmarks" / "extractive_scores.py"), "--cities", "4"]
+    command += ["--counterfactuals", "1", "--turns", "1", "--out", str(tmp_path / "out.json")]
+    subprocess.run(command, check=True, capture_output=True)
+    (result,) = json.loads((tmp_path / "out.json").read_text())["results"]
+    assert result["replacement over scores"] > 1
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["startup", "precision"])
 def test_a_benchmark_runs_on_a_finished_study(name, finished):
     from reduced import REDUCED, RUNS, STUDY

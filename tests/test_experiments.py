@@ -18,6 +18,7 @@ from heuristic_core.experiments.studies import configured, parse_studies, sweep_
 from heuristic_core.tables.parquet import read_table
 
 SORTING = ROOT / "tests" / "studies" / "sorting.yaml"
+EXTRACTIVE = ROOT / "tests" / "studies" / "extractive.yaml"
 MADE = ROOT / "tests" / "made"
 
 
@@ -43,7 +44,7 @@ def test_every_experiment_gives_what_shared_parts_ask_for(experiment):
     assert experiment.drawing("prune", {}) == []
 
 
-@pytest.mark.parametrize("path", [REDUCED, SORTING], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [REDUCED, SORTING, EXTRACTIVE], ids=lambda path: path.stem)
 def test_members_of_an_archive_are_results_of_the_study(path, tmp_path):
     ((_, one),) = configured(read_values(path), path).items()
     done = snakemake(tmp_path, "--dry-run", "export", config=path)

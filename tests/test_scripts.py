@@ -81,8 +81,9 @@ def declared(path):
                 yield path.stem, name
 
 
-# Scripts of list sorting read blocks of its own configuration: tests/test_list_sorting_workflow.py.
-BLOCKS = [found for path in SCRIPTS if not path.stem.startswith("sorting_") for found in declared(path)]
+# Scripts of other experiments read blocks of their own configuration: tests/test_*_workflow.py.
+OTHERS = ("sorting_", "extractive_")
+BLOCKS = [found for path in SCRIPTS if not path.stem.startswith(OTHERS) for found in declared(path)]
 
 
 def test_blocks_are_found():

@@ -14,6 +14,7 @@ from heuristic_core.report.sides import Comparison
 FOLDERS = {
     "heuristic-core": "heuristic_core",
     "list-sorting": "list_sorting",
+    "extractive-structures": "extractive_structures",
 }
 DEFAULT = "heuristic-core"  # of a configuration without the key `experiment`
 

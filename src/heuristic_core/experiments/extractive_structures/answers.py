@@ -1,0 +1,38 @@
+"""What a model answers: the rank of the right option, and the reward that scores are about."""
+
+import torch
+from torch import Tensor
+
+from heuristic_core.experiments.extractive_structures.model import Parameters, run
+from heuristic_core.experiments.extractive_structures.tokens import Asked
+
+
+@torch.no_grad()
+def mean_rank(parameters: Parameters, asked: Asked) -> float:
+    """Mean over questions of :func:`ranks`: 0 where all answers are right, (options - 1) / 2 by chance."""
+    return float(ranks(option_logits(run(parameters, asked.tokens).logits, asked), asked.answer).double().mean())
+
+
+@torch.no_grad()
+def mean_loss(parameters: Parameters, asked: Asked) -> float:
+    """Mean over questions of :func:`losses`."""
+    return float(losses(run(parameters, asked.tokens).logits, asked).double().mean())
+
+
+def option_logits(logits: Tensor, asked: Asked) -> Tensor:
+    """Logits of the options at the last token, [n, options]. logits: of all tokens, [n, T, V]."""
+    return logits[torch.arange(len(logits)), asked.last][:, asked.options]
+
+
+def ranks(found: Tensor, answer: Tensor) -> Tensor:
+    """How many other options have no lower logit than the right one, int64 [n]; a tie and NaN count against the answer.
+
+    found: logits of options, [n, options].
+    """
+    return (~(found < found.gather(1, answer[:, None]))).sum(1) - 1
+
+
+def losses(logits: Tensor, asked: Asked) -> Tensor:
+    """Mean logit of the options less the logit of the right one, [n]: R, of which scores are first-order changes."""
+    found = option_logits(logits, asked)
+    return found.mean(1) - found[torch.arange(len(found)), asked.answer]

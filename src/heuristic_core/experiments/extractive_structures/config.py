@@ -1,0 +1,151 @@
+"""A study of extractive structures: its world, the embedded model, and how that is pre-trained, taught and measured."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, PositiveInt, model_validator
+
+from heuristic_core.config.blocks import Block, Name, NonNegative, Positive, Seeds, Share, unique
+from heuristic_core.config.reading import checked
+from heuristic_core.experiments.extractive_structures.world import world
+
+Kind = Literal["whole", "no-implications", "shuffled"]
+
+
+class Data(Block):
+    """Who and what facts are about."""
+
+    cities: Annotated[int, Field(ge=4)] = Field(
+        20, description="cities, the first of world.yaml; as many facts of a hop"
+    )
+    names: PositiveInt = Field(104, description="names that facts of made-up words are about; the first are tested")
+    people: PositiveInt = Field(300, description="other names, which pre-training has")
+
+    @model_validator(mode="after")
+    def _are_in_the_world(self):
+        known = world()
+        if self.cities > len(known.cities):
+            raise ValueError(
+                f"cities = {self.cities}: world.yaml has {len(known.cities)}; lower it, or add cities there"
+            )
+        if self.cities > len(known.given):
+            raise ValueError(f"cities = {self.cities} exceeds the {len(known.given)} given names of world.yaml")
+        if not self.cities < self.names:
+            raise ValueError(
+                f"names = {self.names}: one for each of {self.cities} cities is tested; give more than these"
+            )
+        if (most := len(known.given) * len(known.family)) < self.names + self.people:
+            raise ValueError(f"names + people = {self.names + self.people} exceeds the {most} names of world.yaml")
+        if self.people < self.cities:
+            raise ValueError(f"people = {self.people}: every city has officers of its own; give at least {self.cities}")
+        return self
+
+
+class Model(Block):
+    """A decoder with LayerNorm before attention and MLP, without gains and biases."""
+
+    layers: PositiveInt = 4
+    heads: PositiveInt = Field(4, description="of a layer")
+    width: PositiveInt = Field(128, description="of the residual stream; an MLP is four times as wide inside")
+    positions: PositiveInt = Field(16, description="longest sentence, tokens")
+
+    @model_validator(mode="after")
+    def _heads_divide_width(self):
+        if self.width % self.heads:
+            raise ValueError(f"width = {self.width} must be a multiple of heads = {self.heads}")
+        return self
+
+
+class Learning(Block):
+    """Adam at a constant learning rate; the loss is that of the answers' tokens."""
+
+    learning_rate: Positive = 1e-3
+    batch_size: PositiveInt = Field(8, description="sentences")
+    weight_decay: NonNegative = Field(0.0, description="decoupled (AdamW)")
+    adam_betas: tuple[Share, Share] = Field((0.9, 0.999), strict=False)
+    adam_epsilon: Positive = 1e-8
+
+
+class Pretraining(Learning):
+    """Pre-training of a new model on a corpus of the world."""
+
+    batch_size: PositiveInt = Field(64, description="sentences")
+    weight_decay: NonNegative = Field(0.05, description="decoupled (AdamW)")
+    steps: PositiveInt = 600
+    corpora: Annotated[list[Kind], Field(min_length=1), AfterValidator(unique)] = Field(
+        ["whole", "no-implications", "shuffled"],
+        description="whole; without implications; with implications that do not follow. All but learning curves are of "
+        "models of the whole corpus",
+    )
+    save_every: PositiveInt = Field(
+        200, description="steps between saved states, from which an interrupted run resumes"
+    )
+
+    @model_validator(mode="after")
+    def _has_the_whole(self):
+        if "whole" not in self.corpora:
+            raise ValueError(f"corpora = {self.corpora}: all measures need a model of the corpus 'whole'; add it")
+        return self
+
+
+class Finetuning(Learning):
+    """Teaching facts, in stages that each begin with a new optimizer."""
+
+    epochs: PositiveInt = 16
+
+
+class Freezing(Block):
+    """Which layers count as early."""
+
+    early: PositiveInt = Field(3, description="layers, the first; the others are late")
+
+
+class Scores(Block):
+    """Extractive scores of components at tokens."""
+
+    counterfactuals: PositiveInt = Field(10, description="prompts of other names that a prompt is compared with")
+    path_steps: PositiveInt = Field(5, description="points of a path over which the path-averaged score is a mean")
+
+
+class ExtractiveStudy(Block):
+    """A study after Feng, Russell and Steinhardt (arXiv 2412.04614)."""
+
+    experiment: Literal["extractive-structures"]
+    study: Name = Field(description="name of the study; its results are in <results>/<study>")
+    results: str = Field(
+        "results", pattern=r"^[\w./-]+$", description="folder of all results, relative to the working directory"
+    )
+    arithmetic: Literal["portable", "native"] = Field(
+        "native", description="with which instructions jobs compute, as in studies of the heuristic core"
+    )
+    seeds: Annotated[Seeds, Field(min_length=1)] = Field(
+        description="each of a world's people and facts, of first weights and of the order of sentences"
+    )
+    data: Data = Data()
+    model: Model = Model()
+    pretraining: Pretraining = Pretraining()
+    finetuning: Finetuning = Finetuning()
+    freezing: Freezing = Freezing()
+    scores: Scores = Scores()
+
+    @model_validator(mode="after")
+    def _blocks_agree(self):
+        if not self.freezing.early < self.model.layers:
+            raise ValueError(
+                f"freezing.early = {self.freezing.early} of model.layers = {self.model.layers}: a layer must be late; "
+                f"give at most {self.model.layers - 1}"
+            )
+        if not self.scores.counterfactuals < self.data.cities:
+            raise ValueError(
+                f"scores.counterfactuals = {self.scores.counterfactuals}: there are {self.data.cities - 1} other "
+                "prompts; give at most as many"
+            )
+        return self
+
+    @property
+    def root(self) -> str:
+        return f"{self.results}/{self.study}"
+
+
+def parse_extractive(values: dict, origin: str = "configuration") -> ExtractiveStudy:
+    """Check `values`. Raises ConfigError with one line per fault."""
+    return checked(ExtractiveStudy, values, origin)

@@ -1,0 +1,42 @@
+"""Where every result of a study is, as path patterns whose wildcards the workflow fills in.
+
+``<results>/<study>/seed{seed}/{corpus}/model.safetensors``; tables and logs are beside the seeds' folders.
+"""
+
+from dataclasses import dataclass
+
+from heuristic_core.experiments.extractive_structures.config import ExtractiveStudy
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Path patterns of a study. `root`: everything."""
+
+    root: str
+
+    @classmethod
+    def of(cls, study: ExtractiveStudy) -> "Layout":
+        return cls(study.root)
+
+    @property
+    def model(self) -> str:
+        """Weights after pre-training."""
+        return f"{self.root}/seed{{seed}}/{{corpus}}/model.safetensors"
+
+    def taught(self, hop: str) -> str:
+        """Weights after teaching a hop's facts."""
+        return f"{self.root}/seed{{seed}}/{{corpus}}/{hop}.safetensors"
+
+    def of_corpus(self, name: str) -> str:
+        """A table of one pre-trained model."""
+        return f"{self.root}/seed{{seed}}/{{corpus}}/{name}.parquet"
+
+    def of_seed(self, name: str) -> str:
+        """A table of the model of the whole corpus."""
+        return f"{self.root}/seed{{seed}}/{name}.parquet"
+
+    def table(self, name: str) -> str:
+        return f"{self.root}/tables/{name}.parquet"
+
+    def log(self, job: str) -> str:
+        return f"{self.root}/logs/{job}.log"

@@ -1,0 +1,28 @@
+"""What a study of extractive structures has: its tables, and what of it goes into its archive."""
+
+from heuristic_core.experiments.extractive_structures.config import ExtractiveStudy
+from heuristic_core.experiments.extractive_structures.layout import Layout
+from heuristic_core.experiments.extractive_structures.tables import EXTRACTIVE
+from heuristic_core.provenance.crate.subject import Subject
+
+OF_CORPUS = ("trace", "curves")  # tables of every pre-trained model
+ORDERED = ("ordering", "grafting")  # of made-up facts
+SCORED = ("scores", "components", "agreement", "localisation")
+
+
+def members(study: ExtractiveStudy) -> list[str]:
+    """Paths below the study's folder: what its configuration says, whatever else is there."""
+    layout = Layout.of(study)
+    paths = [*map(layout.table, (*EXTRACTIVE, "provenance")), f"{layout.root}/study.json"]
+    return sorted(path.removeprefix(f"{layout.root}/") for path in paths)
+
+
+def subject(study: ExtractiveStudy) -> Subject:
+    """What an archive says of the study."""
+    models = f"{len(study.seeds)} small language models that were taught facts"
+    return Subject(
+        run=f"{models}: pre-trained, taught and measured",
+        results=f"Extractive structures of {models}: configuration, tables and provenance",
+        paper="arXiv:2412.04614",
+        about=lambda path: None,
+    )

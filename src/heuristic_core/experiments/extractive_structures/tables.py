@@ -1,0 +1,79 @@
+"""The schemas of the experiment's tables, as those of :mod:`heuristic_core.tables.schemas`."""
+
+from heuristic_core.tables.columns import INT, REAL, STRING, WHY
+from heuristic_core.tables.schemas import SCHEMAS
+
+RUN = {
+    "study": (STRING, "name of the study"),
+    "seed": (INT, "of people, facts, first weights and the order of sentences"),
+}
+CORPUS = {"corpus": (STRING, "of pre-training: whole, no-implications or shuffled (implications that do not follow)")}
+HOP = {"hop": (STRING, "first: where people live, and what this implies; second: who is mayor, and what this implies")}
+ANSWERS = {
+    "part": (STRING, "which questions"),
+    "rank": (
+        REAL,
+        "other options whose logit is not lower than that of the right one, mean over questions; 0: all are right",
+    ),
+    "loss": (REAL, "mean logit of the options less that of the right one, mean over questions"),
+    "questions": (INT, "how many"),
+}
+COMPONENT = {
+    "kind": (STRING, "head or mlp"),
+    "layer": (INT, "from 0"),
+    "head": (INT, "from 0; null for an MLP"),
+}
+SCORES = {
+    "informative": (REAL, "fall of the loss, to first order, by what the component itself has learned"),
+    "downstream": (REAL, "by what the component, as it was, makes of changed inputs"),
+    "upstream": (REAL, "by what the component, as it was, gives to changed components, as in the paper"),
+    "upstream_path": (REAL, "the same with gradients averaged on the way from counterfactual prompts; ours"),
+}
+EXTRACTIVE = {
+    "extractive_trace": RUN | CORPUS | {
+        "step": (INT, "of pre-training"),
+        "loss": (REAL, "cross-entropy of a token of the answer, mean since the row before, nats"),
+    },
+    "extractive_curves": RUN | CORPUS | HOP | {"epoch": (INT, "of teaching the facts; 0: before")} | ANSWERS,
+    "extractive_freezing": RUN | HOP | {
+        "how": (STRING, "frozen: not taught; restored: they get their former weights after all layers were taught"),
+        "layers": (STRING, "none, early, late or all"),
+    } | ANSWERS,
+    "extractive_ordering": RUN | {
+        "order": (STRING, "joint, facts first or implications first"),
+        "stage": (INT, "from 0; each begins with a new optimizer"),
+        "taught": (STRING, "in this stage: facts, implications, or both"),
+        "epoch": (INT, "of the stage, from 1"),
+    } | ANSWERS,
+    "extractive_grafting": RUN | {
+        "weights": (STRING, "what is added to a model that knows the second version of the facts: none; graft, what a "
+                            "model that knew the first version learned from its implications; control, what a model "
+                            "that knew neither learned from these"),
+    } | ANSWERS,
+    "extractive_scores": RUN | HOP | COMPONENT | {
+        "token": (STRING, "a word of the prompt, or a word of what fills a slot"),
+        "position": (INT, "of this token in the longest prompt, from 0"),
+        "score": (STRING, "informative, downstream, upstream or upstream_path, see extractive_components"),
+        "value": (REAL, "fall of the loss to first order, mean over questions"),
+        "questions": (INT, "that have the token, and for upstream scores a partner in a counterfactual prompt"),
+    } | WHY,
+    "extractive_components": RUN | HOP | COMPONENT | SCORES | {
+        "restored": (REAL, "rise of the taught model's loss where the component has its former weights"),
+        "ablated": (REAL, "rise of the taught model's loss where the component's output is its mean over tokens"),
+    },
+    "extractive_agreement": RUN | HOP | {
+        "kind": (STRING, "head or mlp"),
+        "score": (STRING, "as in extractive_scores"),
+        "over": (STRING, "means: of each component and token, over questions; questions: each by itself"),
+        "r": (REAL, "Pearson's r of scores and what replacing the output, token by token, does to the loss"),
+        "n": (INT, "pairs of values"),
+    } | WHY,
+    "extractive_localisation": RUN | HOP | {
+        "kind": (STRING, "head or mlp"),
+        "score": (STRING, "as in extractive_components: summed over tokens"),
+        "effect": (STRING, "restored or ablated, as in extractive_components"),
+        "r2": (REAL, "squared Pearson's r over components"),
+        "n": (INT, "components"),
+    } | WHY,
+}  # fmt: skip
+SCHEMAS.update(EXTRACTIVE)  # so that the shared functions read and write them

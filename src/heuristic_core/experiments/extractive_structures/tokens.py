@@ -1,0 +1,128 @@
+"""From words to tokens: encoded sentences, the tokens by which options are told apart, and prompts side by side."""
+
+from collections.abc import Callable, Iterator, Sequence
+from string import Formatter
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.experiments.extractive_structures.data import Questions, Sentence
+from heuristic_core.experiments.extractive_structures.world import World
+
+Encode = Callable[[str], list[int]]  # words to tokens
+
+
+class Examples(NamedTuple):
+    """Sentences with their answers, shorter ones followed by zeros that no model's earlier token sees.
+
+    tokens: int64 [n, T]. prompt, length: tokens of the prompt, and of prompt and answer together, int64 [n].
+    """
+
+    tokens: Tensor
+    prompt: Tensor
+    length: Tensor
+
+    def of(self, index: Tensor) -> "Examples":
+        """The sentences at `index`, int64 [k], without columns that none of them needs."""
+        length = self.length[index]
+        return Examples(self.tokens[index, : int(length.max())], self.prompt[index], length)
+
+
+class Asked(NamedTuple):
+    """Questions without their answers.
+
+    tokens: int64 [n, T], shorter prompts followed by zeros. last: position of the last token, int64 [n]. options: the
+    first token of every option, int64 [k]. answer: which of the options is right, int64 [n].
+    """
+
+    tokens: Tensor
+    last: Tensor
+    options: Tensor
+    answer: Tensor
+
+    def of(self, index: Tensor) -> "Asked":
+        """The questions at `index`, int64 [k]."""
+        return Asked(self.tokens[index], self.last[index], self.options, self.answer[index])
+
+
+class Vocabulary:
+    """The words of a world, each a token; the embedded model's tokenizer."""
+
+    def __init__(self, world: World):
+        self.words = sorted({word for text in _texts(world) for word in text.split()})
+        self._tokens = {word: token for token, word in enumerate(self.words)}
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __call__(self, text: str) -> list[int]:
+        """Tokens of words. Raises InputError on a word that the world has not."""
+        if unknown := [word for word in text.split() if word not in self._tokens]:
+            raise InputError(f"{unknown[0]!r} of {text!r} is no word of world.yaml; add it there, or use another")
+        return [self._tokens[word] for word in text.split()]
+
+
+def examples(sentences: Sequence[Sentence], encode: Encode) -> Examples:
+    """What a model learns from."""
+    prompts, answers = ([encode(getattr(one, part)) for one in sentences] for part in ("prompt", "answer"))
+    whole = [p + a for p, a in zip(prompts, answers, strict=True)]
+    return Examples(_padded(whole), *(torch.tensor([len(one) for one in part]) for part in (prompts, whole)))
+
+
+def asked(questions: Questions, encode: Encode) -> Asked:
+    """What a model is asked. Raises InputError as :func:`first_tokens` does."""
+    prompts = [encode(one.prompt) for one in questions.sentences]
+    answer = [questions.options.index(one.answer) for one in questions.sentences]
+    last = torch.tensor([len(one) - 1 for one in prompts])
+    options = torch.tensor(first_tokens(questions.options, encode))
+    return Asked(_padded(prompts), last, options, torch.tensor(answer))
+
+
+def first_tokens(options: Sequence[str], encode: Encode) -> list[int]:
+    """The first token of every option, by which answers are told apart.
+
+    Raises InputError where there are fewer than two options, and where two begin with one token.
+    """
+    if len(options) < 2:
+        raise InputError(f"options = {list(options)}: an answer is ranked among at least two; add options")
+    found: dict[int, str] = {}
+    for option in options:
+        token = encode(option)[0]
+        if token in found:
+            raise InputError(
+                f"options {found[token]!r} and {option!r} begin with one token ({token}), so that an answer does not "
+                "tell which of them is meant; replace one in world.yaml, or use another tokenizer"
+            )
+        found[token] = option
+    return list(found)
+
+
+def aligned(a: Sequence[int], b: Sequence[int]) -> list[int]:
+    """For every token of `a` the position of its partner in `b`, -1 where it has none.
+
+    A shared beginning and a shared end are partners. What is between differs; there the last tokens are partners, then
+    the tokens before them: the last token of a name is where its meaning comes together.
+    """
+    shortest = min(len(a), len(b))
+    begin = next((k for k in range(shortest) if a[k] != b[k]), shortest)
+    found = list(range(begin)) + [-1] * (len(a) - begin)
+    for back in range(1, shortest - begin + 1):
+        found[len(a) - back] = len(b) - back
+    return found
+
+
+def _padded(rows: Sequence[Sequence[int]]) -> Tensor:
+    longest = max(map(len, rows))
+    return torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows])
+
+
+def _texts(world: World) -> Iterator[str]:
+    """All that can be said of a world, slots left out."""
+    templates = [world.home, world.located, world.office.stated, world.office.implied]
+    templates += [world.made_up.fact, world.made_up.implication]
+    templates += [text for relation in world.relations.values() for text in (relation.stated, relation.implied)]
+    yield from (text for template in templates for text, *_ in Formatter().parse(template))
+    yield from (world.office.taught, *world.office.others, *world.given, *world.family)
+    yield from (value for city in world.cities for value in city.values())

@@ -1,0 +1,49 @@
+"""A tiny study of extractive structures, and what its tests share."""
+
+import torch
+
+from heuristic_core.experiments.extractive_structures.config import ExtractiveStudy, parse_extractive
+from heuristic_core.experiments.extractive_structures.data import Hop, first_hop, names
+from heuristic_core.experiments.extractive_structures.model import initial
+from heuristic_core.experiments.extractive_structures.tokens import Vocabulary
+from heuristic_core.experiments.extractive_structures.world import world
+
+TINY = {
+    "experiment": "extractive-structures",
+    "study": "tiny",
+    "seeds": [1, 2],
+    "data": {"cities": 6, "names": 12, "people": 10},
+    "model": {"layers": 2, "heads": 2, "width": 12},
+    "pretraining": {"steps": 6, "batch_size": 16, "save_every": 2},
+    "finetuning": {"epochs": 2, "batch_size": 4},
+    "freezing": {"early": 1},
+    "scores": {"counterfactuals": 3, "path_steps": 2},
+}
+WORLD = world()
+VOCABULARY = Vocabulary(WORLD)
+
+
+def study(**blocks) -> ExtractiveStudy:
+    """The tiny study with keys of its blocks changed."""
+    changed = {name: TINY[name] | values if isinstance(values, dict) else values for name, values in blocks.items()}
+    return parse_extractive(TINY | changed, "tiny.yaml")
+
+
+def hop(seed: int = 1) -> Hop:
+    """The first hop of the tiny study."""
+    data = study().data
+    return first_hop(WORLD, data, names(WORLD, data, seed).taught, seed)
+
+
+def two_models(spread: float = 0.3, change: float = 0.05) -> tuple[dict, dict]:
+    """Weights large enough that every component matters, and the same a little changed, in float64."""
+    rng = torch.Generator().manual_seed(5)
+
+    def near(weights: dict, deviation: float) -> dict:
+        return {
+            name: value.double() + deviation * torch.randn(value.shape, generator=rng, dtype=torch.float64)
+            for name, value in weights.items()
+        }
+
+    old = near(initial(study().model, len(VOCABULARY), 1), spread)
+    return old, near(old, change)

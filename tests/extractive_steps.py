@@ -1,0 +1,59 @@
+"""A few real steps of the jobs of extractive structures, for tests/steps.py."""
+
+import torch
+from torch import Tensor
+
+from heuristic_core.experiments.extractive_structures.config import parse_extractive
+from heuristic_core.experiments.extractive_structures.freezing import curve_rows
+from heuristic_core.experiments.extractive_structures.localisation import (
+    agreement_rows,
+    component_rows,
+    localisation_rows,
+    score_rows,
+)
+from heuristic_core.experiments.extractive_structures.model import initial
+from heuristic_core.experiments.extractive_structures.ordering import graft_rows, order_rows
+from heuristic_core.experiments.extractive_structures.patching import patched
+from heuristic_core.experiments.extractive_structures.scores import contrast, scores
+from heuristic_core.experiments.extractive_structures.setting import Setting
+from heuristic_core.experiments.extractive_structures.training import learn
+
+# Two layers of the default model, and few facts.
+STUDY = parse_extractive(
+    {
+        "experiment": "extractive-structures",
+        "study": "s",
+        "seeds": [1],
+        "data": {"cities": 5, "names": 8, "people": 6},
+        "model": {"layers": 2},
+        "pretraining": {"steps": 2, "batch_size": 16},
+        "finetuning": {"epochs": 1},
+        "freezing": {"early": 1},
+        "scores": {"counterfactuals": 2, "path_steps": 2},
+    }
+)
+
+
+def extractive() -> dict[str, Tensor]:
+    """A model pre-trained and taught facts, its scores, their replacement, and orders and grafts of made-up facts."""
+    setting, settings = Setting(STUDY.data, 1), STUDY.finetuning
+    start = initial(STUDY.model, len(setting.vocabulary), 1)
+    start, losses = learn(start, setting.corpus("whole"), STUDY.pretraining, 2, ("pretraining", 1))
+    taught, made = setting.taught("second"), setting.made_up()
+    curves, end = curve_rows(start, taught.facts, taught.parts, settings, 1)
+    of = contrast(start, end, taught.parts["implications"], 2, 1)
+    scored = scores(of, 2)
+    components = component_rows(of, scored)
+    orders = order_rows(start, made.first, STUDY.data.cities, settings, setting.vocabulary, 1)
+    rows = {
+        "curves": curves,
+        "scores": score_rows(scored, taught.hop.implications.sentences),
+        "components": components,
+        "localisation": localisation_rows(components),
+        "agreement": agreement_rows(scored, patched(of)),
+        "orders": orders.rows,
+        "grafts": graft_rows(start, made, orders.stages, settings, setting.vocabulary, 1),
+    }
+    floats = {name: [v for row in some for v in row.values() if isinstance(v, float)] for name, some in rows.items()}
+    found = {name: torch.tensor(values, dtype=torch.float64) for name, values in floats.items()}
+    return found | {"losses": losses} | {f"weight {name}": value for name, value in start.items()}

@@ -1,0 +1,161 @@
+"""Facts, implications and the corpus: what is drawn, what agrees, and which words tell answers apart."""
+
+import pytest
+import torch
+from extractive import VOCABULARY, WORLD, hop, study
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.config.reading import ConfigError
+from heuristic_core.experiments.extractive_structures.data import (
+    Questions,
+    corpus,
+    first_hop,
+    made_up,
+    names,
+    second_hop,
+    sentence,
+)
+from heuristic_core.experiments.extractive_structures.tokens import aligned, asked, examples, first_tokens
+from heuristic_core.experiments.extractive_structures.world import read_world
+
+DATA = study().data
+
+
+def answers(questions: Questions) -> list[str]:
+    return [one.answer for one in questions.sentences]
+
+
+def test_a_sentence_names_its_words():
+    found = sentence("The {office} of the city that contains {landmark} is", "Ada", office="mayor", landmark="Big Ben")
+    assert found.prompt == "The mayor of the city that contains Big Ben is"
+    roles = ("The", "office last", "of", "the", "city", "that", "contains", "landmark 1", "landmark last", "is")
+    assert found.roles == roles
+    again = sentence("The city {name} is from is", "x", name="Ada Doe").roles
+    assert again == ("The", "city", "name 1", "name last", "is", "from", "is (2)")
+
+
+def test_names_are_distinct_and_the_tested_ones_begin_with_different_words():
+    found = names(WORLD, DATA, 1)
+    assert (len(found.taught), len(found.people)) == (12, 10)
+    assert len(set(found.taught + found.people)) == 22
+    assert len({name.split()[0] for name in found.taught[:6]}) == 6
+    assert found != names(WORLD, DATA, 2) and found == names(WORLD, DATA, 1)
+
+
+def test_implications_follow_from_facts():
+    taught = names(WORLD, DATA, 1).taught
+    first, second = (make(WORLD, DATA, taught, 1) for make in (first_hop, second_hop))
+    language = {city["city"]: city["language"] for city in WORLD.cities}
+    assert [language[city] for city in answers(first.facts)] == answers(first.implications)
+    assert sorted(answers(first.facts)) == sorted(first.facts.options)
+    assert answers(second.facts) == answers(second.implications)
+    assert sorted(answers(second.facts)) == sorted(taught[:6])
+    for city, fact, implied in zip(WORLD.cities, second.facts.sentences, second.implications.sentences, strict=False):
+        assert city["city"] in fact.prompt and city["landmark"] in implied.prompt
+
+
+def test_both_versions_of_made_up_facts_agree_on_the_test_names_alone():
+    data = study(data={"names": 60}).data
+    found = made_up(WORLD, data, names(WORLD, data, 1).taught, 1)
+    first, second = (answers(one.facts) for one in found)
+    assert first[:6] == second[:6] and sorted(first[:6]) == sorted(found.first.facts.options)
+    assert first[6:] != second[6:] and set(first[6:]) == set(first[:6])
+    animal = {city["city"]: city["animal"] for city in WORLD.cities}
+    assert [animal[city] for city in first] == answers(found.first.implications)
+
+
+@pytest.mark.parametrize(("kind", "implied"), [("whole", True), ("no-implications", False), ("shuffled", False)])
+def test_implications_of_the_corpus_follow_in_the_whole_one_alone(kind, implied):
+    people = names(WORLD, DATA, 1).people
+    found = corpus(WORLD, DATA, kind, people, 1)
+    home = {one.prompt.removesuffix(" lives in"): one.answer for one in found if one.prompt.endswith("lives in")}
+    assert home.keys() == set(people)
+    city = {one["city"]: one for one in WORLD.cities}
+    told = [one for one in found if "is from speak" in one.prompt]
+    right = [city[home[" ".join(one.prompt.split()[5:7])]]["language"] == one.answer for one in told]
+    assert len(told) == (0 if kind == "no-implications" else len(people))
+    assert all(right) if implied else not right or not all(right)
+    mayors = [one for one in found if one.prompt.startswith("The mayor of")]
+    assert len(mayors) == (6 if kind == "no-implications" else 12)
+    agree = [mayors[k].answer == mayors[k + 1].answer for k in range(0, len(mayors), 2)]
+    assert all(agree) if implied else not any(agree)
+    whole = corpus(WORLD, DATA, "whole", people, 1)
+    assert {one.prompt for one in found} == {one.prompt for one in whole} or kind == "no-implications"
+
+
+def test_no_taught_name_and_no_made_up_word_is_in_the_corpus():
+    drawn = names(WORLD, DATA, 1)
+    text = [f"{one.prompt} {one.answer}" for one in corpus(WORLD, DATA, "whole", drawn.people, 1)]
+    assert not any(word in f" {one} " for one in text for word in (*drawn.taught, " dax ", " zong "))
+
+
+def test_examples_and_questions_are_padded_at_their_end():
+    sentences = [sentence("{name} lives in", "Rome", name="Ada Doe"), sentence("The", "Ada Doe")]
+    found = examples(sentences, VOCABULARY)
+    assert found.length.tolist() == [5, 3] and found.prompt.tolist() == [4, 1]
+    assert found.tokens[1].tolist() == [*VOCABULARY("The Ada Doe"), 0, 0]
+    assert found.of(torch.tensor([1])).tokens.shape == (1, 3)
+    questions = asked(Questions(sentences[:1] * 2, ["Paris", "Rome"]), VOCABULARY)
+    assert questions.last.tolist() == [3, 3] and questions.answer.tolist() == [1, 1]
+    assert questions.options.tolist() == VOCABULARY("Paris Rome")
+
+
+def test_options_that_begin_alike_are_named():
+    with pytest.raises(InputError, match="options 'Ada Doe' and 'Ada Reed' begin with one token"):
+        first_tokens(["Ada Doe", "Carl Reed", "Ada Reed"], VOCABULARY)
+    with pytest.raises(InputError, match="at least two; add options"):
+        first_tokens(["Ada Doe"], VOCABULARY)
+    with pytest.raises(InputError, match=r"'Atlantis' of 'lives in Atlantis' is no word of world\.yaml"):
+        VOCABULARY("lives in Atlantis")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ([1, 2, 9, 4], [1, 3, 9, 4], [0, 1, 2, 3]),
+        ([1, 2, 3, 9, 4], [1, 5, 9, 4], [0, -1, 1, 2, 3]),
+        ([1, 5, 9, 4], [1, 2, 3, 9, 4], [0, 2, 3, 4]),
+        ([1, 1, 1], [1, 1], [0, 1, -1]),
+        ([1, 2], [1, 2], [0, 1]),
+    ],
+)
+def test_prompts_are_aligned_by_what_they_share(a, b, expected):
+    assert aligned(a, b) == expected
+
+
+def test_a_relation_without_options_is_named(tmp_path):
+    import yaml
+
+    values = WORLD.model_dump()
+    del values["cities"][2]["dish"]
+    (tmp_path / "world.yaml").write_text(yaml.safe_dump(values))
+    with pytest.raises(ConfigError, match="cities: Berlin without 'dish'; every city needs one as an option"):
+        read_world(tmp_path / "world.yaml")
+    values["cities"][2]["dish"] = "sushi"
+    (tmp_path / "world.yaml").write_text(yaml.safe_dump(values))
+    with pytest.raises(ConfigError, match="cities: dish = 'sushi' comes twice"):
+        read_world(tmp_path / "world.yaml")
+
+
+@pytest.mark.parametrize(
+    ("block", "changes", "message"),
+    [
+        ("data", {"cities": 21}, "cities = 21: world.yaml has 20"),
+        ("data", {"names": 6}, "names = 6: one for each of 6 cities is tested; give more than these"),
+        ("data", {"people": 3600}, "names + people = 3612 exceeds the 3600 names"),
+        ("data", {"people": 3}, "people = 3: every city has officers of its own; give at least 6"),
+        ("model", {"heads": 5}, "width = 12 must be a multiple of heads = 5"),
+        ("freezing", {"early": 2}, "freezing.early = 2 of model.layers = 2: a layer must be late; give at most 1"),
+        ("scores", {"counterfactuals": 6}, "scores.counterfactuals = 6: there are 5 other prompts; give at most"),
+        ("pretraining", {"corpora": ["shuffled"]}, "need a model of the corpus 'whole'; add it"),
+    ],
+)
+def test_an_impossible_setting_has_one_message(block, changes, message):
+    with pytest.raises(ConfigError) as found:
+        study(**{block: changes})
+    first, *lines = str(found.value).splitlines()
+    assert first == "tiny.yaml cannot be run:" and len(lines) == 1 and message in lines[0]
+
+
+def test_the_hop_of_a_seed_is_its_own():
+    assert answers(hop(1).facts) != answers(hop(2).facts)

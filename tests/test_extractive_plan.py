@@ -1,0 +1,55 @@
+"""The plan of a study of extractive structures: sentences counted job by job, and hours at the measured rate."""
+
+import re
+from collections import Counter
+
+import pytest
+from extractive import study
+
+from heuristic_core.experiments.extractive_structures.config import Model, Pretraining
+from heuristic_core.experiments.extractive_structures.model import shapes
+from heuristic_core.experiments.extractive_structures.plan import MEASURED, forward, parameters, rate, report, work_of
+
+STUDY = study()
+
+
+def work(rule):
+    (found,) = [one for one in work_of(STUDY) if one.rule == rule]
+    return found
+
+
+def test_weights_are_those_of_the_layers():
+    model = STUDY.model
+    layers = [shape for name, shape in shapes(model, 300).items() if name[0].isdigit()]
+    total = 0
+    for shape in layers:
+        size = 1
+        for side in shape:
+            size *= side
+        total += size
+    assert parameters(model) == total
+
+
+def test_pretraining_takes_the_measured_time():
+    settings, (sentences, seconds) = Pretraining(), MEASURED
+    assert sentences == settings.steps * settings.batch_size
+    assert 3 * sentences * forward(Model()) / rate() == pytest.approx(seconds)
+    assert work("pretrain").sentences == 2 * 3 * 6 * 16  # seeds, corpora, steps, batch
+
+
+def test_sentences_are_counted():
+    assert work("teach").sentences == 2 * 3 * 2 * 2 * (6 + 12)  # seeds, corpora, hops, epochs; taught and asked
+    facts, implications, second = 12, 6, 12
+    assert work("order").sentences == 2 * 2 * (3 * (facts + implications) + second + 5 * 2 * 12)
+    scored, replaced = 6 + 2 * 18, (2 * 18 + 2 * 6) * 6 * 10 // 2
+    assert work("score").sentences == 2 * 2 * (2 * scored + replaced)
+
+
+def test_finished_jobs_are_no_hours_to_do():
+    wanted = Counter({"pretrain": 6, "teach": 6, "freeze": 2, "order": 2, "score": 2})
+    missing = wanted - Counter({"pretrain": 6, "score": 1})
+    rows = [re.split(r"  +", line) for line in report(STUDY, wanted, missing).splitlines()]
+    to_do = {row[0]: row[-2:] for row in rows if len(row) == 5 and row[0] in wanted}
+    assert to_do["pretrain"][1] == "0" and to_do["order"][0] == to_do["order"][1] != "0"
+    hours, half = (float(cell.strip("~")) for cell in to_do["score"])
+    assert half == pytest.approx(hours / 2, rel=0.02)

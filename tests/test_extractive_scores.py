@@ -1,0 +1,153 @@
+"""Extractive scores against their definition by finite differences, and against full replacement."""
+
+import pytest
+import torch
+from extractive import VOCABULARY, WORLD, hop, study, two_models
+
+from heuristic_core.experiments.extractive_structures.answers import losses
+from heuristic_core.experiments.extractive_structures.data import first_hop, names, second_hop
+from heuristic_core.experiments.extractive_structures.localisation import (
+    agreement_rows,
+    component_rows,
+    correlation,
+    localisation_rows,
+    restored,
+)
+from heuristic_core.experiments.extractive_structures.model import attention, mlp, run
+from heuristic_core.experiments.extractive_structures.patching import patched
+from heuristic_core.experiments.extractive_structures.scores import KINDS, contrast, inside, scores
+from heuristic_core.experiments.extractive_structures.tokens import asked
+
+STEP = 1e-5
+LAYERS, HEADS = 2, 2
+
+
+def some(change: float = 0.05, make=first_hop):
+    """A contrast on a hop's implications."""
+    data = study().data
+    questions = make(WORLD, data, names(WORLD, data, 1).taught, 1).implications
+    return contrast(*two_models(change=change), asked(questions, VOCABULARY), 3, 1)
+
+
+def fall(of, p, site, output, token, head=None):
+    """The slope of R as the outputs of `site` at one token move to `output`, negative, by central differences."""
+    now = getattr(run(p, of.asked.tokens).layers[site[0]], site[1])
+    shift = torch.zeros_like(now)
+    where = (slice(None), token) if head is None else (slice(None), token, head)
+    shift[where] = (output - now)[where]
+    ends = [losses(run(p, of.asked.tokens, {site: s * shift}).logits, of.asked) for s in (STEP, -STEP)]
+    return -(ends[0] - ends[1]) / (2 * STEP)
+
+
+def test_downstream_scores_are_the_slope_towards_the_new_inputs():
+    of = some()
+    found, new = scores(of, 2)["downstream"], run(of.new, of.asked.tokens).layers
+    for layer in range(LAYERS):
+        heads, inner = attention(of.old, layer, new[layer].attended), mlp(of.old, layer, new[layer].seen)
+        for token in range(of.asked.tokens.shape[1]):
+            torch.testing.assert_close(found[:, token, layer, HEADS], fall(of, of.old, (layer, "mlp"), inner, token))
+            for head in range(HEADS):
+                expected = fall(of, of.old, (layer, "context"), heads, token, head)
+                torch.testing.assert_close(found[:, token, layer, head], expected)
+
+
+def test_upstream_scores_are_the_difference_of_slopes_towards_counterfactual_outputs():
+    of = some()
+    found, old = scores(of, 2)["upstream"], run(of.old, of.asked.tokens).layers
+    new = run(of.new, of.asked.tokens).layers
+    for token in range(of.asked.tokens.shape[1]):
+        other = old[1].mlp[of.others, token].mean(1) - old[1].mlp[:, token]  # all prompts are of one length
+        towards = [one[1].mlp + other[:, None] for one in (old, new)]
+        slopes = [fall(of, p, (1, "mlp"), out, token) for p, out in zip((of.old, of.new), towards, strict=True)]
+        torch.testing.assert_close(found[:, token, 1, HEADS], slopes[0] - slopes[1])
+
+
+@pytest.mark.parametrize("part", range(HEADS + 1))
+def test_informative_scores_add_up_to_the_slope_along_the_components_learned_weights(part):
+    of = some()
+    found, head = scores(of, 2)["informative"], part if part < HEADS else None
+    for layer in range(LAYERS):
+        whole = restored(of.old, of.new, layer, head)  # the old model with this component as it was taught
+        ends = []
+        for s in (STEP, -STEP):
+            near = {name: value + s * (whole[name] - value) for name, value in of.old.items()}
+            ends.append(losses(run(near, of.asked.tokens).logits, of.asked))
+        torch.testing.assert_close(found[:, :, layer, part].nansum(1), -(ends[0] - ends[1]) / (2 * STEP))
+
+
+@pytest.mark.parametrize("make", [first_hop, second_hop])
+def test_full_replacement_agrees_where_changes_are_small(make):
+    """Of changes of a thousandth, replacement differs from scores by a share of that order; outputs of counterfactual
+    prompts are far, and only the difference between the models is small."""
+    of = some(1e-4, make)
+    found, full = scores(of, 2), patched(of)
+    for kind in ("informative", "downstream"):
+        scale = found[kind].nan_to_num().abs().max()
+        torch.testing.assert_close(found[kind], full[kind], rtol=0, atol=5e-3 * float(scale), equal_nan=True)
+    rows = {(row["score"], row["kind"], row["over"]): row["r"] for row in agreement_rows(found, full)}
+    for part in ("head", "mlp"):
+        assert rows["informative", part, "questions"] > 0.999 and rows["downstream", part, "questions"] > 0.999
+        assert rows["upstream_path", part, "means"] > rows["upstream", part, "means"]
+
+
+def test_scores_are_known_within_prompts_and_upstream_with_a_partner_alone():
+    of = some(make=second_hop)
+    found, seen = scores(of, 2), inside(of.asked)
+    assert set(found) == set(KINDS) and not seen.all()  # landmarks of one word and of two
+    assert torch.equal(found["informative"][..., 0, 0].isnan(), ~seen)
+    partnered = (of.partners >= 0).any(1)
+    assert torch.equal(found["upstream"][..., 1, 2].isnan(), ~partnered) and torch.equal(seen | partnered, seen)
+
+
+def test_counterfactual_prompts_are_others():
+    of = some()
+    assert of.others.shape == (6, 3)
+    assert all(k not in row and len(set(row)) == 3 for k, row in enumerate(of.others.tolist()))
+
+
+def test_a_model_that_learned_nothing_has_no_scores():
+    of = some()
+    found = scores(of._replace(new=of.old), 2)
+    for value in found.values():
+        assert float(value.nan_to_num().abs().max()) == 0
+
+
+def test_components_are_rows_and_their_removal_is_measured():
+    of = some()
+    rows = component_rows(of, scores(of, 2))
+    named = [(row["kind"], row["layer"], row["head"]) for row in rows]
+    assert named == [
+        (kind, layer, head) for layer in (0, 1) for kind, head in (("head", 0), ("head", 1), ("mlp", None))
+    ]
+
+    def mean(p):
+        return float(losses(run(p, of.asked.tokens).logits, of.asked).mean())
+
+    last = dict(of.new) | {f"1.{name}": of.old[f"1.{name}"] for name in ("up", "down")}
+    assert rows[-1]["restored"] == pytest.approx(mean(last) - mean(of.new))
+    same = component_rows(of._replace(new=of.old), scores(of, 2))
+    assert all(row["restored"] == 0 != row["ablated"] for row in same)
+
+
+def test_localisation_is_the_squared_correlation_of_scores_and_effects():
+    rows = [
+        {
+            "kind": kind,
+            **dict.fromkeys(KINDS, 0.0),
+            "informative": float(k),
+            "restored": 2.0 * k,
+            "ablated": (-1.0) ** k,
+        }
+        for kind, count in (("head", 4), ("mlp", 2))
+        for k in range(count)
+    ]
+    found = {(row["kind"], row["score"], row["effect"]): row for row in localisation_rows(rows)}
+    assert found["head", "informative", "restored"]["r2"] == pytest.approx(1)
+    assert found["head", "upstream", "restored"]["reason"] == "all values are the same"
+    assert found["mlp", "informative", "restored"]["reason"] == "2 values; a correlation needs three"
+    assert correlation([1, 2, 3], [1, float("nan"), 3]) == (None, "a value is not finite")
+    assert len(found) == 2 * 4 * 2
+
+
+def test_the_hop_is_the_tiny_studys():
+    assert len(hop().implications.sentences) == len(some().asked.last)

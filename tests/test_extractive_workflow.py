@@ -1,0 +1,83 @@
+"""The experiment of extractive structures as a workflow: from nothing to its tables, again, and with a seed more."""
+
+import json
+import zipfile
+
+import pytest
+import yaml
+from conftest import ROOT
+from reduced import planned, snakemake
+
+from heuristic_core.config.reading import read_values
+from heuristic_core.experiments.extractive_structures.config import parse_extractive
+from heuristic_core.experiments.extractive_structures.experiment import members
+from heuristic_core.experiments.extractive_structures.scores import KINDS
+from heuristic_core.experiments.extractive_structures.tables import EXTRACTIVE
+from heuristic_core.tables.parquet import read_table
+
+CONFIG = ROOT / "tests" / "studies" / "extractive.yaml"
+STUDY = parse_extractive(read_values(CONFIG))
+RESULTS = "results/extractive"
+
+
+@pytest.mark.slow
+def test_from_nothing_to_tables(tmp_path):
+    snakemake(tmp_path, config=CONFIG)
+    tables = {name: read_table(tmp_path / RESULTS / "tables" / f"{name}.parquet") for name in EXTRACTIVE}
+    epochs, cities = STUDY.finetuning.epochs, STUDY.data.cities
+    counts = {name: len(table) // len(STUDY.seeds) for name, table in tables.items()}
+    assert counts == {
+        "extractive_trace": 2 * 1,  # corpora, parts of 20 steps
+        "extractive_curves": 2 * 2 * (epochs + 1) * 2,  # corpora, hops, parts
+        "extractive_freezing": 2 * 4 * 2 * 2,  # hops, layers, frozen or restored, parts
+        "extractive_ordering": 5 * epochs * 3,  # stages, parts
+        "extractive_grafting": 3 * 3,
+        "extractive_scores": 4 * 6 * (10 + 10),  # kinds, components, tokens of both hops
+        "extractive_components": 2 * 6,
+        "extractive_agreement": 2 * 4 * 2 * 2,  # hops, kinds of score and of component, means or questions
+        "extractive_localisation": 2 * 4 * 2 * 2,
+    }
+    assert all(
+        (table["questions"] == cities).all() for table in (tables["extractive_curves"], tables["extractive_freezing"])
+    )
+    start = tables["extractive_curves"].query("epoch == 0 and corpus == 'whole'")["rank"].tolist()
+    frozen = tables["extractive_freezing"].query("layers == 'all' and how == 'frozen'")["rank"].tolist()
+    assert start == frozen
+    end = tables["extractive_curves"].query(f"epoch == {epochs} and corpus == 'whole'")["rank"].tolist()
+    assert tables["extractive_freezing"].query("layers == 'none' and how == 'restored'")["rank"].tolist() == end
+    components, scores = tables["extractive_components"], tables["extractive_scores"]
+    sums = (
+        scores.query("hop == 'first'")
+        .groupby(["score", "kind", "layer", "head"], dropna=False, sort=False)["value"]
+        .sum()
+    )
+    found = (
+        components.query("hop == 'first'")
+        .groupby(["kind", "layer", "head"], dropna=False, sort=False)[list(KINDS)]
+        .sum()
+    )
+    for kind in KINDS:
+        assert sums[kind].tolist() == pytest.approx(found[kind].tolist())  # every question has every token
+    assert planned(tmp_path, CONFIG) == {}
+    described = json.loads((tmp_path / RESULTS / "study.json").read_text())
+    assert parse_extractive(described["settings"]) == STUDY
+
+    snakemake(tmp_path, "export", config=CONFIG)
+    with zipfile.ZipFile(tmp_path / RESULTS / "extractive.crate.zip") as archive:
+        assert {"claims.yaml", *members(STUDY)} <= set(archive.namelist())
+    (tmp_path / "more.yaml").write_text(yaml.safe_dump(read_values(CONFIG) | {"seeds": [1, 2, 3]}))
+    jobs = planned(tmp_path, tmp_path / "more.yaml")
+    assert {name: jobs[name] for name in ("pretrain", "teach", "freeze", "order", "score")} == {
+        "pretrain": 2, "teach": 2, "freeze": 1, "order": 1, "score": 1,
+    }  # fmt: skip
+
+
+def test_a_corpus_less_needs_no_job(tmp_path):
+    (tmp_path / "one.yaml").write_text(
+        yaml.safe_dump(
+            read_values(CONFIG) | {"pretraining": read_values(CONFIG)["pretraining"] | {"corpora": ["whole"]}}
+        )
+    )
+    both, one = (planned(tmp_path, path) for path in (CONFIG, tmp_path / "one.yaml"))
+    assert (both["pretrain"], one["pretrain"]) == (4, 2) and both["score"] == one["score"] == 2
+    assert one.keys() == both.keys()
