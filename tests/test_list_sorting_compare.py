@@ -9,19 +9,20 @@ from scipy import stats
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.list_sorting.compare import MEASURES, compare, only_in
+from heuristic_core.experiments.list_sorting.modes import with_suppression
 from heuristic_core.experiments.list_sorting.sides import parse_sides
 from heuristic_core.experiments.list_sorting.tables import SORTING
 
 
 def models(values: dict[str, list[float]], step: int = 40, **null) -> pd.DataFrame:
-    """Table "sorting_models": by condition every seed's loss at the last step, and 9 before; other measures 0.5."""
+    """What :func:`compare` reads: by condition every seed's loss at the last step, and 9 before; other measures 0.5."""
     rows = [
         {"condition": condition, "seed": seed, "step": at, **dict.fromkeys(MEASURES, 0.5), "loss": loss} | null
         for condition, losses in values.items()
         for seed, last in enumerate(losses)
         for at, loss in ((0, 9.0), (step, last))
     ]
-    return pd.DataFrame(rows).reindex(columns=list(SORTING["sorting_models"]))
+    return pd.DataFrame(rows).reindex(columns=[*SORTING["sorting_models"], "suppression"])
 
 
 def row_of(differences: pd.DataFrame, measure: str, condition: str) -> pd.Series:
@@ -50,6 +51,14 @@ def test_what_has_no_interval_has_a_reason():
         compare(models({"l2": [1.0, 2.0]}, soft_overlap=None), models({"l2": [1.0, 2.0]})), "soft_overlap", "l2"
     )
     assert none.reason == "a side has no value" and np.isnan(none.difference) and none.b == 0.5
+
+
+def test_suppression_is_that_of_the_head_that_suppresses_most():
+    rows = [{"study": "s", "condition": "l2", "seed": seed, "step": 40} for seed in (0, 1)]
+    heads = pd.DataFrame([row | {"head": head, "suppression": s} for row in rows for head, s in ((0, 0.1), (1, 0.6))])
+    one = models({"l2": [1.0, 2.0]}).drop(columns="suppression").assign(study="s")
+    row = row_of(compare(*2 * [with_suppression(one[one["step"] == 40], heads)]), "suppression", "l2")
+    assert (row.a, row.b, row.difference) == (0.6, 0.6, 0)
 
 
 def test_conditions_of_one_side_are_named_and_not_compared():

@@ -1,6 +1,7 @@
 """The list-sorting experiment as a workflow: from nothing to its figures, again, and with a setting changed."""
 
 import json
+import os
 import shutil
 import zipfile
 from pathlib import Path
@@ -15,9 +16,12 @@ from reduced import planned, snakemake
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.reading import read_values
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
-from heuristic_core.experiments.list_sorting.study import evenly, parse_sorting
+from heuristic_core.experiments.list_sorting.layout import Layout
+from heuristic_core.experiments.list_sorting.results import members
+from heuristic_core.experiments.list_sorting.study import OTHERS, evenly, parse_sorting
 from heuristic_core.experiments.list_sorting.tables import SORTING
 from heuristic_core.figures.targets import outputs
+from heuristic_core.provenance.record import record_of
 from heuristic_core.tables.parquet import read_table
 
 CONFIG = ROOT / "tests" / "studies" / "sorting.yaml"
@@ -96,6 +100,10 @@ def test_one_condition_without_llc_has_all_but_the_figure_of_modes(tmp_path):
         ({"conditions": {"a": {"data": {"numbers": 3}}}}, "conditions.a.data: length = 10 exceeds numbers = 3"),
         ({"llc": {"conditions": ["b"]}}, "llc.conditions: there is no condition 'b'; there are base"),
         ({"prune": {"conditions": ["b"]}}, "prune.conditions: there is no condition 'b'; there are base"),
+        ({"llc": {"conditions": ["base", "base"]}}, "llc.conditions: ['base', 'base'] has base more than once"),
+        ({"prune": {"conditions": ["base", "base"]}}, "prune.conditions: ['base', 'base'] has base more than once"),
+        ({"prune": {"conditions": []}}, "prune.conditions"),
+        ({"conditions": {"tables": {}}}, "conditions.tables: results/s/tables has other results than a condition's"),
         ({"prune": {"sparsity": 0.1}}, "prune.sparsity = 0.1 keeps 4 of the 4 halves of condition 'base'"),
         ({"study": "no name"}, "study = 'no name'"),
     ],
@@ -105,6 +113,13 @@ def test_an_impossible_study_has_one_message(changes, said):
     with pytest.raises(InputError) as found:
         parse_sorting(values, "some.yaml")
     assert said in str(found.value) and str(found.value).startswith("some.yaml cannot be run")
+
+
+def test_no_condition_can_be_named_as_a_result_of_the_whole_study():
+    study = parse_sorting(read_values(CONFIG))
+    record = record_of(Path(study.root, "report.html"), Path(study.root))
+    paths = [*members(study), *(os.path.relpath(path, study.root) for path in (Layout.of(study).log("claims"), record))]
+    assert {path.split("/")[0] for path in paths} == set(OTHERS)
 
 
 def test_checkpoints_are_spread_evenly():

@@ -5,6 +5,7 @@ from pathlib import Path
 from heuristic_core.common.atomic import write_text
 from heuristic_core.experiments.list_sorting.compare import compare
 from heuristic_core.experiments.list_sorting.comparison import comparison_page
+from heuristic_core.experiments.list_sorting.modes import with_suppression
 from heuristic_core.experiments.list_sorting.sides import USAGE, parse_sides
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
@@ -18,11 +19,13 @@ def main(arguments=None):
     parser.writes("*", files="these files, for the record")
     args = parser.read(arguments)
     sides, folder = parse_sides(args.compare), Path(args.folder)
-    models = [read_table(side.root / "tables" / "sorting_models.parquet") for side in sides]
+    models = [
+        with_suppression(*(read_table(side.table(f"sorting_{name}")) for name in ("models", "heads"))) for side in sides
+    ]
     differences = compare(*models)
     write_table("differences", differences, folder / "differences.parquet")
     write_text(folder / "differences.csv", differences.to_csv(index=False, lineterminator="\n"))
-    claims = [read_rows(side.root / "tables" / "claims.parquet") for side in sides]
+    claims = [read_rows(side.table("claims")) for side in sides]
     write_text(folder / "compare.html", comparison_page(sides, models, differences, claims, folder))
 
 

@@ -51,6 +51,7 @@ Seeds = Annotated[list[Seed], AfterValidator(unique)]
 Steps = Annotated[list[PositiveInt], Field(min_length=1), AfterValidator(ascending)]
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 Name = Annotated[str, Field(pattern=NAME, max_length=60)]
+Names = Annotated[list[Name], Field(min_length=1), AfterValidator(unique)]
 Precision = Literal["float32", "bfloat16", "float16"]
 # On the Hugging Face hub. A branch or a tag can come to name something else; a commit cannot.
 Repository = Annotated[str, Field(pattern=r"^[\w.-]+(/[\w.-]+)?$")]

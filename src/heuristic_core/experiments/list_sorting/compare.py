@@ -16,12 +16,14 @@ MEASURES = {
     "soft_overlap": "soft overlap",
     "opposite_sign": "share of numbers of opposite sign, 0-1",
     "splitting": "vocabulary splitting, 0-1",
+    "suppression": "copy suppression, of the head that suppresses most, 0-1",
 }
 UNIT = "training seeds"
 
 
 def compare(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
-    """Table "differences" of studies a and b, from their tables "sorting_models": conditions of the same name.
+    """Table "differences" of studies a and b, conditions of the same name. a, b: their tables "sorting_models"
+    with the suppression of the head that has most of it (:func:`modes.with_suppression`).
 
     Values are means over training seeds with Student's t intervals, differences have Welch's. What a condition does not
     have, as the overlap of a single head, is null, with the reason.

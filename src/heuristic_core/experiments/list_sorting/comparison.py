@@ -22,7 +22,7 @@ def comparison_page(
     claims: Sequence[list[dict]],
     folder: Path,
 ) -> str:
-    """The HTML page. models: table "sorting_models" of each side. differences, claims: see :func:`comparison_values`.
+    """The HTML page. models: what :func:`compare` has of each side. differences, claims: see :func:`comparison_values`.
 
     folder: of the page, from which it links to the studies.
     """

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, PositiveInt
 
-from heuristic_core.config.blocks import Block, Name, Positive, Real, Seeds, Sparsity
+from heuristic_core.config.blocks import Block, Names, Positive, Real, Seeds, Sparsity
 from heuristic_core.config.pruning import Gates
 from heuristic_core.models.components import kept_count
 
@@ -31,7 +31,7 @@ class PruneRuns(Block):
     core. Effective size is the size of the smallest faithful subset.
     """
 
-    conditions: list[Name] | None = Field(None, description="conditions; default: all")
+    conditions: Names | None = Field(None, description="conditions; default: all")
     checkpoints: PositiveInt = Field(
         4, description="checkpoints of each model on which gates are learned, evenly over those kept after step 0"
     )

@@ -1,6 +1,6 @@
 """Where every result of a list-sorting study is, as path patterns whose wildcards the workflow fills in.
 
-``<results>/<study>/<condition>/step{step}.safetensors``; tables, figures and logs are beside the conditions' folders.
+``<results>/<study>/<condition>/step{step}.safetensors``; what `study.OTHERS` names is beside the conditions' folders.
 """
 
 from dataclasses import dataclass

@@ -3,7 +3,7 @@
 Three checks, with the bounds of :class:`heuristic_core.experiments.list_sorting.config_llc.Checks`:
 
 local: chains stay within the prior's radius of w0, and well within the norm of w0.
-converged: the halves of chains agree on average, and the chains agree (split R-hat, Gelman et al. 2013, chapter 11.4).
+converged: the halves of every chain agree, and the chains agree (split R-hat, Gelman et al. 2013, chapter 11.4).
 stable: half the step size, with the same target, gives the same LLC.
 
 All chains must pass. The mean over those that do would be chosen by their values.
@@ -60,8 +60,8 @@ class Chain(NamedTuple):
 def row(full: Sequence[Chain], half: Sequence[Chain], checks: Checks) -> dict:
     """Value (None where a check fails) with its standard error over chains, diagnostics, and the reason in words.
 
-    full, half: chains of one model at the step size and at half of it. distance and displacement are the worst chain's,
-    drift the mean over chains. All are None where a chain diverged, `stable` and `step_effect` where `half` is empty.
+    full, half: chains of one model at the step size and at half of it. distance, displacement and drift are the worst
+    chain's. All are None where a chain diverged, `stable` and `step_effect` where `half` is empty.
     """
     found = dict.fromkeys(COLUMNS) | {"chains": len(full), "diverged": sum(chain.ended is not None for chain in full)}
     if found["diverged"]:
@@ -127,7 +127,7 @@ def _where(chains: Sequence[Chain]) -> dict:
 
 
 def _how_steady(chains: Sequence[Chain]) -> dict:
-    drift = float(np.mean([chain.drift for chain in chains]))
+    drift = max((chain.drift for chain in chains), key=abs)  # in a mean, opposite drifts would cancel
     return {"drift": drift, "r_hat": split_r_hat(chains)}
 
 
@@ -151,7 +151,7 @@ def _not_local(found: dict, checks: Checks) -> str:
 
 def _not_converged(found: dict, value: float, checks: Checks) -> str:
     if (share := _share(found["drift"], value, checks)) > checks.largest_drift:
-        return f"chains drift: their halves differ by {share:.2g} of the LLC, at most {checks.largest_drift:g} may be"
+        return f"a chain drifts: its halves differ by {share:.2g} of the LLC, at most {checks.largest_drift:g} may be"
     if found["r_hat"] is None or found["r_hat"] > checks.largest_r_hat:
         how = "without bound" if found["r_hat"] is None else f"{found['r_hat']:.3g}"
         return f"chains disagree: split R-hat {how}, at most {checks.largest_r_hat:g} may be"

@@ -23,7 +23,8 @@ def report(study: SortingStudy, wanted: Counter, missing: Counter) -> str:
             columns(["work", "condition", "lists", "FLOP", "core hours", "to do"], _hours(work, wanted, missing)),
             columns(["disk", "GB"], [["checkpoints", gigabytes(checkpoints)], ["figures, tables", gigabytes(SHOWN)]]),
             columns(["memory of a job at its peak", "GB"], [[rule, gigabytes(peak)] for rule, peak in peaks.items()]),
-            "~ marks an estimate: operations are counted, and their rate is that of training at the default sizes.",
+            "~ marks an estimate: operations are counted, and their rate is that of training at the default sizes. "
+            "Small batches, as of gates, are slower.",
         ]
     )
 

@@ -8,7 +8,7 @@ from heuristic_core.report.settings import read_study
 from heuristic_core.report.sides import present, study_folder, two_studies
 
 USAGE = 'compare="results/a results/b": two folders of finished studies of list sorting'
-TABLES = ("sorting_models", "claims")
+TABLES = ("sorting_models", "sorting_heads", "claims")
 
 
 class Side(NamedTuple):
@@ -19,6 +19,9 @@ class Side(NamedTuple):
     @property
     def name(self) -> str:
         return self.root.name
+
+    def table(self, name: str) -> Path:
+        return self.root / "tables" / f"{name}.parquet"
 
     @property
     def inputs(self) -> list[Path]:
@@ -38,6 +41,6 @@ def _side(path: str) -> Side:
     root = study_folder(path, USAGE)
     if (found := read_study(root / "study.json")["settings"].get("experiment")) != "list-sorting":
         raise InputError(f"compare: {root} is a study of {found or 'heuristic-core'}; give {USAGE}")
-    if absent := [name for name in TABLES if not (root / "tables" / f"{name}.parquet").is_file()]:
+    if absent := [name for name in TABLES if not Side(root).table(name).is_file()]:
         raise InputError(f"compare: {root}/tables has no {absent[0]}; run the study to its end first")
     return Side(root)

@@ -5,13 +5,14 @@ from typing import Any, Literal
 
 from pydantic import Field, PositiveInt, ValidationError, model_validator
 
-from heuristic_core.config.blocks import Block, Name, Seed
+from heuristic_core.config.blocks import Block, Name, Names, Seed
 from heuristic_core.config.reading import checked
 from heuristic_core.experiments.list_sorting.config import Data, ListSorting, Model, Training
 from heuristic_core.experiments.list_sorting.config_llc import LocalLearning, Stages
 from heuristic_core.experiments.list_sorting.config_prune import PruneRuns
 
 VARIED = ("data", "model", "training")
+OTHERS = ("figures", "logs", "provenance", "report.html", "study.json", "tables")  # beside the conditions' folders
 
 
 class Measure(Block):
@@ -31,7 +32,7 @@ class Measure(Block):
 class LlcRuns(LocalLearning):
     """Where the local learning coefficient is sampled, and how."""
 
-    conditions: list[Name] | None = Field(None, description="conditions; default: all")
+    conditions: Names | None = Field(None, description="conditions; default: all")
     checkpoints: PositiveInt = Field(8, description="checkpoints of each model, evenly over those kept after step 0")
 
 
@@ -70,6 +71,10 @@ class SortingStudy(Block):
     @model_validator(mode="after")
     def _conditions_are_possible(self):
         for name, changes in self.conditions.items():
+            if name in OTHERS:
+                raise ValueError(
+                    f"conditions.{name}: {self.root}/{name} has other results than a condition's; name it otherwise"
+                )
             if unknown := changes.keys() - set(VARIED):
                 raise ValueError(
                     f"conditions.{name}: {sorted(unknown)[0]} cannot be changed; it can change {', '.join(VARIED)}"
