@@ -217,7 +217,7 @@ def rewrite_settings(root, settings):
     for name in ("study.json", "report.html"):  # they are not what was made any more
         (root / f"provenance/{name}.json").unlink()
     names = sorted({path.stem for path in (root / "figures").glob("*.png")})
-    captions = sorted(map(str, (ROOT / "workflow/report").glob("*.rst")))
+    captions = sorted(map(str, (ROOT / "workflow/report/heuristic_core").glob("*.rst")))
     given = ["--root", root, "--context", json.dumps(described["context"]), "--settings", root / "study.json"]
     given += ["--claims", root / "tables/claims.parquet", "--report", root / "report.html"]
     given += ["--captions", *captions, "--targets", *names, "--log", root / "page.log"]

@@ -283,7 +283,7 @@ def test_only_the_drawn_figure_is_loaded():
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_every_target_has_a_caption_of_one_paragraph(name, request):
-    folder = request.config.rootpath / "workflow" / "report"
+    folder = request.config.rootpath / "workflow" / "report" / "heuristic_core"
     own, shared = (folder / f"{which}.rst" for which in (name, module(name)))
     caption = (own if own.exists() else shared).read_text().strip()
     assert "\n\n" not in caption and "[" not in caption  # it becomes the text of a Markdown image

@@ -43,13 +43,22 @@ def test_rows_are_the_measures_of_a_plain_model_without_the_heads(some):
             assert {name: row[name] for name in plain} == pytest.approx(plain, abs=1e-5)
 
 
-def test_the_mean_is_over_training_lists_and_positions(some):
+def test_the_mean_is_over_training_lists_at_every_position(some):
     parameters, tokens, training = some
     model = of_model(parameters, 1)
-    mean = run(model, training).contexts.double().mean((1, 2))[0].float()
+    mean = run(model, training).contexts[0].double().mean(0).float()
     expected = measures(without(model, tokens, [0], mean)[0], tokens)
     row = next(r for r in ablations(parameters, tokens, training, 0) if (r["model"], r["kind"]) == (1, "mean"))
     assert {name: row[name] for name in expected} == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_head_without_list_of_its_own_loses_nothing_by_its_mean(some):
+    """Its values are the same of all tokens at a position: what it writes is a constant of the position."""
+    parameters, tokens, training = some
+    constant = parameters | {"token": parameters["token"][:, :1].expand_as(parameters["token"])}
+    rows = [row for row in ablations(constant, tokens, training, 0) if row["model"] == 0]
+    whole, zero, mean = (next(row["loss"] for row in rows if row["kind"] == kind) for kind in ("none", "zero", "mean"))
+    assert mean == pytest.approx(whole, abs=1e-6) and abs(zero - whole) > 1e-3
 
 
 def test_donors_that_are_the_lists_themselves_change_nothing(some, monkeypatch):

@@ -26,7 +26,7 @@ SHOWN = ("figure_circuits", "table_conditions")
 
 
 def write_report(root, *targets):
-    captions = [ROOT / "workflow" / "report" / f"{name}.rst" for name in targets]
+    captions = [ROOT / "workflow" / "report" / "list_sorting" / f"{name}.rst" for name in targets]
     given = ["--root", root, "--settings", root / "study.json", "--claims", root / "tables" / "claims.parquet"]
     given += ["--captions", *captions, "--targets", *targets, "--report", root / "report.html", "--log", root / "log"]
     script("sorting_report").main([str(part) for part in given])

@@ -21,7 +21,7 @@ TARGETS = ("figure02", "figure06", "table3")
 
 
 def write_report(root, *more):
-    captions = [ROOT / "workflow" / "report" / f"{name}.rst" for name in TARGETS]
+    captions = [ROOT / "workflow" / "report" / "heuristic_core" / f"{name}.rst" for name in TARGETS]
     given = ["--root", root, "--context", CONTEXT.model_dump_json(), "--settings", root / "study.json"]
     given += ["--claims", root / "tables" / "claims.parquet", "--captions", *captions, "--targets", *TARGETS]
     given += ["--report", root / "report.html", "--log", root / "report.log", *more]

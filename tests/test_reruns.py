@@ -237,7 +237,9 @@ def test_claims_are_judged_again(checkout):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("file", ["workflow/report/figure06.rst", "src/heuristic_core/report/templates/*.css"])
+@pytest.mark.parametrize(
+    "file", ["workflow/report/heuristic_core/figure06.rst", "src/heuristic_core/report/templates/*.css"]
+)
 def test_captions_and_style_make_the_report_again(checkout, file):
     (path,) = checkout.glob(file)
     append(path, "\n")

@@ -69,7 +69,7 @@ RUN = {
 }
 DEVICE = {"device": STUDY.device, "precision": STUDY.precision}
 # A target without its own caption has the caption of the target that draws the same.
-WORDS = f"{workflow.basedir}/workflow/report"
+WORDS = f"{workflow.basedir}/workflow/report/heuristic_core"
 CAPTIONS = {name: f"{WORDS}/{name if os.path.exists(f'{WORDS}/{name}.rst') else module(name)}.rst" for name in TARGETS}
 
 

@@ -22,7 +22,7 @@ for name in SHOWN_TARGETS:
                 (
                     report(
                         path,
-                        caption=f"{workflow.basedir}/workflow/report/{name}.rst",
+                        caption=f"{workflow.basedir}/workflow/report/list_sorting/{name}.rst",
                         category="Figures and tables",
                     )
                     if shown(path)

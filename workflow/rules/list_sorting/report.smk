@@ -38,7 +38,9 @@ rule report:
     input:
         claims=rules.claims.output.table,
         settings=rules.describe.output.description,
-        captions=[os.path.relpath(f"{workflow.basedir}/workflow/report/{name}.rst") for name in SHOWN_TARGETS],
+        captions=[
+            os.path.relpath(f"{workflow.basedir}/workflow/report/list_sorting/{name}.rst") for name in SHOWN_TARGETS
+        ],
         drawn=[path for name in SHOWN_TARGETS for path in outputs(L.root, name)],
     output:
         report=f"{L.root}/report.html",

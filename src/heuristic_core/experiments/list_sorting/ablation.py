@@ -1,8 +1,9 @@
 """What models lose without their heads: each head, and all, replaced by zero, its mean, or its context on other lists.
 
 A head's context is what its attention collects, values' bias included, before the output matrix. The mean is over
-sorted numbers of training lists, the same at every position. Resampled contexts are those on a training list in the
-place of every list, at the same position.
+training lists, for each position by itself. Resampled contexts are those on a training list in the place of every list,
+at the same position. So both keep what a head says of the position, the rank of the number to come, as module `halves`
+does, and take what it says of the list. Sentences of the heuristic core have no such positions; its mean is over all.
 """
 
 from collections.abc import Iterator
@@ -32,7 +33,7 @@ def ablations(parameters: Parameters, tokens: Tensor, training: Tensor, seed: in
     rows = []
     for m in range(len(parameters["output"])):
         model = {name: value[m : m + 1] for name, value in parameters.items()}
-        means = torch.cat([found.contexts for found in _parts(model, training)], 1).double().mean((1, 2)).float()
+        means = torch.cat([found.contexts for found in _parts(model, training)], 1).double().mean(1).float()
         replacing = {"zero": torch.zeros_like(means), "mean": means, "resample": donors}
         found = torch.cat([found.logits for found in _parts(model, tokens)], 1)
         rows.append({"model": m, "kind": "none", "ablated": []} | measures(found[0], tokens))

@@ -45,7 +45,7 @@ class Checks(Block):
         1.5, description="root mean square distance from w0, in radii of the prior: sqrt(weights / localisation)"
     )
     largest_displacement: Positive = Field(0.5, description="the same distance, in norms of w0")
-    largest_drift: Positive = Field(0.25, description="mean difference between the halves of chains, share of the LLC")
+    largest_drift: Positive = Field(0.25, description="difference between the halves of a chain, share of the LLC")
     largest_r_hat: Annotated[Real, Field(gt=1)] = Field(
         1.2, description="split R-hat over chains: root of total over within-chain variance"
     )

@@ -84,7 +84,8 @@ SORTING = {
         "pairs": (INT, "pairs of a query and a key"),
     },
     "sorting_ablations": RUN | STEP | {
-        "kind": (STRING, "what takes the heads' place: zero, mean or resample; none: the whole model"),
+        "kind": (STRING, "what takes the heads' place: zero, mean (over training lists, of each position) or resample "
+                          "(another list); none: the whole model"),
         "ablated": (STRING, "the heads, such as 0 or 0+1; empty: none"),
     } | SCORES,
     "sorting_llc": RUN | STEP | {
