@@ -9,7 +9,7 @@ from heuristic_core.plan.text import about, columns, gigabytes, job_rows
 
 BACKWARD = 3  # forward passes that one with its backward pass costs
 TOKENS = 10  # of a sentence, about
-MEASURED = 600 * 64, 67.0  # sentences of pre-training at the default sizes, and seconds of a core, other work beside
+MEASURED = 600 * 64, 64.0  # sentences of pre-training at the default sizes, and seconds of a core (docs/lab-notes.md)
 WEIGHT = 4  # bytes
 
 
