@@ -23,7 +23,7 @@ from heuristic_core.provenance.changes.explain import MOST, NOTHING, explain
 from heuristic_core.provenance.job import Job, compared
 from heuristic_core.provenance.record import FIELDS, digest
 
-KEYS_OF_JOBS = {name: key for experiment in experiments() for name, key in experiment.KEYS.items()}
+KEYS_OF_JOBS = {name: key for one in experiments() for name, key in getattr(one, "KEYS", {}).items()}
 COMMAND = 'fork prune \\\n    --prune \'{"rise": 1,\n "hold": 2}\' \\\n    --log results/s/logs/x.log --code abc'
 
 

@@ -189,7 +189,8 @@ def test_no_path_user_or_secret_enters_it(study, tmp_path):
     split = {"sentences": ["a", "b"], "url": "https://ada:s3cret@example.org/x.csv?key=s3cret", "sha256": "0" * 64}
     task = {
         **{"name": "pairs", "source": "files", "folder": '/home/ada "lovelace"/data', "labels": ["no", "yes"]},
-        **{"train": [split | {"file": "x.csv"}], "evaluation": {"id": split | {"file": "x.csv", "group": "id"}}},
+        "train": [split | {"file": "x.csv"}],
+        "evaluation": {group: split | {"file": "x.csv", "group": group} for group in ("id", "ood")},
     }
     model = {"name": "mini-bert", "source": "pretrained", "folder": "/home/ada.lovelace/models/tiny"}
     settings = {**SETTINGS, "task": task, "model": model, "results": "/home/ada.lovelace/results", "figures": {}}

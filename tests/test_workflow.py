@@ -43,7 +43,7 @@ def test_every_job_computed_in_the_arithmetic_of_the_study(finished):
 def test_tables_have_their_schemas_and_one_row_per_observation(finished):
     paths = (finished / "results/reduced/tables").glob("*.parquet")
     tables = {path.stem: read_table(path) for path in paths if path.stem not in TARGETS}
-    of_others = {name for name in SCHEMAS if name.startswith("sorting_")}  # where the experiment is imported
+    of_others = {name for name in SCHEMAS if name.startswith(("sorting_", "extractive_"))}  # where imported
     assert set(tables) == set(SCHEMAS) - NO_TABLE_OF_A_STUDY - of_others
     for name, table in tables.items():
         assert list(table.columns) == schema(name).names
