@@ -247,13 +247,13 @@ def test_a_changed_setting_is_named_where_it_matters(finished, changed):
     config = changed(prune__learning_rate=0.3, analysis__margin=2.0, figures__figure10__width=5.0)
     first, *causes, following = changes(finished, config).split("\n\n")
     assert re.match(r"\d+ jobs would run\. ", first)
-    named = {cause.splitlines()[0]: cause.splitlines()[1:] for cause in causes}
+    named = {cause.splitlines()[0]: sorted(cause.splitlines()[1:]) for cause in causes}
     setting = "    setting changed: "
     assert named == {
         "describe:": [
-            f"{setting}prune.learning_rate 0.2 -> 0.3",
             f"{setting}analysis.margin 3.0 -> 2.0",
             f"{setting}figures.figure10.width 7.0 -> 5.0",
+            f"{setting}prune.learning_rate 0.2 -> 0.3",
         ],
         "figure10:": [f"{setting}figures.figure10.width 7.0 -> 5.0"],
         "prune (20), prune_again (4):": [f"{setting}prune.learning_rate 0.2 -> 0.3"],
