@@ -141,6 +141,8 @@ def test_another_test_set_runs_everything(folder, studied, tmp_path):
     values["task"]["evaluation"]["more"] = values["task"]["evaluation"]["dev"]
     more = tmp_path / "more.yaml"
     more.write_text(yaml.safe_dump(values))
+    for name in ("reviews", "model"):  # without results
+        (tmp_path / name).symlink_to(folder / name)
     assert planned(folder, more).keys() - {"describe"} == planned(tmp_path, studied).keys() - {"describe"}
 
 
