@@ -24,7 +24,6 @@ from heuristic_core.experiments.heuristic_core.archive.members import MECHANISM,
 from heuristic_core.experiments.heuristic_core.archive.members import members as members_of
 from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
 from heuristic_core.provenance.crate.metadata import run_of
-from heuristic_core.provenance.crate.public import public, public_page
 from heuristic_core.provenance.crate.records import records
 from heuristic_core.provenance.record import FIELDS, digest
 
@@ -234,19 +233,6 @@ def texts(name, content):
         str(set(table[c].to_pylist())) for c in table.column_names if str(table.schema.field(c).type) == "string"
     ]
     return " ".join([*columns, str(table.schema.metadata), str([field.metadata for field in table.schema])])
-
-
-def test_settings_keep_what_is_not_private():
-    assert public({"a": ["data/x", "nyu-mll/glue", 1, None], "b": "../../ada/x"}) == {
-        "a": ["data/x", "nyu-mll/glue", 1, None],
-        "b": "x",
-    }
-    assert public("https://example.org/a/b.csv") == "https://example.org/a/b.csv"
-
-
-def test_a_short_path_does_not_break_the_page():
-    page = "<div><td>/d</td></div>"
-    assert public_page(page, {"folder": "/d"}) == "<div><td>d</td></div>"
 
 
 def test_every_table_that_something_reads_is_exported():

@@ -1,18 +1,12 @@
 """Join the parts of one table."""
 
 from heuristic_core.experiments.list_sorting.tables import SORTING
-from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.jobs.joining import join
 from heuristic_core.provenance.record import recorded
-from heuristic_core.tables.parquet import write_joined
 
 
 def main(arguments=None):
-    parser = Arguments(__doc__)
-    parser.add_argument("--name", required=True, choices=SORTING, help="of the table, as its schema is called")
-    parser.reads("+", parts="files of that schema")
-    parser.writes(table="where to write the whole")
-    args = parser.read(arguments)
-    write_joined(args.name, args.parts, args.table)
+    join(__doc__, SORTING, arguments)
 
 
 if __name__ == "__main__":

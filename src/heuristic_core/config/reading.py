@@ -1,4 +1,4 @@
-"""Configurations: files read, laid over each other, and checked against a block; errors a person can act on."""
+"""Configurations: files read, merged and checked against a block; errors that a person can act on."""
 
 import difflib
 from collections.abc import Sequence

@@ -18,7 +18,7 @@ def save(
     """Write what ``draw`` gave for target `name`: the files that ``targets.outputs(folder, name)`` lists.
 
     marks: the values behind every mark, written with all their digits, nulls empty (CSV).
-    settings: the target's ``config.figure.Figure``; its `dpi` is that of the PNG.
+    settings: the target's ``config.figure.Figure``; its `dpi` is for the PNG.
     title: of the figure's file, and a table's caption. sheets: of a table, for reading.
     """
     files = {Path(path).suffix[1:]: path for path in outputs(str(folder), name)}

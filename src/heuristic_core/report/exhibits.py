@@ -76,7 +76,7 @@ def png_size(content: bytes) -> tuple[int, int]:
 
 
 def caption_of(names: Sequence[str], captions: Mapping[str, str]) -> str:
-    """The caption of a target: its own, else that of the target whose drawing it repeats. names: of both."""
+    """The caption of a target: its own, else the caption of the target whose drawing it repeats. names: of both."""
     for name in names:
         if name in captions:
             return " ".join(captions[name].split())

@@ -56,7 +56,7 @@ class Model(Block):
 
 
 class Learning(Block):
-    """Adam at a constant learning rate; the loss is that of the answers' tokens."""
+    """Adam at a constant learning rate; the loss is on the answers' tokens alone."""
 
     learning_rate: Positive = 1e-3
     batch_size: PositiveInt = Field(8, description="sentences")

@@ -7,7 +7,7 @@ Parameters are a dict of tensors. Names and shapes, with vocabulary V, width d a
 The outputs of a layer's matrices are its sites: `query`, `key` and `value` [B, T, H, w], `context` (what a head's
 attention gathers) [B, T, H, w], `write` (what all heads add to the residual stream) [B, T, d], `hidden` (of an MLP,
 before GELU) [B, T, 4 d] and `mlp` [B, T, d]. A run adds given shifts to sites: where a shift is zero, its gradient is
-that of the site's output; where it is a difference of outputs, the run goes on with another output.
+the gradient in the site's output; where it is a difference of outputs, the run goes on with another output.
 """
 
 import math

@@ -1,7 +1,7 @@
 """Facts of made-up words: the order in which facts and implications are taught, and what a graft of weights carries
 over.
 
-All names' facts are taught; of what they imply, that of the names after the test names, which are one for each city.
+All names' facts are taught; of the implications, those about names after the test names, which are one for each city.
 """
 
 from typing import NamedTuple

@@ -13,9 +13,9 @@ ANSWERS = {
     "part": (STRING, "which questions"),
     "rank": (
         REAL,
-        "other options whose logit is not lower than that of the right one, mean over questions; 0: all are right",
+        "other options whose logit is at least the right option's logit, mean over questions; 0: all are right",
     ),
-    "loss": (REAL, "mean logit of the options less that of the right one, mean over questions"),
+    "loss": (REAL, "mean logit of the options less the right option's logit, mean over questions"),
     "questions": (INT, "how many"),
 }
 COMPONENT = {

@@ -8,7 +8,7 @@ from heuristic_core.experiments.list_sorting.modes import last, mode_of, with_su
 def at_end(tables) -> pd.DataFrame:
     """One row per model: columns of tables "sorting_models" and "sorting_conditions", `suppression` and `mode`.
 
-    tables: these two and "sorting_heads". The step is that of the model's last checkpoint.
+    tables: these two and "sorting_heads". The step is the model's last kept step.
     """
     models = last(tables["sorting_models"])
     models = with_suppression(models, last(tables["sorting_heads"]))

@@ -42,5 +42,5 @@ def seed_lines(ax: Axes, rows: pd.DataFrame, x: str, by: str, looks: Mapping[str
 
 
 def conditions(rows: pd.DataFrame) -> list[str]:
-    """The conditions of `rows`, in their order there, which is that of the configuration."""
+    """The conditions of `rows`, in their order there, which the configuration gives."""
     return rows["condition"].drop_duplicates().tolist()

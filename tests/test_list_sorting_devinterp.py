@@ -1,0 +1,82 @@
+"""The LLC beside devinterp's sampler, on a model whose loss is known."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from heuristic_core.experiments.list_sorting.config_llc import Langevin, LocalLearning
+from heuristic_core.experiments.list_sorting.llc import local_learning, start_at, walk_of
+
+
+def bigrams(parameters, tokens):
+    """Mean cross-entropy of the next token from the present one, [M, B]. tokens: [B, length]."""
+    hidden = parameters["embed"][:, tokens[:, :-1]]
+    logits = hidden @ parameters["unembed"][:, None]
+    targets = tokens[:, 1:].expand(len(logits), -1, -1)
+    each = F.cross_entropy(logits.flatten(0, 2), targets.flatten(), reduction="none")
+    return each.view(targets.shape).mean(-1)
+
+
+class Away(torch.nn.Module):
+    """The loss in the coordinates of an estimator, less that at w0: what devinterp walks in."""
+
+    def __init__(self, start, walk):
+        super().__init__()
+        self.away, self._start, self._walk = torch.nn.Parameter(torch.zeros_like(start.weights)), start, walk
+
+    def forward(self, tokens):
+        def at(away):
+            return bigrams(self._start.layout.parameters(self._start.weights + self._walk.units * away), tokens)
+
+        rise = at(self.away) - at(torch.zeros_like(self.away))
+        slope = 0.0 if self._walk.slope is None else (self._walk.slope * self.away).sum()
+        return (rise - slope).T.expand(-1, tokens.shape[1] - 1)
+
+
+@pytest.mark.slow
+def test_devinterp_agrees(tmp_path):
+    """devinterp 2.0.1 (pip install devinterp==2.0.1) on a small language model that L2 keeps from its minimum."""
+    sampling = pytest.importorskip("devinterp.slt.sampling", reason="devinterp 2.0.1 is not installed")
+    datasets = pytest.importorskip("datasets")
+    generator = torch.Generator().manual_seed(0)
+    chances = torch.rand(8, 8, generator=generator) ** 4
+    tokens = torch.randint(8, (4096, 1), generator=generator)
+    for _ in range(5):
+        tokens = torch.cat([tokens, torch.multinomial(chances[tokens[:, -1]], 1, generator=generator)], 1)
+    model = {"embed": torch.randn(1, 8, 4, generator=generator), "unembed": torch.randn(1, 4, 8, generator=generator)}
+    for one in model.values():
+        one.requires_grad_()
+    optimizer = torch.optim.Adam(model.values(), lr=0.05, weight_decay=0.005)
+    for _ in range(300):
+        optimizer.zero_grad()
+        bigrams(model, tokens).mean().backward()
+        optimizer.step()
+    model = {name: one.detach() for name, one in model.items()}
+
+    langevin = Langevin(step_size=5e-4, localisation=100.0)
+    own = LocalLearning(
+        n_beta=200.0, batch_size=64, raw=langevin, scaled=None, tilted=langevin, draws=800, chains=4,
+        half_step_chains=0, gradient_examples=4096,
+    )  # fmt: skip
+
+    def draw(count, generator):
+        return tokens[torch.randint(len(tokens), (count,), generator=generator)]
+
+    start = start_at(bigrams, model, lambda count, generator: tokens, own.model_copy(update={"batch_size": 4096}))
+    for found in local_learning(bigrams, model, draw, own, [1]).rows:
+        samples = sampling.sample(
+            Away(start, walk_of(found["estimator"], langevin, start, own)),
+            datasets.Dataset.from_dict({"input_ids": tokens.tolist()}).with_format("torch"),
+            {},
+            loss_fn=lambda model, tokens: model(tokens),
+            lr=langevin.step_size, localization=langevin.localisation, n_beta=own.n_beta, batch_size=own.batch_size,
+            num_chains=4, num_draws=own.burn_in + own.draws, num_init_loss_batches=1, device="cpu",
+            match_sampling_input_ids_across_chains=False, output_path=tmp_path / f"{found['estimator']}.zarr",
+        )  # fmt: skip
+        rises = samples.dataset.sampling_loss_micro.values[:, own.burn_in :].mean(axis=(1, 2, 3))
+        theirs, error = own.n_beta * rises.mean(), own.n_beta * rises.std(ddof=1) / 2
+        print(found["estimator"], found["value"], found["standard_error"], theirs, error)
+        assert found["reason"] is None
+        assert abs(found["value"] - theirs) < 4 * math.hypot(error, found["standard_error"]) + 0.02 * theirs
