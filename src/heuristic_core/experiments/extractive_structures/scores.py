@@ -4,7 +4,7 @@ W is the model before facts were taught and W' the model after; R is the loss of
 gradient in a component's output (a head's context, an MLP's output). With x the input of a component in a run of W and
 x' in a run of W':
 
-- informative: - sum over the component's own matrices of (dW input) . g_W, g_W the gradient in the matrix's output:
+- informative: - sum over the component's matrices of (dW input) . g_W, g_W being the gradient in the matrix's output:
   the component has learned the fact;
 - downstream: (out_W(x) - out_W(x')) . g_W: the component as it was makes something of what others have learned;
 - upstream: (g_W - g_W') . (out_W - out_W on a counterfactual prompt): what the component always gave now counts.
