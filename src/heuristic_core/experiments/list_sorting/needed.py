@@ -1,8 +1,8 @@
 """How much of a model its smallest faithful subset keeps, and which halves all learned subsets keep.
 
 Effective size is defined as in the heuristic core, over all subsets instead of learned ones at some sparsities: 100
-times the halves of the smallest faithful subset over all halves. It needs no interpolation and no pruning seed. Counted in heads,
-it is over subsets that keep both halves of a head or none.
+times the halves of the smallest faithful subset over all halves. It needs no interpolation and no pruning seed. Counted
+in heads, it is over subsets that keep both halves of a head or none.
 """
 
 from collections.abc import Iterator
