@@ -26,14 +26,14 @@ def main(base: str, arithmetic: str) -> None:
     """Listen at `<base>.socket` until idle. arithmetic: of all jobs."""
     prepare(arithmetic)
     preload()
-    path = f"{base}.socket"
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(path)
+    path, unseen = f"{base}.socket", f"{base}.{os.getpid()}"
     listener = socket.socket(socket.AF_UNIX)
-    listener.bind(path)
+    listener.bind(unseen)
     listener.listen(64)
     listener.settimeout(IDLE_SECONDS)
-    print("listening", flush=True)
+    os.replace(unseen, path)  # at no moment is there a socket at `path` where nobody listens
+    with contextlib.suppress(BrokenPipeError):  # the starter was killed: other jobs are served all the same
+        os.write(sys.stdout.fileno(), b"listening\n")
     with open(os.devnull, "w") as nothing:
         os.dup2(nothing.fileno(), sys.stdout.fileno())  # lets the starter's pipe go
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended jobs leave no zombies
