@@ -31,7 +31,8 @@ def main(base: str, arithmetic: str) -> None:
     listener.bind(unseen)
     listener.listen(64)
     listener.settimeout(IDLE_SECONDS)
-    os.replace(unseen, path)  # at no moment is there a socket at `path` where nobody listens
+    own = os.stat(unseen)
+    os.replace(unseen, path)  # from its first moment at `path` on, the socket is listened to
     with contextlib.suppress(BrokenPipeError):  # the starter was killed: other jobs are served all the same
         os.write(sys.stdout.fileno(), b"listening\n")
     with open(os.devnull, "w") as nothing:
@@ -49,7 +50,7 @@ def main(base: str, arithmetic: str) -> None:
                     listener.settimeout(IDLE_SECONDS)
                 except BlockingIOError:
                     if listener.gettimeout() == 0:  # we hold the lock and nobody is there
-                        os.unlink(path)
+                        remove(path, own)
                         return
                     continue  # somebody else holds it, to connect
         if os.fork() == 0:
@@ -57,6 +58,13 @@ def main(base: str, arithmetic: str) -> None:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             run_job(connection)
         connection.close()
+
+
+def remove(path: str, own: os.stat_result) -> None:
+    """Remove this server's socket, unless another server, whose starter came meanwhile, has put its own there."""
+    with contextlib.suppress(FileNotFoundError):
+        if os.path.samestat(os.stat(path), own):
+            os.unlink(path)
 
 
 def preload() -> None:
