@@ -1,9 +1,13 @@
 # Where results of the study are.
+from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.experiments.extractive_structures.layout import Layout
 from heuristic_core.experiments.extractive_structures.results import OF_CORPUS, ORDERED, SCORED
-from heuristic_core.experiments.extractive_structures.tables import EXTRACTIVE
+from heuristic_core.experiments.extractive_structures.tables import EXTRACTIVE as TABLES
 
 GPUS = 0  # models of 900,000 parameters: a processor's cores are enough
+
+FOLDER, PREFIX = "extractive_structures", "extractive"
+UNMET = {}  # every study can have every figure
 
 L = Layout.of(STUDY)
 WHOLE = {"seed": "{seed}", "corpus": "whole"}

@@ -1,10 +1,14 @@
 # Where results of the study are.
+from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.layout import Layout
 from heuristic_core.experiments.list_sorting.results import MEASURED, PRUNED, tables, unmet_targets
 
 GPUS = 0  # models of 50,000 parameters: a processor's cores are enough
 
+FOLDER, PREFIX = "list_sorting", "sorting"
+
 L = Layout.of(STUDY)
+UNMET = unmet_targets(STUDY)
 CONDITIONS = list(STUDY.conditions)
 KEPT = {name: STUDY.of(name).training.kept for name in CONDITIONS}
 SAMPLED = [(name, step) for name in CONDITIONS for step in STUDY.sampled(name)]
