@@ -101,15 +101,19 @@ WINDOW = """<iframe src="{source}" style="width: {width}px; height: 2000px; bord
 
 
 def probe(path: Path, folder: Path, table: str, column: int, width: int = 360) -> dict:
-    """What a reader with a narrow window finds: how wide the page is, how `column` of a table sorts, what goes wrong.
+    """What a reader with a narrow window finds: how wide the page is, how `column` of a table sorts, and faults."""
+    return found(path, folder, PROBE.replace("TABLE", json.dumps(table)).replace("COLUMN", str(column)), width)
+
+
+def found(path: Path, folder: Path, script: str, width: int, *options: str) -> dict:
+    """What `script`, at the end of the page at `path`, posts to the window around it. options: of Chromium.
 
     The page is in a frame, as no window of headless Chromium is that narrow.
     """
-    script = PROBE.replace("TABLE", json.dumps(table)).replace("COLUMN", str(column))
     (folder / "probed.html").write_text(watched(path, script))
     (folder / "window.html").write_text(WINDOW.format(source="probed.html", width=width))
     address = (folder / "window.html").as_uri()
-    dumped = chromium("--virtual-time-budget=5000", "--dump-dom", address, folder=folder)
+    dumped = chromium("--virtual-time-budget=8000", *options, "--dump-dom", address, folder=folder)
     return json.loads(html.unescape(re.search(r'data-found="([^"]*)"', dumped)[1]))
 
 

@@ -15,17 +15,17 @@ from heuristic_core.pruning.subnetwork import Subnetwork
 
 ACCURATE = """\
 Percent, with 95 % intervals in brackets (bootstrap over templates or pairs); J in points. In-domain (ID) pairs;
-out-of-domain (OOD) pairs, on which the word-overlap heuristic is wrong; OOD-entailment pairs, on which it is right. J is
-the mean accuracy on the last two, added up, minus 100; AUC says how well the log odds of entailment tell the two apart."""
+out-of-domain (OOD) pairs, on which the word-overlap heuristic is wrong; OOD-entailment pairs, on which it is right. J
+is the mean accuracy on the last two, added up, minus 100; AUC says how well log odds of entailment tell them apart."""
 NOT_FOR = """\
 It is an object of study, not a classifier to rely on. Pruning made it imitate the full model on training pairs; nothing
-keeps what the full model knows of other pairs. Subnetworks of other pruning seeds with the same accuracy in-domain answer
-out-of-domain pairs differently. No claim about a language, a population or another task follows from one subnetwork. It
-has the biases of its base model and of its training data, too."""
+keeps what the full model knows of other pairs. Subnetworks of other pruning seeds with the same accuracy in-domain
+answer out-of-domain pairs differently. No claim about a language, a population or another task follows from one
+subnetwork. It has the biases of its base model and of its training data, too."""
 STORED = """\
-As an ordinary checkpoint of its architecture, in the full model's shape. Weights that read a removed component are zero;
-the mean output that takes the component's place is a constant, and is in a bias of the same layer. So the checkpoint takes
-the memory and time of the full model. `subnetwork.json` has the components kept and the log alphas.
+As an ordinary checkpoint of its architecture, in the full model's shape. Weights that read a removed component are
+zero; the mean output that takes the component's place is a constant, and is in a bias of the same layer. So the
+checkpoint takes the memory and time of the full model. `subnetwork.json` has the components kept and the log alphas.
 
 ```python
 from transformers import AutoModelForSequenceClassification, AutoTokenizer

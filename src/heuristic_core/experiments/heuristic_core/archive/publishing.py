@@ -20,9 +20,7 @@ def chosen(study: Study, text: str = "") -> list[tuple[int, Cell]]:
     for word in str(text).split():
         match = re.fullmatch(rf"({'|'.join(CHOICES)})=([\d.]+)", word)
         if not match:
-            raise InputError(
-                f"publish = {text!r}: {word!r} is no choice; give some of {', '.join(CHOICES)}, as seed=42"
-            )
+            raise InputError(f"publish = {text!r}: {word!r} is no choice; give {', '.join(CHOICES)}, such as seed=42")
         key, wanted = match[1], float(match[2])
         values = sorted({_value(one, key) for one in there})
         there = [one for one in there if _value(one, key) == wanted]
