@@ -65,7 +65,7 @@ def test_transformers_alone_computes_what_the_study_computes(finished, folder):
     removed = Subnetwork.load(folder / "subnetwork.json").removed_from(view.grid)
     pairs = PairTensors(Encoded.load(finished / RUNS / "data/encoded/evaluation.safetensors"), view.pad, view.device)
     masked = subnetwork_logits(view, pairs, removed, ComponentMeans.load(step / "means.safetensors").to(view))
-    assert masked.dtype == torch.float64 and len(removed) == 4
+    assert view.dtype == torch.float64 and len(removed) == 4
     assert (exact - masked).abs().max() < 1e-6
 
 
