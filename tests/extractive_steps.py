@@ -24,12 +24,12 @@ STUDY = parse_extractive(
         "experiment": "extractive-structures",
         "study": "s",
         "seeds": [1],
-        "data": {"cities": 5, "names": 8, "people": 6},
+        "data": {"cities": 4, "names": 8, "people": 6},
         "model": {"layers": 2},
         "pretraining": {"steps": 2, "batch_size": 16},
         "finetuning": {"epochs": 1},
         "freezing": {"early": 1},
-        "scores": {"counterfactuals": 2, "path_steps": 2},
+        "scores": {"counterfactuals": 1, "path_steps": 2},
     }
 )
 

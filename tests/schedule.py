@@ -1,5 +1,6 @@
 """In which order tests run, and which of them in one process. The functions are pytest's hooks, for conftest.py."""
 
+from collections import Counter
 from pathlib import PurePath
 
 import pytest
@@ -27,12 +28,17 @@ def pytest_itemcollected(item):
 def pytest_collection_modifyitems(items):
     """One test that needs the finished study begins, and makes it; the other such tests end the run.
 
-    So no processor idles: what runs meanwhile needs no study, and the shortest are among the last.
+    So no processor idles: what runs meanwhile needs no study, and the shortest are among the last. Of the others, the
+    first test of each file comes first: one process makes what a file's tests share while the rest do something else.
     """
     waiting = [item for item in items if item.get_closest_marker("workflow")]
-    waiting.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
-    first, rest = waiting[:1], waiting[1:]
-    items[:] = [*first, *(item for item in items if item not in waiting), *rest]
+    before, places = Counter(), {}  # tests of the same file
+    for item in waiting:
+        file = item.path.name
+        places[item] = LONGEST.index(file) if file in LONGEST else len(LONGEST) + before[file]
+        before[file] += 1
+    waiting.sort(key=places.get)
+    items[:] = [*waiting[:1], *(item for item in items if item not in places), *waiting[1:]]
 
 
 @pytest.hookimpl(optionalhook=True)

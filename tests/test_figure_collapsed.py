@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from amounts import first_fast
 from drawn import TABLES
 from figure_tables import CONTEXT
 from matplotlib.text import Text
@@ -31,7 +32,7 @@ def drawn(name, **where):
     return said, marked, marks
 
 
-@pytest.mark.parametrize("name", ["figure02", "figure03", "figure12"])
+@pytest.mark.parametrize("name", first_fast("figure12", "figure02", "figure03"))
 def test_a_collapsed_subnetwork_is_crossed_on_every_subset(name):
     said, marked, marks = drawn(name, **POINT)
     assert "collapsed: at chance in-domain" in said
@@ -62,7 +63,7 @@ def test_a_size_is_hollow_where_most_subnetworks_collapsed():
     assert not one[1] and "most subnetworks collapsed" not in one[0]
 
 
-@pytest.mark.parametrize("name", ["figure02", "figure03", "figure04", "figure06", "figure12"])
+@pytest.mark.parametrize("name", first_fast("figure04", "figure06", "figure02", "figure03", "figure12", fast=2))
 def test_where_none_collapsed_nothing_is_said(name):
     for where in ({}, {"ft_seed": 3}):
         said, marked, _ = drawn(name, **where)

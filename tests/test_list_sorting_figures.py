@@ -97,7 +97,9 @@ def with_heads(count):
     return rows
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize(
+    "name", first_fast(*(own := ("figure_ablation", "figure_development")), *sorted({*TARGETS} - {*own}), fast=2)
+)
 @pytest.mark.parametrize(("heads", "known"), [(1, {"copies"}), (3, {"copies", "suppresses", "other", "all"})])
 def test_models_with_one_head_and_with_three(name, heads, known):
     figure, marks = draw(name, with_heads(heads), SETTINGS)

@@ -21,6 +21,7 @@ def environment(tmp_path):
         yield os.environ | {"PYTHONPATH": path, "TMPDIR": folder}
 
 
+@pytest.mark.slow
 def test_a_dry_run_says_that_the_bytes_will_be_others(environment, tmp_path):
     done = snakemake(tmp_path, "--dry-run", "--quiet", env=environment, fork=False)
     assert (done.stdout + done.stderr).count("arithmetic = 'portable' needs an x86-64 processor with AVX2") == 1
