@@ -43,11 +43,9 @@ def test_transformers_alone_computes_what_the_study_computes(finished, folder):
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    from heuristic_core.evaluation.evaluate import subnetwork_logits
-    from heuristic_core.models.ablation import ComponentMeans
+    from heuristic_core.models.ablation import Ablation, ComponentMeans, gates_without
     from heuristic_core.models.batches import PairTensors
-    from heuristic_core.models.hugging_face import load_classifier
-    from heuristic_core.models.implementation import view_of
+    from heuristic_core.models.hooked import HookedModel
     from heuristic_core.pruning.subnetwork import Subnetwork
     from heuristic_core.tasks.encoded import Encoded
 
@@ -61,11 +59,13 @@ def test_transformers_alone_computes_what_the_study_computes(finished, folder):
         assert np.abs(model(**encoded).logits.numpy() - stored).max() < 3e-6
         exact = model.double()(**encoded).logits
     step = finished / RUNS / "ft1/step60"
-    view = view_of(load_classifier(step / "checkpoint").eval().double())
-    removed = Subnetwork.load(folder / "subnetwork.json").removed_from(view.grid)
-    pairs = PairTensors(Encoded.load(finished / RUNS / "data/encoded/evaluation.safetensors"), view.pad, view.device)
-    masked = subnetwork_logits(view, pairs, removed, ComponentMeans.load(step / "means.safetensors").to(view))
-    assert view.dtype == torch.float64 and len(removed) == 4
+    hooked = HookedModel.load(step / "checkpoint", dtype=torch.float64)
+    removed = Subnetwork.load(folder / "subnetwork.json").removed_from(hooked.grid)
+    means = ComponentMeans.load(step / "means.safetensors").to(hooked)
+    pairs = PairTensors(Encoded.load(finished / RUNS / "data/encoded/evaluation.safetensors"), hooked.pad)
+    edit = Ablation(gates_without(removed, hooked.grid), means, hooked.grid)
+    masked = hooked.logits(pairs.batch(torch.arange(len(pairs))), edit)
+    assert len(removed) == 4 and masked.dtype == torch.float64
     assert (exact - masked).abs().max() < 1e-6
 
 

@@ -21,7 +21,7 @@ from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork, load_run
 from heuristic_core.report.settings import read_study
 from heuristic_core.tables.parquet import read_table
 
-LOGGER = logging.getLogger(__name__)
+LOGGER = logging.getLogger("heuristic_core.publish")
 
 
 def main(arguments=None):

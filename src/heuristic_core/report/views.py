@@ -9,7 +9,6 @@ from functools import cache
 from typing import NamedTuple
 
 import pandas as pd
-from matplotlib.colors import to_hex
 
 from heuristic_core.figures.roles import Role
 
@@ -93,8 +92,12 @@ def coloured(field: str, looks: dict[str, Role], channel: str = "color") -> dict
 
 
 def colour(name: str) -> str:
-    """Matplotlib's colour as the page writes it; black is the page's ink."""
-    return INK if name == "black" else to_hex(name)
+    """A role's colour as the page writes it. Black is the page's ink; a number between 0 and 1 is a grey."""
+    if name == "black":
+        return INK
+    return (
+        name if name.startswith("#") else f"rgb({100 * float(name):g}% {100 * float(name):g}% {100 * float(name):g}%)"
+    )
 
 
 def tooltip(**titles: str) -> list[dict]:
