@@ -1,16 +1,20 @@
 """Figures to play with and the page of subnetworks: what they hold, and what a reader does with them in a browser."""
 
+import base64
+import io
 import json
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 from page_studies import HIGH, LAST, MID, SEEDS, component_rows, marks_of, table
 from pages import check_source, found, needs_chromium
+from PIL import Image
 from test_report import report, study  # noqa: F401 (fixtures)
 
 from heuristic_core.experiments.heuristic_core.report.subnetworks import subnetworks
-from heuristic_core.experiments.heuristic_core.report.views import view_of
+from heuristic_core.experiments.heuristic_core.report.views import VIEWS, view_of
 from heuristic_core.report.exhibits import picture
 from heuristic_core.report.views import Switch, columns, library, view
 
@@ -62,6 +66,17 @@ def test_figures_15_and_16_play_as_figure_6_and_tables_and_other_figures_do_not(
     assert view_of("figure07", marks) is None
 
 
+@pytest.mark.parametrize("name", VIEWS)
+def test_what_a_figure_draws_can_be_played_with(name, drawn):
+    """Marks as they are read back; what is missing is a null of JSON."""
+    _, marks = drawn[name]
+    shown = view_of(name, pd.read_csv(io.StringIO(marks.to_csv(index=False))))
+    json.dumps(shown, allow_nan=False)
+    assert len(shown["columns"]["value"]) >= len(marks)
+    without = marks.drop(columns="collapsed", errors="ignore").assign(low=None, high=None)  # of published results
+    assert view_of(name, without)["spec"]["layer"]
+
+
 def test_a_page_holds_what_its_figures_need_and_no_tag_ends_its_script_early(report):  # noqa: F811
     check_source(report)
     assert set(embedded(report, "views")["views"]) == {"figure02", "figure06"}
@@ -70,12 +85,6 @@ def test_a_page_holds_what_its_figures_need_and_no_tag_ends_its_script_early(rep
 
 
 def test_pictures_keep_every_pixel():
-    import base64
-    import io
-
-    import numpy as np
-    from PIL import Image
-
     image = Image.fromarray(np.random.default_rng(0).integers(0, 256, (20, 30, 3), dtype=np.uint8))
     png = io.BytesIO()
     image.save(png, format="PNG")

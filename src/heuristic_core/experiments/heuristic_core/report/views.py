@@ -46,7 +46,7 @@ def _spread(marks: pd.DataFrame) -> dict:
         ),
     ]  # fmt: skip
     kept = ["ft_seed", "sparsity", "subset", "group", "model", "value", "low", "high", "n", "collapsed"]
-    return view(rows[kept], [_ft_seed(rows), sparsity, _group(rows)], layers)
+    return view(rows.reindex(columns=kept), [_ft_seed(rows), sparsity, _group(rows)], layers)
 
 
 def _curves(marks: pd.DataFrame) -> dict:
@@ -56,7 +56,7 @@ def _curves(marks: pd.DataFrame) -> dict:
     told = tooltip(group="measure", percent="sparsity, %", **VALUES, over="interval over", models="models",
                    collapsed="collapsed")  # fmt: skip
     kept = ["ft_seed", "group", "percent", "value", "low", "high", "over", "models", "collapsed"]
-    return view(rows[kept], [_ft_seed(rows), _group(rows)], _lines(rows, x, _percent(rows), told))
+    return view(rows.reindex(columns=kept), [_ft_seed(rows), _group(rows)], _lines(rows, x, _percent(rows), told))
 
 
 def _sizes(marks: pd.DataFrame) -> dict:
@@ -68,7 +68,7 @@ def _sizes(marks: pd.DataFrame) -> dict:
     told = tooltip(group="measure", step="step", value="value", sd="sd over pruning seeds", n_seeds="pruning seeds",
                    floor="floor of the grid", state="state", reason="reason")  # fmt: skip
     kept = ["ft_seed", "quantity", "group", "step", "value", "low", "high", "sd", "n_seeds", "floor", "state", "reason"]
-    return view(rows[kept], [_ft_seed(rows), quantity, _group(rows)], _lines(rows, _step(), y, told))
+    return view(rows.reindex(columns=kept), [_ft_seed(rows), quantity, _group(rows)], _lines(rows, _step(), y, told))
 
 
 def _development(marks: pd.DataFrame) -> dict:
@@ -77,7 +77,11 @@ def _development(marks: pd.DataFrame) -> dict:
     told = tooltip(name="subset or measure", step="step", **VALUES, n="pairs")
     detail = {"detail": {"field": "name", "type": "nominal"}}
     kept = ["ft_seed", "group", "name", "step", "value", "low", "high", "n"]
-    return view(rows[kept], [_ft_seed(rows), _group(rows)], _lines(rows, _step(), _percent(rows), told, **detail))
+    return view(
+        rows.reindex(columns=kept),
+        [_ft_seed(rows), _group(rows)],
+        _lines(rows, _step(), _percent(rows), told, **detail),
+    )
 
 
 VIEWS: dict[str, Callable[[pd.DataFrame], dict]] = {
