@@ -24,7 +24,7 @@ else:
     rule publish:
         input:
             subnetworks=[
-                folder + "/subnetwork.json"
+                f"{folder}/subnetwork.json"
                 for ft_seed, cell in PUBLISHING
                 for folder in folders([cell], ft_seed=ft_seed)
             ],
@@ -39,6 +39,6 @@ else:
             L.log("publish"),
         localrule: True
         params:
-            **job("publish", recorded=False, root=L.root, licence=LICENCE),
+            **job("publish", recorded=False, root=lambda w, output: str(Path(output.index).parents[1]), licence=LICENCE),
         shell:
             STEP
