@@ -13,7 +13,14 @@ L = Layout.of(STUDY)
 WHOLE = {"seed": "{seed}", "corpus": "whole"}
 HOPS = {hop: L.taught(hop) for hop in ("first", "second")}
 OF_WHOLE = {hop: path.format(**WHOLE) for hop, path in HOPS.items()}
-ABSENT = {"fetch": (L.log("fetch"), 0, "This study takes nothing from elsewhere: there is nothing to fetch.")}
+ABSENT = {
+    "fetch": (L.log("fetch"), 0, "This study takes nothing from elsewhere: there is nothing to fetch."),
+    "publish": (
+        L.log("publish"),
+        1,
+        "Models of this experiment have no architecture of Hugging Face: nothing to publish.",
+    ),
+}
 LEARNING = set(type(STUDY.pretraining).model_fields) - {"corpora"}  # what a pre-trained model depends on
 
 

@@ -12,7 +12,14 @@ UNMET = unmet_targets(STUDY)
 CONDITIONS = list(STUDY.conditions)
 KEPT = {name: STUDY.of(name).training.kept for name in CONDITIONS}
 SAMPLED = [(name, step) for name in CONDITIONS for step in STUDY.sampled(name)]
-ABSENT = {"fetch": (L.log("fetch"), 0, "This study takes nothing from elsewhere: there is nothing to fetch.")}
+ABSENT = {
+    "fetch": (L.log("fetch"), 0, "This study takes nothing from elsewhere: there is nothing to fetch."),
+    "publish": (
+        L.log("publish"),
+        1,
+        "Models of this experiment have no architecture of Hugging Face: nothing to publish.",
+    ),
+}
 PRUNING = {"checkpoints", "seeds", "sparsity", "gates", "lists", "training_lists"}  # what subsets depend on
 
 
