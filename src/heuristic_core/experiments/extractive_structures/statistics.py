@@ -11,9 +11,10 @@ WHOLE = "whole"
 
 @statistic
 def rank_of_facts(evidence: Evidence) -> Estimate:
-    """Mean rank of the facts of a hop after they are taught, of the hop that has them worst."""
-    found = {f"{hop} hop": evidence.taught(hop, WHOLE, "facts") for hop in ("first", "second")}
-    return extreme(found, HIGHEST, _said("rank of facts", found))
+    """Mean rank of the facts of a hop after they are taught, percent of the worst rank, of the hop that is worse."""
+    questions = int(evidence.table("extractive_curves")["questions"].min())  # one for each option
+    found = {f"{hop} hop": 100 / (questions - 1) * evidence.taught(hop, WHOLE, "facts") for hop in ("first", "second")}
+    return extreme(found, HIGHEST, _said("rank of facts", found), percent=True, units=questions)
 
 
 @statistic
