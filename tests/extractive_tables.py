@@ -107,4 +107,4 @@ def _localisation(world):
 def _agreement(world):
     for seed, hop, kind, score, over in product(SEEDS, HOPS, ("mlp", "head"), KINDS, ("means", "questions")):
         named = {"study": "made", "seed": seed, "hop": hop, "kind": kind, "score": score, "over": over}
-        yield named | {"r": world["r"] + noise(seed), "n": 40, "reason": None}
+        yield named | {"r": world["r"] + noise(seed) / 4, "n": 40, "reason": None}

@@ -1,9 +1,12 @@
 """Statistics of claims about extractive structures, over the study's seeds. Ranks are mean ranks: 0 is right."""
 
+from dataclasses import replace
+
+import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
-from heuristic_core.analysis.training_seeds import HIGHEST, extreme, over_seeds
+from heuristic_core.analysis.training_seeds import HIGHEST, LOWEST, extreme, over_seeds
 from heuristic_core.experiments.extractive_structures.evidence import IMPLICATIONS, Evidence
 
 WHOLE = "whole"
@@ -58,22 +61,33 @@ def score_tells(evidence: Evidence, score: str, effect: str, kind: str) -> Estim
     """r² of a score with the effect of taking components away, percent, of the hop where it is lower."""
     rows = evidence.table("extractive_localisation")
     rows = rows[(rows["score"] == score) & (rows["effect"] == effect) & (rows["kind"] == kind)]
-    return _lowest_of_hops(rows, "r2", f"r² of {score} scores of {kind}s")
+    found = _of_hops(rows, "r2", what := f"r² of {score} scores of {kind}s")
+    return extreme(found, LOWEST, _said(what, found), percent=True)
 
 
 @statistic
 def score_agrees(evidence: Evidence, score: str, kind: str) -> Estimate:
-    """r of a score with full replacement, means over questions, percent, of the hop where it is lower."""
+    """r of a score with full replacement, means over questions, percent, of the hop where it is lower.
+
+    Means and intervals over seeds are of Fisher's z.
+    """
     rows = evidence.table("extractive_agreement")
     rows = rows[(rows["score"] == score) & (rows["over"] == "means") & (rows["kind"] == kind)]
-    return _lowest_of_hops(rows, "r", f"r of {score} scores of {kind}s with replacement")
+    found = _of_hops(rows, "r", what := f"r of {score} scores of {kind}s with replacement")
+    of_z = extreme({hop: np.arctanh(values / 100) for hop, values in found.items()}, LOWEST, _said(what, found))
+    ends = {end: _from_z(getattr(of_z, end)) for end in ("value", "low", "high")}
+    return replace(of_z, **ends)
 
 
-def _lowest_of_hops(rows: pd.DataFrame, column: str, what: str) -> Estimate:
+def _from_z(z: float | None) -> float | None:
+    return None if z is None else 100 * float(np.tanh(z))
+
+
+def _of_hops(rows: pd.DataFrame, column: str, what: str) -> dict[str, pd.Series]:
+    """By hop, a column by seed, percent. Raises CannotSay where it is null everywhere."""
     if rows.empty or rows[column].isna().all():
         raise CannotSay(f"no {what}")
-    found = {f"{hop} hop": 100 * of_hop.set_index("seed")[column].astype(float) for hop, of_hop in rows.groupby("hop")}
-    return extreme(found, "lowest", _said(what, found))
+    return {f"{hop} hop": 100 * of_hop.set_index("seed")[column].astype(float) for hop, of_hop in rows.groupby("hop")}
 
 
 def _difference(ranks: dict[str, pd.Series]) -> Estimate:

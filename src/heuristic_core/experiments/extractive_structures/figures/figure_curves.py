@@ -3,7 +3,7 @@
 from matplotlib.lines import Line2D
 
 from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, PARTS, RANK, chance
-from heuristic_core.experiments.extractive_structures.figures.points import fit, level
+from heuristic_core.experiments.extractive_structures.figures.points import fit, level, of_chance
 from heuristic_core.figures.lines import handles
 from heuristic_core.figures.panels import panels
 from heuristic_core.figures.seeds import BOLD, THIN, seed_lines, with_means
@@ -21,7 +21,7 @@ def draw(tables, settings):
         for ax, corpus in zip(row, corpora, strict=True):
             of_panel = points[(points["hop"] == hop) & (points["corpus"] == corpus)]
             seed_lines(ax, of_panel, "epoch", "part", PARTS)
-            level(ax, expected, "chance")
+            level(ax, expected)
             ax.set(xlabel="", ylabel="")
         row[0].set_ylabel(f"{words}\n{RANK}")
     fit(axes.flat, points["value"], 0, expected)
@@ -29,6 +29,6 @@ def draw(tables, settings):
         ax.set_title(f"corpus: {corpus}", loc="left")
     for ax in axes[-1]:
         ax.set_xlabel("epoch of teaching facts")
-    lines = [*handles(PARTS, **BOLD), Line2D([], [], color="black", label="one seed", **THIN)]
+    lines = [*handles(PARTS, **BOLD), Line2D([], [], color="black", label="one seed", **THIN), of_chance()]
     figure.legend(handles=lines, loc="outside upper center", ncols=len(lines))
     return figure, points

@@ -1,7 +1,7 @@
 """Ranks of facts and implications where some layers have not learned the facts."""
 
 from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, PARTS, RANK, chance
-from heuristic_core.experiments.extractive_structures.figures.points import fit, legend, level, points
+from heuristic_core.experiments.extractive_structures.figures.points import fit, legend, level, of_chance, points
 from heuristic_core.figures.panels import panels
 from heuristic_core.figures.seeds import with_means
 
@@ -18,10 +18,10 @@ def draw(tables, settings):
     for row, (hop, words) in zip(axes, HOPS.items(), strict=True):
         for ax, how in zip(row, HOW, strict=True):
             points(ax, marks[(marks["hop"] == hop) & (marks["how"] == how)], "layers", LAYERS, "part", PARTS)
-            level(ax, expected, "chance")
+            level(ax, expected)
         row[0].set_ylabel(f"{words}\n{RANK}")
     fit(axes.flat, marks["value"], 0, expected)
     for ax, words in zip(axes[0], HOW.values(), strict=True):
         ax.set_title(words, loc="left")
-    figure.legend(handles=legend(PARTS), loc="outside upper center", ncols=3)
+    figure.legend(handles=legend(PARTS, of_chance()), loc="outside upper center", ncols=4)
     return figure, marks

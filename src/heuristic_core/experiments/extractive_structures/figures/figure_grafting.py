@@ -1,7 +1,7 @@
 """Ranks of a model that knows other facts, with weights grafted that another one learned from implications."""
 
 from heuristic_core.experiments.extractive_structures.figures.looks import RANK, chance
-from heuristic_core.experiments.extractive_structures.figures.points import fit, legend, level, points
+from heuristic_core.experiments.extractive_structures.figures.points import fit, legend, level, of_chance, points
 from heuristic_core.figures.panels import panels
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.seeds import with_means
@@ -20,8 +20,8 @@ def draw(tables, settings):
     figure, axes = panels(settings, 1, 1, 2.6)
     points(axes[0, 0], marks, "weights", WEIGHTS, "part", PARTS)
     expected = chance(int(tables["extractive_ordering"].query("part == 'test implications'")["questions"].max()))
-    level(axes[0, 0], expected, "chance")
+    level(axes[0, 0], expected)
     fit(axes.flat, marks["value"], 0, expected)
     axes[0, 0].set(xlabel="weights added", ylabel=RANK)
-    figure.legend(handles=legend(PARTS), loc="outside upper center", ncols=4)
+    figure.legend(handles=legend(PARTS, of_chance()), loc="outside upper center", ncols=3)
     return figure, marks

@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from heuristic_core.experiments.extractive_structures.figures.looks import RANK, chance
-from heuristic_core.experiments.extractive_structures.figures.points import fit, level
+from heuristic_core.experiments.extractive_structures.figures.points import fit, level, of_chance
 from heuristic_core.experiments.extractive_structures.ordering import ORDERS
 from heuristic_core.figures.lines import handles
 from heuristic_core.figures.panels import panels
@@ -32,12 +32,12 @@ def draw(tables, settings):
     expected = chance(int(tested["questions"].max()))
     for ax, order in zip(axes[0], orders, strict=True):
         _panel(ax, points[points["order"] == order])
-        level(ax, expected, "chance")
+        level(ax, expected)
         ax.set_title(order, loc="left")
         ax.set(xlabel="epoch", ylabel="")
     axes[0, 0].set_ylabel(RANK)
     fit(axes.flat, points["value"], 0, expected)
-    lines = [*handles(PARTS, **BOLD), Line2D([], [], color="black", label="one seed", **THIN)]
+    lines = [*handles(PARTS, **BOLD), Line2D([], [], color="black", label="one seed", **THIN), of_chance()]
     figure.legend(handles=lines, loc="outside upper center", ncols=len(lines))
     return figure, points
 

@@ -9,10 +9,10 @@ from matplotlib.lines import Line2D
 
 from heuristic_core.figures.lines import handles
 from heuristic_core.figures.roles import Role
-from heuristic_core.figures.style import SMALL
 
 WIDTH = 0.6  # of the marks of one name, names being 1 apart
 MARGIN = 0.06  # beside the points, of their range
+CHANCE = {"color": "0.6", "linewidth": 0.6, "zorder": 0}
 
 
 def points(ax: Axes, rows: pd.DataFrame, x: str, names: Sequence[str], by: str, looks: Mapping[str, Role]) -> None:
@@ -37,16 +37,18 @@ def fit(axes: Sequence[Axes], values: pd.Series, *levels: float) -> None:
         ax.set_ylim(low - margin, high + margin)
 
 
-def legend(looks: Mapping[str, Role]) -> list[Line2D]:
-    """What a legend shows for points of `looks`."""
+def legend(looks: Mapping[str, Role], *more: Line2D) -> list[Line2D]:
+    """What a legend shows for points of `looks`, and `more` lines."""
     bare = {key: look._replace(line="") for key, look in looks.items()}
     one = Line2D([], [], color="black", marker="_", linestyle="", label="one seed", markersize=4)
-    return [*handles(bare, markersize=3.5), one]
+    return [*handles(bare, markersize=3.5), one, *more]
 
 
-def level(ax: Axes, value: float, words: str) -> None:
-    """A line at `value` across the panel, with its name."""
-    ax.axhline(value, color="0.7", linewidth=0.6, zorder=0)
-    ax.text(
-        0.99, value, words, transform=ax.get_yaxis_transform(), ha="right", va="bottom", fontsize=SMALL, color="0.4"
-    )
+def of_chance() -> Line2D:
+    """What a legend shows for the level of chance."""
+    return Line2D([], [], label="chance", **CHANCE)
+
+
+def level(ax: Axes, value: float) -> None:
+    """The level of chance, a line across the panel."""
+    ax.axhline(value, **CHANCE)
