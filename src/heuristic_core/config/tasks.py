@@ -1,10 +1,11 @@
 """The task block of a configuration: where sentence pairs come from. See :mod:`heuristic_core.config.blocks`."""
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, PositiveInt, model_validator
 
-from heuristic_core.config.blocks import Block, Commit, Name, NonNegative, Repository, Seed, Share, unique
+from heuristic_core.config.blocks import NAME, Block, Commit, Name, NonNegative, Repository, Seed, Share, unique
 
 # What each is, and which endings name it: :mod:`heuristic_core.tasks.readers`.
 Format = Literal["parquet", "csv", "tsv", "jsonl", "saved"]
@@ -27,7 +28,17 @@ def _relative(path: str) -> str:
     return path
 
 
+def _expression(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"{text!r} is no regular expression: {error}; for fixed values give a list of them") from None
+    return text
+
+
 RelativePath = Annotated[str, AfterValidator(_relative)]
+Expression = Annotated[str, AfterValidator(_expression)]
+Values = Annotated[list[str | int], Field(min_length=1)]
 Address = Annotated[str, Field(pattern=r"^https?://[^\s/]+/\S+$")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -115,6 +126,11 @@ class Split(Block):
     sentences: tuple[str, str] = Field(strict=False, description="columns of the first and the second sentence")
     label: str = Field("label", description="column of the label")
     labels: list[str] | None = Field(None, description="the label names behind 0, 1, ...; default: the task's")
+    where: dict[str, Expression | Values] = Field(
+        {},
+        description="use the rows alone that fit this in every column named: a regular expression found in the "
+        "column's value, or a list of values",
+    )
 
     @model_validator(mode="after")
     def _pinned(self):
@@ -142,6 +158,9 @@ class EvaluationSplit(Split):
         None, description="group of the pairs of each label name"
     )
     split_by: str | None = Field(None, description="column whose values become subsets")
+    prefix: Annotated[str, Field(pattern=NAME, max_length=60)] | None = Field(
+        None, description="put before the names of these subsets, where two files have the same values"
+    )
     family_by: str | None = Field(None, description="column that names the family of a subset")
     only_label: str | None = Field(None, description="use the pairs of this label name alone")
     pairs: PositiveInt | None = Field(None, description="use a sample of at most this number of pairs of each subset")
@@ -153,6 +172,11 @@ class EvaluationSplit(Split):
     def _one_group_rule(self):
         if (self.group is None) == (self.group_by_label is None):
             raise ValueError("give exactly one of `group` and `group_by_label`")
+        if self.prefix and not self.split_by:
+            raise ValueError(
+                f"prefix = {self.prefix!r} is of names that `split_by` makes, and there is no `split_by`; the key of "
+                "the entry names its only subset"
+            )
         return self
 
     @property

@@ -12,6 +12,7 @@ from heuristic_core.figures.targets import outputs
 from heuristic_core.report.claims import Claim, claims_of
 from heuristic_core.report.exhibits import Exhibit
 from heuristic_core.report.render import data_uri, is_number
+from heuristic_core.report.settings import differing, read_study
 from heuristic_core.tables.parquet import as_table
 
 
@@ -36,10 +37,13 @@ def comparison_values(
     folder: of the page, from which it links to the studies.
     """
     rows = [_plain(row) for row in as_table("differences", differences).to_pylist()]
+    settings = [read_study(root / "study.json")["settings"] for root in roots]
     return {
         "names": names,
         "same": roots[0] == roots[1],
         "reports": [link(root / "report.html", folder) for root in roots],
+        "computed": [found is not None for found in settings],
+        "settings": differing(*settings) if all(settings) else [],
         "quantities": [(name, list(of_it)) for name, of_it in groupby(rows, key=lambda row: row["quantity"])],
         "csv": data_uri(differences.to_csv(index=False, lineterminator="\n").encode(), "text/csv"),
         "claims": pair_claims(*map(claims_of, claims)),

@@ -29,6 +29,16 @@ def settings_by_block(settings: dict) -> dict[str, list[tuple[str, str]]]:
     return {name: lines for name, lines in blocks.items() if lines}
 
 
+def differing(a: dict, b: dict) -> list[tuple[str, str | None, str | None]]:
+    """(key, value in a, value in b) of every setting in which two checked configurations differ, but for their names.
+
+    None where a side does not have the key.
+    """
+    of_a, of_b = (dict(_lines(values)) for values in (a, b))
+    pairs = [(key, of_a.get(key), of_b.get(key)) for key in of_a | of_b if key != "study"]
+    return [(key, one, other) for key, one, other in pairs if one != other]
+
+
 def _lines(values: dict, prefix: str = ""):
     for key, value in values.items():
         if isinstance(value, dict) and value:

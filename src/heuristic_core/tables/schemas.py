@@ -101,6 +101,8 @@ SCHEMAS = {
         "quantity": (STRING, "what is compared between studies a and b"),
         "group_or_subset": (STRING, "group, subset, condition, or what a core size or rank correlation is over"),
         "sparsity_role": (STRING, "full, mid or high, as each study has them; null where it has no meaning"),
+        "sparsity_a": (REAL, "sparsity of a's subnetworks; null where there is not one"),
+        "sparsity_b": (REAL, "of b's; another than a's: no difference is taken"),
         "step_a": (INT, "training step of the checkpoint of a"),
         "step_b": (INT, "of b"),
         "a": (REAL, "value in study a"),

@@ -138,7 +138,7 @@ def by_subset(
                 "`split_by` whose values keep them apart, or choose one label by `only_label`"
             )
         for group, family in groups:
-            yield value.replace("/", "-"), group, family, of_value
+            yield (spec.prefix or "") + value.replace("/", "-"), group, family, of_value
 
 
 def check_name(name: str, subset: str, others: Collection[str]) -> None:
@@ -146,7 +146,7 @@ def check_name(name: str, subset: str, others: Collection[str]) -> None:
     if subset in others:
         raise DataError(
             f"task.evaluation.{name}: its subset {subset!r} has the name of the training pairs or of a subset above; "
-            "give every subset a name of its own"
+            "give every subset a name of its own, by `prefix` where `split_by` makes the names"
         )
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.config.tasks import FilesTask, GeneratedTask, Split
+from heuristic_core.tasks.choice import Choice
 from heuristic_core.tasks.readers import Columns, DataError, read_columns
 
 LOGGER = logging.getLogger(__name__)
@@ -95,32 +96,45 @@ def _local(task: FilesTask, split: Split) -> list[Path]:
 
 
 def read_rows(task: FilesTask, spec: Split, labels: Sequence[str], most: int | None = None) -> tuple[list[Row], int]:
-    """All rows of a split, in the order of its files, and how many torn lines these have beside them.
+    """All rows that a split chooses, in the order of its files, and how many torn lines these have beside them.
 
     most: of each file about this number of rows, the first, and no file that is still to be downloaded.
     """
     split_by, family_by = getattr(spec, "split_by", None), getattr(spec, "family_by", None)
-    needed = [column for column in (*spec.sentences, spec.label, split_by, family_by) if column]
+    choice = Choice(spec.where)
+    needed = [column for column in (*spec.sentences, spec.label, split_by, family_by, *choice.columns) if column]
     rows: list[Row] = []
     torn = 0
     label_kinds: dict[bool, tuple[Path, object]] = {}  # given by name? -> where first, and how
-    for path in split_paths(task, spec) if most is None else present_paths(task, spec):
+    paths = split_paths(task, spec) if most is None else present_paths(task, spec)
+    whole = bool(paths)
+    for path in paths:
         found = read_columns(path, spec.format, needed, ["template"], most)
         _check_label_names(path, spec.label, found, labels)
-        codes = _codes(path, spec.label, found.values[spec.label], labels, label_kinds)
+        given = found.values[spec.label]
+        whole &= most is None or len(given) + found.torn < most
+        chosen = choice.of(found, len(given))
+        # A row that is not chosen counts as one without a label until it is left out: its values need not be sound.
+        given = [value if one else None for value, one in zip(given, chosen, strict=True)]
+        codes = _codes(path, spec.label, given, labels, label_kinds)
         texts = [_sentences(path, column, found.values[column], codes) for column in spec.sentences]
         subsets, families, templates = (
             _names(found, column, len(codes)) for column in (split_by, family_by, "template")
         )
         if split_by and (absent := [i for i, subset in enumerate(subsets) if subset is None and codes[i] is not None]):
             raise DataError(f"{path}: row {absent[0] + 1} has no {split_by}, by which it would be put into a subset")
-        read = [Row(*row) for row in zip(zip(*texts, strict=True), codes, subsets, families, templates, strict=True)]
+        every = zip(zip(*texts, strict=True), codes, subsets, families, templates, strict=True)
+        read = [Row(*row) for row, one in zip(every, chosen, strict=True) if one]
+        if len(read) < len(chosen):
+            LOGGER.info("%s: chose %d of %d rows by where", path, len(read), len(chosen))
         if dropped := sum(not row.used for row in read):
             LOGGER.info(
                 "%s: dropped %d of %d rows, without a label or with an empty sentence", path, dropped, len(read)
             )
         rows += read
         torn += found.torn
+    if whole:
+        choice.check(spec.source)
     return rows, torn
 
 

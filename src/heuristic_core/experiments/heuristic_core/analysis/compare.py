@@ -20,6 +20,7 @@ from heuristic_core.experiments.heuristic_core.config.context import Context
 
 GROUPS = (ID, OOD, ENTAILMENT, J, AUC, "mixed", "mixed-1:1")
 FULL, SUBNETWORKS = "accuracy of the full model", "mean accuracy of subnetworks"
+CORE = "core size"
 CORRELATION = "rank correlation of head frequency, mid against high"
 Tables = Mapping[str, pd.DataFrame]
 
@@ -28,7 +29,7 @@ class Measured(NamedTuple):
     """A number of one study. se: its standard error with df degrees of freedom; NaN where unknown.
 
     n: units of the interval. unit: what it is over, None without an interval. step: of the checkpoint.
-    reason: why the value is null.
+    reason: why the value is null. at: the sparsities of the subnetworks behind it; empty where it does not depend on any.
     """
 
     value: float = np.nan
@@ -40,6 +41,7 @@ class Measured(NamedTuple):
     unit: str | None = None
     step: int | None = None
     reason: str | None = None
+    at: tuple[float, ...] = ()
 
 
 class Key(NamedTuple):
@@ -49,6 +51,15 @@ class Key(NamedTuple):
     of: str
     sparsity: str | None = None
 
+    @property
+    def possible(self) -> tuple[float, float]:
+        """The least and the largest value that there can be."""
+        if self.quantity == CORE:
+            return 0, np.inf
+        if self.quantity == CORRELATION:
+            return -1, 1
+        return (-100, 100) if self.of == J else (0, 100)
+
 
 def compare(a: Tables, b: Tables, context_a: Context, context_b: Context) -> pd.DataFrame:
     """Table "differences" of studies a and b, from their tables by name.
@@ -56,7 +67,8 @@ def compare(a: Tables, b: Tables, context_a: Context, context_b: Context) -> pd.
     A study with one fine-tuning run gives the numbers of that run, with intervals over its pairs, templates or
     pruning seeds; one with several gives means over the runs, with Student's t intervals over these.
     Subsets that only one study has are left out, and all where the tasks differ: names may agree there, not pairs.
-    Any other number that a study lacks is null, with the reason.
+    Any other number that a study lacks is null, with the reason. So is a difference of numbers at other sparsities, as
+    where "mid" is 20 % in one study and 10 % in the other, and an interval that leaves out no possible value.
     """
     of_a, of_b = dict(estimates(a, context_a)), dict(estimates(b, context_b))
     apart = {*only_in(a, b), *only_in(b, a)} if same_task(a, b) else _subsets(a) | _subsets(b)
@@ -91,11 +103,12 @@ def estimates(tables: Tables, context: Context) -> Iterator[tuple[Key, Measured]
             yield from _accuracies(tables["summary"][~_over_runs(tables["summary"])], context)
     if "effective_size" in tables:
         yield from _sizes(tables["effective_size"], context)
+    of_spread = {"at": (context.mid, context.high)}
     if "core" in tables:
-        yield Key("core size", "heads"), _core_size(tables["core"])
+        yield Key(CORE, "heads"), _core_size(tables["core"])._replace(**of_spread)
     if "rank_correlation" in tables:
         for kind, rows in tables["rank_correlation"].groupby("seeds", sort=False):
-            yield Key(CORRELATION, f"{kind} seeds"), _of_runs(rows, "rho")
+            yield Key(CORRELATION, f"{kind} seeds"), _of_runs(rows, "rho")._replace(**of_spread)
 
 
 def _over_runs(summary: pd.DataFrame) -> pd.Series:
@@ -115,7 +128,8 @@ def _accuracies(summary: pd.DataFrame, context: Context) -> Iterator[tuple[Key, 
         rows = summary[(summary["sparsity"] == sparsity) & (summary["step"] == context.last)]
         for of in ("group", "subset"):
             for name, found in _by_name(rows[rows["subset"].isna() == (of == "group")], of):
-                yield Key(FULL if role == "full" else SUBNETWORKS, name, role), _from_moments(found.iloc[0])
+                key = Key(FULL if role == "full" else SUBNETWORKS, name, role)
+                yield key, _from_moments(found.iloc[0])._replace(at=(sparsity,))
 
 
 def _from_moments(row: pd.Series) -> Measured:
@@ -189,18 +203,50 @@ def _reason(rows: pd.DataFrame) -> str:
 
 def _row(key: Key, of_a: Mapping[Key, Measured], of_b: Mapping[Key, Measured]) -> dict:
     a, b = (of.get(key, Measured(reason="not in its tables")) for of in (of_a, of_b))
-    low, high = of_difference(a[:3], b[:3]) if np.isinf([a.df, b.df]).all() else _welch(a, b)
     reasons = [f"{side}: {estimate.reason}" for side, estimate in (("a", a), ("b", b)) if estimate.reason]
-    if not reasons and np.isnan(low):
-        reasons = [f"no interval: {_why_none(a, b)}"]
+    difference, (low, high) = b.value - a.value, (np.nan, np.nan)
+    if a.at and b.at and a.at != b.at:
+        difference, reasons = np.nan, [*reasons, f"not compared: a at {_percent(a.at)} sparsity, b at {_percent(b.at)}"]
+    else:
+        low, high = of_difference(a[:3], b[:3]) if np.isinf([a.df, b.df]).all() else _welch(a, b)
+        least, most = key.possible
+        if not reasons and np.isnan(low):
+            reasons = [f"no interval: {_why_none(a, b)}"]
+        elif _empty(low, high, least - most, most - least):
+            reasons.append(f"no interval: it would be {_reach(low, high)}, beyond all that is possible; n is too small")
+            low, high = np.nan, np.nan
+    ends = {}
+    for side, estimate in (("a", a), ("b", b)):
+        ends |= {f"{side}_low": estimate.low, f"{side}_high": estimate.high}
+        if _empty(estimate.low, estimate.high, *key.possible):
+            reasons.append(f"{side}: its interval would be {_reach(estimate.low, estimate.high)}")
+            ends |= {f"{side}_low": np.nan, f"{side}_high": np.nan}
     return {
         "quantity": key.quantity, "group_or_subset": key.of, "sparsity_role": key.sparsity,
-        "step_a": a.step, "step_b": b.step,
-        "a": a.value, "a_low": a.low, "a_high": a.high, "b": b.value, "b_low": b.low, "b_high": b.high,
-        "difference": b.value - a.value, "low": low, "high": high,
+        "sparsity_a": _one(a.at), "sparsity_b": _one(b.at), "step_a": a.step, "step_b": b.step,
+        "a": a.value, "b": b.value, **ends,
+        "difference": difference, "low": low, "high": high,
         "unit": a.unit if a.unit == b.unit else f"a: {a.unit or 'none'}; b: {b.unit or 'none'}",
         "n_a": a.n, "n_b": b.n, "reason": "; ".join(reasons) or None,
     }  # fmt: skip
+
+
+def _empty(low: float, high: float, least: float, most: float) -> bool:
+    """Whether an interval leaves out nothing between the least and the largest possible value."""
+    return bool(low < least and high > most)
+
+
+def _reach(low: float, high: float) -> str:
+    return f"{low:.0f} to {high:.0f}".replace("-", "−")
+
+
+def _percent(sparsities: tuple[float, ...]) -> str:
+    return " and ".join(f"{100 * one:g} %" for one in sparsities)
+
+
+def _one(sparsities: tuple[float, ...]) -> float:
+    """The sparsity of a number that is of a single one; NaN of others."""
+    return sparsities[0] if len(sparsities) == 1 else np.nan
 
 
 def _why_none(a: Measured, b: Measured) -> str:
