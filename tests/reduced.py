@@ -11,15 +11,14 @@ from pathlib import Path
 import forked
 
 from heuristic_core.experiments.heuristic_core.config import load_study
-from heuristic_core.experiments.heuristic_core.config.context import Context
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, unmet
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, unmet_in
 from heuristic_core.plan.jobs import family
 
 ROOT = Path(__file__).parent.parent
 REDUCED = ROOT / "tests" / "studies" / "reduced.yaml"
 STUDY = load_study(REDUCED)
 RUNS = "results/reduced/mini-bert/pairs"
-OWN = [name for name in TARGETS if unmet(name, Context.of(STUDY)) is None]
+OWN = [name for name in TARGETS if unmet_in(name, STUDY) is None]
 
 
 def snakemake(

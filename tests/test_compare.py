@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT
-from page_studies import CONTEXT, make_study
+from page_studies import CONTEXT, MID, make_study
 from pages import check_source, needs_chromium, probe
 from reduced import snakemake
 from scipy import stats
@@ -17,6 +17,7 @@ from test_scripts import script
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.analysis.compare import compare, only_in
 from heuristic_core.experiments.heuristic_core.analysis.shared_core import shared_core
+from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.experiments.heuristic_core.report.sides import Side, load, parse_sides
 from heuristic_core.tables.parquet import read_table
 from heuristic_core.tables.schemas import schema
@@ -151,6 +152,47 @@ def test_no_spread_gives_no_interval(folder):
     flat = [tables | {"summary": tables["summary"].assign(sd=0.0)} for tables in (a, b)]
     found = row(compare(*flat, context, context), "mean accuracy", "ood", "mid")
     assert np.isnan(found["low"]) and found["reason"] == "no interval: no spread on either side"
+
+
+def test_numbers_at_other_sparsities_are_shown_and_not_subtracted(folder):
+    (a, context), (b, _) = side(folder, "one"), side(folder, "other")
+    b = b | {"summary": b["summary"].assign(sparsity=b["summary"]["sparsity"].replace(MID, 0.1))}
+    frame = compare(a, b, context, context.model_copy(update={"mid": 0.1}))
+    mid, high = (row(frame, "mean accuracy", "ood", role) for role in ("mid", "high"))
+    assert (mid["sparsity_a"], mid["sparsity_b"]) == (MID, 0.1) and not np.isnan([mid["a"], mid["b"]]).any()
+    assert np.isnan([mid["difference"], mid["low"], mid["high"]]).all()
+    assert mid["reason"] == f"not compared: a at {100 * MID:g} % sparsity, b at 10 %"
+    assert high["difference"] == pytest.approx(7) and high["reason"] is None and high["sparsity_a"] == high["sparsity_b"]
+    for quantity, of in (("core size", "heads"), ("rank correlation", "shared seeds")):
+        found = row(frame, quantity, of)
+        assert np.isnan(found["difference"]) and "not compared: a at" in found["reason"]
+
+
+def test_an_interval_of_everything_is_a_message(folder):
+    """Two seeds that end 100 points apart: Student's t with one degree of freedom reaches 635 points to either side."""
+    (a, context), (b, _) = side(folder, "one"), side(folder, "other")
+    wide = b["summary"][b["summary"]["over"] == "pruning seeds"].assign(n=2, sd=70.7, low=-585.0, high=685.0)
+    frame = compare(a, b | {"summary": wide}, context, context)
+    found = row(frame, "mean accuracy", "ood", "mid")
+    assert found["difference"] == found["b"] - found["a"]
+    assert np.isnan([found[end] for end in ("low", "high", "b_low", "b_high")]).all()
+    said = "no interval: it would be −", "beyond all that is possible", "b: its interval would be −585 to 685"
+    assert [part for part in said if part not in found["reason"]] == []
+
+
+def test_settings_that_differ_are_shown(folder, monkeypatch):
+    link_reports(folder, "one", "other")
+    out = write_comparison(folder, monkeypatch, "results/one results/other", "alike")
+    assert "None but the studies' names." in check_source(out / "compare.html").text
+    path = make_study(folder / "results" / "changed", (1,)) / "study.json"
+    values = json.loads(path.read_text())
+    values["settings"]["grid"]["mid"], values["settings"]["device"] = 0.1, "cuda"
+    path.write_text(json.dumps(values))
+    link_reports(folder, "changed")
+    out = write_comparison(folder, monkeypatch, "results/one results/changed", "settings")
+    text = check_source(out / "compare.html").text
+    mid = load_study(ROOT / "config.yaml").grid.mid
+    assert f"Settings that differ key a b device cpu cuda grid.mid {mid:g} 0.1" in " ".join(text.split())
 
 
 def test_only_common_subsets_are_compared(folder):

@@ -242,6 +242,15 @@ def test_figure13_shows_counts_and_correlation(tables, drawn):
     assert only(marks, ft_seed=1)[["rho", "rho_disjoint"]].drop_duplicates().to_numpy().tolist() == [[0.89, 0.8]]
 
 
+def test_the_colour_bar_of_figure13_has_whole_numbers_also_for_few_subnetworks(tables):
+    frequency = tables["head_frequency"]
+    few = tables | {"head_frequency": frequency.assign(count=frequency["count"].clip(upper=2), n=2)}
+    figure, _ = draw("figure13", few, settings("figure13"), CONTEXT)
+    bar = figure.axes[-1]
+    assert bar.get_ylabel().endswith("(of 2)")
+    assert [tick for tick in bar.get_yticks() if 0 <= tick <= 2] == [0, 1, 2]
+
+
 def test_figure_core_seeds_shows_each_set_beside_what_is_expected(tables, drawn):
     figure, marks = drawn["figure_core_seeds"]
     assert marks.groupby(["ft_seed", "set"]).size().tolist() == [12] * 3 * len(FT_SEEDS)

@@ -162,6 +162,7 @@ FAULTS = {
     "no such column": (("task", "evaluation", "dev", "sentences"), ["text", "question"]),
     "another label": (("task", "labels"), ["agree", "denies", "silent"]),
     "no merge": (("task", "evaluation", "tricky", "merge"), None),
+    "no such value": (("task", "evaluation", "tricky", "where"), {"kind": "rumour"}),
     "a column that mixes groups": (("task", "evaluation", "tricky", "split_by"), "question"),
 }
 

@@ -13,7 +13,7 @@ from heuristic_core.experiments.heuristic_core.plan.memory import memory
 from heuristic_core.experiments.heuristic_core.plan.needs import needs
 from heuristic_core.experiments.heuristic_core.plan.pairs import Pairs, StudyPairs, pairs_of
 from heuristic_core.experiments.heuristic_core.plan.space import PREDICTION, disk
-from heuristic_core.experiments.heuristic_core.plan.work import work_of
+from heuristic_core.experiments.heuristic_core.plan.work import DONORS, work_of
 from heuristic_core.plan.devices import device, hours
 from heuristic_core.plan.shapes import Shape, shape_of
 
@@ -90,6 +90,28 @@ def test_a_lesioned_run_does_the_work_of_fine_tuning():
     disks = [disk(study, BERT, HUNDRED, work_of(study, BERT, HUNDRED)) for study in (PAPER, lesioned)]
     passing = after["lesioned evaluation in passing"].pairs
     assert disks[1]["predictions"] - disks[0]["predictions"] == pytest.approx(passing * PREDICTION)
+
+
+def test_few_pruning_seeds_are_taken_to_share_more_heads_and_so_more_pairs():
+    def ablations(**grid):
+        return by_name(PAPER.model_copy(update={"grid": PAPER.grid.model_copy(update=grid)}), BERT, HUNDRED)["ablations"]
+
+    few = {"sparsities": [0.2, 0.4], "mid": 0.2, "high": 0.4}
+    twelve, three = ablations().times, ablations(seeds=[1, 2, 3], **few).times
+    core = 9 + 135 * 0.6**3  # a sixteenth of 144 heads, and of the others those that three seeds share by chance
+    assert three - twelve > core * (core - 1) / 2 - 36
+    assert needs(PAPER)["ablate"].runtime > 3
+
+
+def test_resampled_ablations_pass_training_pairs_too():
+    def parts(*kinds):
+        analysis = PAPER.analysis.model_copy(update={"ablation_kinds": list(kinds)})
+        return by_name(PAPER.model_copy(update={"analysis": analysis}), BERT, HUNDRED)
+
+    assert DONORS not in parts("mean", "zero")
+    both, alone = parts("mean", "resample"), parts("mean")
+    assert both[DONORS].times == both["ablations"].times - alone["ablations"].times
+    assert both[DONORS].tokens == both[DONORS].pairs * HUNDRED.train.mean and both[DONORS].rules == ("ablate",)
 
 
 def test_random_masks_and_what_is_between_subnetworks_are_counted():

@@ -46,6 +46,14 @@ def test_the_page_holds_all_that_it_needs(report):
     assert len(page.all("img")) == 2
 
 
+def test_what_a_study_cannot_have_is_told_with_the_setting_that_gives_it(study, report):
+    assert "What this study cannot have" not in check_source(report).text
+    reason = "figure06 needs at least 2 of grid.checkpoints, this study has 1"
+    text = check_source(write_report(study, "--absent", reason, "another")).text
+    assert f"What this study cannot have {reason} another" in " ".join(text.split())
+    write_report(study)
+
+
 def test_values_behind_the_marks_are_in_the_page(report, study):
     links = {a["download"]: a["href"] for a in check_source(report).all("a") if "download" in a}
     assert set(links) == {f"tiny-{name}.csv" for name in TARGETS}

@@ -10,6 +10,10 @@ import yaml
 from conftest import ROOT
 from reduced import OWN, REDUCED, snakemake
 
+from heuristic_core.config.reading import read_values
+from heuristic_core.experiments.heuristic_core.config import parse_study
+from heuristic_core.experiments.heuristic_core.figures.targets import lacking, unmet_in
+
 sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 SORTING = ROOT / "tests" / "studies" / "sorting.yaml"
 
@@ -18,15 +22,38 @@ def told(capsys, *files):
     import targets
 
     targets.main(["--configfile", *map(str, files)])
-    listed, hint = capsys.readouterr().out.rsplit("\n\n", 1)
-    return dict(re.findall(r"^(\S+) +(\S.*)$", listed, re.MULTILINE)), hint
+    listed, *absent, hint = capsys.readouterr().out.split("\n\n")
+    return dict(re.findall(r"^(\S+) +(\S.*)$", listed, re.MULTILINE)), hint, "".join(absent)
 
 
 def test_a_study_has_its_figures_and_tables_with_their_titles(capsys):
-    found, hint = told(capsys, REDUCED)
+    found, hint, absent = told(capsys, REDUCED)
     assert found.keys() == {*OWN, "report", "export", "all_figures"}
     assert found["figure04"] == "Accuracy against sparsity"
     assert hint.strip().endswith(f"--configfile {REDUCED} -- figure02")
+    assert "\nfigure_entry needs the block mechanism.entry" in absent and "figure08" not in absent  # that is figure07 here
+
+
+def test_what_a_study_cannot_have_is_told_with_the_setting_that_gives_it(capsys, tmp_path):
+    values = read_values(ROOT / "config" / "minilm-mnli.yaml")
+    for split in values["task"]["evaluation"].values():
+        split.pop("family_by", None)
+    file = tmp_path / "minilm.yaml"
+    file.write_text(yaml.safe_dump(values))
+    found, _, absent = told(capsys, file)
+    assert "\nfigure06 needs at least 2 of grid.checkpoints, this study has 1\n" in absent
+    assert "\nfigure12 needs families of subsets, and figure02 shows the same" in absent and "family_by" in absent
+    assert "figure12" not in found and "figure02" in found
+
+
+def test_a_study_whose_figure_2_shows_fewer_subsets_has_figure_12_without_families():
+    values = read_values(ROOT / "config" / "minilm-mnli.yaml")
+    splits = values["task"]["evaluation"]
+    assert unmet_in("figure12", parse_study(values)) is None
+    for split in splits.values():
+        split.pop("family_by", None)
+    assert "figure12" in lacking(parse_study(values))
+    assert "figure12" not in lacking(parse_study(values | {"analysis": {"subsets": [next(iter(splits))]}}))
 
 
 @pytest.mark.parametrize("names", ["one", "several"])
@@ -34,7 +61,7 @@ def test_snakemake_knows_every_target_that_is_named(capsys, tmp_path, names):
     both = tmp_path / "both.yaml"
     both.write_text(yaml.safe_dump({"studies": [os.path.relpath(one, tmp_path) for one in (REDUCED, SORTING)]}))
     config = both if names == "several" else SORTING
-    found, _ = told(capsys, config)
+    found, *_ = told(capsys, config)
     assert ("reduced_figure02" in found) == (names == "several") and len(found) > 5
     done = snakemake(tmp_path, "--list-target-rules", config=config)
     assert found.keys() <= set((done.stdout + done.stderr).split())

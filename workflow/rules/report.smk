@@ -52,6 +52,7 @@ rule report:
             *PAGE,
             root=lambda w, output: os.path.dirname(output.report),
             targets=list(SHOWN_TARGETS),
+            absent=[reason for reason in UNMET.values() if reason],
         ),
     shell:
         FORK

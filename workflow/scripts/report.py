@@ -7,6 +7,7 @@ from heuristic_core.common.atomic import write_text
 from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
 from heuristic_core.experiments.heuristic_core.jobs.arguments import Arguments
 from heuristic_core.experiments.heuristic_core.report.page import study_page
+from heuristic_core.jobs.shown import ABSENT
 from heuristic_core.provenance.digests import commit, versions
 from heuristic_core.provenance.record import recorded, records
 from heuristic_core.report.settings import read_study
@@ -31,6 +32,7 @@ def main(arguments=None):
     parser.add_argument(
         "--targets", nargs="+", required=True, choices=TARGETS, metavar="NAME", help="figures and tables, in order"
     )
+    parser.add_argument("--absent", nargs="*", default=[], metavar="REASON", help=ABSENT)
     parser.writes(report="where to write the report (HTML)")
     args = parser.read(arguments)
     captions = {Path(path).stem: Path(path).read_text() for path in args.captions}
@@ -43,6 +45,7 @@ def main(arguments=None):
         targets=args.targets,
         records=records(args.root),
         made_with={"platform": platform.platform(), **versions(), "commit": str(commit())},
+        absent=args.absent,
     )
     write_text(args.report, page)
 

@@ -1,4 +1,7 @@
-"""Tell what can be asked for of a configuration: every figure and table of its studies, by name, with its title."""
+"""Tell what can be asked for of a configuration: every figure and table of its studies, by name, with its title.
+
+Then what its studies cannot have, and which setting would give it.
+"""
 
 from pathlib import Path
 
@@ -23,7 +26,16 @@ def main(arguments=None):
     found["all_figures"] = "All of these; the same without a target"
     width = max(map(len, found))
     print("\n".join(f"{name:{width}}  {title}" for name, title in found.items()))
+    absent = [f"{prefix}{why}" for prefix, one in studies.items() for why in lacking(one).values()]
+    if absent:
+        print("\nNot of this configuration:\n" + "\n".join(absent))
     print(f"\nOne of them: {HINT.format(files=' '.join(args.configfile), name=next(iter(found)))}")
+
+
+def lacking(one: Configured) -> dict[str, str]:
+    """Figures and tables that a study cannot have -> why."""
+    of_experiment = getattr(one.experiment, "lacking", None)
+    return of_experiment(one.study) if of_experiment else {}
 
 
 def targets(prefix: str, one: Configured) -> dict[str, str]:

@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, PositiveInt, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, model_validator
 
 from heuristic_core.config.blocks import NAME, Block, Commit, Name, NonNegative, Repository, Seed, Share, unique
 
@@ -28,17 +28,21 @@ def _relative(path: str) -> str:
     return path
 
 
-def _expression(text: str) -> str:
-    try:
-        re.compile(text)
-    except re.error as error:
-        raise ValueError(f"{text!r} is no regular expression: {error}; for fixed values give a list of them") from None
-    return text
+def _fits(wanted):
+    """Refuse what is neither a regular expression nor a list of values, in one message."""
+    if isinstance(wanted, str):
+        try:
+            re.compile(wanted)
+        except re.error as error:
+            said = f"{wanted!r} is no regular expression: {error}; for fixed values give a list of them"
+            raise ValueError(said) from None
+    elif not (isinstance(wanted, list) and wanted and all(type(one) in (str, int) for one in wanted)):
+        raise ValueError(f"{wanted!r}: give a regular expression as text, or a list of values as text or whole numbers")
+    return wanted
 
 
 RelativePath = Annotated[str, AfterValidator(_relative)]
-Expression = Annotated[str, AfterValidator(_expression)]
-Values = Annotated[list[str | int], Field(min_length=1)]
+Fitting = Annotated[str | list[str | int], BeforeValidator(_fits)]
 Address = Annotated[str, Field(pattern=r"^https?://[^\s/]+/\S+$")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -126,7 +130,7 @@ class Split(Block):
     sentences: tuple[str, str] = Field(strict=False, description="columns of the first and the second sentence")
     label: str = Field("label", description="column of the label")
     labels: list[str] | None = Field(None, description="the label names behind 0, 1, ...; default: the task's")
-    where: dict[str, Expression | Values] = Field(
+    where: dict[str, Fitting] = Field(
         {},
         description="use the rows alone that fit this in every column named: a regular expression found in the "
         "column's value, or a list of values",

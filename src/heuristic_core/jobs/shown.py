@@ -14,6 +14,8 @@ from heuristic_core.provenance.record import records
 from heuristic_core.report.settings import read_study
 from heuristic_core.tables.parquet import read_rows, read_table, write_table
 
+ABSENT = "of each figure and table that the study cannot have, why"
+
 
 def drawing(about: str, targets: Mapping, settings: type[Block], draw: Callable, sheets_of: Callable) -> Callable:
     """The `main` of a script that draws one of `targets`. about: its docstring. draw, sheets_of: as in
@@ -61,6 +63,7 @@ def reporting(about: str, targets: Mapping, page: Callable[..., str]) -> Callabl
         parser.add_argument(
             "--targets", nargs="+", required=True, choices=targets, metavar="NAME", help="figures and tables, in order"
         )
+        parser.add_argument("--absent", nargs="*", default=[], metavar="REASON", help=ABSENT)
         parser.writes(report="where to write the report (HTML)")
         args = parser.read(arguments)
         made = page(
@@ -71,6 +74,7 @@ def reporting(about: str, targets: Mapping, page: Callable[..., str]) -> Callabl
             targets=args.targets,
             records=records(args.root),
             made_with={"platform": platform.platform(), **versions(), "commit": str(commit())},
+            absent=args.absent,
         )
         write_text(args.report, made)
 

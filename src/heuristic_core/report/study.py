@@ -17,12 +17,14 @@ def study_values(
     exhibits: Sequence[Exhibit],
     records: Sequence[Mapping],
     made_with: Mapping[str, str],
+    absent: Sequence[str] = (),
 ) -> dict:
     """The values of template study.html.j2, by its names.
 
     root: the study's results. settings: the checked configuration, None for imported results. claims: rows of the
     table of claims. exhibits: figures and tables, in order. records: of its jobs, one of each.
-    made_with: name -> version, of what the results are made with.
+    made_with: name -> version, of what the results are made with. absent: of each figure and table that the study cannot
+    have, why, and which setting would give it.
     """
     judged = claims_of(claims)
     return {
@@ -35,6 +37,7 @@ def study_values(
         "view_look": CONFIG,
         "view_library": library() if any(e.view for e in exhibits) else None,
         "sheets": [e for e in exhibits if not e.image],
+        "absent": absent,
         "settings": settings_by_block(settings or {}),
         "scripts": scripts(records),
         "versions": made_with,

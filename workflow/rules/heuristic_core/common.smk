@@ -19,7 +19,14 @@ from heuristic_core.experiments.heuristic_core.config.cells import (
     surface,
 )
 from heuristic_core.experiments.heuristic_core.config.paths import Layout
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, module, of_subnetworks, unmet
+from heuristic_core.experiments.heuristic_core.figures.targets import (
+    TARGETS,
+    lacking,
+    module,
+    of_subnetworks,
+    unmet,
+    unmet_in,
+)
 from heuristic_core.figures.targets import outputs, shown
 from heuristic_core.models.folder import local_files
 from heuristic_core.experiments.heuristic_core.plan.needs import needs
@@ -177,7 +184,7 @@ OWN = Shown(
     layout=L,
     context=CONTEXT,
     figures=STUDY.figures,
-    targets=[name for name in TARGETS if unmet(name, CONTEXT) is None],
+    targets=[name for name in TARGETS if unmet_in(name, STUDY) is None],
     tables=[name for name in CLAIM_TABLES if name not in absent(STUDY)],
     analysis=STUDY.analysis,
 )

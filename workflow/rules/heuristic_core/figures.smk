@@ -43,5 +43,5 @@ for one in DRAWN:
                 FORK
 
     for name in sorted(TARGETS.keys() - set(one.targets)):
-        reason = unmet(name, one.context, one.tables if one.prefix else None)
+        reason = unmet(name, one.context, one.tables) if one.prefix else unmet_in(name, STUDY)
         ABSENT[f"{one.prefix}{name}"] = one.layout.log(f"figures/{name}"), 1, reason

@@ -45,6 +45,7 @@ for one in DRAWN:
                 *PAGE,
                 root=lambda w, output: os.path.dirname(output.report),
                 targets=one.targets,
+                absent=[] if one.prefix else list(lacking(STUDY).values()),
                 context=block(one.context),
             ),
         shell:

@@ -19,6 +19,7 @@ def extractive_page(
     targets: Sequence[str],
     records: Sequence[Mapping],
     made_with: Mapping[str, str],
+    absent: Sequence[str] = (),
 ) -> str:
     """The HTML report of the study whose results are under `root`, with values as of :func:`study_values`.
 
@@ -31,7 +32,7 @@ def extractive_page(
     return render(
         "extractive.html.j2",
         package="heuristic_core.experiments.extractive_structures",
-        **study_values(root, settings, claims, exhibits, records, made_with),
+        **study_values(root, settings, claims, exhibits, records, made_with, absent),
         seeds=len(settings["seeds"]),
         cities=settings["data"]["cities"],
     )

@@ -14,7 +14,7 @@ from heuristic_core.experiments.heuristic_core.archive.subject import subject_of
 from heuristic_core.experiments.heuristic_core.config import context
 from heuristic_core.experiments.heuristic_core.config.study import Study, parse_study
 from heuristic_core.experiments.heuristic_core.config.sweep import sweep_of as sweep
-from heuristic_core.experiments.heuristic_core.figures.targets import module
+from heuristic_core.experiments.heuristic_core.figures.targets import lacking, module
 from heuristic_core.experiments.heuristic_core.opened import OpenedStudy
 from heuristic_core.experiments.heuristic_core.report.sides import USAGE, parse_sides
 from heuristic_core.report.results import Results
@@ -26,6 +26,7 @@ __all__ = [
     "COMPARISON",
     "KEYS",
     "drawing",
+    "lacking",
     "members",
     "opened",
     "parse",

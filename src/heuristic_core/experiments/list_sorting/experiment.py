@@ -7,13 +7,25 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from heuristic_core.experiments.list_sorting.results import members, subject
+from heuristic_core.experiments.list_sorting.results import lacking, members, subject
 from heuristic_core.experiments.list_sorting.sides import USAGE, parse_sides
 from heuristic_core.experiments.list_sorting.study import SortingStudy
 from heuristic_core.experiments.list_sorting.study import parse_sorting as parse
 from heuristic_core.report.sides import Comparison
 
-__all__ = ["CLAIMS", "COMMANDS", "COMPARISON", "KEYS", "drawing", "members", "parse", "plan", "subject", "warnings"]
+__all__ = [
+    "CLAIMS",
+    "COMMANDS",
+    "COMPARISON",
+    "KEYS",
+    "drawing",
+    "lacking",
+    "members",
+    "parse",
+    "plan",
+    "subject",
+    "warnings",
+]
 COMMANDS = ("compare",)
 COMPARISON = Comparison("sorting_compare", USAGE, parse_sides)
 KEYS = {"sorting": ""}  # the blocks of a condition

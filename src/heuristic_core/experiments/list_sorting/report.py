@@ -22,6 +22,7 @@ def sorting_page(
     targets: Sequence[str],
     records: Sequence[Mapping],
     made_with: Mapping[str, str],
+    absent: Sequence[str] = (),
 ) -> str:
     """The HTML report of the study whose results are under `root`, with values as of :func:`study_values`.
 
@@ -34,7 +35,7 @@ def sorting_page(
     return render(
         "sorting.html.j2",
         package="heuristic_core.experiments.list_sorting",
-        **study_values(root, settings, claims, exhibits, records, made_with),
+        **study_values(root, settings, claims, exhibits, records, made_with, absent),
         conditions=list(settings["conditions"]),
         sliders=sliders(root / "figures" / f"{MAPS}.csv") if MAPS in targets else [],
     )

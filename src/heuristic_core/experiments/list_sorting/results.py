@@ -27,6 +27,11 @@ def unmet_targets(study: SortingStudy) -> dict[str, str | None]:
     return {name: unmet(name, tables(study), len(study.conditions)) for name in TARGETS}
 
 
+def lacking(study: SortingStudy) -> dict[str, str]:
+    """Those that the study cannot have -> why."""
+    return {name: reason for name, reason in unmet_targets(study).items() if reason}
+
+
 def members(study: SortingStudy) -> list[str]:
     """Paths below the study's folder: what its configuration says, whatever else is there."""
     layout = Layout.of(study)

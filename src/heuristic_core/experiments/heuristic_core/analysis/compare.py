@@ -206,7 +206,7 @@ def _row(key: Key, of_a: Mapping[Key, Measured], of_b: Mapping[Key, Measured]) -
     reasons = [f"{side}: {estimate.reason}" for side, estimate in (("a", a), ("b", b)) if estimate.reason]
     difference, (low, high) = b.value - a.value, (np.nan, np.nan)
     if a.at and b.at and a.at != b.at:
-        difference, reasons = np.nan, [*reasons, f"not compared: a at {_percent(a.at)} sparsity, b at {_percent(b.at)}"]
+        difference, reasons = np.nan, [*reasons, _apart(a.at, b.at)]
     else:
         low, high = of_difference(a[:3], b[:3]) if np.isinf([a.df, b.df]).all() else _welch(a, b)
         least, most = key.possible
@@ -240,8 +240,9 @@ def _reach(low: float, high: float) -> str:
     return f"{low:.0f} to {high:.0f}".replace("-", "−")
 
 
-def _percent(sparsities: tuple[float, ...]) -> str:
-    return " and ".join(f"{100 * one:g} %" for one in sparsities)
+def _apart(a: tuple[float, ...], b: tuple[float, ...]) -> str:
+    of_a, of_b = (" and ".join(f"{100 * one:g} %" for one in sparsities) for sparsities in (a, b))
+    return f"not compared: a at {of_a} sparsity, b at {of_b}"
 
 
 def _one(sparsities: tuple[float, ...]) -> float:

@@ -94,13 +94,18 @@ def _end(trace: pd.DataFrame) -> dict:
     return {"gate_sparsity": last["sampled_sparsity"].mean(), "gap": gap.mean(), "kl": last["kl"].mean()}
 
 
+def off_target(gap: float, size: int) -> bool:
+    """Whether gates of `size` components that ended `gap` from the target sparsity missed it."""
+    return abs(gap) > max(TOLERANCE, 1 / size) + 1e-9
+
+
 def _missed(one: Subnetwork, row: dict, judge_gates: bool) -> str | None:
     """In what way a run missed its target; None if it did not. Sparsities are means of floats: rounding is allowed."""
     allowed = max(TOLERANCE if one.threshold is None else THRESHOLD_TOLERANCE, 0.5 / len(one.grid)) + 1e-9
     target, actual = one.identity.sparsity, one.actual_sparsity
     if abs(actual - target) > allowed:
         return f"the subnetwork has sparsity {actual:.3f}, not {target:g}"
-    if judge_gates and abs(row["gap"]) > max(TOLERANCE, 1 / len(one.grid)) + 1e-9:
+    if judge_gates and off_target(row["gap"], len(one.grid)):
         return f"the gates ended {abs(row['gap']):.3f} {'below' if row['gap'] > 0 else 'above'} sparsity {target:g}"
     return None
 

@@ -3,10 +3,9 @@
 from itertools import chain
 
 from heuristic_core.experiments.heuristic_core.config.cells import cells, repeats
-from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.experiments.heuristic_core.config.paths import Layout
 from heuristic_core.experiments.heuristic_core.config.study import Study
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, unmet
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, unmet_in
 from heuristic_core.figures.targets import outputs
 
 # All that are drawn, judged or reported, and the traces of training. Not those with a row for every pair and model.
@@ -41,8 +40,8 @@ def absent(study: Study) -> set[str]:
 
 def members(study: Study) -> list[str]:
     """Paths below the study's folder: what its configuration says, whatever else is there."""
-    layout, context = Layout.of(study), Context.of(study)
-    drawn = [path for name in TARGETS if unmet(name, context) is None for path in outputs(layout.root, name)]
+    layout = Layout.of(study)
+    drawn = [path for name in TARGETS if unmet_in(name, study) is None for path in outputs(layout.root, name)]
     folders = [
         pattern.format(ft_seed=ft_seed, step=cell.step, sparsity=f"{cell.sparsity:g}", seed=cell.seed)
         for pattern, wanted in ((layout.cell, cells(study)), (layout.again, repeats(study)))

@@ -1,6 +1,7 @@
 """Figure 13: how many subnetworks keep each head, at both sparsities."""
 
 import pandas as pd
+from matplotlib.ticker import MaxNLocator
 
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.heat import heat_map
@@ -37,7 +38,8 @@ def draw(tables, settings, context):
         if ft_seed in disjoint.index:
             lines.append(f"disjoint halves of the pruning seeds: {_correlation(disjoint, ft_seed)}")
         row[0].set_title("\n".join([*lines, row[0].get_title(loc="left")]), loc="left")
-    bar = figure.colorbar(mesh, ax=axes, fraction=0.03, pad=0.02, aspect=30)
+    whole = MaxNLocator(integer=True)  # counts, also of few subnetworks
+    bar = figure.colorbar(mesh, ax=axes, fraction=0.03, pad=0.02, aspect=30, ticks=whole)
     least = marks["n"].min()  # fewer where runs failed
     bar.set_label(f"subnetworks that keep the head (of {largest if least == largest else f'{least} to {largest}'})")
     bar.outline.set_visible(False)

@@ -6,6 +6,8 @@ Imports nothing heavy: the DAG reads it.
 from collections.abc import Collection
 from typing import NamedTuple
 
+from heuristic_core.experiments.heuristic_core.config.context import Context
+
 
 class Target(NamedTuple):
     """One figure or table.
@@ -15,6 +17,7 @@ class Target(NamedTuple):
     draws: the module that draws it, where that is another target's: the paper repeats figures for further models and
     tasks. model, task: the counterpart that a study must have for it; None for any.
     part: of the block `mechanism`, the part that the study must have; None for any study.
+    twin: a target that shows the same subsets, where the study's task names no families of subsets.
     needs: facts of `Context`, the number of each that the study must have at least, and the setting that gives them.
     """
 
@@ -26,6 +29,7 @@ class Target(NamedTuple):
     needs: tuple[tuple[str, int, str], ...] = ()
     also: tuple[str, ...] = ()
     part: str | None = None
+    twin: str | None = None
 
 
 OVER_STEPS = (("checkpoints", 2, "grid.checkpoints"),)
@@ -48,7 +52,7 @@ TARGETS = {
     "figure09": Target(("attention", "core"), "Where the core heads attend"),
     "figure10": Target(("finetune_accuracy",), "The full model's accuracy over fine-tuning"),
     "figure11": Target(("core",), "Heads by the number of subnetworks that keep them", "figure05", task="qqp"),
-    "figure12": Target(("accuracy", "family_scores"), "Subnetworks on every subset", also=RUNS),
+    "figure12": Target(("accuracy", "family_scores"), "Subnetworks on every subset", also=RUNS, twin="figure02"),
     "figure13": Target(FREQUENCIES, "How often each head is kept, at both sparsities", task="mnli"),
     "figure14": Target(FREQUENCIES, "How often each head is kept, at both sparsities", "figure13", task="qqp"),
     "figure15": Target(
@@ -136,6 +140,31 @@ def unmet(name: str, context, tables: Collection[str] | None = None) -> str | No
     if absent := [table for table in target.tables if tables is not None and table not in tables]:
         return f"{name} is drawn from {', '.join(absent)}, which this study does not have"
     return None
+
+
+def unmet_in(name: str, study) -> str | None:
+    """The same of a checked study."""
+    if (twin := TARGETS[name].twin) and not _families(study):
+        shown, of_twin = (getattr(study.figures, one).subsets for one in (name, twin))
+        if shown == (of_twin or study.analysis.subsets):
+            return (
+                f"{name} needs families of subsets, and {twin} shows the same subsets without them; let family_by of an "
+                "entry of task.evaluation name a column of families"
+            )
+    return unmet(name, Context.of(study))
+
+
+def lacking(study) -> dict[str, str]:
+    """Targets that a checked study cannot have -> why, and what to set; without those that it has by another name."""
+    reasons = {name: unmet_in(name, study) for name in TARGETS}
+    own = {name: _own(name, Context.of(study)) for name in TARGETS}
+    return {name: reason for name, reason in reasons.items() if reason and own[name] in (None, name)}
+
+
+def _families(study) -> bool:
+    """Whether the study's evaluation pairs have families, as those of generated tasks do."""
+    splits = getattr(study.task, "evaluation", None)
+    return splits is None or any(split.family_by for split in splits.values())
 
 
 def _own(name: str, context) -> str | None:

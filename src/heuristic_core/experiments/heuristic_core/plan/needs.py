@@ -116,7 +116,7 @@ def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
         "evaluate": whole,
         "attention": whole,
         "core": 0,
-        "ablate": took["ablations"] / runs,
+        "ablate": sum(took[part.name] for part in work if "ablate" in part.rules) / runs,
         "evaluate_controls": took["controls"] / runs + whole,
         **{rule: sum(took[part.name] for part in work if rule in part.rules) / runs + whole for rule in FURTHER},
         **{part: took.get(part, 0) / runs for part in ("masks", "interpolation")},

@@ -5,6 +5,7 @@ from collections import Counter
 from heuristic_core.experiments.heuristic_core.config import Study
 from heuristic_core.experiments.heuristic_core.plan.memory import memory
 from heuristic_core.experiments.heuristic_core.plan.pairs import StudyPairs, pairs_of
+from heuristic_core.experiments.heuristic_core.plan.schedule import warning
 from heuristic_core.experiments.heuristic_core.plan.space import disk
 from heuristic_core.experiments.heuristic_core.plan.work import work_of
 from heuristic_core.plan.devices import Device, Work, hours
@@ -17,6 +18,7 @@ def plan(study: Study, device_name: str, on: Device, wanted: Counter, missing: C
     shape, data = shape_of(study.model), pairs_of(study)
     work = work_of(study, shape, data)
     size = f"{shape.parameters / 1e6:,.1f} million parameters"
+    told = warning(study, shape)
     parts = [
         f"{study.study}: {study.model.name} ({size}) on {study.task.name}, times for {device_name} ({on.about})",
         columns(["jobs", "all", "exist", "to do"], job_rows(wanted, missing)),
@@ -30,6 +32,7 @@ def plan(study: Study, device_name: str, on: Device, wanted: Counter, missing: C
             [[m.name, gigabytes(m.host), gigabytes(m.device)] for m in memory(study, shape, data)],
         ),
         _notes(data, on),
+        *([told] if told else []),
     ]
     return "\n\n".join(parts)
 
@@ -65,8 +68,9 @@ def _notes(data: StudyPairs, on: Device) -> str:
     lines = [
         f"Pairs, {known}: {of[0]} to train on, {of[1]} to evaluate.",
         "~ marks what was not measured with this code, or rests on lengths or counts that are not known; published",
-        "times are of other code. Hours to do: of all hours, the share of the jobs to do. Ablations: as if a sixteenth",
-        "of all heads were the core, as in the paper; a study's own is known only then. Disk and memory: from sizes.",
+        "times are of other code. Hours to do: of all hours, the share of the jobs to do. Ablations: as if the core were a",
+        "sixteenth of all heads, as in the paper, and those that few pruning seeds share by chance; a study's own core is",
+        "known only then, and its pairs grow with its square. Disk and memory: from sizes.",
     ]
     if all(known.kind != "measured" for known in on.throughputs):
         lines.append("Nothing was measured on this device: benchmarks/prune_step.py --device cuda says what it does.")

@@ -5,7 +5,7 @@ from heuristic_core.experiments.heuristic_core.config import Study
 from heuristic_core.experiments.heuristic_core.config.cells import cells, repeats
 from heuristic_core.experiments.heuristic_core.config.mechanism import Mechanism
 from heuristic_core.experiments.heuristic_core.plan.pairs import StudyPairs
-from heuristic_core.experiments.heuristic_core.plan.work import IN_PASSING
+from heuristic_core.experiments.heuristic_core.plan.work import DONORS, IN_PASSING
 from heuristic_core.plan.devices import Work
 from heuristic_core.plan.shapes import Shape
 
@@ -25,7 +25,7 @@ def disk(study: Study, shape: Shape, data: StudyPairs, work: list[Work]) -> dict
     pairs, tokens = (a + b for a, b in zip(data.train, data.evaluation, strict=True))
     classes = 3 if isinstance(study.task, GeneratedTask) else len(study.task.labels)
     steps = sum(study.prune.steps_at(cell.sparsity) for cell in grid)
-    evaluated = [part for part in work if part.engine == "evaluate" and part.name != "means and logits"]
+    evaluated = [part for part in work if part.engine == "evaluate" and part.name not in ("means and logits", DONORS)]
     kept_pairs = [part for part in evaluated if not UNKEPT.intersection(part.rules)]
     rows = sum(part.pairs * (1 if part.name.endswith(IN_PASSING) else 2) for part in kept_pairs)
     return {

@@ -26,12 +26,13 @@ def study_page(
     targets: Sequence[str],
     records: Sequence[Mapping],
     made_with: Mapping[str, str],
+    absent: Sequence[str] = (),
 ) -> str:
     """The HTML report of the study whose results are under `root`.
 
     settings: the checked configuration, None for imported results. claims: rows of the table of claims. captions: by
     target. targets: the figures and tables shown, in order. records: of its jobs, one of each.
-    made_with: name -> version, of what the results are made with.
+    made_with: name -> version, of what the results are made with. absent: as of :func:`study_values`.
     """
     exhibits = [
         exhibit(
@@ -46,7 +47,7 @@ def study_page(
     ]
     return render(
         "page.html.j2",
-        **study_values(root, settings, claims, exhibits, records, made_with),
+        **study_values(root, settings, claims, exhibits, records, made_with, absent),
         subject=", ".join(dict.fromkeys(f"{row['model']} on {row['task']}" for row in claims)),
         context=context,
         **study_runs(root),

@@ -1,0 +1,63 @@
+"""The plan's trial of a schedule of pruning: gates by themselves, without a model."""
+
+import re
+
+import pytest
+from conftest import ROOT
+from planning import BERT, PAPER
+from reduced import REDUCED
+
+from heuristic_core.config.pruning import Prune
+from heuristic_core.experiments.heuristic_core.analysis.runs import END, off_target
+from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.experiments.heuristic_core.plan.schedule import warning
+from heuristic_core.plan.shapes import shape_of
+from heuristic_core.pruning.trial import gates_alone
+
+RATES = {
+    "batch_size": 16, "log_alpha_mean": 2.0, "learning_rate": 0.2, "controller_learning_rate": 0.1,
+    "weight_decay": 0.01, "controller_weight_decay": 0.01, "warmup_steps": 10, "decay": "from-start",
+}  # fmt: skip
+
+
+def missed(sparsity, size=36, **schedule):
+    """Of twelve runs by themselves, how many miss their target."""
+    ends = gates_alone(Prune(**RATES | schedule), size, sparsity, range(12), END)
+    return sum(off_target(sparsity - end, size) for end in ends)
+
+
+def test_the_schedule_that_reached_its_targets_does_so_alone_and_the_shorter_does_not():
+    """docs/lab-notes.md, A schedule of pruning: 10 of 12 missed with 210 + 90 steps, 4 with 300 + 300."""
+    assert max(missed(sparsity, rise=300, hold=300) for sparsity in (0.4, 0.7)) <= 3
+    assert min(missed(sparsity, rise=210, hold=90) for sparsity in (0.2, 0.8)) >= 7
+
+
+def test_few_steps_close_next_to_no_gate():
+    """40 steps: a few percent, whatever the target."""
+    for sparsity in (0.1, 0.2, 0.4):
+        ends = gates_alone(Prune(**RATES | {"rise": 27, "hold": 13}), 78, sparsity, (42, 43, 44), END)
+        assert max(ends) < 0.1
+
+
+def test_a_trial_has_the_draws_of_its_seed_alone():
+    settings = Prune(**RATES | {"rise": 20, "hold": 10, "gate_draws": 4})
+    together, alone = (gates_alone(settings, 10, 0.4, seeds, END) for seeds in ((1, 2), (2,)))
+    assert alone == pytest.approx(together[1:], abs=1e-6)
+
+
+def with_prune(study, **changes):
+    return study.model_copy(update={"prune": study.prune.model_copy(update=changes)})
+
+
+def test_the_plan_warns_of_a_schedule_that_misses_and_names_one_that_suits():
+    study = load_study(REDUCED)
+    said = " ".join(warning(study, shape_of(study.model)).split())
+    assert re.search(r"20 steps towards 20 % end at [\d.]+ to [\d.]+ %; 20 steps towards 40 %", said)
+    assert "rise 300, hold 300, log_alpha_mean 2.0" in said and "docs/pruning.md" in said
+
+
+def test_no_schedule_that_suits_is_warned_of_and_none_that_is_not_tried():
+    study = load_study(ROOT / "config.yaml")
+    assert warning(study, shape_of(study.model)) is None
+    assert warning(PAPER, BERT) is None  # 6,780 steps and more
+    assert warning(with_prune(load_study(REDUCED), controller="expected"), BERT) is None

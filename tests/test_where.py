@@ -1,0 +1,97 @@
+"""Rows of a file chosen by the values of its columns, and subsets of several files told apart by a prefix."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from conftest import ROOT
+from pair_files import NLI, task_of
+from pydantic import ValidationError
+from task_rows import named, pairs, raises
+
+from heuristic_core.config.reading import ConfigError, read_values
+from heuristic_core.config.tasks import EvaluationSplit
+from heuristic_core.experiments.heuristic_core.config import parse_study
+from heuristic_core.tasks import preview
+from heuristic_core.tasks.files import read_task
+
+GENRES = ["crowd:upward_monotone", "paper:downward_monotone", "crowd:downward_monotone:conditional", None, "none"]
+MED = [row | {"genre": GENRES[k], "round": k % 2} for k, row in enumerate(pairs(*5 * [0]))]
+
+
+@pytest.mark.parametrize(
+    ("where", "chosen"),
+    [
+        ({"genre": "downward"}, ["p1", "p2"]),
+        ({"genre": "^crowd:.*downward"}, ["p2"]),
+        ({"genre": ["crowd:upward_monotone", "none"]}, ["p0", "p4"]),
+        ({"round": [1]}, ["p1", "p3"]),
+        ({"genre": "downward", "round": ["0"]}, ["p2"]),
+    ],
+    ids=["pattern", "anchored", "list", "numbers", "both"],
+)
+def test_rows_are_chosen_by_pattern_and_by_value(task, where, chosen):
+    found = read_task(task(MED + pairs(1), {"med": (MED, {"group": "ood", "where": where})}))
+    assert list(named(found.evaluation)) == chosen
+    assert found.origins["med"].rows == len(chosen) and found.origins["train"].rows == 6
+
+
+def test_training_rows_are_chosen_too_and_others_need_not_be_sound(task):
+    rows = [*MED, {"premise": "x", "hypothesis": "y", "label": "of another task", "genre": "upward", "round": None}]
+    rows = [{**row, "label": NLI[k % 2] if row["label"] == 0 else row["label"]} for k, row in enumerate(rows)]
+    found = read_task(task(rows, train_spec={"where": {"genre": "downward"}}))
+    assert named(found.train) == {"p1": 1, "p2": 0}
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ({"genre": "sideways"}, ["where.genre = 'sideways' fits no row", "'crowd:upward_monotone'"]),
+        ({"genre": ["none", "some"]}, ["where.genre = 'some' fits no row", "genre has 'crowd:downward"]),
+        ({"genre": "upward", "round": [1]}, ["no row fits all of where", "upward"]),
+        ({"gender": "x"}, ["no column 'gender'", "genre"]),
+    ],
+)
+def test_what_fits_no_row_is_told_before_anything_runs(task, where, said):
+    made = task(evaluation={"med": (MED, {"group": "ood", "where": where})})
+    raises(made, "med.parquet", *said)
+    (fault,) = preview.faults(made)
+    assert fault.startswith("task.evaluation.med: ") and all(part in fault for part in said)
+
+
+def test_of_a_long_file_the_first_rows_tell_no_fault(tmp_path, monkeypatch):
+    rows = [{"sentence1": f"p{k}", "sentence2": "h", "label": k % 2, "genre": "ab"[k == 5]} for k in range(6)]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    made = task_of(tmp_path, "a.parquet", where={"genre": ["b"]})
+    monkeypatch.setattr(preview, "ROWS", 3)
+    assert preview.faults(made) == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [("(down", "'(down' is no regular expression: missing )"), *((one, f"{one}: give a reg") for one in ([], 3, [1.5]))],
+)
+def test_what_is_neither_pattern_nor_values_is_refused_in_one_line(wanted, said):
+    values = read_values(ROOT / "config" / "minilm-mnli.yaml")
+    values["task"]["train"][0]["where"] = {"genre": wanted}
+    with pytest.raises(ConfigError) as caught:
+        parse_study(values, "minilm.yaml")
+    (line,) = str(caught.value).splitlines()[1:]
+    assert line.startswith(f"  task.train.0.where.genre: {said}")
+
+
+def test_a_prefix_tells_subsets_of_two_files_apart(task):
+    by_label = {"split_by": "label", "group": "ood"}
+    rows = [row | {"label": label} for row, label in zip(pairs(0, 1), NLI, strict=False)]
+    clash = {"sick": (rows, by_label), "med": (rows, by_label)}
+    raises(task(evaluation=clash), "task.evaluation.med", "'entailment'", "`prefix`")
+    apart = {name: (rows, by_label | {"prefix": f"{name}-"}) for name in clash}
+    found = read_task(task(evaluation=apart))
+    assert [rule.name for rule in found.subsets] == [
+        "sick-entailment", "sick-neutral", "med-entailment", "med-neutral",
+    ]  # fmt: skip
+    assert preview.faults(task(evaluation=apart)) == []
+
+
+def test_a_prefix_without_a_column_to_split_by_is_refused():
+    with pytest.raises(ValidationError, match="there is no `split_by`"):
+        EvaluationSplit(file="a.csv", sentences=("a", "b"), group="id", prefix="a-")
