@@ -52,7 +52,10 @@ def cells_of(predictions: pd.DataFrame) -> dict[tuple, Cells]:
 def read_cells(path: str | Path) -> dict[tuple, Cells]:
     """The same from a file of it. Subsets are in the order of the file."""
     found: dict[tuple, dict[tuple, list[pd.DataFrame]]] = {}
+    templates: dict[str, None] = {}
     for rows in coded_groups(path, [*MODEL, *SUBSET, *CELL]):
+        templates |= dict.fromkeys(rows["template"].cat.categories)
+        rows["template"] = rows["template"].cat.set_categories(list(templates))  # in the order of the file
         for key, part in rows.groupby([*MODEL, *SUBSET], dropna=False, sort=False, observed=True):
             model, subset = key[: len(MODEL)], key[len(MODEL) :]
             found.setdefault(model, {}).setdefault(subset, []).append(part[CELL].astype(SMALL))

@@ -110,8 +110,9 @@ def single_ood_drops(
     model and one kind.
     """
     ood = chosen(predictions, subsets)
-    ood = ood[ood["group"] == "ood"].groupby(["ablation", "subset"], observed=True)["correct"].mean()
-    accuracy = 100 * ood.groupby("ablation", observed=True).mean()
+    ood = ood[ood["group"] == "ood"].groupby(["ablation", "subset"], observed=True)["correct"].mean().reset_index()
+    ood = ood.astype({"ablation": object, "subset": object}).sort_values("subset", kind="stable")  # sums in one order
+    accuracy = 100 * ood.groupby("ablation")["correct"].mean()
     return {
         int(one.heads[0]): float(accuracy["none"] - accuracy[one.ablation]) for one in _of(sets, *SINGLE).itertuples()
     }

@@ -12,13 +12,12 @@ import pyarrow.parquet as pq
 
 from heuristic_core.experiments.heuristic_core.analysis.runs import chance
 from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies
-from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.config.analysis import GATHERED_ROWS, Analysis
 from heuristic_core.pruning.subnetwork import FailedRun
 from heuristic_core.tables.columns import CELL, RUN, STEP, SUBSET
 from heuristic_core.tables.parquet import matrix, read_coded
 
 COLUMNS = [*RUN, *STEP, *CELL, *SUBSET, "template", "label", "example", "correct", "correct_merged", "log_odds"]
-ROWS = 3_000_000  # of predictions in memory, some 250 bytes each; more only where one subnetwork has more
 BLOCKS = ("subset", "group", "family")  # the columns, of those that a table has, whose rows follow one another
 
 
@@ -27,7 +26,7 @@ def gathered(
     pruned: Sequence[str | Path],
     analysis: Analysis,
     failed: Sequence[FailedRun] = (),
-    most: int = ROWS,
+    most: int = GATHERED_ROWS,
 ) -> tuple[tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame], float | None]:
     """Tables "accuracy", "group_accuracy" and "family_scores", as :func:`accuracies` has them, and chance, percent.
 

@@ -53,7 +53,8 @@ def triple_sets(
 def choosing(predictions: pd.DataFrame) -> np.ndarray:
     """Which rows are of the half of the pairs that chooses: every other pair of each subset, template by template.
 
-    predictions: table "ablation_predictions", the pairs of every ablation in the same order.
+    predictions: table "ablation_predictions", the pairs of every ablation in the same order, and text as categories:
+    templates are in the order in which they appear, for the job that chooses and for the job that tests.
     """
     keys = [name for name in (*RUN, *STEP, *ABLATION, "draw", "subset") if name in predictions]
     rows = predictions[[*keys, "template"]].reset_index(drop=True).sort_values("template", kind="stable")
