@@ -7,11 +7,12 @@ import logging
 
 from heuristic_core.experiments.heuristic_core.analysis.gathered import gathered
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import outcomes
-from heuristic_core.experiments.heuristic_core.analysis.runs import runs
+from heuristic_core.experiments.heuristic_core.analysis.runs import ENDS, runs
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.pruning.subnetwork import FailedRun, load_run
+from heuristic_core.tables.columns import CELL
 from heuristic_core.tables.parquet import as_frame, concatenate, write_joined, write_table
 
 LOGGER = logging.getLogger("heuristic_core.gather")
@@ -50,7 +51,7 @@ def main(arguments=None):
     write_table("components", [row for one in found for row in one.rows()], args.components)
     traces = concatenate("prune_trace", args.trace_parts)
     write_table("prune_trace", traces, args.traces)
-    became = runs(found, as_frame(traces), groups, chance, args.controller)
+    became = runs(found, as_frame(traces.select([*CELL, *ENDS])), groups, chance, args.controller)
     write_table("runs", became, args.runs)
     for outcome in outcomes(became):
         LOGGER.warning("%s", outcome)
