@@ -12,7 +12,7 @@ LOCKED := envs/requirements.txt pyproject.toml
 # An environment that several checkouts share knows one of them; each runs its own code.
 export PYTHONPATH := $(CURDIR)/src:$(PYTHONPATH)
 
-.PHONY: help targets configured docs ready install reproduce expected figures notebook pretrain export fetch report plan changes audit test test-slow test-all test-processors lint format lock minilm clean
+.PHONY: help targets configured docs ready install reproduce expected figures notebook pretrain export publish fetch report plan changes audit test test-slow test-all test-processors lint format lock minilm clean
 
 ## Every target. CONFIG is the path of a configuration, or several of which later ones override earlier ones; default: config.yaml.
 help:
@@ -54,6 +54,10 @@ pretrain: ready
 ## One archive of CONFIG, a study or several: results/<study>/<study>.crate.zip.
 export: configured ready
 	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG) -- export
+
+## Subnetworks of CONFIG, one study, as folders for the Hugging Face hub: results/<study>/hub. ONLY: some of them, such as ONLY="seed=42 sparsity=0.4". LICENCE: of a model from elsewhere.
+publish: configured ready
+	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG) $(if $(ONLY)$(LICENCE),--config $(if $(ONLY),publish="$(ONLY)") $(if $(LICENCE),licence="$(LICENCE)")) -- publish
 
 ## What CONFIG, a study or several, takes from elsewhere, downloaded and checked, also where it was before.
 fetch: configured ready

@@ -43,6 +43,7 @@ def extractive() -> dict[str, Tensor]:
     curves, end = curve_rows(start, taught.facts, taught.parts, settings, 1)
     of = contrast(start, end, taught.parts["implications"], 2, 1)
     scored = scores(of, 2)
+    two = contrast(start, end, taught.parts["implications"].of(torch.arange(2)), 1, 1)  # replacement takes many runs
     components = component_rows(of, scored)
     orders = order_rows(start, made.first, STUDY.data.cities, settings, setting.vocabulary, 1)
     rows = {
@@ -50,7 +51,7 @@ def extractive() -> dict[str, Tensor]:
         "scores": score_rows(scored, taught.hop.implications.sentences),
         "components": components,
         "localisation": localisation_rows(components),
-        "agreement": agreement_rows(scored, patched(of)),
+        "agreement": agreement_rows(scores(two, 2), patched(two)),
         "orders": orders.rows,
         "grafts": graft_rows(start, made, orders.stages, settings, setting.vocabulary, 1),
     }

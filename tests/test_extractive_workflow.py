@@ -1,4 +1,4 @@
-"""The experiment of extractive structures as a workflow: from nothing to its tables, again, and with a seed more."""
+"""The experiment of extractive structures as a workflow: from nothing to its report, again, and with a seed more."""
 
 import json
 import zipfile
@@ -8,9 +8,11 @@ import yaml
 from conftest import ROOT
 from reduced import planned, snakemake
 
+from heuristic_core.config.claims import load_claims
 from heuristic_core.config.reading import read_values
 from heuristic_core.experiments.extractive_structures.config import parse_extractive
-from heuristic_core.experiments.extractive_structures.experiment import members
+from heuristic_core.experiments.extractive_structures.experiment import CLAIMS, members
+from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.experiments.extractive_structures.scores import KINDS
 from heuristic_core.experiments.extractive_structures.tables import EXTRACTIVE
 from heuristic_core.tables.parquet import read_table
@@ -21,7 +23,7 @@ RESULTS = "results/extractive"
 
 
 @pytest.mark.slow
-def test_from_nothing_to_tables(tmp_path):
+def test_from_nothing_to_report(tmp_path):
     snakemake(tmp_path, config=CONFIG)
     tables = {name: read_table(tmp_path / RESULTS / "tables" / f"{name}.parquet") for name in EXTRACTIVE}
     epochs, cities = STUDY.finetuning.epochs, STUDY.data.cities
@@ -58,6 +60,10 @@ def test_from_nothing_to_tables(tmp_path):
     )
     for kind in KINDS:
         assert sums[kind].tolist() == pytest.approx(found[kind].tolist())  # every question has every token
+    found = read_table(tmp_path / RESULTS / "tables" / "claims.parquet")
+    assert set(found["claim"]) == {one.claim for one in load_claims(CLAIMS)}
+    page = (tmp_path / RESULTS / "report.html").read_text()
+    assert all(target.title in page for target in TARGETS.values())
     assert planned(tmp_path, CONFIG) == {}
     described = json.loads((tmp_path / RESULTS / "study.json").read_text())
     assert parse_extractive(described["settings"]) == STUDY

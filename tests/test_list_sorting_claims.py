@@ -10,10 +10,10 @@ from scipy import stats
 from heuristic_core.analysis.bootstrap import unseen
 from heuristic_core.analysis.estimates import STATISTICS, CannotSay
 from heuristic_core.analysis.seeds import mean_interval
+from heuristic_core.analysis.training_seeds import HIGHEST, LOWEST, extreme, over_seeds
 from heuristic_core.config.claims import load_claims
 from heuristic_core.experiments import list_sorting
 from heuristic_core.experiments.list_sorting.claims import claims
-from heuristic_core.experiments.list_sorting.intervals import HIGHEST, LOWEST, extreme, over_seeds
 from heuristic_core.tables.schemas import SCHEMAS
 
 CLAIMS = ROOT / "src" / "heuristic_core" / "experiments" / "list_sorting" / "claims.yaml"

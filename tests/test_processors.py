@@ -3,7 +3,7 @@
 Under user-mode emulation a program sees that processor's CPUID, so that torch, MKL, OpenBLAS, numpy and the C library
 choose their instructions as they would there. Each processor is one process that imports everything once, the true
 models of transformers included, and does a few steps of every job (processors.py); both run side by side.
-Each takes three to six minutes of a core.
+Each takes two to four minutes of a core.
 """
 
 import json

@@ -23,7 +23,11 @@ def main(arguments=None):
     )
     parser.reads("+", captions="captions, <target>.rst")
     parser.reads("?", splits="table of splits, for the record", runs="table of pruning runs, for the record")
-    parser.reads("*", drawn="files of the figures and tables, for the record")
+    parser.reads(
+        "*",
+        drawn="files of the figures and tables, for the record",
+        subnetworks="tables that describe subnetworks, for the record",
+    )
     parser.add_argument(
         "--targets", nargs="+", required=True, choices=TARGETS, metavar="NAME", help="figures and tables, in order"
     )

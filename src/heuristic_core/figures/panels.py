@@ -1,6 +1,7 @@
 """Grids of panels, and what is written on them."""
 
 from collections.abc import Iterable
+from textwrap import fill
 
 import numpy as np
 import seaborn as sns
@@ -59,3 +60,9 @@ def spread_out(values: Iterable[float], spacing: float, high: float) -> np.ndarr
     positions = np.empty_like(placed)
     positions[order] = placed
     return positions
+
+
+def noted(ax: Axes, reason: str) -> None:
+    """Write into a panel without marks why it has none; its axes stay, as other panels share them."""
+    text = {"ha": "center", "va": "center", "fontsize": SMALL, "color": "0.3"}
+    ax.text(0.5, 0.5, fill(reason, 26), transform=ax.transAxes, **text)

@@ -9,7 +9,9 @@ from importlib import metadata
 COMPUTING = {"datasets", "huggingface-hub", "numpy", "pandas", "pyarrow", "pydantic", "pyyaml", "safetensors", "scipy"}
 COMPUTING |= {"tokenizers", "torch", "transformers"}
 # Packages that draw and lay out what was computed: they matter where they are imported.
-DRAWING = {"jinja2", "markupsafe", "matplotlib", "pillow", "seaborn"}
+DRAWING = {"jinja2", "markupsafe", "matplotlib", "pillow", "seaborn", "vl-convert-python"}
+# Of these, packages that are imported by another name.
+IMPORTED = {"PIL": "pillow", "vl_convert": "vl-convert-python"}
 
 
 def pins(text: str) -> dict[str, str]:
@@ -20,7 +22,7 @@ def pins(text: str) -> dict[str, str]:
 
 def locked(text: str, imported: Collection[str]) -> dict[str, str]:
     """Those pins in the text of a lock that matter to code that imports the packages `imported`."""
-    matter = COMPUTING | (DRAWING & set(imported))
+    matter = COMPUTING | (DRAWING & {IMPORTED.get(name, name) for name in imported})
     return {name: version for name, version in pins(text).items() if name in matter}
 
 

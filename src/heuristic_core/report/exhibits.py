@@ -1,11 +1,12 @@
 """Figures and tables of a study as a page shows them: everything inside the page but the formats for printing."""
 
-import struct
+import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
+from PIL import Image
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.figures.sheets import Sheet
@@ -17,7 +18,8 @@ LARGEST = 1 << 21  # bytes of values that are put into a page; more are linked
 
 class Exhibit(NamedTuple):
     """One target. label: "Figure 2". csv: address of the values behind its marks, which holds them up to `LARGEST`.
-    links: other formats by name, relative to the page. A figure has an image with its size in pixels, a table sheets.
+    links: other formats by name, relative to the page. A figure has an image with its size in pixels, and may have a
+    view to play with (:func:`heuristic_core.report.views.view`); a table has sheets.
     """
 
     name: str
@@ -31,15 +33,22 @@ class Exhibit(NamedTuple):
     width: int | None = None
     height: int | None = None
     sheets: tuple[Sheet, ...] = ()
+    view: dict | None = None
 
 
 def exhibit(
-    root: Path, name: str, title: str, caption: str, sheets: Callable[[pd.DataFrame], list[Sheet]], prefix: str = ""
+    root: Path,
+    name: str,
+    title: str,
+    caption: str,
+    sheets: Callable[[pd.DataFrame], list[Sheet]],
+    prefix: str = "",
+    view: Callable[[pd.DataFrame], dict | None] | None = None,
 ) -> Exhibit:
     """Target `name` from its files under `root`.
 
     sheets: from a table target's marks to the tables for reading. prefix: from the page's folder to `root`, such as
-    "../other/".
+    "../other/". view: from a figure's marks to its view, where it has one.
     """
     files = {Path(path).suffix[1:]: path for path in outputs("", name)}
     files = {suffix: path.lstrip("/") for suffix, path in files.items()}
@@ -57,9 +66,9 @@ def exhibit(
     }
     if "parquet" in files:
         return Exhibit(**common, sheets=tuple(sheets(pd.read_parquet(root / files["parquet"]))))
-    png = (root / files["png"]).read_bytes()
-    width, height = png_size(png)
-    return Exhibit(**common, image=data_uri(png, "image/png"), width=width, height=height)
+    image, width, height = picture((root / files["png"]).read_bytes())
+    shown = view(pd.read_csv(root / files["csv"])) if view and len(values) <= LARGEST else None
+    return Exhibit(**common, image=image, width=width, height=height, view=shown)
 
 
 def label(name: str) -> str:
@@ -69,10 +78,17 @@ def label(name: str) -> str:
     return f"{kind} {int(rest)}" if rest.isdecimal() else f"{kind}: {rest}"
 
 
-def png_size(content: bytes) -> tuple[int, int]:
-    """Width and height in pixels, which are at the head of a PNG file."""
-    width, height = struct.unpack(">II", content[16:24])
-    return width, height
+def picture(png: bytes) -> tuple[str, int, int]:
+    """A PNG as an address that holds it, and its width and height in pixels.
+
+    The address holds the same pixels as lossless WebP, which takes less than half of the bytes.
+    """
+    image = Image.open(io.BytesIO(png))
+    if image.mode == "RGBA" and image.getextrema()[3] == (255, 255):
+        image = image.convert("RGB")
+    file = io.BytesIO()
+    image.save(file, format="WEBP", lossless=True, method=2)
+    return data_uri(file.getvalue(), "image/webp"), *image.size
 
 
 def caption_of(names: Sequence[str], captions: Mapping[str, str]) -> str:

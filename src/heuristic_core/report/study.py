@@ -7,6 +7,7 @@ from heuristic_core.report.claims import claims_of, tally, tally_by_seed
 from heuristic_core.report.exhibits import Exhibit
 from heuristic_core.report.runs import scripts
 from heuristic_core.report.settings import settings_by_block
+from heuristic_core.report.views import CONFIG, library
 
 
 def study_values(
@@ -30,6 +31,9 @@ def study_values(
         "tally": tally(judged),
         "tally_by_seed": tally_by_seed(judged),
         "figures": [e for e in exhibits if e.image],
+        "views": {e.name: e.view for e in exhibits if e.view},
+        "view_look": CONFIG,
+        "view_library": library() if any(e.view for e in exhibits) else None,
         "sheets": [e for e in exhibits if not e.image],
         "settings": settings_by_block(settings or {}),
         "scripts": scripts(records),

@@ -1,15 +1,26 @@
 # Where results of the study are.
+from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.experiments.extractive_structures.layout import Layout
 from heuristic_core.experiments.extractive_structures.results import OF_CORPUS, ORDERED, SCORED
-from heuristic_core.experiments.extractive_structures.tables import EXTRACTIVE
+from heuristic_core.experiments.extractive_structures.tables import EXTRACTIVE as TABLES
 
 GPUS = 0  # models of 900,000 parameters: a processor's cores are enough
+
+FOLDER, PREFIX = "extractive_structures", "extractive"
+UNMET = {}  # every study can have every figure
 
 L = Layout.of(STUDY)
 WHOLE = {"seed": "{seed}", "corpus": "whole"}
 HOPS = {hop: L.taught(hop) for hop in ("first", "second")}
 OF_WHOLE = {hop: path.format(**WHOLE) for hop, path in HOPS.items()}
-ABSENT = {"fetch": (L.log("fetch"), 0, "This study takes nothing from elsewhere: there is nothing to fetch.")}
+ABSENT = {
+    "fetch": (L.log("fetch"), 0, "This study takes nothing from elsewhere: there is nothing to fetch."),
+    "publish": (
+        L.log("publish"),
+        1,
+        "Models of this experiment have no architecture of Hugging Face: nothing to publish.",
+    ),
+}
 LEARNING = set(type(STUDY.pretraining).model_fields) - {"corpora"}  # what a pre-trained model depends on
 
 

@@ -1,4 +1,4 @@
-# Tables of the whole study, and what they were made from.
+# Tables of the whole study.
 PARTS = {
     f"extractive_{name}": expand(L.of_corpus(name), seed=STUDY.seeds, corpus=STUDY.pretraining.corpora)
     for name in OF_CORPUS
@@ -21,34 +21,5 @@ rule concatenate:
         FORK
 
 
-rule describe:
-    output:
-        description=f"{L.root}/study.json",
-    log:
-        L.log("tables/describe"),
-    group:
-        "tables"
-    params:
-        **job("describe", settings=block(STUDY)),
-    shell:
-        FORK
-
-
-rule provenance:
-    input:
-        rules.describe.output,
-        [L.table(name) for name in EXTRACTIVE],
-    output:
-        table=L.table("provenance"),
-    log:
-        L.log("tables/provenance"),
-    group:
-        "tables"
-    params:
-        **job("provenance", recorded=False, root=lambda w, input: os.path.dirname(input[0])),
-    shell:
-        FORK
-
-
-RESULTS = [*map(L.table, EXTRACTIVE), rules.provenance.output.table]
+RESULTS = [L.table(name) for name in TABLES]
 TOLD = [(EXPERIMENT, L.root)]

@@ -28,6 +28,11 @@ for one in DRAWN:
             captions=sorted({os.path.relpath(CAPTIONS[name]) for name in one.targets}),
             drawn=[path for name in one.targets for path in outputs(one.layout.root, name)],
             runs=[] if one in PUBLISHED_STUDIES else one.layout.table("runs"),
+            subnetworks=(
+                [one.layout.table(name) for name in ("components", "accuracy", "group_accuracy")]
+                if "components" in one.tables
+                else []
+            ),
         output:
             report=f"{one.layout.root}/report.html",
         log:

@@ -1,14 +1,25 @@
 # Where results of the study are.
+from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.layout import Layout
 from heuristic_core.experiments.list_sorting.results import MEASURED, PRUNED, tables, unmet_targets
 
 GPUS = 0  # models of 50,000 parameters: a processor's cores are enough
 
+FOLDER, PREFIX = "list_sorting", "sorting"
+
 L = Layout.of(STUDY)
+UNMET = unmet_targets(STUDY)
 CONDITIONS = list(STUDY.conditions)
 KEPT = {name: STUDY.of(name).training.kept for name in CONDITIONS}
 SAMPLED = [(name, step) for name in CONDITIONS for step in STUDY.sampled(name)]
-ABSENT = {"fetch": (L.log("fetch"), 0, "This study takes nothing from elsewhere: there is nothing to fetch.")}
+ABSENT = {
+    "fetch": (L.log("fetch"), 0, "This study takes nothing from elsewhere: there is nothing to fetch."),
+    "publish": (
+        L.log("publish"),
+        1,
+        "Models of this experiment have no architecture of Hugging Face: nothing to publish.",
+    ),
+}
 PRUNING = {"checkpoints", "seeds", "sparsity", "gates", "lists", "training_lists"}  # what subsets depend on
 
 

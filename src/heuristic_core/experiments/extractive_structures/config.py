@@ -106,6 +106,13 @@ class Scores(Block):
     path_steps: PositiveInt = Field(5, description="points of a path over which the path-averaged score is a mean")
 
 
+class ExtractiveFigures(Block):
+    """What all figures share."""
+
+    dpi: PositiveInt = Field(200, description="of PNG files")
+    width: PositiveInt = Field(7, description="inches")
+
+
 class ExtractiveStudy(Block):
     """A study after Feng, Russell and Steinhardt (arXiv 2412.04614)."""
 
@@ -126,6 +133,7 @@ class ExtractiveStudy(Block):
     finetuning: Finetuning = Finetuning()
     freezing: Freezing = Freezing()
     scores: Scores = Scores()
+    figures: ExtractiveFigures = ExtractiveFigures()
 
     @model_validator(mode="after")
     def _blocks_agree(self):

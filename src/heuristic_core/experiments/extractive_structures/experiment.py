@@ -24,8 +24,8 @@ def plan(study: ExtractiveStudy, device: str | None, wanted: Counter, missing: C
 
 
 def drawing(script: str, settings: Mapping) -> list[Path]:
-    """None: nothing is drawn."""
-    return []
+    """The module that a job draws a figure or table with."""
+    return [Path(__file__).with_name("figures") / f"{settings['name']}.py"] if script == "extractive_figure" else []
 
 
 def warnings(root: str) -> list[str]:

@@ -1,9 +1,13 @@
-"""What a study of extractive structures has: its tables, and what of it goes into its archive."""
+"""What a study of extractive structures has: its tables and figures, and what of it goes into its archive."""
+
+from functools import partial
 
 from heuristic_core.experiments.extractive_structures.config import ExtractiveStudy
+from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.experiments.extractive_structures.layout import Layout
 from heuristic_core.experiments.extractive_structures.tables import EXTRACTIVE
-from heuristic_core.provenance.crate.subject import Subject
+from heuristic_core.figures.targets import outputs
+from heuristic_core.provenance.crate.subject import Subject, about_target
 
 OF_CORPUS = ("trace", "curves")  # tables of every pre-trained model
 ORDERED = ("ordering", "grafting")  # of made-up facts
@@ -13,7 +17,9 @@ SCORED = ("scores", "components", "agreement", "localisation")
 def members(study: ExtractiveStudy) -> list[str]:
     """Paths below the study's folder: what its configuration says, whatever else is there."""
     layout = Layout.of(study)
-    paths = [*map(layout.table, (*EXTRACTIVE, "provenance")), f"{layout.root}/study.json"]
+    paths = [*map(layout.table, (*EXTRACTIVE, "claims", "provenance"))]
+    paths += [path for name in TARGETS for path in outputs(layout.root, name)]
+    paths += [f"{layout.root}/report.html", f"{layout.root}/study.json"]
     return sorted(path.removeprefix(f"{layout.root}/") for path in paths)
 
 
@@ -21,8 +27,8 @@ def subject(study: ExtractiveStudy) -> Subject:
     """What an archive says of the study."""
     models = f"{len(study.seeds)} small language models that were taught facts"
     return Subject(
-        run=f"{models}: pre-trained, taught and measured",
-        results=f"Extractive structures of {models}: configuration, tables and provenance",
+        run=f"{models}: pre-trained, taught, measured and drawn",
+        results=f"Extractive structures of {models}: configuration, tables, figures and provenance",
         paper="arXiv:2412.04614",
-        about=lambda path: None,
+        about=partial(about_target, titles={name: target.title for name, target in TARGETS.items()}),
     )

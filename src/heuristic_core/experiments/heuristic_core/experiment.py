@@ -34,7 +34,7 @@ __all__ = [
     "sweep",
     "warnings",
 ]
-COMMANDS = ("published", "published_groups", "compare", "crate")
+COMMANDS = ("published", "published_groups", "compare", "crate", "publish", "licence")
 COMPARISON = Comparison("compare", USAGE, parse_sides)
 KEYS = {f"context.{field}": key for field, key in context.KEYS.items()}
 CLAIMS = Path(__file__).with_name("claims.yaml")

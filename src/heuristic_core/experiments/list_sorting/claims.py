@@ -3,6 +3,7 @@
 import pandas as pd
 
 from heuristic_core.analysis.judging import check, judge
+from heuristic_core.analysis.training_seeds import SEEDS
 from heuristic_core.config.claims import Claim
 from heuristic_core.experiments.list_sorting import (  # noqa: F401  each registers its statistics
     statistics_ablation,
@@ -10,7 +11,6 @@ from heuristic_core.experiments.list_sorting import (  # noqa: F401  each regist
     statistics_modes,
 )
 from heuristic_core.experiments.list_sorting.evidence import Evidence
-from heuristic_core.experiments.list_sorting.intervals import SEEDS
 
 NAMED = {"model": "one-layer transformer", "task": "sorting of lists", "ft_seed": None}
 

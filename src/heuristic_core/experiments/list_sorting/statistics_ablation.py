@@ -3,8 +3,8 @@
 import pandas as pd
 
 from heuristic_core.analysis.estimates import CannotSay, Estimate
+from heuristic_core.analysis.training_seeds import HIGHEST, extreme
 from heuristic_core.experiments.list_sorting.evidence import NATS, Evidence, statistic_of_sorting
-from heuristic_core.experiments.list_sorting.intervals import HIGHEST, extreme
 
 IDENTITY = ["condition", "seed"]  # of a model
 

@@ -6,8 +6,8 @@ No claim about the LLC rests on one estimator: estimators measure different thin
 import pandas as pd
 
 from heuristic_core.analysis.estimates import CannotSay, Estimate
+from heuristic_core.analysis.training_seeds import extreme, over_seeds
 from heuristic_core.experiments.list_sorting.evidence import Evidence, statistic_of_sorting
-from heuristic_core.experiments.list_sorting.intervals import extreme, over_seeds
 from heuristic_core.experiments.list_sorting.llc_stages import bracket, stage_of
 
 FEWEST = 2  # seeds behind an interval

@@ -5,6 +5,7 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
+from heuristic_core.analysis.training_seeds import LOWEST, SEEDS, extreme
 from heuristic_core.experiments.list_sorting.evidence import (
     ACCURACY,
     ANY,
@@ -14,7 +15,6 @@ from heuristic_core.experiments.list_sorting.evidence import (
     Evidence,
     statistic_of_sorting,
 )
-from heuristic_core.experiments.list_sorting.intervals import LOWEST, SEEDS, extreme
 
 
 @statistic

@@ -9,6 +9,8 @@ from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.experiments.heuristic_core.figures import sheets_of
 from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, module
 from heuristic_core.experiments.heuristic_core.report.missing import Gap, gaps
+from heuristic_core.experiments.heuristic_core.report.subnetworks import Subnetworks, subnetworks
+from heuristic_core.experiments.heuristic_core.report.views import view_of
 from heuristic_core.report.exhibits import caption_of, exhibit
 from heuristic_core.report.render import render
 from heuristic_core.report.study import study_values
@@ -32,7 +34,14 @@ def study_page(
     made_with: name -> version, of what the results are made with.
     """
     exhibits = [
-        exhibit(root, name, TARGETS[name].title, caption_of((name, module(name)), captions), partial(sheets_of, name))
+        exhibit(
+            root,
+            name,
+            TARGETS[name].title,
+            caption_of((name, module(name)), captions),
+            partial(sheets_of, name),
+            view=partial(view_of, name),
+        )
         for name in targets
     ]
     return render(
@@ -42,6 +51,7 @@ def study_page(
         context=context,
         **study_runs(root),
         gaps=study_gaps(root),
+        subnetworks=study_subnetworks(root),
         splits=study_splits(root),
     )
 
@@ -65,6 +75,12 @@ def study_gaps(root: Path) -> list[Gap]:
     """Missing values in the tables "accuracy" and "effective_size", as far as the study has them."""
     paths = (root / "tables" / f"{name}.parquet" for name in ("accuracy", "effective_size"))
     return gaps(*(read_table(path) if path.is_file() else None for path in paths))
+
+
+def study_subnetworks(root: Path) -> Subnetworks | None:
+    """Its subnetworks; None where the study does not have the tables that describe them, as published ones."""
+    paths = [root / "tables" / f"{name}.parquet" for name in ("components", "accuracy", "group_accuracy")]
+    return subnetworks(*map(read_table, paths)) if all(path.is_file() for path in paths) else None
 
 
 def study_splits(root: Path) -> list[dict]:

@@ -5,11 +5,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from heuristic_core.experiments.list_sorting.figures.costs import ALL, MEASURES, costs
-from heuristic_core.experiments.list_sorting.figures.looks import KINDS
-from heuristic_core.experiments.list_sorting.figures.seeds import conditions, with_means
+from heuristic_core.experiments.list_sorting.figures.looks import KINDS, conditions
 from heuristic_core.experiments.list_sorting.modes import COPIES, OTHER, SUPPRESSES
 from heuristic_core.figures.lines import handles
 from heuristic_core.figures.panels import panels
+from heuristic_core.figures.seeds import with_means
 
 ABLATED = {
     COPIES: "without the head that copies most",

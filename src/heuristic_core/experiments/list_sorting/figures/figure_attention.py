@@ -4,11 +4,11 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from heuristic_core.experiments.list_sorting.figures.looks import HEADS
-from heuristic_core.experiments.list_sorting.figures.seeds import BOLD, THIN, conditions, seed_lines, with_means
+from heuristic_core.experiments.list_sorting.figures.looks import HEADS, conditions
 from heuristic_core.experiments.list_sorting.modes import MODEL, last, roles
 from heuristic_core.figures.lines import handles
 from heuristic_core.figures.panels import panels
+from heuristic_core.figures.seeds import BOLD, THIN, seed_lines, with_means
 
 KEYS = {"list": "keys in the list", "sorted": "keys among the sorted numbers"}
 BY = ["condition", "role", "keys", "distance"]

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
-from heuristic_core.experiments.list_sorting.figures.seeds import conditions
+from heuristic_core.experiments.list_sorting.figures.looks import conditions
 from heuristic_core.figures.panels import wrapped
 
 CIRCUITS = {"qk": "QK: score", "ov": "OV: logit, relative to its checkpoint"}

@@ -5,13 +5,13 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from heuristic_core.experiments.list_sorting.figures.looks import noted
-from heuristic_core.experiments.list_sorting.figures.seeds import BOLD, THIN, conditions, seed_lines, with_means
+from heuristic_core.experiments.list_sorting.figures.looks import conditions
 from heuristic_core.experiments.list_sorting.modes import with_suppression
 from heuristic_core.experiments.list_sorting.stages import LEARNING, OVERLAP, SPECIALISATION
 from heuristic_core.figures.lines import handles
-from heuristic_core.figures.panels import panels
+from heuristic_core.figures.panels import noted, panels
 from heuristic_core.figures.roles import Role
+from heuristic_core.figures.seeds import BOLD, THIN, seed_lines, with_means
 
 LLC = "LLC"  # local learning coefficient
 # Columns of panels, and what each shows. Okabe and Ito's palette.

@@ -6,10 +6,10 @@ from matplotlib.axes import Axes
 
 from heuristic_core.experiments.list_sorting.figures.ends import at_end
 from heuristic_core.experiments.list_sorting.figures.looks import COLOURS, MARKERS
-from heuristic_core.experiments.list_sorting.figures.seeds import with_means
 from heuristic_core.figures.lines import handles
 from heuristic_core.figures.panels import spread_out, wrapped
 from heuristic_core.figures.roles import Role
+from heuristic_core.figures.seeds import with_means
 from heuristic_core.figures.text import number
 
 MEASURES = {

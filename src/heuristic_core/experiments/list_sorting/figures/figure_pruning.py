@@ -5,13 +5,13 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from heuristic_core.experiments.list_sorting.figures.figure_development import CURVES, LLC
-from heuristic_core.experiments.list_sorting.figures.looks import noted
-from heuristic_core.experiments.list_sorting.figures.seeds import BOLD, THIN, conditions, seed_lines, with_means
+from heuristic_core.experiments.list_sorting.figures.looks import conditions
 from heuristic_core.experiments.list_sorting.modes import COPIES, OTHER, SUPPRESSES, roles
 from heuristic_core.figures.lines import handles
-from heuristic_core.figures.panels import panels, percent_axis
+from heuristic_core.figures.panels import noted, panels, percent_axis
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.rows import some
+from heuristic_core.figures.seeds import BOLD, THIN, seed_lines, with_means
 
 SIZE, KEPT = "effective size (%)", "learned subsets with a half (%)"
 SIZES = {"accuracy": Role("size by accuracy", "#CC79A7"), "kl": Role("size by KL", "#E69F00", line="--")}

@@ -1,8 +1,7 @@
 """Copy suppression against calibration and loss: what removing a head does, by how much this head suppresses."""
 
 from heuristic_core.experiments.list_sorting.figures.costs import ALL, MEASURES, costs
-from heuristic_core.experiments.list_sorting.figures.looks import KINDS, told_apart
-from heuristic_core.experiments.list_sorting.figures.seeds import conditions
+from heuristic_core.experiments.list_sorting.figures.looks import KINDS, conditions, told_apart
 from heuristic_core.figures.lines import handles
 from heuristic_core.figures.panels import panels
 

@@ -1,13 +1,11 @@
-"""How what is compared looks in every figure, and what is written where there is nothing to compare."""
+"""How what is compared looks in every figure."""
 
 from collections.abc import Iterable
-from textwrap import fill
 
-from matplotlib.axes import Axes
+import pandas as pd
 
 from heuristic_core.experiments.list_sorting.modes import COPIES, OTHER, SUPPRESSES
 from heuristic_core.figures.roles import Role
-from heuristic_core.figures.style import SMALL
 
 # Okabe and Ito's palette.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "black", "#999999")
@@ -33,7 +31,6 @@ def told_apart(labels: Iterable[str]) -> dict[str, Role]:
     return found
 
 
-def noted(ax: Axes, reason: str) -> None:
-    """Write into a panel without marks why it has none; its axes stay, as other panels share them."""
-    text = {"ha": "center", "va": "center", "fontsize": SMALL, "color": "0.3"}
-    ax.text(0.5, 0.5, fill(reason, 26), transform=ax.transAxes, **text)
+def conditions(rows: pd.DataFrame) -> list[str]:
+    """The conditions of `rows`, in their order there, which the configuration gives."""
+    return rows["condition"].drop_duplicates().tolist()

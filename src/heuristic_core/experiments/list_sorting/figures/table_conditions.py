@@ -3,8 +3,8 @@
 import pandas as pd
 
 from heuristic_core.experiments.list_sorting.figures.ends import at_end
-from heuristic_core.experiments.list_sorting.figures.seeds import with_means
 from heuristic_core.experiments.list_sorting.modes import MODES
+from heuristic_core.figures.seeds import with_means
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import bracket, number
 

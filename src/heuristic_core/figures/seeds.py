@@ -39,8 +39,3 @@ def seed_lines(ax: Axes, rows: pd.DataFrame, x: str, by: str, looks: Mapping[str
     rows = rows.assign(line=line.astype(object), **{x: rows[x].astype(float)})
     for chosen, width in ((rows[~mean], THIN), (rows[mean], BOLD)):
         lines(ax, chosen, x, "value", by, looks, unit="line", **width)
-
-
-def conditions(rows: pd.DataFrame) -> list[str]:
-    """The conditions of `rows`, in their order there, which the configuration gives."""
-    return rows["condition"].drop_duplicates().tolist()

@@ -53,7 +53,7 @@ def extreme(
     named = f"{which}: {found}" if len(known) > 1 else ""
     n = min(map(len, known.values()))
     return Estimate(
-        float(sign * means[found]), *map(_null, (low, high)), n, SEEDS, "; ".join(filter(None, (named, detail)))
+        float(sign * means[found]) + 0.0, *map(_null, (low, high)), n, SEEDS, "; ".join(filter(None, (named, detail)))
     )
 
 

@@ -1,11 +1,10 @@
-# One rule per figure and table for reading; each reads its tables only.
-from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
+# One rule per figure and table for reading; each reads its tables only. An experiment that includes this file has
+# named its FOLDER and, by PREFIX, its scripts; its TARGETS, and of UNMET ones the reasons; and its TABLES.
 from heuristic_core.figures.targets import outputs, shown
 
-DRAWING = f"{workflow.basedir}/src/heuristic_core/experiments/list_sorting/figures"
-UNMET = unmet_targets(STUDY)
+DRAWING = f"{workflow.basedir}/src/heuristic_core/experiments/{FOLDER}/figures"
 ABSENT |= {name: (L.log(f"figures/{name}"), 1, reason) for name, reason in UNMET.items() if reason}
-SHOWN_TARGETS = {name: target.title for name, target in TARGETS.items() if UNMET[name] is None}
+SHOWN_TARGETS = {name: target.title for name, target in TARGETS.items() if UNMET.get(name) is None}
 
 for name in SHOWN_TARGETS:
 
@@ -22,7 +21,7 @@ for name in SHOWN_TARGETS:
                 (
                     report(
                         path,
-                        caption=f"{workflow.basedir}/workflow/report/list_sorting/{name}.rst",
+                        caption=f"{workflow.basedir}/workflow/report/{FOLDER}/{name}.rst",
                         category="Figures and tables",
                     )
                     if shown(path)
@@ -36,7 +35,7 @@ for name in SHOWN_TARGETS:
             "tables"
         params:
             **job(
-                "sorting_figure",
+                f"{PREFIX}_figure",
                 f"{DRAWING}/{name}.py",
                 name=name,
                 folder=lambda w, output: os.path.dirname(os.path.dirname(output.files[0])),

@@ -29,7 +29,7 @@ rule claims:
     group:
         "tables"
     params:
-        **job("sorting_claims", study=STUDY.study),
+        **job(f"{PREFIX}_claims", study=STUDY.study),
     shell:
         FORK
 
@@ -38,9 +38,7 @@ rule report:
     input:
         claims=rules.claims.output.table,
         settings=rules.describe.output.description,
-        captions=[
-            os.path.relpath(f"{workflow.basedir}/workflow/report/list_sorting/{name}.rst") for name in SHOWN_TARGETS
-        ],
+        captions=[os.path.relpath(f"{workflow.basedir}/workflow/report/{FOLDER}/{name}.rst") for name in SHOWN_TARGETS],
         drawn=[path for name in SHOWN_TARGETS for path in outputs(L.root, name)],
     output:
         report=f"{L.root}/report.html",
@@ -50,7 +48,7 @@ rule report:
         "tables"
     params:
         **job(
-            "sorting_report",
+            f"{PREFIX}_report",
             *PAGE,
             root=lambda w, output: os.path.dirname(output.report),
             targets=list(SHOWN_TARGETS),

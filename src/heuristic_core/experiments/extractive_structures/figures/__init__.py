@@ -1,0 +1,9 @@
+"""Figures and tables of extractive structures: pure functions from tables to a figure and values of its marks."""
+
+from functools import partial
+
+from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
+from heuristic_core.figures import drawing
+
+draw = partial(drawing.draw, __name__, TARGETS)
+sheets_of = partial(drawing.sheets_of, __name__)

@@ -1,0 +1,34 @@
+"""Ranks of facts and implications while facts are taught, by hop and by the corpus of pre-training."""
+
+from matplotlib.lines import Line2D
+
+from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, PARTS, RANK, chance
+from heuristic_core.experiments.extractive_structures.figures.points import fit, level, of_chance
+from heuristic_core.figures.lines import handles
+from heuristic_core.figures.panels import panels
+from heuristic_core.figures.seeds import BOLD, THIN, seed_lines, with_means
+
+
+def draw(tables, settings):
+    """Rows: hops; columns: corpora. Marks: one row per point."""
+    curves = tables["extractive_curves"]
+    by = ["corpus", "hop", "part", "epoch"]
+    points = with_means(curves.rename(columns={"rank": "value"}), by)
+    corpora = curves["corpus"].drop_duplicates().tolist()
+    figure, axes = panels(settings, len(HOPS), len(corpora), 3.4, sharex=True, sharey=True)
+    expected = chance(int(curves["questions"].max()))
+    for row, (hop, words) in zip(axes, HOPS.items(), strict=True):
+        for ax, corpus in zip(row, corpora, strict=True):
+            of_panel = points[(points["hop"] == hop) & (points["corpus"] == corpus)]
+            seed_lines(ax, of_panel, "epoch", "part", PARTS)
+            level(ax, expected)
+            ax.set(xlabel="", ylabel="")
+        row[0].set_ylabel(f"{words}\n{RANK}")
+    fit(axes.flat, points["value"], 0, expected)
+    for ax, corpus in zip(axes[0], corpora, strict=True):
+        ax.set_title(f"corpus: {corpus}", loc="left")
+    for ax in axes[-1]:
+        ax.set_xlabel("epoch of teaching facts")
+    lines = [*handles(PARTS, **BOLD), Line2D([], [], color="black", label="one seed", **THIN), of_chance()]
+    figure.legend(handles=lines, loc="outside upper center", ncols=len(lines))
+    return figure, points

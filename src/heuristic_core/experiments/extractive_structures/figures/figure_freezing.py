@@ -1,0 +1,27 @@
+"""Ranks of facts and implications where some layers have not learned the facts."""
+
+from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, PARTS, RANK, chance
+from heuristic_core.experiments.extractive_structures.figures.points import fit, legend, level, of_chance, points
+from heuristic_core.figures.panels import panels
+from heuristic_core.figures.seeds import with_means
+
+HOW = {"frozen": "layers not taught", "restored": "layers with their former weights"}
+LAYERS = ("none", "early", "late", "all")
+
+
+def draw(tables, settings):
+    """Rows: hops; columns: frozen or restored. Marks: one row per mark."""
+    freezing = tables["extractive_freezing"]
+    marks = with_means(freezing.rename(columns={"rank": "value"}), ["hop", "how", "layers", "part"])
+    figure, axes = panels(settings, len(HOPS), len(HOW), 3.6, sharex=True, sharey=True)
+    expected = chance(int(freezing["questions"].max()))
+    for row, (hop, words) in zip(axes, HOPS.items(), strict=True):
+        for ax, how in zip(row, HOW, strict=True):
+            points(ax, marks[(marks["hop"] == hop) & (marks["how"] == how)], "layers", LAYERS, "part", PARTS)
+            level(ax, expected)
+        row[0].set_ylabel(f"{words}\n{RANK}")
+    fit(axes.flat, marks["value"], 0, expected)
+    for ax, words in zip(axes[0], HOW.values(), strict=True):
+        ax.set_title(words, loc="left")
+    figure.legend(handles=legend(PARTS, of_chance()), loc="outside upper center", ncols=4)
+    return figure, marks

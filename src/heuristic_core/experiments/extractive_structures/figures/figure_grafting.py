@@ -1,0 +1,27 @@
+"""Ranks of a model that knows other facts, with weights grafted that another one learned from implications."""
+
+from heuristic_core.experiments.extractive_structures.figures.looks import RANK, chance
+from heuristic_core.experiments.extractive_structures.figures.points import fit, legend, level, of_chance, points
+from heuristic_core.figures.panels import panels
+from heuristic_core.figures.roles import Role
+from heuristic_core.figures.seeds import with_means
+
+WEIGHTS = ("none", "graft", "control")
+PARTS = {
+    "facts": Role("its own facts", "#999999", "s"),
+    "implications": Role("implications of its own facts", "#0072B2", "o"),
+    "first implications": Role("implications that the graft was learned from", "#E69F00", "^"),
+}
+
+
+def draw(tables, settings):
+    """Marks: one row per mark."""
+    marks = with_means(tables["extractive_grafting"].rename(columns={"rank": "value"}), ["weights", "part"])
+    figure, axes = panels(settings, 1, 1, 2.6)
+    points(axes[0, 0], marks, "weights", WEIGHTS, "part", PARTS)
+    expected = chance(int(tables["extractive_ordering"].query("part == 'test implications'")["questions"].max()))
+    level(axes[0, 0], expected)
+    fit(axes.flat, marks["value"], 0, expected)
+    axes[0, 0].set(xlabel="weights added", ylabel=RANK)
+    figure.legend(handles=legend(PARTS, of_chance()), loc="outside upper center", ncols=3)
+    return figure, marks

@@ -1,0 +1,48 @@
+"""Ranks of test implications, which are never taught, by the order in which facts and other implications are."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from heuristic_core.experiments.extractive_structures.figures.looks import RANK, chance
+from heuristic_core.experiments.extractive_structures.figures.points import fit, level, of_chance
+from heuristic_core.experiments.extractive_structures.ordering import ORDERS
+from heuristic_core.figures.lines import handles
+from heuristic_core.figures.panels import panels
+from heuristic_core.figures.roles import Role
+from heuristic_core.figures.seeds import BOLD, THIN, seed_lines, with_means
+
+TESTED = "test implications"
+PARTS = {
+    "facts": Role("facts", "#999999", "", "--"),
+    "taught implications": Role("implications that are taught", "#E69F00", "", ":"),
+    TESTED: Role("implications of test names", "#0072B2", "", "-"),
+}
+
+
+def draw(tables, settings):
+    """Columns: orders. Marks: one row per point; `at` counts epochs over the stages of an order."""
+    ordering = tables["extractive_ordering"]
+    longest = ordering.groupby("order")["epoch"].transform("max")
+    rows = ordering.assign(at=ordering["epoch"] + ordering["stage"] * longest, value=ordering["rank"])
+    points = with_means(rows, ["order", "stage", "part", "at"])
+    orders = [order for order in ORDERS if order in set(points["order"])]
+    figure, axes = panels(settings, 1, len(orders), 2.4, sharey=True, width_ratios=[len(ORDERS[one]) for one in orders])
+    tested = rows[rows["part"] == TESTED]
+    expected = chance(int(tested["questions"].max()))
+    for ax, order in zip(axes[0], orders, strict=True):
+        _panel(ax, points[points["order"] == order])
+        level(ax, expected)
+        ax.set_title(order, loc="left")
+        ax.set(xlabel="epoch", ylabel="")
+    axes[0, 0].set_ylabel(RANK)
+    fit(axes.flat, points["value"], 0, expected)
+    lines = [*handles(PARTS, **BOLD), Line2D([], [], color="black", label="one seed", **THIN), of_chance()]
+    figure.legend(handles=lines, loc="outside upper center", ncols=len(lines))
+    return figure, points
+
+
+def _panel(ax: Axes, points: pd.DataFrame) -> None:
+    seed_lines(ax, points, "at", "part", PARTS)
+    for end in points.groupby("stage")["at"].max().iloc[:-1]:
+        ax.axvline(end + 0.5, color="0.4", linewidth=0.6, linestyle=":", zorder=0)

@@ -1,0 +1,19 @@
+"""How what is compared looks in every figure."""
+
+from heuristic_core.figures.roles import Role
+
+HOPS = {"first": "first hop", "second": "second hop"}
+# Okabe and Ito's palette.
+PARTS = {"facts": Role("facts", "#999999", "s", "--"), "implications": Role("implications", "#0072B2", "o")}
+SCORES = {
+    "informative": "informative",
+    "downstream": "downstream",
+    "upstream": "upstream",
+    "upstream_path": "upstream, path-averaged",
+}
+RANK = "mean rank"
+
+
+def chance(options: int) -> float:
+    """The mean rank of an answer drawn by chance."""
+    return (options - 1) / 2

@@ -1,0 +1,43 @@
+"""Figures and tables of extractive structures, and what each is drawn from. Every study can have them all.
+
+Imports nothing heavy: the DAG reads it.
+"""
+
+from typing import NamedTuple
+
+
+class Target(NamedTuple):
+    """One figure or table. Module `figures.<name>` draws it.
+
+    tables: the Parquet tables it reads, by schema name. title: one line that says what it shows. also: tables that it
+    reads where a study has them.
+    """
+
+    tables: tuple[str, ...]
+    title: str
+    also: tuple[str, ...] = ()
+
+
+TARGETS = {
+    "figure_curves": Target(
+        ("extractive_curves",), "Answers while facts are taught, by what pre-training had of implications"
+    ),
+    "figure_scores": Target(("extractive_scores",), "Extractive scores of MLPs and heads, by token and layer"),
+    "figure_freezing": Target(
+        ("extractive_freezing",), "Answers where early or late layers have not learned, or have their former weights"
+    ),
+    "figure_ordering": Target(
+        ("extractive_ordering",), "Answers by the order in which facts and implications are taught"
+    ),
+    "figure_grafting": Target(
+        ("extractive_grafting", "extractive_ordering"), "Answers of a model with grafted weights"
+    ),
+    "figure_localisation": Target(
+        ("extractive_localisation", "extractive_agreement"),
+        "Scores against what taking components away costs, and against full replacement",
+    ),
+    "table_answers": Target(
+        ("extractive_curves", "extractive_freezing", "extractive_ordering", "extractive_grafting"),
+        "Ranks of all experiments, with intervals over seeds",
+    ),
+}

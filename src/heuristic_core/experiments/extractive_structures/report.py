@@ -1,0 +1,37 @@
+"""The report of a study of extractive structures."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from heuristic_core.experiments.extractive_structures.figures import sheets_of
+from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
+from heuristic_core.report.exhibits import caption_of, exhibit
+from heuristic_core.report.render import render
+from heuristic_core.report.study import study_values
+
+
+def extractive_page(
+    root: Path,
+    settings: dict,
+    claims: Sequence[dict],
+    captions: Mapping[str, str],
+    targets: Sequence[str],
+    records: Sequence[Mapping],
+    made_with: Mapping[str, str],
+) -> str:
+    """The HTML report of the study whose results are under `root`, with values as of :func:`study_values`.
+
+    captions: by target. targets: the figures and tables shown, in order.
+    """
+    exhibits = [
+        exhibit(root, name, TARGETS[name].title, caption_of((name,), captions), partial(sheets_of, name))
+        for name in targets
+    ]
+    return render(
+        "extractive.html.j2",
+        package="heuristic_core.experiments.extractive_structures",
+        **study_values(root, settings, claims, exhibits, records, made_with),
+        seeds=len(settings["seeds"]),
+        cities=settings["data"]["cities"],
+    )

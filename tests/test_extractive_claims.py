@@ -1,0 +1,77 @@
+"""Verdicts on made tables: as the paper has it, the other way round, where facts are not learned, and with one seed."""
+
+import numpy as np
+import pytest
+from extractive_tables import PAPER, SEEDS, tables
+
+from heuristic_core.config.claims import load_claims
+from heuristic_core.experiments.extractive_structures.claims import claims
+from heuristic_core.experiments.extractive_structures.evidence import Evidence
+from heuristic_core.experiments.extractive_structures.experiment import CLAIMS
+from heuristic_core.experiments.extractive_structures.statistics import fall_by_facts, rank_by_order
+
+STATED = load_claims(CLAIMS)
+OTHER = {"early": "late", "late": "early"}
+LAYERS = {(hop, OTHER[layers]): rank for (hop, layers), rank in PAPER["frozen"].items()}
+SWAPPED = {
+    "implications": {"whole": 9.0, "no-implications": 1.0, "shuffled": 1.0},
+    "frozen": LAYERS,
+    "restored": LAYERS,
+    "orders": {"joint": 7.0, "facts first": 8.0, "implications first": 1.0},
+    "weights": {"none": 2.0, "graft": 9.0, "control": 1.0},
+    "r2": 0.1,
+    "r": 0.2,
+}
+
+
+def verdicts(**changed) -> dict[str, str]:
+    found = claims("made", tables(**changed), STATED)
+    return found.set_index("claim")["verdict"].to_dict()
+
+
+def test_a_study_as_the_paper_has_it_supports_every_claim():
+    assert set(verdicts().values()) == {"supported"}
+
+
+def test_the_other_way_round_only_the_facts_are_learned():
+    found = verdicts(**SWAPPED)
+    assert {claim for claim, verdict in found.items() if verdict == "supported"} == {"facts-learned"}
+    assert set(found.values()) == {"supported", "not supported"}
+
+
+def test_where_facts_are_not_learned_nothing_else_applies():
+    found = verdicts(facts=6.0)
+    assert found.pop("facts-learned") == "not supported"
+    assert set(found.values()) == {"not applicable"}
+
+
+def test_one_seed_decides_nothing():
+    one = {name: rows[rows["seed"] == SEEDS[0]] for name, rows in tables().items()}
+    found = claims("made", one, STATED)
+    assert set(found["verdict"]) == {"undecided"}
+
+
+def test_no_difference_is_undecided_and_never_supported():
+    even = {"orders": dict.fromkeys(PAPER["orders"], 5.0), "weights": dict.fromkeys(PAPER["weights"], 5.0)}
+    found = verdicts(**even)
+    assert {found[claim] for claim in ("facts-before-implications", "graft-carries-extraction")} <= {
+        "undecided",
+        "not supported",
+    }
+
+
+def test_statistics_by_hand():
+    made = Evidence(tables())
+    fall = fall_by_facts(made, "first")
+    before, after = (rank + 0.02 * np.array([-1, 0, 1]) * rank**0.5 for rank in (10, 1))
+    assert fall.value == pytest.approx((100 * (before - after) / before).mean()) and fall.n == 3
+    difference = rank_by_order(made, "implications first", "facts first")
+    assert difference.value == pytest.approx(5.0)
+
+
+def test_without_a_corpus_its_claims_are_undecided():
+    rows = tables()
+    rows["extractive_curves"] = rows["extractive_curves"].query("corpus != 'shuffled'")
+    found = claims("made", rows, STATED).set_index("claim")
+    assert found.loc["learned-from-implications-that-follow", "verdict"] == "undecided"
+    assert "shuffled" in found.loc["learned-from-implications-that-follow", "detail"]

@@ -1,0 +1,92 @@
+"""Figures of extractive structures, drawn from the made tables of extractive_tables.py."""
+
+import numpy as np
+import pytest
+from amounts import first_fast
+from extractive_tables import CORPORA, HOPS, PAPER, SEEDS, SETTINGS, TOKENS, tables
+
+from heuristic_core.experiments.extractive_structures.figures import draw, sheets_of
+from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
+from heuristic_core.figures import style
+from heuristic_core.figures.save import save
+from heuristic_core.figures.targets import outputs
+
+TABLES = tables()
+
+
+class Drawn(dict):
+    """Name -> (figure, marks), each drawn once, when it is first asked for."""
+
+    def __missing__(self, name):
+        self[name] = draw(name, TABLES, SETTINGS)
+        return self[name]
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return Drawn()
+
+
+FAST = ("figure_curves", "figure_freezing", "table_answers")
+
+
+@pytest.mark.parametrize("name", first_fast(*FAST, *sorted({*TARGETS} - {*FAST}), fast=len(FAST)))
+def test_marks_are_of_every_seed_and_of_their_mean_and_nothing_is_cut_off(drawn, name):
+    figure, marks = drawn[name]
+    if figure is None:
+        assert name.startswith("table") and set(marks["seeds"]) == {len(SEEDS)}
+        return
+    assert set(marks["seed"].dropna()) == set(SEEDS) and marks["seed"].isna().any()
+    with style.applied():
+        figure.draw_without_rendering()
+        inside, page = figure.get_tightbbox(), figure.bbox_inches
+    assert min(inside.x0, inside.y0) >= -0.01 and inside.x1 <= page.width + 0.01 and inside.y1 <= page.height + 0.01
+
+
+@pytest.mark.parametrize("name", first_fast("figure_freezing", *sorted({*TARGETS} - {"figure_freezing"})))
+def test_the_same_tables_give_the_same_bytes(name, tmp_path):
+    for run in ("one", "two"):
+        figure, marks = draw(name, TABLES, SETTINGS)
+        save(tmp_path / run, name, figure, marks, SETTINGS, TARGETS[name].title, sheets_of(name, marks))
+    for path in outputs(".", name):
+        assert (tmp_path / "one" / path).read_bytes() == (tmp_path / "two" / path).read_bytes(), path
+
+
+def test_a_panel_for_each_hop_and_corpus(drawn):
+    figure, marks = drawn["figure_curves"]
+    assert len(figure.axes) == len(HOPS) * len(CORPORA)
+    end = marks[marks["seed"].isna() & (marks["part"] == "implications") & (marks["epoch"] == marks["epoch"].max())]
+    assert end.groupby("corpus")["value"].mean().to_dict() == pytest.approx(PAPER["implications"])
+
+
+@pytest.mark.slow
+def test_maps_have_a_row_for_each_token_and_sum_heads_of_a_layer(drawn):
+    figure, marks = drawn["figure_scores"]
+    maps = [ax for ax in figure.axes if len(ax.get_yticks())]
+    labels = [[text.get_text() for text in ax.get_yticklabels()] for ax in maps]
+    assert list(TOKENS["first"]) in labels and list(TOKENS["second"]) in labels
+    cell = marks.query("seed.isna() and hop == 'first' and score == 'informative' and position == 2 and layer == 1")
+    assert cell.set_index("kind")["value"].to_dict() == pytest.approx({"head": 4.0, "mlp": 2.0})
+    unknown = marks.query("score == 'upstream' and position == 0")
+    assert len(unknown) and unknown["value"].isna().all()
+
+
+def test_the_table_has_the_rank_of_every_order(drawn):
+    _, marks = drawn["table_answers"]
+    of_orders = marks.query("experiment == 'ordering' and part == 'test implications'").set_index("model")["value"]
+    assert of_orders.to_dict() == pytest.approx(PAPER["orders"])
+    titles = [sheet.title for sheet in sheets_of("table_answers", marks)]
+    assert len(titles) == 6 and all("95 % intervals" in title for title in titles)
+
+
+def test_a_study_of_one_seed_has_no_intervals():
+    one = {name: rows[rows["seed"] == 1] for name, rows in TABLES.items()}
+    figure, marks = draw("figure_freezing", one, SETTINGS)
+    means = marks[marks["seed"].isna()]
+    assert means["low"].isna().all() and set(means["seeds"]) == {1}
+    assert figure is not None and np.isfinite(means["value"].astype(float)).all()
+
+
+def test_a_table_that_is_absent_is_named():
+    with pytest.raises(ValueError, match="figure_curves: no table extractive_curves"):
+        draw("figure_curves", {}, SETTINGS)

@@ -1,0 +1,12 @@
+"""Draw one figure or table of extractive structures from the study's tables."""
+
+from heuristic_core.experiments.extractive_structures.config import ExtractiveFigures
+from heuristic_core.experiments.extractive_structures.figures import draw, sheets_of
+from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
+from heuristic_core.jobs.shown import drawing
+from heuristic_core.provenance.record import recorded
+
+main = drawing(__doc__, TARGETS, ExtractiveFigures, draw, sheets_of)
+
+if __name__ == "__main__":
+    recorded(main)
