@@ -82,14 +82,14 @@ def test_compiled_passes_are_eager_ones(inputs):
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="a GPU is needed")
 @pytest.mark.parametrize("engine", ["graphs", "compile"])
-def test_graphs_give_what_eager_passes_give_on_a_gpu(fused, encoded, engine):
+def test_graphs_give_what_eager_passes_give_on_a_gpu(checkpoint, encoded, engine):
     from heuristic_core.evaluation.evaluate import all_logits
     from heuristic_core.models.ablation import component_means
     from heuristic_core.models.batches import PairTensors
     from heuristic_core.models.fused import FusedModel
     from heuristic_core.pruning.inputs import PruningInputs
 
-    model = FusedModel(fused._config, {name: one.cuda() for name, one in fused._weights.items()})
+    model = FusedModel.load(checkpoint, "cuda")
     pairs = PairTensors(encoded, model.pad, "cuda")
     means = component_means(model, pairs, torch.arange(len(pairs)).split(16))
     inputs = PruningInputs(model, means, pairs, all_logits(model, pairs))
