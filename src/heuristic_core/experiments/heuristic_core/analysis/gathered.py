@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from heuristic_core.experiments.heuristic_core.analysis.runs import chance
 from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies
-from heuristic_core.experiments.heuristic_core.config.analysis import GATHERED_ROWS, Analysis
+from heuristic_core.experiments.heuristic_core.config.analysis import GATHERED_MODELS, GATHERED_ROWS, Analysis
 from heuristic_core.pruning.subnetwork import FailedRun
 from heuristic_core.tables.columns import CELL, RUN, STEP, SUBSET
 from heuristic_core.tables.parquet import matrix, read_coded
@@ -44,8 +44,11 @@ def gathered(
 
 
 def _shares(full: str | Path, pruned: Sequence[str | Path], most: int) -> Iterator[Sequence[str | Path]]:
-    """The files of subnetworks, as many at a time as have, with the full model, at most `most` rows."""
-    count = max(1, most // max(1, pq.read_metadata(full).num_rows) - 1)
+    """The files of subnetworks, as many at a time as have, with the full model, at most `most` rows.
+
+    Bootstrap draws take memory by model and subset, whatever their rows: so there are at most `GATHERED_MODELS`, too.
+    """
+    count = min(GATHERED_MODELS, max(1, most // max(1, pq.read_metadata(full).num_rows) - 1))
     yield from (pruned[k : k + count] for k in range(0, max(1, len(pruned)), count))
 
 

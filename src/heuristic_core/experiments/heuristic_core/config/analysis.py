@@ -13,6 +13,7 @@ Head = Annotated[str, Field(pattern=r"^\d+\.\d+$")]
 
 # Predictions that the accuracies of one checkpoint hold in memory; more only where one subnetwork has more.
 GATHERED_ROWS = 3_000_000
+GATHERED_MODELS = 200  # at most, beside the full one
 
 
 class Counterpart(Block):
