@@ -36,7 +36,7 @@ def test_marks_are_of_every_seed_and_of_their_mean_and_nothing_is_cut_off(drawn,
     if figure is None:
         assert name.startswith("table") and set(marks["seeds"]) == {len(SEEDS)}
         return
-    assert set(marks["seed"].dropna()) == set(SEEDS) and marks["seed"].isna().any()
+    assert set(marks["seed"].dropna()) == set(SEEDS) and (name == "figure_core" or marks["seed"].isna().any())
     with style.applied():
         figure.draw_without_rendering()
         inside, page = figure.get_tightbbox(), figure.bbox_inches

@@ -1,7 +1,7 @@
 # Where results of the study are.
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.experiments.extractive_structures.layout import Layout
-from heuristic_core.experiments.extractive_structures.results import OF_CORPUS, ORDERED, SCORED
+from heuristic_core.experiments.extractive_structures.results import OF_CORPUS, ORDERED, PRUNED, SCORED, SHARED
 from heuristic_core.experiments.extractive_structures.tables import EXTRACTIVE as TABLES
 
 GPUS = 0  # models of 900,000 parameters: a processor's cores are enough

@@ -69,3 +69,21 @@ rule score:
         **of_seed("extractive_score", scores=block(STUDY.scores)),
     shell:
         FORK
+
+
+rule prune:
+    input:
+        **OF_WHOLE,
+        checkpoint=L.model.format(**WHOLE),
+    output:
+        **{name: L.of_seed(name) for name in PRUNED},
+    log:
+        L.log("prune/seed{seed}"),
+    params:
+        **of_seed(
+            "extractive_prune",
+            scores=block(STUDY.scores),
+            pruning=block(STUDY.pruning, set(type(STUDY.pruning).model_fields) - {"permutations"}),
+        ),
+    shell:
+        FORK

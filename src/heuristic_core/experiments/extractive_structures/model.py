@@ -11,7 +11,7 @@ the gradient in the site's output; where it is a difference of outputs, the run 
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import torch
@@ -24,7 +24,7 @@ from heuristic_core.experiments.extractive_structures.config import Model
 
 Parameters = Mapping[str, Tensor]
 Site = tuple[int, str]  # layer, and the name of a matrix's output
-Shifts = Mapping[Site, Tensor]
+Shifts = Mapping[Site, Tensor | Callable[[Tensor], Tensor]]  # a function gives what takes the output's place
 SITES = ("query", "key", "value", "context", "write", "hidden", "mlp")
 EPSILON = 1e-5  # of the LayerNorms
 STD = 0.02  # of first weights
@@ -148,6 +148,8 @@ def site_shapes(p: Parameters, batch: int, tokens: int) -> dict[Site, tuple[int,
 
 def _at(output: Tensor, layer: int, site: str, shifts: Shifts) -> Tensor:
     shift = shifts.get((layer, site))
+    if callable(shift):
+        return shift(output)
     return output if shift is None else output + shift
 
 

@@ -12,6 +12,8 @@ from heuristic_core.provenance.crate.subject import Subject, about_target
 OF_CORPUS = ("trace", "curves")  # tables of every pre-trained model
 ORDERED = ("ordering", "grafting")  # of made-up facts
 SCORED = ("scores", "components", "agreement", "localisation")
+PRUNED = ("subnetworks", "transfer")
+SHARED = ("core", "sharing")  # of the whole study
 
 
 def members(study: ExtractiveStudy) -> list[str]:

@@ -8,6 +8,7 @@ from heuristic_core.experiments.extractive_structures.data import (
     MadeUp,
     corpus,
     first_hop,
+    implied_by_homes,
     made_up,
     names,
     second_hop,
@@ -44,6 +45,14 @@ class Setting:
         hop = MAKERS[name](self.world, self.data, self.names.taught, self.seed)
         parts = {"facts": asked(hop.facts, self.vocabulary), "implications": asked(hop.implications, self.vocabulary)}
         return Taught(hop, examples(hop.facts.sentences, self.vocabulary), parts)
+
+    def related(self) -> dict[str, Asked]:
+        """By relation of the world, what facts of the first hop imply."""
+        found = {}
+        for relation in self.world.relations:
+            questions = implied_by_homes(self.world, self.data, self.names.taught, self.seed, relation)
+            found[relation] = asked(questions, self.vocabulary)
+        return found
 
     def made_up(self) -> MadeUp:
         """The facts of made-up words, in both versions."""
