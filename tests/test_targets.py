@@ -31,7 +31,9 @@ def test_a_study_has_its_figures_and_tables_with_their_titles(capsys):
     assert found.keys() == {*OWN, "report", "export", "all_figures"}
     assert found["figure04"] == "Accuracy against sparsity"
     assert hint.strip().endswith(f"--configfile {REDUCED} -- figure02")
-    assert "\nfigure_entry needs the block mechanism.entry" in absent and "figure08" not in absent  # that is figure07 here
+    assert (
+        "\nfigure_entry needs the block mechanism.entry" in absent and "figure08" not in absent
+    )  # that is figure07 here
 
 
 def test_what_a_study_cannot_have_is_told_with_the_setting_that_gives_it(capsys, tmp_path):

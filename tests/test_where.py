@@ -68,7 +68,10 @@ def test_of_a_long_file_the_first_rows_tell_no_fault(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("wanted", "said"),
-    [("(down", "'(down' is no regular expression: missing )"), *((one, f"{one}: give a reg") for one in ([], 3, [1.5]))],
+    [
+        ("(down", "'(down' is no regular expression: missing )"),
+        *((one, f"{one}: give a reg") for one in ([], 3, [1.5])),
+    ],
 )
 def test_what_is_neither_pattern_nor_values_is_refused_in_one_line(wanted, said):
     values = read_values(ROOT / "config" / "minilm-mnli.yaml")

@@ -23,8 +23,8 @@ def study_values(
 
     root: the study's results. settings: the checked configuration, None for imported results. claims: rows of the
     table of claims. exhibits: figures and tables, in order. records: of its jobs, one of each.
-    made_with: name -> version, of what the results are made with. absent: of each figure and table that the study cannot
-    have, why, and which setting would give it.
+    made_with: name -> version, of what the results are made with.
+    absent: of each figure and table that the study cannot have, why, and which setting would give it.
     """
     judged = claims_of(claims)
     return {

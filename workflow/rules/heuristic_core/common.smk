@@ -19,14 +19,8 @@ from heuristic_core.experiments.heuristic_core.config.cells import (
     surface,
 )
 from heuristic_core.experiments.heuristic_core.config.paths import Layout
-from heuristic_core.experiments.heuristic_core.figures.targets import (
-    TARGETS,
-    lacking,
-    module,
-    of_subnetworks,
-    unmet,
-    unmet_in,
-)
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, module, of_subnetworks, unmet
+from heuristic_core.experiments.heuristic_core.figures.targets import lacking, unmet_in
 from heuristic_core.figures.targets import outputs, shown
 from heuristic_core.models.folder import local_files
 from heuristic_core.experiments.heuristic_core.plan.needs import needs

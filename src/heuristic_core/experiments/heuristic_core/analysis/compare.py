@@ -29,7 +29,7 @@ class Measured(NamedTuple):
     """A number of one study. se: its standard error with df degrees of freedom; NaN where unknown.
 
     n: units of the interval. unit: what it is over, None without an interval. step: of the checkpoint.
-    reason: why the value is null. at: the sparsities of the subnetworks behind it; empty where it does not depend on any.
+    reason: why the value is null. at: the sparsities of the subnetworks behind it; empty where it depends on none.
     """
 
     value: float = np.nan

@@ -148,8 +148,8 @@ def unmet_in(name: str, study) -> str | None:
         shown, of_twin = (getattr(study.figures, one).subsets for one in (name, twin))
         if shown == (of_twin or study.analysis.subsets):
             return (
-                f"{name} needs families of subsets, and {twin} shows the same subsets without them; let family_by of an "
-                "entry of task.evaluation name a column of families"
+                f"{name} needs families of subsets, and {twin} shows the same subsets without them; let family_by of "
+                "an entry of task.evaluation name a column of families"
             )
     return unmet(name, Context.of(study))
 
