@@ -148,7 +148,9 @@ def _in_files(task: FilesTask, split: Split) -> _Found | None:
     read, _ = read_rows(task, split, labels)
     rows = [row for row in read if row.used and only in (None, labels[row.label])]
     if not rows:
-        raise InputError(f"{split.source}: no row has {f'the label {only!r}' if only else 'a label'} and two sentences")
+        labelled = any(row.label is not None and only in (None, labels[row.label]) for row in read)
+        lacking = "two sentences" if labelled else f"the label {only!r}" if only else "a label"
+        raise InputError(f"{split.source}: none of {len(read)} rows has {lacking}")
     sizes = Counter(row.subset for row in rows)
     return _Found(list(sizes.values()), SPECIAL + PIECES * _words([row.sentences for row in rows]))
 

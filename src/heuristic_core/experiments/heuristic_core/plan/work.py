@@ -27,8 +27,8 @@ from heuristic_core.plan.shapes import Shape
 
 IN_PASSING = "evaluation in passing"  # whose predictions are in one file alone
 PRETRAINING = "pre-training"
-# What a model with resampled heads takes beside its own pass: one on training pairs, and all rows of every layer in both.
-# Measured, in passes: 1.9 of the miniature, 1.6 of MiniLM's shape.
+# What a model with resampled heads takes beside its own pass, in passes: one on training pairs, and every row of all
+# layers in both. Measured: 1.9 of the miniature, 1.6 of MiniLM's shape.
 DONORS, RESAMPLED = "activations that are resampled", 1.75
 # Of all heads, nine of BERT's 144 are the core. How large a study's core is shows only at its end: few pruning seeds
 # share others by chance. Cores of MiniLM's 72 heads: 11 of four seeds at 50 %, 10 of three; so estimated, 9 and 13. Of
