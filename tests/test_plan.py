@@ -79,7 +79,7 @@ def test_a_file_that_is_neither_there_nor_known_is_named_but_where_a_sample_of_i
 
 
 def test_a_file_without_a_pair_is_named(elsewhere):
-    with pytest.raises(InputError, match=r"test.jsonl: no row has the label 'neutral'"):
+    with pytest.raises(InputError, match=r"test.jsonl: none of 4 rows has the label 'neutral'"):
         pairs_of(of_task(**own_task(elsewhere, only_label="neutral")))
 
 

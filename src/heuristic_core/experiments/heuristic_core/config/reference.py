@@ -61,7 +61,7 @@ FIELDS_OF = {
     "dots per inch": "dpi",
     "": "seed seeds curve_seeds repeats learning_rate controller_learning_rate weight_decay controller_weight_decay "
     "adam_betas adam_epsilon clip_norm log_alpha_mean log_alpha_std std embedding_scale query_key_scale "
-    "counter_example_weights hidden feed_forward",
+    "counter_example_weights hidden feed_forward where",
 }
 UNITS = {field: unit for unit, fields in FIELDS_OF.items() for field in fields.split()}
 MEANINGS = {
