@@ -14,7 +14,7 @@ from heuristic_core.common.errors import Diverged
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.seeds import torch_generator
 from heuristic_core.experiments.extractive_structures.config import Finetuning, Learning
-from heuristic_core.experiments.extractive_structures.model import Parameters, run
+from heuristic_core.experiments.extractive_structures.model import FIXED, Parameters, run
 from heuristic_core.experiments.extractive_structures.tokens import Examples
 from heuristic_core.training.saved import load_state, save_state
 
@@ -105,7 +105,7 @@ class Learner:
     """Parameters, their optimizer, the losses so far, and `step`, the number of steps made."""
 
     def __init__(self, parameters: Parameters, settings: Learning, trained: Collection[str] | None):
-        names = parameters.keys() if trained is None else trained
+        names = [name for name in parameters if not name.startswith(FIXED)] if trained is None else trained
         self.parameters = {
             name: value.detach().clone().requires_grad_(name in names) for name, value in parameters.items()
         }
