@@ -35,7 +35,7 @@ def score_rows(scores: dict[str, Tensor], sentences: Sequence[Sentence]) -> list
     sentences: the questions, whose words are their tokens.
     """
     layers, parts = scores[KINDS[0]].shape[2:]
-    roles = max((one.roles for one in sentences), key=len)
+    roles = _all_roles(sentences)
     rows = []
     for score, values in scores.items():
         for position, role in enumerate(roles):
@@ -53,6 +53,16 @@ def score_rows(scores: dict[str, Tensor], sentences: Sequence[Sentence]) -> list
                 for part in range(parts)
             ]
     return rows
+
+
+def _all_roles(sentences: Sequence[Sentence]) -> list[str]:
+    """Roles in their order: those of the longest prompt, and between them what only others have."""
+    found = list(max((one.roles for one in sentences), key=len))
+    for one in sentences:
+        for before, role in zip((None, *one.roles), one.roles, strict=False):
+            if role not in found:
+                found.insert(0 if before is None else found.index(before) + 1, role)
+    return found
 
 
 def component(layer: int, part: int, heads: int) -> dict:

@@ -29,8 +29,8 @@ from heuristic_core.experiments.extractive_structures.model import (
     Shifts,
     Site,
     attention,
-    embed,
     each_head,
+    embed,
     mlp,
     run,
     run_from,
@@ -66,8 +66,8 @@ class Linear(NamedTuple):
 def contrast(old: Parameters, new: Parameters, asked: Asked, count: int, seed: int) -> Contrast:
     """With `count` of the other prompts as counterfactual ones, drawn for each prompt without replacement."""
     n, generator = len(asked.last), torch_generator("extractive counterfactuals", seed)
-    drawn = [torch.randperm(n - 1, generator=generator)[:count] for _ in range(n)]
-    others = torch.stack([one + (one >= k) for k, one in enumerate(drawn)])
+    drawn = [torch.randperm(n - 1, generator=generator, device="cpu")[:count] for _ in range(n)]
+    others = torch.stack([one + (one >= k) for k, one in enumerate(drawn)]).to(asked.last.device)
     prompts = [row[: last + 1].tolist() for row, last in zip(asked.tokens, asked.last, strict=True)]
     partners = torch.full((n, count, asked.tokens.shape[1]), -1)
     for k, row in enumerate(others.tolist()):
