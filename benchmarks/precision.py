@@ -22,8 +22,9 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import kept_count
 from heuristic_core.models.implementation import load_model
 from heuristic_core.pruning.hard_concrete import keep_largest
+from heuristic_core.pruning.inputs import pruning_inputs
 from heuristic_core.pruning.learner import PruningRun
-from heuristic_core.pruning.prune import prune, pruning_inputs
+from heuristic_core.pruning.prune import prune
 from heuristic_core.tasks.encoded import Encoded
 
 SEEDS = (42, 43, 44)

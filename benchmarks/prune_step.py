@@ -56,8 +56,9 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.implementation import view_of
 from heuristic_core.models.micro_batches import PASS_TOKENS
+from heuristic_core.pruning.inputs import PruningInputs
 from heuristic_core.pruning.learner import Draws, Learner, PruningRun
-from heuristic_core.pruning.prune import Objective, PruningInputs
+from heuristic_core.pruning.prune import Objective
 
 SPARSITY = 0.5
 SHARED = (2, 4, 8)

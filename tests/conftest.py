@@ -126,7 +126,7 @@ def inputs(fused, pairs):
 
     from heuristic_core.evaluation.evaluate import all_logits
     from heuristic_core.models.ablation import component_means
-    from heuristic_core.pruning.prune import PruningInputs
+    from heuristic_core.pruning.inputs import PruningInputs
 
     means = component_means(fused, pairs, torch.arange(len(pairs)).split(16))
     return PruningInputs(fused, means, pairs, all_logits(fused, pairs))

@@ -14,6 +14,7 @@ from heuristic_core.experiments.extractive_structures.localisation import (
 from heuristic_core.experiments.extractive_structures.model import initial
 from heuristic_core.experiments.extractive_structures.ordering import graft_rows, order_rows
 from heuristic_core.experiments.extractive_structures.patching import patched
+from heuristic_core.experiments.extractive_structures.pruning import subnetwork_rows, whole
 from heuristic_core.experiments.extractive_structures.scores import contrast, scores
 from heuristic_core.experiments.extractive_structures.setting import Setting
 from heuristic_core.experiments.extractive_structures.training import learn
@@ -30,6 +31,7 @@ STUDY = parse_extractive(
         "finetuning": {"epochs": 1},
         "freezing": {"early": 1},
         "scores": {"counterfactuals": 1, "path_steps": 2},
+        "pruning": {"seeds": [1], "gates": {"rise": 2, "hold": 1, "batch_size": 4}, "sparsity": 0.2},
     }
 )
 
@@ -51,6 +53,7 @@ def extractive() -> dict[str, Tensor]:
         "scores": score_rows(scored, taught.hop.implications.sentences),
         "components": components,
         "localisation": localisation_rows(components),
+        "subnetworks": subnetwork_rows(whole(end, taught.parts["implications"]), STUDY.pruning),
         "agreement": agreement_rows(scores(two, 2), patched(two)),
         "orders": orders.rows,
         "grafts": graft_rows(start, made, orders.stages, settings, setting.vocabulary, 1),

@@ -1,6 +1,6 @@
 """Made tables of extractive structures, in which every rank and every correlation is known."""
 
-from itertools import product
+from itertools import combinations, product
 
 import pandas as pd
 
@@ -11,6 +11,7 @@ from heuristic_core.experiments.extractive_structures.scores import KINDS
 
 SETTINGS = ExtractiveFigures()
 SEEDS, EPOCHS, CITIES = (1, 2, 3), 4, 20
+RELATIONS = ("language", "dish", "second hop")
 CORPORA, HOPS = ("whole", "no-implications", "shuffled"), ("first", "second")
 TOKENS = {"first": ("The", "NAME", "speak"), "second": ("The", "mayor", "LANDMARK", "is")}
 # As the paper has it: ranks at the end by what a claim is about.
@@ -23,6 +24,9 @@ PAPER = {
     "weights": {"none": 9.0, "graft": 2.0, "control": 8.5},
     "r2": 0.8,
     "r": 0.97,
+    "shared": 4,
+    "order": 1,
+    "rho": 0.9,
 }
 BEFORE = 10.0
 
@@ -54,6 +58,9 @@ def tables(**changed) -> dict[str, pd.DataFrame]:
         "extractive_scores": [*_scores()],
         "extractive_localisation": [*_localisation(world)],
         "extractive_agreement": [*_agreement(world)],
+        "extractive_sharing": [*_sharing(world)],
+        "extractive_core": [*_core(world)],
+        "extractive_transfer": [*_transfer(world)],
     }
     return {name: frame(name, found) for name, found in rows.items()}
 
@@ -108,3 +115,32 @@ def _agreement(world):
     for seed, hop, kind, score, over in product(SEEDS, HOPS, ("mlp", "head"), KINDS, ("means", "questions")):
         named = {"study": "made", "seed": seed, "hop": hop, "kind": kind, "score": score, "over": over}
         yield named | {"r": world["r"] + noise(seed) / 4, "n": 40, "reason": None}
+
+
+def _sharing(world):
+    for seed, hop, part in product(SEEDS, HOPS, ("facts", "implications")):
+        about = {"study": "made", "seed": seed, "hop": hop, "part": part, "n": 5, "reason": None}
+        yield (
+            about
+            | {"observed": world["shared"], "expected": 1.0 + noise(seed), "p": 0.5}
+            | {
+                "greedy_kl": 0.1,
+                "learned_kl": 0.2,
+            }
+        )
+
+
+def _core(world):
+    """Kept by as many subnetworks as the component's place among six, in the order of scores or against it."""
+    for seed, hop, part in product(SEEDS, HOPS, ("facts", "implications")):
+        for place, component in enumerate(_components()):
+            swapped = place ^ 1 if seed == 1 and place < 2 else place  # seeds differ
+            score = world["order"] * (swapped + 1.0)
+            about = {"study": "made", "seed": seed, "hop": hop, "part": part, "kept_by": place, "n": 5, "greedy": True}
+            yield about | component | dict.fromkeys(KINDS, score)
+
+
+def _transfer(world):
+    for seed, kind, score, (a, b) in product(SEEDS, ("head", "mlp"), KINDS, combinations(RELATIONS, 2)):
+        about = {"study": "made", "seed": seed, "kind": kind, "score": score, "a": a, "b": b}
+        yield about | {"rho": world["rho"] + noise(seed), "n": 4, "reason": None}

@@ -82,7 +82,7 @@ def results(folder: Path) -> dict[str, bytes]:
 
 
 # What makes a checkout that runs the reduced study.
-CODE = ("Snakefile", "config.yaml", "workflow", "src", "envs", "profiles", "tests/studies")
+CODE = ("Snakefile", "CITATION.cff", "config.yaml", "workflow", "src", "envs", "profiles", "tests/studies")
 
 
 def clone(folder: Path, copy=shutil.copy2) -> Path:

@@ -1,6 +1,5 @@
 """In which order tests run, and which of them in one process. The functions are pytest's hooks, for conftest.py."""
 
-from collections import Counter
 from pathlib import PurePath
 
 import pytest
@@ -15,7 +14,14 @@ LONGEST = (
     "test_variants.py",
 )
 # Files whose tests share what is expensive, or what they change and put back: one process runs each of these.
-TOGETHER = {"test_own_task.py", "test_processors.py", "test_slurm.py"}
+TOGETHER = {
+    "test_own_task.py",
+    "test_processors.py",
+    "test_slurm.py",
+    "test_figures.py",
+    "test_list_sorting_figures.py",
+    "test_extractive_figures.py",
+}
 
 
 def pytest_itemcollected(item):
@@ -28,17 +34,14 @@ def pytest_itemcollected(item):
 def pytest_collection_modifyitems(items):
     """One test that needs the finished study begins, and makes it; the other such tests end the run.
 
-    So no processor idles: what runs meanwhile needs no study, and the shortest are among the last. Of the others, the
-    first test of each file comes first: one process makes what a file's tests share while the rest do something else.
+    So no processor idles: what runs meanwhile needs no study, and the shortest are among the last. The first of those
+    that need a checkout with the study in it makes it, while the others do something else.
     """
     waiting = [item for item in items if item.get_closest_marker("workflow")]
-    before, places = Counter(), {}  # tests of the same file
-    for item in waiting:
-        file = item.path.name
-        places[item] = LONGEST.index(file) if file in LONGEST else len(LONGEST) + before[file]
-        before[file] += 1
-    waiting.sort(key=places.get)
-    items[:] = [*waiting[:1], *(item for item in items if item not in places), *waiting[1:]]
+    waiting.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
+    settling = [item for item in waiting[1:] if "settled" in item.fixturenames][:1]
+    rest = [item for item in waiting[1:] if item not in settling]
+    items[:] = [*waiting[:1], *(item for item in items if item not in waiting), *settling, *rest]
 
 
 @pytest.hookimpl(optionalhook=True)

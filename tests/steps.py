@@ -41,8 +41,9 @@ from heuristic_core.models.pretrained import masked_language_model, starting_mod
 from heuristic_core.pruning.discretise import discretise
 from heuristic_core.pruning.hard_concrete import keep_largest
 from heuristic_core.pruning.importance import gate_gradients, normalised
+from heuristic_core.pruning.inputs import pruning_inputs
 from heuristic_core.pruning.learner import PruningRun
-from heuristic_core.pruning.prune import prune, pruning_inputs
+from heuristic_core.pruning.prune import prune
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.language import LABELS

@@ -1,13 +1,15 @@
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from heuristic_core.analysis.bootstrap import Resamples, interval, of_change
 from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import read_cells
 from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import AblationSet, set_table
 from heuristic_core.experiments.heuristic_core.analysis.ablations import ablations, single_ood_drops
 from heuristic_core.tables.identity import Identity
-from heuristic_core.tables.parquet import write_table
+from heuristic_core.tables.parquet import as_table, read_coded, write_table
 from heuristic_core.tables.schemas import schema
 
 MODEL = Identity("s", "m", "t", 1, 20)
@@ -250,3 +252,13 @@ def test_predictions_of_other_pairs_are_an_error():
     table.loc[(table["ablation"] == "0.1") & (table["subset"] == "id_a") & (table["example"] == 0), "example"] = 99
     with pytest.raises(ValueError, match=r"'0\.1' lacks predictions of pairs of id_a"):
         ablations(table, sets())
+
+
+def test_a_file_read_in_parts_gives_what_a_frame_gives(tmp_path):
+    """To the byte, though ablations and subsets are cut by row groups, and so do the strongest three heads."""
+    rows = predictions(templates=3)
+    pq.write_table(as_table("ablation_predictions", rows), path := tmp_path / "rows.parquet", row_group_size=7)
+    parts = read_cells(path)
+    assert max(len(cell) for cells in parts.values() for one in cells.parts.values() for cell in one) <= 7
+    coded = read_coded(path, rows.columns.drop("logits"))
+    pd.testing.assert_frame_equal(ablations(parts, sets()), ablations(coded, sets()), check_exact=True)

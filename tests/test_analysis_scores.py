@@ -9,8 +9,12 @@ from scipy import stats
 
 from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy, percentiles, unseen
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import group_accuracy_of, group_means
+from heuristic_core.experiments.heuristic_core.analysis.gathered import gathered
 from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies, finetune_accuracy
-from heuristic_core.tables.parquet import read_coded
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.pruning.subnetwork import FailedRun
+from heuristic_core.tables.identity import Identity
+from heuristic_core.tables.parquet import read_coded, write_table
 from heuristic_core.tables.schemas import schema
 
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 10}
@@ -208,3 +212,27 @@ def test_a_group_mean_over_a_missing_value_is_missing():
     assert groups["accuracy"].isna().all() and groups["reason"].tolist() == ["failed"]
     with pytest.raises(ValueError, match="no subset 'c'; there are a, b"):
         group_means(rows, ["c"])
+
+
+def test_subnetworks_a_few_at_a_time_give_the_same_tables(tmp_path):
+    """Also failed runs come last in every block, and the full model once."""
+    rng, paths = np.random.default_rng(0), []
+    subsets = {"in": ("id", None), "swap": ("ood", "f"), "if": ("ood-entailment", "f")}
+    for number in range(6):
+        rows = []
+        for subset, (group, family) in subsets.items():
+            for k, odds in enumerate(rng.normal(size=12).tolist()):
+                row = RUN | (FULL if number == 0 else SUB | {"seed": number})
+                row |= {"subset": subset, "group": group, "family": family, "example": k, "template": f"t{k % 3}"}
+                row |= {"label": k % 2, "prediction": 0, "correct": odds > 0, "correct_merged": odds > 0}
+                rows.append(row | {"log_odds": odds, "logits": rng.normal(size=3).tolist()})
+        write_table("predictions", rows, path := tmp_path / f"{number}.parquet")
+        paths.append(path)
+    lost = [FailedRun(Identity(**RUN, sparsity=0.5, seed=9), "diverged")]
+    whole, chance = gathered(paths[0], paths[1:], Analysis(), lost)
+    for most in (36, 2 * 36, 3 * 36, 4 * 36):
+        parts, same = gathered(paths[0], paths[1:], Analysis(), lost, most)
+        assert same == chance
+        for one, other in zip(parts, whole, strict=True):
+            pd.testing.assert_frame_equal(one, other, rtol=1e-12)
+            assert len(one) and one["accuracy"].isna().sum() == len(one) / 7

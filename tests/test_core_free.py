@@ -102,6 +102,7 @@ def test_the_difference_has_welchs_interval_and_a_p_over_sets():
     assert row["p_lower"] == pytest.approx(1 / 21) and row["p_higher"] == 1
 
 
+@pytest.mark.slow
 def test_the_interval_holds_the_true_difference_about_as_often_as_it_says():
     draws, inside = np.random.default_rng(2), 0
     for _ in range(300):
@@ -110,6 +111,7 @@ def test_the_interval_holds_the_true_difference_about_as_often_as_it_says():
     assert 0.92 <= inside / 300 <= 0.98
 
 
+@pytest.mark.slow
 def test_a_core_like_any_set_is_seldom_significant():
     draws, found = np.random.default_rng(3), []
     for _ in range(200):

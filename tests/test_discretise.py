@@ -14,7 +14,7 @@ from heuristic_core.models.ablation import component_means
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.pruning.discretise import discretise, faithful, keep_above, nearest, soft_mask
 from heuristic_core.pruning.hard_concrete import keep_largest
-from heuristic_core.pruning.prune import PruningInputs
+from heuristic_core.pruning.inputs import PruningInputs
 
 BASE = {"rise": 10, "hold": 2, "batch_size": 4, "warmup_steps": 2, "examples": 40, "mean_examples": 20}
 FINITE = st.floats(-12, 12)

@@ -21,6 +21,9 @@ SWAPPED = {
     "weights": {"none": 2.0, "graft": 9.0, "control": 1.0},
     "r2": 0.1,
     "r": 0.2,
+    "shared": 0,
+    "order": -1,
+    "rho": 0.1,
 }
 
 

@@ -38,6 +38,10 @@ def test_from_nothing_to_report(tmp_path):
         "extractive_components": 2 * 6,
         "extractive_agreement": 2 * 4 * 2 * 2,  # hops, kinds of score and of component, means or questions
         "extractive_localisation": 2 * 4 * 2 * 2,
+        "extractive_subnetworks": 2 * 2 * (5 + 1) * 6,  # hops, parts, pruning seeds and the greedy one, components
+        "extractive_core": 2 * 2 * 6,
+        "extractive_sharing": 2 * 2,
+        "extractive_transfer": 2 * 4 * (5 * 4 // 2 + 5),  # kinds of component, scores, pairs of relations
     }
     assert all(
         (table["questions"] == cities).all() for table in (tables["extractive_curves"], tables["extractive_freezing"])

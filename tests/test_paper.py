@@ -201,6 +201,7 @@ def both(tmp_path):
     return path, paths
 
 
+@pytest.mark.slow
 def test_each_study_of_several_has_the_jobs_that_it_has_alone(both, tmp_path):
     path, alone = both
     jobs, prefixes = Counter(planned(tmp_path / "x", path)), ("reduced_", "b_2_")

@@ -12,8 +12,9 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import kept_count
 from heuristic_core.pruning import hard_concrete
 from heuristic_core.pruning.hard_concrete import keep_largest
+from heuristic_core.pruning.inputs import PruningInputs, pruning_inputs
 from heuristic_core.pruning.learner import Learner, PruningRun, rate_at
-from heuristic_core.pruning.prune import Objective, PruningInputs, prune, pruning_inputs
+from heuristic_core.pruning.prune import Objective, prune
 
 
 def test_the_same_seed_gives_the_same_run_and_another_seed_another(inputs):

@@ -7,8 +7,9 @@ from pruning_runs import SHORT, Killed, one
 
 from heuristic_core.common.errors import Diverged, InputError
 from heuristic_core.models.ablation import ComponentMeans
+from heuristic_core.pruning.inputs import PruningInputs, pruning_inputs
 from heuristic_core.pruning.learner import Learner, PruningRun
-from heuristic_core.pruning.prune import Objective, PruningInputs, prune, pruning_inputs
+from heuristic_core.pruning.prune import Objective, prune
 
 
 @pytest.fixture

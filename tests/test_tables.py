@@ -173,6 +173,16 @@ def test_files_are_joined_in_their_order_into_one_of_the_same_schema(tmp_path):
 # ---- whole or not at all
 
 
+def test_a_long_file_is_joined_in_parts_to_the_bytes_of_the_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet, "GROUP", 10)
+    row = dict.fromkeys(schema("sentences").names) | {"subset": "s", "label": 1}
+    rows = as_table("sentences", [row | {"sentence1": f"text {k}"} for k in range(33)])
+    pq.write_table(rows, tmp_path / "part.parquet", row_group_size=4)
+    write_joined("sentences", [tmp_path / "part.parquet"], tmp_path / "all.parquet")
+    pq.write_table(rows, tmp_path / "whole.parquet", compression="zstd", row_group_size=10)
+    assert (tmp_path / "all.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+
+
 def test_a_file_has_its_name_only_when_it_is_whole(tmp_path):
     path = tmp_path / "new" / "a.txt"
     with atomic.replacing(path) as partial:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from claim_tables import evidence
 from test_analysis_ablations import KINDS, MODEL
@@ -9,6 +10,7 @@ from test_analysis_ablations import KINDS, MODEL
 from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.analysis.frames import frame
 from heuristic_core.experiments.heuristic_core.analysis import statistics_heads
+from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import read_cells
 from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import (
     joint_sets,
     set_table,
@@ -18,7 +20,7 @@ from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import (
 from heuristic_core.experiments.heuristic_core.analysis.ablations import single_ood_drops
 from heuristic_core.experiments.heuristic_core.analysis.triples import choosing, triple_sets, triples
 from heuristic_core.models.components import ComponentGrid
-from heuristic_core.tables.parquet import write_table
+from heuristic_core.tables.parquet import as_table, coded_frame, write_table
 from heuristic_core.tables.schemas import schema
 
 GRID = ComponentGrid(4, 8)
@@ -178,3 +180,24 @@ def test_the_triples_interaction():
         statistics_heads.triple_interaction(evidence(triples=list(rows(own=5.0))), group="ood", of="accuracy")
     with pytest.raises(CannotSay, match="no interaction in log_odds of three heads of layers 0"):
         statistics_heads.triple_interaction(evidence(triples=list(rows())), group="ood", of="log_odds")
+
+
+def test_the_job_that_chooses_and_the_job_that_tests_have_the_same_halves(tmp_path):
+    """Also where templates do not appear in alphabetical order, and subsets share them."""
+    row = dict.fromkeys(schema("ablation_predictions").names) | {"kind": "mean", "group": "ood", "draw": 0}
+    row |= {name: value for name, value in MODEL._asdict().items() if name in row}
+    rows = [
+        row | {"ablation": one, "subset": subset, "template": name, "example": k}
+        for one in ("none", "0.0")
+        for subset, names in (("s", "cabacbc"), ("r", "bbcacaa"))
+        for k, name in enumerate(names)
+    ]
+    table = as_table("ablation_predictions", rows)
+    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=5)
+    first = coded_frame([table.slice(0, 14), table.slice(14)])
+    chosen = [choosing(first[first["subset"] == subset]).tolist() for subset in ("s", "r")]
+    (cells,) = read_cells(tmp_path / "rows.parquet").values()
+    assert [choosing(cell).tolist() for _, cell in cells] == chosen
+    whole = choosing(first)
+    assert [whole[(first["subset"] == subset).to_numpy()].tolist() for subset in ("s", "r")] == chosen
+    assert 6 <= sum(chosen[0]) <= 8

@@ -89,6 +89,7 @@ def test_a_second_run_has_nothing_to_do(finished):
     assert "Nothing to be done" in (finished / "again.txt").read_text()
 
 
+@pytest.mark.slow
 def test_the_terminal_ends_with_what_went_wrong_with_pruning(finished, tmp_path):
     for name in ("results", ".snakemake"):
         shutil.copytree(finished / name, tmp_path / name)

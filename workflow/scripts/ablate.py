@@ -2,7 +2,6 @@
 
 from functools import cache
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from heuristic_core.common.atomic import replacing
@@ -25,7 +24,7 @@ from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.implementation import load_model
 from heuristic_core.provenance.record import recorded
-from heuristic_core.tables.parquet import as_frame, as_table, read_table, write_table
+from heuristic_core.tables.parquet import as_table, coded_frame, read_table, write_table
 from heuristic_core.tables.schemas import schema
 from heuristic_core.tasks.encoded import Encoded
 
@@ -75,15 +74,14 @@ def main(arguments=None):
 
         def write(name, ablations):
             every = list(with_draws(ablations, analysis.resample_draws))
-            progress, light = Progress(name, len(every)), []
-            for one in every:
+            progress = Progress(name, len(every))
+            for done, one in enumerate(every, start=1):
                 file.write_table(table := predict(*one))
-                light.append(table.select(["ablation", "draw", "subset", "group", "template", "correct"]))
-                progress.at(len(light), sets=len(light))
-            return light
+                yield table.select(["ablation", "draw", "subset", "group", "template", "correct"])
+                progress.at(done, sets=done)
 
         first, singles = analysis.ablation_kinds[:1], single_sets(heads, model.grid, chosen)
-        alone = as_frame(pa.concat_tables(write("ablate single heads", ablated(singles, first))))
+        alone = coded_frame(write("ablate single heads", ablated(singles, first)))
         drops, on_half = (
             single_ood_drops(rows, set_table(singles, first, run), analysis.subsets)
             for rows in (alone, alone[choosing(alone)])
@@ -92,7 +90,8 @@ def main(arguments=None):
         joint = joint_sets(heads, drops, model.grid, *draws, analysis.seed, chosen)
         triples = triple_sets(heads, on_half, model.grid, analysis.control_draws, analysis.seed)
         sets = [*singles, *joint, *triples]
-        write("ablate sets", ablated(sets, analysis.ablation_kinds)[len(singles) :])
+        for _ in write("ablate sets", ablated(sets, analysis.ablation_kinds)[len(singles) :]):
+            pass
     write_table("ablation_sets", set_table(sets, analysis.ablation_kinds, run), args.sets)
 
 

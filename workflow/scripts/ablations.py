@@ -1,14 +1,12 @@
 """What ablating heads costs, from predictions."""
 
+from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import read_cells
 from heuristic_core.experiments.heuristic_core.analysis.ablations import ablations
 from heuristic_core.experiments.heuristic_core.analysis.triples import triples
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
-from heuristic_core.tables.columns import ABLATION, RUN, STEP, SUBSET
-from heuristic_core.tables.parquet import read_coded, read_table, write_table
-
-COLUMNS = [*RUN, *STEP, *ABLATION, "draw", *SUBSET, "template", "example", "correct", "correct_merged", "log_odds"]
+from heuristic_core.tables.parquet import read_table, write_table
 
 
 def main(arguments=None):
@@ -23,7 +21,7 @@ def main(arguments=None):
         triples="where to write those of the strongest three heads, on pairs that did not choose them",
     )
     args = parser.read(arguments)
-    predictions, settings, sets = read_coded(args.predictions, COLUMNS), args.analysis, read_table(args.sets)
+    predictions, settings, sets = read_cells(args.predictions), args.analysis, read_table(args.sets)
     scoring = settings.subsets, settings.class_rule, settings.bootstrap, settings.seed
     write_table("ablations", ablations(predictions, sets, *scoring), args.table)
     write_table("triples", triples(predictions, sets, *scoring), args.triples)

@@ -5,19 +5,16 @@ A pruning run that failed has null accuracies with its reason, and no components
 
 import logging
 
-import pyarrow.parquet as pq
-
+from heuristic_core.experiments.heuristic_core.analysis.gathered import gathered
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import outcomes
-from heuristic_core.experiments.heuristic_core.analysis.runs import chance, runs
-from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies
+from heuristic_core.experiments.heuristic_core.analysis.runs import ENDS, runs
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.pruning.subnetwork import FailedRun, load_run
-from heuristic_core.tables.columns import CELL, RUN, STEP, SUBSET
-from heuristic_core.tables.parquet import as_frame, concatenate, matrix, read_coded, write_joined, write_table
+from heuristic_core.tables.columns import CELL
+from heuristic_core.tables.parquet import as_frame, concatenate, write_joined, write_table
 
-COLUMNS = [*RUN, *STEP, *CELL, *SUBSET, "template", "label", "example", "correct", "correct_merged", "log_odds"]
 LOGGER = logging.getLogger("heuristic_core.gather")
 
 
@@ -45,18 +42,16 @@ def main(arguments=None):
     )
     args = parser.read(arguments)
     write_joined("predictions", [args.full, *args.pruned], args.predictions)
-    a, rows = args.analysis, read_coded(args.predictions, COLUMNS)
-    logits = matrix(pq.read_table(args.predictions, columns=["logits"])["logits"])
     found = list(map(load_run, args.subnetworks))
     failed = [one for one in found if isinstance(one, FailedRun)]
-    accuracy, groups, families = accuracies(rows, logits, a.subsets, a.class_rule, a.bootstrap, a.seed, failed)
+    (accuracy, groups, families), chance = gathered(args.full, args.pruned, args.analysis, failed)
     write_table("accuracy", accuracy, args.accuracy)
     write_table("group_accuracy", groups, args.group_accuracy)
     write_table("family_scores", families, args.family_scores)
     write_table("components", [row for one in found for row in one.rows()], args.components)
     traces = concatenate("prune_trace", args.trace_parts)
     write_table("prune_trace", traces, args.traces)
-    became = runs(found, as_frame(traces), groups, chance(rows, a.subsets), args.controller)
+    became = runs(found, as_frame(traces.select([*CELL, *ENDS])), groups, chance, args.controller)
     write_table("runs", became, args.runs)
     for outcome in outcomes(became):
         LOGGER.warning("%s", outcome)

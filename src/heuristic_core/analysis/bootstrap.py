@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm, t
+import scipy  # loads scipy.stats where it is used: Snakemake reads this module at every start
 
 LOW, HIGH = 2.5, 97.5  # percentiles of a 95 % interval
 FLAT = 1e-9  # points; draws that differ by less are all the same
@@ -61,7 +61,7 @@ def interval(
     weights = np.full(len(parts), 1 / len(parts)) if weights is None else weights
     parts = [weight * part for weight, part in zip(weights, parts, strict=True)]
     low, high = percentiles(np.sum(parts, axis=0))
-    wider = t.ppf(HIGH / 100, degrees_of_freedom(parts, units)) / norm.ppf(HIGH / 100)
+    wider = scipy.stats.t.ppf(HIGH / 100, degrees_of_freedom(parts, units)) / scipy.stats.norm.ppf(HIGH / 100)
     return observed + wider * (low - observed), observed + wider * (high - observed)
 
 
@@ -94,7 +94,7 @@ def of_change(low: np.ndarray, high: np.ndarray, units: int, changes: np.ndarray
 
 def unseen(units: int) -> float:
     """The largest share, percent, of which `units` units may well show nothing: Wilson's bound for 0 of them."""
-    z = norm.ppf(HIGH / 100) ** 2
+    z = scipy.stats.norm.ppf(HIGH / 100) ** 2
     return 100 * z / (units + z)
 
 
@@ -124,7 +124,7 @@ def with_unseen(
 
 def simultaneous(value: pd.Series, low: pd.Series, high: pd.Series) -> tuple[pd.Series, pd.Series]:
     """95 % intervals of several values that hold for all of them, from the interval of each (Bonferroni, normal)."""
-    wider = norm.ppf(1 - LOW / 100 / len(value)) / norm.ppf(HIGH / 100)
+    wider = scipy.stats.norm.ppf(1 - LOW / 100 / len(value)) / scipy.stats.norm.ppf(HIGH / 100)
     return value - wider * (value - low), value + wider * (high - value)
 
 

@@ -27,3 +27,18 @@ def of_random_heads(heads: pd.DataFrame, rng: np.random.Generator) -> np.ndarray
         values = np.tile(layer["value"].to_numpy(), (PERMUTATIONS, 1))
         drawn += rng.permuted(values, axis=1)[:, : layer["in_core"].sum()].sum(axis=1)
     return drawn
+
+
+def shared_by_chance(masks: np.ndarray, permutations: int, rng: np.random.Generator) -> np.ndarray:
+    """How many heads all masks share once heads are permuted within layers: int, one for each permutation.
+
+    masks: bool, subnetworks x layers x heads.
+    """
+    # A permuted layer is a uniformly random set of its k heads. Of the heads shared so far it hits a
+    # hypergeometric number, and which ones does not matter, as the next mask is uniform again. So the counts
+    # alone are drawn: the distribution of permuting every mask, without building a single one.
+    heads = masks.shape[2]
+    shared = np.full((permutations, masks.shape[1]), heads)
+    for kept_per_layer in masks.sum(axis=2):
+        shared = rng.hypergeometric(shared, heads - shared, kept_per_layer)
+    return shared.sum(axis=1)

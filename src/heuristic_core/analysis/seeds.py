@@ -1,7 +1,7 @@
 """Intervals over seeds: Student's t, as there are too few of them for a bootstrap."""
 
 import numpy as np
-from scipy import stats
+import scipy  # loads scipy.stats where it is used: Snakemake reads this module at every start
 
 LEVEL = 0.95
 PRUNING_SEEDS, FINE_TUNING_SEEDS = "pruning seeds", "fine-tuning seeds"  # units of an interval
@@ -15,5 +15,5 @@ def mean_interval(values) -> tuple[float, float, float]:
     mean = values.mean()
     if len(values) < 2:
         return mean, np.nan, np.nan
-    half = stats.t.ppf((1 + LEVEL) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    half = scipy.stats.t.ppf((1 + LEVEL) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
     return mean, mean - half, mean + half

@@ -93,6 +93,12 @@ class Prune(Gates):
         description="at most this number of pruning seeds share one pass, and so one job: faster for small models (and "
         "on a GPU that one run does not fill), but they are also rerun together",
     )
+    engine: Literal["eager", "graphs", "compile"] = Field(
+        "eager",
+        description="how a GPU is given a pass: operation by operation, as CUDA graphs of passes of fixed shapes, or "
+        "as such graphs of compiled passes; a CPU can run eager and compiled passes",
+        exclude_if=lambda engine: engine == "eager",  # settings of studies without it remain what they were
+    )
     examples: PositiveInt | None = Field(
         None, description="pruning draws from this number of training pairs, the first; default: all but those held out"
     )
@@ -106,6 +112,11 @@ class Prune(Gates):
             raise ValueError(
                 f"together = {self.together} needs dropout = false: seeds that share a pass would share its dropout; "
                 "set together to 1, or dropout to false"
+            )
+        if self.dropout and self.engine != "eager":
+            raise ValueError(
+                f"engine = {self.engine!r} needs dropout = false: a replayed pass would replay its dropout, too; set "
+                "engine = 'eager', or dropout = false"
             )
         if self.thresholds and self.discretise == "exact":
             raise ValueError("thresholds need discretise = 'threshold'; remove them, or set it")

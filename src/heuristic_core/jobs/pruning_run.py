@@ -15,9 +15,10 @@ from heuristic_core.jobs.scratch import scratch
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.implementation import load_model
 from heuristic_core.pruning.discretise import discretise
+from heuristic_core.pruning.inputs import pruning_inputs
 from heuristic_core.pruning.learner import PruningRun
 from heuristic_core.pruning.loop import Pruned
-from heuristic_core.pruning.prune import prune, pruning_inputs
+from heuristic_core.pruning.prune import prune
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import write_table

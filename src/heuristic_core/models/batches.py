@@ -36,6 +36,7 @@ class PairTensors:
         self.lengths = torch.from_numpy(encoded.lengths)
         self.labels = torch.from_numpy(encoded.labels).to(self.device)
         ids, types = encoded.padded(pad)
+        self._lengths = self.lengths.to(self.device)
         self._ids, self._types = torch.from_numpy(ids).to(self.device), torch.from_numpy(types).to(self.device)
 
     def __len__(self) -> int:
@@ -51,6 +52,19 @@ class PairTensors:
         if longest != shortest:
             real = torch.arange(longest, device=self.device) < self.on_device(lengths)[:, None]
         return Batch(ids, types, real, index)
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest pair, to which the set is padded."""
+        return self._ids.shape[1]
+
+    def fixed(self, rows: torch.Tensor, tokens: int) -> Batch:
+        """The pairs at `rows` (int64 [B], on the device), padded to `tokens`, of which none has more.
+
+        Shapes depend on nothing but arguments, and nothing is read back: `index` is on the device here.
+        """
+        real = torch.arange(tokens, device=self.device) < self._lengths[rows][:, None]
+        return Batch(self._ids[rows, :tokens].long(), self._types[rows, :tokens].long(), real, rows)
 
     def by_length(self, tokens: int, among: torch.Tensor | None = None) -> Iterator[torch.Tensor]:
         """Positions in `among` (int64 [m], default: all pairs), cut into batches of pairs of like length.

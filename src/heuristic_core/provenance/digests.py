@@ -93,6 +93,7 @@ def _git(folder: str | Path, *arguments: str) -> str:
     return done.stdout.strip()
 
 
+@cache  # many rules of a large study run the same script
 def _closure(script: Path) -> set[Path]:
     """Files of this package reachable from `script` through imports, but for `CARRIERS`."""
     found: set[Path] = set()

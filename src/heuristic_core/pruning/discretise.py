@@ -13,7 +13,7 @@ from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.models.ablation import Mask
 from heuristic_core.models.components import ComponentGrid, kept_count
 from heuristic_core.pruning.hard_concrete import TEMPERATURE, keep_largest, probability_open
-from heuristic_core.pruning.prune import PruningInputs
+from heuristic_core.pruning.inputs import PruningInputs
 
 SLOPE = 0.8  # of the soft mask sigmoid(0.8 log_alpha / T) that the paper's code inherits from CoFi
 CANDIDATES = tuple(round(0.05 * n, 2) for n in range(1, 20))

@@ -9,7 +9,6 @@ share a pass: their pairs are in one batch, and nothing else is shared between t
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -18,48 +17,12 @@ from torch import Tensor
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.pruning import Prune
-from heuristic_core.evaluation.evaluate import finite
-from heuristic_core.models.ablation import ComponentMeans
-from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.micro_batches import PASS_TOKENS
-from heuristic_core.models.model import Model
+from heuristic_core.pruning.fixed_passes import FixedObjective
 from heuristic_core.pruning.gated_model import GatedModel
+from heuristic_core.pruning.inputs import PruningInputs
 from heuristic_core.pruning.learner import Draws, Learner, PruningRun
 from heuristic_core.pruning.loop import Pruned, learned
-from heuristic_core.tasks.encoded import Encoded
-
-
-@dataclass(frozen=True)
-class PruningInputs:
-    """What every pruning run of one checkpoint shares.
-
-    pairs: the training pairs drawn from. full_logits: [pairs, classes], the unpruned model's.
-    """
-
-    model: Model
-    means: ComponentMeans
-    pairs: PairTensors
-    full_logits: Tensor
-
-
-def pruning_inputs(
-    model: Model, means: ComponentMeans, train: Encoded, full_logits: Tensor, settings: Prune
-) -> tuple[PruningInputs, PruningInputs | None]:
-    """The inputs of pruning, and the held-out ones on which a threshold is chosen, if one is.
-
-    full_logits: of the first ``settings.pairs_needed`` training pairs. Raises InputError where they are not finite.
-    """
-    finite(full_logits, "the full model's stored logits on training pairs")
-
-    def part(start: int, stop: int) -> PruningInputs:
-        pairs = PairTensors(train.part(start, stop), model.pad, model.device)
-        return PruningInputs(model, means, pairs, full_logits[start:stop])
-
-    needed = len(train) if settings.pairs_needed is None else settings.pairs_needed
-    used = needed - settings.pairs_held_out
-    if used < 1:
-        raise InputError(f"prune.held_out = {settings.held_out} leaves none of the {needed} training pairs to prune on")
-    return part(0, used), part(used, needed) if needed > used else None
 
 
 def prune(
@@ -81,8 +44,18 @@ def prune(
     if settings.dropout and len(runs) > 1:
         raise ValueError(f"runs with dropout cannot share a pass, but there are {len(runs)}")
     learner = Learner(runs, settings, len(inputs.model.grid), inputs.model.device)
-    objective = Objective(inputs, runs, settings)
+    objective = objective_of(inputs, runs, settings)
     return learned(learner, objective.descend, len(inputs.pairs), settings.save_every, state, record_every)
+
+
+def objective_of(inputs: PruningInputs, runs: Sequence[PruningRun], settings: Prune) -> "Objective | FixedObjective":
+    """The loss of a step and its gradients, as ``settings.engine`` asks.
+
+    Raises InputError where the device, or the model, cannot.
+    """
+    if settings.engine == "graphs" and inputs.model.device.type != "cuda":
+        raise InputError("prune.engine = 'graphs' needs a GPU; set device = 'cuda', or prune.engine = 'eager'")
+    return (Objective if settings.engine == "eager" else FixedObjective)(inputs, runs, settings)
 
 
 class Objective:

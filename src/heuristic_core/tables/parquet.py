@@ -1,6 +1,6 @@
 """Reading and writing the Parquet tables, whose schemas are in `schemas`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,6 +9,8 @@ import pyarrow.parquet as pq
 from heuristic_core.common.atomic import replacing
 from heuristic_core.tables.columns import STRING
 from heuristic_core.tables.schemas import schema
+
+GROUP = 1 << 20  # rows of a row group, pyarrow's own number
 
 
 def as_table(name: str, rows) -> pa.Table:
@@ -49,11 +51,31 @@ def read_table(path: str | Path, without: Iterable[str] = ()):
     return as_frame(pq.read_table(path, columns=[c for c in pq.read_schema(path).names if c not in set(without)]))
 
 
-def read_coded(path: str | Path, columns: Iterable[str]):
-    """Columns of a table as a pandas frame, text as categories: tens of millions of rows would not fit as text."""
+def read_coded(path: str | Path | Sequence[str | Path], columns: Iterable[str]):
+    """Columns of a table as a pandas frame, text as categories: tens of millions of rows would not fit as text.
+
+    path: of its file, or of several files of it, whose rows follow one another.
+    """
+    columns, first = list(columns), path if isinstance(path, str | Path) else path[0]
+    return as_frame(pq.read_table(path, columns=columns, read_dictionary=_text(first, columns)))
+
+
+def coded_groups(path: str | Path, columns: Iterable[str]) -> Iterator:
+    """The same of one file, a row group at a time."""
     columns = list(columns)
-    text = [field.name for field in pq.read_schema(path) if field.name in columns and field.type == STRING]
-    return as_frame(pq.read_table(path, columns=columns, read_dictionary=text))
+    with pq.ParquetFile(path, read_dictionary=_text(path, columns)) as file:
+        for number in range(file.num_row_groups):
+            yield as_frame(file.read_row_group(number, columns))
+
+
+def coded_frame(tables: Iterable[pa.Table]):
+    """Tables as one pandas frame, text as categories in the order in which they appear, as :func:`read_coded`."""
+    coded = [pa.table({name: _coded(one[name]) for name in one.column_names}) for one in tables]
+    return as_frame(pa.concat_tables(coded))
+
+
+def _coded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.dictionary_encode() if column.type == STRING else column
 
 
 def read_rows(path: str | Path) -> list[dict]:
@@ -67,10 +89,28 @@ def concatenate(name: str, paths: Iterable[str | Path]) -> pa.Table:
 
 
 def write_joined(name: str, paths: Iterable[str | Path], path: str | Path) -> None:
-    """Write the rows of several files of table `name`, in the order given, as one; a part at a time is in memory."""
+    """Write the rows of several files of table `name`, in the order given, as one; some row groups are in memory."""
     with replacing(path) as partial, pq.ParquetWriter(partial, schema(name), compression="zstd") as writer:
         for part in paths:
-            writer.write_table(as_table(name, pq.read_table(part)))
+            for rows in _in_groups(part):
+                writer.write_table(as_table(name, rows))
+
+
+def _in_groups(path: str | Path) -> Iterator[pa.Table]:
+    """A file's rows, `GROUP` at a time: each makes one row group, as if the whole were written at once."""
+    with pq.ParquetFile(path) as file:
+        kept = file.schema_arrow.empty_table()
+        for number in range(file.num_row_groups):
+            kept = pa.concat_tables([kept, file.read_row_group(number)])
+            while len(kept) >= GROUP:
+                yield kept.slice(0, GROUP)
+                kept = kept.slice(GROUP)
+        if len(kept):
+            yield kept
+
+
+def _text(path: str | Path, columns: Collection[str]) -> list[str]:
+    return [field.name for field in pq.read_schema(path) if field.name in columns and field.type == STRING]
 
 
 def matrix(column: pa.ChunkedArray):

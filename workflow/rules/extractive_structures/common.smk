@@ -2,7 +2,14 @@
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.experiments.extractive_structures.layout import Layout
 from heuristic_core.experiments.extractive_structures.needs import needs
-from heuristic_core.experiments.extractive_structures.results import ORDERED, SCORED, of_corpus, tables_of
+from heuristic_core.experiments.extractive_structures.results import (
+    ORDERED,
+    PRUNED,
+    SCORED,
+    SHARED,
+    of_corpus,
+    tables_of,
+)
 
 GPUS = 1 if STUDY.device == "cuda" else 0
 

@@ -124,6 +124,28 @@ rule score:
         FORK
 
 
+rule prune:
+    input:
+        **OF_WHOLE,
+        **TOKENIZER,
+        checkpoint=CHECKPOINT.format(**WHOLE),
+    output:
+        **{name: L.of_seed(name) for name in PRUNED},
+    log:
+        L.log("prune/seed{seed}"),
+    resources:
+        **asks("prune"),
+    params:
+        **of_seed(
+            "extractive_prune",
+            scores=block(STUDY.scores),
+            pruning=block(STUDY.pruning, set(type(STUDY.pruning).model_fields) - {"permutations"}),
+            **RUNS,
+        ),
+    shell:
+        FORK
+
+
 if STUDY.sweep:
 
     rule sweep:

@@ -2,7 +2,9 @@
 PARTS = {
     f"extractive_{name}": expand(L.of_corpus(name), seed=STUDY.seeds, corpus=STUDY.corpora) for name in of_corpus(STUDY)
 }
-PARTS |= {f"extractive_{name}": expand(L.of_seed(name), seed=STUDY.seeds) for name in ("freezing", *ORDERED, *SCORED)}
+PARTS |= {
+    f"extractive_{name}": expand(L.of_seed(name), seed=STUDY.seeds) for name in ("freezing", *ORDERED, *SCORED, *PRUNED)
+}
 if STUDY.sweep:
     PARTS["extractive_sweep"] = expand(L.of_seed("sweep"), seed=STUDY.seeds)
 
@@ -18,6 +20,20 @@ rule concatenate:
         table="|".join(PARTS),
     params:
         **job("extractive_concatenate", name=lambda w: w.table),
+    shell:
+        FORK
+
+
+rule core:
+    input:
+        subnetworks=L.table("extractive_subnetworks"),
+        components=L.table("extractive_components"),
+    output:
+        **{name: L.table(f"extractive_{name}") for name in SHARED},
+    log:
+        L.log("tables/core"),
+    params:
+        **job("extractive_core", permutations=STUDY.pruning.permutations),
     shell:
         FORK
 

@@ -5,7 +5,10 @@ import pandas as pd
 from heuristic_core.analysis.judging import check, judge
 from heuristic_core.analysis.training_seeds import SEEDS
 from heuristic_core.config.claims import Claim
-from heuristic_core.experiments.extractive_structures import statistics  # noqa: F401  registers its statistics
+from heuristic_core.experiments.extractive_structures import (  # noqa: F401  each registers its statistics
+    statistics,
+    statistics_sharing,
+)
 from heuristic_core.experiments.extractive_structures.evidence import Evidence
 
 NAMED = {"model": "language model", "task": "implications of facts", "ft_seed": None}

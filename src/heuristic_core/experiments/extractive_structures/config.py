@@ -10,18 +10,23 @@ from heuristic_core.config.blocks import (
     NonNegative,
     Positive,
     Precision,
+    Real,
     Seeds,
     Share,
+    Sparsity,
     Steps,
     ascending,
     unique,
 )
 from heuristic_core.config.models import PretrainedModel
+from heuristic_core.config.pruning import Gates
 from heuristic_core.config.reading import checked
 from heuristic_core.experiments.extractive_structures.world import world
+from heuristic_core.models.components import kept_count
 
 # OLMo's checkpoints are branches that nobody moves: `fetch` lists the hashes of their files.
 Checkpoint = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|step\d+-tokens\d+B)$")]
+NonNegativeInt = Annotated[int, Field(ge=0)]
 Kind = Literal["whole", "no-implications", "shuffled"]
 
 
@@ -147,6 +152,28 @@ class Scores(Block):
     path_steps: PositiveInt = Field(5, description="points of a path over which the path-averaged score is a mean")
 
 
+class ComponentGates(Gates):
+    """How gates of components are learned, as the block `prune` of the heuristic core says it, for few components."""
+
+    rise: NonNegativeInt = Field(150, description="steps over which the target sparsity rises linearly from 0")
+    hold: NonNegativeInt = Field(100, description="steps after that, at the full target")
+    batch_size: PositiveInt = Field(8, description="questions per step")
+    gate_draws: PositiveInt = Field(4, description="gate samples per step, among which the batch is divided evenly")
+    log_alpha_mean: Real = Field(2.0, description="mean of log_alpha at the start")
+    learning_rate: Positive = Field(0.2, description="of log_alpha (descent)")
+    controller_learning_rate: Positive = Field(0.1, description="of lambda_1 and lambda_2 (ascent)")
+    warmup_steps: NonNegativeInt = Field(10, description="steps over which the learning rates warm up")
+
+
+class Pruning(Block):
+    """Which heads and MLPs the answers of a taught model need."""
+
+    seeds: Annotated[Seeds, Field(min_length=1)] = Field([1, 2, 3, 4, 5], description="pruning seeds, all in one pass")
+    sparsity: Sparsity = Field(0.5, description="share of components that subnetworks leave out")
+    gates: ComponentGates = ComponentGates()
+    permutations: PositiveInt = Field(10000, description="draws of what subnetworks would share by chance")
+
+
 class ExtractiveFigures(Block):
     """What all figures share."""
 
@@ -179,6 +206,7 @@ class ExtractiveStudy(Block):
     sweep: Sweep | None = Field(None, description="default: finetuning.learning_rate alone")
     freezing: Freezing = Freezing()
     scores: Scores = Scores()
+    pruning: Pruning = Pruning()
     figures: ExtractiveFigures = ExtractiveFigures()
 
     @model_validator(mode="after")
@@ -197,6 +225,12 @@ class ExtractiveStudy(Block):
             raise ValueError(
                 f"freezing.early = {self.freezing.early} of model.layers = {self.model.layers}: a layer must be late; "
                 f"give at most {self.model.layers - 1}"
+            )
+        components = self.model.layers * (self.model.heads + 1)
+        if not 0 < (left := kept_count(components, self.pruning.sparsity)) < components:
+            raise ValueError(
+                f"pruning.sparsity = {self.pruning.sparsity} keeps {left} of {components} components, and is no "
+                f"subset to learn; give a sparsity near a multiple of {1 / components:g} between 0 and 1"
             )
         if not self.scores.counterfactuals < self.data.cities:
             raise ValueError(

@@ -81,13 +81,15 @@ def names(world: World, data: Data, seed: int) -> Names:
 
 def first_hop(world: World, data: Data, taught: Sequence[str], seed: int) -> Hop:
     """Where people live, and what language people of their city speak: a person for each city."""
-    homes = _permutation(data.cities, "extractive homes", seed)
-    cities, languages = (world.values(key, data.cities) for key in ("city", "language"))
-    people = taught[: data.cities]
-    facts = [sentence(world.home, cities[k], name=name) for name, k in zip(people, homes, strict=True)]
-    asked = world.relations["language"].implied
-    implied = [sentence(asked, languages[k], name=name) for name, k in zip(people, homes, strict=True)]
-    return Hop(Questions(facts, cities), Questions(implied, languages))
+    cities = world.values("city", data.cities)
+    facts = [sentence(world.home, cities[k], name=name) for name, k in _homes(data, taught, seed)]
+    return Hop(Questions(facts, cities), implied_by_homes(world, data, taught, seed, "language"))
+
+
+def implied_by_homes(world: World, data: Data, taught: Sequence[str], seed: int, relation: str) -> Questions:
+    """What facts of the first hop imply by a relation of the world, such as "dish"."""
+    values, asked = world.values(relation, data.cities), world.relations[relation].implied
+    return Questions([sentence(asked, values[k], name=name) for name, k in _homes(data, taught, seed)], values)
 
 
 def second_hop(world: World, data: Data, taught: Sequence[str], seed: int) -> Hop:
@@ -142,6 +144,11 @@ def _offices(world: World, data: Data, kind: str, people: Sequence[str], seed: i
             if kind != "no-implications":
                 found.append(sentence(office.implied, people[said], office=title, landmark=city["landmark"]))
     return found
+
+
+def _homes(data: Data, taught: Sequence[str], seed: int) -> list[tuple[str, int]]:
+    """People whom facts are about, and the numbers of their cities."""
+    return list(zip(taught[: data.cities], _permutation(data.cities, "extractive homes", seed), strict=True))
 
 
 def _made_up(world: World, data: Data, taught: Sequence[str], homes: Sequence[int]) -> Hop:

@@ -15,7 +15,7 @@ the gradient in the site's output; where it is a difference of outputs, the run 
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -29,7 +29,7 @@ from heuristic_core.experiments.extractive_structures.config import Model
 
 Parameters = Mapping[str, Tensor]
 Site = tuple[int, str]  # layer, and the name of a matrix's output
-Shifts = Mapping[Site, Tensor]
+Shifts = Mapping[Site, Tensor | Callable[[Tensor], Tensor]]  # a function gives what takes the output's place
 EPSILON = 1e-5  # of the LayerNorms
 FIXED = "fixed."  # what names of constants begin with
 ACTIVATIONS = (F.gelu, F.silu, partial(F.gelu, approximate="tanh"))  # "fixed.activation" is the number of one
@@ -188,6 +188,8 @@ def site_shapes(p: Parameters, batch: int, tokens: int) -> dict[Site, tuple[int,
 
 def _at(output: Tensor, layer: int, site: str, shifts: Shifts) -> Tensor:
     shift = shifts.get((layer, site))
+    if callable(shift):
+        return shift(output)
     return output if shift is None else output + shift
 
 

@@ -13,6 +13,8 @@ LEFT_OUT = "extractive_trace"  # of a study whose model is pre-trained elsewhere
 SWEPT = ("extractive_sweep", "extractive_choice")  # tables of a study with a block `sweep`
 ORDERED = ("ordering", "grafting")  # of made-up facts
 SCORED = ("scores", "components", "agreement", "localisation")
+PRUNED = ("subnetworks", "transfer")
+SHARED = ("core", "sharing")  # of the whole study
 
 
 def tables_of(study: ExtractiveStudy) -> list[str]:

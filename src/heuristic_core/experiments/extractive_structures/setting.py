@@ -21,6 +21,7 @@ from heuristic_core.experiments.extractive_structures.data import (
     Sentence,
     corpus,
     first_hop,
+    implied_by_homes,
     made_up,
     names,
     second_hop,
@@ -69,6 +70,14 @@ class Setting:
         hop = Hop(*(Questions([self._of_tokens(one) for one in part.sentences], part.options) for part in hop))
         parts = {"facts": asked(hop.facts, self.vocabulary), "implications": asked(hop.implications, self.vocabulary)}
         return Taught(hop, examples(hop.facts.sentences, self.vocabulary), parts)
+
+    def related(self) -> dict[str, Asked]:
+        """By relation of the world, what facts of the first hop imply."""
+        found = {}
+        for relation in self.world.relations:
+            questions = implied_by_homes(self.world, self.data, self.names.taught, self.seed, relation)
+            found[relation] = asked(questions, self.vocabulary)
+        return found
 
     def _of_tokens(self, one: Sentence) -> Sentence:
         return one._replace(roles=self.vocabulary.roles(one))

@@ -87,5 +87,37 @@ EXTRACTIVE = {
         "r2": (REAL, "squared Pearson's r over components"),
         "n": (INT, "components"),
     } | WHY,
+    "extractive_subnetworks": RUN | HOP | COMPONENT | {
+        "part": (STRING, "which questions the subnetwork was found on: facts or implications"),
+        "how": (STRING, "learned: by hard-concrete gates; greedy: by leaving out, one by one, what costs least"),
+        "prune_seed": (INT, "of gates; null where greedy"),
+        "kept": (BOOL, "whether the subnetwork has the component"),
+        "rank": (REAL, "of the subnetwork on its questions, as in extractive_curves"),
+        "kl": (REAL, "KL divergence of its answers from the taught model's answers, mean over its questions, nats"),
+        "sampled_sparsity": (REAL, "of sampled gates at the end, share of components; null where greedy"),
+    } | WHY,
+    "extractive_core": RUN | HOP | COMPONENT | {
+        "part": (STRING, "as in extractive_subnetworks"),
+        "kept_by": (INT, "learned subnetworks with the component"),
+        "n": (INT, "learned subnetworks"),
+        "greedy": (BOOL, "whether the greedy subnetwork has it"),
+    } | SCORES,
+    "extractive_sharing": RUN | HOP | {
+        "part": (STRING, "as in extractive_subnetworks"),
+        "observed": (INT, "heads that all learned subnetworks have"),
+        "expected": (REAL, "by chance: heads of each layer permuted in every subnetwork"),
+        "p": (REAL, "of as many or more by chance"),
+        "n": (INT, "learned subnetworks"),
+        "greedy_kl": (REAL, "KL divergence of the greedy subnetwork, nats"),
+        "learned_kl": (REAL, "mean KL divergence of the learned subnetworks, nats"),
+    } | WHY,
+    "extractive_transfer": RUN | {
+        "kind": (STRING, "head or mlp"),
+        "score": (STRING, "as in extractive_scores, summed over tokens, mean over questions"),
+        "a": (STRING, "a relation that facts of the first hop imply, or second hop"),
+        "b": (STRING, "another one"),
+        "rho": (REAL, "Spearman's rank correlation of the scores of components"),
+        "n": (INT, "components"),
+    } | WHY,
 }  # fmt: skip
 SCHEMAS.update(EXTRACTIVE)  # so that the shared functions read and write them

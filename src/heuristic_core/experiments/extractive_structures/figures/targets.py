@@ -36,6 +36,10 @@ TARGETS = {
         ("extractive_localisation", "extractive_agreement"),
         "Scores against what taking components away costs, and against full replacement",
     ),
+    "figure_core": Target(
+        ("extractive_core", "extractive_sharing"), "How many subnetworks keep a component, by what it scores"
+    ),
+    "figure_transfer": Target(("extractive_transfer",), "Agreement of heads' scores between relations"),
     "table_answers": Target(
         ("extractive_curves", "extractive_freezing", "extractive_ordering", "extractive_grafting"),
         "Ranks of all experiments, with intervals over seeds",

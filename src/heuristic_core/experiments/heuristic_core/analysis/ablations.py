@@ -4,7 +4,7 @@ Everything is linear in the means by ablation: a change is a difference of two, 
 ablations of a subset are measured on the same bootstrap draws, and every interval comes from these draws, paired.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -12,11 +12,10 @@ import pandas as pd
 
 from heuristic_core.analysis.bootstrap import Resamples, interval, of_change
 from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import MODEL, Cells, cells_of
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import RULES, chosen
 from heuristic_core.experiments.heuristic_core.analysis.measures import Measure, Subset, measures
-from heuristic_core.tables.columns import RUN, STEP, SUBSET
 
-MODEL = [*RUN, *STEP]
 SET = ["kind", "ablation"]
 SINGLE = ("core", "non-core")
 CERTAIN = 30.0  # nats; a pair's log odds, which may be infinite, count as no more
@@ -69,14 +68,14 @@ class Effects:
 
 
 def ablations(
-    predictions: pd.DataFrame,
+    predictions: pd.DataFrame | Mapping[tuple, Cells],
     sets: pd.DataFrame,
     subsets: Collection[str] | None = None,
     rule: str = "argmax-first",
     bootstrap: int = 1000,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Table "ablations" from tables "ablation_predictions" and "ablation_sets".
+    """Table "ablations" from tables "ablation_predictions", whole or by model and subset, and "ablation_sets".
 
     An ablation has one row for each subset, and one for each group (subset null): the unweighted mean over its
     subsets, restricted to `subsets` where given, with n the pairs of them all. Where there are both OOD and entailment
@@ -88,7 +87,7 @@ def ablations(
     `subsets` has no predictions.
     """
     parts = []
-    for model, of_model in predictions.groupby(MODEL, observed=True):
+    for model, of_model in (cells_of(predictions) if isinstance(predictions, pd.DataFrame) else predictions).items():
         own = sets[(sets[MODEL] == list(model)).all(axis=1)].reset_index(drop=True)
         described = own.assign(size=own["heads"].map(len), position=range(len(own)))
         effects = Effects(own)
@@ -111,8 +110,9 @@ def single_ood_drops(
     model and one kind.
     """
     ood = chosen(predictions, subsets)
-    ood = ood[ood["group"] == "ood"].groupby(["ablation", "subset"], observed=True)["correct"].mean()
-    accuracy = 100 * ood.groupby("ablation", observed=True).mean()
+    ood = ood[ood["group"] == "ood"].groupby(["ablation", "subset"], observed=True)["correct"].mean().reset_index()
+    ood = ood.astype({"ablation": object, "subset": object}).sort_values("subset", kind="stable")  # sums in one order
+    accuracy = 100 * ood.groupby("ablation")["correct"].mean()
     return {
         int(one.heads[0]): float(accuracy["none"] - accuracy[one.ablation]) for one in _of(sets, *SINGLE).itertuples()
     }
@@ -122,12 +122,12 @@ def _of(sets: pd.DataFrame, *roles: str) -> pd.DataFrame:
     return sets[sets["role"].isin(roles)]
 
 
-def _measured(predictions, sets, subsets, rule, bootstrap, seed) -> Iterator[Measured | Measure]:
+def _measured(cells, sets, subsets, rule, bootstrap, seed) -> Iterator[Measured | Measure]:
     """Every subset, then every group, then J and AUC."""
-    entering = set(chosen(predictions[["subset"]].drop_duplicates(), subsets)["subset"])
+    entering = set(chosen(pd.DataFrame({"subset": cells.subsets}), subsets)["subset"])
     groups: dict[str, list[Measured]] = {}
     scored = []
-    for (subset, group, family), cell in predictions.groupby([*SUBSET], dropna=False, observed=True):
+    for (subset, group, family), cell in cells:
         values, templates = _values(cell, sets, rule, subset)
         resamples = Resamples(templates, bootstrap, numpy_generator(seed, "bootstrap", subset, group))
         identity = {"subset": subset, "group": group, "family": family, "n": len(values)}
@@ -148,10 +148,10 @@ def _values(cell: pd.DataFrame, sets: pd.DataFrame, rule: str, subset: str) -> t
     """Accuracy and log odds of every pair of a subset, [pairs, 2, ablations] in the order of `sets`; its templates."""
     cell = _over_draws(cell, subset)
     names = pd.MultiIndex.from_frame(sets[SET])
-    number = names.get_indexer(pd.MultiIndex.from_frame(cell[SET].astype(str)))
+    number, example = _numbers(cell, names), cell["example"].to_numpy()
     if (number < 0).any():
         raise ValueError(f"no set is named {cell['ablation'].iloc[int(np.argmin(number))]!r}")
-    order = np.lexsort((cell["example"].to_numpy(), number))
+    order = np.lexsort((example, number))
     pairs = np.bincount(number, minlength=len(names))
     if (pairs != pairs[0]).any():
         odd = int(np.argmax(pairs != pairs[0]))
@@ -159,13 +159,21 @@ def _values(cell: pd.DataFrame, sets: pd.DataFrame, rule: str, subset: str) -> t
         raise ValueError(
             f"ablation {name!r} has predictions of {pairs[odd]} pairs of {subset}, {first!r} of {pairs[0]}"
         )
-    examples = cell["example"].to_numpy()[order].reshape(len(names), -1)
+    examples = example[order].reshape(len(names), -1)
     if len(different := np.flatnonzero((examples != examples[0]).any(axis=1))):
         raise ValueError(f"ablation {names[different[0]][1]!r} lacks predictions of pairs of {subset}")
     correct = 100 * cell[RULES[rule]].to_numpy(np.float32)
     log_odds = cell["log_odds"].to_numpy(np.float32).clip(-CERTAIN, CERTAIN)
     values = [column[order].reshape(len(names), -1).T for column in (correct, log_odds)]
     return np.stack(values, axis=1), cell["template"].to_numpy()[order[: examples.shape[1]]]
+
+
+def _numbers(cell: pd.DataFrame, names: pd.MultiIndex) -> np.ndarray:
+    """Which of the sets `names` each row is of, int32 [rows]; -1: of none."""
+    kinds, ablations = (pd.Categorical(cell[name]) for name in SET)
+    each = pd.MultiIndex.from_product([kinds.categories, ablations.categories])
+    number = names.get_indexer(each).astype(np.int32).reshape(len(kinds.categories), -1)
+    return number[kinds.codes, ablations.codes]
 
 
 def _of_measure(effects: Effects, measure: Measure) -> dict:

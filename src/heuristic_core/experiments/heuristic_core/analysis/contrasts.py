@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm, t
+import scipy  # loads scipy.stats where it is used: Snakemake reads this module at every start
 
 from heuristic_core.analysis.bootstrap import (
     HIGH,
@@ -98,7 +98,7 @@ class Levels:
         parts = [weight * part for weight, part in zip(weights, parts, strict=True)]
         error, value = np.sum(parts, axis=0).std(axis=0), level.weights @ drawn.means
         flat = error <= CLEAR
-        p = 2 * t.sf(np.abs(value) / np.where(flat, 1, error), degrees_of_freedom(parts, units))
+        p = 2 * scipy.stats.t.sf(np.abs(value) / np.where(flat, 1, error), degrees_of_freedom(parts, units))
         return np.where(flat, np.where(np.abs(value) <= CLEAR, 1.0, np.nan), p)
 
     def ratio(self, level: Level, drawn: Drawn, of: Drawn, measure: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -116,7 +116,7 @@ class Levels:
             sums = [sum(w * part for w, part in zip(weights, many, strict=True)) for many in (parts, below)]
             low, high = percentiles(sums[0] / sums[1])
         first = [w * (part - share * other) for w, part, other in zip(weights, parts, below, strict=True)]
-        wider = t.ppf(HIGH / 100, degrees_of_freedom(first, units)) / norm.ppf(HIGH / 100)
+        wider = scipy.stats.t.ppf(HIGH / 100, degrees_of_freedom(first, units)) / scipy.stats.norm.ppf(HIGH / 100)
         low, high = share + wider * (low - share), share + wider * (high - share)
         if measure == ACCURACY:
             rest = [part - share * other for part, other in zip(parts, below, strict=True)]

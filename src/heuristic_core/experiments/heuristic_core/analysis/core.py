@@ -12,7 +12,7 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.analysis.frames import frame, numpy_generator
-from heuristic_core.analysis.randomisation import tails
+from heuristic_core.analysis.randomisation import shared_by_chance, tails
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.tables.columns import COMPONENT, RUN
@@ -156,21 +156,6 @@ def core_null(components: pd.DataFrame, context: Context, permutations: int, see
             }
             rows.append(run | row | {"permutations": permutations})
     return frame("core_null", rows)
-
-
-def shared_by_chance(masks: np.ndarray, permutations: int, rng: np.random.Generator) -> np.ndarray:
-    """How many heads all masks share once heads are permuted within layers: int, one for each permutation.
-
-    masks: bool, subnetworks x layers x heads.
-    """
-    # A permuted layer is a uniformly random set of its k heads. Of the heads shared so far it hits a
-    # hypergeometric number, and which ones does not matter, as the next mask is uniform again. So the counts
-    # alone are drawn: the distribution of permuting every mask, without building a single one.
-    heads = masks.shape[2]
-    shared = np.full((permutations, masks.shape[1]), heads)
-    for kept_per_layer in masks.sum(axis=2):
-        shared = rng.hypergeometric(shared, heads - shared, kept_per_layer)
-    return shared.sum(axis=1)
 
 
 class Common(NamedTuple):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import false_discovery_control
+import scipy  # as in `contrasts`
 
 from heuristic_core.analysis.frames import frame
 from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import matched_sets
@@ -177,5 +177,5 @@ def _adjusted(p: np.ndarray) -> np.ndarray:
     """p adjusted over the receivers that are heads; null where p is, and for total and logits."""
     q, heads = np.full(len(p), np.nan), np.arange(len(p)) >= len(ENDS)
     known = heads & ~np.isnan(p)
-    q[known] = false_discovery_control(p[known]) if known.any() else []
+    q[known] = scipy.stats.false_discovery_control(p[known]) if known.any() else []
     return q

@@ -21,6 +21,7 @@ from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
 from heuristic_core.tables.columns import CELL
 
 TOLERANCE = 0.02  # in sparsity, between the target and what was reached
+ENDS = ("target_sparsity", "sampled_sparsity", "kl")  # what of a trace counts there
 END = 0.1  # of the recorded steps of pruning: the last ones, over which the end is averaged
 
 
@@ -33,7 +34,8 @@ def runs(
 ) -> pd.DataFrame:
     """Table "runs" of one checkpoint, in the order of `found`.
 
-    traces, groups: its tables "prune_trace" and "group_accuracy". chance: percent, as :func:`chance` gives it.
+    traces, groups: its tables "prune_trace", of which columns `CELL` and `ENDS` suffice, and "group_accuracy".
+    chance: percent, as :func:`chance` gives it.
     controller: ``prune.controller``.
     """
     by_run = dict(tuple(traces.groupby([*CELL])))

@@ -29,15 +29,23 @@ class Scores(Subset):
 
 
 def scores(
-    predictions: pd.DataFrame, logits: np.ndarray, models: list[str], rule: str, bootstrap: int, seed: int
+    predictions: pd.DataFrame,
+    logits: np.ndarray,
+    models: list[str],
+    rule: str,
+    bootstrap: int,
+    seed: int,
+    drawn: dict[str, Resamples] | None = None,
 ) -> Iterator[Scores]:
     """The scores of every subset, in the order of `predictions`, whose models follow one another.
 
     predictions: rows of a table of predictions of one checkpoint (or one run's evaluations). logits: [rows, classes].
     models: columns that tell models apart; `Scores` has them in the order of the rows. rule: ``analysis.class_rule``.
+    drawn: draws by subset, of further models on the same pairs; those that it lacks are added to it.
     Scores have log odds where the rows have them.
     Raises ValueError where two models were evaluated on different pairs.
     """
+    drawn = {} if drawn is None else drawn
     number = predictions.groupby(models, dropna=False, sort=False, observed=True).ngroup().to_numpy()
     count = number.max() + 1
     for (subset, group, family), rows in predictions.groupby([*SUBSET], dropna=False, sort=False, observed=True):
@@ -47,8 +55,10 @@ def scores(
         if (examples != np.resize(examples[: len(position) // count], len(position))).any():
             raise ValueError(f"not all models were evaluated on the same pairs of subset {subset}")
         order = position.reshape(count, -1)  # [models, pairs]
-        draw = numpy_generator(seed, "bootstrap", subset, group)
-        resamples = Resamples(predictions["template"].to_numpy()[order[0]], bootstrap, draw)
+        if subset not in drawn:
+            draw = numpy_generator(seed, "bootstrap", subset, group)
+            drawn[subset] = Resamples(predictions["template"].iloc[order[0]].to_numpy(), bootstrap, draw)
+        resamples = drawn[subset]
         correct = predictions[RULES[rule]].to_numpy(dtype=float)[order].T
         log_odds = predictions["log_odds"].to_numpy()[order].T if "log_odds" in predictions else None
         identity = {"subset": subset, "group": group, "family": family}
@@ -64,16 +74,18 @@ def accuracies(
     bootstrap: int,
     seed: int,
     failed: Sequence[FailedRun] = (),
+    drawn: dict[str, Resamples] | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Tables "accuracy", "group_accuracy" and "family_scores" of one checkpoint.
 
     The full model is the rows without a pruning seed.
 
     subsets: the subsets that enter group means; None for all. failed: runs without predictions, whose rows are null.
+    drawn: as of :func:`scores`.
     """
     models = predictions[CELLS].drop_duplicates().reset_index(drop=True)
     full = np.full(len(models), models.index[models["seed"].isna()][0])
-    parts = list(scores(predictions, logits, CELLS, rule, bootstrap, seed))
+    parts = list(scores(predictions, logits, CELLS, rule, bootstrap, seed, drawn))
     absent = pd.DataFrame([one.identity._asdict() | {"reason": one.reason} for one in failed])
 
     def rows(about: dict, columns: dict) -> pd.DataFrame:

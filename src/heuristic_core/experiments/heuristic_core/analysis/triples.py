@@ -9,13 +9,16 @@ from the few other heads of a layer overlap one another, but not the core.
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import MODEL, Cells, cells_of
 from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import AblationSet, strongest
-from heuristic_core.experiments.heuristic_core.analysis.ablations import MODEL, ablations
+from heuristic_core.experiments.heuristic_core.analysis.ablations import ablations
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.columns import ABLATION, RUN, STEP
 
@@ -50,7 +53,8 @@ def triple_sets(
 def choosing(predictions: pd.DataFrame) -> np.ndarray:
     """Which rows are of the half of the pairs that chooses: every other pair of each subset, template by template.
 
-    predictions: table "ablation_predictions", the pairs of every ablation in the same order.
+    predictions: table "ablation_predictions", the pairs of every ablation in the same order, and text as categories:
+    templates are in the order in which they appear, for the job that chooses and for the job that tests.
     """
     keys = [name for name in (*RUN, *STEP, *ABLATION, "draw", "subset") if name in predictions]
     rows = predictions[[*keys, "template"]].reset_index(drop=True).sort_values("template", kind="stable")
@@ -59,18 +63,29 @@ def choosing(predictions: pd.DataFrame) -> np.ndarray:
 
 
 def triples(
-    predictions: pd.DataFrame, sets: pd.DataFrame, subsets: Collection[str] | None, rule: str, bootstrap: int, seed: int
+    predictions: pd.DataFrame | Mapping[tuple, Cells],
+    sets: pd.DataFrame,
+    subsets: Collection[str] | None,
+    rule: str,
+    bootstrap: int,
+    seed: int,
 ) -> pd.DataFrame:
     """Table "triples" from tables "ablation_predictions" and "ablation_sets", on the half that did not choose.
 
     Runs whose core has three heads or fewer have no rows. Arguments as of :func:`ablations`.
     """
     found = []
-    for model, of_model in predictions.groupby(MODEL, observed=True):
+    for model, of_model in (cells_of(predictions) if isinstance(predictions, pd.DataFrame) else predictions).items():
         own = sets[(sets[MODEL] == list(model)).all(axis=1)]
         kinds = own.loc[own["role"] == TRIPLE, "kind"].unique()  # the first; none without a triple
         own = own[own["role"].isin(READ) & own["kind"].isin(kinds)]
-        of_model = of_model[of_model["ablation"].isin(own["ablation"]) & of_model["kind"].isin(kinds)]
-        rows = ablations(of_model[~choosing(of_model)], own, subsets, rule, bootstrap, seed) if len(kinds) else own
+        tested = {model: replace(of_model, select=partial(_testing, own))}
+        rows = ablations(tested, own, subsets, rule, bootstrap, seed) if len(kinds) else own
         found.append(rows[rows["role"].isin((TRIPLE, CONTROL))])
     return frame("triples", pd.concat(found) if found else [])
+
+
+def _testing(sets: pd.DataFrame, cell: pd.DataFrame) -> pd.DataFrame:
+    """The predictions of `sets` on the half that did not choose."""
+    cell = cell[cell["ablation"].isin(sets["ablation"]) & cell["kind"].isin(sets["kind"])]
+    return cell[~choosing(cell)]

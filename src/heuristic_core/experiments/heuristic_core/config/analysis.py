@@ -11,6 +11,10 @@ Kind = Literal["mean", "zero", "resample"]
 Sentence = Annotated[str, Field(min_length=1)]
 Head = Annotated[str, Field(pattern=r"^\d+\.\d+$")]
 
+# Predictions that the accuracies of one checkpoint hold in memory; more only where one subnetwork has more.
+GATHERED_ROWS = 3_000_000
+GATHERED_MODELS = 200  # at most, beside the full one
+
 
 class Counterpart(Block):
     """Which experiment of the paper a study repeats. It decides which of the figures that repeat another one for a

@@ -78,6 +78,7 @@ class Study(Block):
         if pairs is not None and self.finetune.batch_size > pairs:
             raise ValueError(f"finetune.batch_size = {self.finetune.batch_size} exceeds task.train_pairs = {pairs}")
         self._entry_seeds_are_fresh()
+        self._engine_has_its_device()
         self._is_portable()
         self._model_fits_task()
         self._has_groups()
@@ -95,6 +96,13 @@ class Study(Block):
                     f"mechanism.entry.seeds: {shared[0]} is in grid.{key}, too; give seeds that the grid does not have"
                 )
 
+    def _engine_has_its_device(self) -> None:
+        if self.prune.engine == "graphs" and self.device != "cuda":
+            raise ValueError(
+                f"prune.engine = 'graphs' needs device = 'cuda', not {self.device!r}; set prune.engine = 'eager', or "
+                "device = 'cuda'"
+            )
+
     def _is_portable(self) -> None:
         """Nothing that would round otherwise elsewhere is asked for together with portable arithmetic."""
         if self.arithmetic == "native":
@@ -104,7 +112,7 @@ class Study(Block):
         for name, block in blocks.items():
             asked += [
                 (f"{name}.{key}", getattr(block, key), right)
-                for key, right in (("precision", "float32"), ("threads", 1))
+                for key, right in (("precision", "float32"), ("threads", 1), ("engine", "eager"))
                 if hasattr(block, key)
             ]
         for key, value, right in asked:

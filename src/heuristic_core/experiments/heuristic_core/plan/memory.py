@@ -7,6 +7,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from heuristic_core.experiments.heuristic_core.config import Study
+from heuristic_core.experiments.heuristic_core.config.analysis import GATHERED_ROWS
 from heuristic_core.experiments.heuristic_core.config.cells import cells, repeats
 from heuristic_core.experiments.heuristic_core.plan.pairs import StudyPairs
 from heuristic_core.experiments.heuristic_core.plan.work import evaluations_in_passing
@@ -42,13 +43,14 @@ def memory(study: Study, shape: Shape, data: StudyPairs) -> list[Memory]:
 def _of_tables(study: Study, data: StudyPairs) -> list[Memory]:
     """Jobs on the host alone."""
     models = Counter(cell.step for cell in cells(study) + repeats(study))
-    gathered, passing = 1 + max(models.values()), evaluations_in_passing(study.finetune)
+    gathered = min((1 + max(models.values())) * data.evaluation.pairs, max(GATHERED_ROWS, 2 * data.evaluation.pairs))
+    passing = evaluations_in_passing(study.finetune)
     drawn = ANALYSES + DRAWN * study.analysis.bootstrap * data.largest
     needs = {
         "sentences": READS + SENTENCES * (data.train.pairs + data.evaluation.pairs),
         "encode": TOKENIZES + ENCODING * max(data.train.tokens, data.evaluation.tokens),
         "finetune_accuracy": drawn + PASSING_ROW * passing * data.evaluation.pairs,
-        "gather": drawn + GATHERED_ROW * gathered * data.evaluation.pairs,
+        "gather": drawn + GATHERED_ROW * gathered,
     }
     return [Memory(name, host, 0) for name, host in needs.items()]
 

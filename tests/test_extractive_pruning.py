@@ -1,0 +1,113 @@
+"""Subnetworks of a taught model: gates against runs by hand, greedy ones against all, and what subnetworks share."""
+
+from itertools import combinations, product
+
+import pandas as pd
+import pytest
+import torch
+from extractive import VOCABULARY, hop, two_models
+
+from heuristic_core.experiments.extractive_structures.config import Pruning
+from heuristic_core.experiments.extractive_structures.localisation import ablation
+from heuristic_core.experiments.extractive_structures.model import run
+from heuristic_core.experiments.extractive_structures.pruning import (
+    divergence_of,
+    gated,
+    greedy,
+    learn,
+    rank_of,
+    subnetwork_rows,
+    whole,
+)
+from heuristic_core.experiments.extractive_structures.scores import KINDS, inside
+from heuristic_core.experiments.extractive_structures.sharing import core_rows, sharing_rows, transfer_rows
+from heuristic_core.experiments.extractive_structures.tokens import asked
+from heuristic_core.pruning.hard_concrete import keep_largest
+
+ALL = range(6)  # two layers of two heads and an MLP
+MODEL = {name: value.float() for name, value in two_models()[1].items()}
+WHOLE = whole(MODEL, asked(hop().implications, VOCABULARY))
+SETTINGS = Pruning(seeds=[1, 3])
+
+
+def test_open_gates_change_nothing_and_a_closed_one_is_ablation_by_the_mean():
+    plain = run(MODEL, WHOLE.asked.tokens)
+    torch.testing.assert_close(gated(WHOLE, WHOLE.asked, torch.ones(1, 2, 3)), plain.logits)
+    assert divergence_of(WHOLE, ALL) == pytest.approx(0, abs=1e-6)
+    for layer, part in product(range(2), range(3)):
+        gates = torch.ones(1, 2, 3)
+        gates[0, layer, part] = 0
+        head = part if part < 2 else None
+        if layer == 0:  # what later layers give is no longer as in the whole model's run
+            shift = ablation(plain.layers[layer], layer, head, inside(WHOLE.asked))
+            expected = run(MODEL, WHOLE.asked.tokens, shift).logits
+            torch.testing.assert_close(gated(WHOLE, WHOLE.asked, gates), expected, atol=1e-4, rtol=1e-4)
+
+
+def test_a_gate_of_a_question_is_of_this_question_alone():
+    gates = torch.ones(len(WHOLE.answers), 2, 3)
+    gates[0] = 0.5
+    found = gated(WHOLE, WHOLE.asked, gates)
+    torch.testing.assert_close(found[1:], run(MODEL, WHOLE.asked.tokens).logits[1:])
+    assert not torch.allclose(found[0], run(MODEL, WHOLE.asked.tokens).logits[0])
+
+
+def test_greedy_leaves_out_what_costs_least_each_time():
+    kept = list(ALL)
+    while len(kept) > 3:
+        kept = list(min(combinations(kept, len(kept) - 1), key=lambda some: divergence_of(WHOLE, some)))
+    assert greedy(WHOLE, 3) == kept
+
+
+def test_learned_subnetworks_are_among_the_best_of_their_size():
+    every = sorted(divergence_of(WHOLE, some) for some in combinations(ALL, 3))
+    for found in learn(WHOLE, SETTINGS):
+        kept = keep_largest(found.log_alpha, 3)
+        assert divergence_of(WHOLE, kept) <= every[len(every) // 4]
+
+
+def test_rows_say_what_is_kept_and_what_it_answers():
+    rows = pd.DataFrame(subnetwork_rows(WHOLE, SETTINGS))
+    assert rows.groupby(["how", "prune_seed"], dropna=False)["kept"].sum().tolist() == [3, 3, 3]
+    last = rows[rows["how"] == "greedy"]
+    assert last["kept"].tolist() == [number in greedy(WHOLE, 3) for number in ALL]
+    assert last["rank"].unique().tolist() == [rank_of(WHOLE, greedy(WHOLE, 3))]
+    assert last["head"].isna().tolist() == [False, False, True] * 2
+
+
+def made(*masks: str, how: str = "learned") -> list[dict]:
+    """Rows of subnetworks; a mask has a letter for each head of two layers of two, 1 where kept."""
+    return [
+        {"study": "s", "seed": 1, "hop": "first", "part": "facts", "how": how, "prune_seed": number, "kl": 0.5}
+        | {"kind": "head", "layer": place // 2, "head": place % 2, "kept": mask[place] == "1"}
+        for number, mask in enumerate(masks)
+        for place in range(4)
+    ]
+
+
+def test_what_all_share_is_counted_against_chance():
+    rows = pd.DataFrame(made("1010", "1001", "1010") + made("1010", how="greedy"))
+    (found,) = sharing_rows(rows, 4000)
+    assert (found["observed"], found["n"], found["greedy_kl"]) == (1, 3, 0.5)
+    assert found["expected"] == pytest.approx(2 * 2 * 0.5**3, abs=0.05)  # of each layer one of two heads, three times
+    assert found["p"] == pytest.approx(1 - 0.75**2, abs=0.05)
+    scores = pd.DataFrame(made("1111"))[["study", "seed", "hop", "kind", "layer", "head"]]
+    core = core_rows(rows, scores.assign(**{kind: range(4) for kind in KINDS}))
+    assert core["kept_by"].tolist() == [3, 0, 2, 1] and core["greedy"].tolist() == [True, False, True, False]
+    assert core["informative"].tolist() == [0, 1, 2, 3]
+
+
+def test_one_subnetwork_shares_nothing():
+    (found,) = sharing_rows(pd.DataFrame(made("1010")), 10)
+    assert found["observed"] is None and "fewer than two" in found["reason"]
+
+
+def test_scores_of_relations_are_compared_component_by_component():
+    values = torch.arange(6.0).view(1, 1, 2, 3)
+    scores = {"a": values, "b": 3 * values, "c": -values, "d": torch.zeros(1, 1, 2, 3)}
+    rows = transfer_rows({name: dict.fromkeys(KINDS, value) for name, value in scores.items()})
+    of_heads = {(row["a"], row["b"]): row for row in rows if row["kind"] == "head" and row["score"] == KINDS[0]}
+    assert {pair: row["rho"] for pair, row in of_heads.items() if "d" not in pair} == pytest.approx(
+        {("a", "b"): 1, ("a", "c"): -1, ("b", "c"): -1}
+    )
+    assert of_heads["a", "d"]["rho"] is None and of_heads["a", "d"]["reason"]

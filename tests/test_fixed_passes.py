@@ -1,0 +1,146 @@
+"""Passes of fixed shapes, as CUDA graphs and a compiler need them: on a CPU, where nothing is captured."""
+
+import shutil
+
+import pytest
+import torch
+from pruning_runs import SHORT
+from pydantic import ValidationError
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.config.pruning import Prune
+from heuristic_core.pruning import fixed_passes
+from heuristic_core.pruning.fixed_passes import FixedObjective
+from heuristic_core.pruning.learner import Learner, PruningRun
+from heuristic_core.pruning.prune import Objective, prune
+
+BETWEEN = SHORT.model_copy(update={"gate_draws": 4, "log_alpha_mean": 0.0, "log_alpha_std": 1.0})
+RUNS = [PruningRun(0.4, 1), PruningRun(0.4, 2)]
+
+
+def steps(inputs, objective, count=6, settings=BETWEEN):
+    """log_alpha after each of the first steps, and what is recorded of them."""
+    learner = Learner(RUNS, settings, len(inputs.model.grid), torch.device("cpu"))
+    alphas, rows = [], []
+    for draw in learner.draws(count, len(inputs.pairs)):
+        rows.append(objective.descend(learner, draw))
+        learner.advance()
+        alphas.append(learner.log_alpha.detach().clone())
+    return torch.stack(alphas), torch.stack(rows)
+
+
+@pytest.mark.parametrize("most", [3, 5, 64])
+def test_steps_are_those_of_eager_passes(inputs, monkeypatch, most):
+    """Though a pass is cut elsewhere, padded further, and filled with pairs that do not count."""
+    monkeypatch.setattr(fixed_passes, "PASS_PAIRS", most)
+    eager = steps(inputs, Objective(inputs, RUNS, BETWEEN))
+    fixed = steps(inputs, FixedObjective(inputs, RUNS, BETWEEN))
+    for one, other in zip(fixed, eager, strict=True):
+        torch.testing.assert_close(one, other, atol=2e-5, rtol=1e-4)
+
+
+def test_buffers_that_are_filled_again_give_what_new_tensors_give(inputs, monkeypatch):
+    """To the byte: nothing of an earlier pass is left in them."""
+    monkeypatch.setattr(fixed_passes, "PASS_PAIRS", 5)
+    monkeypatch.setattr(fixed_passes, "BUCKET", 4)
+    objective = FixedObjective(inputs, RUNS, BETWEEN)
+    kept = steps(inputs, objective)
+    assert len(objective._passes) > 1
+
+    class Unbuffered(fixed_passes.Buffered):
+        def __call__(self, z, chosen):
+            return self._work(z.clone(), chosen.clone())
+
+    monkeypatch.setattr(fixed_passes, "Buffered", Unbuffered)
+    fresh = steps(inputs, FixedObjective(inputs, RUNS, BETWEEN))
+    assert all(map(torch.equal, kept, fresh))
+
+
+def test_shapes_are_few_whatever_is_drawn(inputs, monkeypatch):
+    monkeypatch.setattr(fixed_passes, "PASS_PAIRS", 5)
+    objective = FixedObjective(inputs, RUNS, BETWEEN)
+    pairs, longest = inputs.pairs, int(inputs.pairs.lengths.max())
+    for seed in range(20):
+        drawn = torch.randint(len(pairs), (16,), generator=torch.Generator().manual_seed(seed))
+        tokens, chosen = objective._cut(drawn)
+        assert chosen.shape == (4, 3, 5) and set(tokens) <= {16, longest}
+        for length, (pair, _, counts) in zip(tokens, chosen, strict=True):
+            assert int(pairs.lengths[pair[counts.bool()]].max()) <= length
+        counted = chosen[:, 2].bool()
+        found = zip(chosen[:, 0][counted].tolist(), chosen[:, 1][counted].tolist(), strict=True)
+        assert sorted(found) == sorted(zip(drawn.tolist(), (torch.arange(16) // 2).tolist(), strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("g++") is None, reason="a compiler of C++ is needed")
+def test_compiled_passes_are_eager_ones(inputs):
+    settings = BETWEEN.model_copy(update={"engine": "compile"})
+    eager, compiled = (prune(inputs, RUNS, one) for one in (BETWEEN, settings))
+    for one, other in zip(compiled, eager, strict=True):
+        torch.testing.assert_close(one.log_alpha, other.log_alpha, atol=1e-3, rtol=1e-3)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="a GPU is needed")
+@pytest.mark.parametrize("engine", ["graphs", "compile"])
+def test_graphs_give_what_eager_passes_give_on_a_gpu(checkpoint, encoded, engine):
+    from heuristic_core.evaluation.evaluate import all_logits
+    from heuristic_core.models.ablation import component_means
+    from heuristic_core.models.batches import PairTensors
+    from heuristic_core.models.fused import FusedModel
+    from heuristic_core.pruning.inputs import PruningInputs
+
+    model = FusedModel.load(checkpoint, "cuda")
+    pairs = PairTensors(encoded, model.pad, "cuda")
+    means = component_means(model, pairs, torch.arange(len(pairs)).split(16))
+    inputs = PruningInputs(model, means, pairs, all_logits(model, pairs))
+    found = [prune(inputs, RUNS, BETWEEN.model_copy(update={"engine": one})) for one in ("eager", engine)]
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one.log_alpha, other.log_alpha, atol=1e-3, rtol=1e-3)
+
+
+def test_graphs_without_a_gpu_are_one_error(inputs):
+    with pytest.raises(InputError, match=r"prune\.engine = 'graphs' needs a GPU; set device = 'cuda'"):
+        prune(inputs, RUNS, BETWEEN.model_copy(update={"engine": "graphs"}))
+
+
+def test_a_model_that_is_not_fused_has_no_fixed_shapes(inputs):
+    from dataclasses import replace
+
+    with pytest.raises(InputError, match=r"prune\.engine = 'compile': only models .* set prune\.engine = 'eager'"):
+        prune(replace(inputs, model=Unfused(inputs.model)), RUNS, BETWEEN.model_copy(update={"engine": "compile"}))
+
+
+class Unfused:
+    def __init__(self, model):
+        self.grid, self.device, self.dtype = model.grid, model.device, model.dtype
+
+
+def test_a_replayed_pass_has_no_dropout():
+    with pytest.raises(ValidationError, match=r"engine = 'graphs' needs dropout = false"):
+        Prune.model_validate(SHORT.model_dump() | {"dropout": True, "engine": "graphs"})
+
+
+def test_settings_without_an_engine_are_what_they_were():
+    """Studies from before the setting are not run again for it."""
+    assert "engine" not in SHORT.model_dump_json()
+    other = Prune.model_validate(SHORT.model_dump() | {"engine": "compile"})
+    assert Prune.model_validate_json(other.model_dump_json()).engine == "compile"
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"prune": {"engine": "graphs"}, "arithmetic": "native"}, r"prune\.engine = 'graphs' needs device = 'cuda'"),
+        ({"prune": {"engine": "compile"}}, r"prune\.engine = 'compile' does not give the same bytes"),
+    ],
+)
+def test_a_study_is_told_before_anything_runs(changes, message):
+    from reduced import REDUCED
+
+    from heuristic_core.config.reading import ConfigError, read_values
+    from heuristic_core.experiments.heuristic_core.config.study import parse_study
+
+    values = read_values(REDUCED)
+    values |= changes | {"prune": values["prune"] | changes["prune"]}
+    with pytest.raises(ConfigError, match=message):
+        parse_study(values, REDUCED)
