@@ -43,7 +43,7 @@ def make_tokenizer(words: list[str], begins: bool = True):
     found.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     found.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=1200,
+        vocab_size=4000,
         special_tokens=["<s>"],
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,

@@ -31,7 +31,7 @@ def main(arguments=None):
             taught = setting.taught(hop)
             new, asked = load_file(getattr(args, hop), args.device), taught.parts["implications"]
             of = contrast(old, new, asked, args.scores.counterfactuals, args.seed)
-            found = {kind: value.cpu() for kind, value in scores(of, args.scores.path_steps).items()}
+            found = scores(of, args.scores.path_steps)
             components = component_rows(of, found)
             rows = {
                 "scores": score_rows(found, taught.hop.implications.sentences),

@@ -21,6 +21,8 @@ WHOLE = {"seed": "{seed}", "corpus": "whole"}
 # What jobs of a model need besides its weights; a model of others has its own tokenizer, and one file for all seeds.
 TOKENIZER = {"tokenizer": L.tokenizer} if STUDY.pretrained else {}
 RUNS = {"device": STUDY.device, "precision": STUDY.precision} if STUDY.pretrained or GPUS else {}
+# Scores are differences of nearly equal outputs, which bfloat16 would round away.
+EXACTLY = RUNS and RUNS | {"precision": "float32"}
 CHECKPOINT = L.pretrained if STUDY.pretrained else L.model
 NEEDS = needs(STUDY)
 HOPS = {hop: L.taught(hop) for hop in ("first", "second")}

@@ -119,7 +119,7 @@ rule score:
     resources:
         **asks("score"),
     params:
-        **of_seed("extractive_score", scores=block(STUDY.scores), **RUNS),
+        **of_seed("extractive_score", scores=block(STUDY.scores), **EXACTLY),
     shell:
         FORK
 
@@ -140,7 +140,7 @@ rule prune:
             "extractive_prune",
             scores=block(STUDY.scores),
             pruning=block(STUDY.pruning, set(type(STUDY.pruning).model_fields) - {"permutations"}),
-            **RUNS,
+            **EXACTLY,
         ),
     shell:
         FORK
