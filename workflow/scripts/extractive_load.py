@@ -17,7 +17,7 @@ from heuristic_core.models.folder import folder_of
 from heuristic_core.models.hugging_face import load_tokenizer
 from heuristic_core.provenance.record import recorded
 
-LOGGER = logging.getLogger("heuristic_core.load")
+LOGGER = logging.getLogger("heuristic_core.extractive_load")
 
 
 def main(arguments=None):
