@@ -40,7 +40,7 @@ rule all:
 
 # Groups mean something on a cluster alone. Snakemake leaves them out of a run on this machine, but not of its dry run, where
 # it searches them for cycles for longer than for the jobs; profiles of clusters, which bundle groups, keep them.
-if workflow.dryrun and not workflow.group_settings.group_components:
+if workflow.output_settings.dryrun and not workflow.group_settings.group_components:
     for one in workflow.rules:
         one.group = None
 
