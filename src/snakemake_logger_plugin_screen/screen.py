@@ -1,4 +1,4 @@
-"""The foot of the terminal: a bar for the whole run, a bar for each rule as far as there is room, and messages above."""
+"""The foot of the terminal: a bar for the whole run, bars for rules as far as there is room, and messages above."""
 
 import contextlib
 import logging
@@ -6,7 +6,7 @@ import os
 import tempfile
 import threading
 import time
-from datetime import timedelta
+from typing import NamedTuple
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -21,6 +21,9 @@ OUTPUT = "HEURISTIC_CORE_SCREEN"  # where jobs of this machine write in the plac
 BETWEEN = 0.5  # seconds from one picture to the next
 WIDE = 60  # columns from which there is room for times and for what jobs say
 FREE = 2  # lines that the picture leaves: a full screen would be scrolled by its own last line
+FAILURES = (LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR)
+TIME = 8  # columns of a duration of less than a hundred hours
+SAID = 20  # lines that are shown of what jobs wrote before one of them failed
 STYLES = {logging.WARNING: "yellow", logging.ERROR: "red", logging.CRITICAL: "red"}
 
 
@@ -41,6 +44,8 @@ class Screen:
         """Follow one record of Snakemake's logger. text: what Snakemake's own text would be."""
         with self._lock:
             self._run.take(record)
+            if getattr(record, "event", None) in FAILURES:
+                self._tell()
             if told := message(record, text):
                 self._console.print(Text(told, STYLES.get(record.levelno, "")), soft_wrap=True)
         if not self.begun:
@@ -55,7 +60,6 @@ class Screen:
         self._ended.set()
         if self.begun:
             self._thread.join()
-            self._tell()
             self._live.stop()
             run = self._run
             self._console.print(f"{run.done} of {run.total} jobs finished in {duration(time.time() - run.began)}.")
@@ -67,13 +71,12 @@ class Screen:
     def _draw(self) -> None:
         while not self._ended.wait(BETWEEN):
             with self._lock:
-                self._tell()
                 self._live.refresh()
 
     def _tell(self) -> None:
-        """Above the bars, what jobs wrote for the terminal."""
-        if said := self._said.read().rstrip("\n"):
-            self._console.print(Text.from_ansi(said), soft_wrap=True)
+        """What jobs wrote for the terminal lately. Without a failure it is left out: logs have the warnings."""
+        if said := self._said.read().splitlines()[-SAID:]:
+            self._console.print(Text.from_ansi("\n".join(said)), soft_wrap=True)
 
     def _picture(self) -> Group:
         with self._lock:
@@ -88,6 +91,8 @@ def message(record: logging.LogRecord, text: str) -> str | None:
         return failed(vars(record))
     if event == LogEvent.GROUP_ERROR:
         return "\n".join(failed(job) for job in record.job_error_info)
+    if getattr(record, "exception", None) == "RuleException":  # of a job that failed: its whole command
+        return None
     told = record.levelno >= logging.WARNING or (event is None and not text.startswith("Select jobs"))
     return text if told and text not in ("", "None") else None
 
@@ -98,34 +103,53 @@ def failed(job: dict) -> str:
 
 
 def duration(seconds: float) -> str:
-    return str(timedelta(seconds=int(seconds)))
+    """Hours, minutes and seconds."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
 
 
 def picture(run: Run, width: int, height: int, now: float) -> Group:
-    """All bars, in fewer lines than the terminal has."""
-    table = Table.grid(padding=(0, 1), expand=False)
-    bar = max(8, min(40, width // 5))
-    for _ in range(5 if width >= WIDE else 3):
-        table.add_column(no_wrap=True, overflow="ellipsis")
-    shown = run.shown(height - FREE - 2)
+    """All bars, in fewer lines than the terminal has, and none of them wider."""
+    rules = run.shown(height - FREE - 2)
     jobs = sum(len(rule.running) for rule in run.rules.values())
-    whole = ["all jobs", *_bar(run.done, run.total, 0.0, bar), duration(now - run.began), f"{jobs} running"]
-    table.add_row(*whole[: len(table.columns)], style="bold")
-    for rule in shown:
-        table.add_row(*_row(rule, bar, now)[: len(table.columns)], style="" if rule.running else "dim")
+    rows = [Row("all jobs", run.done, run.total, 0.0, now - run.began, f"{jobs} running", "bold")]
+    rows += [row(rule, now) for rule in rules]
+    names = min(max(len(one.name) for one in rows), width // 3)
+    counts = max(len(one.count) for one in rows)
+    bar = max(4, min(40, width // 5))
+    table = Table.grid(padding=(0, 1))
+    rest = width - names - counts - bar - TIME - 5  # a space after each column, and the terminal's last one
+    for one in rows:
+        cells = [one.name[:names], one.count, ProgressBar(max(one.total, 1), one.done + one.part, width=bar)]
+        cells += [duration(one.seconds), one.said[:rest]] if width >= WIDE else []
+        table.add_row(*cells, style=one.style)
     waiting = sum(rule.began is None for rule in run.rules.values())
-    above = len(run.rules) - waiting - len(shown)
-    rest = [f"{count} {words}" for count, words in ((above, "rules not shown"), (waiting, "to begin")) if count]
-    return Group(table, Text(f"{', '.join(rest)}" if height > FREE + 2 else "", "dim", no_wrap=True, overflow="ellipsis"))
+    more = len(run.rules) - waiting - len(rules)
+    told = [f"{count} {words}" for count, words in ((more, "more rules"), (waiting, "rules to begin")) if count]
+    return Group(table, Text(", ".join(told)[: width - 1], "dim"))
 
 
-def _row(rule: Rule, bar: int, now: float) -> list:
-    """Name, count, bar, time and what its jobs say; a job counts as much as its own log says that is done."""
+class Row(NamedTuple):
+    """A line of the picture. part: the share of a job that running jobs have done, added up. said: what they say."""
+
+    name: str
+    done: int
+    total: int
+    part: float
+    seconds: float
+    said: str
+    style: str
+
+    @property
+    def count(self) -> str:
+        return f"{self.done}/{self.total}"
+
+
+def row(rule: Rule, now: float) -> Row:
+    """The line of a rule. Of several running jobs, the last one that tells how far it is is quoted."""
     found = [advance for job in rule.running if (advance := job.advance())]
-    said = f"{len(rule.running)} running" if len(rule.running) > 1 else ""
-    said = ", ".join(part for part in (said, found[-1].said if found else "") if part)
-    return [rule.name, *_bar(rule.done, rule.total, sum(one.share for one in found), bar), duration(rule.seconds(now)), said]
-
-
-def _bar(done: int, total: int, part: float, width: int) -> list:
-    return [f"{done}/{total}", ProgressBar(total=max(total, 1), completed=min(done + part, total), width=width)]
+    said = [f"{len(rule.running)} running"] * bool(rule.running) + [one.said for one in found[-1:]]
+    share = sum(one.share for one in found)
+    return Row(
+        rule.name, rule.done, rule.total, share, rule.seconds(now), ", ".join(said), "" if rule.running else "dim"
+    )

@@ -72,7 +72,7 @@ class Advance(NamedTuple):
 
 
 def advance(log: str | Path, since: float) -> Advance | None:
-    """How far the job of a log is; None before its first line of progress, and where the log was last written before `since`."""
+    """How far the job of a log is; None before its first line of progress, and where `since` nothing was written."""
     try:
         with open(log, "rb") as file:
             if os.fstat(file.fileno()).st_mtime < since - PATIENCE:  # of an earlier run

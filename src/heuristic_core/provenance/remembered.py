@@ -1,4 +1,4 @@
-"""Digests of code, remembered from one start of Snakemake to the next: to parse all modules takes longer than to read them."""
+"""Digests of code, remembered from one start of Snakemake to the next, since parsing all modules takes a second."""
 
 import atexit
 import contextlib
@@ -14,7 +14,7 @@ from heuristic_core.provenance.digests import PACKAGE, code_digest
 
 
 class Remembered:
-    """`code_digest` with the versions in `lock`, which keeps its answers in `file` while no module of this package changes.
+    """`code_digest` with the versions in `lock`; its answers are in `file` as long as no module of this package changes.
 
     write: whether what is new goes into the file when this process ends.
     """
