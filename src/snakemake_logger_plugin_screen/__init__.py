@@ -1,8 +1,8 @@
 """Snakemake's `--logger screen`: what a run has done and does, as bars at the foot of the terminal.
 
 profiles/default chooses it where `here()` says that there is a terminal. Snakemake finds the plugin by the name of this
-package, and imports it at every start, so rich is imported only for a run that it draws. Dry runs, and runs that are asked
-for less or more text, have Snakemake's own text.
+package, and imports it at every start; so rich is imported only for a run that it draws. Dry runs, and runs that are
+asked for less or more text, have Snakemake's own text.
 """
 
 import logging

@@ -14,7 +14,7 @@ from heuristic_core.provenance.digests import PACKAGE, code_digest
 
 
 class Remembered:
-    """`code_digest` with the versions in `lock`; its answers are in `file` as long as no module of this package changes.
+    """`code_digest` with the versions in `lock`; its answers stay in `file` until a module of this package changes.
 
     write: whether what is new goes into the file when this process ends.
     """
