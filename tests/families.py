@@ -74,8 +74,13 @@ CASES = {
     "mistral": ("mistral", LLAMA | {"sliding_window": 6}),
     "qwen2": ("qwen2", LLAMA),
     "qwen3": ("qwen3", LLAMA | {"head_dim": 8}),
+    "gemma2": ("gemma2", LLAMA | {"head_dim": 8, "query_pre_attn_scalar": 16, "sliding_window": 6}),
 }
-SMALLER_ONLY = ("mistral", "qwen2")  # no bias to hold a constant: there is no ordinary checkpoint of a subnetwork
+SMALLER_ONLY = (
+    "gemma2",
+    "mistral",
+    "qwen2",
+)  # no bias to hold a constant: there is no ordinary checkpoint of a subnetwork
 
 
 def make_model(case: str, **more):

@@ -14,7 +14,7 @@ from heuristic_core.models.interventions import Part, Patch, Recorder, constants
 from heuristic_core.models.model import PROJECTIONS
 
 PAIRS = 16
-SHARED = ("llama", "llama-wide-heads", "mistral", "qwen2", "qwen3")  # with fewer keys than queries
+SHARED = ("gemma2", "llama", "llama-wide-heads", "mistral", "qwen2", "qwen3")  # with fewer keys than queries
 SPLIT = [case for case in CASES if not case.startswith("deberta") and case not in SHARED]
 EVERY = ("head", *PROJECTIONS)
 

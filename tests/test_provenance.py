@@ -218,7 +218,7 @@ def digests():
     first_fast(
         (
             "pruning/hard_concrete.py",
-            {"prune", "prune_closed", "packing", "evaluate_controls", "sorting_prune"},
+            {"prune", "prune_closed", "packing", "evaluate_controls", "sorting_prune", "extractive_prune"},
         ),  # all keep the components with the largest values
         ("tasks/grammar.py", {"sentences", "encode", "pretrain"}),
         # Every script writes files but those that only tell.

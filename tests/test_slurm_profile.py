@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, STUDY_FILES
 from pair_files import paws_of_the_paper
 from planning import PAPER
 from reduced import REDUCED, STUDY, counted, snakemake
@@ -135,7 +135,7 @@ def test_reading_the_snakefile_imports_no_torch_and_no_transformers():
         "from heuristic_core.experiments.heuristic_core.plan.needs import needs;"
         "[needs(load_study(f)) for f in sys.argv[1:]]; print({'torch', 'transformers'} & set(sys.modules))"
     )
-    files = [ROOT / "config.yaml", *ROOT.glob("config/paper-*.yaml"), *ROOT.glob("config/minilm-*.yaml")]
+    files = [ROOT / name for name in STUDY_FILES]
     done = subprocess.run([sys.executable, "-c", code, *map(str, files)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 

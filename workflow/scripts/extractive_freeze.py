@@ -2,33 +2,30 @@
 
 from safetensors.torch import load_file
 
-from heuristic_core.common.threads import use_threads
-from heuristic_core.experiments.extractive_structures.config import Data, Finetuning, Freezing
+from heuristic_core.experiments.extractive_structures.config import Finetuning, Freezing
 from heuristic_core.experiments.extractive_structures.freezing import freezing_rows
-from heuristic_core.experiments.extractive_structures.setting import HOPS, Setting
-from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.experiments.extractive_structures.setting import HOPS, begun, of_seed
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import write_table
 
 
 def main(arguments=None):
-    parser = Arguments(__doc__)
-    parser.settings("data", Data)
+    parser = of_seed(__doc__)
     parser.settings("finetuning", Finetuning)
     parser.settings("freezing", Freezing)
-    parser.add_argument("--study", required=True, help="name of the study")
-    parser.add_argument("--seed", type=int, required=True, help="of the world and of the order of facts")
     parser.reads(checkpoint="weights after pre-training")
     parser.reads(**{hop: f"weights after the facts of the {hop} hop" for hop in HOPS})
     parser.writes(table="where to write table extractive_freezing")
     args = parser.read(arguments)
-    use_threads(1)
-    setting, start, rows = Setting(args.data, args.seed), load_file(args.checkpoint), []
-    for hop in HOPS:
-        taught, end = setting.taught(hop), load_file(getattr(args, hop))
-        found = freezing_rows(start, end, taught.facts, taught.parts, args.finetuning, args.freezing.early, args.seed)
-        rows += [{"study": args.study, "seed": args.seed, "hop": hop} | row for row in found]
-    write_table("extractive_freezing", rows, args.table)
+    with begun(args) as setting:
+        start, rows = load_file(args.checkpoint, args.device), []
+        for hop in HOPS:
+            taught, end = setting.taught(hop), load_file(getattr(args, hop), args.device)
+            found = freezing_rows(
+                start, end, taught.facts, taught.parts, args.finetuning, args.freezing.early, args.seed
+            )
+            rows += [{"study": args.study, "seed": args.seed, "hop": hop} | row for row in found]
+        write_table("extractive_freezing", rows, args.table)
 
 
 if __name__ == "__main__":

@@ -2,40 +2,35 @@
 
 from safetensors.torch import load_file
 
-from heuristic_core.common.threads import use_threads
-from heuristic_core.experiments.extractive_structures.config import Data, Pruning, Scores
+from heuristic_core.experiments.extractive_structures.config import Pruning, Scores
 from heuristic_core.experiments.extractive_structures.pruning import subnetwork_rows, whole
 from heuristic_core.experiments.extractive_structures.scores import contrast, scores
-from heuristic_core.experiments.extractive_structures.setting import HOPS, Setting
+from heuristic_core.experiments.extractive_structures.setting import HOPS, begun, of_seed
 from heuristic_core.experiments.extractive_structures.sharing import transfer_rows
-from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import write_table
 
 
 def main(arguments=None):
-    parser = Arguments(__doc__)
-    parser.settings("data", Data)
+    parser = of_seed(__doc__)
     parser.settings("scores", Scores)
     parser.settings("pruning", Pruning)
-    parser.add_argument("--study", required=True, help="name of the study")
-    parser.add_argument("--seed", type=int, required=True, help="of the world and of counterfactual prompts")
     parser.reads(checkpoint="weights after pre-training")
     parser.reads(**{hop: f"weights after the facts of the {hop} hop" for hop in HOPS})
     parser.writes(subnetworks="where to write extractive_subnetworks", transfer="where to write extractive_transfer")
     args = parser.read(arguments)
-    use_threads(1)
-    setting, old = Setting(args.data, args.seed), load_file(args.checkpoint)
-    named, rows, found = {"study": args.study, "seed": args.seed}, [], {}
-    for hop in HOPS:
-        new, taught = load_file(getattr(args, hop)), setting.taught(hop)
-        for part, asked in taught.parts.items():
-            about = named | {"hop": hop, "part": part}
-            rows += [about | row for row in subnetwork_rows(whole(new, asked), args.pruning)]
-        relations = setting.related() if hop == "first" else {"second hop": taught.parts["implications"]}
-        for relation, asked in relations.items():
-            of = contrast(old, new, asked, args.scores.counterfactuals, args.seed)
-            found[relation] = scores(of, args.scores.path_steps)
+    with begun(args) as setting:
+        old = load_file(args.checkpoint, args.device)
+        named, rows, found = {"study": args.study, "seed": args.seed}, [], {}
+        for hop in HOPS:
+            new, taught = load_file(getattr(args, hop), args.device), setting.taught(hop)
+            for part, asked in taught.parts.items():
+                about = named | {"hop": hop, "part": part}
+                rows += [about | row for row in subnetwork_rows(whole(new, asked), args.pruning)]
+            relations = setting.related() if hop == "first" else {"second hop": taught.parts["implications"]}
+            for relation, asked in relations.items():
+                of = contrast(old, new, asked, args.scores.counterfactuals, args.seed)
+                found[relation] = {kind: value.cpu() for kind, value in scores(of, args.scores.path_steps).items()}
     write_table("extractive_subnetworks", rows, args.subnetworks)
     write_table("extractive_transfer", [named | row for row in transfer_rows(found)], args.transfer)
 

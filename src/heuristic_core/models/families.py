@@ -139,6 +139,7 @@ FAMILIES = {
     "llama": _llama_like("attention_bias", "mlp_bias"),
     "mistral": _llama_like(None, None),
     "qwen2": _llama_like(None, None),
+    "gemma2": _llama_like(None, None),
     "qwen3": _llama_like("attention_bias", "output"),
 }
 

@@ -32,6 +32,14 @@ def load_classifier(folder: str | Path, **options):
         )
 
 
+def load_decoder(folder: str | Path, **options):
+    """A ``PreTrainedModel`` for causal language modelling. options: of its ``from_pretrained``."""
+    from transformers import AutoModelForCausalLM
+
+    with _as_data(folder):
+        return AutoModelForCausalLM.from_pretrained(folder, trust_remote_code=False, use_safetensors=True, **options)
+
+
 @contextlib.contextmanager
 def _as_data(folder: str | Path) -> Iterator[None]:
     from safetensors import SafetensorError

@@ -1,11 +1,12 @@
 # Tables of the whole study.
 PARTS = {
-    f"extractive_{name}": expand(L.of_corpus(name), seed=STUDY.seeds, corpus=STUDY.pretraining.corpora)
-    for name in OF_CORPUS
+    f"extractive_{name}": expand(L.of_corpus(name), seed=STUDY.seeds, corpus=STUDY.corpora) for name in of_corpus(STUDY)
 }
 PARTS |= {
     f"extractive_{name}": expand(L.of_seed(name), seed=STUDY.seeds) for name in ("freezing", *ORDERED, *SCORED, *PRUNED)
 }
+if STUDY.sweep:
+    PARTS["extractive_sweep"] = expand(L.of_seed("sweep"), seed=STUDY.seeds)
 
 
 rule concatenate:

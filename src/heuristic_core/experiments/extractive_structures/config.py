@@ -4,12 +4,28 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, PositiveInt, model_validator
 
-from heuristic_core.config.blocks import Block, Name, NonNegative, Positive, Real, Seeds, Share, Sparsity, unique
+from heuristic_core.config.blocks import (
+    Block,
+    Name,
+    NonNegative,
+    Positive,
+    Precision,
+    Real,
+    Seeds,
+    Share,
+    Sparsity,
+    Steps,
+    ascending,
+    unique,
+)
+from heuristic_core.config.models import PretrainedModel
 from heuristic_core.config.pruning import Gates
 from heuristic_core.config.reading import checked
 from heuristic_core.experiments.extractive_structures.world import world
 from heuristic_core.models.components import kept_count
 
+# OLMo's checkpoints are branches that nobody moves: `fetch` lists the hashes of their files.
+Checkpoint = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|step\d+-tokens\d+B)$")]
 NonNegativeInt = Annotated[int, Field(ge=0)]
 Kind = Literal["whole", "no-implications", "shuffled"]
 
@@ -94,6 +110,33 @@ class Finetuning(Learning):
     """Teaching facts, in stages that each begin with a new optimizer."""
 
     epochs: PositiveInt = 16
+    save_every: PositiveInt | None = Field(
+        None, description="epochs between saved states, from which an interrupted job resumes; default: it begins again"
+    )
+
+
+class Pretrained(PretrainedModel):
+    """A decoder that others have pre-trained: OLMo, Llama, Gemma 2 or Qwen 2."""
+
+    source: Literal["pretrained"] = "pretrained"
+    revision: Checkpoint | None = Field(
+        None, description="commit of that repository, all 40 digits, or the name of one of OLMo's steps of pre-training"
+    )
+    precision: Precision = Field(
+        "float32", description="of products of matrices; weights and the optimizer are float32"
+    )
+    known_rank: NonNegative = Field(
+        1.0,
+        description="highest mean rank of what implications need and nobody teaches, such as a city's language; the "
+        "study ends where the model knows less",
+    )
+
+
+class Sweep(Block):
+    """Teaching facts with other learning rates; ranks after these epochs."""
+
+    learning_rates: Annotated[list[Positive], Field(min_length=1), AfterValidator(ascending)]
+    epochs: Steps
 
 
 class Freezing(Block):
@@ -153,9 +196,14 @@ class ExtractiveStudy(Block):
         description="each of a world's people and facts, of first weights and of the order of sentences"
     )
     data: Data = Data()
+    device: Literal["cpu", "cuda"] = Field("cpu", description="where models run; cuda: an NVIDIA GPU")
+    pretrained: Pretrained | None = Field(
+        None, description="a model of others in the place of `model` and `pretraining`; default: one is made here"
+    )
     model: Model = Model()
     pretraining: Pretraining = Pretraining()
     finetuning: Finetuning = Finetuning()
+    sweep: Sweep | None = Field(None, description="default: finetuning.learning_rate alone")
     freezing: Freezing = Freezing()
     scores: Scores = Scores()
     pruning: Pruning = Pruning()
@@ -163,7 +211,17 @@ class ExtractiveStudy(Block):
 
     @model_validator(mode="after")
     def _blocks_agree(self):
-        if not self.freezing.early < self.model.layers:
+        if self.pretrained and (both := {"model", "pretraining"} & self.model_fields_set):
+            raise ValueError(
+                f"pretrained = {self.pretrained.name!r} is a model of others: `{min(both)}` is about one that is made "
+                "here; remove one of these blocks"
+            )
+        if self.arithmetic == "portable" and (self.device, self.precision) != ("cpu", "float32"):
+            raise ValueError(
+                f"arithmetic = 'portable' with device = {self.device!r} and precision = {self.precision!r}: only "
+                "float32 on processors is the same everywhere; set arithmetic: native"
+            )
+        if not self.pretrained and not self.freezing.early < self.model.layers:
             raise ValueError(
                 f"freezing.early = {self.freezing.early} of model.layers = {self.model.layers}: a layer must be late; "
                 f"give at most {self.model.layers - 1}"
@@ -180,6 +238,15 @@ class ExtractiveStudy(Block):
                 "prompts; give at most as many"
             )
         return self
+
+    @property
+    def precision(self) -> str:
+        return self.pretrained.precision if self.pretrained else "float32"
+
+    @property
+    def corpora(self) -> list[str]:
+        """Of pre-training. What a model of others was pre-trained on is its whole corpus."""
+        return ["whole"] if self.pretrained else self.pretraining.corpora
 
     @property
     def root(self) -> str:

@@ -70,7 +70,7 @@ def sentence(template: str, answer: str, **fillers: str) -> Sentence:
 def names(world: World, data: Data, seed: int) -> Names:
     """Distinct names in random order. Raises nothing: `Data` allows no more names than there are."""
     pairs = list(product(world.given, world.family))
-    order = torch.randperm(len(pairs), generator=torch_generator("extractive names", seed)).tolist()
+    order = torch.randperm(len(pairs), generator=torch_generator("extractive names", seed), device="cpu").tolist()
     drawn = [pairs[k] for k in order]
     first = {given: (given, family) for given, family in reversed(drawn)}  # the earliest of each given name
     heads = sorted(first.values(), key=drawn.index)[: data.cities]
@@ -168,9 +168,9 @@ def _shifted(values: list[int]) -> list[int]:
 
 
 def _permutation(count: int, purpose: str, seed: int) -> list[int]:
-    return torch.randperm(count, generator=torch_generator(purpose, seed)).tolist()
+    return torch.randperm(count, generator=torch_generator(purpose, seed), device="cpu").tolist()
 
 
 def _draws(count: int, of: int, purpose: str, seed: int) -> list[int]:
     """`count` integers below `of`, any as likely as any other."""
-    return torch.randint(of, (count,), generator=torch_generator(purpose, seed)).tolist()
+    return torch.randint(of, (count,), generator=torch_generator(purpose, seed), device="cpu").tolist()

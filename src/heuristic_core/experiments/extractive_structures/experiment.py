@@ -17,10 +17,10 @@ CLAIMS = Path(__file__).with_name("claims.yaml")
 
 
 def plan(study: ExtractiveStudy, device: str | None, wanted: Counter, missing: Counter) -> str:
-    """What a run of `study` needs. device: nothing is known of others than a processor's core."""
+    """What a run of `study` needs. device: for a model of others; an embedded model runs on a processor's core."""
     from heuristic_core.experiments.extractive_structures.plan import report
 
-    return report(study, wanted, missing)
+    return report(study, wanted, missing, device)
 
 
 def drawing(script: str, settings: Mapping) -> list[Path]:

@@ -1,12 +1,13 @@
 """Which layers must learn a fact so that what it implies is answered."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from heuristic_core.experiments.extractive_structures.answers import mean_loss, mean_rank
 from heuristic_core.experiments.extractive_structures.config import Finetuning
 from heuristic_core.experiments.extractive_structures.model import Parameters, layers_of
 from heuristic_core.experiments.extractive_structures.tokens import Asked, Examples
-from heuristic_core.experiments.extractive_structures.training import teach
+from heuristic_core.experiments.extractive_structures.training import Unfinished, teach
 
 
 def of_layers(p: Parameters, layers: range) -> set[str]:
@@ -20,15 +21,22 @@ def blocks(p: Parameters) -> set[str]:
 
 
 def curve_rows(
-    start: Parameters, taught: Examples, parts: dict[str, Asked], settings: Finetuning, seed: int
+    start: Parameters,
+    taught: Examples,
+    parts: dict[str, Asked],
+    settings: Finetuning,
+    seed: int,
+    unfinished: Path | None = None,
 ) -> tuple[list[dict], Parameters]:
-    """Rows by epoch of teaching, from 0, without names; and the parameters at the end."""
+    """Rows by epoch of teaching, from 0, without names; and the parameters at the end. unfinished: a folder from which
+    an interrupted run goes on."""
     rows = [{"epoch": 0} | one for one in answer_rows(start, parts)]
 
     def after(epoch: int, now: Parameters) -> None:
         rows.extend({"epoch": epoch} | one for one in answer_rows(now, parts))
 
-    return rows, teach(start, taught, settings, ("facts", seed), blocks(start), after)
+    saved = unfinished and Unfinished(unfinished, rows)
+    return rows, teach(start, taught, settings, ("facts", seed), blocks(start), after, saved)
 
 
 def answer_rows(p: Parameters, parts: dict[str, Asked]) -> list[dict]:

@@ -23,6 +23,16 @@ class Layout:
         """Weights after pre-training."""
         return f"{self.root}/seed{{seed}}/{{corpus}}/model.safetensors"
 
+    @property
+    def pretrained(self) -> str:
+        """Weights of a model that was pre-trained elsewhere."""
+        return f"{self.root}/pretrained/model.safetensors"
+
+    @property
+    def tokenizer(self) -> list[str]:
+        """Files of its tokenizer."""
+        return [f"{self.root}/pretrained/{name}.json" for name in ("tokenizer", "tokenizer_config")]
+
     def taught(self, hop: str) -> str:
         """Weights after teaching a hop's facts."""
         return f"{self.root}/seed{{seed}}/{{corpus}}/{hop}.safetensors"

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from heuristic_core.experiments.extractive_structures.answers import losses
 from heuristic_core.experiments.extractive_structures.data import Sentence
-from heuristic_core.experiments.extractive_structures.model import Layer, Parameters, Shifts, run
+from heuristic_core.experiments.extractive_structures.model import Layer, Parameters, Shifts, each_head, run
 from heuristic_core.experiments.extractive_structures.scores import KINDS, Contrast, inside
 
 EFFECTS = ("restored", "ablated")
@@ -35,7 +35,7 @@ def score_rows(scores: dict[str, Tensor], sentences: Sequence[Sentence]) -> list
     sentences: the questions, whose words are their tokens.
     """
     layers, parts = scores[KINDS[0]].shape[2:]
-    roles = max((one.roles for one in sentences), key=len)
+    roles = _all_roles(sentences)
     rows = []
     for score, values in scores.items():
         for position, role in enumerate(roles):
@@ -53,6 +53,16 @@ def score_rows(scores: dict[str, Tensor], sentences: Sequence[Sentence]) -> list
                 for part in range(parts)
             ]
     return rows
+
+
+def _all_roles(sentences: Sequence[Sentence]) -> list[str]:
+    """Roles in their order: those of the longest prompt, and between them what only others have."""
+    found = list(max((one.roles for one in sentences), key=len))
+    for one in sentences:
+        for before, role in zip((None, *one.roles), one.roles, strict=False):
+            if role not in found:
+                found.insert(0 if before is None else found.index(before) + 1, role)
+    return found
 
 
 def component(layer: int, part: int, heads: int) -> dict:
@@ -91,11 +101,23 @@ def ablation(outputs: Layer, layer: int, head: int | None, seen: Tensor) -> Shif
 def restored(new: Parameters, old: Parameters, layer: int, head: int | None) -> dict[str, Tensor]:
     """The new model with one head's matrices as they were, or, where `head` is None, with the layer's MLP as it was."""
     found = dict(new)
+
+    def has(name: str) -> bool:
+        return f"{layer}.{name}" in new
+
     if head is None:
-        return found | {f"{layer}.{name}": old[f"{layer}.{name}"] for name in ("up", "down")}
-    for name in ("query", "key", "value", "output"):
-        matrix, axis = new[f"{layer}.{name}"].clone(), 0 if name == "output" else 1
-        matrix.select(axis, head).copy_(old[f"{layer}.{name}"].select(axis, head))
+        return found | {f"{layer}.{name}": old[f"{layer}.{name}"] for name in ("up", "gate", "down") if has(name)}
+    heads = new[f"{layer}.query"].shape[1]
+    for name in ("query", "key", "value", "query_bias", "key_bias", "value_bias", "output"):
+        if not has(name):
+            continue
+        # Of keys and values that heads share each head gets its own: it alone has the former ones.
+        whole, former = (
+            one[f"{layer}.{name}"] if name == "output" else each_head(one[f"{layer}.{name}"], heads)
+            for one in (new, old)
+        )
+        matrix, axis = whole.clone(), 0 if name == "output" else whole.dim() - 2
+        matrix.select(axis, head).copy_(former.select(axis, head))
         found[f"{layer}.{name}"] = matrix
     return found
 

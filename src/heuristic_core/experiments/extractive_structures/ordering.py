@@ -4,6 +4,7 @@ over.
 All names' facts are taught; of the implications, those about names after the test names, which are one for each city.
 """
 
+from pathlib import Path
 from typing import NamedTuple
 
 from torch import Tensor
@@ -13,7 +14,7 @@ from heuristic_core.experiments.extractive_structures.data import Hop, MadeUp, Q
 from heuristic_core.experiments.extractive_structures.freezing import answer_rows
 from heuristic_core.experiments.extractive_structures.model import Parameters
 from heuristic_core.experiments.extractive_structures.tokens import Encode, asked, examples
-from heuristic_core.experiments.extractive_structures.training import teach
+from heuristic_core.experiments.extractive_structures.training import Unfinished, teach
 
 ORDERS = {
     "joint": (("facts", "implications"),),
@@ -30,8 +31,17 @@ class Orders(NamedTuple):
     stages: dict[str, list[Weights]]
 
 
-def order_rows(start: Parameters, made: Hop, tested: int, settings: Finetuning, encode: Encode, seed: int) -> Orders:
-    """Ranks after every epoch of every order. tested: how many names, the first, are taught no implication."""
+def order_rows(
+    start: Parameters,
+    made: Hop,
+    tested: int,
+    settings: Finetuning,
+    encode: Encode,
+    seed: int,
+    unfinished: Path | None = None,
+) -> Orders:
+    """Ranks after every epoch of every order. tested: how many names, the first, are taught no implication. unfinished:
+    a folder from which an interrupted run goes on."""
     questions = {
         "facts": made.facts,
         "taught implications": _part(made.implications, slice(tested, None)),
@@ -40,6 +50,7 @@ def order_rows(start: Parameters, made: Hop, tested: int, settings: Finetuning, 
     parts = {name: asked(one, encode) for name, one in questions.items()}
     taught = {"facts": made.facts.sentences, "implications": questions["taught implications"].sentences}
     rows, stages = [], {}
+    saved = unfinished and Unfinished(unfinished, rows)
     for order, steps in ORDERS.items():
         now, stages[order] = dict(start), []
         for number, named in enumerate(steps):
@@ -49,8 +60,8 @@ def order_rows(start: Parameters, made: Hop, tested: int, settings: Finetuning, 
             def after(epoch: int, then: Parameters, about: dict = about) -> None:
                 rows.extend(about | {"epoch": epoch} | one for one in answer_rows(then, parts))
 
-            now = teach(now, examples(sentences, encode), settings, (f"{order} {number}", seed), None, after)
-            stages[order].append(now)
+            now = teach(now, examples(sentences, encode), settings, (f"{order} {number}", seed), None, after, saved)
+            stages[order].append({name: value.cpu() for name, value in now.items()})  # five models: too many for a GPU
     return Orders(rows, stages)
 
 
@@ -76,8 +87,13 @@ def graft_rows(
     return [
         {"weights": weights} | row
         for weights, (a, b) in grafts.items()
-        for row in answer_rows({name: value + (a[name] - b[name]) for name, value in second.items()}, parts)
+        for row in answer_rows(grafted(second, a, b), parts)
     ]
+
+
+def grafted(onto: Parameters, a: Weights, b: Weights) -> Weights:
+    """`onto`, with what `a` has more than `b` added to it."""
+    return {name: value + (a[name].to(value.device) - b[name].to(value.device)) for name, value in onto.items()}
 
 
 def _part(questions: Questions, which: slice) -> Questions:

@@ -27,6 +27,7 @@ from heuristic_core.pruning.learner import Learner, PruningRun
 from heuristic_core.pruning.loop import Pruned, learned
 
 CHUNK = 50  # steps whose draws are made at once
+MOST = 100  # components of a model of which a greedy subnetwork is looked for
 
 
 class Whole(NamedTuple):
@@ -76,8 +77,10 @@ def subnetwork_rows(of: Whole, settings: Pruning) -> list[dict]:
         about = {"how": "learned", "prune_seed": found.run.seed, "sampled_sparsity": _reached(found)}
         kept = None if found.failed else keep_largest(found.log_alpha, count)
         rows += _rows(of, kept, about | {"reason": found.failed})
-    about = {"how": "greedy", "prune_seed": None, "sampled_sparsity": None, "reason": None}
-    return rows + _rows(of, greedy(of, count), about)
+    few = layers * parts <= MOST
+    reason = None if few else f"not applicable: {layers * parts} components; greedy subnetworks are of at most {MOST}"
+    about = {"how": "greedy", "prune_seed": None, "sampled_sparsity": None, "reason": reason}
+    return rows + _rows(of, greedy(of, count) if few else None, about)
 
 
 def learn(of: Whole, settings: Pruning) -> list[Pruned]:
@@ -87,13 +90,14 @@ def learn(of: Whole, settings: Pruning) -> list[Pruned]:
     runs = [PruningRun(settings.sparsity, seed) for seed in settings.seeds]
 
     def divergence(z: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+        index = index.to(of.answers.device)
         samples, asked = z.detach().requires_grad_(), of.asked.of(index)
         of_questions = samples.view(-1, layers, parts).repeat_interleave(per_draw, 0)
         kl = _kl(of.answers[index], _answers(gated(of, asked, of_questions), asked)) / gates.batch_size
         kl.sum().backward()
         return kl.detach().view(len(z), -1).sum(-1), samples.grad
 
-    learner = Learner(runs, gates, layers * parts, torch.device("cpu"))
+    learner = Learner(runs, gates, layers * parts, of.answers.device)
     return learned(learner, lambda one, draw: one.descend(draw, divergence), len(of.answers), CHUNK)
 
 

@@ -9,17 +9,29 @@ from heuristic_core.experiments.extractive_structures.tables import EXTRACTIVE
 from heuristic_core.figures.targets import outputs
 from heuristic_core.provenance.crate.subject import Subject, about_target
 
-OF_CORPUS = ("trace", "curves")  # tables of every pre-trained model
+LEFT_OUT = "extractive_trace"  # of a study whose model is pre-trained elsewhere
+SWEPT = ("extractive_sweep", "extractive_choice")  # tables of a study with a block `sweep`
 ORDERED = ("ordering", "grafting")  # of made-up facts
 SCORED = ("scores", "components", "agreement", "localisation")
 PRUNED = ("subnetworks", "transfer")
 SHARED = ("core", "sharing")  # of the whole study
 
 
+def tables_of(study: ExtractiveStudy) -> list[str]:
+    """The schemas whose tables a study has."""
+    absent = ((LEFT_OUT,) if study.pretrained else ()) + (() if study.sweep else SWEPT)
+    return [name for name in EXTRACTIVE if name not in absent]
+
+
+def of_corpus(study: ExtractiveStudy) -> tuple[str, ...]:
+    """Tables of every pre-trained model."""
+    return ("curves",) if study.pretrained else ("trace", "curves")
+
+
 def members(study: ExtractiveStudy) -> list[str]:
     """Paths below the study's folder: what its configuration says, whatever else is there."""
     layout = Layout.of(study)
-    paths = [*map(layout.table, (*EXTRACTIVE, "claims", "provenance"))]
+    paths = [*map(layout.table, (*tables_of(study), "claims", "provenance"))]
     paths += [path for name in TARGETS for path in outputs(layout.root, name)]
     paths += [f"{layout.root}/report.html", f"{layout.root}/study.json"]
     return sorted(path.removeprefix(f"{layout.root}/") for path in paths)

@@ -29,6 +29,7 @@ from heuristic_core.experiments.extractive_structures.model import (
     Shifts,
     Site,
     attention,
+    each_head,
     embed,
     mlp,
     run,
@@ -65,8 +66,8 @@ class Linear(NamedTuple):
 def contrast(old: Parameters, new: Parameters, asked: Asked, count: int, seed: int) -> Contrast:
     """With `count` of the other prompts as counterfactual ones, drawn for each prompt without replacement."""
     n, generator = len(asked.last), torch_generator("extractive counterfactuals", seed)
-    drawn = [torch.randperm(n - 1, generator=generator)[:count] for _ in range(n)]
-    others = torch.stack([one + (one >= k) for k, one in enumerate(drawn)])
+    drawn = [torch.randperm(n - 1, generator=generator, device="cpu")[:count] for _ in range(n)]
+    others = torch.stack([one + (one >= k) for k, one in enumerate(drawn)]).to(asked.last.device)
     prompts = [row[: last + 1].tolist() for row, last in zip(asked.tokens, asked.last, strict=True)]
     partners = torch.full((n, count, asked.tokens.shape[1]), -1)
     for k, row in enumerate(others.tolist()):
@@ -118,20 +119,29 @@ def informative(old: Parameters, new: Parameters, at: Linear) -> Tensor:
         learned = learned_outputs(old, new, number, layer)
         heads = sum(dot(learned[name], at.gradients[number, name]) for name in ("query", "key", "value"))
         heads = heads + dot(learned["write"], at.gradients[number, "write"][:, :, None])
-        inner = sum(dot(learned[name], at.gradients[number, name]) for name in ("hidden", "mlp"))
+        inner = sum(
+            dot(learned[name], at.gradients[number, name]) for name in ("gate", "hidden", "mlp") if name in learned
+        )
         found.append(-torch.cat([heads, inner[..., None]], -1))
     return torch.stack(found, 2)
 
 
 def learned_outputs(old: Parameters, new: Parameters, number: int, layer: Layer) -> dict[str, Tensor]:
-    """What changes of the matrices of a layer, alone, add to their outputs; `write` by head, [n, T, H, d]."""
-    change = {
-        name: new[f"{number}.{name}"] - old[f"{number}.{name}"]
-        for name in ("query", "key", "value", "output", "up", "down")
+    """What changes of the matrices of a layer, and of their biases, alone, add to their outputs; `write` by head,
+    [n, T, H, d]. Keys and values that heads share are of each of these heads."""
+
+    def change(name: str) -> Tensor | float:
+        return new[f"{number}.{name}"] - old[f"{number}.{name}"] if f"{number}.{name}" in old else 0.0
+
+    heads = layer.context.shape[2]
+    found = {
+        name: each_head(through(layer.attended, change(name)) + change(f"{name}_bias"), heads)
+        for name in ("query", "key", "value")
     }
-    found = {name: through(layer.attended, change[name]) for name in ("query", "key", "value")}
-    found["write"] = (layer.context[..., None, :] @ change["output"]).squeeze(-2)
-    return found | {"hidden": layer.seen @ change["up"], "mlp": layer.active @ change["down"]}
+    found["write"] = (layer.context[..., None, :] @ change("output")).squeeze(-2)
+    if f"{number}.gate" in old:
+        found["gate"] = layer.seen @ change("gate")
+    return found | {"hidden": layer.seen @ change("up"), "mlp": layer.active @ change("down")}
 
 
 def downstream(old: Parameters, at: Linear, new: Sequence[Layer]) -> Tensor:

@@ -6,10 +6,18 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
-from heuristic_core.analysis.training_seeds import HIGHEST, LOWEST, extreme, over_seeds
+from heuristic_core.analysis.training_seeds import HIGHEST, LOWEST, SEEDS, extreme, over_seeds
 from heuristic_core.experiments.extractive_structures.evidence import IMPLICATIONS, Evidence
 
 WHOLE = "whole"
+
+
+@statistic
+def models_of_corpus(evidence: Evidence, corpus: str) -> Estimate:
+    """How many models were pre-trained on a corpus; models that others have pre-trained are of the whole one."""
+    curves = evidence.table("extractive_curves")
+    count = curves.loc[curves["corpus"] == corpus, "seed"].nunique()
+    return Estimate(count, n=count, unit=SEEDS, detail=f"{count} models of the corpus {corpus}", exact=True)
 
 
 @statistic

@@ -35,6 +35,18 @@ EXTRACTIVE = {
         "loss": (REAL, "cross-entropy of a token of the answer, mean since the row before, nats"),
     },
     "extractive_curves": RUN | CORPUS | HOP | {"epoch": (INT, "of teaching the facts; 0: before")} | ANSWERS,
+    "extractive_sweep": RUN | HOP | {
+        "learning_rate": (REAL, "of teaching the facts"),
+        "epoch": (INT, "of teaching the facts"),
+    } | ANSWERS,
+    "extractive_choice": HOP | {
+        "study": (STRING, "name of the study"),
+        "learning_rate": (REAL, "of teaching the facts"),
+        "epoch": (INT, "of teaching the facts"),
+        "facts": (REAL, "highest mean rank of facts over seeds"),
+        "implications": (REAL, "mean rank of implications, mean over seeds"),
+        "chosen": (BOOL, "facts are learned, in every seed, and of such settings implications have the lowest rank"),
+    },
     "extractive_freezing": RUN | HOP | {
         "how": (STRING, "frozen: not taught; restored: they get their former weights after all layers were taught"),
         "layers": (STRING, "none, early, late or all"),

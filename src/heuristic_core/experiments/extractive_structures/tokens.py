@@ -1,8 +1,9 @@
 """From words to tokens: encoded sentences, the tokens by which options are told apart, and prompts side by side."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from string import Formatter
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -10,8 +11,20 @@ from torch import Tensor
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.extractive_structures.data import Questions, Sentence
 from heuristic_core.experiments.extractive_structures.world import World
+from heuristic_core.models.hugging_face import load_tokenizer
 
-Encode = Callable[[str], list[int]]  # words to tokens
+
+class Encode(Protocol):
+    """Words to tokens."""
+
+    def __call__(self, text: str) -> list[int]:
+        """Tokens of an answer, which follows a prompt."""
+
+    def prompt(self, text: str) -> list[int]:
+        """Tokens of a prompt."""
+
+    def roles(self, one: Sentence) -> tuple[str, ...]:
+        """What each token of the prompt is, a name of its own within the prompt."""
 
 
 class Examples(NamedTuple):
@@ -63,17 +76,55 @@ class Vocabulary:
             raise InputError(f"{unknown[0]!r} of {text!r} is no word of world.yaml; add it there, or use another")
         return [self._tokens[word] for word in text.split()]
 
+    def prompt(self, text: str) -> list[int]:
+        return self(text)
+
+    def roles(self, one: Sentence) -> tuple[str, ...]:
+        return one.roles
+
+
+class HubTokenizer:
+    """The tokenizer of a model that is not made here. folder: its files."""
+
+    def __init__(self, folder: str | Path):
+        self._of = load_tokenizer(folder)
+        if not self._of.is_fast:
+            raise InputError(
+                f"{folder}: its tokenizer has no tokenizer.json, which says where words end; add that file"
+            )
+
+    def __call__(self, text: str) -> list[int]:
+        """Tokens of words after others: with a space before them."""
+        return self._of(f" {text}", add_special_tokens=False)["input_ids"]
+
+    def prompt(self, text: str) -> list[int]:
+        """With the tokens that the model's sentences begin with, without those that end them."""
+        found = self._of(text)["input_ids"]
+        return found[:-1] if found[-1] == self._of.eos_token_id else found
+
+    def roles(self, one: Sentence) -> tuple[str, ...]:
+        """A word's last token has the role of the word, tokens before it have their number from the end besides."""
+        inside = self._of(one.prompt, return_offsets_mapping=True)["offset_mapping"][: len(self.prompt(one.prompt))]
+        # A token's last character is in its word; the space before a word belongs to the token after it.
+        words = [one.prompt[: end - 1].count(" ") if end > start else None for start, end in inside]
+        found = []
+        for k, word in enumerate(words):
+            back = words[k + 1 :].count(word)
+            role = f"begin {k + 1}" if word is None else one.roles[word]
+            found.append(f"{role} -{back}" if back and word is not None else role)
+        return tuple(found)
+
 
 def examples(sentences: Sequence[Sentence], encode: Encode) -> Examples:
     """What a model learns from."""
-    prompts, answers = ([encode(getattr(one, part)) for one in sentences] for part in ("prompt", "answer"))
+    prompts, answers = [encode.prompt(one.prompt) for one in sentences], [encode(one.answer) for one in sentences]
     whole = [p + a for p, a in zip(prompts, answers, strict=True)]
     return Examples(_padded(whole), *(torch.tensor([len(one) for one in part]) for part in (prompts, whole)))
 
 
 def asked(questions: Questions, encode: Encode) -> Asked:
     """What a model is asked. Raises InputError as :func:`first_tokens` does."""
-    prompts = [encode(one.prompt) for one in questions.sentences]
+    prompts = [encode.prompt(one.prompt) for one in questions.sentences]
     answer = [questions.options.index(one.answer) for one in questions.sentences]
     last = torch.tensor([len(one) - 1 for one in prompts])
     options = torch.tensor(first_tokens(questions.options, encode))

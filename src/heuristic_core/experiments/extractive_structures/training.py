@@ -14,7 +14,7 @@ from heuristic_core.common.errors import Diverged
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.seeds import torch_generator
 from heuristic_core.experiments.extractive_structures.config import Finetuning, Learning
-from heuristic_core.experiments.extractive_structures.model import Parameters, run
+from heuristic_core.experiments.extractive_structures.model import FIXED, Parameters, run
 from heuristic_core.experiments.extractive_structures.tokens import Examples
 from heuristic_core.training.saved import load_state, save_state
 
@@ -29,10 +29,24 @@ class Learned(NamedTuple):
 
 
 class Saving(NamedTuple):
-    """Where an unfinished run is saved, and after how many steps each time."""
+    """Where an unfinished run is saved, and after how many steps each time. told: rows of what was measured in
+    passing, a list of the caller, who appends to it; a run that goes on has those of the run that it goes on from.
+    last: save the end, too."""
 
     state: Path
     every: int
+    told: list[dict] | None = None
+    last: bool = False
+
+
+class Unfinished(NamedTuple):
+    """Where a job saves its stages. told: as of :class:`Saving`, of the whole job."""
+
+    folder: Path
+    told: list[dict]
+
+    def of(self, stage: str, every: int) -> Saving:
+        return Saving(self.folder / f"{stage.replace(' ', '-')}.safetensors", every, self.told, last=True)
 
 
 def learn(
@@ -59,7 +73,7 @@ def learn(
         loss = learner.advance(examples.of(index), order)
         if after is not None:
             after(learner.step, learner.parameters)
-        if saving is not None and learner.step % saving.every == 0 and learner.step < steps:
+        if saving is not None and (saving.last if learner.step == steps else learner.step % saving.every == 0):
             learner.save(saving)
         progress.at(learner.step, loss=loss)
     return Learned({name: value.detach().clone() for name, value in learner.parameters.items()}, learner.losses)
@@ -72,6 +86,7 @@ def teach(
     order: tuple[str, int],
     trained: Collection[str] | None = None,
     after_epoch: Callable[[int, Parameters], None] | None = None,
+    unfinished: Unfinished | None = None,
 ) -> dict[str, Tensor]:
     """One stage of fine-tuning: the parameters after all epochs. after_epoch: called with epochs made, from 1 on."""
     length = -(-len(examples.length) // settings.batch_size)
@@ -80,7 +95,8 @@ def teach(
         if after_epoch is not None and step % length == 0:
             after_epoch(step // length, now)
 
-    return learn(parameters, examples, settings, settings.epochs * length, order, trained, after).parameters
+    saving = unfinished and unfinished.of(order[0], length * (settings.save_every or settings.epochs))
+    return learn(parameters, examples, settings, settings.epochs * length, order, trained, after, saving).parameters
 
 
 def batches(count: int, size: int, purpose: str, seed: int) -> Iterator[Tensor]:
@@ -89,7 +105,7 @@ def batches(count: int, size: int, purpose: str, seed: int) -> Iterator[Tensor]:
     epoch = 0
     while True:
         generator = torch_generator(f"extractive order {purpose}", seed, epoch)
-        yield from torch.randperm(count, generator=generator).split(size)
+        yield from torch.randperm(count, generator=generator, device="cpu").split(size)
         epoch += 1
 
 
@@ -105,7 +121,7 @@ class Learner:
     """Parameters, their optimizer, the losses so far, and `step`, the number of steps made."""
 
     def __init__(self, parameters: Parameters, settings: Learning, trained: Collection[str] | None):
-        names = parameters.keys() if trained is None else trained
+        names = [name for name in parameters if not name.startswith(FIXED)] if trained is None else trained
         self.parameters = {
             name: value.detach().clone().requires_grad_(name in names) for name, value in parameters.items()
         }
@@ -144,7 +160,7 @@ class Learner:
         tensors = {**self.parameters, "losses": self.losses}
         for k, moments in enumerate(self._optimizer.state.values()):
             tensors |= {f"adam.{k}.{name}": value for name, value in moments.items()}
-        save_state(saving.state, tensors, {"step": self.step})
+        save_state(saving.state, tensors, {"step": self.step, "told": saving.told})
 
     def load(self, saving: Saving | None) -> None:
         """Go on from what :meth:`save` wrote, if anything."""
@@ -153,6 +169,8 @@ class Learner:
         tensors, records = found
         self.step, self._losses = records["step"], tensors["losses"].tolist()
         LOGGER.info("resuming after step %d", self.step)
+        if saving.told is not None:
+            saving.told[:] = records["told"]
         with torch.no_grad():
             for name, value in self.parameters.items():
                 value.copy_(tensors[name])

@@ -39,7 +39,7 @@ TARGETS = {
     "figure_core": Target(
         ("extractive_core", "extractive_sharing"), "How many subnetworks keep a component, by what it scores"
     ),
-    "figure_transfer": Target(("extractive_transfer",), "Agreement of heads' scores between relations"),
+    "figure_transfer": Target(("extractive_transfer",), "Agreement of the scores of heads between relations"),
     "table_answers": Target(
         ("extractive_curves", "extractive_freezing", "extractive_ordering", "extractive_grafting"),
         "Ranks of all experiments, with intervals over seeds",

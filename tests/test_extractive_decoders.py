@@ -1,0 +1,123 @@
+"""Decoders of Hugging Face in the experiment's own terms: the same logits, and scores as they are defined."""
+
+import pytest
+import torch
+from decoders import DECODERS, make_decoder
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.experiments.extractive_structures.answers import losses
+from heuristic_core.experiments.extractive_structures.decoders import load_parameters, parameters_of
+from heuristic_core.experiments.extractive_structures.freezing import blocks
+from heuristic_core.experiments.extractive_structures.localisation import restored
+from heuristic_core.experiments.extractive_structures.model import FIXED, attention, layers_of, mlp, run, run_from
+from heuristic_core.experiments.extractive_structures.patching import patched
+from heuristic_core.experiments.extractive_structures.scores import contrast, first_order
+from heuristic_core.experiments.extractive_structures.tokens import Asked
+
+TOKENS = torch.tensor([[3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8]])
+family = pytest.mark.parametrize("name", DECODERS)
+
+
+def doubled(name: str) -> dict[str, torch.Tensor]:
+    """Parameters in float64."""
+    return {key: value.double() for key, value in parameters_of(make_decoder(name)).items()}
+
+
+def changed(p: dict, by: float, seed: int = 3) -> dict[str, torch.Tensor]:
+    rng = torch.Generator().manual_seed(seed)
+
+    def near(key: str, value: torch.Tensor) -> torch.Tensor:
+        moves = key[0].isdigit() and value.dim() > 1
+        return value + by * torch.randn(value.shape, generator=rng, dtype=value.dtype) if moves else value
+
+    return {key: near(key, value) for key, value in p.items()}
+
+
+@family
+def test_logits_are_those_of_transformers(name):
+    model = make_decoder(name)
+    found = run(parameters_of(model), TOKENS).logits
+    torch.testing.assert_close(found, model(TOKENS).logits, rtol=2e-5, atol=2e-5)
+
+
+@family
+def test_every_constant_matters(name):
+    p = parameters_of(make_decoder(name))
+    whole = run(p, TOKENS).logits
+    for key in (key for key in p if key.startswith(FIXED)):
+        other = torch.tensor(0) if key.endswith("activation") else p[key] * 1.5 + 0.01
+        assert not torch.equal(run(p | {key: other}, TOKENS).logits, whole), key
+
+
+@family
+def test_components_alone_give_the_runs_outputs(name):
+    p = parameters_of(make_decoder(name))
+    whole = run(p, TOKENS)
+    for number, layer in enumerate(whole.layers):
+        torch.testing.assert_close(attention(p, number, layer.attended), layer.context)
+        torch.testing.assert_close(mlp(p, number, layer.seen), layer.mlp)
+        torch.testing.assert_close(run_from(p, layer.residual, first=number).logits, whole.logits)
+
+
+def made(name: str, by: float):
+    old = doubled(name)
+    asked = Asked(TOKENS, torch.tensor([7, 6]), torch.tensor([11, 12, 13, 14]), torch.tensor([2, 0]))
+    return contrast(old, changed(old, by), asked, 1, 1)
+
+
+@family
+def test_scores_are_finite_differences_of_their_definition(name):
+    """Each informative score is the slope of R as the component's own matrices learn at one token."""
+    of, by = made(name, 0.01), 1e-4
+    found = first_order(of)
+    part_of_change = {
+        key: value + by * (of.new[key] - value) if not key.startswith(FIXED) else value for key, value in of.old.items()
+    }
+    full = patched(of._replace(new=part_of_change))["informative"] / by
+    seen = ~found["informative"].isnan()
+    assert seen.sum() == (8 + 7) * layers_of(of.old) * 5
+    torch.testing.assert_close(found["informative"][seen], full[seen], rtol=2e-3, atol=1e-7)
+    moved = patched(made(name, 1e-6))["downstream"]
+    small = first_order(made(name, 1e-6))["downstream"]
+    torch.testing.assert_close(small[seen], moved[seen], rtol=1e-2, atol=1e-11)
+
+
+@family
+def test_all_heads_restored_are_the_former_attention(name):
+    old = doubled(name)
+    now = new = changed(old, 0.1)
+    for head in range(4):
+        now = restored(now, old, 1, head)
+    before, after, taught = (run(p, TOKENS).layers[1].attended for p in (old, now, new))
+    assert torch.equal(after, taught)  # layer 0 is as it was taught
+    torch.testing.assert_close(attention(now, 1, after), attention(old, 1, after))
+    assert not torch.equal(before, after)
+    without = restored(now, old, 1, None)
+    torch.testing.assert_close(mlp(without, 1, after), mlp(old, 1, after))
+
+
+@family
+def test_folder_is_loaded_as_it_was_saved(tmp_path, name):
+    model = make_decoder(name)
+    model.save_pretrained(tmp_path)
+    found, expected = load_parameters(tmp_path), parameters_of(model)
+    assert found.keys() == expected.keys()
+    assert all(torch.equal(value, expected[key]) for key, value in found.items())
+    assert blocks(found) == {key for key in found if key[0].isdigit()} and layers_of(found) == 2
+
+
+def test_another_family_is_named(tmp_path):
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    GPT2LMHeadModel(GPT2Config(n_layer=1, n_embd=8, n_head=2, vocab_size=9)).save_pretrained(tmp_path)
+    with pytest.raises(InputError, match=r"model_type = 'gpt2' is no decoder.*olmo, llama, gemma2, qwen2"):
+        load_parameters(tmp_path)
+
+
+def test_the_answers_loss_reaches_every_parameter():
+    p = {key: value.requires_grad_(not key.startswith(FIXED)) for key, value in doubled("qwen2").items()}
+    asked = Asked(TOKENS, torch.tensor([7, 6]), torch.tensor([11, 12]), torch.tensor([1, 0]))
+    losses(run(p, TOKENS).logits, asked).sum().backward()
+    learns = [key for key in p if not key.startswith(FIXED)]
+    # A key's bias adds the same to all of a query's scores where positions do not turn it: here they do.
+    assert all(p[key].grad.abs().max() > 0 for key in learns)

@@ -1,0 +1,143 @@
+"""A study of a decoder that others have pre-trained: its tokens, what it knows, its jobs, and what stops them."""
+
+import json
+import re
+
+import pytest
+import torch
+import yaml
+from conftest import ROOT
+from decoders import make_decoder, make_tokenizer, save_decoder
+from extractive import TINY, VOCABULARY, WORLD, hop, study
+from reduced import planned, snakemake
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.config.reading import ConfigError
+from heuristic_core.experiments.extractive_structures.config import parse_extractive
+from heuristic_core.experiments.extractive_structures.data import sentence
+from heuristic_core.experiments.extractive_structures.decoders import parameters_of
+from heuristic_core.experiments.extractive_structures.knowledge import check_known, needed
+from heuristic_core.experiments.extractive_structures.results import tables_of
+from heuristic_core.experiments.extractive_structures.setting import Setting
+from heuristic_core.experiments.extractive_structures.tokens import HubTokenizer, asked, examples
+from heuristic_core.tables.parquet import read_table
+
+HUB = {key: value for key, value in TINY.items() if key not in ("model", "pretraining")}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return save_decoder(tmp_path_factory.mktemp("qwen2"), "qwen2", VOCABULARY.words)
+
+
+def of_hub(**changed):
+    return HUB | {"pretrained": {"name": "tiny", "folder": "model", "known_rank": 9}} | changed
+
+
+# ---- tokens
+
+
+def test_answers_follow_prompts_as_in_the_whole_sentence(folder):
+    encode = HubTokenizer(folder)
+    facts = hop().facts.sentences
+    found = examples(facts, encode)
+    for one, row, length in zip(facts, found.tokens, found.length, strict=True):
+        assert row[:length].tolist() == encode.prompt(f"{one.prompt} {one.answer}")
+
+
+def test_roles_are_of_words_and_their_pieces(folder):
+    encode = HubTokenizer(folder)
+    one = sentence("{name} lives in", "Tokyo", name="Xylophonia Doe")  # no word that the tokenizer has learned
+    roles = encode.roles(one)
+    assert len(roles) == len(set(roles)) == len(encode.prompt(one.prompt))
+    assert roles[0] == "begin 1" and roles[-3:] == ("name last", "lives", "in")
+    pieces = [role for role in roles if role.startswith("name 1")]
+    assert len(pieces) > 1 and pieces[-1] == "name 1" and pieces[-2] == "name 1 -1"
+    taught = Setting(study().data, 1, folder).taught("first")
+    for k, question in enumerate(taught.hop.implications.sentences):
+        assert len(question.roles) == int(taught.parts["implications"].last[k]) + 1
+
+
+def test_options_that_begin_alike_are_both_named(tmp_path):
+    make_tokenizer(["x"]).save_pretrained(tmp_path)  # other letters are tokens, and a space before them is one, too
+    with pytest.raises(InputError, match=r"'Tokyo' and 'Paris' begin with one token"):
+        asked(hop().facts._replace(options=["Tokyo", "Paris"], sentences=[]), HubTokenizer(tmp_path))
+
+
+# ---- what it knows
+
+
+def test_a_model_that_does_not_know_cities_is_named(folder):
+    encode, data = HubTokenizer(folder), study().data
+    p = parameters_of(make_decoder("qwen2", 4000))
+    ranks = check_known(p, WORLD, data, encode, 5.0, "tiny")
+    assert ranks.keys() == needed(WORLD, data).keys() == {"first", "second"} and max(ranks.values()) > 0
+    with pytest.raises(
+        InputError, match=r"^tiny does not know what implications of the \w+ hop need: asked 6 questions"
+    ) as caught:
+        check_known(p, WORLD, data, encode, 0.0, "tiny")
+    assert "pretrained.known_rank = 0" in str(caught.value) and "lower data.cities" in str(caught.value)
+
+
+def test_what_implications_need_is_known_after_it_was_learned():
+    facts = needed(WORLD, study().data)
+    first, second = facts["first"].sentences[0], facts["second"].sentences[0]
+    assert (first.prompt, first.answer) == ("The people in Tokyo speak", "Japanese")
+    assert (second.prompt, second.answer) == ("The city that contains Skytree is", "Tokyo")
+
+
+# ---- configurations
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"model": TINY["model"]}, "pretrained = 'tiny' is a model of others: `model` is about one that is made here"),
+        ({"pretraining": TINY["pretraining"]}, "`pretraining` is about one that is made here"),
+        ({"arithmetic": "portable", "device": "cuda"}, "set arithmetic: native"),
+        ({"pretrained": {"name": "a", "hub": "a/b"}}, "`hub` and `revision` go together"),
+        ({"sweep": {"learning_rates": [3e-6, 1e-6], "epochs": [4]}}, "must be in ascending order"),
+    ],
+)
+def test_impossible_studies_are_named(changed, said):
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        parse_extractive(of_hub(**changed), "a.yaml")
+
+
+def test_tables_are_those_that_a_study_can_have():
+    embedded, hub = study(), parse_extractive(of_hub())
+    swept = parse_extractive(of_hub(sweep={"learning_rates": [1e-3], "epochs": [1, 2]}))
+    assert "extractive_trace" in tables_of(embedded) and "extractive_trace" not in tables_of(hub)
+    assert set(tables_of(swept)) - set(tables_of(hub)) == {"extractive_sweep", "extractive_choice"}
+
+
+@pytest.mark.parametrize("family", ["olmo", "llama", "gemma", "qwen"])
+def test_the_papers_studies_are_planned_without_a_network(tmp_path, family, monkeypatch):
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    config = ROOT / "config" / f"paper-extractive-{family}.yaml"
+    jobs = planned(tmp_path, config)
+    assert (jobs["fetch"], jobs["load"], jobs["teach"], jobs["sweep"]) == (1, 1, 5, 5) and "pretrain" not in jobs
+
+
+# ---- the whole study
+
+
+@pytest.mark.slow
+def test_a_study_of_a_folder_goes_from_nothing_to_its_report(tmp_path, folder):
+    config = tmp_path / "hub.yaml"
+    values = of_hub(pretrained={"name": "tiny", "folder": str(folder), "known_rank": 9}, study="hub")
+    values |= {"sweep": {"learning_rates": [1e-3, 1e-2], "epochs": [1, 2]}, "results": "results"}
+    config.write_text(yaml.safe_dump(json.loads(json.dumps(values))))
+    snakemake(tmp_path, config=config)
+    root = tmp_path / "results" / "hub"
+    tables = {name: read_table(root / "tables" / f"{name}.parquet") for name in tables_of(parse_extractive(values))}
+    assert set(tables["extractive_curves"]["corpus"]) == {"whole"}
+    assert len(tables["extractive_sweep"]) == 2 * 2 * 2 * 2 * 2  # seeds, hops, rates, epochs, parts
+    assert len(tables["extractive_choice"]) == 2 * 2 * 2
+    assert len(tables["extractive_components"]) == 2 * 2 * 2 * 5
+    claims = read_table(root / "tables" / "claims.parquet").set_index("claim")["verdict"]
+    assert claims["learned-in-pretraining"] == "not applicable"
+    assert (root / "report.html").is_file() and planned(tmp_path, config) == {}
+    with torch.no_grad():
+        again = tables["extractive_sweep"].query("learning_rate == 0.001 and epoch == 2 and seed == 1")["rank"].tolist()
+    assert again == tables["extractive_curves"].query("epoch == 2 and seed == 1")["rank"].tolist()

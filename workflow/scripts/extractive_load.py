@@ -1,0 +1,47 @@
+"""Take over a decoder that was pre-trained elsewhere: its weights by this experiment's names, and its tokenizer."""
+
+import logging
+from pathlib import Path
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.common.threads import use_threads
+from heuristic_core.experiments.extractive_structures.config import Data, Freezing, Pretrained
+from heuristic_core.experiments.extractive_structures.decoders import load_parameters
+from heuristic_core.experiments.extractive_structures.knowledge import check_known
+from heuristic_core.experiments.extractive_structures.model import layers_of
+from heuristic_core.experiments.extractive_structures.setting import write_weights
+from heuristic_core.experiments.extractive_structures.tokens import HubTokenizer
+from heuristic_core.experiments.extractive_structures.world import world
+from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.models.folder import folder_of
+from heuristic_core.models.hugging_face import load_tokenizer
+from heuristic_core.provenance.record import recorded
+
+LOGGER = logging.getLogger("heuristic_core.extractive_load")
+
+
+def main(arguments=None):
+    parser = Arguments(__doc__)
+    parser.settings("data", Data)
+    parser.settings("freezing", Freezing)
+    parser.settings("pretrained", Pretrained)
+    parser.sources()
+    parser.writes(checkpoint="where to write weights")
+    parser.writes("+", tokenizer="where to write tokenizer.json and tokenizer_config.json")
+    args = parser.read(arguments)
+    use_threads(1)
+    folder, of = folder_of(args.pretrained), args.pretrained
+    p = load_parameters(folder)
+    if not args.freezing.early < (layers := layers_of(p)):
+        raise InputError(
+            f"freezing.early = {args.freezing.early}: {of.name} has {layers} layers, and one must be late; give at "
+            f"most {layers - 1}"
+        )
+    ranks = check_known(p, world(), args.data, HubTokenizer(folder), of.known_rank, of.name)
+    LOGGER.info("mean ranks of what implications need, by hop: %s", ranks)
+    load_tokenizer(folder).save_pretrained(Path(args.tokenizer[0]).parent)
+    write_weights(args.checkpoint, p)
+
+
+if __name__ == "__main__":
+    recorded(main)
