@@ -1,6 +1,7 @@
 # heuristic-core: subnetworks of fine-tuned language models. Targets are here, rules under workflow/rules.
 import atexit
 import shutil
+import signal
 import sys
 
 from snakemake.exceptions import WorkflowError
@@ -9,6 +10,8 @@ from snakemake.logging import logger
 from heuristic_core.jobs.failures import Failures
 
 FAILURES = Failures()
+if workflow.output_settings.dryrun:
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `snakemake -n | head` ends in peace, as other commands do
 
 if not workflow.overwrite_configfiles:  # --configfile replaces the default study, it does not extend it
 
