@@ -14,6 +14,7 @@ def check_given() -> None:
         for file in parser.parse_known_args()[0].configfile:
             read_values(file)
     except ConfigError as error:
-        sys.exit(str(error))
+        print(error, file=sys.stderr)
+        sys.exit(1)
     except argparse.ArgumentError:  # Snakemake says what is wrong with its command line
         return

@@ -48,4 +48,6 @@ def _subsets(task: FilesTask, key: str, split: Split, others: Collection[str]) -
     subsets = [subset for subset, *_ in by_subset(name, split, labels, wanted(rows, split, labels))]
     for subset in subsets:
         check_name(name, subset, others)
-    return subsets, split.split_by is None or 0 < len(rows) < ROWS // 2  # readers may stop a little before ROWS
+    if split.split_by is None:
+        return [name], True
+    return subsets, 0 < len(rows) < ROWS // 2  # readers may stop a little before ROWS

@@ -82,6 +82,7 @@ class Study(Block):
         self._is_portable()
         self._model_fits_task()
         self._has_groups()
+        self._subsets_exist()
         self._ablated_heads_exist()
         return self
 
@@ -136,6 +137,8 @@ class Study(Block):
                 f"model.source = 'new' has no vocabulary for task {self.task.name}; new models learn generated tasks, "
                 "for files give model.source = 'pretrained'"
             )
+
+    def _subsets_exist(self) -> None:
         known = GENERATED_SUBSETS if isinstance(self.task, GeneratedTask) else self.task.subsets
         if known and (unknown := unknown_subsets(self.asked_subsets, known)):
             raise ValueError(unknown[0])
