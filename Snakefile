@@ -1,7 +1,9 @@
 # heuristic-core: subnetworks of fine-tuned language models. Targets are here, rules under workflow/rules.
 import atexit
 import shutil
+import signal
 import sys
+import threading
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
@@ -9,6 +11,8 @@ from snakemake.logging import logger
 from heuristic_core.jobs.failures import Failures
 
 FAILURES = Failures()
+if workflow.output_settings.dryrun:
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `snakemake -n | head` ends in peace, as other commands do
 
 if not workflow.overwrite_configfiles:  # --configfile replaces the default study, it does not extend it
 
@@ -38,14 +42,29 @@ rule all:
     localrule: True
 
 
-onsuccess:
+# Groups mean something on a cluster alone. Snakemake leaves them out of a run on this machine, but not of its dry run, where
+# it searches them for cycles for longer than for the jobs. A cluster's profile says what jobs ask for by default.
+if workflow.output_settings.dryrun and not workflow.resource_settings.default_resources:
+    for one in workflow.rules:
+        one.group = None
+
+
+def ended():
+    """Say what a person should know of the results, and let Snakemake end: it would wait for the timer that each job started
+    (`max-jobs-per-timespan` of profiles/default), for ten seconds."""
+    for timer in threading.enumerate():
+        if isinstance(timer, threading.Timer):
+            timer.cancel()
     for experiment, root in TOLD:
         list(map(logger.warning, experiment.warnings(root)))
+
+
+onsuccess:
+    ended()
 
 
 onerror:
-    for experiment, root in TOLD:
-        list(map(logger.warning, experiment.warnings(root)))
+    ended()
     if told := FAILURES.told():
         atexit.register(print, told, file=sys.stderr)  # Snakemake has more to say, and a person reads what is last
 

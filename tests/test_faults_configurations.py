@@ -2,6 +2,8 @@
 
 import copy
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 from reduced import REDUCED, snakemake
 
 from heuristic_core.common.errors import InputError
+from heuristic_core.config.given import check_given
 from heuristic_core.config.reading import ConfigError
 from heuristic_core.experiments.heuristic_core.config import load_study, parse_study
 from heuristic_core.experiments.heuristic_core.config.cells import cells, early, repeats, seed_blocks, spread
@@ -194,6 +197,8 @@ BAD_FILES = {
     "infinite": RIGHT.replace("learning_rate: 0.2", "learning_rate: .inf").encode(),
     "code": b"study: !!python/object/apply:os.mkdir [ran]\n",
     "studies": b"studies: [none.yaml]\n",
+    "experiment": b"experiment: [heuristic-core]\n",
+    "file": RIGHT.replace("results: results", "results: ../mine.yaml").encode(),
 }
 
 
@@ -208,3 +213,34 @@ def test_bad_configurations_end_snakemake_with_a_message_and_nothing_done(tmp_pa
     assert "mine.yaml" in done.stderr or "none.yaml" in done.stderr or "onfig file" in done.stderr
     assert [path.name for path in folder.iterdir() if path.name != ".snakemake"] == []
     assert not (tmp_path / "escaped").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "mine.yaml: no such file; give the path of a study's configuration"),
+        (b"", "mine.yaml: expected `key: value` lines, found NoneType"),
+        (b"\xff\xfe", "mine.yaml is not valid YAML: 'utf-8' codec"),
+        (b"study: x", None),
+    ],
+)
+def test_files_on_the_command_line_are_looked_at_before_snakemake(tmp_path, monkeypatch, capsys, content, said):
+    if content is not None:
+        (tmp_path / "mine.yaml").write_bytes(content)
+    for words in (["--configfile", "config.yaml", f"{tmp_path}/mine.yaml"], [f"--configfile={tmp_path}/mine.yaml"]):
+        monkeypatch.setattr("sys.argv", ["snakemake", "-n", *words, "--", "figure06"])
+        if said is None:
+            check_given()
+            continue
+        with pytest.raises(SystemExit, match="1"):
+            check_given()
+        assert capsys.readouterr().err.startswith(f"{tmp_path}/{said}")
+
+
+def test_snakemake_names_a_missing_configuration_in_one_line():
+    command = [sys.executable, "-m", "snakemake", "-n", "--configfile", "nothere.yaml"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[1:] == [
+        "nothere.yaml: no such file; give the path of a study's configuration, such as config.yaml"
+    ]

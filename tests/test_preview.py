@@ -11,6 +11,7 @@ from task_rows import HANS, HANS_ROWS, pairs
 
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.config.reading import ConfigError, read_values
+from heuristic_core.config.tasks import EvaluationSplit
 from heuristic_core.experiments.heuristic_core.config import load_study, parse_study
 from heuristic_core.experiments.heuristic_core.plan.sources import check_sources
 from heuristic_core.models.folder import fault
@@ -76,6 +77,34 @@ def test_every_split_with_a_fault_has_a_line(task, tmp_path):
 def test_what_sets_and_subsets_are_called_and_count_as_is_checked(task, evaluation, said):
     found = faults(task(evaluation=evaluation))
     assert (found == []) if said is None else (len(found) == 1 and said in found[0])
+
+
+def test_a_subset_that_is_asked_for_and_is_not_there_is_named_if_all_rows_were_read(task, monkeypatch):
+    made = task(evaluation={"hans": (HANS_ROWS, HANS), "dev": (pairs(0), {"group": "id"})})
+    asked = {"analysis.subsets": ["dev", "ln_b-a"], "figures.table3.subsets": ["dev", "cn_y"]}
+    (said,) = faults(made, asked)
+    assert said == "figures.table3.subsets: no subset 'cn_y'; there are ce_x, cn_x, ln_b-a, dev"
+    monkeypatch.setattr(preview, "ROWS", 4)  # further rows may have it
+    assert faults(made, asked) == []
+
+
+def test_a_subset_that_is_still_to_be_downloaded_is_known(task, tmp_path):
+    later = {"file": "later.tsv", "url": "https://a.b/c", "sha256": "0" * 64, "sentences": ["a", "b"], "group": "id"}
+    made = task(evaluation={"hans": (HANS_ROWS, HANS)})
+    made = made.model_copy(update={"evaluation": made.evaluation | {"dev": EvaluationSplit.model_validate(later)}})
+    assert faults(made, {"analysis.subsets": ["dev", "cn_x"]}) == []
+    assert "no subset 'x'" in faults(made, {"analysis.subsets": ["x"]})[0]
+
+
+def test_a_subset_of_files_that_no_column_names_is_checked_with_the_configuration():
+    values = read_values(ROOT / "config" / "minilm-mnli.yaml")
+    for split in values["task"]["evaluation"].values():
+        split.pop("split_by", None)
+    names = list(values["task"]["evaluation"])
+    values["figures"] = {}
+    parse_study(values | {"analysis": {"subsets": names}}, "mine.yaml")
+    with pytest.raises(ConfigError, match=rf"analysis.subsets: no subset 'x'; there are {', '.join(names)}"):
+        parse_study(values | {"analysis": {"subsets": ["x"]}}, "mine.yaml")
 
 
 def test_only_the_first_rows_are_read_and_torn_lines_among_them_are_none_yet(tmp_path, monkeypatch, caplog):
@@ -146,7 +175,7 @@ SET = {"file": "a.parquet", "sentences": ["a", "b"]}
 
 @pytest.mark.parametrize("group", ["id", "ood"])
 def test_a_study_without_in_domain_or_without_out_of_domain_pairs_is_refused(group):
-    values = read_values(ROOT / "config" / "minilm-mnli.yaml")
+    values = read_values(ROOT / "config" / "minilm-mnli.yaml") | {"figures": {}}
     other = {"id": "ood", "ood": "id"}[group]
     by_label = {"group_by_label": {"neutral": other, "entailment": group}, "only_label": "neutral"}
     for without in (SET | {"group": other}, SET | by_label):

@@ -189,3 +189,32 @@ def test_the_profile_plans_the_same_jobs(tmp_path):
 def test_a_study_finished_here_has_nothing_to_do_there(finished):
     done = snakemake(finished, *PROFILE, "--dry-run", "--quiet", "rules")
     assert counted(done.stdout + done.stderr).total() == 0
+
+
+COUNTED = """
+import sys
+from snakemake import cli, dag
+dag.DAG._check_groups = lambda self: print(len(self._group), "jobs in groups", file=sys.stderr)
+cli.main(sys.argv[1:])
+"""
+
+
+@pytest.mark.slow
+def test_a_dry_run_here_looks_at_no_groups_and_with_the_profile_does(tmp_path):
+    """It searches them for cycles, which takes longer than all else."""
+    given = ["--dry-run", "--snakefile", ROOT / "Snakefile", "--directory", tmp_path, "--configfile", REDUCED]
+    for profile, count in (((), "\n0 jobs"), (PROFILE, r"\n[1-9]\d+ jobs")):
+        command = [sys.executable, "-c", COUNTED, *given, *profile]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        assert re.search(f"{count} in groups", done.stderr), done.stderr
+
+
+@pytest.mark.slow
+def test_a_dry_run_whose_reader_leaves_ends_in_peace(tmp_path):
+    given = ["--dry-run", "--snakefile", ROOT / "Snakefile", "--directory", tmp_path, "--configfile", REDUCED]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "snakemake", *given], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline()
+    process.stdout.close()
+    assert "Traceback" not in process.stderr.read() and process.wait() != 0

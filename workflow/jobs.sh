@@ -2,6 +2,9 @@
 # process with its imports done, if FORK says how. The last argument is the job's log. A job that was killed says so.
 set -euo pipefail
 
+# Where bars are on the terminal, their logger shows what jobs wrote when one fails.
+if [ -t 2 ] && [ -w "${HEURISTIC_CORE_SCREEN:-}" ]; then exec >>"$HEURISTIC_CORE_SCREEN" 2>&1; fi
+
 step() { "$PYTHON" "$WORKFLOW/fork_server/watch.py" "$WORKFLOW/scripts/$1.py" "${@:2}" || ended "$1" $? "${@: -1}"; }
 
 fork() {

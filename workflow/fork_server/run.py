@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # this runs isol
 
 from watch import end_with_starters
 
-KILLED = 128 + 9
+KILLED, INTERRUPTED = 128 + 9, 128 + 2
 # Beginnings of their names: Hugging Face's caches, and how many threads a library may start.
 READ_AT_IMPORT = ("HF_", "HUGGINGFACE_", "TRANSFORMERS_", "XDG_CACHE_HOME", "HOME", "OMP_", "MKL_", "OPENBLAS_")
 FOLDER = os.path.join(tempfile.gettempdir(), f"heuristic-core-{os.getuid()}")
@@ -95,4 +95,7 @@ def _start(base: str, arithmetic: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except KeyboardInterrupt:  # Snakemake says that it ends
+        sys.exit(INTERRUPTED)

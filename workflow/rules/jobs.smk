@@ -7,11 +7,13 @@ import sys
 from inspect import signature
 
 from heuristic_core.jobs.command import block, command
-from heuristic_core.provenance.digests import code_digest, commit
+from heuristic_core.provenance.digests import commit
 from heuristic_core.provenance.record import COMMIT
+from heuristic_core.provenance.remembered import remembered
 
 LOCK = f"{workflow.basedir}/envs/requirements.txt"
 ARITHMETIC = f"{workflow.basedir}/src/heuristic_core/common/arithmetic.py"
+DIGESTS = remembered(os.path.abspath(".snakemake/heuristic-core/digests"), LOCK, write=workflow.is_main_process)
 SCRIPTS = sorted(glob.glob(f"{workflow.basedir}/workflow/scripts/*.py"))
 
 # What records say of the code.
@@ -25,7 +27,7 @@ STEP = "step {params.command} --log {log}"
 FORK = "fork {params.command} --log {log}"
 SERVER = ""
 if not workflow.remote_exec and os.environ.get("HEURISTIC_CORE_FORK_SERVER", "1") == "1":
-    version = code_digest(*SCRIPTS, lock=LOCK)
+    version = DIGESTS.digest(*SCRIPTS)
     here = hashlib.sha256(f"{sys.executable} {sys.version} {workflow.basedir}".encode()).hexdigest()[:8]
     SERVER = f"{version}-{here}"
 # A job ends with the processes that started it, this one and its shell.
@@ -43,7 +45,7 @@ def job(script, *more, recorded=True, **settings):
     more: files on which results depend beside the script and what it imports. recorded: whether results have records.
     """
     settings.setdefault("arithmetic", COMPUTES)
-    code = code_digest(f"{workflow.basedir}/workflow/scripts/{script}.py", ARITHMETIC, *more, lock=LOCK)
+    code = DIGESTS.digest(f"{workflow.basedir}/workflow/scripts/{script}.py", ARITHMETIC, *more)
 
     # As it asks for inputs and outputs, Snakemake compares the settings between runs, and not what is made of them.
     def options(wildcards, input, output, threads):

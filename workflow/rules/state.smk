@@ -1,5 +1,6 @@
 # What earlier runs left, looked at before anything runs. Of these faults Snakemake says nothing, or shows a traceback.
 import logging
+from pathlib import Path
 
 from snakemake.logging import logger
 
@@ -21,6 +22,14 @@ def check_writable():
         raise WorkflowError(
             f"{RECORDS} cannot be written ({reason}), and Snakemake keeps its records there, also in a dry run; make "
             "room or make it writable, then run the same command, or let --directory name another folder"
+        )
+
+
+def check_folder():
+    """Snakemake would look for results below a file, and end with a traceback."""
+    if file := next((path for path in (Path(L.root), *Path(L.root).parents) if path.is_file()), None):
+        raise WorkflowError(
+            f"{L.root} cannot be a folder of results: {file} is a file; let `results` name another folder"
         )
 
 
@@ -61,6 +70,7 @@ def warn_of_arithmetic():
 
 if workflow.is_main_process:
     check_writable()
+    check_folder()
     warn_of_arithmetic()
     check_records()
     warn_of_strangers()

@@ -8,6 +8,7 @@ import sys
 import time
 import traceback
 from pathlib import Path
+from typing import NamedTuple
 
 from tqdm import tqdm
 
@@ -17,7 +18,10 @@ from heuristic_core.common.faults import remedy
 PACKAGE = logging.getLogger("heuristic_core")  # parent of the loggers of all modules and scripts
 LOGGER = logging.getLogger(__name__)
 SECONDS_BETWEEN_LINES = 5.0
+TAIL = 2000  # bytes at the end of a log in which its last line of progress is looked for
 TIME = r"^\d\d:\d\d:\d\d "  # before what a line of a log says
+METER = re.compile(rf"{TIME}(.*?) +(\d+)% ([^\[]*\[.*\])$", re.MULTILINE)  # a line of `Progress`
+PATIENCE = 1.0  # seconds by which clocks may differ where jobs run elsewhere
 WARNED = re.compile(rf"{TIME}warning: (.*)$", re.MULTILINE)
 
 
@@ -58,6 +62,29 @@ def warned(log: str | Path) -> list[str]:
         return list(dict.fromkeys(WARNED.findall(Path(log).read_text(errors="replace"))))
     except OSError:
         return []
+
+
+class Advance(NamedTuple):
+    """How far a job is: the share of its loop that is done, and the words of its log."""
+
+    share: float
+    said: str
+
+
+def advance(log: str | Path, since: float) -> Advance | None:
+    """How far the job of a log is; None before its first line of progress, and where `since` nothing was written."""
+    try:
+        with open(log, "rb") as file:
+            if os.fstat(file.fileno()).st_mtime < since - PATIENCE:  # of an earlier run
+                return None
+            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
+            found = METER.findall(file.read().decode(errors="replace"))
+    except OSError:
+        return None
+    if not found:
+        return None
+    name, percent, rest = found[-1]
+    return Advance(int(percent) / 100, f"{name} {rest}")
 
 
 def log_failure(kind: type[BaseException], error: BaseException, trace) -> None:

@@ -1,6 +1,7 @@
 """The task block of a configuration: where sentence pairs come from. See :mod:`heuristic_core.config.blocks`."""
 
 import re
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, model_validator
@@ -113,6 +114,12 @@ class GeneratedTask(Block):
         return self
 
 
+def unknown_subsets(asked: Mapping[str, Sequence[str]], known: Collection[str]) -> list[str]:
+    """A message for each setting of `asked`, key -> names of evaluation subsets, with a name that is not `known`."""
+    unknown = {key: [name for name in names if name not in known] for key, names in asked.items()}
+    return [f"{key}: no subset {names[0]!r}; there are {', '.join(known)}" for key, names in unknown.items() if names]
+
+
 class Split(Block):
     """Sentence pairs of one file or of several alike, of a folder that `save_to_disk` wrote, or of a hub repository.
 
@@ -214,6 +221,11 @@ class FilesTask(Block):
         """All splits, by the keys that name them."""
         train = {f"task.train.{index}": split for index, split in enumerate(self.train)}
         return train | {f"task.evaluation.{name}": split for name, split in self.evaluation.items()}
+
+    @property
+    def subsets(self) -> list[str] | None:
+        """The names of the evaluation subsets; None where values of a column name them."""
+        return None if any(split.split_by for split in self.evaluation.values()) else list(self.evaluation)
 
     @model_validator(mode="after")
     def _one_address_per_file(self):

@@ -68,7 +68,7 @@ class Experiment(Protocol):
 def folder_of(values: Mapping, origin: str | Path = "configuration") -> str:
     """The folder of the experiment that a configuration is of. Raises ConfigError where there is no such experiment."""
     name = values.get("experiment", DEFAULT)
-    if name not in FOLDERS:
+    if not isinstance(name, str) or name not in FOLDERS:
         raise ConfigError(f"{origin}: experiment = {name!r}: there is none; give one of {', '.join(FOLDERS)}")
     return FOLDERS[name]
 

@@ -9,11 +9,10 @@ from pathlib import Path
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from heuristic_core.common.progress import TIME
+from heuristic_core.common.progress import PATIENCE, TIME
 
 FAILED = re.compile(rf"{TIME}failed: (.*?)(?={TIME}|\Z)", re.MULTILINE | re.DOTALL)
 TRACE = "Traceback (most recent call last):"
-PATIENCE = 1.0  # seconds by which clocks may differ where jobs run elsewhere
 SILENT = "it left no message in its log; what Snakemake says of it is above"
 OURS = "This is a fault of the program: its log says where. Please report it with the log."
 KEPT = "What is finished is kept. When the fault is mended, the same command makes the rest."

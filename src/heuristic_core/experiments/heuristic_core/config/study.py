@@ -9,7 +9,7 @@ from heuristic_core.config.blocks import Block, Finetune, Name, Precision
 from heuristic_core.config.models import AnyModel, NewModel, Pretraining
 from heuristic_core.config.pruning import Prune
 from heuristic_core.config.reading import checked, read_values
-from heuristic_core.config.tasks import GENERATED_SUBSETS, AnyTask, GeneratedTask
+from heuristic_core.config.tasks import GENERATED_SUBSETS, AnyTask, GeneratedTask, unknown_subsets
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis, Counterpart, Figures
 from heuristic_core.experiments.heuristic_core.config.grid import Grid
 from heuristic_core.experiments.heuristic_core.config.lesion import Lesion
@@ -82,6 +82,7 @@ class Study(Block):
         self._is_portable()
         self._model_fits_task()
         self._has_groups()
+        self._subsets_exist()
         self._ablated_heads_exist()
         return self
 
@@ -136,13 +137,11 @@ class Study(Block):
                 f"model.source = 'new' has no vocabulary for task {self.task.name}; new models learn generated tasks, "
                 "for files give model.source = 'pretrained'"
             )
-        if isinstance(self.task, GeneratedTask):
-            lists = {"analysis": self.analysis.subsets} | {f"figures.{n}": f.subsets for n, f in self.figures}
-            for key, names in lists.items():
-                if unknown := [name for name in names or [] if name not in GENERATED_SUBSETS]:
-                    raise ValueError(
-                        f"{key}.subsets: no subset {unknown[0]!r}; there are {', '.join(GENERATED_SUBSETS)}"
-                    )
+
+    def _subsets_exist(self) -> None:
+        known = GENERATED_SUBSETS if isinstance(self.task, GeneratedTask) else self.task.subsets
+        if known and (unknown := unknown_subsets(self.asked_subsets, known)):
+            raise ValueError(unknown[0])
 
     def _has_groups(self) -> None:
         """Every analysis sets out-of-domain accuracy against in-domain accuracy; generated tasks have both."""
@@ -155,6 +154,14 @@ class Study(Block):
                     f"task.evaluation: no set has the group {group!r}, but a study compares in-domain with "
                     f"out-of-domain pairs; add a set of {pairs}, with `group: {group}`"
                 )
+
+    @property
+    def asked_subsets(self) -> dict[str, list[str]]:
+        """The evaluation subsets that are asked for, by the settings that name them."""
+        lists = {"analysis": self.analysis.subsets} | {
+            f"figures.{name}": figure.subsets for name, figure in self.figures
+        }
+        return {f"{key}.subsets": names for key, names in lists.items() if names}
 
     @property
     def pretraining(self) -> Pretraining | None:

@@ -1,0 +1,96 @@
+"""What a run has done and does, from the events of Snakemake's logger. Nothing here draws."""
+
+import logging
+import time
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from heuristic_core.common.progress import Advance, advance
+from heuristic_core.plan.jobs import family
+
+
+class Job(NamedTuple):
+    """A job that was started, or submitted. began: seconds since the epoch."""
+
+    rule: str
+    logs: tuple[str, ...]
+    began: float
+
+    def advance(self) -> Advance | None:
+        """How far its own log says that it is."""
+        return next((found for log in self.logs if (found := advance(log, self.began))), None)
+
+
+@dataclass
+class Rule:
+    """The jobs of one rule; rules of single blocks of seeds are one. began, ended: seconds since the epoch."""
+
+    name: str
+    total: int = 0
+    done: int = 0
+    began: float | None = None
+    ended: float | None = None
+    running: list[Job] = field(default_factory=list)
+
+    def seconds(self, now: float) -> float:
+        """From its first job to now, or to the end of its last job where none runs."""
+        return 0.0 if self.began is None else (now if self.running else self.ended or now) - self.began
+
+
+class Run:
+    """Rules by name, in the order of Snakemake's table of jobs, and jobs that run by number."""
+
+    def __init__(self):
+        self.began, self.done, self.total = time.time(), 0, 0
+        self.rules: dict[str, Rule] = {}
+        self._jobs: dict[int, Job] = {}
+
+    def take(self, record: logging.LogRecord) -> None:
+        """Follow an event; other records change nothing."""
+        event = getattr(record, "event", None)
+        if event == LogEvent.RUN_INFO:
+            self._count(record.stats)
+        elif event == LogEvent.JOB_INFO:
+            self._begin(record)
+        elif event == LogEvent.PROGRESS:
+            self.done, self.total = record.done, record.total
+        elif event == LogEvent.JOB_FINISHED:
+            self._leave(record.job_id, done=1)
+        elif event == LogEvent.JOB_ERROR:
+            self._leave(record.jobid, done=0)
+        elif event == LogEvent.GROUP_ERROR:
+            for job in record.job_error_info:
+                self._leave(job["jobid"], done=0)
+
+    def shown(self, lines: int) -> list[Rule]:
+        """As many rules as there are lines, in the order in which they began: of all that began, those that run come
+        before those that have jobs left, and these before those that ended last."""
+        begun = [rule for rule in self.rules.values() if rule.began is not None]
+        begun.sort(key=lambda rule: (not rule.running, rule.done == rule.total, -(rule.ended or 0)))
+        return sorted(begun[: max(lines, 0)], key=lambda rule: rule.began)
+
+    def _count(self, jobs: dict[str, int]) -> None:
+        self.total = jobs.get("total", sum(jobs.values()))
+        for name, count in jobs.items():
+            if name != "total":
+                self._rule(name).total += count
+
+    def _rule(self, name: str) -> Rule:
+        return self.rules.setdefault(family(name), Rule(family(name)))
+
+    def _begin(self, record: logging.LogRecord) -> None:
+        job = Job(record.rule_name, tuple(record.log or ()), time.time())
+        rule = self._rule(job.rule)
+        rule.began = rule.began or job.began
+        self._leave(record.jobid, done=0)  # it is tried again
+        rule.running.append(job)
+        self._jobs[record.jobid] = job
+
+    def _leave(self, number: int, done: int) -> None:
+        if job := self._jobs.pop(number, None):
+            rule = self._rule(job.rule)
+            rule.running.remove(job)
+            rule.done += done
+            rule.ended = time.time()

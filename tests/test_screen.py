@@ -1,0 +1,190 @@
+"""Bars on the terminal: what they count, what they show in which room, and what the terminal has at the end."""
+
+import fcntl
+import io
+import logging
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+import time
+
+import pytest
+from conftest import ROOT
+from rich.console import Console
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from heuristic_core.common.progress import advance
+from snakemake_logger_plugin_screen import here
+from snakemake_logger_plugin_screen.run import Run
+from snakemake_logger_plugin_screen.screen import message, picture
+
+METER = "10:00:05 finetune  45% 810/1800 [00:12<00:14, 67.50 steps/s, loss 0.1]\n"
+
+
+def record(event=None, text="", level=logging.INFO, **said):
+    made = logging.LogRecord("snakemake", level, "", 0, text, (), None)
+    vars(made).update(event=event, **said)
+    return made
+
+
+@pytest.fixture
+def run():
+    made = Run()
+    made.take(record(LogEvent.RUN_INFO, stats={"finetune": 2, "prune_42_43": 3, "prune_44": 1, "core": 1, "total": 7}))
+    return made
+
+
+def begin(run, number, rule, *logs):
+    run.take(record(LogEvent.JOB_INFO, jobid=number, rule_name=rule, log=list(logs)))
+
+
+def shown(run, width=100, height=30):
+    console = Console(file=io.StringIO(), width=width, height=height)
+    console.print(picture(run, width, height, time.time() + 3661))
+    return console.file.getvalue().splitlines()
+
+
+def test_rules_of_blocks_of_seeds_are_one_bar_and_jobs_are_counted(run):
+    for number, rule in enumerate(("prune_42_43", "prune_44", "finetune")):
+        begin(run, number, rule)
+    run.take(record(LogEvent.JOB_FINISHED, job_id=0))
+    run.take(record(LogEvent.PROGRESS, done=1, total=7))
+    whole, prune, finetune, rest = shown(run)
+    assert re.match(r"all jobs +1/7 .* 1:01:01 2 running", whole)
+    assert re.match(r"prune +1/4 .* 1 running", prune) and re.match(r"finetune +0/2 .* 1 running", finetune)
+    assert rest == "1 rules to begin"
+
+
+def test_a_job_that_failed_runs_no_more_and_can_be_tried_again(run):
+    begin(run, 1, "finetune")
+    run.take(record(LogEvent.JOB_ERROR, jobid=1))
+    assert "running" not in shown(run)[1]
+    begin(run, 1, "finetune")
+    begin(run, 1, "finetune")
+    assert "1 running" in shown(run)[1]
+    run.take(record(LogEvent.GROUP_ERROR, job_error_info=[{"jobid": 1}, {"jobid": 9}]))
+    assert re.match(r"finetune +0/2", shown(run)[1]) and "running" not in shown(run)[1]
+
+
+def test_the_progress_of_a_running_job_is_part_of_its_bar_and_is_quoted(run, tmp_path):
+    log = tmp_path / "log"
+    log.write_text("10:00:00 started\n" + METER.replace("45%", "12%") + METER)
+    begin(run, 1, "finetune", str(tmp_path / "none"), str(log))
+    (rule,) = run.shown(9)
+    assert rule.running[0].advance().share == 0.45
+    assert "1 running, finetune 810/1800 [00:12<00:14" in shown(run)[1]
+    os.utime(log, (1, 1))  # of an earlier run
+    assert rule.running[0].advance() is None and advance(log, 0).share == 0.45
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50), (40, 8), (20, 4)])
+def test_the_picture_is_smaller_than_the_terminal(tmp_path, size):
+    width, height = size
+    (tmp_path / "log").write_text(METER.replace("0.1", "0.1" * 99))
+    run = Run()
+    run.take(record(LogEvent.RUN_INFO, stats={f"a_rule_of_a_long_name_{letter}": 4 for letter in "abcdefghijk"}))
+    for number, rule in enumerate(list(run.rules) * 3):
+        begin(run, number, rule, str(tmp_path / "log"))
+    lines = shown(run, width, height)
+    assert len(lines) < height and all(len(line) < width for line in lines) and lines[0].startswith("all jo")
+    assert ("more rules" in lines[-1]) == (height < 14)
+
+
+def test_where_room_is_short_running_rules_come_first_in_the_order_of_their_beginning(run):
+    for number, rule in enumerate(("core", "finetune", "prune_44")):
+        begin(run, number, rule)
+    run.take(record(LogEvent.JOB_FINISHED, job_id=0))
+    run.take(record(LogEvent.JOB_FINISHED, job_id=1))
+    assert [rule.name for rule in run.shown(9)] == ["core", "finetune", "prune"]
+    assert [rule.name for rule in run.shown(2)] == ["finetune", "prune"]
+    assert [rule.name for rule in run.shown(1)] == ["prune"] and run.shown(-1) == []
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (record(LogEvent.JOB_ERROR, rule_name="core", log=["a.log"]), "core failed: a.log"),
+        (record(LogEvent.GROUP_ERROR, job_error_info=[{"rule_name": "a", "log": []}]), "a failed: it has no log"),
+        (record(LogEvent.ERROR, level=logging.ERROR, exception="RuleException"), None),
+        (record(LogEvent.ERROR, level=logging.ERROR, exception="WorkflowError"), "text"),
+        (record(level=logging.WARNING), "text"),
+        (record(), "text"),
+        (record(LogEvent.JOB_INFO), None),
+    ],
+)
+def test_what_bars_show_is_not_said_beside(made, said):
+    assert message(made, "text") == said
+
+
+def test_bars_need_a_terminal(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert here() is None
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    assert here() == "screen"
+    monkeypatch.setenv("TERM", "dumb")
+    assert here() is None
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("snakemake_logger_plugin_screen.find_spec", lambda name: None)  # rich is not installed
+    assert here() is None
+
+
+SNAKEFILE = """
+shell.prefix('source {root}/workflow/jobs.sh; ')
+
+rule good:
+    output: "good"
+    shell: "echo noise >&2; touch {{output}}"
+
+rule bad:
+    input: "good"
+    output: "bad"
+    log: "bad.log"
+    shell: "echo the reason >&2; echo failed >{{log}}; exit 1"
+
+onerror:
+    import atexit
+    atexit.register(print, "the last block")
+"""
+
+
+def terminal(folder, *arguments, size=(24, 80)):
+    """What Snakemake writes to a terminal, and its exit status."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--cores",
+        "1",
+        "--max-jobs-per-timespan",
+        "200/1s",
+        "--workflow-profile",
+        str(ROOT / "profiles/default"),
+    ]
+    process = subprocess.Popen(
+        [*command, *arguments], cwd=folder, env=os.environ | {"TERM": "xterm"}, stdin=its, stdout=its, stderr=its
+    )
+    os.close(its)
+    said = b""
+    while True:
+        try:
+            said += os.read(ours, 1 << 16)
+        except OSError:  # the other end is closed
+            os.close(ours)
+            return said.decode(), process.wait()
+
+
+def test_the_terminal_keeps_failures_and_ends_with_their_block(tmp_path):
+    (tmp_path / "Snakefile").write_text(SNAKEFILE.format(root=ROOT))
+    said, status = terminal(tmp_path, "bad")
+    kept = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said)
+    assert status == 1 and "\x1b[?25h" in said.split("all jobs")[-1]  # the cursor is there again
+    assert "all jobs" in kept and "rule good:" not in kept and "RuleException" not in kept
+    assert kept.index("the reason") < kept.index("bad failed: bad.log") < kept.index("1 of 2 jobs finished in 0:00:0")
+    assert kept.strip().endswith("the last block")
