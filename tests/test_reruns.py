@@ -223,8 +223,14 @@ def test_a_package_that_draws_redraws(checkout):
 
 
 @pytest.mark.slow
+def test_the_package_that_writes_pictures_of_the_report_runs_the_report(checkout):
+    pinned(checkout, "pillow")
+    assert planned(checkout, checkout=checkout) == {"report": 1}
+
+
+@pytest.mark.slow
 def test_tools_run_nothing(checkout):
-    for tool in ("snakemake", "ruff", "pytest", "pillow"):
+    for tool in ("snakemake", "ruff", "pytest", "filelock"):
         pinned(checkout, tool)
     append(checkout / "envs/requirements.txt", "\nsnakemake-executor-plugin-cluster==1.0\n")
     assert planned(checkout, checkout=checkout) == {}
