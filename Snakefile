@@ -1,19 +1,4 @@
 # heuristic-core: subnetworks of fine-tuned language models. Targets are here, rules under workflow/rules.
-import atexit
-import shutil
-import signal
-import sys
-import threading
-
-from snakemake.exceptions import WorkflowError
-from snakemake.logging import logger
-
-from heuristic_core.jobs.failures import Failures
-
-FAILURES = Failures()
-if workflow.output_settings.dryrun:
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `snakemake -n | head` ends in peace, as other commands do
-
 if not workflow.overwrite_configfiles:  # --configfile replaces the default study, it does not extend it
 
     configfile: "config.yaml"
@@ -42,39 +27,4 @@ rule all:
     localrule: True
 
 
-# Groups mean something on a cluster alone. Snakemake leaves them out of a run on this machine, but not of its dry run, where
-# it searches them for cycles for longer than for the jobs. A cluster's profile says what jobs ask for by default.
-if workflow.output_settings.dryrun and not workflow.resource_settings.default_resources:
-    for one in workflow.rules:
-        one.group = None
-
-
-def ended():
-    """Say what a person should know of the results, and let Snakemake end: it would wait for the timer that each job started
-    (`max-jobs-per-timespan` of profiles/default), for ten seconds."""
-    for timer in threading.enumerate():
-        if isinstance(timer, threading.Timer):
-            timer.cancel()
-    for experiment, root in TOLD:
-        list(map(logger.warning, experiment.warnings(root)))
-
-
-onsuccess:
-    ended()
-
-
-onerror:
-    ended()
-    if told := FAILURES.told():
-        atexit.register(print, told, file=sys.stderr)  # Snakemake has more to say, and a person reads what is last
-
-
-onstart:
-    logger.addHandler(FAILURES)
-    for check in STARTING:
-        check()
-    if workflow.executor_plugin.name == "slurm" and shutil.which("sbatch") is None:
-        raise WorkflowError(
-            "There is no sbatch on this machine, so jobs cannot be submitted from it. Run this where SLURM is installed, "
-            "or leave out --profile slurm to run here; a dry run (-n) works anywhere."
-        )
+include: "workflow/rules/run.smk"
