@@ -92,6 +92,6 @@ def test_a_working_folder_that_is_full_or_read_only_is_told(tmp_path):
         fill(disk)
         assert f"{disk} cannot be written (No space left on device)" in fails(disk, "--dry-run")
         subprocess.run([*mount, "-o", "remount,ro"], check=True)
-        assert f"{disk} cannot be written (Read-only file system)" in fails(disk)
+        assert f"{disk}/.snakemake cannot be written (Read-only file system)" in fails(disk)
     finally:
         subprocess.run(["umount", "--lazy", disk], check=True)
