@@ -10,7 +10,7 @@ from heuristic_core.experiments.extractive_structures.model import initial
 from heuristic_core.experiments.extractive_structures.ordering import ORDERS, graft_rows, order_rows
 from heuristic_core.experiments.extractive_structures.setting import HOPS, Setting
 from heuristic_core.experiments.extractive_structures.tokens import asked, examples
-from heuristic_core.experiments.extractive_structures.training import teach
+from heuristic_core.experiments.extractive_structures.training import Learner, teach
 
 SETTINGS = study(finetuning={"epochs": 3, "learning_rate": 1e-2}).finetuning
 SETTING = Setting(study().data, 1)
@@ -92,3 +92,39 @@ def test_a_graft_adds_what_one_model_learned_to_another(orders):
     same = graft_rows(START, made, nothing, SETTINGS, VOCABULARY, 1)
     ranks = [[row["rank"] for row in same if row["weights"] == weights] for weights in ("none", "graft", "control")]
     assert ranks[0] == ranks[1] == ranks[2]
+
+
+class Killed(Exception):
+    pass
+
+
+@pytest.mark.parametrize("kills", [[4], [11, 2, 9], [1, 17]])
+def test_teaching_that_is_killed_and_goes_on_ends_with_the_same_bytes(orders, tmp_path, monkeypatch, kills):
+    made, settings = SETTING.made_up(), SETTINGS.model_copy(update={"save_every": 1})
+
+    def job():
+        found = order_rows(START, made.first, TESTED, settings, VOCABULARY, 1, tmp_path)
+        return found, graft_rows(START, made, found.stages, settings, VOCABULARY, 1, tmp_path)
+
+    advance, made_steps = Learner.advance, []
+    for steps in kills:
+        left = iter(range(steps))
+
+        def until_killed(self, *batch, left=left):
+            if next(left, None) is None:
+                raise Killed
+            made_steps.append(self.step)
+            return advance(self, *batch)
+
+        monkeypatch.setattr(Learner, "advance", until_killed)
+        with pytest.raises(Killed):
+            job()
+    monkeypatch.setattr(Learner, "advance", lambda self, *batch: made_steps.append(self.step) or advance(self, *batch))
+    found, grafts = job()
+    assert found.rows == orders.rows and grafts == graft_rows(START, made, orders.stages, SETTINGS, VOCABULARY, 1)
+    for order, stages in found.stages.items():
+        for stage, expected in zip(stages, orders.stages[order], strict=True):
+            assert all(torch.equal(stage[name], value) for name, value in expected.items())
+    made_steps.clear()
+    job()
+    assert made_steps == []  # all stages are there, the second facts of grafting too

@@ -18,9 +18,9 @@ def main(arguments=None):
     parser.writes(table="where to write table extractive_freezing")
     args = parser.read(arguments)
     with begun(args) as setting:
-        start, rows = load_file(args.checkpoint, args.device), []
+        start, rows = load_file(args.checkpoint), []
         for hop in HOPS:
-            taught, end = setting.taught(hop), load_file(getattr(args, hop), args.device)
+            taught, end = setting.taught(hop), load_file(getattr(args, hop))
             found = freezing_rows(
                 start, end, taught.facts, taught.parts, args.finetuning, args.freezing.early, args.seed
             )

@@ -19,10 +19,10 @@ def main(arguments=None):
     args = parser.read(arguments)
     with begun(args) as setting:
         saved = unfinished(args, args.ordering, __file__)
-        start = load_file(args.checkpoint, args.device)
+        start = load_file(args.checkpoint)
         made, settings, encode = setting.made_up(), args.finetuning, setting.vocabulary
         orders = order_rows(start, made.first, args.data.cities, settings, encode, args.seed, saved)
-        grafts = graft_rows(start, made, orders.stages, settings, encode, args.seed)
+        grafts = graft_rows(start, made, orders.stages, settings, encode, args.seed, saved)
         named = {"study": args.study, "seed": args.seed}
         for name, rows in (("ordering", orders.rows), ("grafting", grafts)):
             write_table(f"extractive_{name}", [named | row for row in rows], getattr(args, name))

@@ -17,7 +17,7 @@ def main(arguments=None):
     parser.writes(table="where to write table extractive_sweep")
     args = parser.read(arguments)
     with begun(args) as setting:
-        start, rows = load_file(args.checkpoint, args.device), []
+        start, rows = load_file(args.checkpoint), []
         for hop in HOPS:
             taught = setting.taught(hop)
             for rate in args.sweep.learning_rates:

@@ -21,7 +21,7 @@ def main(arguments=None):
     args = parser.read(arguments)
     with begun(args) as setting:
         saved = unfinished(args, args.curves, __file__)
-        start, rows = load_file(args.checkpoint, args.device), []
+        start, rows = load_file(args.checkpoint), []
         for hop in HOPS:
             taught = setting.taught(hop)
             found, end = curve_rows(

@@ -1,6 +1,6 @@
 """The model block of a configuration: what fine-tuning starts from. See :mod:`heuristic_core.config.blocks`."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
@@ -71,6 +71,8 @@ class NewModel(Block):
 
 class PretrainedModel(Block):
     """A pretrained encoder or decoder: on the Hugging Face hub, in a folder, or among an installed package's files."""
+
+    BLOCK: ClassVar[str] = "model"  # of the configuration
 
     name: Name
     source: Literal["pretrained"]

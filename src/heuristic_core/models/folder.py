@@ -24,12 +24,12 @@ def folder_of(model: PretrainedModel) -> str:
         folder = _package_folder(model.package) / folder
     if not folder.is_dir():
         of = f"package {model.package}" if model.package else "the working directory"
-        raise InputError(f"model.folder = {model.folder!r}: there is no such folder in {of}")
+        raise InputError(f"{model.BLOCK}.folder = {model.folder!r}: there is no such folder in {of}")
     if not (folder / CONFIG).is_file():
         below = next(iter(sorted([*folder.glob(f"*/{CONFIG}"), *folder.glob(f"*/*/{CONFIG}")])), None)
         right = Path(model.folder) / below.parent.relative_to(folder) if below else None
         raise InputError(
-            f"model.folder = {model.folder!r}: there is no {CONFIG} in it; "
+            f"{model.BLOCK}.folder = {model.folder!r}: there is no {CONFIG} in it; "
             + (f"{str(right)!r} has one: give that folder" if below else "give a folder that `save_pretrained` wrote")
         )
     return str(folder)

@@ -62,7 +62,7 @@ def shape_of(model: AnyModel) -> Shape:
     known = yaml.safe_load(resources.files("heuristic_core.plan").joinpath("shapes.yaml").read_text())
     if model.hub not in known:
         raise InputError(
-            f"model.hub = {model.hub!r}: its shape is not known before it is fetched; fetch the study first, "
+            f"{model.BLOCK}.hub = {model.hub!r}: its shape is not known before it is fetched; fetch the study first, "
             f"or plan with one of {', '.join(known)}"
         )
     return Shape(**known[model.hub])

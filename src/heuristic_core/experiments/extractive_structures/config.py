@@ -1,6 +1,6 @@
 """A study of extractive structures: its world, the embedded model, and how that is pre-trained, taught and measured."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, PositiveInt, model_validator
 
@@ -117,6 +117,8 @@ class Finetuning(Learning):
 
 class Pretrained(PretrainedModel):
     """A decoder that others have pre-trained: OLMo, Llama, Gemma 2 or Qwen 2."""
+
+    BLOCK: ClassVar[str] = "pretrained"
 
     source: Literal["pretrained"] = "pretrained"
     revision: Checkpoint | None = Field(

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import torch
+
 from heuristic_core.experiments.extractive_structures.answers import mean_loss, mean_rank
 from heuristic_core.experiments.extractive_structures.config import Finetuning
 from heuristic_core.experiments.extractive_structures.model import Parameters, layers_of
@@ -40,7 +42,8 @@ def curve_rows(
 
 
 def answer_rows(p: Parameters, parts: dict[str, Asked]) -> list[dict]:
-    """A row for each set of questions."""
+    """A row for each set of questions. A model that waits in the host's memory is on the device meanwhile."""
+    p = {name: value.to(torch.get_default_device()) for name, value in p.items()}
     return [
         {"part": part, "rank": mean_rank(p, asked), "loss": mean_loss(p, asked), "questions": len(asked.last)}
         for part, asked in parts.items()

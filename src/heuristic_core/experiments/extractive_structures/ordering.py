@@ -61,22 +61,29 @@ def order_rows(
                 rows.extend(about | {"epoch": epoch} | one for one in answer_rows(then, parts))
 
             now = teach(now, examples(sentences, encode), settings, (f"{order} {number}", seed), None, after, saved)
-            stages[order].append({name: value.cpu() for name, value in now.items()})  # five models: too many for a GPU
+            stages[order].append(now)
     return Orders(rows, stages)
 
 
 def graft_rows(
-    start: Parameters, made: MadeUp, stages: dict[str, list[Weights]], settings: Finetuning, encode: Encode, seed: int
+    start: Parameters,
+    made: MadeUp,
+    stages: dict[str, list[Weights]],
+    settings: Finetuning,
+    encode: Encode,
+    seed: int,
+    unfinished: Path | None = None,
 ) -> list[dict]:
     """Ranks of a model that was taught the second version of the facts, and has a graft of what learning implications
     changed: none; graft, learned by a model that knew the first version; control, by one that knew no facts.
 
-    stages: of :func:`order_rows`, which taught the first version.
+    stages: of :func:`order_rows`, which taught the first version. unfinished: as there.
     """
     tested = len(made.first.facts.options)
     knows, learned = stages["facts first"]
     unknowing = stages["implications first"][0]
-    second = teach(start, examples(made.second.facts.sentences, encode), settings, ("second facts", seed))
+    facts, saved = examples(made.second.facts.sentences, encode), unfinished and Unfinished(unfinished, [])
+    second = teach(start, facts, settings, ("second facts", seed), unfinished=saved)
     grafts = {"none": (start, start), "graft": (learned, knows), "control": (unknowing, start)}
     questions = {
         "facts": made.second.facts,
@@ -93,7 +100,7 @@ def graft_rows(
 
 def grafted(onto: Parameters, a: Weights, b: Weights) -> Weights:
     """`onto`, with what `a` has more than `b` added to it."""
-    return {name: value + (a[name].to(value.device) - b[name].to(value.device)) for name, value in onto.items()}
+    return {name: value + (a[name] - b[name]) for name, value in onto.items()}
 
 
 def _part(questions: Questions, which: slice) -> Questions:

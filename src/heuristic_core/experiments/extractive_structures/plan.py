@@ -17,7 +17,7 @@ MEASURED = 600 * 64, 64.0  # sentences of pre-training at the default sizes, and
 WEIGHT = 4  # bytes
 # Copies of the weights that a device holds while a model learns: the weights, their gradient, two moments; and in the
 # host's memory what the stages of `order` begin and end with.
-LEARNING, WAITING = 6, 7
+LEARNING, WAITING = 4, 7
 
 
 class Sentences(NamedTuple):

@@ -22,7 +22,8 @@ LOGGER = logging.getLogger(__name__)
 
 
 class Learned(NamedTuple):
-    """losses: mean over answers' tokens of every step's batch, before that step, nats, float32 [steps]."""
+    """parameters: in the host's memory. losses: mean over answers' tokens of every step's batch, before that step,
+    nats, float32 [steps]."""
 
     parameters: dict[str, Tensor]
     losses: Tensor
@@ -59,7 +60,7 @@ def learn(
     after: Callable[[int, Parameters], None] | None = None,
     saving: Saving | None = None,
 ) -> Learned:
-    """Train from `parameters`, which stay as they are, with a new optimizer.
+    """Train from `parameters`, which stay as and where they are, on torch's default device, with a new optimizer.
 
     order: purpose and seed of the order of examples. trained: names of parameters that learn; default: all. after:
     called with the number of steps made and the parameters then, from the first step made here on.
@@ -76,7 +77,7 @@ def learn(
         if saving is not None and (saving.last if learner.step == steps else learner.step % saving.every == 0):
             learner.save(saving)
         progress.at(learner.step, loss=loss)
-    return Learned({name: value.detach().clone() for name, value in learner.parameters.items()}, learner.losses)
+    return Learned({name: value.detach().cpu() for name, value in learner.parameters.items()}, learner.losses)
 
 
 def teach(
@@ -122,9 +123,8 @@ class Learner:
 
     def __init__(self, parameters: Parameters, settings: Learning, trained: Collection[str] | None):
         names = [name for name in parameters if not name.startswith(FIXED)] if trained is None else trained
-        self.parameters = {
-            name: value.detach().clone().requires_grad_(name in names) for name, value in parameters.items()
-        }
+        copied = {name: value.to(torch.get_default_device(), copy=True) for name, value in parameters.items()}
+        self.parameters = {name: value.detach().requires_grad_(name in names) for name, value in copied.items()}
         self.step, self._losses = 0, []
         self._trained = [value for value in self.parameters.values() if value.requires_grad]
         self._optimizer = torch.optim.AdamW(
