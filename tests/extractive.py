@@ -2,9 +2,10 @@
 
 import torch
 
+from heuristic_core.experiments.extractive_structures.answers import losses
 from heuristic_core.experiments.extractive_structures.config import ExtractiveStudy, parse_extractive
 from heuristic_core.experiments.extractive_structures.data import Hop, first_hop, names
-from heuristic_core.experiments.extractive_structures.model import initial
+from heuristic_core.experiments.extractive_structures.model import initial, run
 from heuristic_core.experiments.extractive_structures.tokens import Vocabulary
 from heuristic_core.experiments.extractive_structures.world import world
 
@@ -21,6 +22,7 @@ TINY = {
 }
 WORLD = world()
 VOCABULARY = Vocabulary(WORLD)
+STEP = 1e-5  # of central differences
 
 
 def study(**blocks) -> ExtractiveStudy:
@@ -47,3 +49,13 @@ def two_models(spread: float = 0.3, change: float = 0.05) -> tuple[dict, dict]:
 
     old = near(initial(study().model, len(VOCABULARY), 1), spread)
     return old, near(old, change)
+
+
+def fall(of, p, site, output, token, head=None):
+    """The slope of R as the outputs of `site` at one token move to `output`, negative, by central differences."""
+    now = getattr(run(p, of.asked.tokens).layers[site[0]], site[1])
+    shift = torch.zeros_like(now)
+    where = (slice(None), token) if head is None else (slice(None), token, head)
+    shift[where] = (output - now)[where]
+    ends = [losses(run(p, of.asked.tokens, {site: s * shift}).logits, of.asked) for s in (STEP, -STEP)]
+    return -(ends[0] - ends[1]) / (2 * STEP)

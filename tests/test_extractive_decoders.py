@@ -3,13 +3,22 @@
 import pytest
 import torch
 from decoders import DECODERS, make_decoder
+from extractive import STEP, fall
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.extractive_structures.answers import losses
 from heuristic_core.experiments.extractive_structures.decoders import load_parameters, parameters_of
 from heuristic_core.experiments.extractive_structures.freezing import blocks
 from heuristic_core.experiments.extractive_structures.localisation import restored
-from heuristic_core.experiments.extractive_structures.model import FIXED, attention, layers_of, mlp, run, run_from
+from heuristic_core.experiments.extractive_structures.model import (
+    FIXED,
+    attention,
+    each_head,
+    layers_of,
+    mlp,
+    run,
+    run_from,
+)
 from heuristic_core.experiments.extractive_structures.patching import patched
 from heuristic_core.experiments.extractive_structures.scores import contrast, first_order
 from heuristic_core.experiments.extractive_structures.tokens import Asked
@@ -80,6 +89,44 @@ def test_scores_are_finite_differences_of_their_definition(name):
     moved = patched(made(name, 1e-6))["downstream"]
     small = first_order(made(name, 1e-6))["downstream"]
     torch.testing.assert_close(small[seen], moved[seen], rtol=1e-2, atol=1e-11)
+
+
+@family
+def test_scores_are_slopes_of_runs_that_know_nothing_of_them(name):
+    """Of shifted outputs, and of runs whose weights are moved a little; all prompts are of one length."""
+    of = made(name, 0.01)
+    of = of._replace(asked=of.asked._replace(last=torch.tensor([7, 7])))
+    of = contrast(of.old, of.new, of.asked, 1, 1)
+    found = first_order(of)
+    old, new = (run(p, TOKENS).layers for p in (of.old, of.new))
+    heads, inner = attention(of.old, 1, new[1].attended), mlp(of.old, 1, new[1].seen)
+    for token in range(8):
+        expected = fall(of, of.old, (1, "mlp"), inner, token)
+        torch.testing.assert_close(found["downstream"][:, token, 1, 4], expected, rtol=1e-4, atol=1e-9)
+        for head in range(4):
+            expected = fall(of, of.old, (1, "context"), heads, token, head)
+            torch.testing.assert_close(found["downstream"][:, token, 1, head], expected, rtol=1e-4, atol=1e-9)
+    for part in range(5):
+        whole, ends = restored(of.old, of.new, 1, part if part < 4 else None), []
+        for step in (STEP, -STEP):
+            near = {}
+            for key, value in of.old.items():
+                if key.startswith(FIXED):
+                    near[key] = value
+                    continue
+                own = value if value.shape == whole[key].shape else each_head(value, 4)  # shared keys and values
+                near[key] = own + step * (whole[key] - own)
+            ends.append(losses(run(near, TOKENS).logits, of.asked))
+        slope = -(ends[0] - ends[1]) / (2 * STEP)
+        torch.testing.assert_close(found["informative"][:, :, 1, part].nansum(1), slope, rtol=1e-4, atol=1e-9)
+    partnered = ~found["upstream"][..., 1, 4].isnan()
+    assert partnered.any()
+    for token in partnered.all(0).nonzero()[:, 0].tolist():
+        partner = of.partners[torch.arange(2), 0, token]
+        other = old[1].mlp[of.others[:, 0], partner] - old[1].mlp[:, token]
+        shifted = [one[1].mlp.index_add(1, torch.tensor([token]), other[:, None]) for one in (old, new)]
+        slopes = [fall(of, p, (1, "mlp"), to, token) for p, to in zip((of.old, of.new), shifted, strict=True)]
+        torch.testing.assert_close(found["upstream"][:, token, 1, 4], slopes[0] - slopes[1], rtol=1e-3, atol=1e-9)
 
 
 @family

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from extractive import VOCABULARY, WORLD, hop, study, two_models
+from extractive import STEP, VOCABULARY, WORLD, fall, hop, study, two_models
 
 from heuristic_core.experiments.extractive_structures.answers import losses
 from heuristic_core.experiments.extractive_structures.data import first_hop, names, second_hop
@@ -18,7 +18,6 @@ from heuristic_core.experiments.extractive_structures.patching import patched
 from heuristic_core.experiments.extractive_structures.scores import KINDS, contrast, inside, scores
 from heuristic_core.experiments.extractive_structures.tokens import asked
 
-STEP = 1e-5
 LAYERS, HEADS = 2, 2
 
 
@@ -27,16 +26,6 @@ def some(change: float = 0.05, make=first_hop):
     data = study().data
     questions = make(WORLD, data, names(WORLD, data, 1).taught, 1).implications
     return contrast(*two_models(change=change), asked(questions, VOCABULARY), 3, 1)
-
-
-def fall(of, p, site, output, token, head=None):
-    """The slope of R as the outputs of `site` at one token move to `output`, negative, by central differences."""
-    now = getattr(run(p, of.asked.tokens).layers[site[0]], site[1])
-    shift = torch.zeros_like(now)
-    where = (slice(None), token) if head is None else (slice(None), token, head)
-    shift[where] = (output - now)[where]
-    ends = [losses(run(p, of.asked.tokens, {site: s * shift}).logits, of.asked) for s in (STEP, -STEP)]
-    return -(ends[0] - ends[1]) / (2 * STEP)
 
 
 def test_downstream_scores_are_the_slope_towards_the_new_inputs():
