@@ -67,6 +67,16 @@ def ablation_rows():
                 yield named(*run) | {"kind": kind, "ablated": ablated} | scores(run[-1], cost * (1 + 0.1 * len(kind)))
 
 
+def mode_ablation_rows():
+    """Suppression of heads is worth less than copying, and nothing where no head suppresses."""
+    for run in RUNS:
+        for mode, worth in (("copying", 1.0), ("suppression", 0.0 if run[0] == "l2" else 0.3)):
+            for kind in KINDS if run[-1] in (0, LAST) else ():
+                for ablated in ("0", "1", "0+1"):
+                    about = {"mode": mode, "kind": kind, "ablated": ablated, "replaced": 5}
+                    yield named(*run) | about | scores(run[-1], worth * len(ablated))
+
+
 def matrix_rows():
     for condition, seed, step in RUNS:
         tokens = CONDITIONS[condition]["numbers"] + 1
@@ -144,7 +154,7 @@ def build():
     rows = {
         "conditions": condition_rows(), "models": model_rows(), "heads": head_rows(), "ablations": ablation_rows(),
         "matrices": matrix_rows(), "distance": distance_rows(), "llc": llc_rows(), "stages": stage_rows(),
-        "sizes": size_rows(), "core": core_rows(),
+        "sizes": size_rows(), "core": core_rows(), "mode_ablations": mode_ablation_rows(),
     }  # fmt: skip
     return {f"sorting_{name}": frame(f"sorting_{name}", list(found)) for name, found in rows.items()}
 

@@ -134,6 +134,12 @@ def ablations(measure, kind="mean", **by_condition):
     ]
 
 
+def of_modes(losses):
+    """What each mode of a head is worth: suppression what the head's ablation costs, copying far more."""
+    rows = [row for row in losses if row["ablated"]]
+    return [row | {"mode": "suppression"} for row in rows] + [row | {"mode": "copying", "loss": 99.0} for row in rows]
+
+
 def heads_of(condition, copying, suppression):
     return [
         {"condition": condition, "seed": seed, "step": LAST, "head": head}
@@ -146,18 +152,15 @@ def heads_of(condition, copying, suppression):
 SUPPRESSING = {"suppression": 20, "which": "lowest"}
 
 
-def test_the_suppressing_head_is_ablated():
+def test_the_suppression_of_the_head_that_suppresses_most_is_ablated():
     losses = ablations("loss", l2=[(1.0, 9.0, 1.0 + seed, 9.0) for seed in SEEDS], bare=[(0.0, 5.0, 5.0, 5.0)] * 3)
-    heads = heads_of("l2", (0.9, 0.1), (0.5, 0.4)) + heads_of("bare", (0.9, 0.9), (0.1, 0.1))
-    found = statistic(
-        "without_suppressor", evidence(ablations=losses, heads=heads), measure="loss", kind="mean", **SUPPRESSING
-    )  # head 0 suppresses more, but copies more still; of condition bare no head suppresses
+    heads = heads_of("l2", (0.1, 0.9), (0.3, 0.4)) + heads_of("bare", (0.9, 0.9), (0.1, 0.1))
+    given = evidence(ablations=losses, mode_ablations=of_modes(losses), heads=heads)
+    found = statistic("without_suppression", given, measure="loss", kind="mean", **SUPPRESSING)
     assert (found.value, found.low, found.high) == tuple(map(pytest.approx, mean_interval(SEEDS)))
-    assert found.detail == "l2 2"
-    with pytest.raises(CannotSay, match="no head was ablated by itself by kind zero"):
-        statistic(
-            "without_suppressor", evidence(ablations=losses, heads=heads), measure="loss", kind="zero", **SUPPRESSING
-        )
+    assert found.detail == "l2 2"  # head 1 copies more than it suppresses; of condition bare no head suppresses
+    with pytest.raises(CannotSay, match="no suppression was ablated by itself by kind zero"):
+        statistic("without_suppression", given, measure="loss", kind="zero", **SUPPRESSING)
 
 
 def test_only_conditions_all_of_whose_heads_suppress_are_averaged():
@@ -166,8 +169,8 @@ def test_only_conditions_all_of_whose_heads_suppress_are_averaged():
     losses += ablations("loss", small=[(1.0, 9.0, 1.5, 9.0), (1.0, 9.0, 2.5, 9.0), (1.0, 9.0, 2.0, 9.0)])
     heads = [row for name in ("l2", "bare", "small") for row in heads_of(name, (0.9, 0.1), (0.1, 0.4))]
     heads = [row for row in heads if (row["condition"], row["seed"], row["head"]) != ("bare", 3, 1)]
-    given = evidence(ablations=losses, heads=heads)
-    found = statistic("without_suppressor", given, measure="loss", kind="mean", **SUPPRESSING)
+    given = evidence(ablations=losses, mode_ablations=of_modes(losses), heads=heads)
+    found = statistic("without_suppression", given, measure="loss", kind="mean", **SUPPRESSING)
     assert (found.value, found.low) == tuple(map(pytest.approx, mean_interval([0.5, 1.5, 1.0])[:2]))
     assert found.detail == "lowest: small; l2 3, small 1"
 

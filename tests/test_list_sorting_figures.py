@@ -91,6 +91,9 @@ def with_heads(count):
     again = table[table["ablated"] == "1"].assign(ablated="2")
     rows["sorting_ablations"] = pd.concat([table, again]) if count == 3 else table[table["ablated"].isin(["", "0"])]
     if count == 1:
+        table = rows["sorting_mode_ablations"]
+        rows["sorting_mode_ablations"] = table[table["ablated"] == "0"]
+    if count == 1:
         rows["sorting_models"] = rows["sorting_models"].assign(
             splitting=np.nan, soft_overlap=np.nan, opposite_sign=np.nan
         )
@@ -103,6 +106,8 @@ def with_heads(count):
 @pytest.mark.parametrize(("heads", "known"), [(1, {"copies"}), (3, {"copies", "suppresses", "other", "all"})])
 def test_models_with_one_head_and_with_three(name, heads, known):
     figure, marks = draw(name, with_heads(heads), SETTINGS)
+    if name == "figure_ablation":
+        known = known | {"all copying", "all suppression"}
     assert len(marks) and ("role" not in marks or set(marks["role"]) <= known)
     assert whole(figure)
     if name == "figure_development":
@@ -216,7 +221,7 @@ def test_heads_are_compared_by_what_they_do():
     assert own.dropna(subset="seed").set_index("seed")["value"].to_dict() == pytest.approx(changes)
     mean = own[own["seed"].isna()].iloc[0]
     assert mean[["value", "low", "high"]].tolist() == pytest.approx(mean_interval([*changes.values()]))
-    assert set(marks["role"]) == {"copies", "suppresses", "all"}
+    assert set(marks["role"]) == {"copies", "suppresses", "all", "all copying", "all suppression"}
     figure, _ = DRAWN["figure_ablation"]
     drawn = {round(x, 9) for x, _ in points(panel(figure, 0, 0, 4))}
     assert {round(x, 9) for x in changes.values()} | {round(mean["value"], 9)} <= drawn

@@ -9,13 +9,12 @@ from heuristic_core.common.threads import use_threads
 from heuristic_core.experiments.list_sorting.config import ListSorting
 from heuristic_core.experiments.list_sorting.data import lists, sequences
 from heuristic_core.experiments.list_sorting.measuring import Sample, measured
+from heuristic_core.experiments.list_sorting.results import MEASURED
 from heuristic_core.experiments.list_sorting.study import Measure, evenly
 from heuristic_core.experiments.list_sorting.tables import SORTING
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import write_table
-
-TABLES = ("models", "heads", "ablations", "numbers", "matrices", "distance")
 
 
 def main(arguments=None):
@@ -25,7 +24,7 @@ def main(arguments=None):
     parser.add_argument("--study", required=True, help="name of the study")
     parser.add_argument("--condition", required=True, help="name of the condition")
     parser.reads("+", checkpoints="weights, a file for each kept step")
-    parser.writes(**{name: f"where to write table sorting_{name}" for name in TABLES})
+    parser.writes(**{name: f"where to write table sorting_{name}" for name in MEASURED})
     parser.one_each("sorting.training.kept", "checkpoints")
     args = parser.read(arguments)
     use_threads(1)
@@ -40,7 +39,7 @@ def main(arguments=None):
         for table, found in measured(load_file(path), sample, study.training.seeds, step in shown):
             rows[table] += [{**named, **row} for row in found]
         progress.at(number)
-    for name in TABLES:
+    for name in MEASURED:
         columns = list(SORTING[f"sorting_{name}"])
         ordered = [{column: row[column] for column in columns} for row in rows[f"sorting_{name}"]]
         write_table(f"sorting_{name}", ordered, getattr(args, name))

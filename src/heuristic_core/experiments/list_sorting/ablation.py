@@ -28,9 +28,7 @@ def ablations(parameters: Parameters, tokens: Tensor, training: Tensor, seed: in
     are over and that resampled contexts are drawn from, with replacement, by `seed`.
     """
     heads = parameters["output"].shape[1]
-    draws = torch_generator("list sorting donors", seed)
-    donors = training[torch.randint(len(training), (len(tokens),), generator=draws)]
-    rows = []
+    donors, rows = donors_for(tokens, training, seed), []
     for m in range(len(parameters["output"])):
         model = {name: value[m : m + 1] for name, value in parameters.items()}
         means = torch.cat([found.contexts for found in _parts(model, training)], 1).double().mean(1).float()
@@ -42,6 +40,12 @@ def ablations(parameters: Parameters, tokens: Tensor, training: Tensor, seed: in
                 found = without(model, tokens, ablated, reference)
                 rows.append({"model": m, "kind": kind, "ablated": ablated} | measures(found[0], tokens))
     return rows
+
+
+def donors_for(tokens: Tensor, training: Tensor, seed: int) -> Tensor:
+    """For every sequence [B, 2 L + 1] a training sequence, drawn with replacement."""
+    draws = torch_generator("list sorting donors", seed)
+    return training[torch.randint(len(training), (len(tokens),), generator=draws)]
 
 
 def sets_of(heads: int) -> list[list[int]]:

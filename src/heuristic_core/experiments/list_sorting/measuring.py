@@ -9,7 +9,9 @@ from torch import Tensor
 from heuristic_core.experiments.list_sorting import circuits as c
 from heuristic_core.experiments.list_sorting.ablation import ablations, measures
 from heuristic_core.experiments.list_sorting.folding import folding
+from heuristic_core.experiments.list_sorting.mode_ablation import mode_ablations
 from heuristic_core.experiments.list_sorting.model import Parameters, run
+from heuristic_core.experiments.list_sorting.modes import COPYING, SUPPRESSION
 
 Rows = Iterator[tuple[str, list[dict]]]  # name of a table, and rows of it without study, condition and step
 
@@ -27,14 +29,17 @@ class Sample(NamedTuple):
 
 @torch.no_grad()
 def measured(parameters: Parameters, sample: Sample, seeds: list[int], matrices: bool) -> Rows:
-    """Every table's rows. matrices: whether QK and OV, and attention by distance, are kept. The model's seed is a
-    column of all of them."""
+    """Every table's rows. matrices: whether QK and OV, and attention by distance, are kept, and modes are ablated. The
+    model's seed is a column of all of them."""
     found = c.circuits(parameters)
     d, copied = c.diagonal(found.ov), c.copies(found.ov)
     yield "sorting_models", _models(parameters, sample, seeds, d, copied)
     yield "sorting_heads", _heads(parameters, sample, seeds, found, copied)
-    yield "sorting_ablations", _ablations(parameters, sample, seeds)
+    yield "sorting_ablations", _named(ablations(parameters, sample.held_out, sample.training, sample.seed), seeds)
     if matrices:
+        numbers = {COPYING: copied, SUPPRESSION: c.suppresses(found.ov)}
+        rows = mode_ablations(parameters, sample.held_out, sample.training, numbers, sample.seed)
+        yield "sorting_mode_ablations", _named(rows, seeds)
         yield "sorting_numbers", _numbers(seeds, d, copied)
         yield "sorting_matrices", list(_matrices(seeds, found))
         yield "sorting_distance", _distances(parameters, sample, seeds)
@@ -76,8 +81,8 @@ def _heads(p: Parameters, sample: Sample, seeds: list[int], found: c.Circuits, c
     ]
 
 
-def _ablations(p: Parameters, sample: Sample, seeds: list[int]) -> list[dict]:
-    rows = ablations(p, sample.held_out, sample.training, sample.seed)
+def _named(rows: list[dict], seeds: list[int]) -> list[dict]:
+    """Rows of ablations with the model's seed, and heads as the tables have them."""
     return [{"seed": seeds[row.pop("model")], "ablated": "+".join(map(str, row.pop("ablated")))} | row for row in rows]
 
 

@@ -11,6 +11,7 @@ with the highest difference of copying and suppression scores copies most, and t
 import pandas as pd
 
 MODEL = ["condition", "seed"]
+COPYING = "copying"  # what a head does to numbers that it does not suppress
 SPLITTING, SUPPRESSION, BOTH, NEITHER = "splitting", "suppression", "both", "neither"
 MODES = (SPLITTING, SUPPRESSION, BOTH, NEITHER)
 SPLITS_ABOVE, SUPPRESSES_ABOVE = 0.75, 0.2  # a model's `splitting`, and the highest `suppression` of its heads

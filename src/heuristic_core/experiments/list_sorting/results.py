@@ -8,7 +8,7 @@ from heuristic_core.experiments.list_sorting.study import SortingStudy
 from heuristic_core.figures.targets import outputs
 from heuristic_core.provenance.crate.subject import Subject, about_target
 
-MEASURED = ("models", "heads", "ablations", "numbers", "matrices", "distance")  # of every checkpoint
+MEASURED = ("models", "heads", "ablations", "mode_ablations", "numbers", "matrices", "distance")  # of every checkpoint
 PRUNED = ("subsets", "masks")  # of conditions that are pruned
 
 

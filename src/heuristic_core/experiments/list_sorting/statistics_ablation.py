@@ -1,30 +1,30 @@
-"""Statistics of claims about what a model loses without one head."""
+"""Statistics of claims about what a model loses without one head, or without what it suppresses."""
 
 import pandas as pd
 
 from heuristic_core.analysis.estimates import CannotSay, Estimate
 from heuristic_core.analysis.training_seeds import HIGHEST, extreme
 from heuristic_core.experiments.list_sorting.evidence import NATS, Evidence, statistic_of_sorting
+from heuristic_core.experiments.list_sorting.modes import SUPPRESSION
 
 IDENTITY = ["condition", "seed"]  # of a model
 
 
 @statistic_of_sorting
-def without_suppressor(evidence: Evidence, measure: str, kind: str, suppression: float, which: str) -> Estimate:
-    """What ablating the head that suppresses most changes in a measure, nats or points, at the last step.
+def without_suppression(evidence: Evidence, measure: str, kind: str, suppression: float, which: str) -> Estimate:
+    """What ablating the suppression of the head that suppresses most changes in a measure, nats or points, at the end.
 
     In the condition that has least or most of it, of those in which every model has a head that suppresses more than
-    `suppression` percent of numbers, and more than it copies. kind: of the ablation. which: lowest or highest.
+    `suppression` percent of numbers. kind: of the ablation. which: lowest or highest.
     """
     heads = evidence.at_end("suppression", "sorting_heads")
-    found = heads[(100 * heads["suppression"] > suppression) & (heads["suppression"] > heads["copying"])]
+    found = heads[100 * heads["suppression"] > suppression]
     found = _whole(found.sort_values("suppression", ascending=False, kind="stable").drop_duplicates(IDENTITY), heads)
     if found.empty:
         raise CannotSay(
-            f"in no condition every model has a head that suppresses more than {suppression:g} % of numbers and more "
-            "than it copies"
+            f"in no condition every model has a head that suppresses more than {suppression:g} % of numbers"
         )
-    changes = _changes(evidence, measure, kind).merge(found[[*IDENTITY, "head"]], on=[*IDENTITY, "head"])
+    changes = _changes(evidence, measure, kind, SUPPRESSION).merge(found[[*IDENTITY, "head"]], on=[*IDENTITY, "head"])
     return _extreme(changes.set_index(IDENTITY)["change"] * (1 if measure in NATS else 100), which)
 
 
@@ -48,13 +48,16 @@ def cost_beyond_range(evidence: Evidence, kind: str, splitting: float) -> Estima
     return _extreme(beyond.groupby([costs[name] for name in IDENTITY]).mean(), HIGHEST)
 
 
-def _changes(evidence: Evidence, measure: str, kind: str) -> pd.DataFrame:
-    """condition, seed, head, and by how much ablating this head alone changes a measure."""
+def _changes(evidence: Evidence, measure: str, kind: str, mode: str | None = None) -> pd.DataFrame:
+    """condition, seed, head, and by how much ablating this head alone, or a mode of it, changes a measure."""
     rows = evidence.at_end(measure, "sorting_ablations")
     whole = rows[rows["kind"] == "none"].set_index(IDENTITY)[measure].astype(float)
+    if mode is not None:
+        rows = evidence.at_end(measure, "sorting_mode_ablations")
+        rows = rows[rows["mode"] == mode]
     single = rows[(rows["kind"] == kind) & rows["ablated"].str.isdecimal()].astype({measure: float})
     if single.empty:
-        raise CannotSay(f"no head was ablated by itself by kind {kind}")
+        raise CannotSay(f"no {'head' if mode is None else mode} was ablated by itself by kind {kind}")
     before = whole.reindex(pd.MultiIndex.from_frame(single[IDENTITY])).to_numpy()
     return single[IDENTITY].assign(head=single["ablated"].astype(int), change=single[measure] - before)
 

@@ -88,6 +88,14 @@ SORTING = {
                           "(another list); none: the whole model"),
         "ablated": (STRING, "the heads, such as 0 or 0+1; empty: none"),
     } | SCORES,
+    "sorting_mode_ablations": RUN | STEP | {
+        "mode": (STRING, "copying or suppression: values of the numbers that a head copies are replaced, or of those "
+                         "that it suppresses"),
+        "kind": (STRING, "what takes the values' place: zero, mean (over training lists, of each position) or resample "
+                          "(another list)"),
+        "ablated": (STRING, "the heads, such as 0 or 0+1"),
+        "replaced": (INT, "numbers whose values are replaced, added up over these heads"),
+    } | SCORES,
     "sorting_llc": RUN | STEP | {
         "estimator": (STRING, "raw, scaled (weights in units of their tensor's size) or tilted (scaled, without the "
                               "loss's linear term at w0)"),

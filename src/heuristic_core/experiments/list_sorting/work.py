@@ -8,6 +8,7 @@ from typing import NamedTuple
 from heuristic_core.experiments.list_sorting.ablation import KINDS, sets_of
 from heuristic_core.experiments.list_sorting.config import Data, ListSorting, Model
 from heuristic_core.experiments.list_sorting.halves import BATCH
+from heuristic_core.experiments.list_sorting.mode_ablation import MODES
 from heuristic_core.experiments.list_sorting.pruning import MOST
 from heuristic_core.experiments.list_sorting.study import SortingStudy, evenly, trained
 
@@ -69,11 +70,14 @@ def training_passes(about: ListSorting) -> Passes:
 
 def measuring_passes(study: SortingStudy, about: ListSorting) -> Passes:
     """At every kept checkpoint: the model twice, every ablation, donors of resampled contexts, means, folding; where
-    matrices are kept, attention."""
+    matrices are kept, attention, means, and modes: the model, what is read from its replaced values, donors."""
     settings, kept = study.measure, about.training.kept
     ablated = len(sets_of(about.model.heads)) * (len(KINDS) + 1)
     each = settings.lists * (2 + ablated) + settings.mean_lists + settings.folded_lists
-    return Passes(len(kept) * each + len(evenly(kept, settings.matrices)) * settings.lists)
+    modes = len(MODES) * len(sets_of(about.model.heads)) * len(KINDS) * settings.lists
+    shown = len(evenly(kept, settings.matrices))
+    more = settings.lists + settings.mean_lists + modes + modes // len(KINDS)
+    return Passes(len(kept) * each + shown * more, read=shown * modes)
 
 
 def sampling_passes(study: SortingStudy, checkpoints: int) -> Passes:

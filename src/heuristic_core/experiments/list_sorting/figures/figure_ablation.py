@@ -1,12 +1,12 @@
-"""What ablating each head costs at the end of training, by what takes its place."""
+"""What ablating heads, or one of their modes, costs at the end of training, by what takes their place."""
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from heuristic_core.experiments.list_sorting.figures.costs import ALL, MEASURES, costs
+from heuristic_core.experiments.list_sorting.figures.costs import ALL, MEASURES, MODES, costs, mode_costs
 from heuristic_core.experiments.list_sorting.figures.looks import KINDS, conditions
-from heuristic_core.experiments.list_sorting.modes import COPIES, OTHER, SUPPRESSES
+from heuristic_core.experiments.list_sorting.modes import COPIES, COPYING, OTHER, SUPPRESSES, SUPPRESSION
 from heuristic_core.figures.lines import handles
 from heuristic_core.figures.panels import panels
 from heuristic_core.figures.seeds import with_means
@@ -16,6 +16,8 @@ ABLATED = {
     SUPPRESSES: "without the head that suppresses most",
     OTHER: "without one of the other heads, their mean",
     ALL: "without any head",
+    MODES[COPYING]: "without the numbers that heads copy",
+    MODES[SUPPRESSION]: "without the numbers that heads suppress",
 }
 WIDTH = 0.9  # of the marks of one condition, conditions being 1 apart
 BY = ["condition", "role", "kind", "measure"]
@@ -23,11 +25,12 @@ MARGIN = 0.06  # beside the points, of their range
 
 
 def draw(tables, settings):
-    """Rows: which heads are ablated; columns: measures. Marks: one row per mark.
+    """Rows: which heads, or modes of all heads, are ablated; columns: measures. Marks: one row per mark.
 
     Changes are paired: of the same model, ablated less whole.
     """
-    changes = costs(tables).melt([*BY[:-1], "seed"], list(MEASURES), "measure", "value")
+    changes = pd.concat([costs(tables), mode_costs(tables)], ignore_index=True)
+    changes = changes.melt([*BY[:-1], "seed"], list(MEASURES), "measure", "value")
     changes = changes.groupby([*BY, "seed"], sort=False, as_index=False)["value"].mean()  # over several other heads
     points, names = with_means(changes, BY), conditions(changes)
     shown = [role for role in ABLATED if role in set(points["role"])]

@@ -31,7 +31,9 @@ TARGETS = {
     "figure_modes": Target(
         (*MODELS, "sorting_conditions"), "Modes of heads against the mean gap between neighbours", conditions=2
     ),
-    "figure_ablation": Target(("sorting_ablations", "sorting_heads"), "What ablating heads costs"),
+    "figure_ablation": Target(
+        ("sorting_ablations", "sorting_mode_ablations", "sorting_heads"), "What ablating heads and their modes costs"
+    ),
     "figure_suppression": Target(
         ("sorting_ablations", "sorting_heads"), "What removing a head does, by how much the head suppresses"
     ),

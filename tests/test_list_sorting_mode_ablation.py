@@ -1,0 +1,97 @@
+"""Ablation of what heads copy and suppress, against a model of plain torch."""
+
+import pytest
+import torch
+from figure_tables import only
+from list_sorting import random_parameters, study
+from list_sorting_tables import LAST, SEEDS, TABLES
+
+from heuristic_core.experiments.list_sorting import mode_ablation
+from heuristic_core.experiments.list_sorting.ablation import ablations, donors_for, measures, without
+from heuristic_core.experiments.list_sorting.circuits import circuits, copies, suppresses
+from heuristic_core.experiments.list_sorting.data import lists, sequences
+from heuristic_core.experiments.list_sorting.figures import draw
+from heuristic_core.experiments.list_sorting.mode_ablation import mode_ablations, without_numbers
+from heuristic_core.experiments.list_sorting.model import read_out, run
+from heuristic_core.experiments.list_sorting.study import SortingFigures
+
+
+@pytest.fixture(scope="module")
+def some():
+    """Parameters of two models, held-out sequences, training sequences, and numbers by mode."""
+    made = study()
+    train, held_out = (sequences(part, made.data) for part in lists(made.data))
+    parameters = random_parameters(made.data, made.model)
+    ov = circuits(parameters).ov
+    return parameters, held_out, train, {"copying": copies(ov), "suppression": suppresses(ov)}
+
+
+def of_model(parameters, m):
+    return {name: value[m : m + 1] for name, value in parameters.items()}
+
+
+@pytest.mark.parametrize("kind", ["zero", "mean", "resample"])
+def test_values_of_the_chosen_numbers_alone_are_replaced(some, kind):
+    """List by list, query by query, key by key."""
+    parameters, tokens, training, numbers = some
+    model, tokens = of_model(parameters, 1), tokens[:5]
+    chosen = numbers["copying"][1] | numbers["suppression"][1]
+    assert chosen.any(1).all() and not chosen.all(1).any()
+    donors = donors_for(tokens, training, 0)
+    mean = run(model, training).values[0].mean(0)
+    reference = {"zero": torch.zeros_like(mean), "mean": mean, "resample": donors}[kind]
+    found = without_numbers(model, tokens, chosen, reference)
+    own, other = run(model, tokens), run(model, donors).values[0]
+    contexts = torch.zeros_like(own.contexts)
+    for b, sequence in enumerate(tokens.tolist()):
+        for query in range(contexts.shape[2]):
+            for head in range(contexts.shape[3]):
+                for key, token in enumerate(sequence[:-1]):
+                    replaced = token < chosen.shape[1] and chosen[head, token]
+                    value = own.values[0, b, key, head]
+                    if replaced:
+                        value = {"zero": 0 * value, "mean": mean[key, head], "resample": other[b, key, head]}[kind]
+                    contexts[0, b, query, head] += own.attention[0, b, head, query, key] * value
+    torch.testing.assert_close(found, read_out(model, own.residual, contexts)[0], rtol=1e-4, atol=1e-4)
+
+
+def test_all_numbers_of_a_head_and_none(some):
+    """Without a number nothing changes; without any, what is left of a head is what it says of the separator."""
+    parameters, tokens, _, numbers = some
+    model, none = of_model(parameters, 0), torch.zeros_like(numbers["copying"][0])
+    zero = torch.zeros(tokens.shape[1] - 1, 1, 1)
+    torch.testing.assert_close(without_numbers(model, tokens, none, zero), run(model, tokens).logits[0])
+    silent = model | {"value": model["value"] * 0, "value_bias": model["value_bias"] * 0}
+    whole = without_numbers(silent, tokens, ~none, zero)
+    torch.testing.assert_close(whole, without(silent, tokens, [0, 1], torch.zeros(1, 1, 1, 1, 1))[0])
+
+
+def test_there_is_a_row_for_every_mode_set_of_heads_and_kind(some, monkeypatch):
+    parameters, tokens, training, numbers = some
+    rows = mode_ablations(parameters, tokens, training, numbers, 0)
+    identities = [(row["model"], row["mode"], tuple(row["ablated"]), row["kind"]) for row in rows]
+    assert len(set(identities)) == len(identities) == 2 * 2 * 3 * 3
+    for row in rows:
+        of = numbers[row["mode"]][row["model"]]
+        assert row["replaced"] == int(of[row["ablated"]].sum())
+        if row["kind"] == "zero":
+            chosen = torch.zeros_like(of)
+            chosen[row["ablated"]] = of[row["ablated"]]
+            zero = torch.zeros(tokens.shape[1] - 1, 1, 1)
+            expected = measures(without_numbers(of_model(parameters, row["model"]), tokens, chosen, zero), tokens)
+            assert {name: row[name] for name in expected} == expected
+    monkeypatch.setattr(mode_ablation, "BATCH", 7)
+    again = mode_ablations(parameters, tokens, training, numbers, 0)
+    assert [row["loss"] for row in again] == pytest.approx([row["loss"] for row in rows], abs=1e-5)
+    assert ablations(parameters, tokens, training, 0)[0]["loss"] not in [row["loss"] for row in rows]
+
+
+def test_modes_are_ablated_in_all_heads():
+    _, marks = draw("figure_ablation", TABLES, SortingFigures())
+    tables = [TABLES[f"sorting_{name}"] for name in ("mode_ablations", "ablations")]
+    table, of = (only(one, condition="no-decay", step=LAST) for one in tables)
+    for role, mode in (("all copying", "copying"), ("all suppression", "suppression")):
+        ablated = only(table, mode=mode, kind="zero", ablated="0+1").set_index("seed")["loss"]
+        changes = ablated - only(of, kind="none").set_index("seed")["loss"]
+        own = only(marks, condition="no-decay", role=role, kind="zero", measure="loss").dropna(subset="seed")
+        assert own.set_index("seed")["value"].to_dict() == pytest.approx(changes.to_dict()) and len(own) == len(SEEDS)
