@@ -1,4 +1,6 @@
 # Where results of the study are.
+import re
+
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.layout import Layout
 from heuristic_core.experiments.list_sorting.results import MEASURED, PRUNED, tables, unmet_targets
@@ -24,7 +26,7 @@ PRUNING = {"checkpoints", "seeds", "sparsity", "gates", "lists", "training_lists
 
 
 wildcard_constraints:
-    condition="|".join(CONDITIONS),
+    condition="|".join(map(re.escape, CONDITIONS)),
     step=r"\d+",
 
 

@@ -1,9 +1,9 @@
 """A list-sorting study: conditions that differ in data, model or training, and what is measured of each."""
 
 import json
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, PositiveInt, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, PositiveInt, ValidationError, model_validator
 
 from heuristic_core.config.blocks import Block, Name, Names, Seed
 from heuristic_core.config.reading import checked
@@ -12,7 +12,16 @@ from heuristic_core.experiments.list_sorting.config_llc import LocalLearning, St
 from heuristic_core.experiments.list_sorting.config_prune import PruneRuns
 
 VARIED = ("data", "model", "training")
+# Settings that count lists, and the setting of `data` with how many there are.
+POOLS = dict.fromkeys(("lists", "folded_lists"), "held_out_lists")
+POOLS |= dict.fromkeys(("mean_lists", "training_lists"), "train_lists")
 OTHERS = ("figures", "logs", "provenance", "report.html", "study.json", "tables")  # beside the conditions' folders
+
+
+def _changes(given: object) -> object:
+    if given is None:
+        raise ValueError("it is empty; give changes, or {} for none")
+    return given
 
 
 class Measure(Block):
@@ -57,7 +66,7 @@ class SortingStudy(Block):
     data: Data = Data()
     model: Model = Model()
     training: Training
-    conditions: dict[Name, dict[str, Any]] = Field(
+    conditions: dict[Name, Annotated[dict[str, Any], BeforeValidator(_changes)]] = Field(
         {"base": {}},
         min_length=1,
         description="name -> changes to the blocks data, model and training above, such as `{data: {numbers: 26}}`",
@@ -79,6 +88,11 @@ class SortingStudy(Block):
                 raise ValueError(
                     f"conditions.{name}: {sorted(unknown)[0]} cannot be changed; it can change {', '.join(VARIED)}"
                 )
+            for block, values in changes.items():
+                if not isinstance(values, dict):
+                    raise ValueError(
+                        f"conditions.{name}.{block} = {values!r}: give changes of its settings, as {block}: {{...}}"
+                    )
             try:
                 self.of(name)
             except ValidationError as error:
@@ -94,7 +108,28 @@ class SortingStudy(Block):
                 )
         for name in self.pruned:
             self.prune.check(name, self.of(name).model.heads)
+        for name in self.conditions:
+            self._check_lists(name)
         return self
+
+    def _check_lists(self, condition: str) -> None:
+        """Raises ValueError where more lists are asked for than a condition has. Defaults are of what there is."""
+        data, blocks = self.of(condition).data, {"measure": self.measure}
+        if condition in self.pruned:
+            blocks["prune"] = self.prune
+        for block, settings in blocks.items():
+            for name in sorted(POOLS.keys() & settings.model_fields_set):
+                pool = POOLS[name]
+                if (count := getattr(settings, name)) > (there := getattr(data, pool)):
+                    raise ValueError(
+                        f"{block}.{name} = {count} exceeds data.{pool} = {there} of condition {condition!r}; lower it, "
+                        f"or raise data.{pool}"
+                    )
+        if "folded_lists" in self.measure.model_fields_set and self.measure.folded_lists > self.measure.lists:
+            raise ValueError(
+                f"measure.folded_lists = {self.measure.folded_lists} exceeds measure.lists = {self.measure.lists}, "
+                "the first of which they are; lower it"
+            )
 
     def of(self, condition: str) -> ListSorting:
         """Data, model and training of a condition. Raises pydantic's ValidationError where they are impossible."""
