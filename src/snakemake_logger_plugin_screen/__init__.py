@@ -3,6 +3,9 @@
 profiles/default chooses it where `here()` says that there is a terminal. Snakemake finds the plugin by the name of this
 package, and imports it at every start; so rich is imported only for a run that it draws. Dry runs, and runs that are
 asked for less or more text, have Snakemake's own text.
+
+snakemake-logger-plugin-rich 0.5.1 has a bar for each rule by name, so one for each block of seeds, and does not read
+how far running jobs are in their logs. Both are wanted here; so this package draws with rich itself.
 """
 
 import logging
