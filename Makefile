@@ -115,7 +115,7 @@ format: ready
 
 ## The pages of docs/ as a site, build/docs/index.html. A broken link fails, and so does a page that the contents do not name.
 docs: ready
-	$(BIN)/python -m heuristic_core.experiments.heuristic_core.config.reference docs/configuration.md
+	$(BIN)/python -m heuristic_core.experiments.reference docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # The model files alone are wanted from this package, not what it imports.

@@ -4,44 +4,41 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 
 import pytest
 import yaml
 from conftest import ROOT
 
-from heuristic_core.experiments.heuristic_core.config import reference
+from heuristic_core.config.reference import fields_of, reference, row, sections
+from heuristic_core.experiments.reference import references
+from heuristic_core.experiments.registry import FOLDERS
 
 FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
-def rows() -> Iterator[tuple[str, ...]]:
-    for section in reference.sections():
-        for name in section.block.model_fields:
-            yield section.block.__name__, name, *reference.row(section, name)
+@pytest.mark.parametrize("words", references(), ids=lambda words: words.page)
+def test_the_reference_of_the_configuration_is_up_to_date(words):
+    page = (ROOT / "docs" / words.page).read_text()
+    assert page == reference(words), "run: python -m heuristic_core.experiments.reference docs"
 
 
-def test_the_reference_of_the_configuration_is_up_to_date():
-    page = (ROOT / "docs" / "configuration.md").read_text()
-    assert page == reference.reference(), (
-        "run: python -m heuristic_core.experiments.heuristic_core.config.reference docs/configuration.md"
-    )
-
-
-def test_every_key_has_a_meaning_and_every_number_a_unit():
+@pytest.mark.parametrize("words", references(), ids=lambda words: words.page)
+def test_every_key_has_a_meaning_and_every_number_a_unit(words):
     named = set()
-    for block, name, key, kind, _, _, meaning in rows():
-        named |= {name, f"{block}.{name}"}
-        assert meaning, key
-        if "integer" in kind or "number" in kind:
-            assert reference.said(reference.UNITS, reference_block(block), name) is not None, key
-    assert {*reference.UNITS, *reference.MEANINGS} <= named, "a field that is no more"
+    for section in sections(words):
+        for name in section.block.model_fields:
+            key, kind, _, _, meaning = row(section, name, words)
+            named |= {name, f"{section.block.__name__}.{name}"}
+            assert meaning, key
+            if "integer" in kind or "number" in kind:
+                assert words.unit(section.block, name) is not None, key
+    assert {*fields_of(words.units), *words.meanings} <= named, "a field that is no more"
 
 
-def reference_block(name: str) -> type:
-    return next(section.block for section in reference.sections() if section.block.__name__ == name)
+def test_every_experiment_has_a_page_of_its_settings():
+    assert len(references()) == len(FOLDERS)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)

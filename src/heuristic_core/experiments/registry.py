@@ -38,8 +38,8 @@ class Experiment(Protocol):
     A module may have more. `KEYS`: settings that jobs have by another name than the configuration -> the key there; ""
     where the rest of the name is the key. `sweep`: a figure over several studies, see :func:`.studies.sweep_of`; its
     rule is in `sweep.smk` of the experiment's rules. `lacking`: from a study to the figures and tables that it cannot
-    have, by name with the reason. `opened`: what :func:`.opening.open_study` makes of the `Results`
-    of a study that has more than settings and tables.
+    have, by name with the reason. `opened`: what :func:`.opening.open_study` makes of the `Results` of a study that has
+    more than settings and tables. `reference`: the words of the page of its settings.
     """
 
     CLAIMS: Path

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+from heuristic_core.config.reference import Words
 from heuristic_core.experiments.extractive_structures.config import ExtractiveStudy
 from heuristic_core.experiments.extractive_structures.config import parse_extractive as parse
 from heuristic_core.experiments.extractive_structures.results import members, subject
@@ -26,6 +27,13 @@ def plan(study: ExtractiveStudy, device: str | None, wanted: Counter, missing: C
 def drawing(script: str, settings: Mapping) -> list[Path]:
     """The module that a job draws a figure or table with."""
     return [Path(__file__).with_name("figures") / f"{settings['name']}.py"] if script == "extractive_figure" else []
+
+
+def reference() -> Words:
+    """What the page of its settings says beside the settings themselves."""
+    from heuristic_core.experiments.extractive_structures.reference import REFERENCE
+
+    return REFERENCE
 
 
 def warnings(root: str) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from heuristic_core.common.progress import warned
+from heuristic_core.config.reference import Words
 from heuristic_core.experiments.heuristic_core import figures
 from heuristic_core.experiments.heuristic_core.archive.members import members
 from heuristic_core.experiments.heuristic_core.archive.subject import subject_of as subject
@@ -31,6 +32,7 @@ __all__ = [
     "opened",
     "parse",
     "plan",
+    "reference",
     "subject",
     "sweep",
     "warnings",
@@ -58,6 +60,13 @@ def plan(study: Study, device: str | None, wanted: Counter, missing: Counter) ->
 def drawing(script: str, settings: Mapping) -> list[Path]:
     """The module that a job draws a figure or table with."""
     return [Path(figures.__file__).with_name(f"{module(settings['name'])}.py")] if script == "figure" else []
+
+
+def reference() -> Words:
+    """What the page of its settings says beside the settings themselves."""
+    from heuristic_core.experiments.heuristic_core.config.reference import REFERENCE
+
+    return REFERENCE
 
 
 def warnings(root: str) -> list[str]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+from heuristic_core.config.reference import Words
 from heuristic_core.experiments.list_sorting.results import lacking, members, subject
 from heuristic_core.experiments.list_sorting.sides import USAGE, parse_sides
 from heuristic_core.experiments.list_sorting.study import SortingStudy
@@ -23,6 +24,7 @@ __all__ = [
     "members",
     "parse",
     "plan",
+    "reference",
     "subject",
     "warnings",
 ]
@@ -42,6 +44,13 @@ def plan(study: SortingStudy, device: str | None, wanted: Counter, missing: Coun
 def drawing(script: str, settings: Mapping) -> list[Path]:
     """The module that a job draws a figure or table with."""
     return [Path(__file__).with_name("figures") / f"{settings['name']}.py"] if script == "sorting_figure" else []
+
+
+def reference() -> Words:
+    """What the page of its settings says beside the settings themselves."""
+    from heuristic_core.experiments.list_sorting.reference import REFERENCE
+
+    return REFERENCE
 
 
 def warnings(root: str) -> list[str]:

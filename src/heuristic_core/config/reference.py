@@ -1,0 +1,217 @@
+"""A reference of an experiment's configuration, written from the blocks themselves.
+
+Keys, types, limits, defaults and meanings are from the pydantic models. What models do not say is in :class:`Words`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from pydantic import BaseModel
+
+from heuristic_core.config.blocks import NAME
+
+SEEDS = 2**31  # a limit of the generators, not of a setting
+FIELDS = ("key", "type", "default", "unit", "meaning")
+PATTERNS = {
+    NAME: "name",
+    r"^[\w./-]+$": "path",
+    r"^\d+\.\d+$": "`layer.head`",
+    r"^[0-9a-f]{40}$": "40 hex digits",
+    r"^[0-9a-f]{64}$": "64 hex digits",
+    r"^([0-9a-f]{40}|step\d+-tokens\d+B)$": "40 hex digits, or `step<n>-tokens<n>B`",
+    r"^[\w.-]+(/[\w.-]+)?$": "`owner/name`",
+    r"^https?://[^\s/]+/\S+$": "http(s) address",
+}
+
+# What blocks that several experiments share do not say: unit -> fields, field -> meaning. "" is a pure number.
+UNITS = {
+    "steps": "steps warmup_steps rise hold save_every",
+    "steps per percent": "rise_per_percent hold_per_percent",
+    "samples": "gate_draws",
+    "dots per inch": "dpi",
+    "": "seed seeds learning_rate controller_learning_rate weight_decay controller_weight_decay adam_betas "
+    "adam_epsilon log_alpha_mean log_alpha_std",
+}
+MEANINGS = {
+    "steps": "training steps",
+    "adam_betas": "AdamW's decay rates of both moments",
+    "adam_epsilon": "AdamW's term against division by zero",
+    "weight_decay": "AdamW's",
+    "log_alpha_std": "standard deviation of log_alpha at the start",
+    "source": "chooses this block",
+}
+
+
+class Words(NamedTuple):
+    """What an experiment's own blocks do not say of themselves.
+
+    page: file below docs/. head: the page's beginning. units: unit -> fields. meanings: of fields whose own description
+    says at most a default or a unit. A field is named by its name alone, or as `Block.field` where two blocks disagree.
+    titles: path of a block -> its title and its path in keys.
+    """
+
+    page: str
+    head: str
+    study: type[BaseModel]
+    units: Mapping[str, str]
+    meanings: Mapping[str, str]
+    titles: Mapping[str, tuple[str, str]] = {}
+
+    def unit(self, block: type[BaseModel], name: str) -> str | None:
+        """Of a field, None where nothing says it."""
+        return _said(fields_of(UNITS) | fields_of(self.units), block, name)
+
+    def meaning(self, block: type[BaseModel], name: str) -> str | None:
+        """Of a field, None where nothing says it."""
+        return _said(MEANINGS | dict(self.meanings), block, name)
+
+
+class Section(NamedTuple):
+    """One block of the configuration. path: the keys that lead to it."""
+
+    title: str
+    path: str
+    block: type[BaseModel]
+    targets: tuple[str, ...] = ()  # of blocks that are all alike, the keys
+
+
+def reference(words: Words) -> str:
+    """The whole page, as Markdown."""
+    parts = (f"## {one.title}\n\n{text_of(one)}\n\n{table(one, words)}" for one in sections(words))
+    return "\n".join((words.head, *parts))
+
+
+def sections(words: Words) -> Iterator[Section]:
+    """Every block of a study, in the order of a configuration file. Blocks that are all alike are one section."""
+    yield Section("The study", "", words.study)
+    for name, field in words.study.model_fields.items():
+        for block in _blocks_in(field.annotation):
+            source = block.model_fields.get("source")
+            variant = f", `source: {source.annotation.__args__[0]}`" if source else ""
+            yield from _nested(Section(f"`{name}`{variant}", name, block), words)
+
+
+def table(section: Section, words: Words) -> str:
+    """The fields of a section, one row each."""
+    rows = [FIELDS, ("---",) * len(FIELDS), *(row(section, name, words) for name in section.block.model_fields)]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
+
+
+def row(section: Section, name: str, words: Words) -> tuple[str, ...]:
+    """Key, type, default, unit and meaning of one field."""
+    block = section.block
+    field, schema = block.model_fields[name], block.model_json_schema()["properties"][name]
+    meaning, _, default = (field.description or "").partition("default: ")
+    unit = words.unit(block, name) or ""
+    meaning = meaning.rstrip("; ")
+    if meaning in ("", unit):
+        meaning = words.meaning(block, name) or ("see below" if kind(schema) == "block" else "")
+    default = "required" if field.is_required() else default or _value(field.default)
+    key = f"{section.path}.{name}".lstrip(".")
+    return tuple(map(_cell, (f"`{key}`", kind(schema), default, unit, meaning)))
+
+
+def fields_of(units: Mapping[str, str]) -> dict[str, str]:
+    """Field -> unit."""
+    return {field: unit for unit, fields in units.items() for field in fields.split()}
+
+
+def kind(schema: dict) -> str:
+    """The type of a JSON schema in words, with its limits."""
+    if "anyOf" in schema:
+        return " or ".join(kind(option) for option in schema["anyOf"] if option.get("type") != "null")
+    if "$ref" in schema or "oneOf" in schema:
+        return "block"
+    if "enum" in schema:
+        return ", ".join(f"`{value}`" for value in schema["enum"])
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    match schema["type"]:
+        case "array" if "prefixItems" in schema:
+            return f"list of {len(schema['prefixItems'])}: {kind(schema['prefixItems'][0])}"
+        case "array":
+            count = schema.get("minItems", 0)
+            length = f" of {count}" if count == schema.get("maxItems") else f" (at least {count})" if count > 1 else ""
+            return f"list{length}: {kind(schema['items'])}"
+        case "object":
+            (inner,) = [schema.get("additionalProperties"), *schema.get("patternProperties", {}).values()][-1:]
+            return "mapping" if inner in (True, {}) else f"mapping to {kind(inner)}"
+        case "string":
+            return PATTERNS[schema["pattern"]] if "pattern" in schema else "text"
+        case "boolean":
+            return "`true`, `false`"
+        case number:
+            return number + _limits(schema)
+
+
+def text_of(section: Section) -> str:
+    """A block's docstring, with Markdown's marks in place of those of reStructuredText."""
+    text = re.sub(r"\n *", "\n", section.block.__doc__.strip())
+    if section.targets:
+        text += f" The targets are {', '.join(f'`{name}`' for name in section.targets)}."
+    return re.sub(r":\w+:`([^`]+)`", r"`\1`", text).replace("``", "`")
+
+
+def _nested(section: Section, words: Words) -> Iterator[Section]:
+    """A section and those inside it."""
+    inside = [(name, block) for name, one in section.block.model_fields.items() for block in _blocks_in(one.annotation)]
+    targets, blocks = [name for name, _ in inside], {block for _, block in inside}
+    if len(targets) == len(section.block.model_fields) and len(blocks) == 1:
+        path = f"{section.path}.<target>"
+        yield Section(f"`{path}`", path, blocks.pop(), tuple(targets))
+        return
+    yield section
+    for name, block in inside:
+        path = f"{section.path}.{name}"
+        yield from _nested(Section(*words.titles.get(path, (f"`{path}`", path)), block), words)
+
+
+def _said(of: Mapping[str, str], block: type[BaseModel], name: str) -> str | None:
+    return of.get(f"{block.__name__}.{name}", of.get(name))
+
+
+def _blocks_in(annotation) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [block for part in getattr(annotation, "__args__", ()) for block in _blocks_in(part)]
+
+
+def _limits(schema: dict) -> str:
+    """The limits of a number: pydantic writes them under two names each, and of two lower or upper ones the closer."""
+    above, below = schema.get("exclusiveMinimum", schema.get("gt")), schema.get("exclusiveMaximum", schema.get("lt"))
+    parts = {
+        ">": above,
+        "≥": schema.get("minimum", schema.get("ge")) if above is None else None,
+        "<": below if below != SEEDS else None,
+        "≤": schema.get("maximum", schema.get("le")) if below is None else None,
+    }
+    return "".join(f", {sign} {limit:g}" for sign, limit in parts.items() if limit is not None)
+
+
+def _value(value) -> str:
+    match value:
+        case None:
+            return "*none*"
+        case BaseModel() if given := value.model_dump(include=value.model_fields_set):
+            return _value(given)
+        case BaseModel():
+            return "see below"
+        case bool():
+            return f"`{str(value).lower()}`"
+        case list() | tuple():
+            return f"`[{', '.join(_plain(item) for item in value)}]`"
+        case dict():
+            return f"`{{{', '.join(f'{key}: {_plain(item)}' for key, item in value.items())}}}`"
+        case _:
+            return f"`{_plain(value)}`"
+
+
+def _plain(value) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _cell(text: str) -> str:
+    """Text of a cell: no mark of a table or of HTML in it, but within code."""
+    parts = text.replace("|", "\\|").replace("\n", " ").split("`")
+    return "`".join(part if index % 2 else part.replace("<", "&lt;") for index, part in enumerate(parts))

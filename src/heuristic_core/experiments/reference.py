@@ -1,0 +1,20 @@
+"""The references of all experiments' configurations, pages of docs/.
+
+python -m heuristic_core.experiments.reference docs
+"""
+
+import sys
+from pathlib import Path
+
+from heuristic_core.config.reference import Words, reference
+from heuristic_core.experiments.registry import experiments
+
+
+def references() -> list[Words]:
+    """Of the experiments that have one."""
+    return [experiment.reference() for experiment in experiments() if hasattr(experiment, "reference")]
+
+
+if __name__ == "__main__":
+    for words in references():
+        (Path(sys.argv[1]) / words.page).write_text(reference(words))
