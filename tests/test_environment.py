@@ -3,11 +3,12 @@
 import re
 import sys
 import tomllib
-from importlib.metadata import packages_distributions
+from importlib.metadata import metadata, packages_distributions
 
 import pytest
 from conftest import ROOT
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
@@ -52,6 +53,12 @@ def test_what_the_code_imports_is_declared():
     assert {"torch", "yaml", "filelock"} <= found
     distributions = packages_distributions()
     assert [name for name in found if not {canonicalize_name(one) for one in distributions[name]} & DECLARED] == []
+
+
+def test_every_package_of_the_lock_runs_on_the_oldest_python_that_the_project_names(pins):
+    oldest = next(iter(SpecifierSet(PROJECT["requires-python"]))).version
+    wants = {name: metadata(name).get("Requires-Python") or "" for name in pins}
+    assert [f"{name}: {want}" for name, want in wants.items() if f"{oldest}.0" not in SpecifierSet(want)] == []
 
 
 def test_the_lock_names_no_build_of_one_machine(pins):
