@@ -182,8 +182,9 @@ def test_a_dry_run_says_it_before_anything_runs(folder, tmp_path, fault):
     keys, value = FAULTS[fault]
     values = faulty(yaml.safe_load(block("yaml")), *keys, value=value)
     values["model"] = {"name": "tiny", "source": "pretrained", "folder": "models"}
-    (tmp_path / "models" / "one").mkdir(parents=True)
-    (tmp_path / "models" / "one" / "config.json").write_text("{}")
+    (tmp_path / "models" / "one" / "1_Pooling").mkdir(parents=True)
+    for place in ("one", "one/1_Pooling"):  # as in the folder of a sentence encoder
+        (tmp_path / "models" / place / "config.json").write_text("{}")
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(values))
     done = snakemake(tmp_path, "--dry-run", config=tmp_path / "mine.yaml", check=False)
     told = (done.stdout + done.stderr).split("study reviews cannot be run:\n")[1].splitlines()

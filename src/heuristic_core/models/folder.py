@@ -26,7 +26,8 @@ def folder_of(model: PretrainedModel) -> str:
         of = f"package {model.package}" if model.package else "the working directory"
         raise InputError(f"{model.BLOCK}.folder = {model.folder!r}: there is no such folder in {of}")
     if not (folder / CONFIG).is_file():
-        below = next(iter(sorted([*folder.glob(f"*/{CONFIG}"), *folder.glob(f"*/*/{CONFIG}")])), None)
+        # The nearest: a sentence encoder has more of these files in folders of its own.
+        below = next((path for depth in ("*", "*/*") for path in sorted(folder.glob(f"{depth}/{CONFIG}"))), None)
         right = Path(model.folder) / below.parent.relative_to(folder) if below else None
         raise InputError(
             f"{model.BLOCK}.folder = {model.folder!r}: there is no {CONFIG} in it; "
