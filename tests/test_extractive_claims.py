@@ -63,6 +63,15 @@ def test_no_difference_is_undecided_and_never_supported():
     }
 
 
+def test_a_model_that_is_too_large_for_full_replacement_leaves_its_claims_undecided_with_the_reason():
+    made = tables()
+    made["extractive_agreement"] = made["extractive_agreement"].assign(r=None, n=0, reason="not applicable: 194 parts")
+    found = claims("made", made, STATED).set_index("claim")
+    of_replacement = found[found.index.str.endswith("agrees-with-replacement")]
+    assert len(of_replacement) == 3 and set(of_replacement["verdict"]) == {"undecided"}
+    assert of_replacement["detail"].str.contains("not applicable: 194 parts").all()
+
+
 def test_statistics_by_hand():
     made = Evidence(tables())
     fall = fall_by_facts(made, "first")

@@ -52,6 +52,13 @@ def test_the_same_tables_give_the_same_bytes(name, tmp_path):
         assert (tmp_path / "one" / path).read_bytes() == (tmp_path / "two" / path).read_bytes(), path
 
 
+def test_where_outputs_were_not_replaced_the_other_panels_are_drawn():
+    none = TABLES["extractive_agreement"].assign(r=float("nan"), n=0, reason="not applicable")
+    _, marks = draw("figure_localisation", TABLES | {"extractive_agreement": none}, SETTINGS)
+    known = marks.groupby("against")["value"].count()
+    assert known["means"] == 0 and known["restored"] > 0
+
+
 def test_a_panel_for_each_hop_and_corpus(drawn):
     figure, marks = drawn["figure_curves"]
     assert len(figure.axes) == len(HOPS) * len(CORPORA)

@@ -13,8 +13,8 @@ from heuristic_core.experiments.extractive_structures.plan import MEASURED, forw
 STUDY = study()
 
 
-def work(rule):
-    (found,) = [one for one in work_of(STUDY) if one.rule == rule]
+def work(rule, of=STUDY):
+    (found,) = [one for one in work_of(of) if one.rule == rule]
     return found
 
 
@@ -42,7 +42,17 @@ def test_sentences_are_counted():
     facts, implications, second = 12, 6, 12
     assert work("order").sentences == 2 * 2 * (3 * (facts + implications) + second + 5 * 2 * 12)
     scored, replaced = 6 + 2 * 18, (2 * 18 + 2 * 6) * 6 * 10 // 2
-    assert work("score").sentences == 2 * 2 * (2 * scored + replaced)
+    assert work("score").sentences == 2 * 2 * (
+        2 * scored + replaced + 2 * 6 * 6
+    )  # each component taken away, in two ways
+
+
+def test_a_model_of_many_components_has_no_runs_for_each_of_them_and_each_token():
+    large = study(model={"heads": 96, "width": 96})
+    scored, components = 6 + 2 * 18, 2 * 97
+    assert work("score", large).sentences == 2 * 2 * (2 * scored + 2 * 6 * components)
+    eliminated = 2 * 2 * 2 * 6 * (6 + 5 + 4)  # seeds, hops, parts, questions; of six components three go
+    assert work("prune").sentences - work("prune", large).sentences == eliminated
 
 
 def test_finished_jobs_are_no_hours_to_do():

@@ -79,6 +79,14 @@ def test_full_replacement_agrees_where_changes_are_small(make):
         assert rows["upstream_path", part, "means"] > rows["upstream", part, "means"]
 
 
+def test_a_model_that_is_too_large_for_full_replacement_says_so():
+    rows = agreement_rows(scores(some(), 2), None)
+    assert len(rows) == len(KINDS) * 2 * 2 and {row["r"] for row in rows} == {None}
+    assert {row["reason"] for row in rows} == {
+        "not applicable: 6 components; outputs are replaced one by one of at most 100"
+    }
+
+
 def test_scores_are_known_within_prompts_and_upstream_with_a_partner_alone():
     of = some(make=second_hop)
     found, seen = scores(of, 2), inside(of.asked)

@@ -2,7 +2,7 @@
 
 from safetensors.torch import load_file
 
-from heuristic_core.experiments.extractive_structures.config import Scores
+from heuristic_core.experiments.extractive_structures.config import FEW, Scores
 from heuristic_core.experiments.extractive_structures.localisation import (
     agreement_rows,
     component_rows,
@@ -33,10 +33,11 @@ def main(arguments=None):
             of = contrast(old, new, asked, args.scores.counterfactuals, args.seed)
             found = scores(of, args.scores.path_steps)
             components = component_rows(of, found)
+            full = patched(of) if len(components) <= FEW else None
             rows = {
                 "scores": score_rows(found, taught.hop.implications.sentences),
                 "components": components,
-                "agreement": agreement_rows(found, patched(of)),
+                "agreement": agreement_rows(found, full),
                 "localisation": localisation_rows(components),
             }
             for name in SCORED:

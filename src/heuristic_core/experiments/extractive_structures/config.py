@@ -28,6 +28,9 @@ from heuristic_core.models.components import kept_count
 Checkpoint = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|step\d+-tokens\d+B)$")]
 NonNegativeInt = Annotated[int, Field(ge=0)]
 Kind = Literal["whole", "no-implications", "shuffled"]
+# Components of a model that is small enough for full replacement and for greedy subnetworks, which take a run for each
+# component and token, and for each pair of components.
+FEW = 100
 
 
 class Data(Block):

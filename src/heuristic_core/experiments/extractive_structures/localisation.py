@@ -1,12 +1,14 @@
 """Whether scores tell which components an answer needs."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from heuristic_core.experiments.extractive_structures.answers import losses
+from heuristic_core.experiments.extractive_structures.config import FEW
 from heuristic_core.experiments.extractive_structures.data import Sentence
 from heuristic_core.experiments.extractive_structures.model import Layer, Parameters, Shifts, each_head, run
 from heuristic_core.experiments.extractive_structures.scores import KINDS, Contrast, inside
@@ -137,9 +139,17 @@ def localisation_rows(components: Sequence[dict]) -> list[dict]:
     return rows
 
 
-def agreement_rows(scores: dict[str, Tensor], patched: dict[str, Tensor]) -> list[dict]:
+def agreement_rows(scores: dict[str, Tensor], patched: dict[str, Tensor] | None) -> list[dict]:
     """r between scores and full replacement, [n, T, layers, H + 1] by kind: of means over questions, and over all
-    questions. The path-averaged score is compared with the replacement that upstream scores stand for."""
+    questions. The path-averaged score is compared with the replacement that upstream scores stand for. patched: None of
+    a model that is too large for it, whose rows have no r."""
+    if patched is None:
+        layers, parts = scores[KINDS[0]].shape[2:]
+        reason = f"not applicable: {layers * parts} components; outputs are replaced one by one of at most {FEW}"
+        return [
+            {"kind": kind, "score": score, "over": over, "r": None, "n": 0, "reason": reason}
+            for score, kind, over in product(scores, ("head", "mlp"), ("means", "questions"))
+        ]
     rows = []
     for score, values in scores.items():
         full = patched["upstream" if score == "upstream_path" else score]

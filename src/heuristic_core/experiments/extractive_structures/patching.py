@@ -24,7 +24,7 @@ from heuristic_core.experiments.extractive_structures.tokens import Asked
 @torch.no_grad()
 def patched(of: Contrast) -> dict[str, Tensor]:
     """By kind of score, the fall of R, [n, T, layers, H + 1]; NaN where scores are. `upstream` is the mean over
-    counterfactual prompts, whose outputs are put in place one by one."""
+    counterfactual prompts, whose outputs are put in place one by one. A model has at most FEW components."""
     old, new = (run(p, of.asked.tokens) for p in (of.old, of.new))
     moved = moved_outputs(of.old, old.layers, new.layers)
     found = {

@@ -4,7 +4,7 @@ embedded model, or of a device for a model that was pre-trained elsewhere."""
 from collections import Counter
 from typing import NamedTuple
 
-from heuristic_core.experiments.extractive_structures.config import ExtractiveStudy, Model
+from heuristic_core.experiments.extractive_structures.config import FEW, ExtractiveStudy, Model
 from heuristic_core.experiments.extractive_structures.world import world
 from heuristic_core.plan.devices import DEFAULTS, Work, device, hours
 from heuristic_core.plan.shapes import Shape, shape_of
@@ -68,13 +68,15 @@ def work_of(study: ExtractiveStudy) -> list[Sentences]:
     hops, questions, outputs = 2, 2 * data.cities, layers * (heads + 1)
     stages = 2 * data.names - data.cities  # facts of all names, and implications of all but the tested ones
     pairs = data.cities * scores.counterfactuals
-    pruning, components = study.pruning, outputs
+    pruning, few = study.pruning, outputs <= FEW
     learned_on = len(pruning.seeds) * pruning.gates.steps_at(pruning.sparsity) * pruning.gates.batch_size
-    left = round((1 - pruning.sparsity) * components)
-    eliminated = data.cities * sum(range(left + 1, components + 1))  # greedily, each time every component that is left
+    left = round((1 - pruning.sparsity) * outputs)
+    # Greedily, each time every component that is left.
+    eliminated = data.cities * sum(range(left + 1, outputs + 1)) if few else 0
     related = BACKWARD * 2 * len(world().relations) * (data.cities + scores.path_steps * pairs)
     # Of two models for every pair, and of two kinds of score; on average half of the layers run again.
-    replaced = (2 * pairs + 2 * data.cities) * outputs * tokens // 2
+    replaced = (2 * pairs + 2 * data.cities) * outputs * tokens // 2 if few else 0
+    removed = 2 * data.cities * outputs
 
     def work(rule: str, learnt: int, seen: int = 0) -> Sentences:
         """learnt, seen: sentences of one seed, with gradients and without."""
@@ -88,7 +90,7 @@ def work_of(study: ExtractiveStudy) -> list[Sentences]:
         work("freeze", hops * 2 * epochs * data.cities, hops * 8 * questions),
         work("order", epochs * (3 * stages + data.names), epochs * 5 * 2 * data.names),
         work("prune", hops * 2 * learned_on, hops * 2 * eliminated + related),
-        work("score", hops * 2 * (data.cities + scores.path_steps * pairs), hops * replaced),
+        work("score", hops * 2 * (data.cities + scores.path_steps * pairs), hops * (replaced + removed)),
     ]
     if study.sweep:
         rates, last = len(study.sweep.learning_rates), study.sweep.epochs[-1]

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from heuristic_core.experiments.extractive_structures.answers import option_logits, ranks
-from heuristic_core.experiments.extractive_structures.config import Pruning
+from heuristic_core.experiments.extractive_structures.config import FEW, Pruning
 from heuristic_core.experiments.extractive_structures.localisation import component
 from heuristic_core.experiments.extractive_structures.model import Parameters, Shifts, run
 from heuristic_core.experiments.extractive_structures.scores import inside
@@ -27,7 +27,6 @@ from heuristic_core.pruning.learner import Learner, PruningRun
 from heuristic_core.pruning.loop import Pruned, learned
 
 CHUNK = 50  # steps whose draws are made at once
-MOST = 100  # components of a model of which a greedy subnetwork is looked for
 
 
 class Whole(NamedTuple):
@@ -77,8 +76,8 @@ def subnetwork_rows(of: Whole, settings: Pruning) -> list[dict]:
         about = {"how": "learned", "prune_seed": found.run.seed, "sampled_sparsity": _reached(found)}
         kept = None if found.failed else keep_largest(found.log_alpha, count)
         rows += _rows(of, kept, about | {"reason": found.failed})
-    few = layers * parts <= MOST
-    reason = None if few else f"not applicable: {layers * parts} components; greedy subnetworks are of at most {MOST}"
+    few = layers * parts <= FEW
+    reason = None if few else f"not applicable: {layers * parts} components; greedy subnetworks are of at most {FEW}"
     about = {"how": "greedy", "prune_seed": None, "sampled_sparsity": None, "reason": reason}
     return rows + _rows(of, greedy(of, count) if few else None, about)
 

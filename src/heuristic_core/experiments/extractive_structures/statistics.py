@@ -94,7 +94,7 @@ def _from_z(z: float | None) -> float | None:
 def _of_hops(rows: pd.DataFrame, column: str, what: str) -> dict[str, pd.Series]:
     """By hop, a column by seed, percent. Raises CannotSay where it is null everywhere."""
     if rows.empty or rows[column].isna().all():
-        raise CannotSay(f"no {what}")
+        raise CannotSay("; ".join([f"no {what}", *sorted(set(rows["reason"].dropna()))]))
     return {f"{hop} hop": 100 * of_hop.set_index("seed")[column].astype(float) for hop, of_hop in rows.groupby("hop")}
 
 

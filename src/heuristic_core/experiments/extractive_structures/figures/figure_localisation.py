@@ -4,7 +4,7 @@ import pandas as pd
 
 from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, SCORES
 from heuristic_core.experiments.extractive_structures.figures.points import fit, legend, points
-from heuristic_core.figures.panels import panels
+from heuristic_core.figures.panels import noted, panels
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.seeds import with_means
 
@@ -28,6 +28,8 @@ def draw(tables, settings):
         for ax, against in zip(row, COLUMNS, strict=True):
             of_panel = marks[(marks["hop"] == hop) & (marks["against"] == against)]
             points(ax, of_panel.assign(score=of_panel["score"].map(NAMES)), "score", [*NAMES.values()], "kind", KINDS)
+            if of_panel["value"].isna().all():
+                noted(ax, "not measured in a model of so many components")
             ax.tick_params(axis="x", rotation=90)
             ax.axhline(0, color="0.7", linewidth=0.6, zorder=0)
         row[0].set_ylabel(words)

@@ -31,7 +31,8 @@ def points(ax: Axes, rows: pd.DataFrame, x: str, names: Sequence[str], by: str, 
 
 def fit(axes: Sequence[Axes], values: pd.Series, *levels: float) -> None:
     """Points and `levels` fill the axes; an interval of few seeds can be many times as wide, and is cut off."""
-    low, high = min(values.min(), *levels), max(values.max(), *levels)
+    known = [*values.dropna(), *levels]
+    low, high = min(known), max(known)
     margin = MARGIN * ((high - low) or 1)
     for ax in axes:
         ax.set_ylim(low - margin, high + margin)
