@@ -63,9 +63,9 @@ publish: configured ready
 fetch: configured ready
 	$(BIN)/snakemake --cores 1 --forceall --configfile $(CONFIG) -- fetch
 
-## The report of CONFIG, one study: results/<study>/report.html.
+## The report of CONFIG, a study or several: results/<study>/report.html.
 report: configured ready
-	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG) -- report
+	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG) -- report provenance
 
 ## What a run of CONFIG would need, before anything runs; DEVICE: see src/heuristic_core/plan.
 plan: configured ready

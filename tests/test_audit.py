@@ -144,6 +144,16 @@ def test_what_is_lost_added_or_unrecorded_is_found(study, jobs):
     assert {("missing", lost), ("orphaned", added), ("unrecorded", bare), ("tampered", extra)} <= found(jobs)
 
 
+def test_what_publish_writes_is_no_orphan_and_jobs_later_than_the_table_of_records_are_one_finding(study, jobs):
+    hub = Path(STUDY, "hub", "ft1-s0.4-seed42")
+    hub.mkdir(parents=True)
+    (hub / "config.json").write_text("{}")
+    for name in ("subnetwork.json", "predictions.parquet"):
+        change_record(f"{CELL}/{name}", lambda text: text.update(started="2099-01-01T00:00:00Z"))
+    later = [one.detail for one in check(STUDY, jobs) if one.path.endswith("provenance.parquet")]
+    assert len(later) == 1 and later[0].startswith("was made before job ") and "orphaned" not in str(found(jobs))
+
+
 def test_code_of_another_version_makes_results_stale(study, jobs):
     path = f"{CELL}/predictions.parquet"
     change_record(path, lambda text: text.update(code="0123456789abcdef"))

@@ -65,6 +65,13 @@ def test_one_run_makes_studies_of_several_experiments(both, tmp_path):
     assert {"reduced_finetune", "reduced_report", "sorting_measure", "sorting_report"} <= jobs.keys()
 
 
+def test_the_reports_of_several_studies_are_one_target(both, tmp_path):
+    told = snakemake(tmp_path, "--dry-run", "report", "provenance", config=both).stdout
+    assert all(
+        f"results/{study}/{name}" in told for study in ("reduced", "sorting") for name in ("report.html", "tables")
+    )
+
+
 def test_no_figure_is_over_studies_of_several_experiments(both):
     values = read_values(both) | {"sweep": {"name": "x", "axes": {"a": "training.steps"}}}
     with pytest.raises(ConfigError, match="sweep: no figure is over studies of heuristic-core, list-sorting; remove"):

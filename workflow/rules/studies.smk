@@ -40,6 +40,18 @@ rule export:
     localrule: True
 
 
+rule report:
+    input:
+        [getattr(rules, f"{prefix}report").output for prefix in STUDIES],
+    localrule: True
+
+
+rule provenance:
+    input:
+        [getattr(rules, f"{prefix}provenance").output for prefix in STUDIES],
+    localrule: True
+
+
 rule fetch:
     input:
         [getattr(rules, f"{prefix}fetch").output for prefix in STUDIES],

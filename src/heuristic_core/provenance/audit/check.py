@@ -18,6 +18,7 @@ from heuristic_core.tables.schemas import schema
 ORDER = list(KINDS)  # causes before what follows from them
 # Results that have no record: what is made from all records, and what an audit or Snakemake itself writes.
 UNRECORDED = {"tables/provenance.parquet", "audit.html", "audit.json"}
+BESIDE = {"logs", "hub"}  # folders that are no results: what jobs said, and what `publish` writes for others
 
 
 def check(root: Path, jobs: Sequence[Job]) -> list[Finding]:
@@ -103,7 +104,7 @@ def _orphans(root: Path, jobs: Sequence[Job]) -> Iterator[Finding]:
 
     for folder, folders, files in os.walk(root):
         inside = os.path.relpath(folder, root)
-        folders[:] = [name for name in folders if not name.startswith(".") and (inside, name) != (".", "logs")]
+        folders[:] = [name for name in folders if not name.startswith(".") and not (inside == "." and name in BESIDE)]
         for name in files:
             path = os.path.normpath(os.path.join(inside, name))
             result = os.path.relpath(path, "provenance").removesuffix(".json") if _below(path, "provenance") else path
@@ -130,13 +131,17 @@ def _collected(root: Path) -> Iterator[Finding]:
         with contextlib.suppress(InputError):  # found with the job's other results
             records[file] = read_record(file)
     rows = {row["job"]: (file, row) for file, record in records.items() for row in [row_of(root, record)]}
+    later = []
     for job in sorted(rows.keys() | collected.keys()):
         file, row = rows.get(job, (None, None))
         if job not in collected or (row and row["started"] != collected[job]["started"]):
             if row["script"] != "fetch":  # it may run at any time, and nothing follows if it brings the same
-                yield Finding("stale", str(table), f"was made before job {job} ran")
+                later.append(job)
         elif row is None:
             yield Finding("tampered", str(table), f"tells of job {job}, which left no record")
         elif row != collected[job]:
             other = ", ".join(key for key in row if row[key] != collected[job][key])
             yield Finding("tampered", str(file), f"differs from its row in {table}: {other}")
+    if later:
+        others = f", and {len(later) - 1} others" if later[1:] else ""
+        yield Finding("stale", str(table), f"was made before job {later[0]} ran{others}")
