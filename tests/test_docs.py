@@ -47,6 +47,13 @@ def test_links_of_pages_outside_the_site_lead_somewhere(file):
     assert not [target for target in linked if not (ROOT / target).exists()]
 
 
+def test_a_target_in_a_command_is_not_taken_for_a_configuration():
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    commands = [line for page in pages for line in page.read_text().splitlines() if "snakemake --" in line]
+    assert len(commands) > 20
+    assert not [line for line in commands if re.search(r"--configfile( +[\w./-]+\.yaml)+ +[a-z_]\w*(?![\w./-])", line)]
+
+
 def test_every_page_of_the_site_is_in_its_contents():
     contents = yaml.safe_load(re.sub(r"!!python/\S+", "", (ROOT / "mkdocs.yml").read_text()))["nav"]
     listed = re.findall(r"[\w/-]+\.md", str(contents))

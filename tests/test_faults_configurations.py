@@ -244,3 +244,11 @@ def test_snakemake_names_a_missing_configuration_in_one_line():
     assert done.stderr.splitlines()[1:] == [
         "nothere.yaml: no such file; give the path of a study's configuration, such as config.yaml"
     ]
+
+
+def test_a_target_after_a_configuration_is_told_where_it_belongs(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["snakemake", "--configfile", str(ROOT / "config.yaml"), "figure06"])
+    with pytest.raises(SystemExit, match="1"):
+        check_given()
+    told = capsys.readouterr().err
+    assert told.startswith("figure06: no such file; a target comes after --, as in --configfile ")

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from pathlib import Path
 
 from heuristic_core.config.reading import ConfigError, read_values
 
@@ -11,7 +12,12 @@ def check_given() -> None:
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
     try:
-        for file in parser.parse_known_args()[0].configfile:
+        first, *others = parser.parse_known_args()[0].configfile or [None]
+        for file in filter(None, [first, *others]):
+            if file in others and not Path(file).suffix and not Path(file).exists():
+                raise ConfigError(
+                    f"{file}: no such file; a target comes after --, as in --configfile {first} -- {file}"
+                )
             read_values(file)
     except ConfigError as error:
         print(error, file=sys.stderr)
