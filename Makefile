@@ -79,8 +79,8 @@ audit: configured ready
 changes: configured ready
 	@$(BIN)/python workflow/scripts/changes.py --configfile $(CONFIG)
 
-# Which test runs when, and in which process: tests/schedule.py.
-PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS)
+# Which test runs when, and in which process: tests/schedule.py. OpenBLAS's threads wait for each other longer than they work.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS)
 
 ## Style, and every test that is not slow: at most five minutes of two cores.
 test: ready lint
