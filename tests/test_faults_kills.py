@@ -17,7 +17,7 @@ from conftest import ROOT
 from reduced import REDUCED, results, snakemake
 
 pytestmark = pytest.mark.slow
-KILLS = int(os.environ.get("HEURISTIC_CORE_KILLS", "12"))
+KILLS = int(os.environ.get("HEURISTIC_CORE_KILLS", "8"))
 SEED = int(os.environ.get("HEURISTIC_CORE_KILLS_SEED", "0"))
 MARK = "HEURISTIC_CORE_TEST_OF_KILLS"
 LONGEST = 2.0  # seconds between two kills, drawn evenly from 0 on
