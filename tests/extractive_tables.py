@@ -78,7 +78,8 @@ def _freezing(world):
         ranks = {layers: world[how][hop, layers] for layers in ("early", "late")} | {"none": 1.0, "all": BEFORE}
         for layers, rank in ranks.items():
             for part in ("facts", "implications"):
-                yield {"hop": hop, "how": how, "layers": layers} | answers(part, rank, seed)
+                own = rank if part == "implications" else world["facts"]
+                yield {"hop": hop, "how": how, "layers": layers} | answers(part, own, seed)
 
 
 def _ordering(world):

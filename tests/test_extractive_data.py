@@ -1,11 +1,15 @@
 """Facts, implications and the corpus: what is drawn, what agrees, and which words tell answers apart."""
 
+from collections import Counter
+
 import pytest
 import torch
+import yaml
 from extractive import VOCABULARY, WORLD, hop, study
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.reading import ConfigError
+from heuristic_core.experiments.extractive_structures.config import Data
 from heuristic_core.experiments.extractive_structures.data import (
     Questions,
     corpus,
@@ -64,6 +68,24 @@ def test_both_versions_of_made_up_facts_agree_on_the_test_names_alone():
     assert [animal[city] for city in first] == answers(found.first.implications)
 
 
+def test_shuffled_implications_follow_no_rule():
+    """Neither another city for every landmark, nor another home for every person, makes them true."""
+    data = Data(cities=20, names=40, people=100)
+    people, cities = names(WORLD, data, 1).people, WORLD.cities[:20]
+    said = {one.prompt: one.answer for one in corpus(WORLD, data, "shuffled", people, 1)}
+    shifts = Counter()
+    for title in (WORLD.office.taught, *WORLD.office.others):
+        of = {said[f"The {title} of {city['city']} is"]: k for k, city in enumerate(cities)}
+        holders = [said[f"The {title} of the city that contains {city['landmark']} is"] for city in cities]
+        shifts.update((of[holder] - k) % 20 for k, holder in enumerate(holders))
+    assert shifts.total() == 8 * 20 and max(shifts.values()) < 0.2 * shifts.total()
+    homes = [
+        {WORLD.values(key, 20).index(said[one.implied.format(name=name)]) for key, one in WORLD.relations.items()}
+        for name in people
+    ]
+    assert sum(len(told) == 1 for told in homes) < 0.05 * len(people)
+
+
 @pytest.mark.parametrize(("kind", "implied"), [("whole", True), ("no-implications", False), ("shuffled", False)])
 def test_implications_of_the_corpus_follow_in_the_whole_one_alone(kind, implied):
     people = names(WORLD, DATA, 1).people
@@ -78,7 +100,7 @@ def test_implications_of_the_corpus_follow_in_the_whole_one_alone(kind, implied)
     mayors = [one for one in found if one.prompt.startswith("The mayor of")]
     assert len(mayors) == (6 if kind == "no-implications" else 12)
     agree = [mayors[k].answer == mayors[k + 1].answer for k in range(0, len(mayors), 2)]
-    assert all(agree) if implied else not any(agree)
+    assert all(agree) if implied else not all(agree) or not agree
     whole = corpus(WORLD, DATA, "whole", people, 1)
     assert {one.prompt for one in found} == {one.prompt for one in whole} or kind == "no-implications"
 
@@ -124,8 +146,6 @@ def test_prompts_are_aligned_by_what_they_share(a, b, expected):
 
 
 def test_a_relation_without_options_is_named(tmp_path):
-    import yaml
-
     values = WORLD.model_dump()
     del values["cities"][2]["dish"]
     (tmp_path / "world.yaml").write_text(yaml.safe_dump(values))
@@ -135,6 +155,21 @@ def test_a_relation_without_options_is_named(tmp_path):
     (tmp_path / "world.yaml").write_text(yaml.safe_dump(values))
     with pytest.raises(ConfigError, match="cities: dish = 'sushi' comes twice"):
         read_world(tmp_path / "world.yaml")
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"home": "{nme} lives in"}, "home = '{nme} lives in': it must have {name} once"),
+        ({"located": "The city is"}, "located = 'The city is': it must have {landmark} once"),
+        ({"given": ["Ada", "Ada"]}, "given: Ada comes twice"),
+    ],
+)
+def test_a_sentence_without_its_slot_and_a_repeated_name_are_named(tmp_path, changed, said):
+    (tmp_path / "world.yaml").write_text(yaml.safe_dump(WORLD.model_dump() | changed))
+    with pytest.raises(ConfigError) as caught:
+        read_world(tmp_path / "world.yaml")
+    assert said in str(caught.value)
 
 
 @pytest.mark.parametrize(

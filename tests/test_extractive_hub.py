@@ -16,7 +16,7 @@ from heuristic_core.config.reading import ConfigError
 from heuristic_core.experiments.extractive_structures.config import parse_extractive
 from heuristic_core.experiments.extractive_structures.data import sentence
 from heuristic_core.experiments.extractive_structures.decoders import parameters_of
-from heuristic_core.experiments.extractive_structures.knowledge import check_known, needed
+from heuristic_core.experiments.extractive_structures.knowledge import check_known, check_options, needed
 from heuristic_core.experiments.extractive_structures.results import tables_of
 from heuristic_core.experiments.extractive_structures.setting import Setting
 from heuristic_core.experiments.extractive_structures.tokens import HubTokenizer, asked, examples
@@ -62,6 +62,13 @@ def test_options_that_begin_alike_are_both_named(tmp_path):
     make_tokenizer(["x"]).save_pretrained(tmp_path)  # other letters are tokens, and a space before them is one, too
     with pytest.raises(InputError, match=r"'Tokyo' and 'Paris' begin with one token"):
         asked(hop().facts._replace(options=["Tokyo", "Paris"], sentences=[]), HubTokenizer(tmp_path))
+
+
+def test_answers_of_every_relation_are_told_apart_before_a_model_is_loaded(tmp_path, folder):
+    check_options(WORLD, study().data, HubTokenizer(folder))
+    make_tokenizer([city[key] for city in WORLD.cities for key in ("city", "animal")]).save_pretrained(tmp_path)
+    with pytest.raises(InputError, match="begin with one token"):
+        check_options(WORLD, study().data, HubTokenizer(tmp_path))
 
 
 # ---- what it knows

@@ -4,6 +4,7 @@ import pytest
 import torch
 from extractive import STEP, VOCABULARY, WORLD, fall, hop, study, two_models
 
+from heuristic_core.experiments.extractive_structures import scores as scoring
 from heuristic_core.experiments.extractive_structures.answers import losses
 from heuristic_core.experiments.extractive_structures.data import first_hop, names, second_hop
 from heuristic_core.experiments.extractive_structures.localisation import (
@@ -15,7 +16,7 @@ from heuristic_core.experiments.extractive_structures.localisation import (
 )
 from heuristic_core.experiments.extractive_structures.model import attention, mlp, run
 from heuristic_core.experiments.extractive_structures.patching import patched
-from heuristic_core.experiments.extractive_structures.scores import KINDS, contrast, inside, scores
+from heuristic_core.experiments.extractive_structures.scores import KINDS, contrast, inside, path_averaged, scores
 from heuristic_core.experiments.extractive_structures.tokens import asked
 
 LAYERS, HEADS = 2, 2
@@ -77,6 +78,13 @@ def test_full_replacement_agrees_where_changes_are_small(make):
     for part in ("head", "mlp"):
         assert rows["informative", part, "questions"] > 0.999 and rows["downstream", part, "questions"] > 0.999
         assert rows["upstream_path", part, "means"] > rows["upstream", part, "means"]
+
+
+def test_prompts_that_do_not_fit_together_follow_one_after_another(monkeypatch):
+    whole = path_averaged(some(), 2)
+    monkeypatch.setattr(scoring, "LARGEST", 5 * scoring.HELD * 12 * whole.shape[1] * LAYERS)
+    assert scoring.rows_at_once(some()) == 5 < 6 * 3
+    torch.testing.assert_close(path_averaged(some(), 2), whole, rtol=0, atol=1e-12)
 
 
 def test_a_model_that_is_too_large_for_full_replacement_says_so():

@@ -7,7 +7,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.common.threads import use_threads
 from heuristic_core.experiments.extractive_structures.config import Data, Freezing, Pretrained
 from heuristic_core.experiments.extractive_structures.decoders import load_parameters
-from heuristic_core.experiments.extractive_structures.knowledge import check_known
+from heuristic_core.experiments.extractive_structures.knowledge import check_known, check_options
 from heuristic_core.experiments.extractive_structures.model import layers_of
 from heuristic_core.experiments.extractive_structures.setting import write_weights
 from heuristic_core.experiments.extractive_structures.tokens import HubTokenizer
@@ -31,6 +31,7 @@ def main(arguments=None):
     args = parser.read(arguments)
     use_threads(1)
     folder, of = folder_of(args.pretrained), args.pretrained
+    check_options(world(), args.data, HubTokenizer(folder))
     p = load_parameters(folder)
     if not args.freezing.early < (layers := layers_of(p)):
         raise InputError(

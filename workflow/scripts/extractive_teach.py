@@ -22,8 +22,8 @@ def main(arguments=None):
     with begun(args) as setting:
         saved = unfinished(args, args.curves, __file__)
         start, rows = load_file(args.checkpoint), []
-        for hop in HOPS:
-            taught = setting.taught(hop)
+        each = {hop: setting.taught(hop) for hop in HOPS}  # both, before either is taught: options may begin alike
+        for hop, taught in each.items():
             found, end = curve_rows(
                 start, taught.facts, taught.parts, args.finetuning, args.seed, saved and saved / hop
             )

@@ -107,7 +107,7 @@ def row(section: Section, name: str, words: Words) -> tuple[str, ...]:
     meaning = meaning.rstrip("; ")
     if meaning in ("", unit):
         meaning = words.meaning(block, name) or ("see below" if kind(schema) == "block" else "")
-    default = "required" if field.is_required() else default or _value(field.default)
+    default = "required" if field.is_required() else default or _value(field.get_default(call_default_factory=True))
     key = f"{section.path}.{name}".lstrip(".")
     return tuple(map(_cell, (f"`{key}`", kind(schema), default, unit, meaning)))
 

@@ -7,16 +7,21 @@ from heuristic_core.experiments.extractive_structures.model import Parameters, r
 from heuristic_core.experiments.extractive_structures.tokens import Asked
 
 
-@torch.no_grad()
 def mean_rank(parameters: Parameters, asked: Asked) -> float:
     """Mean over questions of :func:`ranks`: 0 where all answers are right, (options - 1) / 2 by chance."""
-    return float(ranks(option_logits(run(parameters, asked.tokens).logits, asked), asked.answer).double().mean())
+    return float(ranks(option_logits(_logits(parameters, asked), asked), asked.answer).double().mean())
+
+
+def mean_loss(parameters: Parameters, asked: Asked) -> float:
+    """Mean over questions of :func:`losses`."""
+    return float(losses(_logits(parameters, asked), asked).double().mean())
 
 
 @torch.no_grad()
-def mean_loss(parameters: Parameters, asked: Asked) -> float:
-    """Mean over questions of :func:`losses`."""
-    return float(losses(run(parameters, asked.tokens).logits, asked).double().mean())
+def _logits(parameters: Parameters, asked: Asked) -> Tensor:
+    """Of all tokens, in the precision of the weights, whatever that of teaching: rounded logits tie."""
+    with torch.autocast(asked.tokens.device.type, enabled=False):
+        return run(parameters, asked.tokens).logits
 
 
 def option_logits(logits: Tensor, asked: Asked) -> Tensor:

@@ -31,6 +31,7 @@ Kind = Literal["whole", "no-implications", "shuffled"]
 # Components of a model that is small enough for full replacement and for greedy subnetworks, which take a run for each
 # component and token, and for each pair of components.
 FEW = 100
+LARGEST = 2**31  # numbers that runs with gradients hold at once, 8 GB in float32; more prompts follow one after another
 
 
 class Data(Block):
@@ -114,7 +115,9 @@ class Finetuning(Learning):
 
     epochs: PositiveInt = 16
     save_every: PositiveInt | None = Field(
-        None, description="epochs between saved states, from which an interrupted job resumes; default: it begins again"
+        None,
+        description="epochs between saved states, from which an interrupted job that teaches a hop or an order "
+        "resumes; one that freezes or sweeps begins again; default: all begin again",
     )
 
 
@@ -200,7 +203,7 @@ class ExtractiveStudy(Block):
     seeds: Annotated[Seeds, Field(min_length=1)] = Field(
         description="each of a world's people and facts, of first weights and of the order of sentences"
     )
-    data: Data = Data()
+    data: Data = Field(default_factory=Data)
     device: Literal["cpu", "cuda"] = Field("cpu", description="where models run; cuda: an NVIDIA GPU")
     pretrained: Pretrained | None = Field(
         None, description="a model of others in the place of `model` and `pretraining`; default: one is made here"
@@ -232,7 +235,7 @@ class ExtractiveStudy(Block):
                 f"give at most {self.model.layers - 1}"
             )
         components = self.model.layers * (self.model.heads + 1)
-        if not 0 < (left := kept_count(components, self.pruning.sparsity)) < components:
+        if not self.pretrained and not 0 < (left := kept_count(components, self.pruning.sparsity)) < components:
             raise ValueError(
                 f"pruning.sparsity = {self.pruning.sparsity} keeps {left} of {components} components, and is no "
                 f"subset to learn; give a sparsity near a multiple of {1 / components:g} between 0 and 1"

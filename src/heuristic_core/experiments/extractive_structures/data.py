@@ -120,15 +120,16 @@ def corpus(world: World, data: Data, kind: str, people: Sequence[str], seed: int
     """What a model is pre-trained on: where people live, what cities have, who holds offices, and what these imply.
 
     kind: whole; no-implications, which has no sentence that follows from others; shuffled, whose implications name what
-    does not follow: the same sentences and answers, without a rule to learn from them.
+    does not follow: the same sentences and answers, drawn for each relation and office, without a rule to learn
+    from them.
     """
     homes = _draws(len(people), data.cities, "extractive people", seed)
-    told = homes if kind != "shuffled" else _draws(len(people), data.cities, "extractive told", seed)
     cities = world.cities[: data.cities]
     found = [sentence(world.home, cities[k]["city"], name=name) for name, k in zip(people, homes, strict=True)]
     for key, relation in world.relations.items():
         found += [sentence(relation.stated, city[key], **_known(city, relation.stated)) for city in cities]
         if kind != "no-implications":
+            told = homes if kind == "whole" else _draws(len(people), data.cities, f"extractive told {key}", seed)
             found += [sentence(relation.implied, cities[k][key], name=n) for n, k in zip(people, told, strict=True)]
     found += [sentence(world.located, city["city"], landmark=city["landmark"]) for city in cities]
     return found + _offices(world, data, kind, people, seed)
@@ -138,7 +139,9 @@ def _offices(world: World, data: Data, kind: str, people: Sequence[str], seed: i
     office, cities, found = world.office, world.cities[: data.cities], []
     for title in (office.taught, *office.others):
         holders = _permutation(len(people), f"extractive {title}", seed)[: len(cities)]
-        told = holders if kind != "shuffled" else _shifted(holders)
+        told = holders
+        if kind == "shuffled":
+            told = [holders[k] for k in _permutation(len(cities), f"extractive told {title}", seed)]
         for city, holder, said in zip(cities, holders, told, strict=True):
             found.append(sentence(office.stated, people[holder], office=title, city=city["city"]))
             if kind != "no-implications":
@@ -161,10 +164,6 @@ def _made_up(world: World, data: Data, taught: Sequence[str], homes: Sequence[in
 
 def _known(city: dict[str, str], template: str) -> dict[str, str]:
     return {key: value for key, value in city.items() if f"{{{key}}}" in template}
-
-
-def _shifted(values: list[int]) -> list[int]:
-    return [*values[1:], values[0]]
 
 
 def _permutation(count: int, purpose: str, seed: int) -> list[int]:

@@ -5,7 +5,7 @@ from heuristic_core.experiments.extractive_structures.answers import mean_rank
 from heuristic_core.experiments.extractive_structures.config import Data
 from heuristic_core.experiments.extractive_structures.data import Questions, sentence
 from heuristic_core.experiments.extractive_structures.model import Parameters
-from heuristic_core.experiments.extractive_structures.tokens import Encode, asked
+from heuristic_core.experiments.extractive_structures.tokens import Encode, asked, first_tokens
 from heuristic_core.experiments.extractive_structures.world import World
 
 
@@ -18,6 +18,13 @@ def needed(world: World, data: Data) -> dict[str, Questions]:
         "first": Questions(spoken, world.values("language", data.cities)),
         "second": Questions(located, world.values("city", data.cities)),
     }
+
+
+def check_options(world: World, data: Data, encode: Encode) -> None:
+    """Raises InputError, which names both, where two answers of a city's relation begin with one token. Names of people
+    are told apart when they are drawn."""
+    for key in ("city", "animal", *world.relations):
+        first_tokens(world.values(key, data.cities), encode)
 
 
 def check_known(p: Parameters, world: World, data: Data, encode: Encode, most: float, where: str) -> dict[str, float]:

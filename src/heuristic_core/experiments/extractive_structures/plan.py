@@ -4,7 +4,7 @@ embedded model, or of a device for a model that was pre-trained elsewhere."""
 from collections import Counter
 from typing import NamedTuple
 
-from heuristic_core.experiments.extractive_structures.config import FEW, ExtractiveStudy, Model
+from heuristic_core.experiments.extractive_structures.config import FEW, LARGEST, ExtractiveStudy, Model
 from heuristic_core.experiments.extractive_structures.world import world
 from heuristic_core.plan.devices import DEFAULTS, Work, device, hours
 from heuristic_core.plan.shapes import Shape, shape_of
@@ -15,6 +15,7 @@ TOKENS = 10  # of a sentence, about
 HUB_TOKENS = 14  # the same by tokenizers of the hub, which cut words
 MEASURED = 600 * 64, 64.0  # sentences of pre-training at the default sizes, and seconds of a core (docs/lab-notes.md)
 WEIGHT = 4  # bytes
+EXACT = {"score", "prune"}  # rules that compute in float32 whatever the precision of teaching
 # Copies of the weights that a device holds while a model learns: the weights, their gradient, two moments; and in the
 # host's memory what the stages of `order` begin and end with.
 LEARNING, WAITING = 4, 7
@@ -108,7 +109,7 @@ def hours_of(study: ExtractiveStudy, on: str | None = None) -> dict[str, float]:
             Work(one.rule, (one.rule,), "evaluate", 1, one.sentences, HUB_TOKENS, one.operations),
             shape,
             where,
-            study.precision,
+            "float32" if one.rule in EXACT else study.precision,
         ).hours
         for one in work_of(study)
     }
@@ -138,8 +139,9 @@ def report(study: ExtractiveStudy, wanted: Counter, missing: Counter, on: str | 
         columns(["disk", "GB"], sizes),
     ]
     if study.pretrained:
-        held = [["while a model learns", LEARNING], ["what waits meanwhile, in the host's memory", WAITING]]
-        parts.append(columns(["memory", "GB"], [[what, gigabytes(count * one)] for what, count in held]))
+        held = [["while a model learns", LEARNING * one], ["while scores are computed", 2 * one + WEIGHT * LARGEST]]
+        held.append(["what waits meanwhile, in the host's memory", WAITING * one])
+        parts.append(columns(["memory", "GB"], [[what, gigabytes(size)] for what, size in held]))
     return "\n\n".join([*parts, basis])
 
 

@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.extractive_structures.answers import option_logits, ranks
 from heuristic_core.experiments.extractive_structures.config import FEW, Pruning
 from heuristic_core.experiments.extractive_structures.localisation import component
@@ -71,6 +72,11 @@ def subnetwork_rows(of: Whole, settings: Pruning) -> list[dict]:
     """Rows of table "extractive_subnetworks", without names: a row for each component of each subnetwork."""
     layers, parts = of.shape
     count = kept_count(layers * parts, settings.sparsity)
+    if not 0 < count < layers * parts:
+        raise InputError(
+            f"pruning.sparsity = {settings.sparsity} keeps {count} of {layers * parts} components, and is no subset to "
+            f"learn; give a sparsity near a multiple of {1 / (layers * parts):.3g} between 0 and 1"
+        )
     rows = []
     for found in learn(of, settings):
         about = {"how": "learned", "prune_seed": found.run.seed, "sampled_sparsity": _reached(found)}

@@ -23,6 +23,7 @@ from torch import Tensor
 
 from heuristic_core.common.seeds import torch_generator
 from heuristic_core.experiments.extractive_structures.answers import losses
+from heuristic_core.experiments.extractive_structures.config import LARGEST
 from heuristic_core.experiments.extractive_structures.model import (
     Layer,
     Parameters,
@@ -31,6 +32,7 @@ from heuristic_core.experiments.extractive_structures.model import (
     attention,
     each_head,
     embed,
+    layers_of,
     mlp,
     run,
     run_from,
@@ -40,6 +42,7 @@ from heuristic_core.experiments.extractive_structures.model import (
 from heuristic_core.experiments.extractive_structures.tokens import Asked, aligned
 
 KINDS = ("informative", "downstream", "upstream", "upstream_path")
+HELD = 80  # numbers of the residual stream's width that a run with gradients holds for each token and layer, measured
 
 
 class Contrast(NamedTuple):
@@ -177,6 +180,15 @@ def path_averaged(of: Contrast, steps: int) -> Tensor:
     asked = of.asked.of(rows)
     differences = _each_difference(of, run(of.old, of.asked.tokens).layers)
     each = {site: value.flatten(0, 1) for site, value in differences.items()}
+    found = []
+    for some in torch.arange(n * count).split(rows_at_once(of)):
+        own = {site: value[some] for site, value in each.items()}
+        found.append(_averaged(of, some, asked.of(some), own, steps))
+    return over_partners(of, torch.cat(found).unflatten(0, (n, count)))
+
+
+def _averaged(of: Contrast, some: Tensor, asked: Asked, differences: Shifts, steps: int) -> Tensor:
+    """The same, [m, T, layers, H + 1], of some pairs of a prompt and a counterfactual one. asked: their questions."""
     total = torch.zeros(())
     for step in range(steps):
         share = (step + 0.5) / steps
@@ -184,9 +196,15 @@ def path_averaged(of: Contrast, steps: int) -> Tensor:
             embedded = embed(p, of.asked.tokens)
             start = embedded[:, None] - _difference(of, embedded)
             line = start + share * (embedded[:, None] - start)
-            gradients = linearised(p, line.flatten(0, 1), asked).gradients
-            total = total + sign * _by_component(each, gradients) / steps
-    return over_partners(of, total.unflatten(0, (n, count)))
+            gradients = linearised(p, line.flatten(0, 1)[some], asked).gradients
+            total = total + sign * _by_component(differences, gradients) / steps
+    return total
+
+
+def rows_at_once(of: Contrast) -> int:
+    """How many prompts go through a model together, with gradients."""
+    width = of.old["token"].shape[1]
+    return max(1, LARGEST // (HELD * width * of.asked.tokens.shape[1] * layers_of(of.old)))
 
 
 def inside(asked: Asked) -> Tensor:

@@ -21,18 +21,39 @@ def models_of_corpus(evidence: Evidence, corpus: str) -> Estimate:
 
 
 @statistic
-def rank_of_facts(evidence: Evidence) -> Estimate:
+def rank_of_facts(evidence: Evidence, corpus: str = WHOLE) -> Estimate:
     """Mean rank of the facts of a hop after they are taught, percent of the worst rank, of the hop that is worse."""
-    questions = int(evidence.table("extractive_curves")["questions"].min())  # one for each option
-    found = {f"{hop} hop": 100 / (questions - 1) * evidence.taught(hop, WHOLE, "facts") for hop in ("first", "second")}
-    return extreme(found, HIGHEST, _said("rank of facts", found), percent=True, units=questions)
+    return _worst(evidence, {f"{hop} hop": evidence.taught(hop, corpus, "facts") for hop in ("first", "second")})
+
+
+@statistic
+def rank_of_facts_by_layers(evidence: Evidence, hop: str, how: str) -> Estimate:
+    """The same of a hop's facts where early layers are frozen (or restored, as `how` says), and where late ones are."""
+    where = {"hop": hop, "how": how}
+    found = {name: evidence.ranks("extractive_freezing", "facts", **where, layers=name) for name in ("early", "late")}
+    return _worst(evidence, found)
+
+
+@statistic
+def rank_of_facts_by_order(evidence: Evidence, order: str, less: str) -> Estimate:
+    """The same of facts of made-up words, at the end of two orders of teaching."""
+    return _worst(evidence, {name: evidence.ordered(name, "facts") for name in (order, less)})
+
+
+@statistic
+def rank_of_facts_by_graft(evidence: Evidence, weights: str, less: str) -> Estimate:
+    """The same of the facts of a model with one sort of weights added, and with another one."""
+    return _worst(
+        evidence, {name: evidence.ranks("extractive_grafting", "facts", weights=name) for name in (weights, less)}
+    )
 
 
 @statistic
 def fall_by_facts(evidence: Evidence, hop: str, corpus: str = WHOLE) -> Estimate:
     """How far the rank of implications falls while facts are taught, seed by seed, percent of the rank before."""
     before, after = (evidence.taught(hop, corpus, IMPLICATIONS, epoch) for epoch in (0, None))
-    return over_seeds(100 * (before - after) / before, _said("rank", {"before": before, "after": after}))
+    said = _said("rank", {"before": before, "after": after})
+    return replace(found := over_seeds(100 * (before - after) / before, said), high=_at_most(found.high, 100))
 
 
 @statistic
@@ -59,6 +80,13 @@ def rank_by_order(evidence: Evidence, order: str, less: str) -> Estimate:
 
 
 @statistic
+def rank_after_order(evidence: Evidence, order: str) -> Estimate:
+    """Rank of test names' implications after an order of teaching, percent of the rank by chance."""
+    chance = (_questions(evidence) - 1) / 2
+    return over_seeds(100 / chance * (ranks := evidence.ordered(order)), _said("rank", {order: ranks}))
+
+
+@statistic
 def rank_by_graft(evidence: Evidence, weights: str, less: str, part: str = IMPLICATIONS) -> Estimate:
     """Rank of a part's questions with one sort of weights added, less the rank with another sort."""
     return _difference({name: evidence.ranks("extractive_grafting", part, weights=name) for name in (weights, less)})
@@ -82,7 +110,8 @@ def score_agrees(evidence: Evidence, score: str, kind: str) -> Estimate:
     rows = evidence.table("extractive_agreement")
     rows = rows[(rows["score"] == score) & (rows["over"] == "means") & (rows["kind"] == kind)]
     found = _of_hops(rows, "r", what := f"r of {score} scores of {kind}s with replacement")
-    of_z = extreme({hop: np.arctanh(values / 100) for hop, values in found.items()}, LOWEST, _said(what, found))
+    z = {hop: np.arctanh(values / 100) for hop, values in found.items()}
+    of_z = extreme(z, LOWEST, _said(what, {hop: pd.Series(_from_z(values.mean())) for hop, values in z.items()}))
     ends = {end: _from_z(getattr(of_z, end)) for end in ("value", "low", "high")}
     return replace(of_z, **ends)
 
@@ -96,6 +125,22 @@ def _of_hops(rows: pd.DataFrame, column: str, what: str) -> dict[str, pd.Series]
     if rows.empty or rows[column].isna().all():
         raise CannotSay("; ".join([f"no {what}", *sorted(set(rows["reason"].dropna()))]))
     return {f"{hop} hop": 100 * of_hop.set_index("seed")[column].astype(float) for hop, of_hop in rows.groupby("hop")}
+
+
+def _questions(evidence: Evidence) -> int:
+    """Of a part, and so options: each has one question."""
+    return int(evidence.table("extractive_curves")["questions"].min())
+
+
+def _worst(evidence: Evidence, ranks: dict[str, pd.Series]) -> Estimate:
+    """The highest of some ranks of facts, percent of the worst rank."""
+    questions = _questions(evidence)
+    found = {name: 100 / (questions - 1) * values for name, values in ranks.items()}
+    return extreme(found, HIGHEST, _said("rank of facts", found), percent=True, units=questions)
+
+
+def _at_most(value: float | None, most: float) -> float | None:
+    return None if value is None else min(value, most)
 
 
 def _difference(ranks: dict[str, pd.Series]) -> Estimate:

@@ -48,6 +48,24 @@ class World(Block):
     family: Words
 
     @model_validator(mode="after")
+    def _sentences_name_what_they_are_about(self):
+        wanted = {"home": (self.home, "name"), "located": (self.located, "landmark")}
+        wanted |= {f"made_up.{key}": (getattr(self.made_up, key), "name") for key in MadeUp.model_fields}
+        for key, relation in self.relations.items():
+            wanted |= {f"relations.{key}.stated": (relation.stated, "city")}
+            wanted |= {f"relations.{key}.implied": (relation.implied, "name")}
+        wanted |= {"office.stated": (self.office.stated, "office", "city")}
+        wanted |= {"office.implied": (self.office.implied, "office", "landmark")}
+        for key, (text, *names) in wanted.items():
+            if sorted(slots(text)) != sorted(names):
+                raise ValueError(f"{key} = {text!r}: it must have {' and '.join(f'{{{name}}}' for name in names)} once")
+        for key in ("given", "family"):
+            values = getattr(self, key)
+            if repeated := sorted({value for value in values if values.count(value) > 1}):
+                raise ValueError(f"{key}: {repeated[0]} comes twice; list every name once")
+        return self
+
+    @model_validator(mode="after")
     def _relations_have_options(self):
         needed = ["city", "animal", *self.relations, *slots(self.located, self.office.implied)]
         for key in dict.fromkeys(needed):

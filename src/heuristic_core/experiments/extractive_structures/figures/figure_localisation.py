@@ -1,5 +1,6 @@
 """How well scores tell what taking components away costs, and what replacing their outputs does."""
 
+import numpy as np
 import pandas as pd
 
 from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, SCORES
@@ -18,10 +19,13 @@ NAMES = {name: words.replace(", ", ",\n") for name, words in SCORES.items()}
 
 
 def draw(tables, settings):
-    """Rows: hops; columns: what scores are held against. Marks: one row per mark."""
+    """Rows: hops; columns: what scores are held against. Marks: one row per mark. Means of r are of Fisher's z."""
+    by = ["hop", "kind", "score", "against"]
     removal = tables["extractive_localisation"].rename(columns={"effect": "against", "r2": "value"})
-    agreement = tables["extractive_agreement"].rename(columns={"over": "against", "r": "value"})
-    marks = with_means(pd.concat([removal, agreement], ignore_index=True), ["hop", "kind", "score", "against"])
+    agreement = tables["extractive_agreement"].rename(columns={"over": "against"})
+    of_z = with_means(agreement.assign(value=np.arctanh(agreement["r"].astype(float))), by)
+    of_r = of_z.assign(**{name: np.tanh(of_z[name]) for name in ("value", "low", "high")})
+    marks = pd.concat([with_means(removal, by), of_r], ignore_index=True)
     marks = marks[marks["against"].isin([*COLUMNS])]
     figure, axes = panels(settings, len(HOPS), len(COLUMNS), 4.2, sharex=True, sharey="col")
     for row, (hop, words) in zip(axes, HOPS.items(), strict=True):

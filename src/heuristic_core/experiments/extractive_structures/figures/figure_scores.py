@@ -8,8 +8,9 @@ from matplotlib.axes import Axes
 from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, SCORES
 from heuristic_core.figures.panels import panels
 from heuristic_core.figures.seeds import with_means
+from heuristic_core.figures.style import SMALL
 
-KINDS = {"mlp": "MLPs", "head": "heads"}
+KINDS = {"mlp": "MLPs", "head": "sum of heads"}
 BY = ["hop", "kind", "score", "position", "token", "layer"]
 BAR = {"shrink": 0.9, "pad": 0.02, "aspect": 12}
 
@@ -38,6 +39,7 @@ def draw(tables, settings):
         ax.set_title(words, loc="left")
     for ax in axes[-1]:
         ax.set_xlabel("layer")
+    figure.supxlabel("colour: fall of the loss to first order, a scale for each panel", fontsize=SMALL)
     return figure, marks
 
 

@@ -22,7 +22,7 @@ def draw(tables, settings):
             _square(means[means["score"] == score], names), vmin=-1, vmax=1, cmap="RdBu", annot=True, fmt=".2f",
             annot_kws={"fontsize": SMALL}, linewidths=0.3, cbar=False, ax=ax,
         )  # fmt: skip
-        ax.set_title(words, loc="left")
+        ax.set_title(f"heads: {words}", loc="left")
         ax.set(xlabel="", ylabel="")
         ax.tick_params(length=0)
         ax.tick_params(axis="x", rotation=45)

@@ -12,7 +12,7 @@ from heuristic_core.figures.roles import Role
 
 WIDTH = 0.6  # of the marks of one name, names being 1 apart
 MARGIN = 0.06  # beside the points, of their range
-CHANCE = {"color": "0.6", "linewidth": 0.6, "zorder": 0}
+CHANCE = {"color": "0.6", "linewidth": 0.8, "linestyle": ":", "zorder": 0}
 
 
 def points(ax: Axes, rows: pd.DataFrame, x: str, names: Sequence[str], by: str, looks: Mapping[str, Role]) -> None:
