@@ -179,6 +179,7 @@ def test_a_sentence_without_its_slot_and_a_repeated_name_are_named(tmp_path, cha
         ("data", {"names": 6}, "names = 6: one for each of 6 cities is tested; give more than these"),
         ("data", {"people": 3600}, "names + people = 3612 exceeds the 3600 names"),
         ("data", {"people": 3}, "people = 3: every city has officers of its own; give at least 6"),
+        ("model", {"positions": 9}, "model.positions = 9: the longest sentence of world.yaml has"),
         ("model", {"heads": 5}, "width = 12 must be a multiple of heads = 5"),
         ("freezing", {"early": 2}, "freezing.early = 2 of model.layers = 2: a layer must be late; give at most 1"),
         ("scores", {"counterfactuals": 6}, "scores.counterfactuals = 6: there are 5 other prompts; give at most"),

@@ -148,3 +148,15 @@ def test_a_study_of_a_folder_goes_from_nothing_to_its_report(tmp_path, folder):
     with torch.no_grad():
         again = tables["extractive_sweep"].query("learning_rate == 0.001 and epoch == 2 and seed == 1")["rank"].tolist()
     assert again == tables["extractive_curves"].query("epoch == 2 and seed == 1")["rank"].tolist()
+
+
+def test_a_folder_that_is_not_there_is_named_before_anything_runs(tmp_path):
+    one = {
+        "experiment": "extractive-structures",
+        "study": "x",
+        "seeds": [1],
+        "pretrained": {"name": "x", "folder": "none"},
+    }
+    (tmp_path / "x.yaml").write_text(yaml.safe_dump(one))
+    done = snakemake(tmp_path, "--dry-run", config=tmp_path / "x.yaml", check=False)
+    assert done.returncode == 1 and "pretrained.folder = 'none': there is no such folder" in done.stderr + done.stdout

@@ -10,6 +10,7 @@ from heuristic_core.experiments.extractive_structures.results import (
     of_corpus,
     tables_of,
 )
+from heuristic_core.models.folder import fault
 
 GPUS = 1 if STUDY.device == "cuda" else 0
 
@@ -23,6 +24,10 @@ TOKENIZER = {"tokenizer": L.tokenizer} if STUDY.pretrained else {}
 RUNS = {"device": STUDY.device, "precision": STUDY.precision} if STUDY.pretrained or GPUS else {}
 # Scores are differences of nearly equal outputs, which bfloat16 would round away.
 EXACTLY = RUNS and RUNS | {"precision": "float32"}
+# A model that was taken over already is no longer needed in its folder.
+if workflow.is_main_process and STUDY.pretrained and not os.path.exists(L.pretrained):
+    if told := fault(STUDY.pretrained):
+        raise WorkflowError(f"{ORIGIN}: study {STUDY.study} cannot be run:\n  {told}")
 CHECKPOINT = L.pretrained if STUDY.pretrained else L.model
 NEEDS = needs(STUDY)
 HOPS = {hop: L.taught(hop) for hop in ("first", "second")}

@@ -234,6 +234,11 @@ class ExtractiveStudy(Block):
                 f"freezing.early = {self.freezing.early} of model.layers = {self.model.layers}: a layer must be late; "
                 f"give at most {self.model.layers - 1}"
             )
+        if not self.pretrained and self.model.positions < (longest := world().longest()):
+            raise ValueError(
+                f"model.positions = {self.model.positions}: the longest sentence of world.yaml has {longest} words; "
+                "give at least as many"
+            )
         components = self.model.layers * (self.model.heads + 1)
         if not self.pretrained and not 0 < (left := kept_count(components, self.pruning.sparsity)) < components:
             raise ValueError(

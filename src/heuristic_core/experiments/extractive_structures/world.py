@@ -78,6 +78,18 @@ class World(Block):
                 raise ValueError(f"cities: {key} = {repeated[0]!r} comes twice; give every city another")
         return self
 
+    def longest(self) -> int:
+        """Words of the longest sentence with its answer, more than any model sees of it."""
+        words = {key: max(len(city[key].split()) for city in self.cities) for key in self.cities[0]}
+        words |= {"name": 2, "office": max(len(title.split()) for title in (self.office.taught, *self.office.others))}
+        answers = {self.home: "city", self.located: "city", self.office.stated: "name", self.office.implied: "name"}
+        answers |= {self.made_up.fact: "city", self.made_up.implication: "animal"}
+        answers |= {text: key for key, one in self.relations.items() for text in (one.stated, one.implied)}
+        return max(
+            len(text.split()) + sum(words[slot] - 1 for slot in slots(text)) + words[answer]
+            for text, answer in answers.items()
+        )
+
     def values(self, key: str, count: int) -> list[str]:
         """What the first `count` cities have under `key`, in their order."""
         return [city[key] for city in self.cities[:count]]
