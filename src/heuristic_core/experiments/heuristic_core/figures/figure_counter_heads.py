@@ -17,6 +17,7 @@ HEADS = 32  # at most, for each fine-tuning seed; more cells would be too narrow
 # Means and J below the OOD subsets, with the label of a blank row before some.
 BELOW = {LABELS[ID]: ("",), LABELS[ENTAILMENT]: (), LABELS[J]: (" ",)}
 ROW, COUNTER = 0.165, "#009E73"  # inches of a row; the outline of counter-heuristic cells
+LEAST = 3.2  # inches of the figure, for the label of the colour bar
 KEY = (
     "counter-heuristic: raises accuracy, and the estimated effect on ID is within 1 point.\n"
     "Numbers: false discovery rate below 5 %; on ID always"
@@ -34,7 +35,7 @@ def draw(tables, settings, context):
     marks = _rows(tables["counter_heads"], settings.subsets or context.subsets)
     names = list(dict.fromkeys(marks["row"]))
     height = len(seeds) * (ROW * (len(names) + 1) + 0.75) + 0.3
-    figure, axes = panels(settings, len(seeds), 1, height)
+    figure, axes = panels(settings, len(seeds), 1, max(height, LEAST))
     largest = np.nanmax(np.abs([1.0, *marks["beta"].astype(float)]))
     mesh = None
     for ax, seed in zip(axes[:, 0], seeds, strict=True):
@@ -97,6 +98,7 @@ def _map(ax: Axes, marks: pd.DataFrame, names: list[str], largest: float):
         ax.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor=COUNTER, linewidth=1.4, clip_on=False))
     ax.tick_params(length=0)
     ax.tick_params("x", rotation=90 if len(columns) > 20 else 0)
+    ax.tick_params("y", rotation=0)
     ax.set(xlabel="head", ylabel="")
     return cells
 

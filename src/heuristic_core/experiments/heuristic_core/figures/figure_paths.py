@@ -109,8 +109,11 @@ def _panel(ax: Axes, edges: pd.DataFrame, of_seed: pd.DataFrame) -> None:
         ax.add_patch(arrow)
     for receiver, own in drawn[:LABELLED].groupby("receiver", sort=False):
         x, y = places[receiver]
-        said = ", ".join(number(100 * share, 0) for share in own["share"])
-        ax.text(x + 0.17, y, f"{said} %", fontsize=SMALL, va="center", zorder=4, bbox=GROUND)
+        said = ", ".join(number(100 * share, 0) for share in own["share"]) + " %"
+        if heads <= 8 or receiver == LOGITS:
+            ax.text(x + 0.17, y, said, fontsize=SMALL, va="center", zorder=4, bbox=GROUND)
+        else:  # beside small circles the text would cover the name
+            ax.text(x, y - 0.3, said, fontsize=SMALL, ha="center", va="top", zorder=4, bbox=GROUND)
     seen = {*drawn["receiver"], *drawn["sender"]}
     size = 220 if heads <= 8 else 60
     for name, (x, y) in places.items():
