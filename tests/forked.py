@@ -7,6 +7,7 @@ requests from its standard input until that ends. For another checkout it import
 
 import atexit
 import contextlib
+import gc
 import json
 import os
 import subprocess
@@ -48,6 +49,8 @@ def _preload(root: str) -> None:
 
         for script in Path(root, "workflow", "scripts").glob("*.py"):
             code_digest(str(script), lock=f"{root}/envs/requirements.txt")
+    gc.collect()
+    gc.freeze()  # what forks share stays shared
 
 
 def _become(request: dict) -> None:

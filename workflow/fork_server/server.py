@@ -7,6 +7,7 @@ for a while.
 import atexit
 import contextlib
 import fcntl
+import gc
 import importlib.util
 import json
 import os
@@ -68,7 +69,7 @@ def remove(path: str, own: os.stat_result) -> None:
 
 
 def preload() -> None:
-    """Import what the jobs import, also what torch and transformers themselves only import when first used."""
+    """Import what the jobs import, also what torch and transformers themselves only import when first used, and keep it."""
     import torch
 
     for name in ("prune", "evaluate", "full_model", "gather", "figure", "finetune", "encode"):
@@ -79,6 +80,8 @@ def preload() -> None:
     import transformers.models.bert.modeling_bert  # noqa: F401 (what the miniatures fine-tune)
 
     torch.optim.AdamW([torch.zeros(1, requires_grad=True)], fused=True)
+    gc.collect()
+    gc.freeze()  # else the collector of every fork looks at all of this, and so copies the memory it is in
 
 
 def load(script: Path):
