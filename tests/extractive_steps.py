@@ -19,14 +19,14 @@ from heuristic_core.experiments.extractive_structures.scores import contrast, sc
 from heuristic_core.experiments.extractive_structures.setting import Setting
 from heuristic_core.experiments.extractive_structures.training import learn
 
-# Two layers of the default model, and few facts.
+# Two layers of the default heads, and few facts: an emulated processor takes long for more.
 STUDY = parse_extractive(
     {
         "experiment": "extractive-structures",
         "study": "s",
         "seeds": [1],
         "data": {"cities": 4, "names": 8, "people": 6},
-        "model": {"layers": 2},
+        "model": {"layers": 2, "heads": 2, "width": 64},
         "pretraining": {"steps": 2, "batch_size": 16},
         "finetuning": {"epochs": 1},
         "freezing": {"early": 1},

@@ -112,7 +112,7 @@ def main(results: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         before = time.process_time()
         for part, values in everything(Path(folder)):
-            seconds[part], before = time.process_time() - before, time.process_time()
+            seconds[part], before = seconds.get(part, 0) + time.process_time() - before, time.process_time()
             found |= {f"{part} {name}": value for name, value in values.items()}
             print(f"{part}: {seconds[part]:.1f} s", file=sys.stderr, flush=True)
     if departures := arithmetic.departures():  # of what was imported meanwhile

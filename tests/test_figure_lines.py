@@ -1,13 +1,8 @@
 """Lines and bands of values that were computed before."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import ROOT
 from matplotlib.figure import Figure
 
 from heuristic_core.figures.lines import bands, handles, lines
@@ -68,20 +63,3 @@ def test_bands_are_the_ends_given(ax):
 
 def test_a_legend_has_every_look():
     assert [(handle.get_label(), handle.get_marker()) for handle in handles(LOOKS)] == [("second", "^"), ("first", "o")]
-
-
-@pytest.mark.slow
-def test_another_process_draws_the_same_bytes(tmp_path):
-    code = (
-        "import sys; sys.path.insert(0, 'tests')\n"
-        "from drawn import CONTEXT, TABLES, draw, settings\n"
-        "from heuristic_core.experiments.heuristic_core.figures import write\n"
-        "for name in ('figure02', 'figure03', 'figure04', 'figure05', 'figure10', 'figure_lesion'):\n"
-        "    write(sys.argv[1], name, *draw(name, TABLES, settings(name), CONTEXT), settings(name))\n"
-    )
-    for seed in "12":
-        command = [sys.executable, "-c", code, str(tmp_path / seed)]
-        subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed})
-    first, second = (sorted((tmp_path / seed).rglob("*.*")) for seed in "12")
-    assert len(first) == len(second) == 4 * 6
-    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]

@@ -1,27 +1,27 @@
 """Pruning and fine-tuning, killed with SIGKILL at random moments and run again, end with an undisturbed run's bytes."""
 
-import json
 import random
 import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 import torch
 from conftest import ROOT
-from reduced import RUNS, snakemake
+from reduced import RUNS, STUDY
 from safetensors.torch import save_file
 
 from heuristic_core.config.pruning import Prune
 from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.models.ablation import component_means
-from heuristic_core.plan.jobs import Listed
 from heuristic_core.pruning.subnetwork import Subnetwork
 from heuristic_core.tables.parquet import read_table
 
 SEEDS = (1, 2)
 KILLS = 3
+CHECKPOINTS = (60, 400)  # of fine-tuning
 PRUNE = Prune(
     rise=1200, hold=400, batch_size=8, log_alpha_mean=2.0, learning_rate=0.2, controller_learning_rate=0.1,
     warmup_steps=10, examples=60, mean_examples=60, save_every=20, together=2,
@@ -71,49 +71,56 @@ def test_pruning_killed_at_random_moments_ends_with_the_same_bytes(fused, pairs,
     assert not (cut / ".unfinished").exists()
 
 
-def command_of(folder, target):
-    """What the workflow runs to make `target`, without a record: the script and its arguments."""
-    told = snakemake(folder, "--dry-run", "--logger", "jobs", "--force", target).stdout
-    listed = [Listed(**json.loads(line)) for line in told.splitlines()]
-    words = next(job.words for job in listed if target in job.outputs)
-    return [sys.executable, str(ROOT / "workflow" / "scripts" / f"{words[1]}.py"), *words[2 : words.index("--code")]]
+def finetuning(finished: Path, folder: Path, config: Path) -> list[str]:
+    """Fine-tuning by hand, as a user would, on the data of the finished study."""
+    data = finished / RUNS / "data"
+    given = {
+        "--model": config, "--finetune": config, "--study": "reduced", "--model-name": "mini-bert",
+        "--task-name": "pairs", "--ft-seed": 1, "--train": data / "encoded/train.safetensors",
+        "--evaluation": data / "encoded/evaluation.safetensors", "--subsets": data / "subsets.json",
+        "--tokenizer": data / "tokenizer", "--trace": folder / "trace.parquet", "--arithmetic": STUDY.arithmetic,
+        "--predictions": folder / "predictions.parquet", "--log": folder / "log",
+    }  # fmt: skip
+    arguments = [str(part) for pair in given.items() for part in pair]
+    arguments += ["--checkpoints", *(str(folder / f"step{step}" / "checkpoint") for step in CHECKPOINTS)]
+    return [sys.executable, str(ROOT / "workflow/scripts/finetune.py"), *arguments]
 
 
 @pytest.mark.slow
-def test_fine_tuning_killed_at_random_moments_ends_with_the_same_bytes(finished, tmp_path):
-    folder = f"{RUNS}/ft1"
-    command = command_of(finished, f"{folder}/trace.parquet")
-    for option in ("--trace", "--predictions"):
-        command[command.index(option) + 1] = str(tmp_path / option[2:])
-    command = [word.replace(folder, str(tmp_path)) if word.endswith("/checkpoint") else word for word in command]
-    command += ["--log", str(tmp_path / "log")]
-    log, state = tmp_path / "log", tmp_path / ".unfinished" / "state.safetensors"
+def test_fine_tuning_killed_at_random_moments_ends_with_the_same_bytes(finished, changed, tmp_path):
+    """First killed with a checkpoint and a state saved, then at random."""
+    longer = changed(
+        finetune__steps=CHECKPOINTS[-1], finetune__checkpoints=list(CHECKPOINTS), grid__checkpoints=list(CHECKPOINTS),
+        grid__early=None,
+    )  # fmt: skip
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    subprocess.run(finetuning(finished, whole, longer), check=True, capture_output=True)
+    command, log = finetuning(finished, cut, longer), cut / "log"
+    first, state = (cut / ".unfinished" / name for name in (f"step{CHECKPOINTS[0]}", "state.safetensors"))
     draws, resumed, longest = random.Random(0), [], 0.8
-    for _ in range(KILLS + 1):
+    for life in range(KILLS + 1):
         log.unlink(missing_ok=True)
-        running = subprocess.Popen(command, cwd=finished, stderr=subprocess.DEVNULL)
-        while running.poll() is None and not (log.exists() and state.exists()):  # the log is opened after the imports
+        running = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        # The log is opened after the imports.
+        while running.poll() is None and not (log.exists() and state.exists() and (life or first.exists())):
             time.sleep(0.01)
-        time.sleep(draws.uniform(0, longest))
+        time.sleep(draws.uniform(0, longest) if life else 0)
         running.kill()
         running.wait()
+        if not life:
+            assert not (cut / first.name).exists() and not (cut / "trace.parquet").exists()
         if not state.exists():  # a fast machine: the run was over
             longest /= 8
-        cut_off = state.with_name("step60")
+        cut_off = state.with_name(f"step{CHECKPOINTS[-1]}")
         if state.exists() and not cut_off.exists():  # as a run leaves it that is killed while it writes the checkpoint
             cut_off.mkdir()
             (cut_off / ".tmpcut").touch()
         resumed += re.findall(r"resuming after step (\d+)", log.read_text())
-    subprocess.run(command, cwd=finished, check=True, stderr=subprocess.DEVNULL)
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
     resumed += re.findall(r"resuming after step (\d+)", log.read_text())
-    whole = finished / folder
-    made = sorted(tmp_path.glob("step*/checkpoint/*"))
-    assert {path.relative_to(tmp_path) for path in made} == {
-        path.relative_to(whole) for path in whole.glob("step*/checkpoint/[!.]*")
-    }
+    made = [path.relative_to(cut) for path in cut.rglob("*") if path.is_file() and path != log]
+    assert set(made) == {path.relative_to(whole) for path in whole.rglob("*") if path.is_file()} - {Path("log")}
+    assert {path.parts[0] for path in made} == {"step60", "step400", "trace.parquet", "predictions.parquet"}
     for path in made:
-        assert path.read_bytes() == (whole / path.relative_to(tmp_path)).read_bytes(), path.name
-    assert (tmp_path / "trace").read_bytes() == (whole / "trace.parquet").read_bytes()
-    assert (tmp_path / "predictions").read_bytes() == (whole / "evaluations.parquet").read_bytes()
-    assert not (tmp_path / ".unfinished").exists()
+        assert (whole / path).read_bytes() == (cut / path).read_bytes(), path
     assert resumed, "no kill hit a run between its saved states"

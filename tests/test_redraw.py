@@ -35,7 +35,10 @@ def found(archive):
 
 @pytest.mark.slow
 def test_all_that_is_drawn_is_drawn_again_to_the_same_bytes(archive, found, tmp_path):
-    """From the archive alone, with its own settings: those of the configuration beside it are another study's."""
+    """From the archive alone, with its own settings: those of the configuration beside it are another study's.
+
+    Other processes draw, whose hashes of strings have another seed.
+    """
     shutil.copy(archive, tmp_path / "given.zip")
     snakemake(tmp_path, "redraw", "--config", "crate=given.zip", config=ROOT / "config.yaml")
     root = tmp_path / "results/from-crate/reduced"

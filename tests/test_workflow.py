@@ -157,58 +157,6 @@ def test_a_killed_workflow_leaves_nothing_that_counts_as_finished(finished, chan
     assert len(Subnetwork.load(folder / target).kept) == 6
 
 
-KEPT = (60, 400)
-
-
-def finetune_command(finished: Path, folder: Path, config: Path) -> list[str]:
-    data = finished / RUNS / "data"
-    given = {
-        "--model": config,
-        "--finetune": config,
-        "--study": "reduced",
-        "--model-name": "mini-bert",
-        "--task-name": "pairs",
-        "--ft-seed": 1,
-        "--train": data / "encoded/train.safetensors",
-        "--evaluation": data / "encoded/evaluation.safetensors",
-        "--subsets": data / "subsets.json",
-        "--tokenizer": data / "tokenizer",
-        "--trace": folder / "trace.parquet",
-        "--predictions": folder / "predictions.parquet",
-        "--arithmetic": STUDY.arithmetic,
-        "--log": folder / "log",
-    }
-    arguments = [str(part) for pair in given.items() for part in pair]
-    arguments += ["--checkpoints", *(str(folder / f"step{step}" / "checkpoint") for step in KEPT)]
-    return [sys.executable, str(ROOT / "workflow/scripts/finetune.py"), *arguments]
-
-
-@pytest.mark.slow
-def test_killed_fine_tuning_resumes_to_the_same_checkpoints(finished, changed, tmp_path):
-    """By hand, as a user would: killed after its first saved state, then run again."""
-    longer = changed(
-        finetune__steps=400, finetune__checkpoints=list(KEPT), grid__checkpoints=list(KEPT), grid__early=None
-    )
-    whole, cut = tmp_path / "whole", tmp_path / "cut"
-    subprocess.run(finetune_command(finished, whole, longer), check=True, capture_output=True)
-    running = subprocess.Popen(finetune_command(finished, cut, longer), stderr=subprocess.DEVNULL)
-    wait_for(lambda: (cut / ".unfinished/step60").exists() and (cut / ".unfinished/state.safetensors").exists())
-    running.kill()
-    running.wait()
-    assert not (cut / "step60").exists()
-    assert not (cut / "trace.parquet").exists()
-    subprocess.run(finetune_command(finished, cut, longer), check=True, capture_output=True)
-    assert "resuming after step" in (cut / "log").read_text()
-    for file in (
-        "step60/checkpoint/model.safetensors",
-        "step400/checkpoint/model.safetensors",
-        "trace.parquet",
-        "predictions.parquet",
-    ):
-        assert (whole / file).read_bytes() == (cut / file).read_bytes(), file
-    assert not (cut / ".unfinished").exists()
-
-
 def prune_arguments(finished: Path, out: Path, config: Path, sparsity: str = "0.4", seed: str = "42") -> list[str]:
     step = finished / RUNS / "ft1" / "step60"
     given = {

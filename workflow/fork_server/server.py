@@ -69,7 +69,7 @@ def remove(path: str, own: os.stat_result) -> None:
 
 
 def preload() -> None:
-    """Import what the jobs import, also what torch and transformers themselves only import when first used, and keep it."""
+    """Import what the jobs import, also what torch and transformers themselves only import when first used."""
     import torch
 
     for name in ("prune", "evaluate", "full_model", "gather", "figure", "finetune", "encode"):
