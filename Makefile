@@ -86,7 +86,7 @@ PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKER
 test: ready lint
 	$(PYTEST) -m "not slow"
 
-## What `test` leaves out, and all cases of tests that try a share there: fifteen to twenty minutes of two cores.
+## What `test` leaves out, and all cases of tests that try a share there: ten to fifteen minutes of two cores.
 test-slow: ready
 	HEURISTIC_CORE_TEST_FULL=1 $(PYTEST) -m "slow or sampled"
 
