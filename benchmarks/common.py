@@ -167,7 +167,9 @@ class MaskedBert:
         return self.gates[before + layer] * (output - mean) + mean
 
 
-def products(plain: BertForSequenceClassification, steps: list[list[tuple[int, ...]]]) -> list[list[Factors]]:
+def products(
+    plain: BertForSequenceClassification, steps: list[list[tuple[int, ...]]], dtype: torch.dtype = torch.float32
+) -> list[list[Factors]]:
     """The products with weights that each pruning step needs, in its order: forward, then backward.
 
     steps: real tokens and pairs of each micro-batch. The last layer takes keys and values of all rows, everything else
@@ -178,9 +180,10 @@ def products(plain: BertForSequenceClassification, steps: list[list[tuple[int, .
     for layer in plain.bert.encoder.layer:
         own, output = layer.attention.self, layer.attention.output
         inner = torch.cat([own.query.weight, own.key.weight, own.value.weight])
-        layers.append((inner, output.dense.weight, layer.intermediate.dense.weight, layer.output.dense.weight))
+        weights = (inner, output.dense.weight, layer.intermediate.dense.weight, layer.output.dense.weight)
+        layers.append([weight.to(dtype) for weight in weights])
     most = max(part[0] for step in steps for part in step)
-    left = {width: torch.randn(most, width) for width in {d, 2 * d, 3 * d, plain.config.intermediate_size}}
+    left = {width: torch.randn(most, width).to(dtype) for width in {d, 2 * d, 3 * d, plain.config.intermediate_size}}
 
     def passes(tokens: int, pairs: int, *_) -> list[Factors]:
         met = [(tokens, weight) for layer in layers[:-1] for weight in layer]  # rows and the weights they meet
@@ -190,6 +193,19 @@ def products(plain: BertForSequenceClassification, steps: list[list[tuple[int, .
         return [(left[len(matrix)][:n], matrix) for n, matrix in both]
 
     return [[factors for part in step for factors in passes(*part)] for step in steps]
+
+
+def multiply(work: list[list[Factors]], turn: int, steps: int) -> None:
+    """The products of the steps of a turn, of `steps` steps each."""
+    for factors in work[turn * steps : (turn + 1) * steps]:
+        for x, matrix in factors:
+            torch.mm(x, matrix)
+
+
+def has_bfloat16() -> bool:
+    """Whether this processor multiplies in bfloat16."""
+    able = torch.cpu.get_capabilities()
+    return bool(able.get("avx512_bf16") or able.get("amx_bf16"))
 
 
 def interleaved(

@@ -13,11 +13,12 @@ The first form takes turns in one process, on one CPU thread in float32, between
 - as published: the library's step with the baseline's settings (dropout, four samples) and a quarter removed.
 - ours, R runs: several runs in one pass, a quarter removed in each; not for models of more than 6 layers.
 - products: the matrix products with weights that a step with all components cannot do without (`common.products`).
+- ours, bfloat16, and products, bfloat16: the same in bfloat16, where the processor has instructions for it.
 
 Before that, both sides compute a small step with dropout off and must agree, gradients included. Lengths are real ones
 where shared/data is beside the repository, at 1.25 tokens a word. Seconds are medians, per step; ratio: baseline
-over ours; matmul_share: products over ours with all components; shared_pass: time per token alone over that in a pass
-of R runs; all three are medians of the turns' own.
+over ours; matmul_share: products over ours with all components, in either precision; shared_pass: time per token alone
+over that in a pass of R runs; all three are medians of the turns' own.
 
 The second form measures the library alone, and says what a run of 9,300 steps would take. Times mean little on a shared
 machine; ratios are measured in turn in one run.
@@ -36,7 +37,9 @@ from common import (
     Size,
     classifier,
     encoded_pairs,
+    has_bfloat16,
     interleaved,
+    multiply,
     padded_inputs,
     parser_for,
     products,
@@ -63,7 +66,8 @@ from heuristic_core.pruning.prune import Objective
 SPARSITY = 0.5
 SHARED = (2, 4, 8)
 STAGES = {"ours": 0.0, "ours, quarter removed": 0.25, "ours, half removed": 0.5}
-ALONE = "ours, quarter removed"
+ALONE, BFLOAT16 = "ours, quarter removed", "bfloat16"
+WHOLE = ("ours", f"ours, {BFLOAT16}")  # steps with all components
 PAPER_STEPS = 9300
 TOLERANCE = 1e-4
 
@@ -211,19 +215,23 @@ def compare(size: Size, turns: int) -> dict:
     plan = Ours(inputs, drawn, SHARED[-1]).learner.draws(size.steps * (turns + 1), size.pairs)
     parts = [micro_batches(inputs.pairs, draw.index[0]) for draw in plan]
     work = products(plain, parts)
-    times = interleaved(ways_to_step(masked, rows, inputs, size, plan, work), turns)
+    ways = ways_to_step(masked, rows, inputs, size, plan, work)
+    if rounded := has_bfloat16():
+        ways |= ways_in_bfloat16(size, products(plain, parts, torch.bfloat16))
+    times = interleaved(ways, turns)
     seconds = {way: statistics.median(values) / size.steps for way, values in times.items()}
     steps = range(size.steps, len(plan))  # those of the counted turns
     real, padded = (sum(part[k] for n in steps for part in parts[n]) / len(steps) for k in (0, 2))
     flop = sum(2 * len(x) * matrix.numel() for n in steps for x, matrix in work[n]) / len(steps)
-    ours = (*STAGES, "as published")
+    ours = (*STAGES, "as published", *([f"ours, {BFLOAT16}"] if rounded else []))
+    shares = {way: ratio(times[way.replace("ours", "products")], times[way]) for way in ours if way in WHOLE}
     return {
         "lengths": lengths,
         "steps": len(steps),
         "check": checked,
         "seconds": seconds,
         "ratio": {way: ratio(times["baseline"], times[way]) for way in ours},
-        "matmul_share": ratio(times["products"], times["ours"]),
+        "matmul_share": shares,
         "products": {"gflop": flop / 1e9, "gflop/s": flop / 1e9 / seconds["products"]},
         "tokens/s": {way: real / seconds[way] for way in ("baseline", *ours)},
         "padded/real": {"baseline": size.batch * size.max_length / real, "ours": padded / real},
@@ -264,13 +272,18 @@ def ways_to_step(masked, rows, inputs, size, plan, work) -> dict[str, Callable[[
         for n in steps(turn):
             baseline.step(plan[n].index[0], plan[n].noise[0], SPARSITY)
 
-    def multiply(turn: int) -> None:
-        for n in steps(turn):
-            for x, matrix in work[n]:
-                torch.mm(x, matrix)
-
     ways = {name: lambda turn, one=one: one.steps(size.steps) for name, one in ours.items()}
-    return {"baseline": plain, **ways, "products": multiply}
+    return {"baseline": plain, **ways, "products": lambda turn: multiply(work, turn, size.steps)}
+
+
+def ways_in_bfloat16(size: Size, work: list) -> dict[str, Callable[[int], None]]:
+    """The library's step with all components, and its products, `work`."""
+    *_, inputs = inputs_for(size, precision=BFLOAT16)
+    ours = Ours(inputs, settings_for(size, False), removed=STAGES["ours"])
+    return {
+        f"ours, {BFLOAT16}": lambda turn: ours.steps(size.steps),
+        f"products, {BFLOAT16}": lambda turn: multiply(work, turn, size.steps),
+    }
 
 
 def throughput(size: Size, device: str, precision: str, warm: int = 10, steps: int = 50) -> dict:

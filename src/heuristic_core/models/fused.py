@@ -16,6 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from heuristic_core.models.attention import additive, gathered, probabilities
 from heuristic_core.models.batches import Batch
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.fused_families import FusedFamily, fused_family
@@ -29,7 +30,6 @@ FUNCTIONS = {
     "tanh": torch.tanh,
     None: lambda x: x,
 }
-VECTOR = 16  # float32 numbers in a vector register
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class FusedModel:
         """The classified row of every pair, [B, d]."""
         row, last = self._classified(batch), self.grid.layers - 1
         first, x = getattr(edit, "start", None) or (0, self._embed(batch, rates.embedding))  # x: [B, T, d]
-        mask = None if self._family.decoder else _additive(batch.real, self.dtype)
+        mask = None if self._family.decoder else additive(batch.real, self.dtype)
         for number in range(first, self.grid.layers):
             if getattr(edit, "inputs", False):
                 edit("input", number, x)
@@ -153,18 +153,15 @@ class FusedModel:
             queries = F.linear(_take(x, row), weight[:d], bias[:d]).unflatten(-1, (layer.heads, size))
             parts = (queries, *F.linear(x, weight[d:], bias[d:]).unflatten(-1, (2, layer.heads, size)).unbind(-3))
             if row is not None:  # a decoder's one query attends to what is before it
-                mask = _additive(torch.arange(x.shape[1], device=x.device) <= row[:, None], self.dtype)
+                mask = additive(torch.arange(x.shape[1], device=x.device) <= row[:, None], self.dtype)
         else:
             parts = F.linear(x, weight, bias).unflatten(-1, (3, layer.heads, size)).unbind(-3)
         if wants_projections(edit):
             parts = (edit(kind, number, part) for kind, part in zip(PROJECTIONS, parts, strict=True))
         queries, keys, values = (part.transpose(1, 2) for part in parts)  # [B, H, T or 1, dh]
         if observer:
-            observer(number, _attention(queries, keys, mask, causal))
-        if x.device.type == "cpu" and not causal and not rate:
-            keys, values, mask = _fill_vectors(keys, values, mask)
-        context = F.scaled_dot_product_attention(queries, keys, values, mask, dropout_p=rate, is_causal=causal)
-        return context.transpose(1, 2)
+            observer(number, probabilities(queries, keys, mask, causal))
+        return gathered(queries, keys, values, mask, causal, rate).transpose(1, 2)
 
     def _embed(self, batch: Batch, rate: float) -> Tensor:
         family, table = self._family, lambda name: self._weights[f"{name}.weight"]
@@ -223,38 +220,6 @@ def _rates(family: FusedFamily, config: Mapping) -> Rates:
         residual,
         residual if classifier is None else classifier,
     )
-
-
-def _additive(allowed: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-    """bool [B, T] as an additive mask [B, 1, 1, T]: 0 where allowed, minus infinity elsewhere."""
-    if allowed is None:
-        return None
-    return torch.zeros(allowed.shape, dtype=dtype, device=allowed.device).masked_fill_(~allowed, -torch.inf)[
-        :, None, None
-    ]
-
-
-def _fill_vectors(keys: Tensor, values: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Keys and values [B, H, T, dh] with masked rows after them where T just misses a multiple of 16.
-
-    The softmax of torch's CPU attention takes what does not fill a vector element by element: 15 keys cost twice as
-    much as 16.
-    """
-    missing = -keys.shape[2] % VECTOR
-    if not 0 < missing <= VECTOR // 4:
-        return keys, values, mask
-    if mask is None:
-        mask = keys.new_zeros(len(keys), 1, 1, keys.shape[2])
-    keys, values = (F.pad(part, (0, 0, 0, missing)) for part in (keys, values))
-    return keys, values, F.pad(mask, (0, missing), value=-torch.inf)
-
-
-def _attention(queries: Tensor, keys: Tensor, mask: Tensor | None, causal: bool) -> Tensor:
-    """Attention probabilities [B, H, T, T]."""
-    scores = (queries * queries.shape[-1] ** -0.5) @ keys.transpose(-1, -2)
-    if causal:
-        scores = scores + torch.full_like(scores[0, 0], -torch.inf).triu(1)
-    return torch.softmax(scores if mask is None else scores + mask, -1)
 
 
 def _take(x: Tensor, row: Tensor | None) -> Tensor:
