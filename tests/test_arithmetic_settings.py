@@ -183,6 +183,7 @@ def test_forks_of_one_server_share_arithmetic_and_what_is_read_when_libraries_ar
         ("finetune.threads", 2, "finetune.threads = 2 does not give the same bytes on every processor"),
         ("finetune.precision", "bfloat16", "set finetune.precision = 'float32', or arithmetic = 'native'"),
         ("prune.precision", "bfloat16", "set prune.precision = 'float32', or arithmetic = 'native'"),
+        ("prune.precision", "auto", "set prune.precision = 'float32', or arithmetic = 'native'"),
         ("model.pretraining.threads", 2, "set model.pretraining.threads = 1, or arithmetic = 'native'"),
         ("precision", "float16", "set precision = 'float32', or arithmetic = 'native'"),
         ("device", "cuda", "set device = 'cpu', or arithmetic = 'native'"),
@@ -203,7 +204,7 @@ def test_a_configuration_that_cannot_be_portable_is_one_message(key, value, mess
         assert parse_study(values | {"arithmetic": "native"})
 
 
-@pytest.mark.parametrize("option", [("--device", "cuda"), ("--precision", "bfloat16")])
+@pytest.mark.parametrize("option", [("--device", "cuda"), ("--precision", "bfloat16"), ("--precision", "auto")])
 def test_a_script_by_hand_refuses_what_is_not_portable(option, capsys):
     parser = Arguments("test")
     parser.device()

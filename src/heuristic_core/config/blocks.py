@@ -53,6 +53,9 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 Name = Annotated[str, Field(pattern=NAME, max_length=60)]
 Names = Annotated[list[Name], Field(min_length=1), AfterValidator(unique)]
 Precision = Literal["float32", "bfloat16", "float16"]
+# auto: bfloat16 where what a job runs on multiplies in it, float32 elsewhere (`models/device.py`)
+AskedPrecision = Literal["auto", "float32", "bfloat16", "float16"]
+AUTO_MEANS = "auto: bfloat16 on a processor or GPU that multiplies in it, float32 on others; the records say which"
 # On the Hugging Face hub. A branch or a tag can come to name something else; a commit cannot.
 Repository = Annotated[str, Field(pattern=r"^[\w.-]+(/[\w.-]+)?$")]
 Commit = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
@@ -96,8 +99,9 @@ class Finetune(Training):
         description="a batch is cut into passes of pairs of like length, of at most this number of padded tokens, "
         "whose gradients add up: gradient accumulation to batch_size, and less padding; default: the batch in one pass",
     )
-    precision: Precision = Field(
-        "float32", description="of activations and their gradients; weights and the optimizer are float32"
+    precision: AskedPrecision = Field(
+        "float32",
+        description="of activations and their gradients; weights and the optimizer are float32. " + AUTO_MEANS,
     )
     checkpoints: Steps = Field(description="steps whose weights are kept; those that the grid prunes suffice")
     evaluate_every: PositiveInt = Field(description="steps between evaluations in passing, which keep no weights")

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from heuristic_core.common.arithmetic import NATIVE, OPTION, PORTABLE, settle
 from heuristic_core.common.progress import start_log
-from heuristic_core.config.blocks import Precision
+from heuristic_core.config.blocks import AskedPrecision
 from heuristic_core.config.reading import ConfigError, read_values
 from heuristic_core.provenance.record import Record, begin
 from heuristic_core.tables.identity import Identity
@@ -98,9 +98,7 @@ class Arguments(argparse.ArgumentParser):
         """Add `--device`, and `--precision` but where that is one of the block's own settings."""
         self.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where the model runs; default: cpu")
         if precision:
-            self.add_argument(
-                "--precision", choices=get_args(Precision), default="float32", help="of the model; default: float32"
-            )
+            self.add_argument("--precision", choices=get_args(AskedPrecision), default="float32", help="of the model")
 
     def pretrained(self) -> None:
         """Add `--pretrained`, where a new model starts from that was pre-trained, and :meth:`sources`."""

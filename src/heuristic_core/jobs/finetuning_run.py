@@ -18,6 +18,7 @@ from heuristic_core.config.models import AnyModel
 from heuristic_core.evaluation.evaluate import log_accuracies, predictions
 from heuristic_core.jobs.arguments import Arguments, identity
 from heuristic_core.jobs.scratch import scratch, set_aside
+from heuristic_core.models.device import precision_on, usable_device
 from heuristic_core.models.folder import local_files
 from heuristic_core.models.pretrained import starting_point
 from heuristic_core.tables.parquet import concatenate, write_table
@@ -104,5 +105,6 @@ def _about(args: Namespace) -> list[str]:
     settings = [args.model.model_dump_json(), args.finetune.model_dump_json(), str(identity(args)), str(args.threads)]
     read = [args.train, args.evaluation, args.subsets]
     read += [Path(args.pretrained) / "model.safetensors"] if args.pretrained else local_files(args.model)
-    files = [file_digest(path) for path in read]
-    return [*settings, args.device, args.precision, *files, torch.__version__, transformers.__version__]
+    files, device = [file_digest(path) for path in read], usable_device(args.device)
+    precisions = [precision_on(device, asked) for asked in (args.finetune.precision, args.precision)]
+    return [*settings, args.device, *precisions, *files, torch.__version__, transformers.__version__]

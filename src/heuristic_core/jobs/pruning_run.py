@@ -56,8 +56,8 @@ class Pruner:
 
         runs: what the runs depend on beside `args`. code: the digest of their code.
         """
-        args = self._args
-        made_from = [self._settings.model_dump_json(), str(self.cell), str(runs), args.device, torch.__version__, code]
+        args, on = self._args, f"{self._args.device} {self._inputs.model.dtype}"
+        made_from = [self._settings.model_dump_json(), str(self.cell), str(runs), on, torch.__version__, code]
         made_from += [file_digest(path) for path in (args.means, args.logits, args.train)]
         return scratch(Path(beside).with_name(".unfinished"), "\n".join(made_from))
 

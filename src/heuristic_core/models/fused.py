@@ -21,6 +21,7 @@ from heuristic_core.models.batches import Batch
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.fused_families import FusedFamily, fused_family
 from heuristic_core.models.fused_layer import Map, read_layer, without_heads
+from heuristic_core.models.linear import Linear
 from heuristic_core.models.model import PROJECTIONS, AttentionObserver, Edit, wants_projections
 
 FUNCTIONS = {
@@ -91,7 +92,7 @@ class FusedModel:
             if len(kept) < size:
                 layer = without_heads(layer, kept, heads[number].to(self.dtype))
             if first_mlp + number in gone:
-                layer = replace(layer, up=None, down=(layer.down[0][:, :0], mlps[number].to(self.dtype)))
+                layer = replace(layer, up=None, down=Linear(layer.down.weight[:, :0], mlps[number].to(self.dtype)))
             small._layers[number] = layer
         return small
 
@@ -129,33 +130,31 @@ class FusedModel:
             context = self._attend(number, normed, row, single, mask, edit, rates.attention, observer)
             if edit:
                 context = edit("head", number, context)
-            attended = F.linear(context.flatten(-2), *layer.output)
+            attended = layer.output(context.flatten(-2))
         else:
-            attended = layer.output[1].expand_as(x)
+            attended = layer.output.bias.expand_as(x)
         x = x + (_drop(attended, rates.residual) if self._family.attention_dropout_after else attended)
         x = x if norm_first else self._norm(layer.attention_norm, x)
         if layer.up:
             inner = self._norm(layer.mlp_norm, x) if norm_first else x
-            outer = F.linear(self._activation(F.linear(inner, *layer.up)), *layer.down)
+            outer = layer.down(self._activation(layer.up(inner)))
             if edit:
                 outer = edit("mlp", number, outer)
         else:
-            outer = layer.down[1].expand_as(x)
+            outer = layer.down.bias.expand_as(x)
         x = x + _drop(outer, rates.residual)
         return x if norm_first else self._norm(layer.mlp_norm, x)
 
     def _attend(self, number, x, row, single, mask, edit, rate, observer) -> Tensor:
         """Context vectors [B, T, H, dh]; with `single` of the classified row alone, [B, 1, H, dh]."""
         layer, size, causal = self._layers[number], self.head_size, self._family.decoder and not single
-        weight, bias = layer.queries_keys_values
         if single:
-            d = layer.heads * size
-            queries = F.linear(_take(x, row), weight[:d], bias[:d]).unflatten(-1, (layer.heads, size))
-            parts = (queries, *F.linear(x, weight[d:], bias[d:]).unflatten(-1, (2, layer.heads, size)).unbind(-3))
+            queries = layer.queries(_take(x, row)).unflatten(-1, (layer.heads, size))
+            parts = (queries, *layer.keys_values(x).unflatten(-1, (2, layer.heads, size)).unbind(-3))
             if row is not None:  # a decoder's one query attends to what is before it
                 mask = additive(torch.arange(x.shape[1], device=x.device) <= row[:, None], self.dtype)
         else:
-            parts = F.linear(x, weight, bias).unflatten(-1, (3, layer.heads, size)).unbind(-3)
+            parts = layer.queries_keys_values(x).unflatten(-1, (3, layer.heads, size)).unbind(-3)
         if wants_projections(edit):
             parts = (edit(kind, number, part) for kind, part in zip(PROJECTIONS, parts, strict=True))
         queries, keys, values = (part.transpose(1, 2) for part in parts)  # [B, H, T or 1, dh]

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from heuristic_core.models.fused_families import FusedFamily
+from heuristic_core.models.linear import Linear
 
-Map = tuple[Tensor, Tensor | None]  # weight and bias, of a linear map or a norm
+Map = tuple[Tensor, Tensor | None]  # weight and bias
 
 
 @dataclass(frozen=True)
@@ -19,29 +21,38 @@ class Layer:
     """
 
     heads: int
-    queries_keys_values: Map
-    output: Map
+    queries_keys_values: Linear
+    output: Linear
     attention_norm: Map
-    up: Map | None
-    down: Map
+    up: Linear | None
+    down: Linear
     mlp_norm: Map
+
+    @cached_property
+    def queries(self) -> Linear:
+        """The part of `queries_keys_values` that is wanted of the classified row alone."""
+        return self.queries_keys_values.rows(0, len(self.queries_keys_values.bias) // 3)
+
+    @cached_property
+    def keys_values(self) -> Linear:
+        return self.queries_keys_values.rows(len(self.queries_keys_values.bias) // 3)
 
 
 def read_layer(family: FusedFamily, weights: Mapping[str, Tensor], number: int, heads: int) -> Layer:
     """Layer `number` of a checkpoint, with all of its `heads`."""
 
-    def linear(name: str) -> Map:
+    def linear(name: str) -> Linear:
         weight = weights[f"{name.format(number)}.weight"]
-        return weight.T if family.decoder else weight, weights[f"{name.format(number)}.bias"]
+        return Linear(weight.T if family.decoder else weight, weights[f"{name.format(number)}.bias"])
 
     def norm(name: str) -> Map:
         return weights[f"{name.format(number)}.weight"], weights[f"{name.format(number)}.bias"]
 
     parts = [linear(name) for name in family.queries_keys_values]
-    joined = parts[0] if len(parts) == 1 else (torch.cat([w for w, _ in parts]), torch.cat([b for _, b in parts]))
+    joined = Linear(torch.cat([part.weight for part in parts]), torch.cat([part.bias for part in parts]))
     return Layer(
         heads,
-        joined,
+        parts[0] if len(parts) == 1 else joined,
         linear(family.attention_output),
         norm(family.attention_norm),
         linear(family.up),
@@ -52,16 +63,19 @@ def read_layer(family: FusedFamily, weights: Mapping[str, Tensor], number: int, 
 
 def without_heads(layer: Layer, kept: Sequence[int], means: Tensor) -> Layer:
     """`layer` with the heads `kept`; the others put out `means` [H, dh]."""
-    (weight, bias), (out, out_bias), count = layer.queries_keys_values, layer.output, len(means)
-    by_head = out.unflatten(1, (count, -1))  # [d, H, dh]
-    index, constant = torch.tensor(kept, dtype=torch.long, device=out.device), means.clone()
+    projections, output, count = layer.queries_keys_values, layer.output, len(means)
+    by_head = output.weight.unflatten(1, (count, -1))  # [d, H, dh]
+    index, constant = torch.tensor(kept, dtype=torch.long, device=by_head.device), means.clone()
     constant[index] = 0
     return replace(
         layer,
         heads=len(kept),
-        queries_keys_values=(
-            weight.unflatten(0, (3, count, -1)).index_select(1, index).flatten(0, 2),
-            bias.unflatten(0, (3, count, -1)).index_select(1, index).flatten(),
+        queries_keys_values=Linear(
+            projections.weight.unflatten(0, (3, count, -1)).index_select(1, index).flatten(0, 2),
+            projections.bias.unflatten(0, (3, count, -1)).index_select(1, index).flatten(),
         ),
-        output=(by_head.index_select(1, index).flatten(1), torch.addmv(out_bias, out, constant.flatten())),
+        output=Linear(
+            by_head.index_select(1, index).flatten(1),
+            torch.addmv(output.bias, output.weight, constant.flatten()),
+        ),
     )

@@ -9,7 +9,7 @@ import yaml
 from pydantic import Field, PositiveInt
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.blocks import Block, Positive, Precision, Share
+from heuristic_core.config.blocks import AskedPrecision, Block, Positive, Precision, Share
 from heuristic_core.plan.shapes import Shape
 
 PASSES = {"finetune": 3, "prune": 2, "evaluate": 1}  # forward passes that one with its backward pass costs
@@ -90,8 +90,12 @@ def device(name: str) -> Device:
     return known[name]
 
 
-def hours(work: Work, shape: Shape, on: Device, precision: Precision) -> Hours:
-    """How long `work` takes on a device of which one job at a time is run: hours of one core or GPU."""
+def hours(work: Work, shape: Shape, on: Device, asked: AskedPrecision) -> Hours:
+    """How long `work` takes on a device of which one job at a time is run: hours of one core or GPU.
+
+    A GPU is taken for one that multiplies in bfloat16, a core for one that does not.
+    """
+    precision = asked if asked != "auto" else "bfloat16" if on.unit == "GPU" else "float32"
     if not on.throughputs:
         rate = _table().share * on.peak[precision] * 1e12
         return Hours(work.flops / rate / 3600, "estimate", f"{_table().share:.0%} of the peak, {precision}")

@@ -5,11 +5,12 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field, PositiveInt, model_validator
 
 from heuristic_core.config.blocks import (
+    AUTO_MEANS,
+    AskedPrecision,
     Block,
     Name,
     NonNegative,
     Positive,
-    Precision,
     Real,
     Seeds,
     Share,
@@ -130,8 +131,8 @@ class Pretrained(PretrainedModel):
     revision: Checkpoint | None = Field(
         None, description="commit of that repository, all 40 digits, or the name of one of OLMo's steps of pre-training"
     )
-    precision: Precision = Field(
-        "float32", description="of products of matrices; weights and the optimizer are float32"
+    precision: AskedPrecision = Field(
+        "float32", description="of products of matrices; weights and the optimizer are float32. " + AUTO_MEANS
     )
     known_rank: NonNegative = Field(
         1.0,

@@ -37,7 +37,7 @@ from heuristic_core.experiments.extractive_structures.tokens import (
 from heuristic_core.experiments.extractive_structures.world import world
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.jobs.scratch import scratch
-from heuristic_core.models.device import dtype_on, usable_device
+from heuristic_core.models.device import dtype_on, precision_on, usable_device
 from heuristic_core.provenance.digests import code_digest
 
 MAKERS = {"first": first_hop, "second": second_hop}
@@ -123,7 +123,7 @@ def unfinished(args: Namespace, beside: str, script: str) -> Path | None:
         args.finetuning.model_dump_json(),
         str(args.seed),
         args.device,
-        args.precision,
+        precision_on(usable_device(args.device), args.precision),
     ]
     fingerprint = "\n".join([*about, file_digest(args.checkpoint), code_digest(script), torch.__version__])
     return scratch(Path(beside).with_name(f".unfinished-{Path(beside).stem}"), fingerprint)

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from heuristic_core.config.blocks import Block, Finetune, Name, Precision
+from heuristic_core.config.blocks import AUTO_MEANS, AskedPrecision, Block, Finetune, Name
 from heuristic_core.config.models import AnyModel, NewModel, Pretraining
 from heuristic_core.config.pruning import Prune
 from heuristic_core.config.reading import checked, read_values
@@ -24,8 +24,8 @@ class Study(Block):
         "results", pattern=r"^[\w./-]+$", description="folder of all results, relative to the working directory"
     )
     device: Literal["cpu", "cuda"] = Field("cpu", description="where models run: the processor, or one NVIDIA GPU")
-    precision: Precision = Field(
-        "float32", description="of models that are evaluated; `finetune` and `prune` have their own"
+    precision: AskedPrecision = Field(
+        "float32", description="of models that are evaluated; `finetune` and `prune` have their own. " + AUTO_MEANS
     )
     arithmetic: Literal["portable", "native"] = Field(
         "native",

@@ -17,7 +17,7 @@ from heuristic_core.plan.shapes import Shape
 # Bytes of a process that has loaded torch, and CUDA's libraries; tokenizers; tables; little else.
 PROCESS, TOKENIZES, ANALYSES, READS = {"cpu": 0.4e9, "cuda": 2e9}, 0.4e9, 0.3e9, 0.1e9
 CONTEXT = 0.5e9  # of CUDA, on the device
-WIDTH = {"float32": 4, "bfloat16": 2, "float16": 2}
+WIDTH = {"auto": 4, "float32": 4, "bfloat16": 2, "float16": 2}
 SENTENCES = 2400  # bytes per pair, of all sets
 ENCODING = 300  # per token of the larger set: what the tokenizer knows of each
 PASSING_ROW, GATHERED_ROW = 115, 245  # per model and pair; gathered ones with their logits

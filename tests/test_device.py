@@ -1,0 +1,37 @@
+"""In which numbers models compute, where a configuration leaves it to the processor."""
+
+import pytest
+import torch
+
+from heuristic_core.models.device import dtype_on, precision_on
+from heuristic_core.models.implementation import load_model
+from heuristic_core.provenance.record import precision
+
+CPU, GPU = torch.device("cpu"), torch.device("cuda")
+PROCESSORS = [
+    ({"avx512_bf16": True, "amx_bf16": False}, "bfloat16"),
+    ({"avx512_bf16": False, "amx_bf16": True}, "bfloat16"),
+    ({"avx512_bf16": False, "amx_bf16": False, "avx2": True}, "float32"),
+    ({"architecture": "aarch64"}, "float32"),
+]
+
+
+@pytest.mark.parametrize(("able", "expected"), PROCESSORS)
+def test_auto_is_bfloat16_where_the_processor_multiplies_in_it(able, expected, monkeypatch, checkpoint):
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
+    assert precision_on(CPU, "auto") == expected
+    assert load_model(checkpoint, "cpu", "auto").dtype == getattr(torch, expected)
+    assert precision({"prune": {"precision": "auto"}, "precision": "float32"}, "cpu") == expected
+    assert precision({"precision": "auto"}, "cpu") == expected
+
+
+@pytest.mark.parametrize(("able", "expected"), [(True, torch.bfloat16), (False, torch.float32)])
+def test_auto_is_bfloat16_where_the_gpu_multiplies_in_it(able, expected, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation=True: able or including_emulation)
+    assert dtype_on(GPU, "auto") == expected
+
+
+@pytest.mark.parametrize("named", ["float32", "bfloat16", "float16"])
+def test_a_precision_with_a_name_is_what_it_says(named, monkeypatch):
+    monkeypatch.setattr(torch.cpu, "get_capabilities", dict)
+    assert precision_on(CPU, named) == named and dtype_on(CPU, named) == getattr(torch, named)
