@@ -22,6 +22,7 @@ from transformers import BertConfig, BertForSequenceClassification, BertTokenize
 from transformers import __version__ as transformers_version
 
 from heuristic_core.models.ablation import ComponentMeans
+from heuristic_core.models.linear import Linear, product
 from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.encoded import Encoded
 
@@ -37,9 +38,9 @@ LENGTHS = {"MNLI": ("mnli_dev_matched.parquet", 3.55, 0.50), "HANS": ("hans_vali
 class Size:
     """Shape of a model, and of the steps and evaluations that it is measured on.
 
-    batch, draws: pairs and gate samples per pruning step. steps: per turn, so that a turn can be timed. pairs: drawn
-    from; evaluated: evaluated. spread: standard deviation of the weights, large enough that every component matters to
-    the logits.
+    batch, draws: pairs and gate samples per pruning step. steps: per turn, so that a turn can be timed. warm: steps of
+    the library before the first turn, see `prune_step.warm`. pairs: drawn from; evaluated: evaluated. spread: standard
+    deviation of the weights, large enough that every component matters to the logits.
     """
 
     layers: int
@@ -52,15 +53,16 @@ class Size:
     draws: int
     steps: int
     turns: int
+    warm: int
     pairs: int
     evaluated: int
     spread: float
 
 
 SIZES = {
-    "miniature": Size(4, 8, 64, 128, 111, 24, 16, 1, 20, 5, 512, 2048, 0.3),
-    "minilm": Size(6, 12, 384, 1536, 30522, 128, 128, 4, 1, 5, 256, 256, 0.1),
-    "bert-base": Size(12, 12, 768, 3072, 28996, 128, 128, 4, 1, 2, 256, 128, 0.08),
+    "miniature": Size(4, 8, 64, 128, 111, 24, 16, 1, 20, 5, 40, 512, 2048, 0.3),
+    "minilm": Size(6, 12, 384, 1536, 30522, 128, 128, 4, 1, 5, 40, 256, 256, 0.1),
+    "bert-base": Size(12, 12, 768, 3072, 28996, 128, 128, 4, 1, 2, 5, 256, 128, 0.08),
 }
 
 
@@ -196,16 +198,32 @@ def products(
 
 
 def multiply(work: list[list[Factors]], turn: int, steps: int) -> None:
-    """The products of the steps of a turn, of `steps` steps each."""
+    """The products of the steps of a turn, of `steps` steps each, by torch's own function."""
     for factors in work[turn * steps : (turn + 1) * steps]:
         for x, matrix in factors:
             torch.mm(x, matrix)
 
 
-def has_bfloat16() -> bool:
-    """Whether this processor multiplies in bfloat16."""
-    able = torch.cpu.get_capabilities()
-    return bool(able.get("avx512_bf16") or able.get("amx_bf16"))
+class LaidOut:
+    """The same products, by oneDNN on matrices that are laid out for it beforehand."""
+
+    def __init__(self, work: list[list[Factors]]):
+        layouts: dict[tuple, Tensor] = {}
+        self._work = []
+        for factors in work:
+            for _, matrix in factors:
+                if (key := self._key(matrix)) not in layouts:
+                    layouts[key] = Linear(matrix.T, matrix[0]).forward_layout
+            self._work.append([(x, layouts[self._key(matrix)]) for x, matrix in factors])
+
+    @staticmethod
+    def _key(matrix: Tensor) -> tuple:
+        return matrix.data_ptr(), matrix.shape, matrix.stride()
+
+    def multiply(self, turn: int, steps: int) -> None:
+        for factors in self._work[turn * steps : (turn + 1) * steps]:
+            for x, layout in factors:
+                product(x, layout, None)
 
 
 def interleaved(

@@ -1,5 +1,7 @@
 """What ablating heads costs, from predictions."""
 
+from dataclasses import replace
+
 from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import read_cells
 from heuristic_core.experiments.heuristic_core.analysis.ablations import ablations
 from heuristic_core.experiments.heuristic_core.analysis.triples import triples
@@ -23,8 +25,9 @@ def main(arguments=None):
     args = parser.read(arguments)
     predictions, settings, sets = read_cells(args.predictions), args.analysis, read_table(args.sets)
     scoring = settings.subsets, settings.class_rule, settings.bootstrap, settings.seed
-    write_table("ablations", ablations(predictions, sets, *scoring), args.table)
     write_table("triples", triples(predictions, sets, *scoring), args.triples)
+    last = {model: replace(cells, once=True) for model, cells in predictions.items()}
+    write_table("ablations", ablations(last, sets, *scoring), args.table)
 
 
 if __name__ == "__main__":

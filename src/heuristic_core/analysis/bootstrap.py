@@ -5,7 +5,7 @@ of a subset come from several templates, templates are drawn, not pairs: pairs o
 evidence (HANS has one to twelve templates a subcase, so that such intervals are wide).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -48,26 +48,34 @@ class Resamples:
 
 
 def interval(
-    parts: Sequence[np.ndarray], units: Sequence[int], observed: np.ndarray, weights: Sequence[float] | None = None
+    parts: Iterable[np.ndarray], units: Sequence[int], observed: np.ndarray, weights: Sequence[float] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """95 % interval of a weighted sum of independent parts, such as the mean over the subsets of a group.
 
-    parts: the draws of each part, [count, ...]. units: the number of units of each part. observed: [...], the sum.
-    weights: of each part; default: the unweighted mean.
+    parts: the draws of each part, [count, ...], one after another. units: the number of units of each part. observed:
+    [...], the sum. weights: of each part; default: the unweighted mean.
     Percentiles of draws know nothing of Student's t: with two templates an interval would hold the truth every other
     time. So the interval is widened once, for the mean that is reported, with Satterthwaite's degrees of freedom: by
     next to nothing for a hundred units, and by a factor of six for a single part of two.
     """
-    weights = np.full(len(parts), 1 / len(parts)) if weights is None else weights
-    parts = [weight * part for weight, part in zip(weights, parts, strict=True)]
-    low, high = percentiles(np.sum(parts, axis=0))
-    wider = scipy.stats.t.ppf(HIGH / 100, degrees_of_freedom(parts, units)) / scipy.stats.norm.ppf(HIGH / 100)
+    weights = np.full(len(units), 1 / len(units)) if weights is None else weights
+    total, variances = None, []
+    for weight, part in zip(weights, parts, strict=True):
+        weighted = weight * part
+        variances.append(weighted.var(axis=0))
+        total = weighted if total is None else np.add(total, weighted, out=total)
+    low, high = percentiles(total)
+    wider = scipy.stats.t.ppf(HIGH / 100, _satterthwaite(variances, units)) / scipy.stats.norm.ppf(HIGH / 100)
     return observed + wider * (low - observed), observed + wider * (high - observed)
 
 
 def degrees_of_freedom(parts: Sequence[np.ndarray], units: Sequence[int]) -> np.ndarray:
     """Satterthwaite's (1946), of the variance of a sum of independent parts, [count, ...] each."""
-    variances = np.array([part.var(axis=0) for part in parts])
+    return _satterthwaite([part.var(axis=0) for part in parts], units)
+
+
+def _satterthwaite(variances: Sequence[np.ndarray], units: Sequence[int]) -> np.ndarray:
+    variances = np.array(variances)
     own = np.maximum(np.array(units, dtype=float) - 1, 1).reshape(-1, *[1] * (variances.ndim - 1))
     total, shares = variances.sum(axis=0), (variances**2 / own).sum(axis=0)
     return np.where(shares > 0, total**2 / np.where(shares > 0, shares, 1), own.min())

@@ -1,72 +1,90 @@
 """Predictions of ablations, model by model and subset by subset.
 
-A study at the paper's size has forty million of them. So a file is read a row group at a time, some twenty bytes of a
-row are kept, and one subset at a time becomes a frame.
+A study at the paper's size has forty million of them. So a file is read a row group at a time, and some fifteen bytes
+of a row are kept.
 """
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
-from pandas.api.types import union_categoricals
+from pandas.api.typing import DataFrameGroupBy
 
 from heuristic_core.tables.columns import ABLATION, RUN, STEP, SUBSET
 from heuristic_core.tables.parquet import coded_groups
 
 MODEL = [*RUN, *STEP]
-CELL = [*ABLATION, "draw", "template", "example", "correct", "correct_merged", "log_odds"]
-SMALL = {"draw": "Int16", "example": "int32"}  # a row of CELL takes some twenty bytes
+NAMES = [*ABLATION, "template"]  # columns of text
+NUMBERS = {"draw": np.int16, "example": np.int32, "correct": bool, "correct_merged": bool, "log_odds": np.float32}
+Key = tuple  # of columns of `MODEL` and `SUBSET`
 
 
 @dataclass(frozen=True)
 class Cells:
     """The predictions of all ablations of one model.
 
-    parts: by subset, group and family the frames, of columns `CELL`, that the predictions on it are joined from.
-    select: of a joined frame the rows that count.
+    frames: by subset, group and family the predictions on it, with columns `NAMES` and `NUMBERS`. select: of a frame
+    the rows that count. once: whether a frame is dropped as soon as it is given, so that nobody reads it again.
     """
 
-    parts: dict[tuple, list[pd.DataFrame]]
+    frames: dict[tuple, pd.DataFrame]
     select: Callable[[pd.DataFrame], pd.DataFrame] = lambda cell: cell
+    once: bool = False
 
     def __iter__(self) -> Iterator[tuple[tuple, pd.DataFrame]]:
         """(subset, group, family), and the predictions on it."""
-        for key, parts in self.parts.items():
-            yield key, self.select(parts[0] if len(parts) == 1 else _joined(parts))
+        for key in list(self.frames):
+            yield key, self.select(self.frames.pop(key) if self.once else self.frames[key])
 
     @property
     def subsets(self) -> list[str]:
-        return list(dict.fromkeys(subset for subset, _, _ in self.parts))
+        return list(dict.fromkeys(subset for subset, _, _ in self.frames))
 
 
 def cells_of(predictions: pd.DataFrame) -> dict[tuple, Cells]:
     """By values of `MODEL`, from table "ablation_predictions" as a frame."""
     by = {"observed": True}
     return {
-        model: Cells({key: [cell] for key, cell in rows.groupby([*SUBSET], dropna=False, **by)})
+        model: Cells(dict(iter(rows.groupby([*SUBSET], dropna=False, **by))))
         for model, rows in predictions.groupby(MODEL, **by)
     }
 
 
 def read_cells(path: str | Path) -> dict[tuple, Cells]:
-    """The same from a file of it. Subsets are in the order of the file."""
-    found: dict[tuple, dict[tuple, list[pd.DataFrame]]] = {}
-    templates: dict[str, None] = {}
-    for rows in coded_groups(path, [*MODEL, *SUBSET, *CELL]):
-        templates |= dict.fromkeys(rows["template"].cat.categories)
-        rows["template"] = rows["template"].cat.set_categories(list(templates))  # in the order of the file
-        for key, part in rows.groupby([*MODEL, *SUBSET], dropna=False, sort=False, observed=True):
-            model, subset = key[: len(MODEL)], key[len(MODEL) :]
-            found.setdefault(model, {}).setdefault(subset, []).append(part[CELL].astype(SMALL))
+    """The same from a file of it. Subsets, and names as categories, are in the order of the file."""
+    names, counts = _surveyed(path)
+    dtypes = {name: np.min_scalar_type(-len(of) - 1) for name, of in names.items()} | NUMBERS
+    held = {key: {name: np.empty(n, dtype) for name, dtype in dtypes.items()} for key, n in counts.items()}
+    filled = Counter()
+    for rows, by_key in _grouped(path, list(dtypes)):
+        columns = {name: rows[name].cat.set_categories(list(of)).cat.codes for name, of in names.items()}
+        columns = {name: columns.get(name, rows[name]).to_numpy() for name in dtypes}
+        for key, index in by_key.indices.items():
+            for name, values in columns.items():
+                held[key][name][filled[key] : filled[key] + len(index)] = values[index]
+            filled[key] += len(index)
+    found: dict[tuple, dict[tuple, pd.DataFrame]] = {}
+    for key, columns in held.items():
+        columns |= {name: pd.Categorical.from_codes(columns[name], list(of)) for name, of in names.items()}
+        found.setdefault(key[: len(MODEL)], {})[key[len(MODEL) :]] = pd.DataFrame(columns, copy=False)
     return {model: Cells(found[model]) for model in sorted(found)}
 
 
-def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:
-    columns = {
-        name: union_categoricals([part[name] for part in parts])
-        if isinstance(parts[0][name].dtype, pd.CategoricalDtype)
-        else pd.concat([part[name] for part in parts], ignore_index=True)
-        for name in CELL
-    }
-    return pd.DataFrame(columns)
+def _surveyed(path: str | Path) -> tuple[dict[str, dict[str, None]], dict[Key, int]]:
+    """The names in each column of `NAMES`, and the number of rows by key: so arrays have their sizes from the start,
+    and memory is not left in pieces."""
+    names, counts = {name: {} for name in NAMES}, Counter()
+    for rows, by_key in _grouped(path, NAMES):
+        for name, seen in names.items():
+            seen |= dict.fromkeys(rows[name].cat.categories)
+        counts.update(by_key.size().to_dict())
+    return names, counts
+
+
+def _grouped(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[pd.DataFrame, DataFrameGroupBy]]:
+    """Row groups of a file, and each of them by key."""
+    for rows in coded_groups(path, [*MODEL, *SUBSET, *columns]):
+        yield rows, rows.groupby([*MODEL, *SUBSET], dropna=False, sort=False, observed=True)

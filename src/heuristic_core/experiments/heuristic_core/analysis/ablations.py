@@ -129,6 +129,7 @@ def _measured(cells, sets, subsets, rule, bootstrap, seed) -> Iterator[Measured 
     scored = []
     for (subset, group, family), cell in cells:
         values, templates = _values(cell, sets, rule, subset)
+        del cell
         resamples = Resamples(templates, bootstrap, numpy_generator(seed, "bootstrap", subset, group))
         identity = {"subset": subset, "group": group, "family": family, "n": len(values)}
         draws = resamples.means(values)
@@ -207,7 +208,7 @@ def _columns(effects: Effects, measured: Measured) -> dict:
     means, units = measured.means, measured.units
     change, interaction = effects.changes(means), effects.interactions(means)
     changes, interactions = (
-        np.array(interval([effect(draws) for draws in measured.draws], units, effect(means)))  # [2 ends, 2, ablations]
+        np.array(interval(map(effect, measured.draws), units, effect(means)))  # [2 ends, 2, ablations]
         for effect in (effects.changes, effects.interactions)
     )
     # Accuracies, not log odds, which are never all the same.

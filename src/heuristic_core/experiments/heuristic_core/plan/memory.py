@@ -21,6 +21,7 @@ WIDTH = {"auto": 4, "float32": 4, "bfloat16": 2, "float16": 2}
 SENTENCES = 2400  # bytes per pair, of all sets
 ENCODING = 300  # per token of the larger set: what the tokenizer knows of each
 PASSING_ROW, GATHERED_ROW = 115, 245  # per model and pair; gathered ones with their logits
+ABLATED_ROW = 45  # the same in the job that compares all ablations
 DRAWN = 16  # per bootstrap draw and pair of a subset
 # On a CPU oneDNN, which multiplies in bfloat16 and float16, keeps something for each of up to 1,024 shapes of products,
 # and passes have as many: MiniLM in passes of 1,024 tokens grew to 3.2 GB, as if these kept an input and an output.

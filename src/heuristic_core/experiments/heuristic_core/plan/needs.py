@@ -10,7 +10,7 @@ from typing import NamedTuple
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.config import Study
 from heuristic_core.experiments.heuristic_core.config.cells import cells, repeats
-from heuristic_core.experiments.heuristic_core.plan.memory import ANALYSES, PASSING_ROW, memory
+from heuristic_core.experiments.heuristic_core.plan.memory import ABLATED_ROW, ANALYSES, PASSING_ROW, memory
 from heuristic_core.experiments.heuristic_core.plan.pairs import StudyPairs, pairs_of
 from heuristic_core.experiments.heuristic_core.plan.work import IN_PASSING, PRETRAINING, ablation_count, work_of
 from heuristic_core.plan.devices import DEFAULTS, device, hours
@@ -53,7 +53,7 @@ def _need(bytes_: float, minutes: float) -> Need:
 
 def _bytes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
     peak = {part.name: part.host for part in memory(study, shape, data)}
-    evaluation, ablated = peak["evaluation"], PASSING_ROW * _ablated_rows(study, shape, data)
+    evaluation, ablated = peak["evaluation"], _ablated_rows(study, shape, data)
     return {
         "sentences": peak["sentences"],
         "encode": peak["encode"],
@@ -66,7 +66,7 @@ def _bytes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
         "evaluate": evaluation,
         "attention": evaluation,
         "core": ANALYSES,
-        "ablate": evaluation + ablated,
+        "ablate": evaluation + PASSING_ROW * ablated,
         "evaluate_controls": max(peak["pruning"], evaluation),
         "core_free": peak["gather"] + evaluation,
         "packing": peak["pruning"] + evaluation,
@@ -77,7 +77,7 @@ def _bytes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
         "finetune_accuracy": peak["finetune_accuracy"],
         "lesion_accuracy": peak["finetune_accuracy"],
         "gather": peak["gather"],
-        "ablations": ANALYSES + len(study.finetune.seeds) * ablated,
+        "ablations": ANALYSES + len(study.finetune.seeds) * ABLATED_ROW * ablated,
     }
 
 
