@@ -30,6 +30,8 @@ class AdamWStepper(ABC):
         )
         kind, dtype = model.device.type, dtype_on(model.device, precision)
         self._cast = torch.autocast(kind, dtype, enabled=dtype != torch.float32)
+        if (kind, dtype) == ("cpu", torch.bfloat16):
+            model.set_attn_implementation("eager")  # as `models.attention.gathered`: the kernel's backward pass is slow
         self.scaler = torch.amp.GradScaler(kind, enabled=dtype == torch.float16)
 
     def step(self, batch, rate: float) -> float:
