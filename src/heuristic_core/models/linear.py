@@ -49,12 +49,12 @@ class Linear:
         """Whether oneDNN computes this map. Portable arithmetic switches oneDNN off; a compiler chooses by itself."""
         weight = self.weight
         return (
-            weight.device.type == "cpu"
+            not torch.compiler.is_compiling()
+            and weight.device.type == "cpu"
             and weight.numel() >= SMALL
             and weight.dtype in DTYPES
             and torch.backends.mkldnn.enabled
             and torch.backends.mkldnn.is_available()
-            and not torch.compiler.is_compiling()
         )
 
 

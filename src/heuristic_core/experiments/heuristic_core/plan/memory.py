@@ -26,6 +26,10 @@ DRAWN = 16  # per bootstrap draw and pair of a subset
 # On a CPU oneDNN, which multiplies in bfloat16 and float16, keeps something for each of up to 1,024 shapes of products,
 # and passes have as many: MiniLM in passes of 1,024 tokens grew to 3.2 GB, as if these kept an input and an output.
 KEPT_SHAPES = 650
+# Where frozen models are computed by oneDNN (`models/linear.py`): bytes of what it compiles, 0.6 MB for each shape of a
+# product, and of the gaps that this leaves in the heap among a pass's activations. Measured of MiniLM and BERT-base.
+COMPILED = {"pruning": 1.4e9, "evaluation": 0.3e9}
+LAYOUTS = {"pruning": 2, "evaluation": 1}  # copies of the weights, laid out for it
 
 
 class Memory(NamedTuple):
@@ -75,6 +79,9 @@ def _of_models(study: Study, shape: Shape, data: StudyPairs) -> list[Memory]:
     }
     arrays = 6 * (data.train.tokens + data.evaluation.tokens)
     if study.device == "cpu":
+        if study.arithmetic == "native":
+            for name, precision in (("pruning", prune), ("evaluation", whole)):
+                needs[name] += COMPILED[name] + LAYOUTS[name] * weights * WIDTH[precision] / 4
         needs["fine-tuning"] += activations  # passes of many lengths leave gaps in the heap: MiniLM's, about as much
         if tune != "float32":
             inputs_and_outputs = (4 * shape.hidden + 2 * shape.feed_forward) / 3  # mean over three kinds of products
