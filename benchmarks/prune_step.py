@@ -60,7 +60,7 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.device import multiplies_bfloat16
 from heuristic_core.models.implementation import view_of
-from heuristic_core.models.micro_batches import PASS_TOKENS
+from heuristic_core.models.micro_batches import pass_tokens
 from heuristic_core.pruning.inputs import PruningInputs
 from heuristic_core.pruning.learner import Draws, Learner, PruningRun
 from heuristic_core.pruning.prune import Objective
@@ -218,7 +218,7 @@ def compare(size: Size, turns: int) -> dict:
     checked = check(masked, rows, size, inputs)
     drawn = settings_for(size, True).model_copy(update={"dropout": False})  # several runs have none
     plan = Ours(inputs, drawn, SHARED[-1]).learner.draws(size.steps * (turns + 1), size.pairs)
-    parts = [micro_batches(inputs.pairs, draw.index[0]) for draw in plan]
+    parts = [micro_batches(inputs.pairs, draw.index[0], size.hidden) for draw in plan]
     work = products(plain, parts)
     ways = ways_to_step(masked, rows, inputs, size, plan, work)
     if rounded := multiplies_bfloat16(torch.device("cpu")):
@@ -246,9 +246,10 @@ def compare(size: Size, turns: int) -> dict:
     }
 
 
-def micro_batches(pairs: PairTensors, index: Tensor) -> list[tuple[int, int, int]]:
+def micro_batches(pairs: PairTensors, index: Tensor, hidden: int) -> list[tuple[int, int, int]]:
     """Real tokens, pairs and padded tokens of each micro-batch in which the library takes a step's pairs."""
-    lengths = [pairs.lengths[index[part]] for part in pairs.by_length(PASS_TOKENS["cpu"], index)]
+    parts = pairs.by_length(pass_tokens("cpu", hidden), index)
+    lengths = [pairs.lengths[index[part]] for part in parts]
     return [(int(some.sum()), len(some), len(some) * int(some.max())) for some in lengths]
 
 

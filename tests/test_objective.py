@@ -5,6 +5,7 @@ import torch
 from pruning_runs import SHORT
 
 from heuristic_core.models.ablation import Ablation
+from heuristic_core.models.micro_batches import PASS_TOKENS, pass_tokens
 from heuristic_core.pruning import hard_concrete
 from heuristic_core.pruning.learner import Learner, PruningRun
 from heuristic_core.pruning.prune import Objective
@@ -67,14 +68,18 @@ def test_gradients_of_the_objective_against_finite_differences(inputs):
         assert numeric == pytest.approx(float(slope[0] @ direction), abs=2e-3)
 
 
+def test_wider_models_have_shorter_passes_on_a_cpu():
+    of_width = {hidden: pass_tokens("cpu", hidden) for hidden in (64, 384, 512, 768, 1024)}
+    assert of_width == {64: 512, 384: 512, 512: 384, 768: 256, 1024: 256}
+    assert pass_tokens("cuda", 768) == pass_tokens("cuda", 64) == PASS_TOKENS["cuda"]
+
+
 def test_length_sorted_passes_change_neither_the_batch_nor_whose_gates_a_pair_has(inputs, monkeypatch):
     """With passes of a few tokens the same step comes out, though pairs of different samples share a pass."""
-    from heuristic_core.pruning import prune as module
-
     settings = SHORT.model_copy(update={"gate_draws": 4, "log_alpha_mean": 0.0, "log_alpha_std": 1.0})
     gradients = []
     for tokens in (10_000, 40):
-        monkeypatch.setitem(module.PASS_TOKENS, "cpu", tokens)
+        monkeypatch.setitem(PASS_TOKENS, "cpu", tokens)
         learner = Learner([PruningRun(0.4, 1)], settings, len(inputs.model.grid), torch.device("cpu"))
         Objective(inputs, learner.runs, settings).descend(learner, learner.draws(1, len(inputs.pairs))[0])
         gradients.append(learner.log_alpha.grad)

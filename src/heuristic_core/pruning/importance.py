@@ -11,7 +11,7 @@ from torch import Tensor
 from heuristic_core.models.ablation import Ablation, ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import ComponentGrid
-from heuristic_core.models.micro_batches import PASS_TOKENS
+from heuristic_core.models.micro_batches import pass_tokens
 from heuristic_core.models.model import Model
 
 
@@ -24,7 +24,7 @@ def gate_gradients(model: Model, pairs: PairTensors, means: ComponentMeans) -> T
     """
     means = means.to(model)
     total = torch.zeros(len(model.grid), dtype=torch.float64)
-    for index in pairs.by_length(PASS_TOKENS[model.device.type]):
+    for index in pairs.by_length(pass_tokens(model.device.type, model.hidden)):
         # Every pair has gates of its own, so that one backward pass gives each pair's gradient.
         gates = torch.ones(len(index), len(model.grid), device=model.device, requires_grad=True)
         logits = model.logits(pairs.batch(index), Ablation(gates, means, model.grid))

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.pruning import Prune
-from heuristic_core.models.micro_batches import PASS_TOKENS
+from heuristic_core.models.micro_batches import pass_tokens
 from heuristic_core.pruning.fixed_passes import FixedObjective
 from heuristic_core.pruning.gated_model import GatedModel
 from heuristic_core.pruning.inputs import PruningInputs
@@ -80,7 +80,7 @@ class Objective:
         per_pair = torch.zeros(len(pairs), device=z.device)
         if model.untouched and not settings.dropout:
             return per_pair.view(len(z), -1).sum(-1), torch.zeros_like(z)
-        for part in inputs.pairs.by_length(PASS_TOKENS[z.device.type], pairs):
+        for part in inputs.pairs.by_length(pass_tokens(z.device.type, inputs.model.hidden), pairs):
             batch = inputs.pairs.batch(pairs[part])
             own = inputs.pairs.on_device(self._gates_of[part])
             gated = F.log_softmax(model.logits(batch, own, settings.dropout), -1)

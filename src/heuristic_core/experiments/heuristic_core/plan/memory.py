@@ -11,7 +11,7 @@ from heuristic_core.experiments.heuristic_core.config.analysis import GATHERED_R
 from heuristic_core.experiments.heuristic_core.config.cells import cells, repeats
 from heuristic_core.experiments.heuristic_core.plan.pairs import StudyPairs
 from heuristic_core.experiments.heuristic_core.plan.work import evaluations_in_passing
-from heuristic_core.models.micro_batches import BATCH_TOKENS, PASS_TOKENS
+from heuristic_core.models.micro_batches import BATCH_TOKENS, pass_tokens
 from heuristic_core.plan.shapes import Shape
 
 # Bytes of a process that has loaded torch, and CUDA's libraries; tokenizers; tables; little else.
@@ -74,7 +74,7 @@ def _of_models(study: Study, shape: Shape, data: StudyPairs) -> list[Memory]:
         "fine-tuning": 4 * weights + train + evaluation + activations,
         "pruning": weights * WIDTH[prune] / 4
         + sample
-        + PASS_TOKENS[study.device] * _kept_for_backward(shape, longest, WIDTH[prune]),
+        + pass_tokens(study.device, shape.hidden) * _kept_for_backward(shape, longest, WIDTH[prune]),
         "evaluation": weights * WIDTH[whole] / 4 + max(evaluation, sample) + BATCH_TOKENS[study.device] * one_layer,
     }
     arrays = 6 * (data.train.tokens + data.evaluation.tokens)
