@@ -267,4 +267,5 @@ def test_a_file_read_in_parts_gives_what_a_frame_gives(tmp_path):
     pd.testing.assert_frame_equal(ablations(parts, sets()), coded, check_exact=True)
     once = {model: replace(cells, once=True) for model, cells in parts.items()}
     pd.testing.assert_frame_equal(ablations(once, sets()), coded, check_exact=True)
-    assert not any(cells.frames for cells in parts.values())
+    with pytest.raises(ValueError, match="read once before"):
+        ablations(parts, sets())

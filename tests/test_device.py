@@ -21,8 +21,9 @@ def test_auto_is_bfloat16_where_the_processor_multiplies_in_it(able, expected, m
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
     assert precision_on(CPU, "auto") == expected
     assert load_model(checkpoint, "cpu", "auto").dtype == getattr(torch, expected)
-    assert precision({"prune": {"precision": "auto"}, "precision": "float32"}, "cpu") == expected
-    assert precision({"precision": "auto"}, "cpu") == expected
+    assert precision({"prune": {"precision": "auto"}, "precision": "float32", "device": "cpu"}) == expected
+    assert precision({"precision": "auto", "device": "cpu"}) == expected
+    assert precision({"pretrained": {"precision": "auto"}}) is None  # a job that fetches, and runs no model
 
 
 @pytest.mark.parametrize(("able", "expected"), [(True, torch.bfloat16), (False, torch.float32)])

@@ -199,13 +199,15 @@ def test_half_precision_learns_with_weights_and_optimizer_in_float32(precision, 
     assert 0 < float(difference) ** 0.5 < close
 
 
-def test_attention_is_by_products_in_bfloat16_alone_and_no_checkpoint_says_so(tmp_path):
+def test_attention_is_by_products_in_steps_in_bfloat16_alone():
     for precision, attention in (("float32", "sdpa"), ("bfloat16", "eager")):
-        model = stepper_of(SETTINGS, precision=precision).model
-        assert model.config._attn_implementation == attention
-        model.save_pretrained(tmp_path / precision)
-    one, other = ((tmp_path / precision / "config.json").read_bytes() for precision in ("float32", "bfloat16"))
-    assert one == other
+        stepper, seen = stepper_of(SETTINGS, precision=precision), []
+        hook = stepper.model.register_forward_pre_hook(
+            lambda model, *_, to=seen: to.append(model.config._attn_implementation)
+        )
+        stepper.step(torch.arange(20), 1e-3)
+        hook.remove()
+        assert set(seen) == {attention} and stepper.model.config._attn_implementation == "sdpa"
 
 
 def test_float16_resumes_with_its_loss_scale(tmp_path):

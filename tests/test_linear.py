@@ -3,8 +3,17 @@
 import pytest
 import torch
 import torch.nn.functional as F
+from conftest import make_encoded
+from families import CASES, make_model
 
+from heuristic_core.models import linear as module
+from heuristic_core.models.ablation import component_means
+from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.fused import FusedModel
+from heuristic_core.models.hooked import inputs_for
+from heuristic_core.models.implementation import view_of
 from heuristic_core.models.linear import SMALL, Linear
+from heuristic_core.pruning.gated_model import GatedModel
 
 OUT, IN = 320, 256  # more than SMALL weights
 SHAPES = [(5, 13, IN), (7, IN), (1, 1, IN)]
@@ -82,3 +91,46 @@ def test_some_rows_of_a_map():
     one, x = linear(), drawn(6, IN)
     assert torch.allclose(one.rows(40)(x), one(x)[:, 40:], atol=1e-5)
     assert torch.allclose(one.rows(0, 300)(x), one(x)[:, :300], atol=1e-5)
+
+
+def test_bfloat16_is_torchs_own_where_onednn_lays_out_none(monkeypatch):
+    """As on processors without AVX-512."""
+    monkeypatch.setattr(module, "_takes", lambda dtype: dtype == torch.float32)
+    one, x = linear(torch.bfloat16), drawn(3, IN).bfloat16()
+    assert torch.equal(one(x), F.linear(x, one.weight, one.bias))
+    assert "forward_layout" not in vars(one)
+
+
+def test_a_second_derivative_is_an_error_not_zero():
+    x = drawn(3, IN).requires_grad_()
+    (slope,) = torch.autograd.grad(linear()(x).square().sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        slope.sum().backward()
+
+
+FUSED = [case for case in CASES if isinstance(view_of(make_model(case)), FusedModel)]
+
+
+@pytest.mark.parametrize("case", FUSED)
+def test_whole_models_are_hugging_faces_with_every_map_laid_out(case, monkeypatch):
+    """Logits, and gradients of gates that are open, closed and between, of every family that is fused."""
+    plain = make_model(case)
+    encoded, draws = make_encoded(12, seed=3), torch.Generator().manual_seed(4)
+    pairs = PairTensors(encoded, view_of(plain).pad)
+    batch, own = pairs.batch(torch.arange(12)), torch.arange(12) % 2
+    means = component_means(view_of(plain), pairs, torch.arange(12).split(4))
+    z = (2 * torch.rand(2, len(view_of(plain).grid), generator=draws) - 0.5).clamp(0, 1)
+
+    def gated() -> tuple[torch.Tensor, torch.Tensor]:
+        model = GatedModel(view_of(plain), z, means)
+        logits = model.logits(batch, own)
+        logits.square().sum().backward()
+        return logits.detach(), model.gradient()
+
+    expected = gated()
+    monkeypatch.setattr(module, "SMALL", 1)
+    model = view_of(plain)
+    torch.testing.assert_close(model.logits(batch), plain(**inputs_for(plain, batch)).logits, atol=1e-5, rtol=0)
+    assert all("forward_layout" in vars(layer.output) for layer in model._layers)
+    for found, right in zip(gated(), expected, strict=True):
+        torch.testing.assert_close(found, right, atol=1e-4, rtol=1e-4)

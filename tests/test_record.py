@@ -154,9 +154,9 @@ def test_files_of_one_name_from_elsewhere_are_told_apart(study, tmp_path):
 
 
 def test_the_precision_is_that_of_the_model_that_is_trained_or_run():
-    assert precision({"finetune": {"precision": "bfloat16"}, "precision": "float32"}, "cpu") == "bfloat16"
-    assert precision({"precision": "float16"}, "cpu") == "float16"
-    assert precision({"analysis": {"seed": 0}}, "cpu") is None
+    assert precision({"finetune": {"precision": "bfloat16"}, "precision": "float32"}) == "bfloat16"
+    assert precision({"precision": "float16"}) == "float16"
+    assert precision({"analysis": {"seed": 0}}) is None
 
 
 def test_a_job_that_fails_leaves_no_record(study, monkeypatch):

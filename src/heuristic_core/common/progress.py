@@ -10,8 +10,6 @@ import traceback
 from pathlib import Path
 from typing import NamedTuple
 
-from tqdm import tqdm
-
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.faults import remedy
 
@@ -124,6 +122,8 @@ class Progress:
         last = done == self.total and not (self.brief and self.written == self.started)
         if now - self.written < SECONDS_BETWEEN_LINES and not last:
             return
+        from tqdm import tqdm  # here, so that models and pruning need no more than torch, numpy and pydantic
+
         self.written = now
         line = tqdm.format_meter(
             done,

@@ -55,7 +55,7 @@ Names = Annotated[list[Name], Field(min_length=1), AfterValidator(unique)]
 Precision = Literal["float32", "bfloat16", "float16"]
 # auto: bfloat16 where what a job runs on multiplies in it, float32 elsewhere (`models/device.py`)
 AskedPrecision = Literal["auto", "float32", "bfloat16", "float16"]
-AUTO_MEANS = "auto: bfloat16 on a processor or GPU that multiplies in it, float32 on others; the records say which"
+AUTO_MEANS = "auto: bfloat16 on x86 with AVX-512 BF16 or AMX and on a GPU that multiplies in it, else float32"
 # On the Hugging Face hub. A branch or a tag can come to name something else; a commit cannot.
 Repository = Annotated[str, Field(pattern=r"^[\w.-]+(/[\w.-]+)?$")]
 Commit = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]

@@ -63,13 +63,8 @@ class HookedModel:
 
     def observe_attention(self, batch: Batch, observer: AttentionObserver, edit: Edit | None = None) -> None:
         """See :meth:`heuristic_core.models.model.Model.observe_attention`."""
-        before = self._model.config._attn_implementation
-        self._model.set_attn_implementation("eager")
-        try:
-            with self._mode(False), self._edited(edit):
-                seen = self._model(**inputs_for(self._model, batch), output_attentions=True).attentions
-        finally:
-            self._model.set_attn_implementation(before)
+        with by_products(self._model), self._mode(False), self._edited(edit):
+            seen = self._model(**inputs_for(self._model, batch), output_attentions=True).attentions
         for layer, probabilities in enumerate(seen):
             observer(layer, probabilities)
 
@@ -117,3 +112,14 @@ def inputs_for(model: nn.Module, batch: Batch) -> dict:
     if "token_type_ids" in accepted and getattr(model.config, "type_vocab_size", 0) > 1:
         inputs["token_type_ids"] = batch.types
     return inputs | ({"use_cache": False} if "use_cache" in accepted else {})
+
+
+@contextlib.contextmanager
+def by_products(model) -> Iterator[None]:
+    """A Hugging Face model attends by bare products, not by a fused kernel."""
+    before = model.config._attn_implementation
+    model.set_attn_implementation("eager")
+    try:
+        yield
+    finally:
+        model.set_attn_implementation(before)

@@ -6,15 +6,15 @@ backward pass (docs/performance.md has both costs).
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 SMALL = 2**16  # weights: a smaller map saves less than the calls from Python cost
-ROWS = 512  # the layout is chosen for passes of about this number of tokens
-DTYPES = (torch.float32, torch.bfloat16)
+ROWS = 512  # the layout is chosen for passes of some hundred tokens
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,17 @@ class Linear:
             not torch.compiler.is_compiling()
             and weight.device.type == "cpu"
             and weight.numel() >= SMALL
-            and weight.dtype in DTYPES
             and torch.backends.mkldnn.enabled
-            and torch.backends.mkldnn.is_available()
+            and _takes(weight.dtype)
         )
+
+
+@cache
+def _takes(dtype: torch.dtype) -> bool:
+    """Whether oneDNN lays out weights of such numbers on this processor; bfloat16's it does with AVX-512 alone."""
+    if not torch.backends.mkldnn.is_available():
+        return False
+    return dtype == torch.float32 or (dtype == torch.bfloat16 and torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
 class _Product(torch.autograd.Function):
@@ -68,6 +75,7 @@ class _Product(torch.autograd.Function):
         ctx.linear = inputs[1]
 
     @staticmethod
+    @once_differentiable
     def backward(ctx, gradient: Tensor):
         return product(gradient, ctx.linear.backward_layout, None), None
 

@@ -93,7 +93,7 @@ def device(name: str) -> Device:
 def hours(work: Work, shape: Shape, on: Device, asked: AskedPrecision) -> Hours:
     """How long `work` takes on a device of which one job at a time is run: hours of one core or GPU.
 
-    A GPU is taken for one that multiplies in bfloat16, a core for one that does not.
+    With "auto" a GPU is taken for one that multiplies in bfloat16, and a core for one that does not: more hours.
     """
     precision = asked if asked != "auto" else "bfloat16" if on.unit == "GPU" else "float32"
     if not on.throughputs:

@@ -72,7 +72,7 @@ class Record:
             "seeds": seeds(chosen),
             "device": device,
             "processor": processor(device),
-            "precision": precision(chosen, device),
+            "precision": precision(chosen),
             "arithmetic": self.arithmetic,
             "started": self.started.isoformat(timespec="seconds").replace("+00:00", "Z"),
             "seconds": round(time.monotonic() - self.clock, 3),
@@ -236,15 +236,17 @@ def seeds(values: dict) -> dict:
     return found
 
 
-def precision(values: dict, device: str) -> str | None:
-    """The precision of the model that a job trained, or else ran, on `device`; null of a job that ran none."""
+def precision(values: dict) -> str | None:
+    """The precision of the model that a job trained, or else ran; null of a job that ran none."""
     blocks = [value for value in values.values() if isinstance(value, dict)]
     asked = next((block["precision"] for block in [*blocks, values] if block.get("precision")), None)
     if asked != "auto":
         return asked
+    if "device" not in values:
+        return None
     from heuristic_core.models.device import precision_on, usable_device
 
-    return precision_on(usable_device(device), asked)
+    return precision_on(usable_device(values["device"]), asked)
 
 
 def processor(device: str) -> str:

@@ -1,5 +1,6 @@
 """What training does in one step, in whatever precision and in however many passes."""
 
+import contextlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -12,7 +13,7 @@ from heuristic_core.common.errors import Diverged
 from heuristic_core.config.blocks import Finetune, Training
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.device import dtype_on
-from heuristic_core.models.hooked import inputs_for
+from heuristic_core.models.hooked import by_products, inputs_for
 
 
 class AdamWStepper(ABC):
@@ -30,8 +31,8 @@ class AdamWStepper(ABC):
         )
         kind, dtype = model.device.type, dtype_on(model.device, precision)
         self._cast = torch.autocast(kind, dtype, enabled=dtype != torch.float32)
-        if (kind, dtype) == ("cpu", torch.bfloat16):
-            model.set_attn_implementation("eager")  # as `models.attention.gathered`: the kernel's backward pass is slow
+        # As in `models.attention.gathered`: the backward pass of the kernel is slow.
+        self._by_products = (kind, dtype) == ("cpu", torch.bfloat16)
         self.scaler = torch.amp.GradScaler(kind, enabled=dtype == torch.float16)
 
     def step(self, batch, rate: float) -> float:
@@ -43,7 +44,8 @@ class AdamWStepper(ABC):
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad()
-        loss = sum(self._backward(batch, part) for part in self._passes(batch))
+        with by_products(self.model) if self._by_products else contextlib.nullcontext():
+            loss = sum(self._backward(batch, part) for part in self._passes(batch))
         self.scaler.unscale_(self.optimizer)
         weights = self.model.parameters()
         if self._largest_norm:

@@ -1,7 +1,7 @@
 """Predictions of ablations, model by model and subset by subset.
 
-A study at the paper's size has forty million of them. So a file is read a row group at a time, and some fifteen bytes
-of a row are kept.
+A study at the paper's size has forty million of them. So a file is read a row group at a time, and some seventeen
+bytes of a row are kept.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from heuristic_core.tables.parquet import coded_groups
 
 MODEL = [*RUN, *STEP]
 NAMES = [*ABLATION, "template"]  # columns of text
-NUMBERS = {"draw": np.int16, "example": np.int32, "correct": bool, "correct_merged": bool, "log_odds": np.float32}
+NUMBERS = {"draw": np.int32, "example": np.int32, "correct": bool, "correct_merged": bool, "log_odds": np.float32}
 Key = tuple  # of columns of `MODEL` and `SUBSET`
 
 
@@ -35,7 +35,9 @@ class Cells:
     once: bool = False
 
     def __iter__(self) -> Iterator[tuple[tuple, pd.DataFrame]]:
-        """(subset, group, family), and the predictions on it."""
+        """(subset, group, family), and the predictions on it. Raises ValueError where they were dropped."""
+        if not self.frames:
+            raise ValueError("these predictions were read once before, and dropped")
         for key in list(self.frames):
             yield key, self.select(self.frames.pop(key) if self.once else self.frames[key])
 
