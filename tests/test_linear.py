@@ -59,6 +59,8 @@ def test_outputs_and_gradients_are_as_near_to_float64_as_torchs(shape, transpose
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_a_large_map_is_laid_out_once_and_backwards_only_where_asked(dtype):
+    if not module._takes(dtype):
+        pytest.skip(f"oneDNN lays out no weights in {dtype} on this processor")
     one, x = linear(dtype), drawn(4, IN).to(dtype)
     with torch.no_grad():
         without = one(x.requires_grad_())
@@ -94,7 +96,7 @@ def test_some_rows_of_a_map():
 
 
 def test_bfloat16_is_torchs_own_where_onednn_lays_out_none(monkeypatch):
-    """As on processors without AVX-512."""
+    """As on x86 processors without AVX-512."""
     monkeypatch.setattr(module, "_takes", lambda dtype: dtype == torch.float32)
     one, x = linear(torch.bfloat16), drawn(3, IN).bfloat16()
     assert torch.equal(one(x), F.linear(x, one.weight, one.bias))
