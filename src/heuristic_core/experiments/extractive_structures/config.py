@@ -227,8 +227,8 @@ class ExtractiveStudy(Block):
             )
         if self.arithmetic == "portable" and (self.device, self.precision) != ("cpu", "float32"):
             raise ValueError(
-                f"arithmetic = 'portable' with device = {self.device!r} and precision = {self.precision!r}: only "
-                "float32 on processors is the same everywhere; set arithmetic: native"
+                f"arithmetic = 'portable' with device = {self.device!r} and pretrained.precision = {self.precision!r}: "
+                "only float32 on processors is the same everywhere; set arithmetic: native"
             )
         if not self.pretrained and not self.freezing.early < self.model.layers:
             raise ValueError(
