@@ -8,26 +8,31 @@ from heuristic_core.config.tasks import AnyTask
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import write_table
-from heuristic_core.tasks.counts import split_counts
+from heuristic_core.tasks.counts import check_enough, log_counts, row_counts
 from heuristic_core.tasks.sentences import sentences
 
 
 def main(arguments=None):
     parser = Arguments(__doc__)
     parser.settings("task", AnyTask)
+    parser.add_argument("--needs", type=json.loads, default={}, help="settings -> training pairs that each needs, JSON")
+    parser.add_argument("--asked", type=json.loads, default={}, help="settings -> subsets that each names, JSON")
     parser.reads("?", fetched="list of what was downloaded, for the record")
     parser.reads("*", files="files that the task names, for the record")
     parser.writes(
         train="where to write training pairs (Parquet)",
         evaluation="where to write evaluation pairs (Parquet)",
         subsets="where to write their subsets (JSON)",
-        splits="where to write how many rows were read, left out and used (Parquet)",
+        counts="where to write what became of all rows (JSON)",
     )
     args = parser.read(arguments)
     pairs = sentences(args.task)
+    counts = row_counts(pairs)
+    log_counts(pairs, counts)
+    check_enough(pairs, args.needs, args.asked)
     write_table("sentences", pairs.train, args.train)
     write_table("sentences", pairs.evaluation, args.evaluation)
-    write_table("splits", split_counts(pairs), args.splits)
+    write_text(args.counts, json.dumps(counts, indent=1) + "\n")
     described = {"labels": pairs.labels, "subsets": [asdict(rule) for rule in pairs.subsets]}
     write_text(args.subsets, json.dumps(described, indent=1) + "\n")
 

@@ -1,49 +1,107 @@
 """What became of the rows that a task read, and how many pairs are in a set twice or in training, too."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
-from heuristic_core.tasks.pairs import Sentences, pair_key
+from heuristic_core.common.errors import InputError
+from heuristic_core.config.tasks import unknown_subsets
+from heuristic_core.tasks.pairs import REASONS, Account, Sentences, pair_key, reasons_text
 
 LOGGER = logging.getLogger(__name__)
 OVERLAP = ("in_training", "in_training_same_label", "in_training_swapped")
 
 
-def split_counts(pairs: Sentences) -> list[dict]:
-    """Rows of table `splits`: training first, then the subsets in their order. They are logged, too."""
+def row_counts(pairs: Sentences) -> list[dict]:
+    """Rows of table `splits` without the columns of tokens: training first, then the subsets in their order."""
     classes: dict[tuple[str, str], set[int]] = {}  # a training pair -> the classes that it has there
-    for row in pairs.train:
-        classes.setdefault(pair_key(row), set()).add(row["label"])
-    by_subset: dict[str, list[dict]] = {rule.name: [] for rule in pairs.subsets}
+    keys = [pair_key(row) for row in pairs.train]
+    for key, row in zip(keys, pairs.train, strict=True):
+        classes.setdefault(key, set()).add(row["label"])
+    by_subset: dict[str, list[tuple[tuple[str, str], int]]] = {rule.name: [] for rule in pairs.subsets}
     for row in pairs.evaluation:
-        by_subset[row["subset"]].append(row)
-    counts = [_counts(pairs, "train", None, pairs.train) | dict.fromkeys(OVERLAP)]
-    for rule in pairs.subsets:
-        rows = by_subset[rule.name]
-        shared = [row for row in rows if pair_key(row) in classes]
-        same = [row for row in shared if row["label"] in {rule.merge[c] for c in classes[pair_key(row)]}]
-        swapped = sum(pair_key(row)[::-1] in classes for row in rows)
-        overlap = dict(zip(OVERLAP, (len(shared), len(same), swapped), strict=True))
-        counts.append(_counts(pairs, rule.name, rule.group, rows) | overlap)
-    for row in counts:
-        _log(row)
+        by_subset[row["subset"]].append((pair_key(row), row["label"]))
+    merges = {rule.name: rule.merge for rule in pairs.subsets}
+    counts = []
+    for account in pairs.accounts:
+        if account.set == "train":
+            more = _duplicates(keys) | dict.fromkeys(OVERLAP)
+        elif account.group is None:
+            more = dict.fromkeys(("duplicates", *OVERLAP))
+        else:
+            rows, merge = by_subset[account.subset], merges[account.subset]
+            more = _duplicates([key for key, _ in rows]) | _overlap(rows, classes, merge)
+        counts.append(_row(account) | more)
     return counts
 
 
-def _counts(pairs: Sentences, subset: str, group: str | None, rows: Iterable[dict]) -> dict:
-    keys = [pair_key(row) for row in rows]
-    found = {"subset": subset, "group": group, **pairs.origins[subset]._asdict()}
-    return found | {"used": len(keys), "duplicates": len(keys) - len(set(keys))}
+def log_counts(pairs: Sentences, counts: Iterable[Mapping]) -> None:
+    """Write the counts into the log, and what a person should know of the files as warnings."""
+    for row in counts:
+        LOGGER.info("%s", _line(row))
+    for warning in pairs.warnings:
+        LOGGER.warning("%s", warning)
 
 
-def _log(row: dict) -> None:
-    overlap = ""
+def missing_subsets(pairs: Sentences, asked: Mapping[str, Sequence[str]]) -> list[str]:
+    """A message for each setting of `asked`, key -> names of subsets, with a name of which there is no pair."""
+    lost = {one.subset: one for one in pairs.accounts if one.group is None and one.subset not in ("train", None)}
+    known = [rule.name for rule in pairs.subsets]
+    messages = [
+        f"{key}: subset {name!r} has no pair: none of its {lost[name].rows:,} rows of {lost[name].source} can be used: "
+        f"{reasons_text(lost[name].reasons)}"
+        for key, names in asked.items()
+        for name in names
+        if name in lost
+    ]
+    return messages + unknown_subsets(asked, [*known, *lost])
+
+
+def too_few(pairs: Sentences, needs: Mapping[str, int]) -> list[str]:
+    """A message for each setting that needs more training pairs than there are. needs: setting -> pairs."""
+    training = pairs.accounts[0]
+    reasons = reasons_text(training.reasons)
+    of = f"{training.source}: {training.rows:,} rows" + (f", of which are left out: {reasons}" if reasons else "")
+    return [exceeds(setting, need, f"the {len(pairs.train):,} training pairs ({of})") for setting, need in needs.items()
+            if need > len(pairs.train)]  # fmt: skip
+
+
+def exceeds(setting: str, need: int, there: str) -> str:
+    """The message that a setting needs more training pairs than are there."""
+    return f"{setting} needs {need:,} training pairs, more than {there}; lower it, or train on more pairs"
+
+
+def check_enough(pairs: Sentences, needs: Mapping[str, int], asked: Mapping[str, Sequence[str]]) -> None:
+    """Raise InputError where settings need more training pairs than there are, or ask for subsets without a pair."""
+    if messages := [*too_few(pairs, needs), *missing_subsets(pairs, asked)]:
+        raise InputError("\n".join(messages))
+
+
+def _duplicates(keys: Sequence[tuple[str, str]]) -> dict:
+    return {"duplicates": len(keys) - len(set(keys))}
+
+
+def _overlap(rows: Sequence[tuple[tuple[str, str], int]], classes: Mapping, merge: Sequence[int]) -> dict:
+    """How many pairs of a subset, (key, label) each, are in training, too."""
+    shared = [(key, label) for key, label in rows if key in classes]
+    same = sum(label in {merge[one] for one in classes[key]} for key, label in shared)
+    swapped = sum(key[::-1] in classes for key, _ in rows)
+    return dict(zip(OVERLAP, (len(shared), same, swapped), strict=True))
+
+
+def _row(account: Account) -> dict:
+    row = {name: getattr(account, name) for name in ("set", "subset", "group", "source", "rows")}
+    return row | {reason: account.reasons.get(reason, 0) for reason in REASONS} | {"used": account.used}
+
+
+def _line(row: Mapping) -> str:
+    """A row of the counts in words; what is 0 is not mentioned, but pairs that are in training, too."""
+    name = f"{row['set']}, of no subset" if row["subset"] is None else row["subset"]
+    parts = [f"{row['rows']:,} rows, {row['used']:,} used"]
+    if reasons := reasons_text(row):
+        parts.append(f"left out: {reasons}")
+    if row["duplicates"]:
+        parts.append(f"{row['duplicates']:,} of the used repeat another")
     if row["in_training"] is not None:
         shared, same, swapped = (row[key] for key in OVERLAP)
-        overlap = f", {shared} are in training too ({same} with the same label), {swapped} in the other order"
-    LOGGER.info(
-        "%s (%s): %d rows (and %d torn lines), %d without a label, %d with an empty sentence, %d used, "
-        "%d of them duplicates%s",
-        *(row[key] for key in ("subset", "source", "rows", "torn", "unlabelled", "empty", "used", "duplicates")),
-        overlap,
-    )
+        parts.append(f"{shared:,} are in training, too ({same:,} with the same label), {swapped:,} in the other order")
+    return f"{name} ({row['source']}): " + "; ".join(parts)

@@ -1,59 +1,77 @@
 """A task whose pairs are in files: its training pairs, and the subsets that its evaluation pairs form."""
 
 import logging
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
 from heuristic_core.config.tasks import EvaluationSplit, FilesTask, Split
-from heuristic_core.tasks.pairs import Origin, Sentences, SubsetRule, pair_key
+from heuristic_core.tasks.pairs import UNASKED, Account, Sentences, SubsetRule, pair_key, reasons_text
 from heuristic_core.tasks.readers import DataError
-from heuristic_core.tasks.rows import Row, read_rows
+from heuristic_core.tasks.rows import FileCount, Row, read_rows
 
 LOGGER = logging.getLogger(__name__)
+LEFT_OUT = 0.01  # share of a file's rows of which more are left out than pass without a word
+LISTED = 5  # subsets that a message names
 
 
-def read_task(task: FilesTask) -> Sentences:
-    """Read all files of a task. Rows without a label or with an empty sentence are dropped and counted."""
-    train, origin = _training_rows(task)
-    origins = {"train": origin}
-    evaluation, rules = [], []
+def read_task(task: FilesTask, most: int | None = None) -> Sentences:
+    """Read all files of a task. Rows that cannot be used are left out and counted.
+
+    most: as of :func:`~heuristic_core.tasks.rows.read_rows`.
+    """
+    train, training, warnings = _training_rows(task, most)
+    accounts, evaluation, rules = [training], [], []
     for position, (name, spec) in enumerate(task.evaluation.items()):
         rng = np.random.default_rng([task.seed, 1, position])
-        for rule, origin, rows in _evaluation_subsets(task, name, spec):
-            check_name(name, rule.name, origins)
-            evaluation += _sample(rows, spec.pairs, rng)
-            rules.append(rule)
-            origins[rule.name] = origin
+        subsets, more = _evaluation_subsets(task, name, spec, most)
+        for rule, account, rows in subsets:
+            if rule is not None:
+                check_name(name, rule.name, {"train", *(one.name for one in rules)})
+                rules.append(rule)
+            sample = _sample(rows, spec.pairs, rng)
+            account.used, account.reasons["not_drawn"] = len(sample), len(rows) - len(sample)
+            evaluation += sample
+            accounts.append(account)
+        warnings += more
+    shared = Counter()
     if task.drop_overlap:
-        left = _without(train, evaluation)
-        origins["train"] = origins["train"]._replace(overlapping=len(train) - len(left))
-        train = left
+        train, shared = _without(train, evaluation)
+        training.reasons["overlapping"] = shared.total()
     order = np.random.default_rng([task.seed, 0]).permutation(len(train))[: task.train_pairs]
-    if task.train_pairs and len(order) < task.train_pairs:
+    if task.train_pairs and 0 < len(order) < task.train_pairs:
         raise DataError(
             f"task.train_pairs = {task.train_pairs}, but the training files hold {len(train)} labelled pairs"
+            f"{_left_out_of(training)}; give at most {len(train)}"
         )
+    training.used, training.reasons["not_drawn"] = len(order), len(train) - len(order)
     train = [train[i] for i in order]
-    _check_classes(task, train)
-    return Sentences(tuple(task.labels), train, evaluation, tuple(rules), origins)
+    _check_classes(task, train, training, shared)
+    found = {row["label"] for row in train}
+    lacking = [label for index, label in enumerate(task.labels) if index not in found]
+    warnings += [f"task.train: no pair has the label {label!r}" for label in lacking]
+    return Sentences(tuple(task.labels), train, evaluation, tuple(rules), tuple(accounts), tuple(warnings))
 
 
 # ---- training pairs
 
 
-def _training_rows(task: FilesTask) -> tuple[list[dict], Origin]:
-    kept, counts = [], []
-    for spec in task.train:
+def _training_rows(task: FilesTask, most: int | None) -> tuple[list[dict], Account, list[str]]:
+    """The pairs, what became of the rows of all files together, and warnings."""
+    kept, counts, warnings = [], [], []
+    for index, spec in enumerate(task.train):
         names = training_labels(task, spec)
         to_class = [task.labels.index(name) for name in names]
-        rows, torn = read_rows(task, spec, names)
+        rows, files = read_rows(task, spec, names, most)
         kept += [
             _row("train", None, None, row.template, *row.sentences, to_class[row.label]) for row in rows if row.used
         ]
-        counts.append(_origin(spec, rows, torn))
-    source = ", ".join(dict.fromkeys(count.source for count in counts))
-    return kept, Origin(source, *(sum(numbers) for numbers in list(zip(*counts, strict=True))[1:]))
+        counts += files
+        warnings += _left_out(f"task.train.{index}", files)
+    source = ", ".join(dict.fromkeys(spec.source for spec in task.train))
+    reasons = {reason: sum(getattr(one, reason) for one in counts) for reason in (*UNASKED, "not_chosen")}
+    return kept, Account("train", "train", None, source, sum(one.rows for one in counts), len(kept), reasons), warnings
 
 
 def training_labels(task: FilesTask, spec: Split) -> list[str]:
@@ -64,40 +82,72 @@ def training_labels(task: FilesTask, spec: Split) -> list[str]:
     return names
 
 
-def _without(train: list[dict], evaluation: list[dict]) -> list[dict]:
-    """Training pairs that are in no evaluation set."""
-    evaluated = {pair_key(row) for row in evaluation}
-    left = [row for row in train if pair_key(row) not in evaluated]
+def _without(train: list[dict], evaluation: list[dict]) -> tuple[list[dict], Counter]:
+    """Training pairs that are in no evaluation set; how many of the others are in which sets first."""
+    subset_of = {pair_key(row): row["subset"] for row in reversed(evaluation)}
+    subsets = [subset_of.get(pair_key(row)) for row in train]
+    left = [row for row, subset in zip(train, subsets, strict=True) if subset is None]
     LOGGER.info("left out %d of %d training pairs, which are in an evaluation set", len(train) - len(left), len(train))
-    return left
+    return left, Counter(subset for subset in subsets if subset is not None)
 
 
-def _check_classes(task: FilesTask, train: list[dict]) -> None:
-    found = {row["label"] for row in train}
-    if len(found) < 2:
-        labels = [task.labels[label] for label in found]
+def _check_classes(task: FilesTask, train: list[dict], account: Account, shared: Counter) -> None:
+    """Raise DataError where training pairs are not of two classes at least, with the likeliest cause.
+
+    shared: how many pairs were left out because they are in which subsets.
+    """
+    labels = [task.labels[label] for label in sorted({row["label"] for row in train})]
+    if len(labels) > 1:
+        return
+    if shared and not account.reasons["not_drawn"]:
+        where = ", ".join(f"{count:,} in {subset!r}" for subset, count in shared.most_common(LISTED))
+        which = f"{shared.total():,} of {shared.total() + len(train):,}" if train else f"all {shared.total():,}"
+        rest = f"the others all have the label {labels[0]!r}" if train else "none is left to train on"
         raise DataError(
-            f"task.train: {len(train)} labelled pairs, with the labels {labels}; a classifier needs two at least. Is "
-            f"task.labels = {task.labels} in the files' order?"
+            f"task.drop_overlap: {which} training pairs are in an evaluation set, too ({where}), and {rest}; train "
+            "and evaluate on different pairs, or set drop_overlap = false"
         )
-    for label in sorted(set(range(len(task.labels))) - found):
-        LOGGER.warning("task.train: no pair has the label %r", task.labels[label])
+    raise DataError(
+        f"task.train: {len(train):,} labelled pairs{_left_out_of(account)}, with the labels {labels}; a classifier "
+        f"needs two at least. Is task.labels = {task.labels} in the files' order?"
+    )
 
 
 # ---- evaluation pairs
 
 
 def _evaluation_subsets(
-    task: FilesTask, name: str, spec: EvaluationSplit
-) -> Iterator[tuple[SubsetRule, Origin, list[dict]]]:
-    """Each subset of one split with its rows, in the order of their names."""
+    task: FilesTask, name: str, spec: EvaluationSplit, most: int | None
+) -> tuple[list[tuple[SubsetRule | None, Account, list[dict]]], list[str]]:
+    """Each subset of one split with its account and its pairs, in the order of their names, and warnings.
+
+    Without a rule are subsets of which no row can be used and, at the end, rows that belong to no subset.
+    """
     labels, merge = evaluation_labels(task, name, spec)
-    rows, torn = read_rows(task, spec, labels)
+    rows, files = read_rows(task, spec, labels, most)
     read = wanted(rows, spec, labels)
-    _check_labels(name, spec, labels, rows, read)
+    warnings = [*_left_out(f"task.evaluation.{name}", files), *_check_labels(name, spec, labels, rows, read)]
+    beside = {"other_label": len(rows) - len(read)}
+    beside |= {reason: sum(getattr(one, reason) for one in files) for reason in ("torn", "not_chosen")}
+    rest: list[Row] = []
+    found = []
     for subset, group, family, of_subset in by_subset(name, spec, labels, read):
+        if subset is None:
+            rest = of_subset
+            continue
         kept = [_row(subset, group, family, row.template, *row.sentences, row.label) for row in of_subset if row.used]
-        yield SubsetRule(subset, group, family, merge), _origin(spec, of_subset, torn), kept
+        rule = SubsetRule(subset, group, family, merge) if group else None
+        more = {} if spec.split_by else beside
+        found.append((rule, _of_rows(name, subset, group, spec.source, of_subset, more), kept))
+    if spec.split_by and (left := _of_rows(name, None, None, spec.source, rest, beside)).rows:
+        found.append((None, left, []))
+    if lost := [account for rule, account, _ in found if rule is None and account.subset is not None]:
+        listed = ", ".join(f"{one.subset!r} ({reasons_text(one.reasons)})" for one in lost[:LISTED])
+        listed += f" and {len(lost) - LISTED:,} more" if len(lost) > LISTED else ""
+        warnings.append(
+            f"task.evaluation.{name}: {spec.source}: no subset is made of {listed}: none of its rows is used"
+        )
+    return found, warnings
 
 
 def evaluation_labels(task: FilesTask, name: str, spec: EvaluationSplit) -> tuple[list[str], tuple[int, ...]]:
@@ -121,15 +171,16 @@ def wanted(rows: Sequence[Row], spec: EvaluationSplit, labels: Sequence[str]) ->
 
 def by_subset(
     name: str, spec: EvaluationSplit, labels: Sequence[str], rows: Sequence[Row]
-) -> Iterator[tuple[str, str, str | None, list[Row]]]:
-    """(name, group, family, rows) of each subset of `rows`; none where no row has a label.
+) -> Iterator[tuple[str | None, str | None, str | None, list[Row]]]:
+    """(name, group, family, rows) of each subset of `rows`. Without a group: no row can be used; without a name, too:
+    unlabelled rows that belong to no subset.
 
     Raises DataError where a subset has pairs of several groups or families.
     """
-    found: dict[str, list[Row]] = {}
+    found: dict[str | None, list[Row]] = {}
     for row in rows:
-        found.setdefault(row.subset or "" if spec.split_by else name, []).append(row)
-    for value, of_value in sorted(found.items()):
+        found.setdefault(row.subset if spec.split_by else name, []).append(row)
+    for value, of_value in sorted(found.items(), key=lambda item: item[0] or ""):
         groups = {(_group(name, spec, labels[row.label]), row.family) for row in of_value if row.used}
         if len(groups) > 1:
             which = f"{spec.split_by!r} = {value!r}" if spec.split_by else "the file"
@@ -137,8 +188,8 @@ def by_subset(
                 f"task.evaluation.{name}: {spec.file}: {which} has pairs of several groups or families; name a column "
                 "`split_by` whose values keep them apart, or choose one label by `only_label`"
             )
-        for group, family in groups:
-            yield (spec.prefix or "") + value.replace("/", "-"), group, family, of_value
+        (group, family), *_ = [*groups, (None, None)]
+        yield value and (spec.prefix or "") + value.replace("/", "-"), group, family, of_value
 
 
 def check_name(name: str, subset: str, others: Collection[str]) -> None:
@@ -152,8 +203,11 @@ def check_name(name: str, subset: str, others: Collection[str]) -> None:
 
 def _check_labels(
     name: str, spec: EvaluationSplit, labels: Sequence[str], rows: Sequence[Row], read: Sequence[Row]
-) -> None:
-    """Raise DataError where no row of `read`, those asked for among `rows`, can be used; warn of labels without one."""
+) -> list[str]:
+    """Warnings of labels without a pair.
+
+    Raises DataError where no row of `read`, those asked for among `rows`, can be used.
+    """
     there = {labels[row.label] for row in rows if row.label is not None}
     if there and spec.only_label not in (None, *there):
         raise DataError(
@@ -165,9 +219,12 @@ def _check_labels(
         raise DataError(
             f"task.evaluation.{name}: none of {len(read)} rows of {spec.file} has a label and two sentences"
         )
-    for label in [spec.only_label] if spec.only_label else labels:
-        if label not in found:
-            LOGGER.warning("task.evaluation.%s: no pair of %s has the label %r", name, spec.file, label)
+    asked = [spec.only_label] if spec.only_label else labels
+    return [
+        f"task.evaluation.{name}: no pair of {spec.file} has the label {label!r}"
+        for label in asked
+        if label not in found
+    ]
 
 
 def _group(name: str, spec: EvaluationSplit, label: str) -> str:
@@ -190,10 +247,31 @@ def _merge(task: FilesTask, name: str, spec: EvaluationSplit, labels: Sequence[s
     return tuple(list(labels).index(rule[label]) for label in task.labels)
 
 
-def _origin(spec: Split, rows: Sequence[Row], torn: int) -> Origin:
+def _of_rows(
+    name: str, subset: str | None, group: str | None, source: str, rows: Sequence[Row], beside: dict[str, int]
+) -> Account:
+    """The account of `rows`, and of those that are left out `beside` them."""
     unlabelled = sum(row.label is None for row in rows)
     used = sum(row.used for row in rows)
-    return Origin(spec.source, len(rows), torn, unlabelled, len(rows) - unlabelled - used)
+    reasons = {"unlabelled": unlabelled, "empty": len(rows) - unlabelled - used} | beside
+    return Account(name, subset, group, source, len(rows) + sum(beside.values()), used, reasons)
+
+
+def _left_out(key: str, files: Sequence[FileCount]) -> list[str]:
+    """A warning for each file of which many rows are left out for reasons that nobody asked for."""
+    warnings = []
+    for file in files:
+        reasons = {reason: getattr(file, reason) for reason in UNASKED}
+        chosen, lost = file.rows - file.not_chosen, sum(reasons.values())
+        if lost > LEFT_OUT * chosen:
+            warnings.append(f"{key}: {file.path}: {lost:,} of {chosen:,} rows are left out: {reasons_text(reasons)}")
+    return warnings
+
+
+def _left_out_of(account: Account) -> str:
+    """Where the rows of training went, for a message that they are too few."""
+    reasons = reasons_text(account.reasons)
+    return f" ({account.rows:,} rows, of which are left out: {reasons})" if reasons else ""
 
 
 def _row(subset, group, family, template, first, second, label) -> dict:

@@ -1,7 +1,21 @@
-"""What a task's sentence pairs are: training rows, evaluation rows and the subsets that these form."""
+"""What a task's sentence pairs are: training rows, evaluation rows, the subsets these form, and what became of rows."""
 
-from dataclasses import dataclass
-from typing import NamedTuple
+import re
+from dataclasses import dataclass, field
+from unicodedata import category, normalize
+
+REASONS = {  # columns of table `splits` -> why rows of a file are not used, as messages say it
+    "torn": "torn",
+    "not_chosen": "not chosen by `where`",
+    "other_label": "of another label than `only_label`",
+    "unlabelled": "without a label",
+    "empty": "with an empty sentence",
+    "overlapping": "in an evaluation set, too",
+    "not_drawn": "not drawn for the sample",
+}
+UNASKED = ("torn", "unlabelled", "empty")  # of these, reasons that nobody asked for
+# Characters without a width that Unicode has in other categories than Cf: joiners and selectors of variants.
+INVISIBLE = re.compile("[\u034f\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
 
 @dataclass(frozen=True)
@@ -14,36 +28,69 @@ class SubsetRule:
     merge: tuple[int, ...]
 
 
-class Origin(NamedTuple):
-    """Where the rows of a subset, or of training, come from, and how many there were.
+@dataclass
+class Account:
+    """What became of the rows of one subset, or of training: `rows` are those used and those left out for each reason.
 
-    source: as the configuration names it. torn: lines that are no rows, of all files together that it
-    comes from: they tell no subset. unlabelled, empty: rows left out for want of a label, or of a sentence.
-    overlapping: training pairs left out because an evaluation set has them.
+    set: "train", or the evaluation set's key. subset: None for rows of the set's files that belong to no subset.
+    source: the files, as the configuration names them. reasons: of `REASONS`, how many rows each left out.
     """
 
+    set: str
+    subset: str | None
+    group: str | None
     source: str
     rows: int
-    torn: int
-    unlabelled: int
-    empty: int
-    overlapping: int = 0
+    used: int
+    reasons: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Sentences:
     """train, evaluation: rows of table `sentences`, the latter subset by subset in the order of `subsets`.
 
-    origins: of every subset by its name, and of "train".
+    accounts: of training first, then of the subsets in their order, each set's rows without a subset behind them.
+    warnings: what a person should know of the files.
     """
 
     labels: tuple[str, ...]
     train: list[dict]
     evaluation: list[dict]
     subsets: tuple[SubsetRule, ...]
-    origins: dict[str, Origin]
+    accounts: tuple[Account, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def pair_key(row: dict) -> tuple[str, str]:
-    """By what two rows of table `sentences` are the same pair: their words, whatever the case and the space between."""
-    return tuple(" ".join(row[column].split()).casefold() for column in ("sentence1", "sentence2"))
+    """By what two rows of table `sentences` are the same pair: the :func:`words` of both sentences."""
+    return words(row["sentence1"]), words(row["sentence2"])
+
+
+def words(text: str) -> str:
+    """A sentence without what a reader does not see or hear: case, the space between words, how Unicode writes it.
+
+    This is Unicode's compatibility caseless match (definition D146): NFKD, under which composed and decomposed letters,
+    ligatures and full-width forms are the same. NFC would keep the latter apart, although many tokenizers
+    (SentencePiece's) read them as the same; of two pairs that are wrongly taken for the same, as with "10²" and
+    "102", one training pair is lost, whereas an evaluation pair left in training is one the model has seen. Characters
+    without a width, such as soft hyphens, count for nothing.
+    """
+    if not text.isascii():
+        text = "".join(c for c in INVISIBLE.sub("", text) if category(c) != "Cf")
+        text = normalize("NFKD", normalize("NFKD", normalize("NFD", text).casefold()).casefold())
+    return " ".join(text.split()).casefold()
+
+
+def reasons_text(reasons: dict[str, int]) -> str:
+    """The reasons for which rows are left out, as "3 without a label, 1 with an empty sentence"."""
+    return ", ".join(f"{reasons[name]:,} {words}" for name, words in REASONS.items() if reasons.get(name))
+
+
+def no_room(special: int, max_length: int) -> str | None:
+    """Why `max_length` is too short for `special` tokens and a token of each sentence; None where it is not."""
+    if (least := special + 2) <= max_length:
+        return None
+    return (
+        f"task.max_length = {max_length} leaves no room for a token of each sentence: the tokenizer puts "
+        f"{special} special tokens into a pair; give {least} at least"
+    )

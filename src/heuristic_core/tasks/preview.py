@@ -6,48 +6,90 @@ A fault that is found here is a fault of the whole files, too. Others may be fur
 from collections.abc import Collection, Mapping, Sequence
 
 from heuristic_core.config.tasks import EvaluationSplit, FilesTask, GeneratedTask, Split, unknown_subsets
-from heuristic_core.tasks.files import by_subset, check_name, evaluation_labels, training_labels, wanted
+from heuristic_core.tasks.counts import exceeds, missing_subsets, too_few
+from heuristic_core.tasks.files import by_subset, check_name, evaluation_labels, read_task, training_labels, wanted
 from heuristic_core.tasks.readers import DataError
-from heuristic_core.tasks.rows import read_rows
+from heuristic_core.tasks.rows import FileCount, read_rows
+from heuristic_core.tasks.sizes import most_rows
 
 ROWS = 10_000  # of each file, the first
 
 
-def faults(task: GeneratedTask | FilesTask, asked: Mapping[str, Sequence[str]] | None = None) -> list[str]:
+def faults(
+    task: GeneratedTask | FilesTask,
+    asked: Mapping[str, Sequence[str]] | None = None,
+    needs: Mapping[str, int] | None = None,
+) -> list[str]:
     """A message for each split that cannot be read as the configuration says; none for a generated task.
 
     Files that are still to be downloaded have none. asked: settings that name evaluation subsets -> the names; each
-    setting with an unknown name has a message, too, if the first rows are all rows.
+    setting with an unknown name has a message, too, if the first rows are all rows. needs: settings -> how many
+    training pairs they need at least; each that needs more than there can be has a message.
     """
     if isinstance(task, GeneratedTask):
         return []
-    found, names, whole = [], ["train"], True
+    found, names, counts = [], ["train"], {}
     for key, split in task.splits.items():
         try:
-            subsets, all_read = _subsets(task, key, split, names)
+            subsets, counts[key] = _read(task, key, split, names)
             names += subsets
-            whole &= all_read
         except DataError as fault:
-            found.append(str(fault) if str(fault).startswith("task.") else f"{key}: {fault}")
-    if whole and not found:
-        found = unknown_subsets(asked or {}, names[1:])
+            found.append(_named(key, fault))
+    if not found and all(map(_whole, counts.values())):
+        found = _of_all(task, asked or {}, needs or {})
+    elif not found:
+        found = _of_first(task, counts, needs or {})
+        if all(_whole(counts[key]) for key, split in task.splits.items() if getattr(split, "split_by", None)):
+            found += unknown_subsets(asked or {}, names[1:])
     return list(dict.fromkeys(found))
 
 
-def _subsets(task: FilesTask, key: str, split: Split, others: Collection[str]) -> tuple[list[str], bool]:
-    """The names of a split's subsets, as far as its first rows tell, and whether there are no others.
+def _read(task: FilesTask, key: str, split: Split, others: Collection[str]) -> tuple[list[str], list[FileCount]]:
+    """The names of a split's subsets, as far as its first rows tell, and the counts of its files.
 
     Raises DataError on a fault.
     """
     if not isinstance(split, EvaluationSplit):
-        read_rows(task, split, training_labels(task, split), ROWS)
-        return [], True
+        return [], read_rows(task, split, training_labels(task, split), ROWS)[1]
     name = key.removeprefix("task.evaluation.")
     labels, _ = evaluation_labels(task, name, split)
-    rows, _ = read_rows(task, split, labels, ROWS)
-    subsets = [subset for subset, *_ in by_subset(name, split, labels, wanted(rows, split, labels))]
+    rows, files = read_rows(task, split, labels, ROWS)
+    read = by_subset(name, split, labels, wanted(rows, split, labels))
+    subsets = [subset for subset, group, *_ in read if group is not None]
     for subset in subsets:
         check_name(name, subset, others)
-    if split.split_by is None:
-        return [name], True
-    return subsets, 0 < len(rows) < ROWS // 2  # readers may stop a little before ROWS
+    return subsets or ([name] if split.split_by is None else []), files
+
+
+def _of_all(task: FilesTask, asked: Mapping[str, Sequence[str]], needs: Mapping[str, int]) -> list[str]:
+    """Faults of a task whose first rows are all rows: those that the job of its sentences would end with."""
+    try:
+        pairs = read_task(task, ROWS)
+    except DataError as fault:
+        return [str(fault)]
+    return too_few(pairs, needs) + missing_subsets(pairs, asked)
+
+
+def _of_first(task: FilesTask, counts: Mapping[str, list[FileCount]], needs: Mapping[str, int]) -> list[str]:
+    """Settings that need more training pairs than there can be, if all rows beyond the first were usable."""
+    wanted = needs | ({f"task.train_pairs = {task.train_pairs}": task.train_pairs} if task.train_pairs else {})
+    files = [(split, file) for index, split in enumerate(task.train) for file in counts[f"task.train.{index}"]]
+    pairs = sum(file.used for _, file in files)
+    for split, file in files:
+        if not file.whole and pairs < max(wanted.values(), default=0):
+            if (rows := most_rows(file.path, split.format)) is None:
+                return []
+            pairs += max(0, rows - file.rows)
+    if not all(counts[f"task.train.{index}"] for index in range(len(task.train))):
+        return []  # a file is still to be downloaded
+    there = f"the {pairs:,} that {', '.join(split.source for split in task.train)} can have"
+    return [exceeds(setting, need, there) for setting, need in wanted.items() if need > pairs]
+
+
+def _whole(files: Sequence[FileCount]) -> bool:
+    """Whether the files of a split are there, and the rows read are all of them."""
+    return bool(files) and all(file.whole for file in files)
+
+
+def _named(key: str, fault: DataError) -> str:
+    return str(fault) if str(fault).startswith("task.") else f"{key}: {fault}"

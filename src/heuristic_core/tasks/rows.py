@@ -33,6 +33,22 @@ class Row(NamedTuple):
         return self.label is not None and all(self.sentences)
 
 
+class FileCount(NamedTuple):
+    """The rows of one file: all of them, and those left out. whole: whether it was read to its end."""
+
+    path: Path
+    rows: int
+    torn: int
+    not_chosen: int
+    unlabelled: int
+    empty: int
+    whole: bool
+
+    @property
+    def used(self) -> int:
+        return self.rows - self.torn - self.not_chosen - self.unlabelled - self.empty
+
+
 def split_paths(task: FilesTask, split: Split) -> list[Path]:
     """The local paths of a split's files, in the order of their names: at least one."""
     if split.hub:
@@ -95,8 +111,10 @@ def _local(task: FilesTask, split: Split) -> list[Path]:
     return [Path(task.folder) / name for name in sorted(glob.glob(pattern, root_dir=task.folder))]
 
 
-def read_rows(task: FilesTask, spec: Split, labels: Sequence[str], most: int | None = None) -> tuple[list[Row], int]:
-    """All rows that a split chooses, in the order of its files, and how many torn lines these have beside them.
+def read_rows(
+    task: FilesTask, spec: Split, labels: Sequence[str], most: int | None = None
+) -> tuple[list[Row], list[FileCount]]:
+    """All rows that a split chooses, in the order of its files, and the count of each of these files.
 
     most: of each file about this number of rows, the first, and no file that is still to be downloaded.
     """
@@ -104,15 +122,14 @@ def read_rows(task: FilesTask, spec: Split, labels: Sequence[str], most: int | N
     choice = Choice(spec.where)
     needed = [column for column in (*spec.sentences, spec.label, split_by, family_by, *choice.columns) if column]
     rows: list[Row] = []
-    torn = 0
+    counts: list[FileCount] = []
     label_kinds: dict[bool, tuple[Path, object]] = {}  # given by name? -> where first, and how
     paths = split_paths(task, spec) if most is None else present_paths(task, spec)
-    whole = bool(paths)
     for path in paths:
         found = read_columns(path, spec.format, needed, ["template"], most)
         _check_label_names(path, spec.label, found, labels)
         given = found.values[spec.label]
-        whole &= most is None or len(given) + found.torn < most
+        whole = most is None or len(given) + found.torn < most
         chosen = choice.of(found, len(given))
         # A row that is not chosen counts as one without a label until it is left out: its values need not be sound.
         given = [value if one else None for value, one in zip(given, chosen, strict=True)]
@@ -127,15 +144,13 @@ def read_rows(task: FilesTask, spec: Split, labels: Sequence[str], most: int | N
         read = [Row(*row) for row, one in zip(every, chosen, strict=True) if one]
         if len(read) < len(chosen):
             LOGGER.info("%s: chose %d of %d rows by where", path, len(read), len(chosen))
-        if dropped := sum(not row.used for row in read):
-            LOGGER.info(
-                "%s: dropped %d of %d rows, without a label or with an empty sentence", path, dropped, len(read)
-            )
+        unlabelled, used = sum(row.label is None for row in read), sum(row.used for row in read)
+        left_out = len(chosen) - len(read), unlabelled, len(read) - unlabelled - used
+        counts.append(FileCount(path, len(chosen) + found.torn, found.torn, *left_out, whole))
         rows += read
-        torn += found.torn
-    if whole:
+    if counts and all(count.whole for count in counts):
         choice.check(spec.source)
-    return rows, torn
+    return rows, counts
 
 
 def _check_label_names(path: Path, column: str, found: Columns, labels: Sequence[str]) -> None:

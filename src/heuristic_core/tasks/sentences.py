@@ -5,7 +5,7 @@ from collections import Counter
 from heuristic_core.config.tasks import FilesTask, GeneratedTask
 from heuristic_core.tasks import language
 from heuristic_core.tasks.files import read_task
-from heuristic_core.tasks.pairs import Origin, Sentences, SubsetRule
+from heuristic_core.tasks.pairs import Account, Sentences, SubsetRule
 
 
 def sentences(task: GeneratedTask | FilesTask) -> Sentences:
@@ -27,5 +27,6 @@ def _generated(task: GeneratedTask) -> Sentences:
         for name, (group, family) in language.SUBSETS.items()
     )
     rows = Counter(row["subset"] for row in [*train, *evaluation])
-    origins = {name: Origin("generated", count, 0, 0, 0) for name, count in rows.items()}
-    return Sentences(language.LABELS, train, evaluation, rules, origins)
+    groups = {"train": None} | {rule.name: rule.group for rule in rules}
+    accounts = (Account(name, name, group, "generated", rows[name], rows[name]) for name, group in groups.items())
+    return Sentences(language.LABELS, train, evaluation, rules, tuple(accounts))

@@ -1,3 +1,4 @@
+import json
 import re
 import sys
 
@@ -39,7 +40,7 @@ rule sentences:
         train=SENTENCES,
         evaluation=f"{L.data}/sentences/evaluation.parquet",
         subsets=f"{L.data}/subsets.json",
-        splits=L.table("splits"),
+        counts=f"{L.data}/counts.json",
     log:
         L.log("sentences"),
     group:
@@ -47,7 +48,13 @@ rule sentences:
     resources:
         **asks("sentences"),
     params:
-        **job("sentences", task=block(STUDY.task)),
+        **job(
+            "sentences",
+            task=block(STUDY.task),
+            # Checks alone: no pair depends on them. Functions of outputs are not compared, so that others run nothing again.
+            needs=lambda w, output: json.dumps(STUDY.pairs_needed),
+            asked=lambda w, output: json.dumps(STUDY.asked_subsets),
+        ),
     shell:
         STEP
 
@@ -57,12 +64,14 @@ rule encode:
         train_sentences=rules.sentences.output.train,
         evaluation_sentences=rules.sentences.output.evaluation,
         subsets=rules.sentences.output.subsets,
+        counts=rules.sentences.output.counts,
         fetched=fetched("model"),
         model_files=local_files(STUDY.model),
     output:
         train=f"{L.data}/encoded/train.safetensors",
         evaluation=f"{L.data}/encoded/evaluation.safetensors",
         tokenizer=directory(f"{L.data}/tokenizer"),
+        splits=L.table("splits"),
     log:
         L.log("encode"),
     group:

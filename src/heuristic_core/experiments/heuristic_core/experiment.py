@@ -70,11 +70,11 @@ def reference() -> Words:
 
 
 def warnings(root: str) -> list[str]:
-    """What the data lack, as classes without a training pair, and what of pruning did not go well."""
+    """What the data lack and what of them is left out or cut, and what of pruning did not go well."""
     from heuristic_core.experiments.heuristic_core.report.page import warnings_of
 
-    log = Path(root) / "logs" / "sentences.log"
-    return [f"{log.parts[-3]}: {said}. See {log}" for said in warned(log)] + warnings_of([root])
+    logs = [Path(root) / "logs" / f"{job}.log" for job in ("sentences", "encode")]
+    return [f"{log.parts[-3]}: {text}. See {log}" for log in logs for text in warned(log)] + warnings_of([root])
 
 
 def opened(results: Results) -> OpenedStudy:

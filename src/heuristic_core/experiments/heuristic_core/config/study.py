@@ -63,11 +63,10 @@ class Study(Block):
                 f"{self.model.architecture.positions}; lower the one or raise the other"
             )
         pairs = self.task.train_pairs
-        for key, more in (("examples", self.prune.pairs_held_out), ("mean_examples", 0)):
-            if pairs is not None and (value := getattr(self.prune, key)) is not None and value + more > pairs:
-                also = f" with prune.held_out = {more}" if more else ""
+        for setting, need in self.pairs_needed.items():
+            if pairs is not None and need > pairs:
                 raise ValueError(
-                    f"prune.{key} = {value}{also} exceeds task.train_pairs = {pairs}; at most {pairs - more} are left"
+                    f"{setting} exceeds task.train_pairs = {pairs}: of {need} pairs there are at most {pairs}"
                 )
         for sparsity in self.grid.sparsities:
             if (steps := self.prune.steps_at(sparsity)) < max(1, self.prune.warmup_steps):
@@ -75,8 +74,6 @@ class Study(Block):
                     f"prune: rise and hold leave {steps} steps at sparsity {sparsity}, but there must be at least one, "
                     f"and warmup_steps = {self.prune.warmup_steps}; raise the former or lower the latter"
                 )
-        if pairs is not None and self.finetune.batch_size > pairs:
-            raise ValueError(f"finetune.batch_size = {self.finetune.batch_size} exceeds task.train_pairs = {pairs}")
         self._entry_seeds_are_fresh()
         self._engine_has_its_device()
         self._is_portable()
@@ -162,6 +159,20 @@ class Study(Block):
             f"figures.{name}": figure.subsets for name, figure in self.figures
         }
         return {f"{key}.subsets": names for key, names in lists.items() if names}
+
+    @property
+    def pairs_needed(self) -> dict[str, int]:
+        """How many training pairs settings need at least, by the settings as messages name them."""
+        prune, held_out = self.prune, self.prune.pairs_held_out
+        needs = {f"finetune.batch_size = {self.finetune.batch_size}": self.finetune.batch_size}
+        beside = f" with prune.held_out = {held_out}" if held_out else ""
+        if prune.examples is not None:
+            needs[f"prune.examples = {prune.examples}{beside}"] = prune.examples + held_out
+        elif held_out:
+            needs[f"prune.held_out = {held_out}"] = held_out + 1
+        if prune.mean_examples is not None:
+            needs[f"prune.mean_examples = {prune.mean_examples}"] = prune.mean_examples
+        return needs
 
     @property
     def pretraining(self) -> Pretraining | None:

@@ -4,6 +4,9 @@ from heuristic_core.config.reading import ConfigError
 from heuristic_core.config.tasks import FilesTask
 from heuristic_core.experiments.heuristic_core.config.study import Study
 from heuristic_core.models.folder import fault
+from heuristic_core.models.special_tokens import room_fault
+
+SHORT = 16  # tokens: no tokenizer puts as many special ones into a pair
 
 
 def check_sources(study: Study, origin: str) -> None:
@@ -13,9 +16,11 @@ def check_sources(study: Study, origin: str) -> None:
     """
     of_files = isinstance(study.task, FilesTask)
     found = [fault(study.model, study.task.labels if of_files else None)]
+    if study.task.max_length < SHORT:  # otherwise the tokenizer's file is not read
+        found.append(room_fault(study.model, study.task.max_length))
     if of_files:
         from heuristic_core.tasks.preview import faults  # needs numpy, which studies of generated pairs do not wait for
 
-        found += faults(study.task, study.asked_subsets)
+        found += faults(study.task, study.asked_subsets, study.pairs_needed)
     if lines := [f"  {line}" for line in found if line]:
         raise ConfigError(f"{origin}: study {study.study} cannot be run:\n" + "\n".join(lines))
