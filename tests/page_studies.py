@@ -36,15 +36,21 @@ READ = {
     "source": "pairs.csv",
     "rows": 61234,
     "torn": 5,
+    "not_chosen": 1000,
+    "other_label": 0,
     "unlabelled": 34,
     "empty": 0,
     "overlapping": 0,
+    "not_drawn": 195,
     "used": 60000,
+    "truncated": 900,
+    "truncated_share": 0.015,
+    "unknown_share": 0.0,
 }
 SPLITS = [
-    READ | {"subset": "train", "duplicates": 7} | NOT_COUNTED,
+    READ | {"set": "train", "subset": "train", "duplicates": 7} | NOT_COUNTED,
     READ
-    | {"subset": "cn_if", "group": "ood", "duplicates": 0}
+    | {"set": "cn_if", "subset": "cn_if", "group": "ood", "duplicates": 0}
     | {"in_training": 3, "in_training_same_label": 1, "in_training_swapped": 2},
 ]
 

@@ -127,7 +127,8 @@ def test_json_lines_are_read_on_until_every_column_was_seen(tmp_path, monkeypatc
 def test_a_parquet_file_without_rows_is_read_by_its_schema(tmp_path):
     columns = {name: pa.array([], pa.string()) for name in ("sentence1", "sentence2", "label")}
     pq.write_table(pa.table(columns), tmp_path / "a.parquet")
-    assert faults(task_of(tmp_path, "a.parquet")) == []
+    (said,) = faults(task_of(tmp_path, "a.parquet"))
+    assert said == "task.evaluation.dev: none of 0 rows of a.parquet has a label and two sentences"
     assert "no column 'gold'" in faults(task_of(tmp_path, "a.parquet", label="gold"))[0]
 
 

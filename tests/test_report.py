@@ -127,8 +127,8 @@ def test_missing_values_settings_and_versions_are_listed(report):
 
 def test_data_are_counted_set_by_set(report):
     text = check_source(report).text
-    assert "train – pairs.csv 61,234 5 34 0 0 60,000 7 – – –" in text
-    assert "cn_if ood pairs.csv 61,234 5 34 0 0 60,000 0 3 1 2" in text
+    assert "train – pairs.csv 61,234 5 1,000 0 34 0 0 195 60,000 7 – – – 1.5 0.0" in text
+    assert "cn_if ood pairs.csv 61,234 5 1,000 0 34 0 0 195 60,000 0 3 1 2 1.5 0.0" in text
 
 
 def test_tables_are_those_of_their_marks(study, report):

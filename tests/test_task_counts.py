@@ -9,8 +9,7 @@ from conftest import ROOT
 from task_rows import HANS, HANS_ROWS, named, pairs, raises
 
 from heuristic_core.config.tasks import GeneratedTask
-from heuristic_core.tables.parquet import as_table
-from heuristic_core.tasks.counts import split_counts
+from heuristic_core.tasks.counts import log_counts, row_counts
 from heuristic_core.tasks.files import read_task
 from heuristic_core.tasks.sentences import sentences
 
@@ -33,43 +32,49 @@ def test_duplicates_and_pairs_that_stand_in_training_too_are_counted(task, caplo
     dev = [same_pair("x", "y", 0), same_pair("a dog", "sat", 1), same_pair("", "y", 1)]
     groups = HANS["group_by_label"] | {"entailment": "ood"}
     made = task(train, {"hans": (hans, HANS | {"group_by_label": groups}), "dev": (dev, {"group": "id"})})
-    with caplog.at_level(logging.INFO, "heuristic_core"):
-        counts = split_counts(read_task(made))
-    assert [tuple(row.values()) for row in counts] == [
-        ("train", None, "train.parquet", 4, 0, 1, 0, 0, 3, 1, None, None, None),
-        ("s", "ood", "hans.parquet", 4, 0, 0, 0, 0, 4, 1, 3, 2, 1),
-        ("dev", "id", "dev.parquet", 3, 0, 0, 1, 0, 2, 0, 1, 0, 0),
+    pairs = read_task(made)
+    counts = row_counts(pairs)
+    assert [tuple(value for value in row.values() if value != 0) for row in counts] == [
+        ("train", "train", None, "train.parquet", 4, 1, 3, 1, None, None, None),
+        ("hans", "s", "ood", "hans.parquet", 4, 4, 1, 3, 2, 1),
+        ("dev", "dev", "id", "dev.parquet", 3, 1, 2, 1),
     ]
-    assert as_table("splits", counts).num_rows == 3
-    said = "s (hans.parquet): 4 rows (and 0 torn lines), 0 without a label, 0 with an empty sentence, 4 used, "
-    said += "1 of them duplicates, 3 are in training too (2 with the same label), 1 in the other order"
-    assert said in caplog.messages
+    with caplog.at_level(logging.INFO, "heuristic_core"):
+        log_counts(pairs, counts)
+    assert caplog.messages[:2] == [
+        "train (train.parquet): 4 rows, 3 used; left out: 1 without a label; 1 of the used repeats another",
+        "s (hans.parquet): 4 rows, 4 used; 1 of the used repeats another; 3 are in training, too (2 with the same "
+        "label), 1 in the other order",
+    ]
 
 
-def test_torn_lines_are_counted_for_every_set_of_their_files(task, tmp_path, caplog):
+def test_torn_lines_are_counted_once_and_belong_to_no_subset(task, tmp_path, caplog):
     header = "premise\thypothesis\tlabel\tsubcase\theuristic"
     for name, torn in (("a", 1), ("b", 2)):
         rows = [f"p{i}\th{i}\t{i % 2}\ts{i % 2}\tf{i % 2}" for i in range(2000)]
         rows[700:700] = ["half a question"] * torn
         (tmp_path / f"{name}.tsv").write_text("\n".join([header, *rows]) + "\n")
     made = task(evaluation={"hans": ([], HANS | {"file": "*.tsv"})})
-    with caplog.at_level(logging.INFO, "heuristic_core"):
-        train, *subsets = split_counts(read_task(made))
+    pairs = read_task(made)
+    train, *subsets = counts = row_counts(pairs)
     assert train["torn"] == 0
-    assert [(row["subset"], row["rows"], row["torn"]) for row in subsets] == [("s0", 2000, 3), ("s1", 2000, 3)]
-    assert any(message.startswith("s1 (*.tsv): 2000 rows (and 3 torn lines), ") for message in caplog.messages)
+    found = [(row["set"], row["subset"], row["rows"], row["torn"], row["used"]) for row in subsets]
+    assert found == [("hans", "s0", 2000, 0, 2000), ("hans", "s1", 2000, 0, 2000), ("hans", None, 3, 3, 0)]
+    with caplog.at_level(logging.INFO, "heuristic_core"):
+        log_counts(pairs, counts)
+    assert "hans, of no subset (*.tsv): 3 rows, 0 used; left out: 3 torn" in caplog.messages
 
 
 def test_of_a_sample_what_is_used_is_counted(task):
     rows = [same_pair("p", "h", i % 2) for i in range(30)]
-    counts = split_counts(read_task(task(rows, {"dev": (rows, {"group": "id", "pairs": 5})}, train_pairs=7)))
+    counts = row_counts(read_task(task(rows, {"dev": (rows, {"group": "id", "pairs": 5})}, train_pairs=7)))
     keys = ("rows", "used", "duplicates", "in_training", "in_training_same_label")
     assert [[row[key] for key in keys] for row in counts] == [[30, 7, 6, None, None], [30, 5, 4, 5, 5]]
 
 
 def test_generated_pairs_are_counted_too():
     block = yaml.safe_load((ROOT / "tests/studies/reduced.yaml").read_text())["task"]
-    train, *subsets = split_counts(sentences(GeneratedTask.model_validate(block)))
+    train, *subsets = row_counts(sentences(GeneratedTask.model_validate(block)))
     assert (train["source"], train["rows"], train["used"]) == ("generated", 2000, 2000)
     assert [row["used"] for row in subsets] == [30] + [10] * (len(subsets) - 1)
     assert [row["in_training"] for row in subsets] == [0] * len(subsets)  # their words are held out of training
@@ -84,7 +89,10 @@ def test_overlap_may_be_left_out_of_training(task):
 
 
 def test_labels_that_never_occur_are_warned_of(task, caplog):
-    read_task(task(pairs(0, 2), {"dev": (pairs(0, 1, 2), {"group": "id"}), "some": (pairs(1, 2), {"group": "ood"})}))
+    sets = {"dev": (pairs(0, 1, 2), {"group": "id"}), "some": (pairs(1, 2), {"group": "ood"})}
+    found = read_task(task(pairs(0, 2), sets))
+    assert not caplog.records  # the dry run reads, too
+    log_counts(found, [])
     warnings = [record.message for record in caplog.records if record.levelno == logging.WARNING]
     assert warnings == [
         "task.evaluation.some: no pair of some.parquet has the label 'entailment'",

@@ -1,8 +1,6 @@
 """Tasks of files: labels, subsets, groups, samples, and errors that name file, column and value."""
 
-import logging
 import math
-import re
 
 import pyarrow.parquet as pq
 import pytest
@@ -15,6 +13,11 @@ from heuristic_core.tables.parquet import as_table
 from heuristic_core.tasks.files import DataError, read_task
 from heuristic_core.tasks.pairs import SubsetRule
 from heuristic_core.tasks.sentences import sentences
+
+
+def left_out(account):
+    """The reasons for which rows of a set are left out, and how many."""
+    return {reason: count for reason, count in account.reasons.items() if count}
 
 
 @pytest.mark.parametrize("labels", [("contradiction", "entailment", "neutral"), (2, 0, 1)], ids=["names", "numbers"])
@@ -92,19 +95,15 @@ def test_sets_stand_in_the_order_of_the_configuration_and_fit_their_table(task):
     ],
     ids=["numbers", "names", "text", "real"],
 )
-def test_rows_without_a_label_are_dropped_and_counted(task, labels, caplog):
-    made = task(pairs(*labels), {"dev": (pairs(*labels), {"group": "id"})})
-    with caplog.at_level(logging.INFO, "heuristic_core"):
-        found = read_task(made)
+def test_rows_without_a_label_are_left_out_and_counted(task, labels):
+    found = read_task(task(pairs(*labels), {"dev": (pairs(*labels), {"group": "id"})}))
     assert named(found.train) == named(found.evaluation) == {"p1": 2, "p3": 0}
-    said = [re.sub(r".*/", "", message) for message in caplog.messages if "dropped" in message]
-    dropped = "dropped 2 of 4 rows, without a label or with an empty sentence"
-    assert said == [f"train.parquet: {dropped}", f"dev.parquet: {dropped}"]
-    for name in ("train", "dev"):
-        assert found.origins[name] == (f"{name}.parquet", 4, 0, 2, 0, 0)
+    for account, name in zip(found.accounts, ("train", "dev"), strict=True):
+        assert (account.set, account.source, account.rows, account.used) == (name, f"{name}.parquet", 4, 2)
+        assert left_out(account) == {"unlabelled": 2}
 
 
-def test_rows_with_an_empty_sentence_are_dropped_and_counted(task):
+def test_rows_with_an_empty_sentence_are_left_out_and_counted(task):
     rows = [
         *pairs(0, 1, -1),
         {"premise": "  ", "hypothesis": "h", "label": 0},
@@ -113,7 +112,8 @@ def test_rows_with_an_empty_sentence_are_dropped_and_counted(task):
     ]
     found = read_task(task(rows, {"dev": (rows, {"group": "id"})}))
     assert named(found.train) == named(found.evaluation) == {"p0": 0, "p1": 1}
-    assert found.origins["train"][1:] == found.origins["dev"][1:] == (6, 0, 2, 2, 0)
+    for account in found.accounts:
+        assert (account.rows, account.used, left_out(account)) == (6, 2, {"unlabelled": 2, "empty": 2})
 
 
 # ---- the real files
@@ -148,6 +148,7 @@ def test_the_real_files_have_their_known_sizes_subsets_and_labels():
 def test_only_the_pairs_of_one_label_are_used(task):
     found = read_task(task(evaluation={"dev": (pairs(*NLI, "neutral"), {"group": "ood", "only_label": "neutral"})}))
     assert [row["sentence1"] for row in found.evaluation] == ["p1", "p3"]
-    assert found.origins["dev"] == ("dev.parquet", 2, 0, 0, 0, 0)
+    dev = found.accounts[1]
+    assert (dev.rows, dev.used, left_out(dev)) == (4, 2, {"other_label": 2})
     with pytest.raises(DataError, match=r"task\.evaluation\.dev\.only_label = 'maybe' is not one of"):
         read_task(task(evaluation={"dev": (pairs("neutral"), {"group": "ood", "only_label": "maybe"})}))

@@ -32,7 +32,9 @@ MED = [row | {"genre": GENRES[k], "round": k % 2} for k, row in enumerate(pairs(
 def test_rows_are_chosen_by_pattern_and_by_value(task, where, chosen):
     found = read_task(task(MED + pairs(1), {"med": (MED, {"group": "ood", "where": where})}))
     assert list(named(found.evaluation)) == chosen
-    assert found.origins["med"].rows == len(chosen) and found.origins["train"].rows == 6
+    train, med = found.accounts
+    assert (med.rows, med.used, med.reasons["not_chosen"]) == (len(MED), len(chosen), len(MED) - len(chosen))
+    assert (train.rows, train.used) == (6, 6)
 
 
 def test_training_rows_are_chosen_too_and_others_need_not_be_sound(task):

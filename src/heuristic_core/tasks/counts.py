@@ -99,8 +99,8 @@ def _line(row: Mapping) -> str:
     parts = [f"{row['rows']:,} rows, {row['used']:,} used"]
     if reasons := reasons_text(row):
         parts.append(f"left out: {reasons}")
-    if row["duplicates"]:
-        parts.append(f"{row['duplicates']:,} of the used repeat another")
+    if duplicates := row["duplicates"]:
+        parts.append(f"{duplicates:,} of the used {'repeats' if duplicates == 1 else 'repeat'} another")
     if row["in_training"] is not None:
         shared, same, swapped = (row[key] for key in OVERLAP)
         parts.append(f"{shared:,} are in training, too ({same:,} with the same label), {swapped:,} in the other order")

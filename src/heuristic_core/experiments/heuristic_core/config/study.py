@@ -164,7 +164,7 @@ class Study(Block):
     def pairs_needed(self) -> dict[str, int]:
         """How many training pairs settings need at least, by the settings as messages name them."""
         prune, held_out = self.prune, self.prune.pairs_held_out
-        needs = {f"finetune.batch_size = {self.finetune.batch_size}": self.finetune.batch_size}
+        needs = {}
         beside = f" with prune.held_out = {held_out}" if held_out else ""
         if prune.examples is not None:
             needs[f"prune.examples = {prune.examples}{beside}"] = prune.examples + held_out
@@ -172,7 +172,7 @@ class Study(Block):
             needs[f"prune.held_out = {held_out}"] = held_out + 1
         if prune.mean_examples is not None:
             needs[f"prune.mean_examples = {prune.mean_examples}"] = prune.mean_examples
-        return needs
+        return needs | {f"finetune.batch_size = {self.finetune.batch_size}": self.finetune.batch_size}
 
     @property
     def pretraining(self) -> Pretraining | None:

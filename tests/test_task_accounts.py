@@ -1,0 +1,212 @@
+"""Every row of every file is accounted for: used, or left out for a reason."""
+
+import csv
+import json
+import random
+
+import pytest
+from amounts import amount
+from task_rows import NLI, pairs, raises
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.config.tasks import FilesTask
+from heuristic_core.tasks.counts import check_enough, missing_subsets, row_counts
+from heuristic_core.tasks.files import read_task
+from heuristic_core.tasks.pairs import REASONS, pair_key, words
+from heuristic_core.tasks.preview import faults
+
+# ---- the account
+
+COLUMNS = ["first", "second", "label", "kind", "source"]
+
+
+def random_row(rng):
+    word = rng.choice("abcdefgh")
+    return {
+        "first": rng.choice([f"{word} {rng.randrange(999)}", f"{word.upper()}  {rng.randrange(999)}", "", " "]),
+        "second": rng.choice(["x", "x", "x", ""]),
+        "label": rng.choice([*NLI, "-", ""]),
+        "kind": rng.choice(["k1", "k2", "k3"]),
+        "source": rng.choice(["web", "book"]),
+    }
+
+
+def write(path, rows, torn=0):
+    """The rows in the format of the path's ending; in a TSV file, `torn` further lines that are no rows."""
+    if path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    elif path.suffix == ".csv":
+        with open(path, "w", newline="") as file:
+            csv.writer(file).writerows([COLUMNS, *(row.values() for row in rows)])
+    else:
+        lines = ["\t".join(row.values()) for row in rows] + ["half a row"] * torn
+        path.write_text("\n".join(["\t".join(COLUMNS), *lines]) + "\n")
+
+
+@pytest.mark.sampled
+def test_of_random_files_rows_are_those_used_and_those_left_out(tmp_path):
+    split = {"sentences": ["first", "second"]}
+    for case in range(amount(40)):
+        rng = random.Random(case)
+        sizes = {"train.csv": 200, "more.jsonl": 150, "dev.jsonl": 40, "kinds.tsv": 3000, "one.csv": 80}
+        rows = {name: [random_row(rng) for _ in range(size + rng.randrange(20))] for name, size in sizes.items()}
+        torn = rng.randrange(4)
+        for name, of_file in rows.items():
+            write(tmp_path / name, of_file, torn)
+        where = rng.choice([{}, {"source": "web"}, {"source": ["book"], "kind": "k[12]"}])
+        spec = {
+            "name": "t", "source": "files", "folder": str(tmp_path), "labels": NLI, "seed": case,
+            "drop_overlap": rng.random() < 0.5, "train_pairs": rng.choice([None, 5]),
+            "train": [split | {"file": "train.csv", "where": where}, split | {"file": "more.jsonl"}],
+            "evaluation": {
+                "dev": split | {"file": "dev.jsonl", "group": "id", "pairs": rng.choice([None, 7])},
+                "kinds": split
+                | {"file": "kinds.tsv", "split_by": "kind", "group": "ood", "where": where}
+                | {"pairs": rng.choice([None, 50]), "only_label": rng.choice([None, "neutral"])},
+                "one": split | {"file": "one.csv", "group": "ood", "only_label": "entailment"},
+            },
+        }  # fmt: skip
+        found = read_task(FilesTask.model_validate(spec))
+        counts = row_counts(found)
+        for row in counts:
+            assert row["rows"] == row["used"] + sum(row[reason] for reason in REASONS), row
+        read = {
+            name: sum(row["rows"] for row in counts if row["set"] == name) for name in ("train", *spec["evaluation"])
+        }
+        assert read == {
+            "train": len(rows["train.csv"]) + len(rows["more.jsonl"]),
+            "dev": len(rows["dev.jsonl"]),
+            "kinds": len(rows["kinds.tsv"]) + torn,
+            "one": len(rows["one.csv"]),
+        }
+        used = {row["subset"]: row["used"] for row in counts if row["used"]}
+        assert used.pop("train") == len(found.train)
+        assert used == {
+            rule.name: sum(row["subset"] == rule.name for row in found.evaluation) for rule in found.subsets
+        }
+        unlabelled = sum(row["label"] in ("-", "") for row in rows["one.csv"])
+        (one,) = (row for row in counts if row["set"] == "one")
+        assert one["unlabelled"] == unlabelled
+        assert one["other_label"] == len(rows["one.csv"]) - unlabelled - sum(
+            row["label"] == "entailment" for row in rows["one.csv"]
+        )
+
+
+@pytest.mark.parametrize(("lost", "warned"), [(1, False), (2, True)])
+@pytest.mark.parametrize("fault", [{"label": "-"}, {"hypothesis": " "}])
+def test_more_than_one_row_in_a_hundred_left_out_is_told(task, lost, warned, fault):
+    rows = [{**row, **(fault if index < lost else {})} for index, row in enumerate(pairs(*[*NLI, NLI[0]] * 25))]
+    found = read_task(task(evaluation={"dev": (rows, {"group": "id"})}))
+    told = [warning for warning in found.warnings if "left out" in warning]
+    assert len(told) == warned
+    reason = "without a label" if "label" in fault else "with an empty sentence"
+    assert all(
+        "task.evaluation.dev: " in one and f"dev.parquet: 2 of 100 rows are left out: 2 {reason}" in one for one in told
+    )
+
+
+def test_rows_left_out_as_asked_for_are_no_warning(task):
+    rows = [row | {"genre": "a" if index else "b"} for index, row in enumerate(pairs(*NLI * 3))]
+    made = task(
+        evaluation={"dev": (rows, {"group": "id", "where": {"genre": "b"}})}, train=pairs(*NLI * 9), train_pairs=20
+    )
+    assert not [warning for warning in read_task(made).warnings if "left out" in warning]
+
+
+# ---- subsets without a pair
+
+KINDS = {"group": "ood", "split_by": "kind", "prefix": "x-"}
+
+
+def kinds(*faults):
+    """Pairs of kind sound, and for each of `faults` a kind of which every row has it."""
+    rows = [row | {"kind": "sound"} for row in pairs(*NLI)]
+    for index, fault in enumerate(faults):
+        rows += [row | {"kind": f"lost{index}"} | fault for row in pairs(*NLI)]
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"), [({"label": "-"}, "3 without a label"), ({"premise": None}, "3 with an empty sentence")]
+)
+def test_a_subset_without_a_pair_is_told_and_is_an_error_where_it_is_asked_for(task, fault, reason):
+    made = task(evaluation={"dev": (pairs(*NLI), {"group": "id"}), "some": (kinds(fault), KINDS)})
+    found = read_task(made)
+    assert [rule.name for rule in found.subsets] == ["dev", "x-sound"]
+    (lost,) = (row for row in row_counts(found) if row["subset"] == "x-lost0")
+    assert (lost["set"], lost["group"], lost["rows"], lost["used"]) == ("some", None, 3, 0)
+    (told,) = (warning for warning in found.warnings if "no subset" in warning)
+    assert (
+        told.startswith("task.evaluation.some: some.parquet: no subset is made of ") and f"'x-lost0' ({reason})" in told
+    )
+    asked = {"analysis.subsets": ["dev", "x-sound"], "figures.table3.subsets": ["x-lost0"]}
+    (message,) = missing_subsets(found, asked)
+    assert message.startswith("figures.table3.subsets: subset 'x-lost0' has no pair") and message.endswith(reason)
+    assert faults(made, asked) == [message]
+    with pytest.raises(InputError, match="'x-lost0' has no pair"):
+        check_enough(found, {}, asked)
+
+
+def test_of_many_subsets_without_a_pair_some_are_named(task):
+    found = read_task(task(evaluation={"some": (kinds(*[{"label": None}] * 9), KINDS)}))
+    (told,) = (warning for warning in found.warnings if "no subset" in warning)
+    assert "'x-lost4'" in told and "'x-lost5'" not in told and "and 4 more" in told
+
+
+# ---- the same pair
+
+SAME = {
+    "decomposed": ("Émile naïve", "E\u0301mile nai\u0308ve"),
+    "Hangul": ("한국", "\u1112\u1161\u11ab\u1100\u116e\u11a8"),
+    "zero width": ("a kettle", "a ket\u200btle\ufeff"),
+    "soft hyphen": ("a kettle", "a ket\u00adtle"),
+    "direction": ("a kettle", "\u200ea\u202c kettle"),
+    "no-break space": ("a kettle", "a\u00a0\u202fkettle"),
+    "ligature": ("a ﬁne office", "A fine oﬃce"),
+    "full width": ("a kettle 1", "ａ　ｋｅｔｔｌｅ １"),
+    "variation": ("❤ it", "❤\ufe0f it"),
+    "case": ("STRASSE", "straße"),
+    "order of marks": ("q\u0323\u0307", "q\u0307\u0323"),
+}
+
+
+@pytest.mark.parametrize(("one", "other"), SAME.values(), ids=SAME)
+def test_sentences_that_look_the_same_are_the_same(one, other):
+    assert words(one) == words(other) != ""
+
+
+@pytest.mark.parametrize(("one", "other"), [("a", "á"), ("ab", "a b"), ("no.", "no"), ("I", "ı"), ("に", "は")])
+def test_other_sentences_are_others(one, other):
+    assert words(one) != words(other)
+
+
+@pytest.mark.parametrize("kind", ["decomposed", "soft hyphen", "full width"])
+def test_twins_are_left_out_of_training(task, kind):
+    one, other = SAME[kind]
+    train = [*pairs(*NLI), {"premise": one, "hypothesis": "h", "label": NLI[0]}]
+    sets = {"dev": ([{"premise": other, "hypothesis": "H", "label": NLI[0]}], {"group": "id"})}
+    found = read_task(task(train, sets, drop_overlap=True))
+    assert len(found.train) == 3 and found.accounts[0].reasons["overlapping"] == 1
+    assert pair_key({"sentence1": one, "sentence2": "h"}) not in map(pair_key, found.train)
+
+
+# ---- nothing is left to train on
+
+
+def test_that_drop_overlap_leaves_no_training_pair_is_told_with_the_sets(task):
+    train = pairs(*NLI, *NLI)
+    made = task(train, {"dev": (train[:4], {"group": "id"}), "hard": (train[2:], {"group": "ood"})}, drop_overlap=True)
+    said = ("task.drop_overlap: all 6 training pairs", "4 in 'dev', 2 in 'hard'", "none is left")
+    raises(made, *said)
+    raises(made.model_copy(update={"train_pairs": 3}), *said)
+    assert all(part in faults(made)[0] for part in said)
+
+
+def test_that_drop_overlap_leaves_one_label_is_told(task):
+    train = pairs("neutral", "entailment", "neutral", "entailment")
+    made = task(train, {"dev": (train[1::2], {"group": "id"})}, drop_overlap=True)
+    raises(made, "task.drop_overlap: 2 of 4 training pairs", "2 in 'dev'", "the others all have the label 'neutral'")
+
+
+def test_that_no_row_of_training_has_a_label_is_told_with_the_counts(task):
+    raises(task(pairs("-", "-", None)), "task.train: 0 labelled pairs (3 rows", "3 without a label")
