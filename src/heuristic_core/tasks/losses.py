@@ -36,10 +36,19 @@ def warn_of_losses(rows: Sequence[Mapping], train: Tokenised, evaluation: Tokeni
                 "tokenizer that the model was trained with, and are the pairs in the model's language?"
             )
     if cut := _above(rows, "truncated_share", TRUNCATED):
-        LOGGER.warning("task.max_length = %d cuts the end of %s of pairs", max_length, cut)
+        LOGGER.warning(
+            "task.max_length = %d cuts the end off long pairs: %s; give as much as the model has positions for",
+            max_length,
+            cut,
+        )
     if unknown := _above(rows, "unknown_share", UNKNOWN):
         words = _words(train if train.unknown_words else evaluation)
-        LOGGER.warning("the tokenizer does not know %s of tokens, such as %s", unknown, words)
+        LOGGER.warning(
+            "tokens that the tokenizer does not know: %s, such as %s; is it the one that the model was trained with, "
+            "and are the pairs in the model's language?",
+            unknown,
+            words,
+        )
 
 
 def _lost(tokenised: Tokenised, start: int, stop: int) -> dict:

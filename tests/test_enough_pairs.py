@@ -1,0 +1,101 @@
+"""Settings that need more training pairs than there are, told before anything runs, or by the first job."""
+
+import gzip
+import json
+
+import pytest
+from conftest import ROOT
+from pair_files import FORMATS, NLI, task_of
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.config.reading import ConfigError, read_values
+from heuristic_core.experiments.heuristic_core.config import parse_study
+from heuristic_core.experiments.heuristic_core.plan.sources import check_sources
+from heuristic_core.tasks import preview, sizes
+from heuristic_core.tasks.counts import check_enough
+from heuristic_core.tasks.preview import faults
+from heuristic_core.tasks.sentences import sentences
+from heuristic_core.tasks.sizes import most_rows
+
+NEEDS = {"prune.examples = 9": 9, "finetune.batch_size = 8": 8}
+
+
+def numbered(count, label=lambda index: index % 3):
+    return [{"premise": f"p{i}", "hypothesis": f"h{i}", "label": label(i)} for i in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "fields", "there"),
+    [
+        (numbered(9), {}, None),
+        ([*numbered(9), {"premise": " ", "hypothesis": "h", "label": 0}], {}, None),
+        (numbered(8), {}, "the 8 training pairs (train.parquet: 8 rows)"),
+        (numbered(12, lambda i: i % 3 if i < 8 else -1), {}, "8 training pairs (train.parquet: 12 rows, of which"),
+        (
+            numbered(10),
+            {"drop_overlap": True},
+            "8 training pairs (train.parquet: 10 rows, of which are left out: 2 in",
+        ),
+        (numbered(10), {"drop_overlap": True, "train_pairs": 8}, "the 8 training pairs"),
+    ],
+)
+def test_settings_that_need_more_training_pairs_than_files_hold_are_told(task, rows, fields, there):
+    made = task(rows, {"dev": (numbered(20)[8:], {"group": "id"})}, **fields)
+    found = faults(made, needs=NEEDS)
+    if there is None:
+        assert found == []
+        return check_enough(sentences(made), NEEDS, {})
+    (message,) = found
+    assert message.startswith("prune.examples = 9 needs 9 training pairs, more than ") and there in message
+    with pytest.raises(InputError, match="needs 9 training pairs"):
+        check_enough(sentences(made), NEEDS, {})
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "csv.gz"])
+@pytest.mark.parametrize("count", [6, 50])
+def test_of_long_files_their_length_bounds_what_they_hold(tmp_path, monkeypatch, ending, count):
+    monkeypatch.setattr(preview, "ROWS", 4)
+    rows = [("a", "b", 0), ("c", "d", 1)] * (count // 2)
+    if ending == "parquet":
+        FORMATS["parquet"][0](tmp_path / "a.parquet", rows, NLI)
+    elif ending == "jsonl":
+        columns = ("sentence1", "sentence2", "label")
+        text = "".join(json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows)
+        (tmp_path / "a.jsonl").write_text(text)
+    else:
+        between = "," if "csv" in ending else "\t"
+        text = "\n".join(between.join(map(str, row)) for row in [("sentence1", "sentence2", "label"), *rows])
+        (tmp_path / f"a.{ending}").write_bytes(gzip.compress(text.encode()) if "gz" in ending else text.encode())
+    made = task_of(tmp_path, f"a.{ending}")
+    assert len(sentences(made).train) == count
+    assert faults(made, needs={"prune.examples": count}) == []
+    found = faults(made, needs={"prune.examples": count + 3, "finetune.batch_size": 2})
+    assert len(found) == (0 if "gz" in ending else 1)  # of a compressed file nothing is known so soon
+    assert all(message.startswith(f"prune.examples needs {count + 3} training pairs, ") for message in found)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\n\n"])
+def test_a_text_file_has_as_many_rows_as_lines_at_most(tmp_path, monkeypatch, end):
+    monkeypatch.setattr(sizes, "CHUNK", 3)
+    (tmp_path / "a.csv").write_bytes(end.join(["x,y", "a,b", "c,d"]).encode())
+    assert most_rows(tmp_path / "a.csv") == (5 if end == "\n\n" else 3)
+
+
+def test_the_needs_of_a_study_are_those_of_its_settings():
+    values = read_values(ROOT / "config.yaml")
+    prune = values["prune"] | {"examples": None, "mean_examples": None, "discretise": "threshold", "held_out": 20}
+    study = parse_study(values | {"prune": prune})
+    batch = {f"finetune.batch_size = {study.finetune.batch_size}": study.finetune.batch_size}
+    assert study.pairs_needed == {"prune.held_out = 20": 21} | batch
+    study = parse_study(values | {"prune": prune | {"examples": 30, "mean_examples": 40}})
+    needs = {"prune.examples = 30 with prune.held_out = 20": 50, "prune.mean_examples = 40": 40}
+    assert study.pairs_needed == needs | batch
+    with pytest.raises(ConfigError, match=r"prune\.held_out = 200000 exceeds task\.train_pairs"):
+        parse_study(values | {"prune": prune | {"held_out": 200000}})
+
+
+def test_a_study_without_room_for_two_sentences_cannot_begin():
+    values = read_values(ROOT / "config.yaml")
+    short = parse_study(values | {"task": values["task"] | {"max_length": 4}})
+    with pytest.raises(ConfigError, match=r"task\.max_length = 4 leaves no room .* give 5 at least"):
+        check_sources(short, "mine.yaml")

@@ -1,0 +1,127 @@
+"""What the tokenizer loses of pairs: ends beyond the length, and words that it does not know."""
+
+import logging
+import random
+
+import pytest
+from small_tokenizers import KINDS
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.config.models import PretrainedModel
+from heuristic_core.models.special_tokens import room_fault, special_tokens
+from heuristic_core.tables.parquet import as_table
+from heuristic_core.tasks.counts import row_counts
+from heuristic_core.tasks.encode import tokenise
+from heuristic_core.tasks.losses import split_rows, warn_of_losses
+from heuristic_core.tasks.pairs import Account, Sentences, SubsetRule
+
+WORDS = "the doctor advised sailing doctors . Sailing"
+
+
+def row(first, second, subset="train"):
+    return {"sentence1": first, "sentence2": second, "label": 0, "subset": subset, "template": None}
+
+
+def random_rows(count, rng):
+    words = WORDS.split()
+    return [row(*(" ".join(rng.choices(words, k=rng.randint(1, 9))) for _ in range(2))) for _ in range(count)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pairs_are_truncated_that_are_longer_without_a_limit(kind):
+    tokenizer, rows = KINDS[kind](), random_rows(60, random.Random(0))
+    lengths = [len(ids) for ids in tokenizer(*([one[f"sentence{k}"] for one in rows] for k in (1, 2)))["input_ids"]]
+    least = tokenizer.num_special_tokens_to_add(pair=True) + 2
+    for max_length in (least, least + 1, 9, 16, max(lengths) - 1, max(lengths)):
+        found = tokenise(rows, tokenizer, max_length)
+        assert found.truncated.tolist() == [length > max_length for length in lengths]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_length_without_room_for_both_sentences_is_refused_and_known_from_files(kind, tmp_path):
+    tokenizer = KINDS[kind]()
+    least = tokenizer.num_special_tokens_to_add(pair=True) + 2
+    tokenise([row("the doctor", "the")], tokenizer, least)
+    for max_length in range(1, least):
+        with pytest.raises(InputError, match=rf"task\.max_length = {max_length} leaves .* give {least} at least"):
+            tokenise([row("the doctor", "the")], tokenizer, max_length)
+    tokenizer.save_pretrained(tmp_path)
+    (tmp_path / "config.json").write_text("{}")
+    model = PretrainedModel.model_validate({"name": "m", "source": "pretrained", "folder": str(tmp_path)})
+    assert special_tokens(model) == least - 2
+    assert room_fault(model, least) is None and f"give {least} at least" in room_fault(model, least - 1)
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]", '{"post_processor": {"type": "TemplateProcessing"}}', "null"])
+def test_where_files_do_not_tell_the_special_tokens_nothing_is_refused(tmp_path, content):
+    (tmp_path / "config.json").write_text("{}")
+    if content is not None:
+        (tmp_path / "tokenizer.json").write_text(content)
+    model = PretrainedModel.model_validate({"name": "m", "source": "pretrained", "folder": str(tmp_path)})
+    assert room_fault(model, 1) is None
+
+
+# ---- table splits, and what is told
+
+
+def losses(train, sets, max_length=48, kind="wordpiece"):
+    """Rows of table `splits`, and a function that logs and warns of them."""
+    rules = tuple(SubsetRule(name, "id", None, (0, 1)) for name in sets)
+    evaluation = [row | {"subset": name} for name, rows in sets.items() for row in rows]
+    sizes = {"train": len(train)} | {name: len(rows) for name, rows in sets.items()}
+    accounts = [Account(name, name, None if name == "train" else "id", "f", n, n) for name, n in sizes.items()]
+    accounts.append(Account("more", "lost", None, "f", 2, 0, {"unlabelled": 2}))
+    pairs = Sentences(("a", "b"), train, evaluation, rules, tuple(accounts))
+    tokenised = [tokenise(rows, KINDS[kind](), max_length, of) for rows, of in ((train, ()), (evaluation, rules))]
+    rows = split_rows(row_counts(pairs), *tokenised)
+    assert as_table("splits", rows).num_rows == len(rows)
+    return rows, lambda: warn_of_losses(rows, *tokenised, max_length)
+
+
+def warnings(caplog):
+    return [record.message for record in caplog.records if record.levelno == logging.WARNING]
+
+
+def test_the_share_of_truncated_pairs_is_counted_for_each_set_and_told(caplog):
+    long, short = row("the " * 50, "sailing"), row("the", "sailing")
+    rows, warn = losses([short] * 99 + [long], {"a": [long, short, short, short], "b": [short]})
+    found = [(one["subset"], one["truncated"], one["truncated_share"]) for one in rows]
+    assert found == [("train", 1, 0.01), ("a", 1, 0.25), ("b", 0, 0.0), ("lost", 0, None)]
+    caplog.set_level(logging.INFO, "heuristic_core")
+    warn()
+    assert "train: 1 of 100 pairs are longer than 48 tokens; 0.00 % of tokens are unknown" in caplog.messages
+    (told,) = warnings(caplog)  # of a alone: 1 % is not more than 1 %
+    assert told.startswith("task.max_length = 48 cuts the end off long pairs: 25.0 % (a); ")
+
+
+@pytest.mark.parametrize(("unknown", "told"), [(1, False), (2, True)])
+def test_unknown_tokens_are_counted_and_told_with_examples(caplog, unknown, told):
+    known = row("the the the the", "the")
+    rows, warn = losses([known] * (4 - unknown) + [row("the the Straße the", "the")] * unknown, {"a": [known]})
+    assert rows[0]["unknown_share"] == unknown / 20 and rows[1]["unknown_share"] == 0
+    warn()
+    messages = warnings(caplog)
+    assert len(messages) == told
+    assert all("does not know: 10.0 % (train), such as 'Straße'; " in message for message in messages)
+
+
+@pytest.mark.parametrize("where", ["train", "evaluation"])
+def test_that_no_word_is_known_is_an_error(where):
+    known, unknown = row("the doctor", "sailing"), row("東京 大阪", "Straße")
+    _, warn = losses([unknown if where == "train" else known], {"a": [known if where == "train" else unknown]})
+    with pytest.raises(InputError, match=rf"task\.{where}: the tokenizer knows no word, such as '東京?'"):
+        warn()
+
+
+def test_a_tokenizer_of_bytes_knows_everything(caplog):
+    rows, warn = losses([row("東京 Straße", "x")], {"a": [row("the", "\u0000")]}, kind="roberta")
+    warn()
+    assert [one["unknown_share"] for one in rows[:2]] == [0, 0] and not warnings(caplog)
+
+
+def test_of_many_sets_some_are_named(caplog):
+    long = row("the " * 50, "sailing")
+    _, warn = losses([long], {f"s{index}": [long] for index in range(9)})
+    warn()
+    (told,) = warnings(caplog)
+    assert told.count("100.0 %") == 5 and told.count("and of 5 more sets;") == 1
