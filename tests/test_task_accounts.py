@@ -3,6 +3,8 @@
 import csv
 import json
 import random
+import sys
+import unicodedata
 
 import pytest
 from amounts import amount
@@ -178,6 +180,11 @@ def test_sentences_that_look_the_same_are_the_same(one, other):
 @pytest.mark.parametrize(("one", "other"), [("a", "á"), ("ab", "a b"), ("no.", "no"), ("I", "ı"), ("に", "は")])
 def test_other_sentences_are_others(one, other):
     assert words(one) != words(other)
+
+
+def test_every_format_character_counts_for_nothing():
+    formats = [c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(c) == "Cf"]
+    assert len(formats) > 150 and not words("".join(formats))
 
 
 @pytest.mark.parametrize("kind", ["decomposed", "soft hyphen", "full width"])

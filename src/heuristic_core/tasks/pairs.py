@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
-from unicodedata import category, normalize
+from unicodedata import normalize
 
 REASONS = {  # columns of table `splits` -> why rows of a file are not used, as messages say it
     "torn": "torn",
@@ -14,8 +14,12 @@ REASONS = {  # columns of table `splits` -> why rows of a file are not used, as 
     "not_drawn": "not drawn for the sample",
 }
 UNASKED = ("torn", "unlabelled", "empty")  # of these, reasons that nobody asked for
-# Characters without a width that Unicode has in other categories than Cf: joiners and selectors of variants.
-INVISIBLE = re.compile("[\u034f\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+# Characters of the category Cf, such as soft hyphens and marks of direction, and joiners and selectors of variants.
+INVISIBLE = re.compile(
+    "[\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f\U000e0100-\U000e01ef]"
+)
 
 
 @dataclass(frozen=True)
@@ -76,8 +80,8 @@ def words(text: str) -> str:
     without a width, such as soft hyphens, count for nothing.
     """
     if not text.isascii():
-        text = "".join(c for c in INVISIBLE.sub("", text) if category(c) != "Cf")
-        text = normalize("NFKD", normalize("NFKD", normalize("NFD", text).casefold()).casefold())
+        text = normalize("NFD", INVISIBLE.sub("", text))
+        text = normalize("NFKD", normalize("NFKD", text.casefold()).casefold())
     return " ".join(text.split()).casefold()
 
 
