@@ -111,8 +111,9 @@ def test_the_terminal_ends_with_what_a_target_says_that_the_study_cannot_have(tm
     )
 
 
-def test_warnings_of_the_data_are_marked_in_their_log_and_end_the_terminal(tmp_path):
-    path = tmp_path / "small" / "logs" / "sentences.log"
+@pytest.mark.parametrize("job", ["sentences", "encode"])
+def test_warnings_of_the_data_are_marked_in_their_log_and_end_the_terminal(tmp_path, job):
+    path = tmp_path / "small" / "logs" / f"{job}.log"
     path.parent.mkdir(parents=True)
     handler = logging.FileHandler(path)
     handler.setFormatter(Lines())

@@ -74,6 +74,14 @@ def test_a_pruning_setting_leaves_the_full_model_alone(finished, changed):
     assert not {"finetune", "full_model", "attention", "figure10"} & set(jobs)
 
 
+def test_settings_that_must_not_exceed_the_pairs_make_no_pairs_again(finished, changed):
+    """The job that makes the pairs checks them, but nothing that it makes depends on them."""
+    fewer = changed(prune__mean_examples=STUDY.prune.mean_examples - 1)
+    assert not {"sentences", "encode", "finetune"} & set(planned(finished, fewer))
+    chosen = changed(analysis__subsets=["in_domain", "ln_so_swap", "cn_if"])
+    assert not {"sentences", "encode", "finetune"} & set(planned(finished, chosen))
+
+
 def test_an_analysis_setting_computes_no_model(finished, changed):
     jobs = planned(finished, changed(analysis__margin=2.0))
     assert {"effective_size", "figure06"} <= set(jobs)
