@@ -1,6 +1,5 @@
 """A task whose pairs are in files: its training pairs, and the subsets that its evaluation pairs form."""
 
-import logging
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
@@ -11,7 +10,6 @@ from heuristic_core.tasks.pairs import UNASKED, Account, Sentences, SubsetRule, 
 from heuristic_core.tasks.readers import DataError
 from heuristic_core.tasks.rows import FileCount, Row, read_rows
 
-LOGGER = logging.getLogger(__name__)
 LEFT_OUT = 0.01  # share of a file's rows of which more are left out than pass without a word
 LISTED = 5  # subsets that a message names
 
@@ -87,7 +85,6 @@ def _without(train: list[dict], evaluation: list[dict]) -> tuple[list[dict], Cou
     subset_of = {pair_key(row): row["subset"] for row in reversed(evaluation)}
     subsets = [subset_of.get(pair_key(row)) for row in train]
     left = [row for row, subset in zip(train, subsets, strict=True) if subset is None]
-    LOGGER.info("left out %d of %d training pairs, which are in an evaluation set", len(train) - len(left), len(train))
     return left, Counter(subset for subset in subsets if subset is not None)
 
 
