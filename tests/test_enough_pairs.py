@@ -7,12 +7,12 @@ import pytest
 from conftest import ROOT
 from pair_files import FORMATS, NLI, task_of
 
-from heuristic_core.common.errors import InputError
+from heuristic_core.config.demands import Demands
 from heuristic_core.config.reading import ConfigError, read_values
 from heuristic_core.experiments.heuristic_core.config import parse_study
 from heuristic_core.experiments.heuristic_core.plan.sources import check_sources
 from heuristic_core.tasks import preview, sizes
-from heuristic_core.tasks.counts import check_enough
+from heuristic_core.tasks.counts import unmet
 from heuristic_core.tasks.preview import faults
 from heuristic_core.tasks.sentences import sentences
 from heuristic_core.tasks.sizes import most_rows
@@ -41,14 +41,14 @@ def numbered(count, label=lambda index: index % 3):
 )
 def test_settings_that_need_more_training_pairs_than_files_hold_are_told(task, rows, fields, there):
     made = task(rows, {"dev": (numbered(20)[8:], {"group": "id"})}, **fields)
-    found = faults(made, needs=NEEDS)
+    found = faults(made, Demands(NEEDS))
     if there is None:
         assert found == []
-        return check_enough(sentences(made), NEEDS, {})
+        assert unmet(sentences(made), Demands(NEEDS)) == []
+        return
     (message,) = found
     assert message.startswith("prune.examples = 9 needs 9 training pairs, more than ") and there in message
-    with pytest.raises(InputError, match="needs 9 training pairs"):
-        check_enough(sentences(made), NEEDS, {})
+    assert unmet(sentences(made), Demands(NEEDS)) == [message]
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "csv.gz"])
@@ -68,8 +68,8 @@ def test_of_long_files_their_length_bounds_what_they_hold(tmp_path, monkeypatch,
         (tmp_path / f"a.{ending}").write_bytes(gzip.compress(text.encode()) if "gz" in ending else text.encode())
     made = task_of(tmp_path, f"a.{ending}")
     assert len(sentences(made).train) == count
-    assert faults(made, needs={"prune.examples": count}) == []
-    found = faults(made, needs={"prune.examples": count + 3, "finetune.batch_size": 2})
+    assert faults(made, Demands({"prune.examples": count})) == []
+    found = faults(made, Demands({"prune.examples": count + 3, "finetune.batch_size": 2}))
     assert len(found) == (0 if "gz" in ending else 1)  # of a compressed file nothing is known so soon
     assert all(message.startswith(f"prune.examples needs {count + 3} training pairs, ") for message in found)
 

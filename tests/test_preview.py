@@ -9,6 +9,7 @@ from conftest import ROOT
 from pair_files import FORMATS, MADE_UP, NLI, task_of
 from task_rows import HANS, HANS_ROWS, pairs
 
+from heuristic_core.config.demands import Demands
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.config.reading import ConfigError, read_values
 from heuristic_core.config.tasks import EvaluationSplit
@@ -82,18 +83,18 @@ def test_what_sets_and_subsets_are_called_and_count_as_is_checked(task, evaluati
 def test_a_subset_that_is_asked_for_and_is_not_there_is_named_if_all_rows_were_read(task, monkeypatch):
     made = task(evaluation={"hans": (HANS_ROWS, HANS), "dev": (pairs(0), {"group": "id"})})
     asked = {"analysis.subsets": ["dev", "ln_b-a"], "figures.table3.subsets": ["dev", "cn_y"]}
-    (said,) = faults(made, asked)
+    (said,) = faults(made, Demands(subsets=asked))
     assert said == "figures.table3.subsets: no subset 'cn_y'; there are ce_x, cn_x, ln_b-a, dev"
     monkeypatch.setattr(preview, "ROWS", 4)  # further rows may have it
-    assert faults(made, asked) == []
+    assert faults(made, Demands(subsets=asked)) == []
 
 
 def test_a_subset_that_is_still_to_be_downloaded_is_known(task, tmp_path):
     later = {"file": "later.tsv", "url": "https://a.b/c", "sha256": "0" * 64, "sentences": ["a", "b"], "group": "id"}
     made = task(evaluation={"hans": (HANS_ROWS, HANS)})
     made = made.model_copy(update={"evaluation": made.evaluation | {"dev": EvaluationSplit.model_validate(later)}})
-    assert faults(made, {"analysis.subsets": ["dev", "cn_x"]}) == []
-    assert "no subset 'x'" in faults(made, {"analysis.subsets": ["x"]})[0]
+    assert faults(made, Demands(subsets={"analysis.subsets": ["dev", "cn_x"]})) == []
+    assert "no subset 'x'" in faults(made, Demands(subsets={"analysis.subsets": ["x"]}))[0]
 
 
 def test_a_subset_of_files_that_no_column_names_is_checked_with_the_configuration():

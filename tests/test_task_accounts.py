@@ -10,9 +10,9 @@ import pytest
 from amounts import amount
 from task_rows import NLI, pairs, raises
 
-from heuristic_core.common.errors import InputError
+from heuristic_core.config.demands import Demands
 from heuristic_core.config.tasks import FilesTask
-from heuristic_core.tasks.counts import check_enough, missing_subsets, row_counts
+from heuristic_core.tasks.counts import row_counts, unmet
 from heuristic_core.tasks.files import read_task
 from heuristic_core.tasks.pairs import REASONS, pair_key, words
 from heuristic_core.tasks.preview import faults
@@ -142,11 +142,21 @@ def test_a_subset_without_a_pair_is_told_and_is_an_error_where_it_is_asked_for(t
         told.startswith("task.evaluation.some: some.parquet: no subset is made of ") and f"'x-lost0' ({reason})" in told
     )
     asked = {"analysis.subsets": ["dev", "x-sound"], "figures.table3.subsets": ["x-lost0"]}
-    (message,) = missing_subsets(found, asked)
+    (message,) = unmet(found, Demands(subsets=asked))
     assert message.startswith("figures.table3.subsets: subset 'x-lost0' has no pair") and message.endswith(reason)
-    assert faults(made, asked) == [message]
-    with pytest.raises(InputError, match="'x-lost0' has no pair"):
-        check_enough(found, {}, asked)
+    assert faults(made, Demands(subsets=asked)) == [message]
+
+
+def test_a_group_without_a_pair_is_an_error_with_its_lost_subsets(task):
+    ood = {"group_by_label": {label: "ood" if label == "neutral" else "ood-entailment" for label in NLI}}
+    rows = [
+        {"premise": "a", "hypothesis": "b", "label": label, "kind": kind} for label, kind in ((NLI[0], "k"), ("-", "n"))
+    ]
+    made = task(evaluation={"dev": (pairs(*NLI), {"group": "id"}), "some": (rows, KINDS | {"group": None} | ood)})
+    (message,) = faults(made, Demands(groups=("id", "ood")))
+    assert message.startswith("task.evaluation: no pair is of the group 'ood'")
+    assert message.endswith("no row can be used of 'x-n' (1 without a label)")
+    assert unmet(read_task(made), Demands(groups=("id", "ood"))) == [message]
 
 
 def test_of_many_subsets_without_a_pair_some_are_named(task):

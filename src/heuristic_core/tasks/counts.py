@@ -1,13 +1,14 @@
 """What became of the rows that a task read, and how many pairs are in a set twice or in training, too."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from heuristic_core.common.errors import InputError
+from heuristic_core.config.demands import Demands
 from heuristic_core.config.tasks import unknown_subsets
 from heuristic_core.tasks.pairs import REASONS, Account, Sentences, pair_key, reasons_text
 
 LOGGER = logging.getLogger(__name__)
+LISTED = 5  # subsets that a message names
 OVERLAP = ("in_training", "in_training_same_label", "in_training_swapped")
 
 
@@ -42,27 +43,13 @@ def log_counts(pairs: Sentences, counts: Iterable[Mapping]) -> None:
         LOGGER.warning("%s", warning)
 
 
-def missing_subsets(pairs: Sentences, asked: Mapping[str, Sequence[str]]) -> list[str]:
-    """A message for each setting of `asked`, key -> names of subsets, with a name of which there is no pair."""
-    lost = {one.subset: one for one in pairs.accounts if one.group is None and one.subset not in ("train", None)}
-    known = [rule.name for rule in pairs.subsets]
-    messages = [
-        f"{key}: subset {name!r} has no pair: none of its {lost[name].rows:,} rows of {lost[name].source} can be used: "
-        f"{reasons_text(lost[name].reasons)}"
-        for key, names in asked.items()
-        for name in names
-        if name in lost
-    ]
-    return messages + unknown_subsets(asked, [*known, *lost])
-
-
-def too_few(pairs: Sentences, needs: Mapping[str, int]) -> list[str]:
-    """A message for each setting that needs more training pairs than there are. needs: setting -> pairs."""
-    training = pairs.accounts[0]
-    reasons = reasons_text(training.reasons)
+def unmet(pairs: Sentences, demands: Demands) -> list[str]:
+    """A message for each demand of a study's settings that its pairs do not meet."""
+    training, reasons = pairs.accounts[0], reasons_text(pairs.accounts[0].reasons)
     of = f"{training.source}: {training.rows:,} rows" + (f", of which are left out: {reasons}" if reasons else "")
-    return [exceeds(setting, need, f"the {len(pairs.train):,} training pairs ({of})") for setting, need in needs.items()
-            if need > len(pairs.train)]  # fmt: skip
+    there = f"the {len(pairs.train):,} training pairs ({of})"
+    few = [exceeds(setting, need, there) for setting, need in demands.pairs.items() if need > len(pairs.train)]
+    return few + _missing_subsets(pairs, demands.subsets) + _missing_groups(pairs, demands.groups)
 
 
 def exceeds(setting: str, need: int, there: str) -> str:
@@ -70,10 +57,31 @@ def exceeds(setting: str, need: int, there: str) -> str:
     return f"{setting} needs {need:,} training pairs, more than {there}; lower it, or train on more pairs"
 
 
-def check_enough(pairs: Sentences, needs: Mapping[str, int], asked: Mapping[str, Sequence[str]]) -> None:
-    """Raise InputError where settings need more training pairs than there are, or ask for subsets without a pair."""
-    if messages := [*too_few(pairs, needs), *missing_subsets(pairs, asked)]:
-        raise InputError("\n".join(messages))
+def _missing_subsets(pairs: Sentences, asked: Mapping[str, Sequence[str]]) -> list[str]:
+    lost = {account.subset: account for account in _lost(pairs)}
+    messages = [
+        f"{key}: subset {name!r} has no pair: none of its {lost[name].rows:,} rows of {lost[name].source} can be used: "
+        f"{reasons_text(lost[name].reasons)}"
+        for key, names in asked.items()
+        for name in names
+        if name in lost
+    ]
+    return messages + unknown_subsets(asked, [*(rule.name for rule in pairs.subsets), *lost])
+
+
+def _missing_groups(pairs: Sentences, groups: Collection[str]) -> list[str]:
+    lost = ", ".join(f"{account.subset!r} ({reasons_text(account.reasons)})" for account in _lost(pairs)[:LISTED])
+    return [
+        f"task.evaluation: no pair is of the group {group!r}, but a study compares in-domain with out-of-domain pairs"
+        + (f"; no row can be used of {lost}" if lost else "")
+        for group in groups
+        if group not in {rule.group for rule in pairs.subsets}
+    ]
+
+
+def _lost(pairs: Sentences) -> list[Account]:
+    """The subsets of which no row can be used."""
+    return [one for one in pairs.accounts[1:] if one.group is None and one.subset is not None]
 
 
 def _duplicates(keys: Sequence[tuple[str, str]]) -> dict:

@@ -5,8 +5,9 @@ A fault that is found here is a fault of the whole files, too. Others may be fur
 
 from collections.abc import Collection, Mapping, Sequence
 
+from heuristic_core.config.demands import NONE, Demands
 from heuristic_core.config.tasks import EvaluationSplit, FilesTask, GeneratedTask, Split, unknown_subsets
-from heuristic_core.tasks.counts import exceeds, missing_subsets, too_few
+from heuristic_core.tasks.counts import exceeds, unmet
 from heuristic_core.tasks.files import by_subset, check_name, evaluation_labels, read_task, training_labels, wanted
 from heuristic_core.tasks.readers import DataError
 from heuristic_core.tasks.rows import FileCount, read_rows
@@ -15,16 +16,11 @@ from heuristic_core.tasks.sizes import most_rows
 ROWS = 10_000  # of each file, the first
 
 
-def faults(
-    task: GeneratedTask | FilesTask,
-    asked: Mapping[str, Sequence[str]] | None = None,
-    needs: Mapping[str, int] | None = None,
-) -> list[str]:
+def faults(task: GeneratedTask | FilesTask, demands: Demands = NONE) -> list[str]:
     """A message for each split that cannot be read as the configuration says; none for a generated task.
 
-    Files that are still to be downloaded have none. asked: settings that name evaluation subsets -> the names; each
-    setting with an unknown name has a message, too, if the first rows are all rows. needs: settings -> how many
-    training pairs they need at least; each that needs more than there can be has a message.
+    Files that are still to be downloaded have none. demands: of the study's settings. Each that is not met has one,
+    too, if the first rows are all rows; one that needs more pairs, also if all rows there can be do not suffice.
     """
     if isinstance(task, GeneratedTask):
         return []
@@ -36,11 +32,11 @@ def faults(
         except DataError as fault:
             found.append(_named(key, fault))
     if not found and all(map(_whole, counts.values())):
-        found = _of_all(task, asked or {}, needs or {})
+        found = _of_all(task, demands)
     elif not found:
-        found = _of_first(task, counts, needs or {})
+        found = _of_first(task, counts, demands.pairs)
         if all(_whole(counts[key]) for key, split in task.splits.items() if getattr(split, "split_by", None)):
-            found += unknown_subsets(asked or {}, names[1:])
+            found += unknown_subsets(demands.subsets, names[1:])
     return list(dict.fromkeys(found))
 
 
@@ -61,13 +57,12 @@ def _read(task: FilesTask, key: str, split: Split, others: Collection[str]) -> t
     return subsets or ([name] if split.split_by is None else []), files
 
 
-def _of_all(task: FilesTask, asked: Mapping[str, Sequence[str]], needs: Mapping[str, int]) -> list[str]:
+def _of_all(task: FilesTask, demands: Demands) -> list[str]:
     """Faults of a task whose first rows are all rows: those that the job of its sentences would end with."""
     try:
-        pairs = read_task(task, ROWS)
+        return unmet(read_task(task, ROWS), demands)
     except DataError as fault:
         return [str(fault)]
-    return too_few(pairs, needs) + missing_subsets(pairs, asked)
 
 
 def _of_first(task: FilesTask, counts: Mapping[str, list[FileCount]], needs: Mapping[str, int]) -> list[str]:

@@ -51,9 +51,8 @@ rule sentences:
         **job(
             "sentences",
             task=block(STUDY.task),
-            # Checks alone: no pair depends on them. Functions of outputs are not compared, so that others run nothing again.
-            needs=lambda w, output: json.dumps(STUDY.pairs_needed),
-            asked=lambda w, output: json.dumps(STUDY.asked_subsets),
+            # Checked, but no pair depends on them. Functions of outputs are not compared: other demands run nothing again.
+            demands=lambda w, output: json.dumps(STUDY.demands._asdict()),
         ),
     shell:
         STEP

@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from heuristic_core.config.blocks import AUTO_MEANS, AskedPrecision, Block, Finetune, Name
+from heuristic_core.config.demands import Demands
 from heuristic_core.config.models import AnyModel, NewModel, Pretraining
 from heuristic_core.config.pruning import Prune
 from heuristic_core.config.reading import checked, read_values
@@ -159,6 +160,11 @@ class Study(Block):
             f"figures.{name}": figure.subsets for name, figure in self.figures
         }
         return {f"{key}.subsets": names for key, names in lists.items() if names}
+
+    @property
+    def demands(self) -> Demands:
+        """What is asked of the data, where files are."""
+        return Demands(self.pairs_needed, self.asked_subsets, ("id", "ood"))
 
     @property
     def pairs_needed(self) -> dict[str, int]:

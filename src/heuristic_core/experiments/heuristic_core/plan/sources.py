@@ -21,6 +21,6 @@ def check_sources(study: Study, origin: str) -> None:
     if of_files:
         from heuristic_core.tasks.preview import faults  # needs numpy, which studies of generated pairs do not wait for
 
-        found += faults(study.task, study.asked_subsets, study.pairs_needed)
+        found += faults(study.task, study.demands)
     if lines := [f"  {line}" for line in found if line]:
         raise ConfigError(f"{origin}: study {study.study} cannot be run:\n" + "\n".join(lines))
