@@ -129,7 +129,7 @@ def test_a_result_that_is_missing_is_made_again(finished, tmp_path):
         *(folder / f"results/reduced/tables/{name}.parquet" for name in tables),
     ]:
         path.unlink()
-    assert planned(folder).keys() >= {"head_frequency", "spread", "claims", "sentences", "concatenate", "describe"}
+    assert planned(folder).keys() >= {"head_frequency", "spread", "claims", "encode", "concatenate", "describe"}
 
 
 # ---- code: in a copy of the checkout, with the results of the study
