@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from heuristic_core.config.tasks import EvaluationSplit, FilesTask, Split
+from heuristic_core.tasks.codes import LabelUse
 from heuristic_core.tasks.pairs import Origin, Sentences, SubsetRule, pair_key
 from heuristic_core.tasks.readers import DataError
 from heuristic_core.tasks.rows import Row, read_rows
@@ -15,12 +16,13 @@ LOGGER = logging.getLogger(__name__)
 
 def read_task(task: FilesTask) -> Sentences:
     """Read all files of a task. Rows without a label or with an empty sentence are dropped and counted."""
-    train, origin = _training_rows(task)
+    use = LabelUse()
+    train, origin = _training_rows(task, use)
     origins = {"train": origin}
     evaluation, rules = [], []
     for position, (name, spec) in enumerate(task.evaluation.items()):
         rng = np.random.default_rng([task.seed, 1, position])
-        for rule, origin, rows in _evaluation_subsets(task, name, spec):
+        for rule, origin, rows in _evaluation_subsets(task, name, spec, use):
             check_name(name, rule.name, origins)
             evaluation += _sample(rows, spec.pairs, rng)
             rules.append(rule)
@@ -42,12 +44,12 @@ def read_task(task: FilesTask) -> Sentences:
 # ---- training pairs
 
 
-def _training_rows(task: FilesTask) -> tuple[list[dict], Origin]:
+def _training_rows(task: FilesTask, use: LabelUse) -> tuple[list[dict], Origin]:
     kept, counts = [], []
     for spec in task.train:
         names = training_labels(task, spec)
         to_class = [task.labels.index(name) for name in names]
-        rows, torn = read_rows(task, spec, names)
+        rows, torn = read_rows(task, spec, names, use=use)
         kept += [
             _row("train", None, None, row.template, *row.sentences, to_class[row.label]) for row in rows if row.used
         ]
@@ -88,11 +90,11 @@ def _check_classes(task: FilesTask, train: list[dict]) -> None:
 
 
 def _evaluation_subsets(
-    task: FilesTask, name: str, spec: EvaluationSplit
+    task: FilesTask, name: str, spec: EvaluationSplit, use: LabelUse
 ) -> Iterator[tuple[SubsetRule, Origin, list[dict]]]:
     """Each subset of one split with its rows, in the order of their names."""
     labels, merge = evaluation_labels(task, name, spec)
-    rows, torn = read_rows(task, spec, labels)
+    rows, torn = read_rows(task, spec, labels, use=use)
     read = wanted(rows, spec, labels)
     _check_labels(name, spec, labels, rows, read)
     for subset, group, family, of_subset in by_subset(name, spec, labels, read):
@@ -107,6 +109,11 @@ def evaluation_labels(task: FilesTask, name: str, spec: EvaluationSplit) -> tupl
     """
     labels = spec.labels or task.labels
     merge = _merge(task, name, spec, labels)
+    if swapped := [label for label in task.labels if label in labels and spec.merge and spec.merge[label] != label]:
+        LOGGER.warning(
+            "task.evaluation.%s.merge: the class %r counts as %r, but the file has that label: are labels swapped?",
+            *(name, swapped[0], spec.merge[swapped[0]]),
+        )
     if spec.only_label not in (None, *labels):
         raise DataError(
             f"task.evaluation.{name}.only_label = {spec.only_label!r} is not one of the labels {list(labels)}"

@@ -6,6 +6,7 @@ A fault that is found here is a fault of the whole files, too. Others may be fur
 from collections.abc import Collection, Mapping, Sequence
 
 from heuristic_core.config.tasks import EvaluationSplit, FilesTask, GeneratedTask, Split, unknown_subsets
+from heuristic_core.tasks.codes import LabelUse
 from heuristic_core.tasks.files import by_subset, check_name, evaluation_labels, training_labels, wanted
 from heuristic_core.tasks.readers import DataError
 from heuristic_core.tasks.rows import read_rows
@@ -21,10 +22,10 @@ def faults(task: GeneratedTask | FilesTask, asked: Mapping[str, Sequence[str]] |
     """
     if isinstance(task, GeneratedTask):
         return []
-    found, names, whole = [], ["train"], True
+    found, names, whole, use = [], ["train"], True, LabelUse()
     for key, split in task.splits.items():
         try:
-            subsets, all_read = _subsets(task, key, split, names)
+            subsets, all_read = _subsets(task, key, split, names, use)
             names += subsets
             whole &= all_read
         except DataError as fault:
@@ -34,17 +35,17 @@ def faults(task: GeneratedTask | FilesTask, asked: Mapping[str, Sequence[str]] |
     return list(dict.fromkeys(found))
 
 
-def _subsets(task: FilesTask, key: str, split: Split, others: Collection[str]) -> tuple[list[str], bool]:
+def _subsets(task: FilesTask, key: str, split: Split, others: Collection[str], use: LabelUse) -> tuple[list[str], bool]:
     """The names of a split's subsets, as far as its first rows tell, and whether there are no others.
 
     Raises DataError on a fault.
     """
     if not isinstance(split, EvaluationSplit):
-        read_rows(task, split, training_labels(task, split), ROWS)
+        read_rows(task, split, training_labels(task, split), ROWS, use)
         return [], True
     name = key.removeprefix("task.evaluation.")
     labels, _ = evaluation_labels(task, name, split)
-    rows, _ = read_rows(task, split, labels, ROWS)
+    rows, _ = read_rows(task, split, labels, ROWS, use)
     subsets = [subset for subset, *_ in by_subset(name, split, labels, wanted(rows, split, labels))]
     for subset in subsets:
         check_name(name, subset, others)
