@@ -107,6 +107,8 @@ def _ragged(record: tuple[int, list[str]], header: Sequence[str], delimiter: str
     line, fields = record
     what = "commas" if delimiter == "," else "tabs"
     cause = f"; put fields that hold {what} in double quotes" if double else ""
+    if not double and any(field.startswith('"') for field in fields):
+        cause = "; say `quoting: double` if double quotes are around its fields"
     if odd := [field for field in fields if "\r" in field]:
         cause = f"; {shown(odd[0])} holds '\\r', with which old programs for the Mac end lines"
     return f"line {line} has {len(fields)} fields, but the header has {len(header)}{cause}"

@@ -13,17 +13,22 @@ FEW = 2  # fields; fewer may be in quotes by chance
 def quoted_field(lines: Sequence[tuple[int, str]], delimiter: str, whole: bool) -> tuple[int, str] | None:
     """The line and the text of a field that was quoted when the file was written; None where quotes are of the text.
 
-    They are of the text if one of them is anywhere but around a field or doubled in such a field. Otherwise they quote
-    if they are around a double quote, a delimiter or a line break, or around every field of a column, or, as Excel
-    writes them, around all fields with a comma and no others.
+    They quote if most fields with a double quote have quotes around them and doubled ones inside. Otherwise they are of
+    the text if one of them is anywhere but around a field or doubled inside one. If none is, they quote if they are
+    around a double quote, or around a delimiter or line break that parts a row, or around every field of a column, or,
+    as Excel writes them, around all fields with a comma and no others.
 
     lines: their numbers and texts, the header first. whole: they are all lines of the file.
     """
-    if not any('"' in text for _, text in lines):
+    holding = [(line, field) for line, text in lines if '"' in text for field in text.split(delimiter) if '"' in field]
+    doubled = [(line, field) for line, field in holding if '""' in field[1:-1] and re.fullmatch(QUOTED, field)]
+    if not holding or 2 * len(doubled) > len(holding):
+        return doubled[0] if holding else None
+    torn = len({text.count(delimiter) for _, text in lines}) > 1
+    records = list(_records(lines, delimiter, whole, torn))
+    if len({len(fields) for _, fields in records}) != 1:
         return None
-    (_, header), *rows = _records(lines, delimiter, whole)
-    if any(len(fields) != len(header) for _, fields in rows):
-        return None
+    rows = records[1:]
     around = [(line, field) for line, fields in rows for field in fields if field.startswith('"')]
     for line, field in around:
         if '""' in field[1:-1] or delimiter in field or "\n" in field:
@@ -36,8 +41,13 @@ def quoted_field(lines: Sequence[tuple[int, str]], delimiter: str, whole: bool) 
     return around[0] if by_comma or any(all(field.startswith('"') for field in column) for column in columns) else None
 
 
-def _records(lines: Iterable[tuple[int, str]], delimiter: str, whole: bool) -> Iterator[tuple[int, list[str]]]:
-    """(line, fields with their quotes) of each record. If quotes do not quote, the last has no fields."""
+def _records(
+    lines: Iterable[tuple[int, str]], delimiter: str, whole: bool, torn: bool
+) -> Iterator[tuple[int, list[str]]]:
+    """(line, fields with their quotes) of each record. If quotes do not quote, the last has no fields.
+
+    torn: a record may have several lines.
+    """
     field = rf"(?:{QUOTED}|[^\"{delimiter}\n]*+)"
     row, next_field = re.compile(rf"{field}(?:{delimiter}{field})*+"), re.compile(rf"(?:\A|{delimiter})({field})")
     start, parts, is_open = 0, [], False
@@ -45,7 +55,7 @@ def _records(lines: Iterable[tuple[int, str]], delimiter: str, whole: bool) -> I
         start = start if parts else line
         parts.append(text)
         is_open ^= text.count('"') % 2 == 1
-        if is_open:
+        if is_open and torn:
             continue
         record, parts = "\n".join(parts), []
         if not row.fullmatch(record):

@@ -154,7 +154,11 @@ def _object(path: Path, line: int, text: str, needed: Sequence[str]) -> dict:
                     f"{path}: line {line} has {shown(column)} {names.count(column)} times; keep one of them"
                 )
     if HALF.search(text):
-        json.dumps(row, ensure_ascii=False).encode()
+        try:
+            json.dumps(row, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            half = ascii(error.object[error.start])
+            raise DataError(f"{path}: line {line} is no text: {half} is half of a character") from None
     return row
 
 
