@@ -14,6 +14,7 @@ HANS = {
     "labels": ["entailment", "non-entailment"],
     "merge": {"contradiction": "non-entailment", "entailment": "entailment", "neutral": "non-entailment"},
     "split_by": "subcase",
+    "templates": "template",
     "family_by": "heuristic",
     "group_by_label": {"entailment": "ood-entailment", "non-entailment": "ood"},
 }
@@ -39,6 +40,10 @@ HANS_ROWS = [
 ]
 
 
+# Of the files that a test does not care for: they may give labels by name, whatever way the test's own files do.
+OWN_LIST = {"labels": NLI}
+
+
 def pairs(*labels):
     """One pair per label, told apart by its sentences."""
     return [{"premise": f"p{i}", "hypothesis": f"h{i}", "label": label} for i, label in enumerate(labels)]
@@ -49,7 +54,8 @@ def task(tmp_path):
     """A maker of tasks: rows become Parquet files, further keywords fields of the task."""
 
     def make(train=None, evaluation=None, train_spec=None, **fields):
-        evaluation = {"dev": (pairs("neutral"), {"group": "id"})} if evaluation is None else evaluation
+        evaluation = {"dev": (pairs("neutral"), {"group": "id", **OWN_LIST})} if evaluation is None else evaluation
+        train_spec = OWN_LIST if train is None and train_spec is None else train_spec
         files = {"train": pairs("neutral", "entailment") if train is None else train} | {
             n: rows for n, (rows, _) in evaluation.items()
         }

@@ -7,9 +7,11 @@ import threading
 
 import pytest
 from fetching import LABELS, MODEL, NAME, WEIGHTS, waited_for
+from pydantic import ValidationError
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.tasks import FilesTask
+from heuristic_core.config.tasks import FilesTask, Split
+from heuristic_core.sources.download import downloads
 from heuristic_core.tasks.rows import local_paths, missing_paths, present_paths, split_paths
 
 
@@ -111,3 +113,32 @@ def test_sentences_need_the_file_that_the_hash_says(tmp_path):
     (tmp_path / "a.csv").write_text("x")
     assert split_paths(task, task.train[0]) == [tmp_path / "a.csv"]
     assert local_paths(task) == [] and missing_paths(task) == {}
+
+
+def test_files_of_addresses_may_have_the_same_name_in_several_folders(tmp_path):
+    def split(folder, content, group=None):
+        own = {
+            "file": "a.csv",
+            "url": f"https://example.org/{content.decode()}",
+            "sha256": hashlib.sha256(content).hexdigest(),
+        }
+        own |= {"sentences": ["a", "b"]} | ({"folder": str(tmp_path / folder)} if folder else {})
+        return own | ({"group": group} if group else {})
+
+    def task_of(*sets):
+        values = {"name": "t", "source": "files", "folder": str(tmp_path / "data"), "labels": LABELS}
+        return FilesTask.model_validate(
+            values | {"train": [split(None, b"x")], "evaluation": {f"set{i}": one for i, one in enumerate(sets)}}
+        )
+
+    task = task_of(split("more", b"y", "id"), split("data", b"x", "ood"))
+    assert [(one.path, one.url[-1]) for one in downloads(task)] == [
+        (tmp_path / "data/a.csv", "x"),
+        (tmp_path / "more/a.csv", "y"),
+    ]
+    with pytest.raises(InputError, match=rf"{tmp_path}/more/a.csv: no such file"):
+        split_paths(task, task.evaluation["set0"])
+    with pytest.raises(ValidationError, match=r"set0 and task\.train\.0 name the same file, a\.csv"):
+        task_of(split("./data/../data", b"y", "id"))
+    with pytest.raises(ValidationError, match="`hub` names a repository"):
+        Split(file="a.csv", folder="x", hub="a/b", revision="0" * 40, sentences=("a", "b"))

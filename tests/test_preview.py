@@ -48,7 +48,7 @@ def test_every_split_with_a_fault_has_a_line(task, tmp_path):
     spec = {"group": "id"}
     made = task(
         pairs("neutral", "entailed"),
-        {"a": (pairs(0), spec | {"label": "gold"}), "b": (pairs(1), spec), "c": (pairs(2), spec)},
+        {"a": (pairs(0), spec | {"label": "gold"}), "b": (pairs("neutral"), spec), "c": (pairs(2), spec)},
     )
     (tmp_path / "c.parquet").unlink()
     first, second, third = faults(made)
@@ -119,7 +119,8 @@ def test_only_the_first_rows_are_read_and_torn_lines_among_them_are_none_yet(tmp
 
 def test_json_lines_are_read_on_until_every_column_was_seen(tmp_path, monkeypatch):
     monkeypatch.setattr(preview, "ROWS", 1)
-    (tmp_path / "a.jsonl").write_text('{"sentence1": "a"}\n{"sentence2": "b", "label": 0}\n{"label": 9}\n')
+    row, unlabelled = '{"sentence1": "a", "sentence2": "b", "label": %d}\n', '{"sentence1": "a", "sentence2": "b"}\n'
+    (tmp_path / "a.jsonl").write_text(unlabelled + row % 0 + row % 9)
     assert faults(task_of(tmp_path, "a.jsonl")) == []
     (tmp_path / "a.jsonl").write_text('{"sentence1": "a"}\n{"label": 0}\n')
     assert "no column 'sentence2'" in faults(task_of(tmp_path, "a.jsonl"))[0]

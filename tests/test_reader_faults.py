@@ -46,7 +46,7 @@ def test_files_that_are_not_what_they_seem_are_named(tmp_path):
     (tmp_path / "a.csv").write_bytes("x,y\nnaïve,1\n".encode("latin-1"))
     fails(tmp_path / "a.csv", "not UTF-8 text")
     (tmp_path / "b.csv").write_text('x,y\n"open,1\n')
-    fails(tmp_path / "b.csv", "cannot be read as csv: unexpected end of data")
+    fails(tmp_path / "b.csv", "line 2: '\"open,1' opens a double quote that nothing closes", "`quoting: none`")
     (tmp_path / "empty.tsv").write_text("")
     fails(tmp_path / "empty.tsv", "empty; its first line must name the columns")
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"x,y\n1,2\n")[:-9])
@@ -110,8 +110,8 @@ def test_labels_by_name_and_by_number_in_one_entry_are_refused(tmp_path, apart):
     with pytest.raises(DataError) as caught:
         read(tmp_path, "*.tsv")
     message = str(caught.value)
-    assert "label = 'neutral' is a label's name" in message and "label = '0' a number" in message
-    assert f"{2 if apart else 1}.tsv: label = '0'" in message
+    assert "label = 'neutral' is a label's name" in message and "label = '0' is a number" in message
+    assert f"{2 if apart else 1}.tsv: line {2 if apart else 3}: label = '0'" in message
 
 
 def test_sentences_that_are_no_text_are_named(tmp_path):

@@ -2,16 +2,18 @@
 
 import math
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
 from conftest import ROOT, SHARED
-from task_rows import HANS, HANS_ROWS, NLI, named, pairs
+from task_rows import HANS, HANS_ROWS, NLI, named, pairs, raises
 
 from heuristic_core.config.tasks import FilesTask
 from heuristic_core.tables.parquet import as_table
 from heuristic_core.tasks.files import DataError, read_task
 from heuristic_core.tasks.pairs import SubsetRule
+from heuristic_core.tasks.rows import local_paths, missing_paths
 from heuristic_core.tasks.sentences import sentences
 
 
@@ -152,3 +154,42 @@ def test_only_the_pairs_of_one_label_are_used(task):
     assert (dev.rows, dev.used, left_out(dev)) == (4, 2, {"other_label": 2})
     with pytest.raises(DataError, match=r"task\.evaluation\.dev\.only_label = 'maybe' is not one of"):
         read_task(task(evaluation={"dev": (pairs("neutral"), {"group": "ood", "only_label": "maybe"})}))
+
+
+# ---- templates and folders
+
+
+@pytest.mark.parametrize("column", ["template", "pattern"])
+def test_templates_are_of_the_column_that_the_configuration_names(task, column):
+    rows = [row | {"template": "v1", column: f"t{i}"} for i, row in enumerate(pairs(0, 1))]
+    for spec, expected in (({"templates": column}, ["t0", "t1"]), ({}, [None, None])):
+        found = read_task(task(evaluation={"dev": (rows, {"group": "id", **spec})}))
+        assert [row["template"] for row in found.evaluation] == expected
+
+
+def test_a_template_that_is_not_there_is_named(task):
+    spec = {"group": "id", "templates": "template"}
+    raises(task(evaluation={"dev": (pairs(0), spec)}), "dev.parquet", "no column 'template'", "premise, hypothesis")
+    rows = [row | {"template": None if i == 1 else "t"} for i, row in enumerate(pairs(0, 1, -1))]
+    raises(task(evaluation={"dev": (rows, spec)}), "row 2 has no template, by which it would be resampled")
+
+
+def test_files_may_be_in_several_folders(task, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, label in (("one", 0), ("two/deep", 1)):
+        (tmp_path / name).mkdir(parents=True)
+        pq.write_table(pa.Table.from_pylist(pairs(label)), tmp_path / name / "dev.parquet")
+    sets = {
+        "own": ([], {"file": "dev.parquet", "folder": "one", "group": "id"}),
+        "deep": ([], {"file": "*.parquet", "folder": str(tmp_path / "two/deep"), "group": "ood"}),
+        "dev": (pairs(2), {"group": "ood"}),
+    }
+    made = task(evaluation=sets)
+    found = read_task(made)
+    assert [(row["subset"], row["label"]) for row in found.evaluation] == [("own", 0), ("deep", 1), ("dev", 2)]
+    sources = {account.set: account.source for account in found.accounts}
+    assert sources["own"] == "one/dev.parquet" and sources["dev"] == "dev.parquet"
+    assert {"one/dev.parquet", f"{tmp_path}/two/deep/dev.parquet", f"{tmp_path}/dev.parquet"} <= {*local_paths(made)}
+    (tmp_path / "one/dev.parquet").unlink()
+    raises(made, "one/dev.parquet: no such file; folder = 'one' must hold dev.parquet")
+    assert missing_paths(made) == {"task.evaluation.own.file": "one/dev.parquet"}

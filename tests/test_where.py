@@ -100,3 +100,10 @@ def test_a_prefix_tells_subsets_of_two_files_apart(task):
 def test_a_prefix_without_a_column_to_split_by_is_refused():
     with pytest.raises(ValidationError, match="there is no `split_by`"):
         EvaluationSplit(file="a.csv", sentences=("a", "b"), group="id", prefix="a-")
+
+
+@pytest.mark.parametrize("values", [[1.0, 0.0, None], ["1.0", "0", "2"]])
+def test_a_number_is_chosen_in_any_spelling(task, values):
+    rows = [row | {"round": value} for row, value in zip(pairs(0, 1, 2), values, strict=True)]
+    made = task(evaluation={"dev": (rows, {"group": "id", "where": {"round": [1]}})})
+    assert list(named(read_task(made).evaluation)) == ["p0"]

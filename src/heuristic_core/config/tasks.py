@@ -1,5 +1,6 @@
 """The task block of a configuration: where sentence pairs come from. See :mod:`heuristic_core.config.blocks`."""
 
+import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Literal
@@ -10,6 +11,7 @@ from heuristic_core.config.blocks import NAME, Block, Commit, Name, NonNegative,
 
 # What each is, and which endings name it: :mod:`heuristic_core.tasks.readers`.
 Format = Literal["parquet", "csv", "tsv", "jsonl", "saved"]
+Quoting = Literal["double", "none"]
 
 # The evaluation subsets of a generated task, as :mod:`heuristic_core.tasks.language` makes them.
 GENERATED_SUBSETS = (
@@ -123,17 +125,22 @@ def unknown_subsets(asked: Mapping[str, Sequence[str]], known: Collection[str]) 
 class Split(Block):
     """Sentence pairs of one file or of several alike, of a folder that `save_to_disk` wrote, or of a hub repository.
 
-    A file with `url` is downloaded by `fetch` to where `file` says in the task's folder.
+    A file with `url` is downloaded by `fetch` to where `file` says in its folder.
     """
 
-    file: RelativePath = Field(
-        description="path in the task's folder or in the repository; * matches any part of a name"
-    )
+    file: RelativePath = Field(description="path in its folder or in the repository; * matches any part of a name")
     hub: Repository | None = Field(None, description="data set repository on the Hugging Face hub; default: local")
     revision: Commit | None = Field(None, description="commit of that repository, all 40 digits")
     url: Address | None = Field(None, description="http(s) address of the file; default: nobody downloads it")
     sha256: Sha256 | None = Field(None, description="of the file at that address, 64 digits")
+    folder: str | None = Field(None, min_length=1, description="where the file is; default: `folder` of the task")
     format: Format | None = Field(None, description="default: what the file's ending says")
+    quoting: Quoting | None = Field(
+        None,
+        description="of csv and tsv: whether a double quote at the beginning of a field opens it, as in files of "
+        "pandas and of spreadsheets (`double`), or is a character like any other (`none`); default: `double` for csv, "
+        "`none` for tsv",
+    )
     sentences: tuple[str, str] = Field(strict=False, description="columns of the first and the second sentence")
     label: str = Field("label", description="column of the label")
     labels: list[str] | None = Field(None, description="the label names behind 0, 1, ...; default: the task's")
@@ -151,6 +158,8 @@ class Split(Block):
             raise ValueError("`url` and `sha256` go together: what an address gives today it may not give tomorrow")
         if self.url and self.hub:
             raise ValueError("give `url` or `hub`, not both")
+        if self.folder and self.hub:
+            raise ValueError(f"folder = {self.folder!r} is of local files, and `hub` names a repository")
         if self.url and ("*" in self.file or ".." in self.file.split("/") or self.format == "saved"):
             raise ValueError("`url` is the address of one file, and `file` where it is kept below `folder` of the task")
         return self
@@ -158,7 +167,8 @@ class Split(Block):
     @property
     def source(self) -> str:
         """How the configuration names where the pairs come from."""
-        return f"{self.hub}/{self.file}" if self.hub else self.file
+        place = self.hub or self.folder
+        return f"{place}/{self.file}" if place else self.file
 
 
 class EvaluationSplit(Split):
@@ -173,6 +183,11 @@ class EvaluationSplit(Split):
         None, description="put before the names of these subsets, where two files have the same values"
     )
     family_by: str | None = Field(None, description="column that names the family of a subset")
+    templates: str | None = Field(
+        None,
+        description="column that names the template each pair was made from; pairs of one template are resampled "
+        "together; default: pairs are independent",
+    )
     only_label: str | None = Field(None, description="use the pairs of this label name alone")
     pairs: PositiveInt | None = Field(None, description="use a sample of at most this number of pairs of each subset")
     merge: dict[str, str] | None = Field(
@@ -222,6 +237,14 @@ class FilesTask(Block):
         train = {f"task.train.{index}": split for index, split in enumerate(self.train)}
         return train | {f"task.evaluation.{name}": split for name, split in self.evaluation.items()}
 
+    def folder_of(self, split: Split) -> str:
+        """The folder of a split's local file."""
+        return self.folder if split.folder is None else split.folder
+
+    def path_of(self, split: Split) -> str:
+        """The path of a split's local file, or its pattern of paths."""
+        return os.path.join(self.folder_of(split), split.file)
+
     @property
     def subsets(self) -> list[str] | None:
         """The names of the evaluation subsets; None where values of a column name them."""
@@ -233,7 +256,8 @@ class FilesTask(Block):
         for key, split in self.splits.items():
             if split.hub:
                 continue
-            first, address = found.setdefault(split.file, (key, (split.url, split.sha256)))
+            path = os.path.normpath(self.path_of(split))
+            first, address = found.setdefault(path, (key, (split.url, split.sha256)))
             if address != (split.url, split.sha256):
                 raise ValueError(
                     f"{key} and {first} name the same file, {split.file}: give both the same `url` and `sha256`"

@@ -1,9 +1,10 @@
-"""Files of addresses that a study gives with their SHA-256, downloaded into the task's folder.
+"""Files of addresses that a study gives with their SHA-256, downloaded to where their splits are read.
 
 Why not by pooch: docs/decisions/own-code.md.
 """
 
 import logging
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -21,8 +22,7 @@ SECONDS = 60  # of silence after which a server is given up
 class Download:
     """A file that a study needs.
 
-    key: the configuration's block that names it, such as ``task.evaluation.hans``. folder: of the task. file: where it
-    is kept in there.
+    key: the configuration's block that names it, such as ``task.evaluation.hans``. folder, file: where it is kept.
     """
 
     key: str
@@ -46,8 +46,8 @@ class Download:
 def downloads(task: GeneratedTask | FilesTask) -> list[Download]:
     """All that a task takes from addresses, each file once."""
     splits = task.splits if isinstance(task, FilesTask) else {}
-    found = {s.file: Download(key, s.url, s.sha256, task.folder, s.file) for key, s in splits.items() if s.url}
-    return list(found.values())
+    found = [Download(key, s.url, s.sha256, task.folder_of(s), s.file) for key, s in splits.items() if s.url]
+    return list({os.path.normpath(one.path): one for one in found}.values())
 
 
 def download(wanted: Download) -> dict:

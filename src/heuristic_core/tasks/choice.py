@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from heuristic_core.tasks.readers import Columns, DataError
+from heuristic_core.tasks.columns import Columns, DataError, number_of
 
 SHOWN = 10  # values of a column that a message lists
 
@@ -35,7 +35,8 @@ class Choice:
         """Once all rows of `source` were read: raise DataError where a value that is asked for never was there."""
         for column, wanted in self._where.items():
             seen = self._fits[column]
-            lacking = [one for one in wanted if str(one) not in seen] if not isinstance(wanted, str) else []
+            values = [] if isinstance(wanted, str) else wanted
+            lacking = [value for value in values if not any(_is(text, value) for text in seen)]
             if lacking or not any(seen.values()):
                 asked = lacking[0] if lacking else wanted
                 raise DataError(f"{source}: where.{column} = {asked!r} fits no row; {column} has {_listed(seen)}")
@@ -44,7 +45,12 @@ class Choice:
 
 
 def _fits(text: str, wanted: str | Sequence[str | int]) -> bool:
-    return bool(re.search(wanted, text)) if isinstance(wanted, str) else text in map(str, wanted)
+    return bool(re.search(wanted, text)) if isinstance(wanted, str) else any(_is(text, one) for one in wanted)
+
+
+def _is(text: str, wanted: str | int) -> bool:
+    """Whether a value is the one that is asked for: a number in any spelling, 1.0 for 1; a text as it stands."""
+    return text == wanted if isinstance(wanted, str) else number_of(text) == wanted
 
 
 def _listed(seen: Mapping[str, bool]) -> str:

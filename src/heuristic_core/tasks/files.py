@@ -1,15 +1,18 @@
 """A task whose pairs are in files: its training pairs, and the subsets that its evaluation pairs form."""
 
+import logging
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
 from heuristic_core.config.tasks import EvaluationSplit, FilesTask, Split
+from heuristic_core.tasks.codes import LabelUse, label_doubts
 from heuristic_core.tasks.pairs import UNASKED, Account, Sentences, SubsetRule, pair_key, reasons_text
 from heuristic_core.tasks.readers import DataError
 from heuristic_core.tasks.rows import FileCount, Row, read_rows
 
+LOGGER = logging.getLogger(__name__)
 LEFT_OUT = 0.01  # share of a file's rows of which more are left out than pass without a word
 LISTED = 5  # subsets that a message names
 
@@ -19,11 +22,12 @@ def read_task(task: FilesTask, most: int | None = None) -> Sentences:
 
     most: as of :func:`~heuristic_core.tasks.rows.read_rows`.
     """
-    train, training, warnings = _training_rows(task, most)
+    use = LabelUse()
+    train, training, warnings = _training_rows(task, most, use)
     accounts, evaluation, rules = [training], [], []
     for position, (name, spec) in enumerate(task.evaluation.items()):
         rng = np.random.default_rng([task.seed, 1, position])
-        subsets, more = _evaluation_subsets(task, name, spec, most)
+        subsets, more = _evaluation_subsets(task, name, spec, most, use)
         for rule, account, rows in subsets:
             if rule is not None:
                 check_name(name, rule.name, {"train", *(one.name for one in rules)})
@@ -55,13 +59,13 @@ def read_task(task: FilesTask, most: int | None = None) -> Sentences:
 # ---- training pairs
 
 
-def _training_rows(task: FilesTask, most: int | None) -> tuple[list[dict], Account, list[str]]:
+def _training_rows(task: FilesTask, most: int | None, use: LabelUse) -> tuple[list[dict], Account, list[str]]:
     """The pairs, what became of the rows of all files together, and warnings."""
     kept, counts, warnings = [], [], []
     for index, spec in enumerate(task.train):
         names = training_labels(task, spec)
         to_class = [task.labels.index(name) for name in names]
-        rows, files = read_rows(task, spec, names, most)
+        rows, files = read_rows(task, spec, names, most, use)
         kept += [
             _row("train", None, None, row.template, *row.sentences, to_class[row.label]) for row in rows if row.used
         ]
@@ -114,16 +118,17 @@ def _check_classes(task: FilesTask, train: list[dict], account: Account, shared:
 
 
 def _evaluation_subsets(
-    task: FilesTask, name: str, spec: EvaluationSplit, most: int | None
+    task: FilesTask, name: str, spec: EvaluationSplit, most: int | None, use: LabelUse
 ) -> tuple[list[tuple[SubsetRule | None, Account, list[dict]]], list[str]]:
     """Each subset of one split with its account and its pairs, in the order of their names, and warnings.
 
     Without a rule are subsets of which no row can be used and, at the end, rows that belong to no subset.
     """
     labels, merge = evaluation_labels(task, name, spec)
-    rows, files = read_rows(task, spec, labels, most)
+    rows, files = read_rows(task, spec, labels, most, use)
     read = wanted(rows, spec, labels)
     warnings = [*_left_out(f"task.evaluation.{name}", files), *_check_labels(name, spec, labels, rows, read)]
+    warnings += label_doubts(f"task.evaluation.{name}", spec, task.labels, [row.label for row in rows], use)
     beside = {"other_label": len(rows) - len(read)}
     beside |= {reason: sum(getattr(one, reason) for one in files) for reason in ("torn", "not_chosen")}
     rest: list[Row] = []

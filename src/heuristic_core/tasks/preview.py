@@ -3,16 +3,19 @@
 A fault that is found here is a fault of the whole files, too. Others may be further down in a file.
 """
 
+import logging
 from collections.abc import Collection, Mapping, Sequence
 
 from heuristic_core.config.demands import NONE, Demands
 from heuristic_core.config.tasks import EvaluationSplit, FilesTask, GeneratedTask, Split, unknown_subsets
+from heuristic_core.tasks.codes import LabelUse
 from heuristic_core.tasks.counts import exceeds, unmet
 from heuristic_core.tasks.files import by_subset, check_name, evaluation_labels, read_task, training_labels, wanted
 from heuristic_core.tasks.readers import DataError
 from heuristic_core.tasks.rows import FileCount, read_rows
 from heuristic_core.tasks.sizes import most_rows
 
+LOGGER = logging.getLogger(__name__)
 ROWS = 10_000  # of each file, the first
 
 
@@ -24,10 +27,10 @@ def faults(task: GeneratedTask | FilesTask, demands: Demands = NONE) -> list[str
     """
     if isinstance(task, GeneratedTask):
         return []
-    found, names, counts = [], ["train"], {}
+    found, names, counts, use = [], ["train"], {}, LabelUse()
     for key, split in task.splits.items():
         try:
-            subsets, counts[key] = _read(task, key, split, names)
+            subsets, counts[key] = _read(task, key, split, names, use)
             names += subsets
         except DataError as fault:
             found.append(_named(key, fault))
@@ -40,16 +43,18 @@ def faults(task: GeneratedTask | FilesTask, demands: Demands = NONE) -> list[str
     return list(dict.fromkeys(found))
 
 
-def _read(task: FilesTask, key: str, split: Split, others: Collection[str]) -> tuple[list[str], list[FileCount]]:
+def _read(
+    task: FilesTask, key: str, split: Split, others: Collection[str], use: LabelUse
+) -> tuple[list[str], list[FileCount]]:
     """The names of a split's subsets, as far as its first rows tell, and the counts of its files.
 
     Raises DataError on a fault.
     """
     if not isinstance(split, EvaluationSplit):
-        return [], read_rows(task, split, training_labels(task, split), ROWS)[1]
+        return [], read_rows(task, split, training_labels(task, split), ROWS, use)[1]
     name = key.removeprefix("task.evaluation.")
     labels, _ = evaluation_labels(task, name, split)
-    rows, files = read_rows(task, split, labels, ROWS)
+    rows, files = read_rows(task, split, labels, ROWS, use)
     read = by_subset(name, split, labels, wanted(rows, split, labels))
     subsets = [subset for subset, group, *_ in read if group is not None]
     for subset in subsets:
@@ -58,11 +63,14 @@ def _read(task: FilesTask, key: str, split: Split, others: Collection[str]) -> t
 
 
 def _of_all(task: FilesTask, demands: Demands) -> list[str]:
-    """Faults of a task whose first rows are all rows: those that the job of its sentences would end with."""
+    """Faults of a task whose first rows are all rows, as the job of its sentences has them; its warnings are logged."""
     try:
-        return unmet(read_task(task, ROWS), demands)
+        pairs = read_task(task, ROWS)
     except DataError as fault:
         return [str(fault)]
+    for warning in pairs.warnings:
+        LOGGER.warning("%s", warning)
+    return unmet(pairs, demands)
 
 
 def _of_first(task: FilesTask, counts: Mapping[str, list[FileCount]], needs: Mapping[str, int]) -> list[str]:

@@ -3,8 +3,8 @@
 | format | what it is |
 |---|---|
 | parquet | Parquet, with the label names of a Hugging Face ``ClassLabel`` where its metadata have them |
-| csv | commas, a header, fields with commas or line breaks in double quotes; UTF-8 |
-| tsv | tabs, a header, one row a line, nothing quoted: GLUE's files, HANS's .txt, PAWS's .tsv |
+| csv | commas, a header, by default fields with commas or line breaks in double quotes; UTF-8 |
+| tsv | tabs, a header, by default one row a line, nothing quoted: GLUE's files, HANS's .txt, PAWS's .tsv |
 | jsonl | one JSON object a line, as MultiNLI and SNLI are published |
 | saved | a folder of ``datasets.Dataset.save_to_disk``, or one split of a ``DatasetDict``'s |
 
@@ -12,56 +12,47 @@ csv, tsv and jsonl may be compressed (.gz). Why `datasets` reads only its own fo
 """
 
 import ast
-import csv
-import gzip
+import contextlib
 import json
 import logging
 import re
-from collections.abc import Iterable, Sequence
+import zlib
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.tasks import Format
+from heuristic_core.config.tasks import Format, Quoting
+from heuristic_core.tasks.columns import Columns, DataError, check_names, open_bytes, open_text, shown
+from heuristic_core.tasks.delimited import read_delimited
 
 LOGGER = logging.getLogger(__name__)
 ENDINGS = {".parquet": "parquet", ".csv": "csv", ".tsv": "tsv", ".txt": "tsv", ".jsonl": "jsonl"}
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+TEXT = (*DELIMITERS, "jsonl")
 BYTES = re.compile(r"""b'(?:[^'\\]|\\.)*'|b"(?:[^"\\]|\\.)*\"""")
 HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a character beyond the first 65,536; alone it is no text
-# GLUE's train.tsv of QQP holds a few questions with a line break inside, which nothing quotes: their halves have too
-# few fields (as GLUE's downloads have them). So many lines may be dropped; more of them mean another format.
-TORN_SHARE = 0.001
-
-
-class DataError(InputError):
-    """Data that do not fit their declaration. The message names file, column and value."""
-
-
-class Columns(NamedTuple):
-    """values: column -> one value a row. classes: column -> label names behind 0, 1, ..., where the file has them.
-
-    torn: lines that were dropped because they have another number of fields than the header.
-    """
-
-    values: dict[str, list]
-    classes: dict[str, list[str]]
-    torn: int = 0
 
 
 def read_columns(
-    path: Path, format: Format | None, needed: Sequence[str], optional: Sequence[str] = (), most: int | None = None
+    path: Path, format: Format | None, needed: Sequence[str], most: int | None = None, quoting: Quoting | None = None
 ) -> Columns:
-    """The columns `needed` of a file, and those of `optional` that it has. format: default: what the ending says.
+    """The columns `needed` of a file. format: default: what the ending says.
 
-    most: about how many rows to read, the first; default: all.
+    most: about how many rows to read, the first; default: all. quoting: of csv and tsv, see :mod:`.delimited`.
     Raises DataError where the file cannot be read, or lacks a column.
     """
-    format = format or _format(path)
+    format, needed = format or _format(path), list(dict.fromkeys(needed))
+    if quoting and format not in DELIMITERS:
+        raise DataError(f"{path}: quoting = {quoting!r} is of csv and tsv, and the file is read as {format}")
     try:
-        found = READERS[format](path, list(dict.fromkeys(needed)), optional, most)
+        if format in DELIMITERS:
+            found = read_delimited(path, DELIMITERS[format], quoting, needed, most)
+        else:
+            found = READERS[format](path, needed, most)
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from None
+        where = _not_utf8(path) if format in TEXT else None
+        raise DataError(f"{path}: {where or f'not UTF-8 text ({error.reason})'}; save it as UTF-8") from None
     except InputError:
         raise
     except Exception as error:  # of damaged bytes every parser says something else
@@ -79,25 +70,32 @@ def _format(path: Path) -> str:
     return ENDINGS[ending]
 
 
-def _chosen(path: Path, names: Iterable[str], needed: Sequence[str], optional: Sequence[str]) -> list[str]:
-    names = list(names)
-    if missing := [column for column in needed if column not in names]:
-        raise DataError(f"{path}: no column {missing[0]!r}; it has {', '.join(names)}")
-    return [*needed, *(column for column in optional if column in names and column not in needed)]
+def _not_utf8(path: Path) -> str | None:
+    """What the first line that is no UTF-8 holds; None where the bytes cannot be read again."""
+    with contextlib.suppress(OSError, EOFError, zlib.error), open_bytes(path) as file:
+        for line, content in enumerate(file, 1):
+            try:
+                content.decode()
+            except UnicodeDecodeError as error:
+                if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+                    return "not UTF-8 text but UTF-16"
+                near = content[max(error.start - 20, 0) : error.end + 10]
+                return f"line {line} is not UTF-8 text ({error.reason} in {near!r})"
+    return None
 
 
-# ---- one reader per format: (path, needed, optional, most) -> Columns
+# ---- one reader per format: (path, needed, most) -> Columns
 
 
-def _parquet(path, needed, optional, most) -> Columns:
+def _parquet(path, needed, most) -> Columns:
     import pyarrow.parquet as pq
 
     schema = pq.read_schema(path)
-    chosen = _chosen(path, schema.names, needed, optional)
-    table = pq.read_table(path, columns=chosen) if most is None else _head(pq.ParquetFile(path), chosen, most)
+    check_names(path, schema.names, needed)
+    table = pq.read_table(path, columns=needed) if most is None else _head(pq.ParquetFile(path), needed, most)
     features = json.loads((schema.metadata or {}).get(b"huggingface", b"{}")).get("info", {}).get("features", {})
-    classes = {c: features[c]["names"] for c in chosen if features.get(c, {}).get("_type") == "ClassLabel"}
-    return Columns({column: table[column].to_pylist() for column in chosen}, classes)
+    classes = {c: features[c]["names"] for c in needed if features.get(c, {}).get("_type") == "ClassLabel"}
+    return Columns({column: table[column].to_pylist() for column in needed}, classes)
 
 
 def _head(file, columns, most):
@@ -108,92 +106,63 @@ def _head(file, columns, most):
     return pa.Table.from_batches(batches) if batches else file.read(columns=columns)
 
 
-def _saved(path, needed, optional, most) -> Columns:
+def _saved(path, needed, most) -> Columns:
     from datasets import ClassLabel, DatasetDict, load_from_disk
 
     data = load_from_disk(str(path))
     if isinstance(data, DatasetDict):
         raise DataError(f"{path} holds several splits; name one: {', '.join(f'{path.name}/{split}' for split in data)}")
-    chosen = _chosen(path, data.column_names, needed, optional)
-    classes = {c: data.features[c].names for c in chosen if isinstance(data.features[c], ClassLabel)}
-    return Columns(data.select_columns(chosen)[:most], classes)
+    check_names(path, data.column_names, needed)
+    classes = {c: data.features[c].names for c in needed if isinstance(data.features[c], ClassLabel)}
+    return Columns(data.select_columns(needed)[:most], classes)
 
 
-def _jsonl(path, needed, optional, most) -> Columns:
-    wanted, rows, names = list(dict.fromkeys([*needed, *optional])), [], {}
-    with _text(path) as file:
+def _jsonl(path, needed, most) -> Columns:
+    rows, lines, keys = [], [], []
+    schemas: dict[tuple[str, ...], tuple[str, ...]] = {}  # most rows have the same keys, which are kept once
+    names: dict[str, None] = {}
+    with open_text(path) as file:
         for line, text in enumerate(file, 1):
             if not text.strip():
                 continue
-            try:
-                row = json.loads(text)
-            except json.JSONDecodeError as error:
-                raise DataError(f"{path}: line {line} is not JSON: {error.msg}") from None
-            if not isinstance(row, dict):
-                raise DataError(f"{path}: line {line} is not a JSON object of columns and values")
-            if HALF.search(text):
-                json.dumps(row, ensure_ascii=False).encode()
-            names |= dict.fromkeys(row)
-            rows.append([row.get(column) for column in wanted])
+            row = _object(path, line, text, needed)
+            own = tuple(row)
+            if own not in schemas:
+                schemas[own] = own
+                names |= dict.fromkeys(own)
+            rows.append([row.get(column) for column in needed])
+            lines.append(line)
+            keys.append(schemas[own])
             if most is not None and len(rows) >= most and names.keys() >= set(needed):
-                break  # not before every column was seen: a row need not have them all
-    chosen = _chosen(path, names, needed, optional)
-    return Columns({column: [row[wanted.index(column)] for row in rows] for column in chosen}, {})
+                break  # not before every column was seen: a row without a label need not have it
+    check_names(path, names, needed)
+    return Columns({column: [row[k] for row in rows] for k, column in enumerate(needed)}, {}, 0, lines, keys)
 
 
-def _csv(path, needed, optional, most) -> Columns:
-    with _text(path, newline="") as file:
-        reader = csv.reader(file, strict=True)
-        records = ((reader.line_num, fields) for fields in reader if fields)
-        header, rows = _records(path, records, most)
-    for line, fields in rows:
-        if len(fields) != len(header):
-            raise DataError(f"{_ragged(path, line, fields, header)}; put fields that hold commas in double quotes")
-    return _fields(path, header, rows, needed, optional)
+def _object(path: Path, line: int, text: str, needed: Sequence[str]) -> dict:
+    try:
+        row = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise DataError(f"{path}: line {line} is not JSON: {error.msg} at character {error.pos + 1}") from None
+    if not isinstance(row, dict):
+        raise DataError(f"{path}: line {line} is not a JSON object of columns and values")
+    for column in needed:
+        if text.count(json.dumps(column, ensure_ascii=False)) > 1:
+            names = json.loads(text, object_pairs_hook=lambda pairs: [name for name, _ in pairs])  # of the outermost
+            if names.count(column) > 1:
+                raise DataError(
+                    f"{path}: line {line} has {shown(column)} {names.count(column)} times; keep one of them"
+                )
+    if HALF.search(text):
+        try:
+            json.dumps(row, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            half = ascii(error.object[error.start])
+            raise DataError(f"{path}: line {line} is no text: {half} is half of a character") from None
+    return row
 
 
-def _tsv(path, needed, optional, most) -> Columns:
-    with _text(path, newline="\n") as file:
-        records = ((line, text.rstrip("\r\n").split("\t")) for line, text in enumerate(file, 1) if text.strip("\r\n"))
-        header, rows = _records(path, records, most)
-    torn = [(line, fields) for line, fields in rows if len(fields) != len(header)]
-    if len(torn) > TORN_SHARE * len(rows) and (most is None or len(rows) < most):  # of all rows
-        raise DataError(f"{_ragged(path, *torn[0], header)}; {len(torn)} of {len(rows)} rows are such")
-    if torn and most is None:
-        LOGGER.warning("%s: dropped %d torn lines, the first is %d", path, len(torn), torn[0][0])
-    whole = [row for row in rows if len(row[1]) == len(header)]
-    return _fields(path, header, whole, needed, optional)._replace(torn=len(torn))
-
-
-READERS = {"parquet": _parquet, "saved": _saved, "jsonl": _jsonl, "csv": _csv, "tsv": _tsv}
-
-
-# ---- what the formats of text share
-
-
-def _text(path: Path, newline: str | None = None):
-    """A text file, or a compressed one, without the mark that Excel puts at its head."""
-    opened = gzip.open if path.suffix == ".gz" else open
-    return opened(path, "rt", encoding="utf-8-sig", newline=newline)
-
-
-def _records(
-    path: Path, records: Iterable[tuple[int, list[str]]], most: int | None
-) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """The header, and (line, fields) of the rows below it, of `most` of them."""
-    rows = list(islice(records, None if most is None else most + 1))
-    if not rows:
-        raise DataError(f"{path}: empty; its first line must name the columns")
-    return rows[0][1], rows[1:]
-
-
-def _ragged(path: Path, line: int, fields: Sequence[str], header: Sequence[str]) -> str:
-    return f"{path}: line {line} has {len(fields)} fields, but the header has {len(header)}"
-
-
-def _fields(path, header, rows, needed, optional) -> Columns:
-    places = {column: header.index(column) for column in _chosen(path, header, needed, optional)}
-    return Columns({column: [fields[place] for _, fields in rows] for column, place in places.items()}, {})
+READERS = {"parquet": _parquet, "saved": _saved, "jsonl": _jsonl}
 
 
 def _unwrapped(path: Path, column: str, values: list) -> list:

@@ -10,10 +10,11 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.config.tasks import FilesTask, GeneratedTask, Split
 from heuristic_core.tasks.choice import Choice
-from heuristic_core.tasks.readers import Columns, DataError, read_columns
+from heuristic_core.tasks.codes import LabelUse, check_label_names, label_codes
+from heuristic_core.tasks.columns import Columns, DataError, shown
+from heuristic_core.tasks.readers import read_columns
 
 LOGGER = logging.getLogger(__name__)
-NO_LABEL = ("", "-")  # beside nulls, NaN and GLUE's -1
 
 
 class Row(NamedTuple):
@@ -59,8 +60,9 @@ def split_paths(task: FilesTask, split: Split) -> list[Path]:
         return [_downloaded(task, split)]
     paths = _local(task, split)
     if not paths:
+        key = "task.folder" if split.folder is None else "folder"
         raise DataError(
-            f"{Path(task.folder) / split.file}: no such file; task.folder = {task.folder!r} must hold {split.file}"
+            f"{Path(task.path_of(split))}: no such file; {key} = {task.folder_of(split)!r} must hold {split.file}"
         )
     return paths
 
@@ -85,7 +87,7 @@ def present_paths(task: FilesTask, split: Split) -> list[Path]:
 def missing_paths(task: GeneratedTask | FilesTask) -> dict[str, str]:
     """Local files that are not there and that nobody downloads: the key of the configuration -> path."""
     missing = {key: split for key, split in _own(task).items() if not _local(task, split)}
-    return {f"{key}.file": (Path(task.folder) / split.file).as_posix() for key, split in missing.items()}
+    return {f"{key}.file": Path(task.path_of(split)).as_posix() for key, split in missing.items()}
 
 
 def _own(task: GeneratedTask | FilesTask) -> dict[str, Split]:
@@ -95,7 +97,7 @@ def _own(task: GeneratedTask | FilesTask) -> dict[str, Split]:
 
 
 def _downloaded(task: FilesTask, split: Split) -> Path:
-    path = Path(task.folder) / split.file
+    path = Path(task.path_of(split))
     again = "`make fetch CONFIG=FILE`, where FILE is the study's configuration, downloads it"
     if not path.is_file():
         raise DataError(f"{path}: no such file; {again}")
@@ -107,40 +109,47 @@ def _downloaded(task: FilesTask, split: Split) -> Path:
 
 
 def _local(task: FilesTask, split: Split) -> list[Path]:
-    pattern = glob.escape(split.file).replace("[*]", "*")
-    return [Path(task.folder) / name for name in sorted(glob.glob(pattern, root_dir=task.folder))]
+    pattern, folder = glob.escape(split.file).replace("[*]", "*"), task.folder_of(split)
+    return [Path(folder) / name for name in sorted(glob.glob(pattern, root_dir=folder))]
 
 
 def read_rows(
-    task: FilesTask, spec: Split, labels: Sequence[str], most: int | None = None
+    task: FilesTask, spec: Split, labels: Sequence[str], most: int | None = None, use: LabelUse | None = None
 ) -> tuple[list[Row], list[FileCount]]:
     """All rows that a split chooses, in the order of its files, and the count of each of these files.
 
-    most: of each file about this number of rows, the first, and no file that is still to be downloaded.
+    most: of each file about this number of rows, the first, and no file that is still to be downloaded. use: how other
+    splits give the task's labels, which a split without labels of its own shares with them; default: no others.
     """
-    split_by, family_by = getattr(spec, "split_by", None), getattr(spec, "family_by", None)
+    split_by, family_by, templates = (getattr(spec, key, None) for key in ("split_by", "family_by", "templates"))
+    use = use if use and spec.labels is None else LabelUse()
     choice = Choice(spec.where)
-    needed = [column for column in (*spec.sentences, spec.label, split_by, family_by, *choice.columns) if column]
+    names = [column for column in (split_by, family_by, templates) if column]
+    needed = [*spec.sentences, spec.label, *names, *choice.columns]
     rows: list[Row] = []
     counts: list[FileCount] = []
-    label_kinds: dict[bool, tuple[Path, object]] = {}  # given by name? -> where first, and how
     paths = split_paths(task, spec) if most is None else present_paths(task, spec)
     for path in paths:
-        found = read_columns(path, spec.format, needed, ["template"], most)
-        _check_label_names(path, spec.label, found, labels)
+        found = read_columns(path, spec.format, needed, most, spec.quoting)
+        check_label_names(path, spec.label, found, labels)
         given = found.values[spec.label]
         whole = most is None or len(given) + found.torn < most
         chosen = choice.of(found, len(given))
         # A row that is not chosen counts as one without a label until it is left out: its values need not be sound.
         given = [value if one else None for value, one in zip(given, chosen, strict=True)]
-        codes = _codes(path, spec.label, given, labels, label_kinds)
-        texts = [_sentences(path, column, found.values[column], codes) for column in spec.sentences]
-        subsets, families, templates = (
-            _names(found, column, len(codes)) for column in (split_by, family_by, "template")
+        codes = label_codes(path, spec.label, found, given, labels, use)
+        _check_keys(path, found, spec, chosen, whole)
+        texts = [_sentences(path, column, found, codes) for column in spec.sentences]
+        subsets, families, of_templates = (
+            _names(found, column, len(codes)) for column in (split_by, family_by, templates)
         )
-        if split_by and (absent := [i for i, subset in enumerate(subsets) if subset is None and codes[i] is not None]):
-            raise DataError(f"{path}: row {absent[0] + 1} has no {split_by}, by which it would be put into a subset")
-        every = zip(zip(*texts, strict=True), codes, subsets, families, templates, strict=True)
+        for column, values, purpose in (
+            (split_by, subsets, "by which it would be put into a subset"),
+            (templates, of_templates, "by which it would be resampled"),
+        ):
+            if column and (absent := [i for i, code in enumerate(codes) if code is not None and values[i] is None]):
+                raise DataError(f"{path}: {found.place(absent[0])} has no {column}, {purpose}")
+        every = zip(zip(*texts, strict=True), codes, subsets, families, of_templates, strict=True)
         read = [Row(*row) for row, one in zip(every, chosen, strict=True) if one]
         if len(read) < len(chosen):
             LOGGER.info("%s: chose %d of %d rows by where", path, len(read), len(chosen))
@@ -153,60 +162,37 @@ def read_rows(
     return rows, counts
 
 
-def _check_label_names(path: Path, column: str, found: Columns, labels: Sequence[str]) -> None:
-    names = found.classes.get(column)
-    if names is not None and list(names) != list(labels):
-        raise DataError(
-            f"{path}: the file says that 0, 1, ... of {column} are {list(names)}, the configuration {list(labels)}; "
-            "give `labels` in the file's order"
-        )
+def _check_keys(path: Path, found: Columns, spec: Split, chosen: Sequence[bool], whole: bool) -> None:
+    """Raise DataError where a chosen row of a file whose rows have keys of their own lacks what other rows have.
 
-
-def _codes(
-    path: Path, column: str, values: list, labels: Sequence[str], kinds: dict[bool, tuple[Path, object]]
-) -> list[int | None]:
-    """Labels, given by name or by number, as indices into `labels`; None for nulls, NaN, "", "-" and GLUE's -1."""
-    texts = ["" if value is None else str(value).strip() for value in values]
-    codes: dict[str, int | None] = {}
-    for text in dict.fromkeys(texts):
-        row = texts.index(text)
-        code = _code(text, labels)
-        if code is not None and not 0 <= code < len(labels):
+    A row without the label's key is one without a label, unless it has keys instead that rows with a label lack, which
+    only all rows can tell.
+    """
+    if found.keys is None:
+        return
+    first: dict[tuple[str, ...], int] = {}
+    for row, keys in enumerate(found.keys):
+        if chosen[row]:
+            first.setdefault(keys, row)
+    with_label = {key for keys in first if spec.label in keys for key in keys}
+    for keys, row in first.items():
+        lacking = [column for column in spec.sentences if column not in keys]
+        if whole and spec.label not in keys and not with_label.issuperset(keys):
+            lacking.append(spec.label)
+        if lacking:
+            listed = ", ".join(map(shown, keys)) or "none"
             raise DataError(
-                f"{path}: row {row + 1}: {column} = {values[row]!r} is not one of {list(labels)}, nor their numbers "
-                f"0 to {len(labels) - 1}; a file with other labels than the task names them in its entry's `labels`, "
-                "and an evaluation set says by `merge` as which of them each class of the task counts"
+                f"{path}: {found.place(row)} has no {shown(lacking[0])}, as other rows have; its keys are {listed}. "
+                "Keep rows of one kind in a file, or choose them by `where`; a value that is not known is null"
             )
-        if code is not None:
-            kinds.setdefault(text in labels, (path, values[row]))
-        codes[text] = code
-    if len(kinds) > 1:
-        (here, name), (there, number) = kinds[True], kinds[False]
-        raise DataError(
-            f"{here}: {column} = {name!r} is a label's name, but {there}: {column} = {number!r} a number; "
-            "the files of one entry must give labels in one way"
-        )
-    return [codes[text] for text in texts]
 
 
-def _code(text: str, labels: Sequence[str]) -> int | None:
-    """The index of a label; None where the text says that there is none, and beyond the labels what is neither."""
-    if text in labels:
-        return list(labels).index(text)
-    try:
-        number = float(text or "nan")
-    except ValueError:
-        return None if text in NO_LABEL else len(labels)
-    if number == -1 or number != number:
-        return None
-    return int(number) if number.is_integer() else len(labels)
-
-
-def _sentences(path: Path, column: str, values: list, codes: list[int | None]) -> list[str]:
+def _sentences(path: Path, column: str, found: Columns, codes: list[int | None]) -> list[str]:
     """Sentences, "" for a null or nothing but space. Raises DataError where a labelled row has no text but a value."""
+    values = found.values[column]
     for row, (value, code) in enumerate(zip(values, codes, strict=True)):
         if code is not None and not isinstance(value, str | None):
-            raise DataError(f"{path}: row {row + 1}: {column} = {value!r} is not text; name a column of sentences")
+            raise DataError(f"{path}: {found.place(row)}: {column} = {value!r} is not text; name a column of sentences")
     return [value if isinstance(value, str) and value.strip() else "" for value in values]
 
 

@@ -162,7 +162,7 @@ def _words(pairs: Sequence[tuple[str, str]]) -> float:
 
 def _assumed(key: str, split: Split, limit: int | None, known: dict) -> _Found:
     """A split whose files are not there. limit: how many of its pairs are used at most."""
-    one = known["files"].get(split.source)
+    one = known["files"].get(split.file if split.folder else split.source)
     if one is None and limit is None:
         raise InputError(
             f"{key}: {split.source} is not there, and nothing is known of how many pairs it has; put it there "
