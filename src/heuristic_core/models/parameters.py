@@ -13,10 +13,11 @@ Shapes = dict[str, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Parameters:
-    """Of one family. base: the module that holds them. shapes: of a configuration, by names below `base`.
+    """Of one family.
 
-    layers: the path of a layer, without its number. aliases: what the family calls a setting. defaults: of settings
-    that config.json leaves out. padded: positions begin after the padding token's.
+    base: the module that holds them. shapes: of a configuration, by names below `base`. layers: the path of a layer,
+    without its number. count: the setting that says how many there are. aliases: what the family calls a setting.
+    defaults: of settings that config.json leaves out. padded: positions begin after the padding token's.
     """
 
     base: str
@@ -25,6 +26,7 @@ class Parameters:
     aliases: Mapping[str, str] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
     padded: bool = False
+    count: str = "num_hidden_layers"
 
     def settings(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """The settings that shapes follow from, by the names that most families use."""
@@ -176,7 +178,7 @@ _NORMS = ("input_layernorm", "post_attention_layernorm")
 _SIZES = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
 _BERT = _SIZES | {"vocab_size": 30522, "max_position_embeddings": 512, "type_vocab_size": 2}
 _LLAMA = {"hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "intermediate_size": 11008}
-_LLAMA |= {"vocab_size": 32000}
+_LLAMA |= {"vocab_size": 32000, "tie_word_embeddings": False}
 _QWEN = _LLAMA | {"vocab_size": 151936, "intermediate_size": 22016, "num_key_value_heads": 32}
 
 PARAMETERS = {
@@ -205,6 +207,7 @@ PARAMETERS = {
         defaults=_BERT
         | {"vocab_size": 30000, "hidden_size": 4096, "intermediate_size": 16384, "embedding_size": 128}
         | {"num_hidden_groups": 1, "inner_group_num": 1},
+        count="num_hidden_groups",
     ),
     "deberta-v2": Parameters(
         "deberta",
@@ -235,7 +238,7 @@ PARAMETERS = {
         "gpt_neox",
         _gpt_neox,
         defaults={"vocab_size": 50432, "hidden_size": 6144, "num_hidden_layers": 44, "intermediate_size": 24576}
-        | {"attention_bias": True},
+        | {"attention_bias": True, "tie_word_embeddings": False},
     ),
     "olmo": Parameters("model", _llama_like(), defaults=_LLAMA | {"vocab_size": 50304}),
     "llama": Parameters("model", _llama_like(*_NORMS), defaults=_LLAMA),

@@ -68,7 +68,7 @@ def starting_model(
         options["pad_token_id"] = pad  # decoders classify the last token that is not this one
     options |= _rates(config.model_type, dropout)
     torch.manual_seed(ft_seed)  # draws the classifier
-    return load_classifier(folder, **options)
+    return load_classifier(folder, new_head=True, **options)
 
 
 def _rates(model_type: str, dropout: float | None) -> dict[str, float]:

@@ -12,7 +12,7 @@ def check_sources(study: Study, origin: str) -> None:
     origin: the configuration, as messages name it.
     """
     of_files = isinstance(study.task, FilesTask)
-    found = [fault(study.model, study.task.labels if of_files else None)]
+    found = [fault(study.model, study.task.labels if of_files else None, study.task.max_length)]
     if of_files:
         from heuristic_core.tasks.preview import faults  # needs numpy, which studies of generated pairs do not wait for
 
