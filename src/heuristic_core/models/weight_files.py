@@ -68,7 +68,7 @@ def check_weights(folder: Path, config: Mapping[str, Any], causal: bool = False)
         missing = [name for name in missing if name != f"{family.base}.embed_tokens.weight"]
     if missing:
         cause = _cause(missing, stored, family, settings, config["model_type"])
-        raise InputError(f"{of}: {path} asks for {some_of(missing)} that this file lacks; {cause}")
+        raise InputError(f"{of} lacks {some_of(missing)} that config.json asks for; {cause}")
     if others := _families_of(stored, settings, config["model_type"]):
         raise InputError(f"{of}: {_other_family(others, config['model_type'])}")
     for name, shape in needed.items():
