@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import ROOT
+from families import make_model
 from reduced import STUDY
 
 from heuristic_core.common.errors import InputError
