@@ -81,7 +81,7 @@ def test_what_a_family_saves_is_whole_with_and_without_its_head(case, tmp_path, 
         weights = model.base_model.state_dict()
         assert all(torch.equal(weight, weights[name]) for name, weight in loaded.base_model.state_dict().items())
     (line,) = [record.getMessage() for record in caplog.records if record.name.endswith("hugging_face")]
-    assert "drawn here" in line and ("classifier" in line or "score" in line)
+    assert "begin at random" in line and ("classifier" in line or "score" in line)
     assert "REPORT" not in capfd.readouterr().err
 
 

@@ -68,9 +68,9 @@ def fault(
     except InputError as error:
         return None if model.hub else str(error)
     try:
-        check_files(folder, max_length, causal)
         if labels is not None:
             check_labels(folder, labels)
+        check_files(folder, max_length, causal)
     except InputError as error:
         return str(error)
     return None

@@ -42,7 +42,7 @@ def load_classifier(folder: str | Path, new_head: bool = False, **options):
     if absent := missing - head if new_head else missing:
         raise _random(folder, absent)
     if head:
-        LOGGER.info("%s has no %s: drawn here", folder, ", ".join(sorted(head)))
+        LOGGER.info("%s has no %s: these begin at random, by the seed", folder, ", ".join(sorted(head)))
     return model
 
 
