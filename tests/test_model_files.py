@@ -231,7 +231,10 @@ def test_the_conversion_of_a_pickle_that_the_message_gives_works(save):
     assert torch.equal(load_classifier(folder).classifier.weight, make_model("bert").classifier.weight)
 
 
-@pytest.mark.parametrize(("name", "value"), [("hidden_size", "32"), ("model_type", "mamba"), ("model_type", None)])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("hidden_size", "32"), ("num_attention_heads", 0), ("model_type", "mamba"), ("model_type", None)],
+)
 def test_settings_that_no_model_can_have_are_named(save, name, value):
     folder = save("bert")
     configure(folder, **{name: value})

@@ -6,7 +6,10 @@ compares these names with the files. Tests compare them with transformers' modul
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+from heuristic_core.common.errors import InputError
 
 Shapes = dict[str, tuple[int, ...]]
 
@@ -254,3 +257,14 @@ PARAMETERS = {
     ),
     "qwen3": Parameters("model", _llama_like(*_NORMS, queries=True), defaults=_QWEN | {"head_dim": 128}),
 }
+
+
+def parameters_of(model_type: str | None, path: str | Path = "config.json") -> Parameters:
+    """Those of the model_type in the config.json at `path`. Raises InputError, naming the families, for any other."""
+    if model_type not in PARAMETERS:
+        raise InputError(
+            f"{path}: model_type = {model_type!r} is no known family; there are {', '.join(PARAMETERS)}. To add "
+            "one, say where it keeps its heads and MLPs in src/heuristic_core/models/families.py, and what it holds in "
+            "parameters.py there"
+        )
+    return PARAMETERS[model_type]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.models.parameters import PARAMETERS, Parameters
+from heuristic_core.models.parameters import PARAMETERS, Parameters, parameters_of
 from heuristic_core.sources.hub import CONFIG, SHARDS, WEIGHTS
 
 OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}  # as transformers renames them
@@ -54,7 +54,8 @@ def check_weights(folder: Path, config: Mapping[str, Any], causal: bool = False)
     A classification head and a pooler may be missing. causal: the model is a decoder that predicts tokens, and needs
     the matrix that does it.
     """
-    path, family = folder / CONFIG, family_parameters(config)
+    path = folder / CONFIG
+    family = family_parameters(config, path)
     settings, files = _settings(path, family, config), weight_files(folder)
     stored = {name: tensor for file in files for name, tensor in _header(file).items()}
     needed = {f"{family.base}.{name}": shape for name, shape in family.shapes(settings).items()}
@@ -82,19 +83,12 @@ def check_weights(folder: Path, config: Mapping[str, Any], causal: bool = False)
             )
 
 
-def family_parameters(config: Mapping[str, Any]) -> Parameters:
+def family_parameters(config: Mapping[str, Any], path: str | Path = CONFIG) -> Parameters:
     """The parameters of a config.json's family. Raises InputError where that is not known, or weights are quantised."""
-    of = config.get("model_type")
-    if of not in PARAMETERS:
-        raise InputError(
-            f"config.json: model_type = {of!r} is no known family; there are {', '.join(PARAMETERS)}. "
-            "To add one, see `models/families.py` in CONTRIBUTING.md"
-        )
+    family = parameters_of(config.get("model_type"), path)
     if config.get("quantization_config"):
-        raise InputError(
-            "config.json: quantization_config: quantised weights cannot be trained; give the model without"
-        )
-    return PARAMETERS[of]
+        raise InputError(f"{path}: quantization_config: quantised weights cannot be trained; give the model without")
+    return family
 
 
 def some_of(names: Iterable[str]) -> str:
@@ -107,8 +101,10 @@ def some_of(names: Iterable[str]) -> str:
 def _settings(path: Path, family: Parameters, config: Mapping[str, Any]) -> dict[str, Any]:
     settings = family.settings(config)
     for name, default in family.defaults.items():
-        if isinstance(default, int) and not isinstance(settings[name], int):
-            raise InputError(f"{path}: {family.aliases.get(name, name)} = {settings[name]!r}: expected an integer")
+        positive = name in ("vocab_size", "hidden_size", "num_attention_heads")
+        if isinstance(default, int) and not (isinstance(settings[name], int) and (settings[name] > 0 or not positive)):
+            kind = "a positive integer" if positive else "an integer"
+            raise InputError(f"{path}: {family.aliases.get(name, name)} = {settings[name]!r}: expected {kind}")
     return settings
 
 
