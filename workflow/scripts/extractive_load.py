@@ -13,7 +13,7 @@ from heuristic_core.experiments.extractive_structures.setting import write_weigh
 from heuristic_core.experiments.extractive_structures.tokens import HubTokenizer
 from heuristic_core.experiments.extractive_structures.world import world
 from heuristic_core.jobs.arguments import Arguments
-from heuristic_core.models.folder import folder_of
+from heuristic_core.models.folder import check_files, folder_of
 from heuristic_core.models.hugging_face import load_tokenizer
 from heuristic_core.provenance.record import recorded
 
@@ -31,6 +31,7 @@ def main(arguments=None):
     args = parser.read(arguments)
     use_threads(1)
     folder, of = folder_of(args.pretrained), args.pretrained
+    check_files(folder, causal=True)  # of the hub, this is the first time
     check_options(world(), args.data, HubTokenizer(folder))
     p = load_parameters(folder)
     if not args.freezing.early < (layers := layers_of(p)):

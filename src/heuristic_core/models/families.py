@@ -1,8 +1,8 @@
 """Where Hugging Face's architectures keep their heads and MLPs: one entry per family.
 
 A component of a model is one query head (with grouped-query attention, several share keys and values) or one MLP.
-To add a family, add an entry to `FAMILIES` and a tiny model of it to `tests/families.py`: the tests there say whether
-the entry is right.
+To add a family, add an entry to `FAMILIES`, one to `PARAMETERS` of `parameters.py`, and a tiny model of it to
+`tests/families.py`: the tests say whether the entries are right.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from torch import nn
 
-from heuristic_core.common.errors import InputError
+from heuristic_core.models.parameters import parameters_of
 
 
 @dataclass(frozen=True)
@@ -146,11 +146,7 @@ FAMILIES = {
 
 def family_of(model_type: str | None) -> Family:
     """The family of a `config.json`'s model_type. Raises InputError, naming those there are, for any other."""
-    if model_type not in FAMILIES:
-        raise InputError(
-            f"config.json: model_type = {model_type!r} is no known family; there are {', '.join(FAMILIES)}. "
-            "To add one, say where it keeps its heads and MLPs in src/heuristic_core/models/families.py"
-        )
+    parameters_of(model_type)
     return FAMILIES[model_type]
 
 

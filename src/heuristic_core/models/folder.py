@@ -1,7 +1,6 @@
 """Where the files of a pretrained model are, and whether they can be those of a study."""
 
 import importlib.util
-import json
 import os
 import re
 from collections.abc import Sequence
@@ -9,7 +8,9 @@ from pathlib import Path
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import NewModel, PretrainedModel
-from heuristic_core.sources.hub import CONFIG, cached_model
+from heuristic_core.models.tokenizer_files import check_positions, check_tokenizer
+from heuristic_core.models.weight_files import check_weights, read_object
+from heuristic_core.sources.hub import CONFIG, cached_model, model_files
 
 
 def folder_of(model: PretrainedModel) -> str:
@@ -49,26 +50,50 @@ def _package_folder(package: str) -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
-def fault(model: NewModel | PretrainedModel, labels: Sequence[str] | None = None) -> str | None:
-    """Why a model that is neither new nor of the hub cannot be started from; None where nothing tells.
+def fault(
+    model: NewModel | PretrainedModel,
+    labels: Sequence[str] | None = None,
+    max_length: int | None = None,
+    causal: bool = False,
+) -> str | None:
+    """Why a pretrained model cannot be started from; None where its files say nothing against it.
 
-    labels: of the task, which a trained classifier must have; None where they are not known.
+    labels: of the task, which a trained classifier must have; None where they are not known. The rest: see
+    :func:`check_files`. A model of the hub is checked once it is in the cache.
     """
-    if model.source == "new" or model.hub is not None:
+    if model.source == "new":
         return None
     try:
         folder = folder_of(model)
+    except InputError as error:
+        return None if model.hub else str(error)
+    try:
         if labels is not None:
             check_labels(folder, labels)
+        check_files(folder, max_length, causal)
     except InputError as error:
         return str(error)
     return None
 
 
-def local_files(model: NewModel | PretrainedModel) -> list[str]:
-    """The files of a model's local folder, those whose change changes the model; none of a new one or of the hub's.
+def check_files(folder: str | Path, max_length: int | None = None, causal: bool = False) -> None:
+    """Raise InputError where a folder's files are not those of one whole model with its tokenizer.
 
-    Below the working directory their paths are relative, so that a checkout may move.
+    max_length: of pairs, for which the model must have positions. causal: the model is a decoder that predicts tokens.
+    """
+    folder = Path(folder)
+    config = read_object(folder / CONFIG)
+    check_weights(folder, config, causal)
+    check_tokenizer(folder, config)
+    if max_length is not None:
+        check_positions(folder, config, max_length)
+
+
+def local_files(model: NewModel | PretrainedModel) -> list[str]:
+    """The files of a model's local folder that it is loaded from; none of a new one or of the hub's.
+
+    Others, such as a README.md or the state of a trainer, change nothing. Below the working directory their paths are
+    relative, so that a checkout may move.
     """
     if model.source == "new" or model.hub is not None:
         return []
@@ -78,7 +103,7 @@ def local_files(model: NewModel | PretrainedModel) -> list[str]:
         return []  # the job that needs them says so
     if folder.is_absolute() and folder.is_relative_to(Path.cwd()):
         folder = Path(os.path.relpath(folder))
-    return sorted(str(path) for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    return sorted(str(folder / name) for name in model_files(path.name for path in folder.iterdir() if path.is_file()))
 
 
 def check_labels(folder: str | Path, labels: Sequence[str]) -> None:
@@ -87,7 +112,7 @@ def check_labels(folder: str | Path, labels: Sequence[str]) -> None:
     Loading renames the classes of a classifier; in another order it would call one by the name of another.
     """
     path = Path(folder) / CONFIG
-    config = _configuration(path)
+    config = read_object(path)
     named = config.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}  # transformers' default, often not written
     classes = [named[index] for index in sorted(named, key=int)]
     unnamed = all(re.fullmatch(r"LABEL_\d+", name) for name in classes)
@@ -104,14 +129,3 @@ def check_labels(folder: str | Path, labels: Sequence[str]) -> None:
         f"task.labels = {list(labels)}; write task.labels as the checkpoint has them (where a file's own labels have "
         "another order, its `labels` says so), or start from a checkpoint without a classifier"
     )
-
-
-def _configuration(path: Path) -> dict:
-    """What a model's config.json holds. Raises InputError where it is none."""
-    try:
-        config = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from None
-    if not isinstance(config, dict):
-        raise InputError(f"{path}: expected a JSON object, found {type(config).__name__}")
-    return config

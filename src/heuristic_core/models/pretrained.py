@@ -66,9 +66,10 @@ def starting_model(
     check_labels(folder, labels)
     if config.pad_token_id is None:
         options["pad_token_id"] = pad  # decoders classify the last token that is not this one
-    options |= _rates(config.model_type, dropout)
+    rates = _rates(config.model_type, dropout)  # DeBERTa has some of them only where config.json does
+    options |= {name: rate for name, rate in rates.items() if hasattr(config, name)}
     torch.manual_seed(ft_seed)  # draws the classifier
-    return load_classifier(folder, **options)
+    return load_classifier(folder, new_head=True, **options)
 
 
 def _rates(model_type: str, dropout: float | None) -> dict[str, float]:

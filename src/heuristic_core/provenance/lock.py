@@ -7,7 +7,7 @@ from importlib import metadata
 # Packages that numbers may depend on, also where one of them uses another. All others of the lock are tools of the
 # workflow and of developers, or parts of these.
 COMPUTING = {"datasets", "huggingface-hub", "numpy", "pandas", "pyarrow", "pydantic", "pyyaml", "safetensors", "scipy"}
-COMPUTING |= {"tokenizers", "torch", "transformers"}
+COMPUTING |= {"protobuf", "sentencepiece", "tokenizers", "torch", "transformers"}
 # Packages that draw and lay out what was computed: they matter where they are imported.
 DRAWING = {"jinja2", "markupsafe", "matplotlib", "pillow", "seaborn", "vl-convert-python"}
 # Of these, packages that are imported by another name.

@@ -26,7 +26,7 @@ RUNS = {"device": STUDY.device, "precision": STUDY.precision} if STUDY.pretraine
 EXACTLY = RUNS and RUNS | {"precision": "float32"}
 # A model that was taken over already is no longer needed in its folder.
 if workflow.is_main_process and STUDY.pretrained and not os.path.exists(L.pretrained):
-    if told := fault(STUDY.pretrained):
+    if told := fault(STUDY.pretrained, causal=True):
         raise WorkflowError(f"{ORIGIN}: study {STUDY.study} cannot be run:\n  {told}")
 CHECKPOINT = L.pretrained if STUDY.pretrained else L.model
 NEEDS = needs(STUDY)

@@ -15,7 +15,7 @@ def check_sources(study: Study, origin: str) -> None:
     origin: the configuration, as messages name it.
     """
     of_files = isinstance(study.task, FilesTask)
-    found = [fault(study.model, study.task.labels if of_files else None)]
+    found = [fault(study.model, study.task.labels if of_files else None, study.task.max_length)]
     if study.task.max_length < SHORT:  # otherwise the tokenizer's file is not read
         found.append(room_fault(study.model, study.task.max_length))
     if of_files:
