@@ -92,7 +92,9 @@ def test_numbers_of_groups_are_compared_where_one_study_alone_has_a_subset_calle
 
 
 def test_a_page_reads_subsets_called_null_and_1(tmp_path):
-    marks = pd.DataFrame({"subset": ["null", "1", "NA", None], "family": ["nan", "2", None, None], "low": [1.5, None, 2, 3]})
+    marks = pd.DataFrame(
+        {"subset": ["null", "1", "NA", None], "family": ["nan", "2", None, None], "low": [1.5, None, 2, 3]}
+    )
     marks.to_csv(tmp_path / "marks.csv", index=False)
     found = _marks(tmp_path / "marks.csv")
     assert found["subset"].iloc[:3].tolist() == ["null", "1", "NA"] and found["subset"].isna().tolist()[3]
