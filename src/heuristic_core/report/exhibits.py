@@ -73,7 +73,7 @@ def exhibit(
 
 def _marks(path: Path) -> pd.DataFrame:
     """The values behind the marks of a figure. A subset may be called 1, or null."""
-    names = {column: str for column in ("subset", "family")}
+    names = dict.fromkeys(("subset", "family"), str)
     return pd.read_csv(path, dtype=names, keep_default_na=False, na_values=[""])
 
 

@@ -33,7 +33,7 @@ if workflow.is_main_process and not (FETCHES or COPIED or config.keys() & {*EXPE
 
 rule sentences:
     input:
-        files=local_paths(STUDY.task),
+        files=plain(*local_paths(STUDY.task)),
         fetched=fetched("task"),
     output:
         train=SENTENCES,
@@ -58,7 +58,7 @@ rule encode:
         evaluation_sentences=rules.sentences.output.evaluation,
         subsets=rules.sentences.output.subsets,
         fetched=fetched("model"),
-        model_files=local_files(STUDY.model),
+        model_files=plain(*local_files(STUDY.model)),
     output:
         train=f"{L.data}/encoded/train.safetensors",
         evaluation=f"{L.data}/encoded/evaluation.safetensors",
