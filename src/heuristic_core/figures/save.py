@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from heuristic_core.common.atomic import replacing, write_text
-from heuristic_core.figures import style
+from heuristic_core.figures import glyphs, style
 from heuristic_core.figures.sheets import Sheet, to_latex, to_markdown
 from heuristic_core.figures.targets import outputs
 
@@ -29,6 +29,8 @@ def save(
     with style.applied():
         # Laid out once, so that all formats agree and saving again moves nothing.
         figure.draw_without_rendering()
+        if glyphs.complete(figure):
+            figure.draw_without_rendering()
         figure.set_layout_engine("none")
         for suffix, undated in UNDATED.items():
             with replacing(files[suffix]) as partial:

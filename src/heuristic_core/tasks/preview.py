@@ -46,8 +46,8 @@ def _subsets(task: FilesTask, key: str, split: Split, others: Collection[str]) -
     labels, _ = evaluation_labels(task, name, split)
     rows, _ = read_rows(task, split, labels, ROWS)
     subsets = [subset for subset, *_ in by_subset(name, split, labels, wanted(rows, split, labels))]
-    for subset in subsets:
-        check_name(name, subset, others)
+    for count, subset in enumerate(subsets):
+        check_name(name, subset, [*others, *subsets[:count]])
     if split.split_by is None:
         return [name], True
     return subsets, 0 < len(rows) < ROWS // 2  # readers may stop a little before ROWS

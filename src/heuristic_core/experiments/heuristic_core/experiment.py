@@ -20,6 +20,7 @@ from heuristic_core.experiments.heuristic_core.opened import OpenedStudy
 from heuristic_core.experiments.heuristic_core.report.sides import USAGE, parse_sides
 from heuristic_core.report.results import Results
 from heuristic_core.report.sides import Comparison
+from heuristic_core.tables.parquet import read_table
 
 __all__ = [
     "CLAIMS",
@@ -74,7 +75,18 @@ def warnings(root: str) -> list[str]:
     from heuristic_core.experiments.heuristic_core.report.page import warnings_of
 
     log = Path(root) / "logs" / "sentences.log"
-    return [f"{log.parts[-3]}: {said}. See {log}" for said in warned(log)] + warnings_of([root])
+    found = [f"{log.parts[-3]}: {said}. See {log}" for said in warned(log)] + warnings_of([root])
+    return found + [f"{log.parts[-3]}: {said}." for said in _unshown(Path(root) / "tables" / "splits.parquet")]
+
+
+def _unshown(splits: Path) -> list[str]:
+    """A warning of characters in the names of subsets that no figure can show; none before there is the table."""
+    names = read_table("splits", splits)["subset"] if splits.exists() else []
+    if all(name.isascii() for name in names):
+        return []
+    from heuristic_core.figures.glyphs import warning
+
+    return [said] if (said := warning(names)) else []
 
 
 def opened(results: Results) -> OpenedStudy:

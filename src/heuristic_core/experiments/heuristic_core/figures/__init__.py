@@ -20,7 +20,7 @@ def draw(name: str, tables: Mapping, settings, context):
     try:
         if absent := [table for table in TARGETS[name].tables if table not in tables]:
             raise ValueError(f"no table {', '.join(absent)}")
-        with style.applied():
+        with style.applied(formulas=False):
             return drawing.draw(tables, settings, context)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error

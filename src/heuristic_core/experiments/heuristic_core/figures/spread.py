@@ -72,7 +72,7 @@ def spread(tables, settings, context, subsets, families: bool, letters=("", ""))
         count = of_panel.loc[of_panel["accuracy"].notna(), "seed"].nunique()
         lettered = rf"$\mathbf{{{letter}}}$  " if letter else ""
         title = f"{lettered}{seed_label(ft_seed)}, sparsity {percent(sparsity)}, n = {count} subnetworks"
-        ax.set_title(title, fontsize=SMALL, pad=14 + above)
+        ax.set_title(title, fontsize=SMALL, pad=14 + above, parse_math=True)
     for ax in axes[-1]:
         ax.set_xticks(range(len(names)), names, rotation=90)
     _legend(figure, full, collapsed=marks["collapsed"].any())
