@@ -20,7 +20,6 @@ from heuristic_core.experiments.heuristic_core.opened import OpenedStudy
 from heuristic_core.experiments.heuristic_core.report.sides import USAGE, parse_sides
 from heuristic_core.report.results import Results
 from heuristic_core.report.sides import Comparison
-from heuristic_core.tables.parquet import read_table
 
 __all__ = [
     "CLAIMS",
@@ -81,7 +80,9 @@ def warnings(root: str) -> list[str]:
 
 def _unshown(splits: Path) -> list[str]:
     """A warning of characters in the names of subsets that no figure can show; none before there is the table."""
-    names = read_table("splits", splits)["subset"] if splits.exists() else []
+    from heuristic_core.tables.parquet import read_table
+
+    names = read_table(splits)["subset"] if splits.exists() else []
     if all(name.isascii() for name in names):
         return []
     from heuristic_core.figures.glyphs import warning
