@@ -147,7 +147,8 @@ def check_name(name: str, subset: str, others: Collection[str]) -> None:
     if len(others) > MOST_SUBSETS:
         raise DataError(
             f"task.evaluation.{name}: with its subset {subset!r} there are more than {MOST_SUBSETS} subsets, each "
-            "with a column in tables and a line in figures; `split_by` needs a column of kinds of pairs, not of identifiers"
+            "with a column in tables and a line in figures; `split_by` needs a column of kinds of pairs, not of "
+            "identifiers"
         )
     if subset in others:
         raise DataError(

@@ -40,4 +40,5 @@ def write(folder, name: str, figure, marks, settings) -> None:
     """Write what :func:`draw` gave for target `name`, as ``figures.save.save``, under its title."""
     from heuristic_core.figures.save import save
 
-    save(folder, name, figure, marks, settings, TARGETS[name].title, sheets_of(name, marks))
+    title, sheets = TARGETS[name].title, sheets_of(name, marks)
+    save(folder, name, figure, marks, settings, title, sheets, formulas=False)
