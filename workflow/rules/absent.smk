@@ -8,7 +8,7 @@ for name, (log, status, words) in ABSENT.items():
             log,
         localrule: True
         params:
-            words=words,
+            words=literal(words),
             status=status,
         shell:
             "echo {params.words:q} | tee {log} >&2; exit {params.status}"

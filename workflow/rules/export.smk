@@ -5,10 +5,10 @@ import json
 rule export:
     input:
         [f"{L.root}/{path}" for path in EXPERIMENT.members(STUDY)],
-        workflow=os.path.relpath(workflow.main_snakefile),
-        claims=os.path.relpath(EXPERIMENT.CLAIMS),
-        lock=os.path.relpath(LOCK),
-        citation=os.path.relpath(f"{workflow.basedir}/CITATION.cff"),
+        workflow=plain(os.path.relpath(workflow.main_snakefile)),
+        claims=plain(os.path.relpath(EXPERIMENT.CLAIMS)),
+        lock=plain(os.path.relpath(LOCK)),
+        citation=plain(os.path.relpath(f"{workflow.basedir}/CITATION.cff")),
     output:
         archive=f"{L.root}/{STUDY.study}.crate.zip",
     log:

@@ -7,6 +7,7 @@ import sys
 from inspect import signature
 
 from heuristic_core.jobs.command import block, command
+from heuristic_core.jobs.wildcards import linked, literal
 from heuristic_core.provenance.digests import commit
 from heuristic_core.provenance.record import COMMIT
 from heuristic_core.provenance.remembered import remembered
@@ -31,10 +32,16 @@ if not workflow.remote_exec and os.environ.get("HEURISTIC_CORE_FORK_SERVER", "1"
     here = hashlib.sha256(f"{sys.executable} {sys.version} {workflow.basedir}".encode()).hexdigest()[:8]
     SERVER = f"{version}-{here}"
 # A job ends with the processes that started it, this one and its shell.
-shell.prefix(
+START = (
     f"export HEURISTIC_CORE_STARTERS='{os.getpid()} '$$; PYTHON={shlex.quote(sys.executable)} FORK={SERVER} "
     f'WORKFLOW={shlex.quote(workflow.basedir)}/workflow; source "$WORKFLOW/jobs.sh"; '
 )
+shell.prefix(START.replace("{", "{{").replace("}", "}}"))  # Snakemake formats it
+
+
+def plain(*paths):
+    """Inputs outside the study's results: in their folders, and in the checkout's, there may be braces."""
+    return linked(paths, ".snakemake/heuristic-core/links")
 
 
 def job(script, *more, recorded=True, **settings):
@@ -44,7 +51,7 @@ def job(script, *more, recorded=True, **settings):
     list is several words; None and an empty list are no option. A setting may be a function, as params may.
     more: files on which results depend beside the script and what it imports. recorded: whether results have records.
     """
-    settings.setdefault("arithmetic", COMPUTES)
+    settings = {name: literal(value) for name, value in ({"arithmetic": COMPUTES} | settings).items()}
     code = DIGESTS.digest(f"{workflow.basedir}/workflow/scripts/{script}.py", ARITHMETIC, *more)
 
     # As it asks for inputs and outputs, Snakemake compares the settings between runs, and not what is made of them.

@@ -21,7 +21,7 @@ rule describe:
 rule claims:
     input:
         tables=[L.table(name) for name in TABLES if name in JUDGED],
-        claims=CLAIMS,
+        claims=plain(CLAIMS),
     output:
         table=L.table("claims"),
     log:
@@ -38,7 +38,9 @@ rule report:
     input:
         claims=rules.claims.output.table,
         settings=rules.describe.output.description,
-        captions=[os.path.relpath(f"{workflow.basedir}/workflow/report/{FOLDER}/{name}.rst") for name in SHOWN_TARGETS],
+        captions=plain(
+            *(os.path.relpath(f"{workflow.basedir}/workflow/report/{FOLDER}/{name}.rst") for name in SHOWN_TARGETS)
+        ),
         drawn=[path for name in SHOWN_TARGETS for path in outputs(L.root, name)],
     output:
         report=f"{L.root}/report.html",

@@ -2,11 +2,12 @@
 # asks for a sweep, one figure of what changes from study to study.
 from snakemake.exceptions import WorkflowError
 
-from heuristic_core.config.reading import ConfigError
+from heuristic_core.config.reading import ConfigError, read_layers
 from heuristic_core.experiments.registry import folder_of
 from heuristic_core.experiments.studies import parse_studies, sweep_of
 
 try:
+    read_layers(workflow.configfiles)
     STUDIES = parse_studies(config, workflow.configfiles[-1])
     SWEEP = sweep_of(config, STUDIES, workflow.configfiles[-1])
 except ConfigError as error:

@@ -4,11 +4,12 @@ import os
 
 from snakemake.exceptions import WorkflowError
 
-from heuristic_core.config.reading import ConfigError
+from heuristic_core.config.reading import ConfigError, read_layers
 from heuristic_core.experiments.registry import experiment_of, folder_of
 
 ORIGIN = os.path.relpath(workflow.configfiles[-1])
 try:
+    read_layers(workflow.configfiles)  # Snakemake reads them, too, and says nothing of repeated keys
     FOLDER, EXPERIMENT = folder_of(config, ORIGIN), experiment_of(config, ORIGIN)
     SETTINGS = {key: value for key, value in config.items() if key not in EXPERIMENT.COMMANDS}
     STUDY = EXPERIMENT.parse(SETTINGS, ORIGIN)

@@ -19,9 +19,17 @@ def main(arguments=None):
     parser.writes("*", files="the files that are written there, for the record")
     args = parser.read(arguments)
     settings = Figure.model_validate(args.sweep["figure"])
-    with style.applied():
+    with style.applied(formulas=False):
         figure, marks = draw([read_table(path) for path in args.tables], settings, args.sweep["studies"])
-    save(args.folder, args.sweep["target"], figure, marks, settings, "What ablating the core costs, by setting")
+    save(
+        args.folder,
+        args.sweep["target"],
+        figure,
+        marks,
+        settings,
+        "What ablating the core costs, by setting",
+        formulas=False,
+    )
 
 
 if __name__ == "__main__":

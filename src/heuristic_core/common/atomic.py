@@ -66,7 +66,7 @@ def _runs(process: int) -> bool:
 def write_text(path: str | Path, text: str) -> None:
     """Write a whole text file, or none."""
     with replacing(path) as partial:
-        partial.write_text(text)
+        partial.write_text(text, encoding="utf-8")
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:

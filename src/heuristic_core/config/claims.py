@@ -7,7 +7,7 @@ import yaml
 from pydantic import Field, TypeAdapter, ValidationError
 
 from heuristic_core.config.blocks import Block, Name
-from heuristic_core.config.reading import ConfigError
+from heuristic_core.config.reading import ConfigError, RepeatedKey, parse_yaml
 
 LIMIT = r"(<|<=|>|>=) -?\d+(\.\d+)?( [a-z%]+)?$"
 Option = str | float | int
@@ -47,10 +47,12 @@ Claims = TypeAdapter(Annotated[list[Claim], Field(min_length=1)])
 def load_claims(path: str | Path) -> list[Claim]:
     """Read and check a file of claims. Raises ConfigError with one line per fault."""
     try:
-        values = yaml.safe_load(Path(path).read_text())
+        values = parse_yaml(Path(path).read_text(encoding="utf-8"))
         claims = Claims.validate_python(values)
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file; it must list the claims, as claims.yaml does") from None
+    except RepeatedKey as error:
+        raise ConfigError(f"{path}: {error}") from None
     except yaml.YAMLError as error:
         raise ConfigError(f"{path} is not valid YAML: {error}") from None
     except ValidationError as error:

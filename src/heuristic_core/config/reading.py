@@ -29,10 +29,10 @@ def checked(kind: type[Checked], values: dict, origin: str) -> Checked:
 
 def read_values(path: str | Path) -> dict:
     """A YAML configuration file as it is. Raises ConfigError where it cannot be read or holds no keys."""
-    import yaml
-
     try:
-        values = yaml.safe_load(Path(path).read_text())
+        values = parse_yaml(Path(path).read_text(encoding="utf-8"))
+    except RepeatedKey as error:
+        raise ConfigError(f"{path}: {error}") from None
     except FileNotFoundError:
         raise ConfigError(
             f"{path}: no such file; give the path of a study's configuration, such as config.yaml"
@@ -44,6 +44,50 @@ def read_values(path: str | Path) -> dict:
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: expected `key: value` lines, found {type(values).__name__}")
     return values
+
+
+class RepeatedKey(ValueError):
+    """A mapping in YAML has a key twice, of which parsers keep the last."""
+
+
+def parse_yaml(text: str):
+    """The value of a YAML document. Raises RepeatedKey, or what PyYAML raises on text that is none."""
+    import yaml
+
+    loader = yaml.SafeLoader(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        _check_keys(loader, node)
+        return loader.construct_document(node)
+    finally:
+        loader.dispose()
+
+
+def _check_keys(loader, document) -> None:
+    """Raise RepeatedKey where a mapping below a composed node has a key twice, whatever `<<` merges into it."""
+    waiting, seen = [("", document)], set()
+    while waiting:
+        path, node = waiting.pop()
+        if isinstance(node.value, str) or id(node) in seen:
+            continue
+        seen.add(id(node))
+        if node.id == "sequence":
+            waiting += [(f"{path}.{index}", item) for index, item in enumerate(node.value)]
+            continue
+        lines: dict = {}
+        for key, value in node.value:
+            waiting += [(f"{path}.{key.value}", value), (path, key)]
+            if key.id != "scalar" or key.tag == "tag:yaml.org,2002:merge":
+                continue
+            name, line = loader.construct_object(key), key.start_mark.line + 1
+            if name in lines:
+                raise RepeatedKey(
+                    f"line {line}: the key {f'{path}.{key.value}'[1:]} is in line {lines[name]}, too, and only one of "
+                    "them would count; give every entry a key of its own, or remove one"
+                )
+            lines[name] = line
 
 
 def read_layers(paths: Sequence[str | Path]) -> dict:

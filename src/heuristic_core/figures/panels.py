@@ -10,12 +10,15 @@ from matplotlib.figure import Figure
 
 from heuristic_core.figures.style import SMALL
 
+MOST_PIXELS = 60_000  # of a figure's height; matplotlib draws up to 65,535
+
 
 def panels(settings, rows: int, columns: int, height: float, **options) -> tuple[Figure, np.ndarray]:
     """A figure and its axes [rows, columns]. height: inches, unless `settings` says another.
 
     options: as of ``Figure.subplots``.
     """
+    height = min(height, MOST_PIXELS / settings.dpi)
     figure = Figure(figsize=(settings.width, settings.height or height), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False, **options)
     sns.despine(figure)

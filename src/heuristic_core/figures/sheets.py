@@ -1,11 +1,22 @@
 """Tables for reading: what a table target shows, and its form in Markdown and LaTeX."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"})
-PIPE = r"\|"  # inside a Markdown cell
+SPECIAL = str.maketrans(
+    {c: f"\\{c}" for c in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
+)
+BREAK = re.compile(r"[\t-\r\x1c-\x1f\x85\u2028\u2029]+")  # what ends a line
+# What begins something else inside a Markdown cell; an underscore does at the ends of words alone.
+MARKDOWN = re.compile(r"[\\`*<$~|]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|(?<=\])\(")
 SYMBOLS = {"−": "$-$", "±": r"$\pm$", "≥": r"$\geq$", "≤": r"$\leq$", "×": r"$\times$", "²": "$^2$"}
+
+
+class Formatted(str):
+    """A cell that is Markdown; other cells are plain text."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +45,11 @@ def to_markdown(sheets: Sequence[Sheet]) -> str:
 
 
 def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', PIPE) for cell in cells)} |"
+    return f"| {' | '.join(map(_plain, cells))} |"
+
+
+def _plain(cell: str) -> str:
+    return cell if isinstance(cell, Formatted) else MARKDOWN.sub(r"\\\g<0>", BREAK.sub(" ", cell))
 
 
 def to_latex(sheets: Sequence[Sheet], caption: str, label: str) -> str:
@@ -50,11 +65,14 @@ def to_latex(sheets: Sequence[Sheet], caption: str, label: str) -> str:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return f"{' & '.join(map(_escaped, cells))} \\\\"
+    first, *others = map(_escaped, cells)
+    if first.startswith(("[", "*")):  # of the line break before
+        first = f"{{{first[0]}}}{first[1:]}"
+    return f"{' & '.join([first, *others])} \\\\"
 
 
 def _escaped(text: str) -> str:
-    text = text.translate(SPECIAL)
+    text = BREAK.sub(" ", text).translate(SPECIAL)
     for symbol, latex in SYMBOLS.items():
         text = text.replace(symbol, latex)
     return text

@@ -1,6 +1,8 @@
 """One look for all figures: seaborn's theme, in sizes for a printed column."""
 
-from contextlib import AbstractContextManager
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import matplotlib.style
 import seaborn as sns
@@ -38,6 +40,13 @@ def ink(ground) -> str:
     return "black" if relative_luminance(ground) > 0.179 else "white"
 
 
-def applied() -> AbstractContextManager:
-    """Within it matplotlib's own defaults and `RC` hold, whatever the user's settings are."""
-    return matplotlib.style.context(["default", RC])
+@contextmanager
+def applied(formulas: bool = True) -> Iterator[None]:
+    """Within it matplotlib's own defaults and `RC` hold, whatever the user's settings are.
+
+    formulas: whether $ in a text begins a formula; not where names of the data, such as prices, are among the texts.
+    """
+    with matplotlib.style.context(["default", RC | {"text.parse_math": formulas}]), warnings.catch_warnings():
+        # Of every format and character; `glyphs` says it once.
+        warnings.filterwarnings("ignore", r"Glyph \d+ .*missing from", UserWarning)
+        yield

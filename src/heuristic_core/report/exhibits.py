@@ -67,8 +67,14 @@ def exhibit(
     if "parquet" in files:
         return Exhibit(**common, sheets=tuple(sheets(pd.read_parquet(root / files["parquet"]))))
     image, width, height = picture((root / files["png"]).read_bytes())
-    shown = view(pd.read_csv(root / files["csv"])) if view and len(values) <= LARGEST else None
+    shown = view(_marks(root / files["csv"])) if view and len(values) <= LARGEST else None
     return Exhibit(**common, image=image, width=width, height=height, view=shown)
+
+
+def _marks(path: Path) -> pd.DataFrame:
+    """The values behind the marks of a figure. A subset may be called 1, or null."""
+    names = dict.fromkeys(("subset", "family"), str)
+    return pd.read_csv(path, dtype=names, keep_default_na=False, na_values=[""])
 
 
 def label(name: str) -> str:

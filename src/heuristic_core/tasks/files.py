@@ -15,6 +15,7 @@ from heuristic_core.tasks.rows import FileCount, Row, read_rows
 LOGGER = logging.getLogger(__name__)
 LEFT_OUT = 0.01  # share of a file's rows of which more are left out than pass without a word
 LISTED = 5  # subsets that a message names
+MOST_SUBSETS = 500  # of all evaluation sets; figures of more take minutes each, and their labels cannot be read
 
 
 def read_task(task: FilesTask, most: int | None = None) -> Sentences:
@@ -195,7 +196,13 @@ def by_subset(
 
 
 def check_name(name: str, subset: str, others: Collection[str]) -> None:
-    """Raise DataError where a subset of the set `name` is called as one of `others` is."""
+    """Raise DataError where a subset of the set `name` is called as one of `others` is, or there are too many."""
+    if len(others) > MOST_SUBSETS:
+        raise DataError(
+            f"task.evaluation.{name}: with its subset {subset!r} there are more than {MOST_SUBSETS} subsets, each "
+            "with a column in tables and a line in figures; `split_by` needs a column of kinds of pairs, not of "
+            "identifiers"
+        )
     if subset in others:
         raise DataError(
             f"task.evaluation.{name}: its subset {subset!r} has the name of the training pairs or of a subset above; "

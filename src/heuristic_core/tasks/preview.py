@@ -57,8 +57,8 @@ def _read(
     rows, files = read_rows(task, split, labels, ROWS, use)
     read = by_subset(name, split, labels, wanted(rows, split, labels))
     subsets = [subset for subset, group, *_ in read if group is not None]
-    for subset in subsets:
-        check_name(name, subset, others)
+    for count, subset in enumerate(subsets):
+        check_name(name, subset, [*others, *subsets[:count]])
     return subsets or ([name] if split.split_by is None else []), files
 
 

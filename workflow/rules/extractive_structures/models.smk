@@ -20,7 +20,7 @@ if STUDY.pretrained:
     rule load:
         input:
             fetched=ancient(rules.fetch.output[0]) if TO_FETCH else [],
-            model_files=local_files(STUDY.pretrained),
+            model_files=plain(*local_files(STUDY.pretrained)),
         output:
             checkpoint=L.pretrained,
             tokenizer=L.tokenizer,

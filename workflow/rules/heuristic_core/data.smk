@@ -34,7 +34,7 @@ if workflow.is_main_process and not (FETCHES or COPIED or config.keys() & {*EXPE
 
 rule sentences:
     input:
-        files=local_paths(STUDY.task),
+        files=plain(*local_paths(STUDY.task)),
         fetched=fetched("task"),
     output:
         train=SENTENCES,
@@ -65,7 +65,7 @@ rule encode:
         subsets=rules.sentences.output.subsets,
         counts=rules.sentences.output.counts,
         fetched=fetched("model"),
-        model_files=local_files(STUDY.model),
+        model_files=plain(*local_files(STUDY.model)),
     output:
         train=f"{L.data}/encoded/train.safetensors",
         evaluation=f"{L.data}/encoded/evaluation.safetensors",

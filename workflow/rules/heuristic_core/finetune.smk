@@ -5,7 +5,7 @@ rule initial_attention:
         subsets=rules.sentences.output.subsets,
         sentences=rules.sentences.output.evaluation,
         fetched=fetched("model"),
-        model_files=local_files(STUDY.model),
+        model_files=plain(*local_files(STUDY.model)),
         pretrained=START,
     output:
         table=f"{L.run}/overlap_heads.parquet",
@@ -35,7 +35,7 @@ rule finetune:
         subsets=rules.sentences.output.subsets,
         tokenizer=rules.encode.output.tokenizer,
         fetched=fetched("model"),
-        model_files=local_files(STUDY.model),
+        model_files=plain(*local_files(STUDY.model)),
         pretrained=START,
     output:
         checkpoints=[directory(f"{L.run}/step{step}/checkpoint") for step in STUDY.finetune.checkpoints],
@@ -86,7 +86,7 @@ if STUDY.lesion:
             subsets=rules.sentences.output.subsets,
             tokenizer=rules.encode.output.tokenizer,
             fetched=fetched("model"),
-            model_files=local_files(STUDY.model),
+            model_files=plain(*local_files(STUDY.model)),
             pretrained=START,
         output:
             heads=f"{L.lesion}/heads.parquet",

@@ -24,7 +24,7 @@ if "crate" in config:
 
     rule unpack:
         input:
-            crate=str(CRATE.path),
+            crate=plain(str(CRATE.path)),
         output:
             tables=[R.table(name) for name in CRATE.tables],
             study=f"{R.root}/study.json",

@@ -6,7 +6,7 @@ for one in DRAWN:
             f"{one.prefix}claims"
         input:
             tables=[one.layout.table(name) for name in one.tables],
-            claims=REDRAWN_CLAIMS if one in REDRAWN else os.path.relpath(f"{FILES}/claims.yaml"),
+            claims=REDRAWN_CLAIMS if one in REDRAWN else plain(os.path.relpath(f"{FILES}/claims.yaml")),
         output:
             table=one.layout.table("claims"),
         log:
@@ -25,7 +25,7 @@ for one in DRAWN:
             claims=one.layout.table("claims"),
             splits=[] if one in PUBLISHED_STUDIES else one.layout.table("splits"),  # of these it is not known
             settings=f"{one.layout.root}/study.json",
-            captions=sorted({os.path.relpath(CAPTIONS[name]) for name in one.targets}),
+            captions=plain(*sorted({os.path.relpath(CAPTIONS[name]) for name in one.targets})),
             drawn=[path for name in one.targets for path in outputs(one.layout.root, name)],
             runs=[] if one in PUBLISHED_STUDIES else one.layout.table("runs"),
             subnetworks=(

@@ -74,7 +74,20 @@ def warnings(root: str) -> list[str]:
     from heuristic_core.experiments.heuristic_core.report.page import warnings_of
 
     logs = [Path(root) / "logs" / f"{job}.log" for job in ("sentences", "encode")]
-    return [f"{log.parts[-3]}: {text}. See {log}" for log in logs for text in warned(log)] + warnings_of([root])
+    found = [f"{log.parts[-3]}: {text}. See {log}" for log in logs for text in warned(log)] + warnings_of([root])
+    return found + [f"{Path(root).name}: {text}." for text in _missing_glyphs(Path(root) / "tables" / "splits.parquet")]
+
+
+def _missing_glyphs(splits: Path) -> list[str]:
+    """A warning of characters in the names of subsets that no figure can show; none before there is the table."""
+    from heuristic_core.tables.parquet import read_table
+
+    names = read_table(splits)["subset"].dropna() if splits.exists() else []
+    if all(name.isascii() for name in names):
+        return []
+    from heuristic_core.figures.glyphs import warning
+
+    return [text] if (text := warning(names)) else []
 
 
 def opened(results: Results) -> OpenedStudy:

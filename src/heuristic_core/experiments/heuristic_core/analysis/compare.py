@@ -5,7 +5,7 @@ evaluation pairs, or two runs that share a pruning seed, are a little more alike
 narrow.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from heuristic_core.analysis.bootstrap import of_difference
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS, LEVEL, PRUNING_SEEDS, mean_interval
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import AUC, ENTAILMENT, ID, OOD, J
+from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
 GROUPS = (ID, OOD, ENTAILMENT, J, AUC, "mixed", "mixed-1:1")
@@ -45,7 +46,7 @@ class Measured(NamedTuple):
 
 
 class Key(NamedTuple):
-    """What a number is of. `of`: a subset, a group, or the kind of a rank correlation."""
+    """What a number is of. `of`: the label of a subset, a group, or the kind of a rank correlation."""
 
     quantity: str
     of: str
@@ -72,7 +73,12 @@ def compare(a: Tables, b: Tables, context_a: Context, context_b: Context) -> pd.
     """
     of_a, of_b = dict(estimates(a, context_a)), dict(estimates(b, context_b))
     apart = {*only_in(a, b), *only_in(b, a)} if same_task(a, b) else _subsets(a) | _subsets(b)
-    return frame("differences", [_row(key, of_a, of_b) for key in of_a | of_b if key.of not in apart])
+    apart = set(map(subset_label, apart))
+    return frame("differences", [_row(key, of_a, of_b) for key in of_a | of_b if not _of_subset(key, apart)])
+
+
+def _of_subset(key: Key, labels: Collection[str]) -> bool:
+    return key.quantity in (FULL, SUBNETWORKS) and key.of in labels
 
 
 def same_task(a: Tables, b: Tables) -> bool:
@@ -165,7 +171,8 @@ def _by_name(rows: pd.DataFrame, column: str) -> Iterator[tuple[str, pd.DataFram
     """(group or subset, its rows), group by group, subsets of one in alphabetical order."""
     found = dict(tuple(rows.groupby(column)))
     order = sorted(found, key=lambda name: (GROUPS.index(found[name]["group"].iloc[0]), name))
-    return ((name, found[name]) for name in order)
+    label = subset_label if column == "subset" else str
+    return ((label(name), found[name]) for name in order)
 
 
 def _of_runs(rows: pd.DataFrame, value: str) -> Measured:

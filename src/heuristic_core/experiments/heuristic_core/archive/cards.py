@@ -8,7 +8,7 @@ import pandas as pd
 from heuristic_core.experiments.heuristic_core.archive.subject import PAPER
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, MEASURED
-from heuristic_core.figures.sheets import Sheet, to_markdown
+from heuristic_core.figures.sheets import Formatted, Sheet, to_markdown
 from heuristic_core.figures.text import bracket, number, percent
 from heuristic_core.provenance.record import public
 from heuristic_core.pruning.subnetwork import Subnetwork
@@ -106,7 +106,11 @@ def index(origin: Origin, study: str, folders: Sequence[tuple[str, Subnetwork]],
     for folder, subnetwork in folders:
         values = _of_run(groups, subnetwork).set_index("group")["accuracy"]
         rows.append(
-            [f"[{folder}]({folder})", str(len(subnetwork.kept)), *(number(values.get(one)) for one in MEASURED)]
+            [
+                Formatted(f"[{folder}]({folder})"),
+                str(len(subnetwork.kept)),
+                *(number(values.get(one)) for one in MEASURED),
+            ]
         )
     sheet = Sheet("", ["folder", "components kept", *(ROLES[one].label for one in MEASURED)], rows)
     lines = [
@@ -150,15 +154,17 @@ def _identity(origin: Origin, subnetwork: Subnetwork, digests: Mapping[str, str]
     run = subnetwork.identity
     rows = {
         "study": run.study,
-        "started from": origin.started_from,
+        "started from": Formatted(origin.started_from),
         "task": run.task,
         "fine-tuning seed": run.ft_seed,
         "fine-tuning step": run.step,
         "target sparsity": percent(run.sparsity),
         "sparsity reached": f"{100 * subnetwork.actual_sparsity:.1f} %",
         "pruning seed": run.seed,
-    } | {f"SHA-256 of {what}": f"`{digest}`" for what, digest in digests.items()}
-    return Sheet("", ["", "value"], [[name, str(value)] for name, value in rows.items()])
+    } | {f"SHA-256 of {what}": Formatted(f"`{digest}`") for what, digest in digests.items()}
+    return Sheet(
+        "", ["", "value"], [[name, value if isinstance(value, str) else str(value)] for name, value in rows.items()]
+    )
 
 
 def _results(groups: pd.DataFrame, run) -> list:

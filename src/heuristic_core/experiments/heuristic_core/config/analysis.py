@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, PositiveInt
+from pydantic import AfterValidator, Field, PositiveInt, Strict
 
 from heuristic_core.config.blocks import Block, Positive, Seed, Share, ascending, unique
 from heuristic_core.config.figure import Figure
@@ -89,9 +89,8 @@ class Analysis(Block):
         description="a head is an overlap head if, before fine-tuning, its share of attention to the repeated word is "
         "at least this multiple of uniform attention's on the same pairs",
     )
-    example_pairs: list[tuple[Sentence, Sentence]] | None = Field(
+    example_pairs: list[Annotated[tuple[Sentence, Sentence], Strict(False)]] | None = Field(
         None,
-        strict=False,
         description="pairs whose attention is drawn; default: the first pair of each of the first two ood subsets",
     )
     seed: Seed = Field(0, description="of permutations, bootstrap and control draws")

@@ -20,7 +20,7 @@ def draw(name: str, tables: Mapping, settings, context):
     try:
         if absent := [table for table in TARGETS[name].tables if table not in tables]:
             raise ValueError(f"no table {', '.join(absent)}")
-        with style.applied():
+        with style.applied(formulas=False):
             return drawing.draw(tables, settings, context)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
@@ -40,4 +40,5 @@ def write(folder, name: str, figure, marks, settings) -> None:
     """Write what :func:`draw` gave for target `name`, as ``figures.save.save``, under its title."""
     from heuristic_core.figures.save import save
 
-    save(folder, name, figure, marks, settings, TARGETS[name].title, sheets_of(name, marks))
+    title, sheets = TARGETS[name].title, sheets_of(name, marks)
+    save(folder, name, figure, marks, settings, title, sheets, formulas=False)

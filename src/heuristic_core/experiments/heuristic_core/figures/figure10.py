@@ -7,6 +7,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import AUC
+from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES, group_label
 from heuristic_core.experiments.heuristic_core.figures.rows import (
     MEASURED,
@@ -38,10 +39,10 @@ def draw(tables, settings, context):
     ood = [subset for subset, group in groups.items() if group == "ood"]
     dark = sns.color_palette("YlOrBr", 2 * len(ood))[len(ood) :]
     styles = zip(ood, dark, cycle(LINES), strict=False)
-    thin = {subset: Role(subset, colour, line=line) for subset, colour, line in styles}
+    thin = {subset_label(subset): Role(subset, colour, line=line) for subset, colour, line in styles}
     whole = [means(trace, ["ft_seed", "step", "group"]), j_values(trace, ["ft_seed", "step"]), auc]
     points = pd.concat([trace[trace["subset"].isin(ood)], *whole]).sort_values("step", kind="stable")
-    points["name"] = points["subset"].fillna(points["group"].map(NAMES))
+    points["name"] = points["subset"].map(subset_label, na_action="ignore").fillna(points["group"].map(NAMES))
     seeds = ft_seeds(points)
     height = max(1.9, LABEL_HEIGHT * points["name"].nunique())
     figure, axes = panels(settings, len(seeds), 1, len(seeds) * (height + 0.3) + 0.3, sharex=True)

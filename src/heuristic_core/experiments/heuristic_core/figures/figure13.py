@@ -37,7 +37,7 @@ def draw(tables, settings, context):
         lines = [f"{seed_label(ft_seed)}: Spearman's {_correlation(shared, ft_seed)}{_p_value(shared, ft_seed)}"]
         if ft_seed in disjoint.index:
             lines.append(f"disjoint halves of the pruning seeds: {_correlation(disjoint, ft_seed)}")
-        row[0].set_title("\n".join([*lines, row[0].get_title(loc="left")]), loc="left")
+        row[0].set_title("\n".join([*lines, row[0].get_title(loc="left")]), loc="left", parse_math=True)
     whole = MaxNLocator(integer=True)  # counts, also of few subnetworks
     bar = figure.colorbar(mesh, ax=axes, fraction=0.03, pad=0.02, aspect=30, ticks=whole)
     least = marks["n"].min()  # fewer where runs failed

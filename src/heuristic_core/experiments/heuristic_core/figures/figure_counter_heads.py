@@ -8,6 +8,7 @@ from matplotlib.patches import Rectangle
 
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import ENTAILMENT, ID, LABELS, OOD, J, chosen
 from heuristic_core.experiments.heuristic_core.analysis.mask_effects import LEVEL
+from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
 from heuristic_core.experiments.heuristic_core.figures.rows import FAMILIES, ft_seeds, some
 from heuristic_core.figures.panels import panels
 from heuristic_core.figures.style import SMALL, ink
@@ -67,7 +68,7 @@ def _rows(table: pd.DataFrame, subsets) -> pd.DataFrame:
     ood = rows[rows["group"] == OOD]
     order = list(subsets).index if subsets else lambda name: 0
     by_family = ood["family"].map({family: k for k, family in enumerate(FAMILIES)}).fillna(len(FAMILIES))
-    ood = ood.assign(row=ood["subset"], first=ood["subset"].map(order), second=by_family)
+    ood = ood.assign(row=ood["subset"].map(subset_label), first=ood["subset"].map(order), second=by_family)
     ood = ood.sort_values(["first", "second"], kind="stable")
     whole = table[table["subset"].isna() & table["family"].isna()]
     return pd.concat(

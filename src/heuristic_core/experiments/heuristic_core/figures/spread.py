@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import AUC, J
+from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import with_collapses
 from heuristic_core.experiments.heuristic_core.figures.collapsed import crossed, crosses
 from heuristic_core.experiments.heuristic_core.figures.roles import COLOURS, ROLES
@@ -39,6 +40,8 @@ def spread(tables, settings, context, subsets, families: bool, letters=("", ""))
     """
     accuracy, scores = tables["accuracy"], tables["family_scores" if families else "group_accuracy"]
     groups = subset_groups(full_model(accuracy, context.last), subsets)
+    groups = {subset_label(subset): group for subset, group in groups.items()}
+    accuracy = accuracy.assign(subset=accuracy["subset"].map(subset_label))
     scores = _beside(scores[scores["group"].isin([J, AUC])])
     groups |= dict(zip(scores["subset"], scores["group"], strict=True))
     accuracy = with_collapses(pd.concat([accuracy, scores], ignore_index=True), tables.get("runs"))
@@ -69,7 +72,7 @@ def spread(tables, settings, context, subsets, families: bool, letters=("", ""))
         count = of_panel.loc[of_panel["accuracy"].notna(), "seed"].nunique()
         lettered = rf"$\mathbf{{{letter}}}$  " if letter else ""
         title = f"{lettered}{seed_label(ft_seed)}, sparsity {percent(sparsity)}, n = {count} subnetworks"
-        ax.set_title(title, fontsize=SMALL, pad=14 + above)
+        ax.set_title(title, fontsize=SMALL, pad=14 + above, parse_math=True)
     for ax in axes[-1]:
         ax.set_xticks(range(len(names)), names, rotation=90)
     _legend(figure, full, collapsed=marks["collapsed"].any())
@@ -80,7 +83,9 @@ def _beside(scores: pd.DataFrame) -> pd.DataFrame:
     """Rows of J and AUC as of subsets: `subset` such as "J, lexical overlap", and `name`, which is its family."""
     label = scores["group"].map(lambda group: ROLES[group].label)
     family = scores["family"] if "family" in scores else pd.Series(None, scores.index, dtype=object)
-    name = family.str.replace("_", " ").fillna(label)
+    spaced = family.str.replace("_", " ")
+    alike = family.groupby(spaced).transform("nunique") > 1  # as "a b" and "a_b"
+    name = spaced.where(~alike, family).fillna(label)
     place = family.map({one: k for k, one in enumerate(FAMILIES)}).fillna(len(FAMILIES))
     named = scores.assign(subset=label.where(family.isna(), label + ", " + name), name=name, family=None, place=place)
     return named.sort_values(["group", "place"], ascending=[False, True], kind="stable")  # J, then AUC

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES, group_label
 from heuristic_core.experiments.heuristic_core.figures.rows import MEASURED, ft_seeds, shown, some, subset_groups
 from heuristic_core.figures.sheets import Sheet
@@ -37,8 +38,9 @@ def draw(tables, settings, context):
 
 
 def _subset_cells(ablations: pd.DataFrame, subsets: list[str]) -> pd.DataFrame:
-    cells = ablations[ablations["subset"].isin(subsets)].assign(column=ablations["subset"])
-    return cells.sort_values("column", key=lambda names: names.map(subsets.index), kind="stable")
+    cells = ablations[ablations["subset"].isin(subsets)]
+    cells = cells.assign(column=cells["subset"].map(subset_label))
+    return cells.sort_values("subset", key=lambda names: names.map(subsets.index), kind="stable")
 
 
 def _group_cells(ablations: pd.DataFrame) -> pd.DataFrame:

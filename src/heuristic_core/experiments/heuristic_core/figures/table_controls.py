@@ -3,6 +3,7 @@
 import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.analysis.controls import CONTROLS
+from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, some, subset_groups
 from heuristic_core.figures.sheets import Sheet
@@ -24,7 +25,8 @@ def draw(tables, settings, context):
     parts = [groups]
     if settings.subsets:
         order = list(subset_groups(controls, settings.subsets))
-        subsets = controls[controls["subset"].isin(order)].assign(column=controls["subset"])
+        subsets = controls[controls["subset"].isin(order)]
+        subsets = subsets.assign(column=subsets["subset"].map(subset_label))
         parts.append(subsets.sort_values("subset", key=lambda names: names.map(order.index), kind="stable"))
     marks = pd.concat(parts).sort_values(["ft_seed", "sparsity"], kind="stable", ignore_index=True)
     return None, marks[["ft_seed", "sparsity", "control", "column", "group", "subset", *VALUES]]

@@ -4,6 +4,7 @@ import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import OOD
 from heuristic_core.experiments.heuristic_core.analysis.counter_heads import LEARNED, RANDOM
+from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
 from heuristic_core.experiments.heuristic_core.figures.roles import group_label
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.sheets import Sheet
@@ -37,7 +38,7 @@ def _sheet(rows: pd.DataFrame, title: str) -> Sheet:
 
 
 def _name(row) -> str:
-    return row.subset if isinstance(row.subset, str) else group_label(row.group)
+    return subset_label(row.subset) if isinstance(row.subset, str) else group_label(row.group)
 
 
 def _cells(row, ceiling: dict[str, float]) -> list[str]:

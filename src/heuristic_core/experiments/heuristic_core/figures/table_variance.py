@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
 from heuristic_core.experiments.heuristic_core.figures.roles import group_label
 from heuristic_core.experiments.heuristic_core.figures.rows import MEASURED, ft_seeds, shown, some, subset_groups
 from heuristic_core.figures.sheets import Sheet
@@ -35,7 +36,7 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
 
 
 def _cells(row) -> list[str]:
-    name = group_label(row.group) if pd.isna(row.subset) else row.subset
+    name = group_label(row.group) if pd.isna(row.subset) else subset_label(row.subset)
     same = "unknown" if row.repeated and pd.isna(row.same_masks) else number(row.same_masks, 0)
     between, within = [number(row.between_sd, 2), f"{row.seeds}"], [number(row.within_sd, 2), f"{row.repeated}", same]
     return [name, percent(row.sparsity), *between, *within]

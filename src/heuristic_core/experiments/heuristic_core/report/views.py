@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.targets import module
 from heuristic_core.figures.text import percent
@@ -73,7 +74,7 @@ def _sizes(marks: pd.DataFrame) -> dict:
 
 def _development(marks: pd.DataFrame) -> dict:
     """Figure 10: the full model's accuracy over fine-tuning, subset by subset."""
-    rows = _labelled(marks.assign(name=marks["subset"].fillna(marks["group"].map(LABELS))))
+    rows = _labelled(marks.assign(name=_named(marks).fillna(marks["group"].map(LABELS))))
     told = tooltip(name="subset or measure", step="step", **VALUES, n="pairs")
     detail = {"detail": {"field": "name", "type": "nominal"}}
     kept = ["ft_seed", "group", "name", "step", "value", "low", "high", "n"]
@@ -90,6 +91,10 @@ VIEWS: dict[str, Callable[[pd.DataFrame], dict]] = {
     "figure06": _sizes,
     "figure10": _development,
 }
+
+
+def _named(marks: pd.DataFrame) -> pd.Series:
+    return marks["subset"].map(subset_label, na_action="ignore")
 
 
 def _labelled(marks: pd.DataFrame) -> pd.DataFrame:

@@ -1,0 +1,104 @@
+"""Names of the data as text: dollars, markup, other scripts; too many of them."""
+
+import logging
+
+import pandas as pd
+import pytest
+from figure_tables import CONTEXT
+from matplotlib.figure import Figure as Canvas
+
+from heuristic_core.analysis.frames import frame
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.heuristic_core.experiment import _unshown
+from heuristic_core.experiments.heuristic_core.figures import draw
+from heuristic_core.figures import glyphs, style
+from heuristic_core.figures.panels import panels
+from heuristic_core.figures.save import save
+from heuristic_core.figures.sheets import Formatted, Sheet, to_latex, to_markdown
+from heuristic_core.tables.parquet import write_table
+from heuristic_core.tasks.files import MOST_SUBSETS, check_name
+from heuristic_core.tasks.readers import DataError
+
+LACKING = ["漢字", "한국어", "ไทย"]
+
+
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [
+        ("figure02", "$5 off and $6"),
+        ("figure03", "$\\frac{$ x"),
+        ("figure10", "a^b_{c}$$"),
+        ("figure_counter_heads", "$$"),
+    ],
+)
+def test_dollars_in_names_begin_no_formula(tables, target, name, tmp_path):
+    named = {key: frame.replace({"subset": {"ln_prep": name}}) for key, frame in tables.items() if "subset" in frame}
+    figure, _ = draw(target, tables | named, Figure(dpi=40), CONTEXT)
+    with style.applied(formulas=False):
+        figure.draw_without_rendering()
+    shown = [text for text in figure.findobj(lambda one: hasattr(one, "get_parse_math")) if name in text.get_text()]
+    assert shown and not any(text.get_parse_math() for text in shown)
+
+
+@pytest.mark.parametrize("name", LACKING)
+def test_characters_that_no_font_has_are_named_once(name, tmp_path, caplog, recwarn, monkeypatch):
+    monkeypatch.setattr(glyphs, "_fonts_for", lambda wanted: ([], set(wanted)))
+    canvas = Canvas(figsize=(2, 1))
+    canvas.subplots().set_title(f"{name} é")
+    with caplog.at_level(logging.WARNING):
+        save(tmp_path, "figure02", canvas, pd.DataFrame({"a": [1]}), Figure(dpi=40), "t")
+    (record,) = caplog.records
+    assert all(f"U+{ord(one):04X}" in record.message for one in name) and "é" not in record.message
+    assert not [one for one in recwarn if "Glyph" in str(one.message)]
+
+
+def test_a_font_of_the_machine_is_used_where_it_has_what_ours_lacks(monkeypatch):
+    monkeypatch.setattr(glyphs, "_fonts_for", lambda wanted: (["STIXGeneral"], set()))
+    canvas = Canvas()
+    ax = canvas.subplots()
+    ax.set(title="漢", xlabel="plain", ylabel="größer − ≤ ا")
+    assert glyphs.complete(canvas)
+    assert ax.title.get_fontfamily() == ["DejaVu Sans", "STIXGeneral"]
+    assert ax.xaxis.label.get_fontfamily() == ax.yaxis.label.get_fontfamily() != ax.title.get_fontfamily()
+    ax.set_title("")
+    assert not glyphs.complete(canvas)
+
+
+def test_the_end_of_a_run_names_characters_of_subsets(tmp_path, monkeypatch):
+    monkeypatch.setattr(glyphs, "_fonts_for", lambda wanted: ([], set(wanted)))
+    path = tmp_path / "splits.parquet"
+    assert _unshown(path) == []
+    for names, said in ((["train", "dev"], 0), (["train", "näive"], 0), (["train", "漢", "字"], 1)):
+        write_table("splits", frame("splits", [{"subset": name} for name in names]), path)
+        assert len(_unshown(path)) == said
+
+
+@pytest.mark.parametrize(
+    ("cell", "markdown", "latex"),
+    [
+        ("a|b\\c", r"a\|b\\c", r"a\textbar{}b\textbackslash{}c"),
+        ("*x* _y_ a_b", r"\*x\* \_y\_ a_b", r"{*}x* \_y\_ a\_b"),
+        ("one\n\ntwo\tthree", "one two three", "one two three"),
+        ("<b>$5 ^ `c`", r"\<b>\$5 ^ \`c\`", r"\textless{}b\textgreater{}\$5 \textasciicircum{} `c`"),
+        ("[95](x) &lt; A&B", r"[95]\(x) \&lt; A&B", r"{[}95](x) \&lt; A\&B"),
+        ("漢 é {x}", "漢 é {x}", r"漢 é \{x\}"),
+    ],
+)
+def test_cells_are_plain_text(cell, markdown, latex):
+    sheet = Sheet("", ["subset", "n"], [[cell, "1"]])
+    assert f"| {markdown} | 1 |" in to_markdown([sheet])
+    assert f"\n{latex} & 1 \\\\" in to_latex([sheet], "", "l")
+    assert f"| {cell} |" in to_markdown([Sheet("", ["a"], [[Formatted(cell)]])])
+
+
+def test_a_column_of_identifiers_is_refused_and_many_kinds_are_not():
+    names = [f"kind{k}" for k in range(MOST_SUBSETS)]
+    check_name("dev", "last", names)
+    with pytest.raises(DataError, match=r"task.evaluation.dev: .*'more'.* more than 500 subsets.*split_by"):
+        check_name("dev", "more", ["train", *names])
+
+
+@pytest.mark.parametrize("dpi", [100, 600])
+def test_figures_are_no_taller_than_matplotlib_draws(dpi):
+    figure, _ = panels(Figure(dpi=dpi), 1, 1, 2000)
+    assert figure.get_size_inches()[1] * dpi < 2**16

@@ -1,0 +1,102 @@
+"""Subsets called as groups, measures and rows of ours are shown as any other subset is."""
+
+import pandas as pd
+import pytest
+from figure_tables import CONTEXT, SUBSETS
+from page_studies import make_study
+
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.heuristic_core.analysis.compare import compare
+from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
+from heuristic_core.experiments.heuristic_core.figures import draw, sheets_of
+from heuristic_core.experiments.heuristic_core.figures.roles import ROLES, group_label
+from heuristic_core.experiments.heuristic_core.report.sides import Side, load
+from heuristic_core.experiments.heuristic_core.report.views import view_of
+from heuristic_core.report.exhibits import _marks
+
+OURS = ["id", "J", "AUC", "OOD, mean", "ID, mean", "J (subset)", "J, mean", "OOD", "ood-entailment", "entailment", "ID",
+        "auc", "mixed", "J, lexical overlap", " ", "full model", "mean", "all", "train", "none"]  # fmt: skip
+NAMES = dict(zip(SUBSETS, OURS, strict=False))
+NAMED = ("table3", "table5", "table_controls", "table_mask_fit", "table_variance", "figure02", "figure03", "figure10",
+         "figure12", "figure_counter_heads", "figure_lesion", "table7")  # fmt: skip
+
+
+def renamed(frame, name="subset"):
+    return frame.assign(**{name: frame[name].map(lambda subset: NAMES.get(subset, subset))}) if name in frame else frame
+
+
+def chosen(names):
+    return Figure(subsets=names)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_numbers_are_the_same_whatever_subsets_are_called(tables, name):
+    plain = list(SUBSETS) if name == "table_controls" else None
+    nasty = plain and [NAMES[subset] for subset in plain]
+    figure, marks = draw(name, tables, chosen(plain), CONTEXT)
+    drawing, found = draw(name, {key: renamed(frame) for key, frame in tables.items()}, chosen(nasty), CONTEXT)
+    texts = marks.select_dtypes(exclude="number").columns
+    pd.testing.assert_frame_equal(found.drop(columns=texts), marks.drop(columns=texts))
+    for column in {"column", "row"} & set(texts):
+        assert found[column].nunique() == marks[column].nunique()
+    if sheets := sheets_of(name, marks):
+        for sheet, other in zip(sheets, sheets_of(name, found), strict=True):
+            assert [row[1:] for row in other.rows] == [row[1:] for row in sheet.rows]
+            assert len(set(other.columns)) == len(other.columns) == len(sheet.columns)
+    else:
+        assert [len(ax.texts) for ax in drawing.axes] == [len(ax.texts) for ax in figure.axes]
+        assert [len(ax.get_xticklabels()) for ax in drawing.axes] == [len(ax.get_xticklabels()) for ax in figure.axes]
+        assert (view_of(name, found) or {}).get("spec") == (view_of(name, marks) or {}).get("spec")
+
+
+def test_labels_of_subsets_differ_from_each_other_and_from_ours():
+    names = [*OURS, "J (subset) (subset)", "mixed, by subset", "prices, low", "lexical", ""]
+    labels = list(map(subset_label, names))
+    assert len(set(labels)) == len(names)
+    assert not set(labels) & {*ROLES, *(role.label for role in ROLES.values()), *map(group_label, ROLES), "", " "}
+    assert subset_label("in_domain") == "in_domain"
+
+
+def test_families_that_differ_by_a_line_and_a_space_keep_their_scores(tables):
+    def family(frame):
+        names = {"lexical_overlap": "a b", "subsequence": "a_b"}
+        return frame.assign(family=frame["family"].replace(names)) if "family" in frame else frame
+
+    _, marks = draw("figure12", tables, Figure(), CONTEXT)
+    _, found = draw("figure12", {key: family(frame) for key, frame in tables.items()}, Figure(), CONTEXT)
+    of_j = found[found["group"] == "j"]
+    assert {"J, a b", "J, a_b"} <= set(of_j["subset"])
+    assert len(found) == len(marks) and not of_j.duplicated(["subset", "ft_seed", "sparsity", "seed"]).any()
+
+
+def test_numbers_of_groups_are_compared_where_one_study_alone_has_a_subset_called_so(tmp_path):
+    first, second = tmp_path / "results" / "one", tmp_path / "results" / "other"
+    make_study(first, (1,)), make_study(second, (1,), 7.0)
+    (a, context), (b, other) = load(Side(first, None)), load(Side(second, None))
+    plain = compare(a, b, context, other)
+    subsets = list(a["accuracy"]["subset"].unique())
+    called = dict(zip(subsets, ["id", "heads", "shared seeds", "j"], strict=False))
+    for tables in (a, b):
+        for name in ("accuracy", "summary"):
+            tables[name] = tables[name].assign(subset=tables[name]["subset"].replace(called))
+    both = compare(a, b, context, other)
+    b["accuracy"] = b["accuracy"][b["accuracy"]["subset"] != "id"]
+    apart = compare(a, b, context, other)
+    assert sorted(both["difference"].dropna()) == sorted(plain["difference"].dropna())
+    groups = plain[plain["group_or_subset"].isin(["id", "ood", "j", "heads", "shared seeds"])]
+    found = apart[apart["group_or_subset"].isin(groups["group_or_subset"])].merge(
+        groups, on=["quantity", "group_or_subset", "sparsity_role"], suffixes=("", "_plain")
+    )
+    assert len(found) == len(groups) > 0
+    pd.testing.assert_series_equal(found["difference"], found["difference_plain"], check_names=False)
+
+
+def test_a_page_reads_subsets_called_null_and_1(tmp_path):
+    marks = pd.DataFrame(
+        {"subset": ["null", "1", "NA", None], "family": ["nan", "2", None, None], "low": [1.5, None, 2, 3]}
+    )
+    marks.to_csv(tmp_path / "marks.csv", index=False)
+    found = _marks(tmp_path / "marks.csv")
+    assert found["subset"].iloc[:3].tolist() == ["null", "1", "NA"] and found["subset"].isna().tolist()[3]
+    assert found["family"].iloc[:2].tolist() == ["nan", "2"] and found["family"].isna().sum() == 2
+    assert found["low"].sum() == 6.5
