@@ -12,6 +12,7 @@ from heuristic_core.common.arithmetic import NATIVE, OPTION, PORTABLE, settle
 from heuristic_core.common.progress import start_log
 from heuristic_core.config.blocks import AskedPrecision
 from heuristic_core.config.reading import ConfigError, read_values
+from heuristic_core.jobs.environment import prepare_drawing
 from heuristic_core.provenance.record import Record, begin
 from heuristic_core.tables.identity import Identity
 
@@ -126,6 +127,7 @@ class Arguments(argparse.ArgumentParser):
         for name, right in ALIKE.items():
             if values.arithmetic == PORTABLE and (value := getattr(values, name, right)) != right:
                 self.error(f"--{name} {value} does not go with {OPTION} {PORTABLE}: give {right}, or {OPTION} {NATIVE}")
+        prepare_drawing()
         start_log(values.log)
         values.arithmetic = settle(values.arithmetic, by_hand=arguments is None)
         if values.code:
