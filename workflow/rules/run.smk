@@ -37,7 +37,7 @@ onsuccess:
 
 onerror:
     ended()
-    if told := FAILURES.told():
+    if told := FAILURES.told(workflow.scheduler.finished_jobs if workflow.scheduler else 0, len(workflow.dag)):
         atexit.register(print, told, file=sys.stderr)  # Snakemake has more to say, and a person reads what is last
 
 
