@@ -94,7 +94,9 @@ def test_of_a_group_the_jobs_that_failed_are_told(failures, tmp_path):
         for i, (name, text) in enumerate(logs.items())
     ]
     tell(failures, LogEvent.GROUP_ERROR, job_error_info=jobs)
-    assert "1 job failed" in failures.told(0, 1) and "two: " in failures.told(0, 1) and "one: " not in failures.told(0, 1)
+    assert (
+        "1 job failed" in failures.told(0, 1) and "two: " in failures.told(0, 1) and "one: " not in failures.told(0, 1)
+    )
     ended = Failures()
     tell(ended, LogEvent.GROUP_ERROR, job_error_info=jobs[:1])
     assert "one: " in ended.told(0, 1) and SILENT in ended.told(0, 1)

@@ -18,11 +18,11 @@ import tempfile
 import time
 import zlib
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)  # this runs isolated, without its folder
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # this runs isolated, without its folder
 
 from watch import end_with_starters
 
+HERE = sys.path[0]
 KILLED, INTERRUPTED = 128 + 9, 128 + 2
 PATIENCE = 60  # seconds in which a server takes a job, and in which none is started again where one could not start
 REASON = "HEURISTIC_CORE_NO_SERVER"  # why a job is no fork, for its log: see heuristic_core.common.progress
@@ -90,8 +90,10 @@ def private(folder: str) -> str:
 
 
 def connect(base: str, arithmetic: str, folder: str) -> socket.socket:
-    """A connection to the server `base` of the working folder, which is started in `folder` if there is none, to compute
-    in `arithmetic`."""
+    """A connection to the server `base` of the working folder, to compute in `arithmetic`.
+
+    If there is none, it is started in `folder`.
+    """
     path = f"{base}.socket"
     with open(f"{base}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # jobs that begin together start one server; it cannot stop in between
