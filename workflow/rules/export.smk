@@ -4,7 +4,7 @@ import json
 
 rule export:
     input:
-        [f"{L.root}/{path}" for path in EXPERIMENT.members(STUDY)],
+        MEMBERS,
         workflow=os.path.relpath(workflow.main_snakefile),
         claims=os.path.relpath(EXPERIMENT.CLAIMS),
         lock=os.path.relpath(LOCK),

@@ -13,7 +13,7 @@ from heuristic_core.common.progress import start_log
 from heuristic_core.config.blocks import AskedPrecision
 from heuristic_core.config.reading import ConfigError, read_values
 from heuristic_core.jobs.environment import prepare_drawing
-from heuristic_core.provenance.record import Record, begin
+from heuristic_core.provenance.record import DEPENDS_ON, NETWORK, RUN, Record, begin
 from heuristic_core.tables.identity import Identity
 
 HELP = {
@@ -53,6 +53,12 @@ class Arguments(argparse.ArgumentParser):
             "--code",
             metavar="DIGEST",
             help="of the modules that the job depends on, as the workflow gives it; the job then leaves a record",
+        )
+
+        self.add_argument(
+            f"--{DEPENDS_ON}",
+            choices=(RUN, NETWORK),
+            help="what results depend on beside files, settings and code, for the record",
         )
 
     def settings(self, name: str, block) -> None:
