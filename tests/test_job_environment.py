@@ -1,4 +1,4 @@
-"""What users' environments have that jobs must not take over: caches that cannot be written, and matplotlib's settings."""
+"""What users' environments have and jobs do not take over: caches that cannot be written, settings of matplotlib."""
 
 import os
 import subprocess

@@ -7,12 +7,11 @@ from snakemake.logging import logger
 from heuristic_core.common.arithmetic import PORTABLE, available
 from heuristic_core.common.atomic import obstacle, write_text
 from heuristic_core.common.errors import InputError
-from heuristic_core.jobs.working_folder import level_times
+from heuristic_core.jobs.working_folder import level_copied
 
 RECORDS = os.path.abspath(".snakemake" if os.path.isdir(".snakemake") else ".")
 # Says that this study began in this working folder; results that were copied here come without it.
 BEGAN = f".snakemake/heuristic-core/{hashlib.sha256(L.root.encode()).hexdigest()}"
-COPIED_HERE = f"{BEGAN}.copied"  # says that copied results have been taken over
 DESCRIPTION = f"{L.root}/study.json"
 # Snakemake's own log is there, too. Where the disk is full, the terminal still tells what happened, without tracebacks.
 logging.raiseExceptions = False
@@ -50,8 +49,7 @@ def check_records():
 def warn_of_strangers():
     """Copied results count as finished, whatever they were made from, and in whatever order they were copied."""
     if os.path.exists(DESCRIPTION) and not os.path.exists(BEGAN):
-        if not os.path.exists(COPIED_HERE) and level_times(L.root):
-            write_text(COPIED_HERE, L.root)
+        level_copied(Path(L.root))
         logger.warning(
             f"{L.root} was not made in this working folder. What is there counts as finished, whatever configuration "
             "and code it was made with; `make audit` compares it with both; delete what is to be made again, or all of "

@@ -4,15 +4,20 @@ import os
 import socket
 import time
 from collections.abc import Callable
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from heuristic_core.common.atomic import write_text
+from heuristic_core.common.errors import InputError
+from heuristic_core.provenance.record import read_record, record_of
 
 RUNNING = Path(".snakemake/heuristic-core/running")
 LOCKS = Path(".snakemake/locks")  # Snakemake's own, which say what a run reads and writes, and not who it is
+DESCRIPTION = "study.json"
+PATIENCE = 60  # seconds by which a file's time may differ from its record's: clocks of other machines
 _held: list[FileLock] = []  # of this process, until it ends: a FileLock that nobody refers to is released
 
 
@@ -21,7 +26,9 @@ def begin_run() -> None:
     lock = _lock()
     try:
         lock.acquire()
-        write_text(RUNNING, f"process {os.getpid()} on {socket.gethostname()}, since {time.strftime('%Y-%m-%d %H:%M:%S')}")
+        write_text(
+            RUNNING, f"process {os.getpid()} on {socket.gethostname()}, since {time.strftime('%Y-%m-%d %H:%M:%S')}"
+        )
     except (Timeout, OSError):  # another run, which may make other results; or a file system without locks
         return
     _held.append(lock)
@@ -61,19 +68,26 @@ def other_run() -> str | None:
     )
 
 
-def level_times(root: str | Path) -> bool:
-    """Give all files below `root` the time of the latest of them, so that none is older than what it was made from.
+def level_copied(root: Path) -> None:
+    """Give all files of results that were copied without their times one time, so that none is older than its inputs.
 
-    A copy has the times of copying, in no order. Returns whether it could be done.
+    A plain copy has the times of copying, in no order. Results that are where they were made, or were copied with their
+    times, stay as they are, as another folder may be at work on them.
     """
-    files = [Path(folder, name) for folder, folders, names in os.walk(root) for name in (*folders, *names)]
+    description, mark = root / DESCRIPTION, root / ".copied"
     try:
+        record = read_record(record_of(description, root))
+        written = datetime.fromisoformat(record["started"]).timestamp() + record["seconds"]
+        now = description.stat().st_mtime
+        if abs(now - written) <= PATIENCE or (mark.exists() and mark.read_text() == str(now)):
+            return
+        files = [Path(folder, name) for folder, folders, names in os.walk(root) for name in (*folders, *names)]
         latest = max(file.lstat().st_mtime_ns for file in files)
         for file in files:
             os.utime(file, ns=(latest, latest), follow_symlinks=False)
-    except (OSError, ValueError):
-        return False
-    return True
+        write_text(mark, str(description.stat().st_mtime))
+    except (OSError, InputError):  # of another user, say: Snakemake then makes again what looks older than its inputs
+        return
 
 
 def _lock() -> FileLock:

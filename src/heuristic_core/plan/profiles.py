@@ -39,7 +39,8 @@ def read_profile(file: Path, process: Callable, options: Mapping[str, str]) -> d
         if name is None:
             raise InputError(
                 f"{file}: {key} is no option of this version of Snakemake; `cluster` and what belongs to it are of "
-                "version 7, and this project's profile has `executor: slurm` in their place. Remove it, or rename the profile"
+                "version 7, and this project's profile has `executor: slurm` in their place. Remove it, or rename the "
+                "profile"
             )
         found[name] = _keyed(file, name, value) if name in KEYED and value is not None else value
     return found
