@@ -43,7 +43,10 @@ def main(key: str, script: str, *arguments: str) -> int:
         os.environ[REASON] = " ".join(str(error).split())
         os.execv(sys.executable, [sys.executable, os.path.join(HERE, "watch.py"), script, *arguments])
     with connection:
-        status = connection.recv(1)  # the job holds the other end: it closes when the job ends, however it ends
+        try:
+            status = connection.recv(1)  # the job holds the other end: it closes when the job ends, however it ends
+        except ConnectionError:
+            status = b""
     return status[0] if status else KILLED
 
 
@@ -62,15 +65,16 @@ def handed_over(key: str, script: str, arguments: tuple[str, ...]) -> socket.soc
         connection.settimeout(PATIENCE)
         socket.send_fds(connection, [len(message).to_bytes(8, "big")], [1, 2])
         connection.sendall(message)
-        if not connection.recv(1):
-            raise Unavailable("the server of forks ended before the job began")
+        begun = connection.recv(1)
         connection.settimeout(None)
     except TimeoutError:
         connection.close()  # the job, should it be forked yet, ends before it begins
         raise Unavailable(f"the server of forks did not answer within {PATIENCE} s") from None
-    except BaseException:
+    except ConnectionError:
+        begun = b""
+    if not begun:
         connection.close()
-        raise
+        raise Unavailable("the server of forks ended before the job began")
     return connection
 
 
