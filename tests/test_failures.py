@@ -58,8 +58,7 @@ def test_a_log_that_is_not_there_or_is_no_text_is_no_error(tmp_path):
 
 
 def test_without_a_failed_job_nothing_is_told(failures):
-    tell(failures, LogEvent.PROGRESS, done=1, total=2)
-    assert failures.told() is None
+    assert failures.told(1, 2) is None
 
 
 def test_jobs_with_the_same_message_share_it(failures, tmp_path):
@@ -67,8 +66,7 @@ def test_jobs_with_the_same_message_share_it(failures, tmp_path):
     failed(failures, 1, "prune_42", same[0])
     failed(failures, 2, "prune_43", same[1])
     failed(failures, 3, "encode")
-    tell(failures, LogEvent.PROGRESS, done=4, total=9)
-    assert failures.told().strip().split("\n\n") == [
+    assert failures.told(4, 9).strip().split("\n\n") == [
         "3 jobs failed; 4 of 9 jobs are finished.",
         f"prune_42: {same[0]}\nprune_43: {same[1]}\n    no memory",
         f"encode\n    {SILENT}",
@@ -79,14 +77,14 @@ def test_jobs_with_the_same_message_share_it(failures, tmp_path):
 def test_a_job_that_did_well_when_tried_again_did_not_fail(failures, tmp_path):
     failed(failures, 1, "prune", log(tmp_path / "a", "10:00:01 failed: once\n"))
     tell(failures, LogEvent.JOB_FINISHED, job_id=1)
-    assert failures.told() is None
+    assert failures.told(0, 1) is None
 
 
 def test_the_log_of_an_earlier_run_is_not_taken_for_the_reason(failures, tmp_path):
     old = log(tmp_path / "log", "10:00:01 failed: long ago\n")
     os.utime(old, (1, 1))
     failed(failures, 1, "encode", old)
-    assert "long ago" not in failures.told() and SILENT in failures.told()
+    assert "long ago" not in failures.told(0, 1) and SILENT in failures.told(0, 1)
 
 
 def test_of_a_group_the_jobs_that_failed_are_told(failures, tmp_path):
@@ -96,10 +94,12 @@ def test_of_a_group_the_jobs_that_failed_are_told(failures, tmp_path):
         for i, (name, text) in enumerate(logs.items())
     ]
     tell(failures, LogEvent.GROUP_ERROR, job_error_info=jobs)
-    assert "1 job failed" in failures.told() and "two: " in failures.told() and "one: " not in failures.told()
+    assert (
+        "1 job failed" in failures.told(0, 1) and "two: " in failures.told(0, 1) and "one: " not in failures.told(0, 1)
+    )
     ended = Failures()
     tell(ended, LogEvent.GROUP_ERROR, job_error_info=jobs[:1])
-    assert "one: " in ended.told() and SILENT in ended.told()
+    assert "one: " in ended.told(0, 1) and SILENT in ended.told(0, 1)
 
 
 def test_the_terminal_ends_with_what_a_target_says_that_the_study_cannot_have(tmp_path):
@@ -109,6 +109,12 @@ def test_the_terminal_ends_with_what_a_target_says_that_the_study_cannot_have(tm
     assert (
         "1 job failed" in said and "figure15: results/reduced/logs/figures/figure15.log\n    figure15 is of rob" in said
     )
+
+
+@pytest.mark.parametrize("quiet", [(), ("--quiet",), ("--quiet", "all"), ("--quiet", "progress", "host")])
+def test_how_far_a_run_came_is_told_however_quiet_it_is(tmp_path, quiet):
+    done = snakemake(tmp_path, *quiet, "--keep-going", "--", "figure15", "describe", check=False)
+    assert done.returncode == 1 and "1 job failed; 1 of 2 jobs are finished." in done.stderr
 
 
 @pytest.mark.parametrize("job", ["sentences", "encode"])

@@ -251,3 +251,22 @@ def test_a_star_stands_for_any_part_of_a_name_and_other_characters_for_themselve
         return name[:1] == wanted[0] and fits(name[1:], wanted[1:])
 
     assert matching(names, pattern) == sorted(name for name in names if fits(name, pattern))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ALL_PROXY", "socks5h://me:secret@127.0.0.1:1080"),
+        ("https_proxy", "socks4://me:secret@127.0.0.1"),
+        ("HTTP_PROXY", "http://me:secret@[::1"),
+        ("SSL_CERT_FILE", "/secret/../none.pem"),
+    ],
+)
+def test_a_proxy_or_certificate_that_cannot_be_used_is_named_and_not_its_password(hub, fetch, name, value):
+    said = fetch(hub.add("model", NAME, MODEL), **{name: value, "LOWER": "x"})
+    assert said.startswith(f"error: {name}=") and f"unset {name}" in said and "me:secret" not in said
+
+
+def test_what_the_cache_has_needs_no_connection(hub, fetch):
+    commit = hub.add("model", NAME, MODEL)
+    assert fetch(commit) == fetch(commit, ALL_PROXY="socks5://127.0.0.1:1080")

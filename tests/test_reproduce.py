@@ -17,7 +17,7 @@ JOBS = {
     "z/data": ("sentences", None, "data.json"),
     "m/model": ("finetune", "data.json", "model/weights"),
     "a/table": ("gather", "model/weights", "table.csv"),
-    "report": ("report", "table.csv", "report.html"),
+    "report": ("sorting_report", "table.csv", "report.html"),
 }
 
 
@@ -31,6 +31,7 @@ def make(root, **changes):
         fields |= {"sources": {"pairs.csv": "a"}}
         fields |= changes if read else {}
         made = dict.fromkeys(FIELDS) | fields | {"job": job, "script": script}
+        made["settings"] = made["settings"] | ({"depends-on": "run"} if job == "report" else {})
         made["inputs"] = {read: file_digest(root / read)} if read else {}
         made["outputs"] = {written: file_digest(path)}
         write(root, written, made)

@@ -4,6 +4,7 @@ Importing torch and transformers takes a small job as long as its work. The firs
 imports once (see server.py); every job is then a fork of it, with its own memory, arguments, log and exit status, and
 the same results as `python SCRIPT ...`. KEY names code and environment: another version of either gets its own server,
 and so does another arithmetic, which is chosen for good when a process imports what computes.
+Where there is no server and none can be started, this process becomes the script, whose log then says why.
 This file imports little, since it starts once per job.
 """
 
@@ -11,32 +12,70 @@ import fcntl  # not filelock, whose import takes 40 ms, as long as the rest of t
 import json
 import os
 import socket
+import struct
 import sys
 import tempfile
+import time
 import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # this runs isolated, without its folder
 
 from watch import end_with_starters
 
+HERE = sys.path[0]
 KILLED, INTERRUPTED = 128 + 9, 128 + 2
+PATIENCE = 60  # seconds in which a server takes a job, and in which none is started again where one could not start
+REASON = "HEURISTIC_CORE_NO_SERVER"  # why a job is no fork, for its log: see heuristic_core.common.progress
 # Beginnings of their names: Hugging Face's caches, and how many threads a library may start.
 READ_AT_IMPORT = ("HF_", "HUGGINGFACE_", "TRANSFORMERS_", "XDG_CACHE_HOME", "HOME", "OMP_", "MKL_", "OPENBLAS_")
-FOLDER = os.path.join(tempfile.gettempdir(), f"heuristic-core-{os.getuid()}")
+
+
+class Unavailable(Exception):
+    """The server cannot take the job, which has not begun; the message says why."""
 
 
 def main(key: str, script: str, *arguments: str) -> int:
     """Hand the job to the server, wait, and return the job's exit status, a shell's if the job was killed."""
     end_with_starters()
-    option = "--arithmetic"
+    try:
+        connection = handed_over(key, script, arguments)
+    except (OSError, Unavailable) as error:
+        os.environ[REASON] = " ".join(str(error).split())
+        os.execv(sys.executable, [sys.executable, os.path.join(HERE, "watch.py"), script, *arguments])
+    with connection:
+        try:
+            status = connection.recv(1)  # the job holds the other end: it closes when the job ends, however it ends
+        except ConnectionError:
+            status = b""
+    return status[0] if status else KILLED
+
+
+def handed_over(key: str, script: str, arguments: tuple[str, ...]) -> socket.socket:
+    """A connection to the job, which has begun. Raises OSError or Unavailable where it has not, and will not."""
+    option, folder = "--arithmetic", os.getcwd()
     arithmetic = arguments[arguments.index(option) + 1] if option in arguments else "native"
-    with connect(os.path.join(private(FOLDER), f"{key}-{kind(arithmetic)}"), arithmetic) as connection:
-        request = {"script": script, "arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}
+    os.chdir(private(os.path.join(tempfile.gettempdir(), f"heuristic-core-{os.getuid()}")))
+    try:  # from within it: the path of a socket must be short, and TMPDIR may be long
+        connection = connect(f"{key}-{kind(arithmetic)}", arithmetic, folder)
+    finally:
+        os.chdir(folder)
+    try:
+        request = {"script": script, "arguments": arguments, "folder": folder, "environment": dict(os.environ)}
         message = json.dumps(request).encode()
+        connection.settimeout(PATIENCE)
         socket.send_fds(connection, [len(message).to_bytes(8, "big")], [1, 2])
         connection.sendall(message)
-        status = connection.recv(1)  # the job holds the other end: it closes when the job ends, however it ends
-    return status[0] if status else KILLED
+        begun = connection.recv(1)
+        connection.settimeout(None)
+    except TimeoutError:
+        connection.close()  # the job, should it be forked yet, ends before it begins
+        raise Unavailable(f"the server of forks did not answer within {PATIENCE} s") from None
+    except ConnectionError:
+        begun = b""
+    if not begun:
+        connection.close()
+        raise Unavailable("the server of forks ended before the job began")
+    return connection
 
 
 def kind(arithmetic: str) -> str:
@@ -54,20 +93,25 @@ def private(folder: str) -> str:
     return folder
 
 
-def connect(base: str, arithmetic: str) -> socket.socket:
-    """A connection to the server of `base`, which is started if there is none, to compute in `arithmetic`."""
+def connect(base: str, arithmetic: str, folder: str) -> socket.socket:
+    """A connection to the server `base` of the working folder, to compute in `arithmetic`.
+
+    If there is none, it is started in `folder`.
+    """
     path = f"{base}.socket"
     with open(f"{base}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # jobs that begin together start one server; it cannot stop in between
         try:
             return _reach(path)
         except (FileNotFoundError, ConnectionRefusedError):
-            _start(base, arithmetic)
+            _start(base, arithmetic, folder)
             return _reach(path)
 
 
 def _reach(path: str) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX)
+    # A server that is stopped takes no connection; with a timeout of Python's, a busy one would refuse them at once.
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", PATIENCE, 0))
     try:
         connection.connect(path)
     except OSError:
@@ -76,14 +120,17 @@ def _reach(path: str) -> socket.socket:
     return connection
 
 
-def _start(base: str, arithmetic: str) -> None:
-    """Start a server, and return once it listens."""
+def _start(base: str, arithmetic: str, folder: str) -> None:
+    """Start a server, and return once it listens. Raises Unavailable where it does not."""
     import subprocess
 
-    server = os.path.join(os.path.dirname(os.path.abspath(__file__)), "server.py")
+    failed = f"{base}.failed"
+    if os.path.exists(failed) and time.time() - os.stat(failed).st_mtime < PATIENCE:
+        raise Unavailable(_reason(base))
     with open(f"{base}.log", "w") as log:
         process = subprocess.Popen(
-            [sys.executable, server, base, arithmetic],
+            [sys.executable, os.path.join(HERE, "server.py"), os.path.abspath(base), arithmetic],
+            cwd=folder,  # PYTHONPATH may be seen from there
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,
@@ -91,7 +138,15 @@ def _start(base: str, arithmetic: str) -> None:
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
         )
     if process.stdout.readline() != b"listening\n":
-        raise RuntimeError(f"the fork server did not start; {base}.log says why")
+        open(failed, "w").close()
+        raise Unavailable(_reason(base))
+
+
+def _reason(base: str) -> str:
+    """Why the server `base` did not start, from its log."""
+    with open(f"{base}.log", errors="replace") as log:
+        last = log.read().strip().rpartition("\n")[2] or "it was killed"
+    return f"the server of forks did not start: {last} ({os.path.abspath(base)}.log has all of it)"
 
 
 if __name__ == "__main__":

@@ -17,23 +17,30 @@ import sys
 import threading
 from pathlib import Path
 
-from heuristic_core.common.arithmetic import asked, prepare
+from heuristic_core.common.arithmetic import asked
+from heuristic_core.jobs.environment import prepare_job
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
 IDLE_SECONDS = 30
+BEGINS = b"\0"
 
 
 def main(base: str, arithmetic: str) -> None:
     """Listen at `<base>.socket` until idle. arithmetic: of all jobs."""
-    prepare(arithmetic)
-    preload()
+    os.chdir(os.path.dirname(base))  # from within it: the path of a socket must be short
+    base = os.path.basename(base)
     path, unseen = f"{base}.socket", f"{base}.{os.getpid()}"
     listener = socket.socket(socket.AF_UNIX)
-    listener.bind(unseen)
-    listener.listen(64)
-    listener.settimeout(IDLE_SECONDS)
+    listener.bind(unseen)  # before what takes time: there are file systems without sockets
     own = os.stat(unseen)
-    os.replace(unseen, path)  # from its first moment at `path` on, the socket is listened to
+    try:
+        prepare_job(arithmetic)
+        preload()
+        listener.listen(64)
+        listener.settimeout(IDLE_SECONDS)
+        os.replace(unseen, path)  # from its first moment at `path` on, the socket is listened to
+    finally:
+        remove(unseen, own)
     with contextlib.suppress(BrokenPipeError):  # the starter was killed: other jobs are served all the same
         os.write(sys.stdout.fileno(), b"listening\n")
     with open(os.devnull, "w") as nothing:
@@ -93,7 +100,10 @@ def load(script: Path):
 
 
 def run_job(connection: socket.socket) -> None:
-    """Become the job that `connection` asks for; send its exit status; end."""
+    """Become the job that `connection` asks for; say that it begins, and with which status it ends.
+
+    Where it cannot begin, or nobody waits for it, nothing of it has run: its client runs it in another way.
+    """
     status = 1
     try:
         head, descriptors, _, _ = socket.recv_fds(connection, 8, 2)
@@ -105,9 +115,14 @@ def run_job(connection: socket.socket) -> None:
         os.chdir(request["folder"])
         os.environ.clear()
         os.environ.update(request["environment"])
-        prepare(asked(request["arguments"]))
+        prepare_job(asked(request["arguments"]))
         sys.argv = [request["script"], *request["arguments"]]
+        connection.sendall(BEGINS)
         threading.Thread(target=end_with_client, args=(connection,), daemon=True).start()
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        os._exit(status)
+    try:
         status = run_script(Path(request["script"]), request["arguments"])
     except BaseException:
         sys.excepthook(*sys.exc_info())

@@ -54,10 +54,11 @@ def _is_there(pid: int) -> bool:
 if __name__ == "__main__":
     import runpy
 
-    from heuristic_core.common.arithmetic import asked, prepare
+    from heuristic_core.common.arithmetic import asked
+    from heuristic_core.jobs.environment import prepare_job
 
     end_with_starters()
     del sys.argv[0]
-    prepare(asked(sys.argv))  # before the script imports what computes
+    prepare_job(asked(sys.argv))  # before the script imports what computes
     sys.path[0] = os.path.dirname(sys.argv[0])
     runpy.run_path(sys.argv[0], run_name="__main__")

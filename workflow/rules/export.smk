@@ -4,7 +4,7 @@ import json
 
 rule export:
     input:
-        [f"{L.root}/{path}" for path in EXPERIMENT.members(STUDY)],
+        MEMBERS,
         workflow=plain(os.path.relpath(workflow.main_snakefile)),
         claims=plain(os.path.relpath(EXPERIMENT.CLAIMS)),
         lock=plain(os.path.relpath(LOCK)),

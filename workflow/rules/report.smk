@@ -52,6 +52,7 @@ rule report:
         **job(
             f"{PREFIX}_report",
             *PAGE,
+            depends_on="run",
             root=lambda w, output: os.path.dirname(output.report),
             targets=list(SHOWN_TARGETS),
             absent=[reason for reason in UNMET.values() if reason],
@@ -64,7 +65,7 @@ rule report:
 rule provenance:
     input:
         rules.report.output,
-        [L.table(name) for name in TABLES],
+        [path for path in MEMBERS if path != L.table("provenance")],
     output:
         table=L.table("provenance"),
     log:
@@ -77,4 +78,4 @@ rule provenance:
         FORK
 
 
-RESULTS += [rules.report.output.report, rules.provenance.output.table]
+RESULTS += [path for path in MEMBERS if path not in RESULTS]

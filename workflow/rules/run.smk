@@ -9,10 +9,15 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 from heuristic_core.jobs.failures import Failures
+from heuristic_core.jobs.working_folder import begin_run, warn_of_other_run
 
 FAILURES = Failures()
 if workflow.output_settings.dryrun:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `snakemake -n | head` ends in peace, as other commands do
+
+# Snakemake knows that its folder is locked, and not whether the run that locked it goes on.
+if workflow.is_main_process and not workflow.output_settings.dryrun and "--unlock" not in sys.argv:
+    warn_of_other_run(logger.warning)
 
 # Groups mean something on a cluster alone. Snakemake leaves them out of a run on this machine, but not of its dry run, where
 # it searches them for cycles for longer than for the jobs. A cluster's profile says what jobs ask for by default.
@@ -37,12 +42,13 @@ onsuccess:
 
 onerror:
     ended()
-    if told := FAILURES.told():
+    if told := FAILURES.told(workflow.scheduler.finished_jobs if workflow.scheduler else 0, len(workflow.dag)):
         atexit.register(print, told, file=sys.stderr)  # Snakemake has more to say, and a person reads what is last
 
 
 onstart:
     logger.addHandler(FAILURES)
+    begin_run()
     for check in STARTING:
         check()
     if workflow.executor_plugin.name == "slurm" and shutil.which("sbatch") is None:

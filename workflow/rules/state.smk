@@ -7,6 +7,7 @@ from snakemake.logging import logger
 from heuristic_core.common.arithmetic import PORTABLE, available
 from heuristic_core.common.atomic import obstacle, write_text
 from heuristic_core.common.errors import InputError
+from heuristic_core.jobs.working_folder import level_copied
 
 RECORDS = os.path.abspath(".snakemake" if os.path.isdir(".snakemake") else ".")
 # Says that this study began in this working folder; results that were copied here come without it.
@@ -46,8 +47,9 @@ def check_records():
 
 
 def warn_of_strangers():
-    """Copied results count as finished, whatever they were made from."""
+    """Copied results count as finished, whatever they were made from, and in whatever order they were copied."""
     if os.path.exists(DESCRIPTION) and not os.path.exists(BEGAN):
+        level_copied(Path(L.root))
         logger.warning(
             f"{L.root} was not made in this working folder. What is there counts as finished, whatever configuration "
             "and code it was made with; `make audit` compares it with both; delete what is to be made again, or all of "

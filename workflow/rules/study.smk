@@ -17,6 +17,8 @@ except ConfigError as error:
     raise WorkflowError(str(error)) from None
 
 COMPUTES = STUDY.arithmetic
+# What belongs to the finished study, and into its archive: a run makes all of it, so that `export` adds nothing to it.
+MEMBERS = [f"{STUDY.root}/{path}" for path in EXPERIMENT.members(STUDY)]
 FILES = f"{workflow.basedir}/src/heuristic_core/experiments/{FOLDER}"  # of the experiment, as jobs read them
 # What pages look like: the templates, style and script that scripts do not import.
 LIBRARY = f"{workflow.basedir}/src/heuristic_core"

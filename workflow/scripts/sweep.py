@@ -3,9 +3,6 @@
 import json
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.figures.figure_sweep import draw
-from heuristic_core.figures import style
-from heuristic_core.figures.save import save
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_table
@@ -18,6 +15,10 @@ def main(arguments=None):
     parser.places(folder="where to write figures/")
     parser.writes("*", files="the files that are written there, for the record")
     args = parser.read(arguments)
+    from heuristic_core.experiments.heuristic_core.figures.figure_sweep import draw
+    from heuristic_core.figures import style
+    from heuristic_core.figures.save import save
+
     settings = Figure.model_validate(args.sweep["figure"])
     with style.applied(formulas=False):
         figure, marks = draw([read_table(path) for path in args.tables], settings, args.sweep["studies"])

@@ -19,6 +19,7 @@ SECONDS_BETWEEN_LINES = 5.0
 TAIL = 2000  # bytes at the end of a log in which its last line of progress is looked for
 TIME = r"^\d\d:\d\d:\d\d "  # before what a line of a log says
 METER = re.compile(rf"{TIME}(.*?) +(\d+)% ([^\[]*\[.*\])$", re.MULTILINE)  # a line of `Progress`
+NO_SERVER = "HEURISTIC_CORE_NO_SERVER"  # the variable in which workflow/fork_server/run.py says why a job is no fork
 PATIENCE = 1.0  # seconds by which clocks may differ where jobs run elsewhere
 WARNED = re.compile(rf"{TIME}warning: (.*)$", re.MULTILINE)
 
@@ -48,6 +49,8 @@ def start_log(path: str | Path | None) -> None:
     if not path:  # a person waits for what the command says, not for when it began
         return
     LOGGER.info("started %s after %.1f s of imports", os.path.basename(sys.argv[0]), time.process_time())
+    if reason := os.environ.pop(NO_SERVER, None):
+        LOGGER.info("started on its own: %s", reason)
     started = time.monotonic()
     atexit.register(
         lambda: LOGGER.info("ended after %.1f s, %.1f s of CPU", time.monotonic() - started, time.process_time())

@@ -12,7 +12,8 @@ from heuristic_core.common.arithmetic import NATIVE, OPTION, PORTABLE, settle
 from heuristic_core.common.progress import start_log
 from heuristic_core.config.blocks import AskedPrecision
 from heuristic_core.config.reading import ConfigError, read_values
-from heuristic_core.provenance.record import Record, begin
+from heuristic_core.jobs.environment import prepare_drawing
+from heuristic_core.provenance.record import DEPENDS_ON, NETWORK, RUN, Record, begin
 from heuristic_core.tables.identity import Identity
 
 HELP = {
@@ -52,6 +53,12 @@ class Arguments(argparse.ArgumentParser):
             "--code",
             metavar="DIGEST",
             help="of the modules that the job depends on, as the workflow gives it; the job then leaves a record",
+        )
+
+        self.add_argument(
+            f"--{DEPENDS_ON}",
+            choices=(RUN, NETWORK),
+            help="what results depend on beside files, settings and code, for the record",
         )
 
     def settings(self, name: str, block) -> None:
@@ -126,6 +133,7 @@ class Arguments(argparse.ArgumentParser):
         for name, right in ALIKE.items():
             if values.arithmetic == PORTABLE and (value := getattr(values, name, right)) != right:
                 self.error(f"--{name} {value} does not go with {OPTION} {PORTABLE}: give {right}, or {OPTION} {NATIVE}")
+        prepare_drawing()
         start_log(values.log)
         values.arithmetic = settle(values.arithmetic, by_hand=arguments is None)
         if values.code:

@@ -19,19 +19,16 @@ KEPT = "What is finished is kept. When the fault is mended, the same command mak
 
 
 class Failures(logging.Handler):
-    """A handler of Snakemake's logger that remembers which jobs failed and how far the run came."""
+    """A handler of Snakemake's logger that remembers which jobs failed."""
 
     def __init__(self):
         super().__init__(logging.INFO)
         self._begun = time.time()
         self._logs: dict[int, tuple[str, list[str]]] = {}  # job -> its rule, its logs
-        self._progress = "0 jobs are"
 
     def emit(self, record: logging.LogRecord) -> None:
         event, said = getattr(record, "event", None), vars(record)
-        if event == LogEvent.PROGRESS:
-            self._progress = f"{record.done} of {record.total} jobs are"
-        elif event == LogEvent.JOB_ERROR:
+        if event == LogEvent.JOB_ERROR:
             self._add(said)
         elif event == LogEvent.GROUP_ERROR:  # of its jobs some may have done well; a job that was ended says nothing
             jobs = record.job_error_info
@@ -50,8 +47,11 @@ class Failures(logging.Handler):
         except OSError:
             return False
 
-    def told(self) -> str | None:
-        """The block; None where no job failed. Jobs with the same message share it."""
+    def told(self, done: int, total: int) -> str | None:
+        """The block; None where no job failed. Jobs with the same message share it.
+
+        done, total: jobs of the run. Snakemake's logger tells of them too, but not with `--quiet`.
+        """
         if not self._logs:
             return None
         alike: dict[str, list[str]] = {}
@@ -59,7 +59,7 @@ class Failures(logging.Handler):
             job = f"{rule}: {', '.join(logs)}" if logs else rule
             alike.setdefault(message(filter(self._is_new, logs)), []).append(job)
         count = len(self._logs)
-        parts = [f"{'1 job' if count == 1 else f'{count} jobs'} failed; {self._progress} finished."]
+        parts = [f"{'1 job' if count == 1 else f'{count} jobs'} failed; {done} of {total} jobs are finished."]
         parts += ["\n".join([*jobs, textwrap.indent(words, "    ")]) for words, jobs in alike.items()]
         return "\n" + "\n\n".join([*parts, KEPT])
 

@@ -3,7 +3,10 @@
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.plan.profiles import read_profile
 
 SECONDS = 30  # that the accounting database has to answer
 
@@ -32,16 +35,27 @@ def status_command() -> str | None:
     return _chosen("sacct", "accounting is on")
 
 
-def overridden(ours: Mapping, others: Iterable[Mapping]) -> dict:
-    """The keys of `ours` that `others` change, later ones last; within a mapping, key by key. Null unsets a key."""
-    changed: dict = {}
-    for other in others:
-        for key, value in other.items():
-            under = changed.get(key, ours.get(key))
-            if isinstance(under, Mapping) and isinstance(value, Mapping):
-                value = {name: item for name, item in {**under, **value}.items() if item is not None}
-            changed[key] = value
-    return changed
+def own_profiles(process: Callable) -> list[dict]:
+    """What the site's and the user's profiles of the name slurm say, the user's last. process: yte's `process_yaml`.
+
+    Ends with one message that names file and key where one of them is none.
+    """
+    from snakemake.cli import get_argument_parser, get_profile_dir
+    from snakemake.common import get_appdirs
+
+    folders = [get_appdirs().site_config_dir, get_appdirs().user_config_dir]
+    files = [found[1] for folder in folders if (found := get_profile_dir(f"{folder}/slurm"))]
+    if not files:
+        return []
+    options = {}
+    for action in get_argument_parser()._actions:
+        names = [name.removeprefix("--") for name in action.option_strings if name.startswith("--")]
+        options |= dict.fromkeys(names, names[0] if names else None)
+    try:
+        return [read_profile(file, process, options) for file in files]
+    except InputError as error:
+        print(error, file=sys.stderr)
+        sys.exit(1)
 
 
 def _chosen(command: str, reason: str) -> str:

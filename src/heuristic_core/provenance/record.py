@@ -32,6 +32,10 @@ FIELDS = {
     *("job", "script", "settings", "inputs", "sources", "outputs", "code", "commit", "dirty", "packages", "system"),
     *("seeds", "device", "processor", "precision", "arithmetic", "started", "seconds", "digest"),
 }
+# The option by which a rule says what its results depend on beside files, settings and code: when and where its job
+# ran, as a report that tells of this, or a network.
+DEPENDS_ON = "depends-on"
+RUN, NETWORK = "run", "network"
 SEED = re.compile(r"(^|[-_])seeds?$")
 
 

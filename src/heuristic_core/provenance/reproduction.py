@@ -14,9 +14,8 @@ from typing import NamedTuple
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.provenance.record import processor, read_record, record_of, records
+from heuristic_core.provenance.record import DEPENDS_ON, RUN, processor, read_record, record_of, records
 
-TELLS_OF_THE_RUN = ("report",)
 TOOLS = ("heuristic-core", "snakemake")  # versions that no result depends on: the code has a digest of its own
 DIGITS = 16  # of digests that are only compared with each other
 
@@ -44,7 +43,7 @@ class Comparison(NamedTuple):
 
 def publish(root: Path, file: Path) -> int:
     """Write the digests of the finished study in folder `root` to `file`; how many results there are."""
-    jobs = in_order([made for made in records(root) if made["script"] not in TELLS_OF_THE_RUN])
+    jobs = in_order([made for made in records(root) if made["settings"].get(DEPENDS_ON) != RUN])
     if not jobs:
         raise InputError(f"{root}: no results with records; run the study first")
     common = {name: jobs[0][name] for name in ("arithmetic", "packages")}

@@ -13,6 +13,7 @@ from pathlib import Path
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.common.progress import Progress
+from heuristic_core.sources.connection import checked_connection
 from heuristic_core.sources.download import Download, download
 from heuristic_core.sources.hub import CONFIG, SHARDS, WEIGHTS, Source, matching, model_files
 
@@ -29,7 +30,7 @@ def fetch(sources: Iterable[Source], downloads: Iterable[Download] = ()) -> list
     address cannot be reached, does not have or does not give the files, or gives other bytes.
     """
     rows = {}
-    with _alone():
+    with _alone(), checked_connection():
         for source in sources:
             for row in _fetch(source):
                 rows[row["kind"], row["repository"], row["revision"], row["path"]] = row

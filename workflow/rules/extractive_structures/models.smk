@@ -10,7 +10,12 @@ if TO_FETCH:
             L.log("fetch"),
         localrule: True
         params:
-            **job("extractive_fetch", arithmetic="native", pretrained=block(STUDY.pretrained)),  # nothing is computed
+            **job(  # nothing is computed
+                "extractive_fetch",
+                depends_on="network",
+                arithmetic="native",
+                pretrained=block(STUDY.pretrained),
+            ),
         shell:
             STEP
 

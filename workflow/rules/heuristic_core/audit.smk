@@ -7,7 +7,7 @@ for one in (OWN, *PUBLISHED_STUDIES):
         input:
             f"{one.layout.root}/report.html",
             [path for name in one.targets for path in outputs(one.layout.root, name)],
-            [] if one.prefix else [L.table("prune_trace"), L.table("finetune_trace")],
+            [] if one.prefix else [path for path in MEMBERS if path != L.table("provenance")],
         output:
             table=one.layout.table("provenance"),
         log:

@@ -25,7 +25,7 @@ from heuristic_core.figures.targets import outputs, shown
 from heuristic_core.models.folder import local_files
 from heuristic_core.experiments.heuristic_core.plan.needs import needs
 from heuristic_core.experiments.heuristic_core.plan.sources import check_sources
-from heuristic_core.experiments.heuristic_core.archive.members import MECHANISM, absent, members
+from heuristic_core.experiments.heuristic_core.archive.members import MECHANISM, absent
 from heuristic_core.experiments.heuristic_core.archive.reading import open_crate
 from heuristic_core.provenance.record import record_of
 from heuristic_core.experiments.heuristic_core.published.study import paper, studies

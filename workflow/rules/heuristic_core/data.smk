@@ -14,7 +14,13 @@ if TO_FETCH:
             L.log("fetch"),
         localrule: True
         params:
-            **job("fetch", arithmetic="native", model=block(STUDY.model), task=block(STUDY.task)),  # nothing is computed
+            **job(
+                "fetch",
+                depends_on="network",
+                arithmetic="native",  # nothing is computed
+                model=block(STUDY.model),
+                task=block(STUDY.task),
+            ),
         shell:
             STEP
 

@@ -43,6 +43,7 @@ for one in DRAWN:
             **job(
                 "report",
                 *PAGE,
+                depends_on="run",
                 root=lambda w, output: os.path.dirname(output.report),
                 targets=one.targets,
                 absent=[] if one.prefix else list(lacking(STUDY).values()),
@@ -57,11 +58,7 @@ TOLD = [(EXPERIMENT, one.layout.root) for one in DRAWN[1:] or DRAWN]
 
 
 # All that a study is run for; what is missing among it is made.
-RESULTS = [
-    *(path for name in OWN.targets for path in outputs(L.root, name)),
-    f"{L.root}/report.html",
-    *(L.table(name) for name in ("prune_trace", "finetune_trace", "provenance")),
-]
+RESULTS = list(MEMBERS)
 # Snakemake does not make a missing file while the files that were made from it exist. A missing file that has a record was
 # made once: it was damaged and removed, or lost with a job that failed. These rules make it again.
 PARTS_OF_RUNS = [
@@ -92,7 +89,6 @@ MADE = [
         for path in PARTS_OF_CELLS
     ),
     *map(L.table, PARTS),
-    *(f"{L.root}/{name}" for name in members(STUDY)),
 ]
 RESULTS += [
     path

@@ -12,7 +12,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.provenance.audit.finding import KINDS, Finding
 from heuristic_core.provenance.job import Job, since
-from heuristic_core.provenance.record import files_of, read_record, record_of, row_of
+from heuristic_core.provenance.record import DEPENDS_ON, NETWORK, files_of, read_record, record_of, row_of
 from heuristic_core.tables.schemas import schema
 
 ORDER = list(KINDS)  # causes before what follows from them
@@ -135,7 +135,8 @@ def _collected(root: Path) -> Iterator[Finding]:
     for job in sorted(rows.keys() | collected.keys()):
         file, row = rows.get(job, (None, None))
         if job not in collected or (row and row["started"] != collected[job]["started"]):
-            if row["script"] != "fetch":  # it may run at any time, and nothing follows if it brings the same
+            # A download may run at any time, and nothing follows if it brings the same.
+            if not (row and records[file]["settings"].get(DEPENDS_ON) == NETWORK):
                 later.append(job)
         elif row is None:
             yield Finding("tampered", str(table), f"tells of job {job}, which left no record")

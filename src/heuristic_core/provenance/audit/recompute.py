@@ -16,10 +16,8 @@ from heuristic_core.provenance.audit.finding import Finding
 from heuristic_core.provenance.audit.same import difference
 from heuristic_core.provenance.digests import versions
 from heuristic_core.provenance.job import Job
-from heuristic_core.provenance.record import files_of, processor, read_record, record_of
+from heuristic_core.provenance.record import DEPENDS_ON, files_of, processor, read_record, record_of
 
-# Scripts whose results tell of the run itself, or need a network.
-NEVER = ("report", "fetch")
 STUDY = ".audited"  # in the place of the study's folder
 DEPTH = 8  # folders between the scratch folder and a job's working directory: inputs at ../../x stay inside
 
@@ -44,7 +42,7 @@ def computable(jobs: Iterable[Job], findings: Iterable[Finding]) -> list[Job]:
     return [
         job
         for job in jobs
-        if job.script not in NEVER and all(sound(path, job.root) for path in (*job.inputs, *job.outputs))
+        if DEPENDS_ON not in job.settings and all(sound(path, job.root) for path in (*job.inputs, *job.outputs))
     ]
 
 
