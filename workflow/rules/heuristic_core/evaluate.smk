@@ -115,7 +115,7 @@ rule attention:
     params:
         **at_last(
             "attention",
-            analysis=block(STUDY.analysis, {"attention_pairs", "example_pairs"}),
+            analysis=block(STUDY.analysis, {"attention_pairs", "example_pairs", "seed"}),
             max_length=STUDY.task.max_length,
             device=STUDY.device,
         ),

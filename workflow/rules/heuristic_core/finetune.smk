@@ -19,7 +19,7 @@ rule initial_attention:
         **job(
             "initial_attention",
             model=block(STUDY.model),
-            analysis=block(STUDY.analysis, {"attention_pairs", "overlap_times_uniform"}),
+            analysis=block(STUDY.analysis, {"attention_pairs", "overlap_times_uniform", "seed"}),
             **RUN,
             max_length=STUDY.task.max_length,
             device=STUDY.device,

@@ -214,6 +214,6 @@ rule controls:
     group:
         "tables"
     params:
-        **job("controls", analysis=block(STUDY.analysis, {"class_rule", "control_pairs", "subsets"})),
+        **job("controls", analysis=block(STUDY.analysis, {"class_rule", "control_pairs", "seed", "subsets"})),
     shell:
         FORK
