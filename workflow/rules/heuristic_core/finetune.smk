@@ -76,10 +76,32 @@ rule finetune_accuracy:
         FORK
 
 
+# Ends the run of a model that has learned nothing. What is costly waits for it, but reads nothing of it: so it has no name
+# among the inputs there, and is ancient.
+CHANCE = f"{L.run}/chance.parquet"
+
+
+rule chance:
+    input:
+        full=f"{L.run}/step{STUDY.last_checkpoint}/predictions.parquet",
+        subsets=rules.sentences.output.subsets,
+    output:
+        table=CHANCE,
+    log:
+        L.log("chance/ft{ft_seed}"),
+    group:
+        MODELS
+    params:
+        **job("chance", analysis=block(STUDY.analysis, {"subsets", "class_rule", "despite_chance"})),
+    shell:
+        FORK
+
+
 if STUDY.lesion:
 
     rule lesion:
         input:
+            ancient(CHANCE),
             overlap_heads=rules.initial_attention.output.table,
             train=rules.encode.output.train,
             evaluation=rules.encode.output.evaluation,

@@ -56,6 +56,7 @@ PARTS = {
     for name, file in {
         "finetune_trace": "trace",
         "finetune_accuracy": "accuracy",
+        "chance": "chance",
         "overlap_heads": "overlap_heads",
         "core": "core",
         "core_null": "core_null",

@@ -70,7 +70,7 @@ def reference() -> Words:
 
 
 def warnings(root: str) -> list[str]:
-    """What the data lack, as classes without a training pair, and what of pruning did not go well."""
+    """What the data lack, as classes without a training pair, and what of fine-tuning and pruning did not go well."""
     from heuristic_core.experiments.heuristic_core.report.page import warnings_of
 
     log = Path(root) / "logs" / "sentences.log"

@@ -96,6 +96,12 @@ class Analysis(Block):
         description="a head is an overlap head if, before fine-tuning, its share of attention to the repeated word is "
         "at least this multiple of uniform attention's on the same pairs",
     )
+    despite_chance: bool = Field(
+        False,
+        description="prune and ablate a full model, too, that has not learned the task: whose in-domain accuracy is "
+        "no higher than that of the best constant class",
+        exclude_if=lambda despite: not despite,  # settings of studies without it remain what they were
+    )
     example_pairs: list[tuple[Sentence, Sentence]] | None = Field(
         None,
         strict=False,
