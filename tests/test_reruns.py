@@ -112,14 +112,13 @@ def test_another_bound_of_overlap_heads_fine_tunes_without_others(finished, chan
     assert not {"sentences", "finetune", "full_model", "prune", "core", "attention"} & set(jobs)
 
 
-def test_whether_a_model_has_learned_is_judged_anew_and_nothing_else_with_it(finished, changed, tmp_path):
+def test_a_model_that_has_learned_is_not_judged_again_before_it_is_pruned(finished, changed, tmp_path):
     """What waits for the judgement reads nothing of it, and is not made again where it is newer."""
-    jobs = planned(finished, changed(analysis__despite_chance=True))
-    assert jobs == {"chance": 2, "concatenate": 1, "report": 1, "describe": 1}
+    assert planned(finished, changed(analysis__despite_chance=True)) == {"describe": 1, "report": 1}
     folder = shutil.copytree(finished, tmp_path / "copy", symlinks=True)
     for seed in (1, 2):
-        os.utime(folder / RUNS / f"ft{seed}/chance.parquet")
-    assert planned(folder) == {"concatenate": 1, "report": 1}
+        os.utime(folder / RUNS / f"ft{seed}/.learned")
+    assert planned(folder) == {}
 
 
 def test_a_result_that_is_missing_is_made_again(finished, tmp_path):

@@ -41,7 +41,7 @@ AT_LAST = {
 
 rule ablate:
     input:
-        ancient(CHANCE),
+        ancient(LEARNED),
         **AT_LAST,
         core=L.core,
         train=rules.encode.output.train,
@@ -78,7 +78,7 @@ rule ablate:
 
 rule evaluate_controls:
     input:
-        ancient(CHANCE),
+        ancient(LEARNED),
         **AT_LAST,
         subnetworks=[f"{folder}/subnetwork.json" for folder in folders(spread(STUDY))],
         train=rules.encode.output.train,

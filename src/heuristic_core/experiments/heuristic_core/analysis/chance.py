@@ -5,14 +5,18 @@ its upper limit is so close to chance (`REACH` points, or half of what is left t
 *below chance*: so far that labels may be swapped. *unclear*: too few pairs to tell.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
 
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, RULES
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.tables.columns import RUN, STEP
+from heuristic_core.tables.parquet import read_table
 
 LEVEL = 0.05
 REACH = 0.1  # above chance; a model that may reach further is not at chance
@@ -56,6 +60,14 @@ def judged(
         "constant": classes[int(constant.argmax())],
         "outcome": _outcome(correct, n, chance, high),
     }
+
+
+def judged_files(full: str | Path, subsets: str | Path, analysis: Analysis) -> dict:
+    """The same from the full model's predictions, and from subsets.json, which job `sentences` wrote."""
+    described = json.loads(Path(subsets).read_text(encoding="utf-8"))
+    merges = {one["name"]: one["merge"] for one in described["subsets"]}
+    rows = read_table(full, without=["logits"])
+    return judged(rows, merges, described["labels"], analysis.subsets, analysis.class_rule)
 
 
 def _outcome(correct: int, n: int, chance: float, high: float) -> str:

@@ -100,7 +100,7 @@ class Analysis(Block):
         False,
         description="prune and ablate a full model, too, that has not learned the task: whose in-domain accuracy is "
         "no higher than that of the best constant class",
-        exclude_if=lambda despite: not despite,  # settings of studies without it remain what they were
+        exclude_if=lambda despite_chance: not despite_chance,  # settings of studies without it remain what they were
     )
     example_pairs: list[tuple[Sentence, Sentence]] | None = Field(
         None,
