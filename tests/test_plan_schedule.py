@@ -101,6 +101,7 @@ def test_more_steps_at_the_same_rates_never_turn_a_good_schedule_into_a_bad_one(
             assert all(good[more] for more in good if more[0] >= rise and more[1] >= hold)
 
 
+@pytest.mark.slow
 def test_the_schedules_that_contradicted_each_other_no_longer_do():
     """Without weight decay: 200 + 200 steps were fine, 200 + 250 and 300 + 300 were not."""
     rates = RATES | {"weight_decay": 0.0, "controller_weight_decay": 0.0}
