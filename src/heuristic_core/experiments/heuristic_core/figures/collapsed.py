@@ -1,4 +1,4 @@
-"""Subnetworks at chance in-domain, wherever they are shown: a cross and a legend entry in figures, a count in tables."""
+"""Subnetworks at chance in-domain, wherever they are shown: a cross and legend entry in figures, a count in tables."""
 
 from collections.abc import Sequence
 
