@@ -24,8 +24,9 @@ from operations import digest, digests
 from steps import JOBS, RUN, STUDY, Steps
 from transformers.utils import logging as hugging_face_logging
 
-from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.seeds import mean_interval
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.threads import use_threads
 from heuristic_core.experiments.heuristic_core.analysis.core import core, core_null
 from heuristic_core.experiments.heuristic_core.analysis.core_seeds import core_seeds

@@ -6,7 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from heuristic_core.analysis.bootstrap import Resamples, interval, of_change
-from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.analysis.frames import frame
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import read_cells
 from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import AblationSet, set_table
 from heuristic_core.experiments.heuristic_core.analysis.ablations import ablations, single_ood_drops

@@ -186,17 +186,27 @@ def test_tables_name_every_head_and_every_token(fused):
 
 
 def row(group, subset, text):
-    return {"group": group, "subset": subset, "sentence1": text, "sentence2": f"{text}?"}
+    return {"group": group, "subset": subset, "label": 0, "sentence1": text, "sentence2": f"{text}?"}
 
 
 SENTENCES = [row("ood", "x", "x1"), row("id", "a", "a1"), row("ood", "x", "x2"), row("id", "b", "b1")]
 SENTENCES += [row("ood-entailment", "y", "y1"), row("ood", "z", "z1"), row("ood", "w", "w1")]
 
 
-def test_pairs_are_the_first_of_their_groups():
-    assert in_domain_pairs(SENTENCES, 1) == [("a1", "a1?")]
+def test_pairs_are_those_of_their_groups():
+    assert len(in_domain_pairs(SENTENCES, 1)) == 1
     assert in_domain_pairs(SENTENCES, 9) == [("a1", "a1?"), ("b1", "b1?")]
     assert example_pairs(SENTENCES) == [("x1", "x1?"), ("z1", "z1?")]
     assert example_pairs(SENTENCES[:4]) == [("x1", "x1?")]
     with pytest.raises(InputError, match="group id"):
         in_domain_pairs(SENTENCES[4:], 1)
+
+
+def test_attention_is_averaged_over_every_subset_and_label():
+    """In-domain files that are sorted: 60 and 30 pairs of one subset, by label, and 30 of another one."""
+    sizes = {("a", 0): 60, ("a", 1): 30, ("b", 1): 30}
+    rows = [row("id", s, f"{s}{label}.{k}") | {"label": label} for (s, label), n in sizes.items() for k in range(n)]
+    drawn = [first for first, _ in in_domain_pairs(rows, 40, seed=5)]
+    assert [sum(one.startswith(f"{s}{label}.") for one in drawn) for s, label in sizes] == [20, 10, 10]
+    assert drawn != [first for first, _ in in_domain_pairs(rows, 40, seed=6)]
+    assert drawn == [r["sentence1"] for r in rows if r["sentence1"] in drawn]  # in the file's order

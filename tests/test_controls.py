@@ -5,13 +5,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.analysis.frames import frame
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.evaluation import evaluate
-from heuristic_core.experiments.heuristic_core.analysis.controls import controls, first_pairs, permuted
+from heuristic_core.experiments.heuristic_core.analysis.controls import controls, on_drawn_pairs, permuted
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_frame, as_table, write_table
 from heuristic_core.tables.schemas import schema
+from heuristic_core.tasks.sampling import of_subset
 
 SEEDS = (42, 43, 44)
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 20, "repeat": 0}
@@ -43,7 +45,7 @@ def rows_of(learned):
 
 
 def compared(learned, right=None, subsets=None, **scored):
-    return controls(pd.concat([rows_of(learned), first_pairs(predictions(right or RIGHT), **scored)]), subsets)
+    return controls(pd.concat([rows_of(learned), on_drawn_pairs(predictions(right or RIGHT), **scored)]), subsets)
 
 
 def predictions(right):
@@ -106,12 +108,16 @@ def test_a_failed_run_is_left_out_and_groups_are_of_chosen_subsets():
 
 @pytest.mark.parametrize("count", [None, 4])
 def test_pairs_that_chose_are_skipped_unless_nothing_is_left(encoded, count):
-    """Subsets of 20 pairs: after the first 5 in-domain, and the first 18 or all 20 of the others."""
-    rest = encoded.thinned(count, {"id": 5, "ood": 18, "ood-entailment": 20})
-    places = [np.arange(5, 20)[:count], np.arange(38, 40), np.arange(40, 60)[:count]]
-    assert [s.stop - s.start for s in rest.subsets] == [len(one) for one in places]
-    expected = encoded.take(np.concatenate(places))
-    assert all((getattr(rest, name) == getattr(expected, name)).all() for name in ("ids", "offsets", "labels"))
+    """Subsets of 20 pairs: 5 in-domain ones, and 18 or all 20 of the others."""
+    skip = {"id": 5, "ood": 18, "ood-entailment": 20}
+    chose, rest = encoded.thinned(skip), encoded.thinned(count, skip)
+    assert [s.stop - s.start for s in rest.subsets] == [count or 15, 2, count or 20]
+    for s, r in zip(chose.subsets[:2], rest.subsets[:2], strict=True):
+        first, second = (
+            {tuple(one.ids[one.offsets[k] : one.offsets[k + 1]]) for k in range(at.start, at.stop)}
+            for one, at in ((chose, s), (rest, r))
+        )
+        assert not first & second
     assert len(encoded.thinned(None, {"id": None, "ood": None, "ood-entailment": None})) == len(encoded)
 
 
@@ -122,16 +128,17 @@ def test_below_two_seeds_there_is_no_interval():
 
 @pytest.mark.parametrize("count", [None, 1, 7, 1000])
 def test_stored_predictions_are_scored_on_the_pairs_that_controls_are_evaluated_on(encoded, count):
-    """The first of each subset in a table of all predictions are the pairs of the thinned set, whatever the group."""
+    """What is drawn from a table of all predictions are the pairs of the thinned set, whatever the group."""
     logits = np.random.default_rng(0).normal(size=(len(encoded), 3)).astype(np.float32)
-    thin = encoded.thinned(count)
-    kept = [k for s in encoded.subsets for k in range(s.start, min(s.stop, s.start + (count or len(encoded))))]
-    assert len(kept) == len(thin)
+    thin = encoded.thinned(count, seed=3)
+    kept = [s.start + of_subset(encoded.labels[s.start : s.stop], s.name, count, 3) for s in encoded.subsets]
+    kept = np.concatenate(kept)
+    assert len(kept) == len(thin) == sum(min(count or 20, 20) for _ in encoded.subsets)
 
     def scored(of, values, **options):
         columns = evaluate.predictions(values, of) | Identity(**CELL).columns(len(of))
-        return first_pairs(as_frame(as_table("predictions", columns)), **options)
+        return on_drawn_pairs(as_frame(as_table("predictions", columns)), **options)
 
-    of_thin, of_all = scored(thin, logits[kept]), scored(encoded, logits, pairs=count)
+    of_thin, of_all = scored(thin, logits[kept], pairs=count, seed=3), scored(encoded, logits, pairs=count, seed=3)
     pd.testing.assert_frame_equal(of_thin, of_all)
     assert of_all["subset"].tolist() == ["in", "out", "out_entailed"]

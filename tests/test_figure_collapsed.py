@@ -9,7 +9,7 @@ from matplotlib.text import Text
 
 from heuristic_core.analysis.frames import frame
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.figures import draw
+from heuristic_core.experiments.heuristic_core.figures import draw, sheets_of
 from heuristic_core.experiments.heuristic_core.figures.condensed import sheets
 
 MODEL = ["study", "model", "task", "ft_seed", "step", "sparsity", "seed", "repeat"]
@@ -79,3 +79,18 @@ def test_a_table_counts_them_of_each_seed_and_of_all(name):
     cells = [row[-1] for sheet in sheets(marks) for row in sheet.rows]
     assert sum(cell.endswith(" (1 collapsed)") for cell in cells) == len(of_cell)
     assert set(draw(name, TABLES, Figure(), CONTEXT)[1]["collapsed"]) == {0}
+
+
+@pytest.mark.parametrize(
+    ("name", "where", "said"),
+    [("table_controls", POINT, ", 1 collapsed)"), ("table_variance", POINT, " (1 collapsed)"),
+     ("table_effective_size", {"ft_seed": 1, "step": 600}, "600 ("),
+     ("table_effective_size", POINT, "2200 (1 collapsed)")],
+)  # fmt: skip
+def test_every_table_of_pruning_seeds_counts_them(name, where, said):
+    def words(tables):
+        marks = draw(name, tables, Figure(), CONTEXT)[1]
+        return [cell for sheet in sheets_of(name, marks) for row in sheet.rows for cell in row]
+
+    assert any(said in cell for cell in words(TABLES | {"runs": runs(**where)}))
+    assert not any("collapsed" in cell for cell in words(TABLES))

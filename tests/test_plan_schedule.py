@@ -3,6 +3,7 @@
 import re
 
 import pytest
+import yaml
 from conftest import ROOT
 from planning import BERT, PAPER
 from reduced import REDUCED
@@ -10,7 +11,8 @@ from reduced import REDUCED
 from heuristic_core.config.pruning import Prune
 from heuristic_core.experiments.heuristic_core.analysis.runs import END, off_target
 from heuristic_core.experiments.heuristic_core.config import load_study
-from heuristic_core.experiments.heuristic_core.plan.schedule import warning
+from heuristic_core.experiments.heuristic_core.plan import schedule
+from heuristic_core.experiments.heuristic_core.plan.schedule import RECOMMENDED, warning
 from heuristic_core.plan.shapes import shape_of
 from heuristic_core.pruning.trial import gates_alone
 
@@ -61,3 +63,48 @@ def test_no_schedule_that_suits_is_warned_of_and_none_that_is_not_tried():
     assert warning(study, shape_of(study.model)) is None
     assert warning(PAPER, BERT) is None  # 6,780 steps and more
     assert warning(with_prune(load_study(REDUCED), controller="expected"), BERT) is None
+
+
+def test_the_recommended_schedule_is_never_warned_of_and_everywhere_the_same():
+    own = re.search(r"^```yaml\n(.*?)^```$", (ROOT / "docs/own-task.md").read_text(), re.MULTILINE | re.DOTALL)[1]
+    for prune in (yaml.safe_load(own)["prune"], yaml.safe_load((ROOT / "config.yaml").read_text())["prune"]):
+        assert prune.items() >= RECOMMENDED.items()
+    page = " ".join((ROOT / "docs/pruning.md").read_text().split())
+    assert ", ".join(f"{name}: {value}" for name, value in RECOMMENDED.items()) in page
+    for sparsity in (0.05, 0.1, 0.2, 0.5, 0.8):
+        for more in ({}, {"hold": 350}, {"rise": 400, "hold": 400}):
+            assert schedule._missed(Prune(batch_size=16, **RECOMMENDED | more), 78, sparsity) == []
+
+
+@pytest.mark.parametrize("decays", [0.0, 0.01])
+def test_more_steps_at_the_same_rates_never_turn_a_good_schedule_into_a_bad_one(monkeypatch, decays):
+    """Whatever a trial says: here gates swing about their target, and some ends happen to meet it."""
+
+    def ends(settings, size, sparsity, seeds, end):
+        tried.append((settings.rise, settings.hold))
+        few = settings.rise + settings.hold <= 200
+        swing = 0.2 if few else 0.1 * ((settings.rise // 50 + 2 * settings.hold // 50) % 3 - 1)
+        return [sparsity + swing for _ in seeds]
+
+    tried = []
+    monkeypatch.setattr("heuristic_core.pruning.trial.gates_alone", ends)
+    rates = RATES | {"weight_decay": decays, "controller_weight_decay": decays}
+    grid = range(50, 451, 50)
+    good = {
+        (rise, hold): not schedule._missed(Prune(**rates | {"rise": rise, "hold": hold}), 78, 0.2)
+        for rise in grid
+        for hold in grid
+    }
+    assert not all(good.values()) and any(good.values()) and max(tried) <= (450, 450)
+    for (rise, hold), fine in good.items():
+        if fine:
+            assert all(good[more] for more in good if more[0] >= rise and more[1] >= hold)
+
+
+@pytest.mark.slow
+def test_the_schedules_that_contradicted_each_other_no_longer_do():
+    """Without weight decay: 200 + 200 steps were fine, 200 + 250 and 300 + 300 were not."""
+    rates = RATES | {"weight_decay": 0.0, "controller_weight_decay": 0.0}
+    for steps in ({"rise": 200, "hold": 200}, {"rise": 200, "hold": 250}, {"rise": 300, "hold": 300}):
+        assert schedule._missed(Prune(**rates | steps), 78, 0.2) == []
+    assert schedule._missed(Prune(**rates | {"rise": 100, "hold": 50}), 78, 0.2)

@@ -14,17 +14,18 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.archive.cards import Origin
 from heuristic_core.experiments.heuristic_core.archive.publishing import chosen, licence_of
 from heuristic_core.experiments.heuristic_core.config import load_study
-from heuristic_core.tables.parquet import read_table
+from heuristic_core.tables.parquet import read_table, write_table
 
 CELL = "ft1/step60/s0.4/seed42"
 
 
-def publish(study, index, *cells):
+def publish(study, index, *cells, runs_table=None):
     """Run the script on the finished study in `study`, with these subnetworks."""
     runs, tables = study / RUNS, study / "results" / "reduced" / "tables"
     given = ["--root", study / "results" / "reduced", "--licence", "mit", "--settings", tables.parent / "study.json"]
     given += ["--accuracy", tables / "accuracy.parquet", "--groups", tables / "group_accuracy.parquet"]
     given += ["--subnetworks", *(runs / cell / "subnetwork.json" for cell in cells), "--index", index]
+    given += ["--runs", runs_table] if runs_table else []
     script("publish").main([str(part) for part in [*given, "--log", index.with_suffix(".log")]])
     return index.with_name("ft1-s0.4-seed42")
 
@@ -86,6 +87,23 @@ def test_a_card_says_what_it_is_how_accurate_and_what_it_is_not_for(finished, fo
     assert results[0]["metrics"][0]["value"] == round(row.accuracy / 100, 4)
     assert str(ROOT) not in text and str(finished) not in text
     assert "[ft1-s0.4-seed42](ft1-s0.4-seed42)" in (folder.parent / "README.md").read_text()
+
+
+@pytest.mark.parametrize("low", [50.0, 39.0])  # at chance, and below
+def test_a_subnetwork_at_chance_says_so_and_claims_no_accuracy(copy, tmp_path, low):
+    runs = copy / "results/reduced/tables/runs.parquet"
+    (copy / "results/reduced/provenance/tables/runs.parquet.json").unlink()
+    rows = read_table(runs)
+    rows["chance"], rows["id_accuracy"], rows["id_low"] = 50.0, 55.0, low
+    write_table("runs", rows, runs)
+    card = publish(copy, tmp_path / "README.md", CELL, runs_table=runs) / "README.md"
+    assert "model-index" not in header(card) and "## How accurate it is" not in card.read_text()
+    assert f"at chance in-domain: ID accuracy 55.0 % (from {low:.1f})" in card.read_text()
+    assert "(ft1-s0.4-seed42), at chance |" in (tmp_path / "README.md").read_text()
+    rows["id_low"] = 51.0
+    write_table("runs", rows, runs)
+    card = publish(copy, tmp_path / "README.md", CELL, runs_table=runs) / "README.md"
+    assert "model-index" in header(card) and "at chance" not in (tmp_path / "README.md").read_text()
 
 
 def test_publishing_again_touches_nothing_and_mends_what_was_damaged(finished, tmp_path):

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 from conftest import CLAIMS, ROOT
-from reduced import CODE, OWN, REDUCED, STUDY, clone, planned, snakemake
+from reduced import CODE, OWN, REDUCED, RUNS, STUDY, clone, planned, snakemake
 
 from heuristic_core.experiments.heuristic_core.config.cells import cells
 from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
@@ -118,6 +118,16 @@ def test_another_bound_of_overlap_heads_fine_tunes_without_others(finished, chan
     assert jobs["initial_attention"] == 2
     assert jobs["lesion"] == 2 * 2  # fine-tuning seeds x overlap and random1
     assert not {"sentences", "finetune", "full_model", "prune", "core", "attention"} & set(jobs)
+
+
+def test_a_model_that_has_learned_is_not_judged_again_before_it_is_pruned(finished, changed, tmp_path):
+    """What waits for the judgement reads nothing of it, and is not made again where it is newer."""
+    assert planned(finished, changed(analysis__despite_chance=True)) == {"describe": 1, "report": 1}
+    folder = shutil.copytree(finished, tmp_path / "copy", symlinks=True)
+    before = planned(folder)
+    for seed in (1, 2):
+        os.utime(folder / RUNS / f"ft{seed}/.learned")
+    assert planned(folder) == before and "prune" not in before
 
 
 def test_a_result_that_is_missing_is_made_again(finished, tmp_path):

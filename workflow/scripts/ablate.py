@@ -51,7 +51,7 @@ def main(arguments=None):
     use_threads(1)
     analysis, run = args.analysis, identity(args)
     model = load_model(args.checkpoint, args.device, args.precision)
-    evaluation = Encoded.load(args.evaluation).thinned(analysis.ablation_pairs)
+    evaluation = Encoded.load(args.evaluation).thinned(analysis.ablation_pairs, seed=analysis.seed)
     means, pairs = ComponentMeans.load(args.means).to(model), PairTensors(evaluation, model.pad, model.device)
     core = read_table(args.core)
     heads, chosen = core.loc[core["in_core"], "component"].tolist(), chosen_heads(analysis.ablation_sets, model.grid)

@@ -28,7 +28,7 @@ def main(arguments=None):
     args = parser.read(arguments)
     use_threads(1)
     run, model, sentences = identity(args), load_model(args.checkpoint, args.device), read_rows(args.sentences)
-    averaged = in_domain_pairs(sentences, args.analysis.attention_pairs)
+    averaged = in_domain_pairs(sentences, args.analysis.attention_pairs, args.analysis.seed)
     drawn = args.analysis.example_pairs
     drawn = example_pairs(sentences) if drawn is None else drawn
     averaged, drawn = (word_pairs(args.tokenizer, pairs, args.max_length) for pairs in (averaged, drawn))

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from heuristic_core.experiments.heuristic_core.analysis.controls import controls, first_pairs
+from heuristic_core.experiments.heuristic_core.analysis.controls import controls, on_drawn_pairs
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
@@ -17,7 +17,8 @@ def main(arguments=None):
     parser.writes(table="where to write accuracies and differences")
     args = parser.read(arguments)
     paths, a = [*args.learned, args.predictions], args.analysis
-    parts = [first_pairs(read_table(path, without=["logits"]), a.control_pairs, a.class_rule) for path in paths]
+    tables = (read_table(path, without=["logits"]) for path in paths)
+    parts = [on_drawn_pairs(table, a.control_pairs, a.seed, a.class_rule) for table in tables]
     write_table("controls", controls(pd.concat(parts), a.subsets), args.table)
 
 

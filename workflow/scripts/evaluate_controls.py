@@ -2,8 +2,8 @@
 
 import pyarrow.parquet as pq
 
-from heuristic_core.analysis.frames import numpy_generator
 from heuristic_core.common.atomic import replacing
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.threads import use_threads
 from heuristic_core.evaluation.evaluate import predictions, subnetwork_logits
@@ -42,7 +42,7 @@ def main(arguments=None):
     use_threads(1)
     model, evaluation, run = (
         load_model(args.checkpoint, args.device, args.precision),
-        Encoded.load(args.evaluation).thinned(args.analysis.control_pairs),
+        Encoded.load(args.evaluation).thinned(args.analysis.control_pairs, seed=args.analysis.seed),
         identity(args),
     )
     means, pairs = ComponentMeans.load(args.means), PairTensors(evaluation, model.pad, model.device)

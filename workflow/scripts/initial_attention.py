@@ -31,7 +31,7 @@ def main(arguments=None):
     model, _ = starting_point(
         args.model, args.tokenizer, args.subsets, args.ft_seed, None, args.device, args.pretrained
     )
-    measured = in_domain_pairs(read_rows(args.sentences), args.analysis.attention_pairs)
+    measured = in_domain_pairs(read_rows(args.sentences), args.analysis.attention_pairs, args.analysis.seed)
     pairs = word_pairs(args.tokenizer, measured, args.max_length)
     times = args.analysis.overlap_times_uniform
     write_table("overlap_heads", overlap_rows(identity(args), view_of(model.eval()), pairs, times), args.table)

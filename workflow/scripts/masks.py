@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.analysis.frames import frame
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.threads import use_threads
 from heuristic_core.experiments.heuristic_core.analysis.counter_heads import LEARNED, RANDOM

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from heuristic_core.analysis.frames import numpy_generator
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.threads import use_threads
 from heuristic_core.experiments.heuristic_core.analysis.closed_sets import matched_set
 from heuristic_core.experiments.heuristic_core.analysis.levels import id_accuracy

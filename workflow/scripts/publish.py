@@ -12,7 +12,8 @@ from transformers.utils import logging as hugging_face_logging
 
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.experiments.heuristic_core.archive.cards import Origin, card, index, with_full
+from heuristic_core.experiments.heuristic_core.analysis.runs import at_chance
+from heuristic_core.experiments.heuristic_core.archive.cards import Origin, card, index, of_run, with_full
 from heuristic_core.experiments.heuristic_core.archive.publishing import folder_name
 from heuristic_core.experiments.heuristic_core.jobs.publish import SUBNETWORK, publish
 from heuristic_core.jobs.arguments import Arguments
@@ -34,15 +35,18 @@ def main(arguments=None):
         accuracy="table of accuracies by subset",
         groups="table of accuracies by group",
     )
+    parser.reads("?", runs="table of what became of pruning runs")
     parser.reads("*", checkpoints="folders of the fine-tuned models", means="component means of these")
     parser.writes(index="README.md of all of them; each is in a folder beside it")
     args = parser.read(arguments)
-    for path in (*args.subnetworks, *args.checkpoints, *args.means, args.accuracy, args.groups):
+    tables = filter(None, [args.accuracy, args.groups, args.runs])
+    for path in (*args.subnetworks, *args.checkpoints, *args.means, *tables):
         check(path, digests(path), Path(args.root))
     hugging_face_logging.disable_progress_bar()
     settings = read_study(args.settings)["settings"]
     origin = Origin(settings, args.licence)
     accuracy, groups = read_table(args.accuracy), read_table(args.groups)
+    runs = read_table(args.runs) if args.runs else None
     failed = []
     for source in map(Path, args.subnetworks):
         run = load_run(source)
@@ -51,20 +55,28 @@ def main(arguments=None):
             failed.append(f"{name} ({run.reason})")
             continue
         step, folder = source.parents[2], Path(args.index).with_name(name)
-        made = publish(step, source, folder, partial(described, origin, source, step, groups, accuracy))
+        made = publish(step, source, folder, partial(described, origin, source, step, groups, accuracy, runs))
         LOGGER.info("%s: %s", folder, "written" if made else "as it was")
     found = [
         (path.parent.name, Subnetwork.load(path)) for path in sorted(Path(args.index).parent.glob(f"*/{SUBNETWORK}"))
     ]
-    write_text(args.index, index(origin, settings["study"], found, groups, failed))
+    lost = [name for name, subnetwork in found if lost_in(runs, subnetwork)]
+    write_text(args.index, index(origin, settings["study"], found, groups, failed, lost))
 
 
-def described(origin, source, step, groups, accuracy, subnetwork) -> str:
+def lost_in(runs, subnetwork) -> str | None:
+    """In what way a subnetwork is at chance in-domain; None where it is above, or where that is not known."""
+    rows = [] if runs is None else of_run(runs, subnetwork).dropna(subset=["chance", "id_low"]).to_dict("records")
+    return at_chance(rows[0]) if rows else None
+
+
+def described(origin, source, step, groups, accuracy, runs, subnetwork) -> str:
     """The card of one subnetwork."""
     found = {"subnetwork.json": file_digest(source)}
     found["the full model's weights"] = file_digest(step / "checkpoint" / "model.safetensors")
     found["the means"] = file_digest(step / "means.safetensors")
-    return card(origin, subnetwork, with_full(groups, subnetwork), with_full(accuracy, subnetwork), found)
+    of_both = with_full(groups, subnetwork), with_full(accuracy, subnetwork)
+    return card(origin, subnetwork, *of_both, found, lost_in(runs, subnetwork))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,12 @@ def main(arguments=None):
         claims="table of claims",
     )
     parser.reads("+", captions="captions, <target>.rst")
-    parser.reads("?", splits="table of splits, for the record", runs="table of pruning runs, for the record")
+    parser.reads(
+        "?",
+        splits="table of splits, for the record",
+        runs="table of pruning runs, for the record",
+        chance="table of full models against chance, for the record",
+    )
     parser.reads(
         "*",
         drawn="files of the figures and tables, for the record",

@@ -1,8 +1,5 @@
-"""What every analysis shares: frames in the shape of a table's schema, and named random generators."""
+"""What every analysis shares: frames in the shape of a table's schema."""
 
-import zlib
-
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -18,9 +15,3 @@ def frame(name: str, rows: pd.DataFrame | list[dict]) -> pd.DataFrame:
     wanted = schema(name)
     rows = pd.DataFrame(rows, columns=wanted.names)
     return as_frame(pa.Table.from_pandas(rows, schema=wanted, preserve_index=False))
-
-
-def numpy_generator(*parts: int | str) -> np.random.Generator:
-    """A generator of its own for everything that `parts` name; equal parts give equal draws."""
-    # CRC-32 rather than hash(), which differs from one process to the next.
-    return np.random.default_rng([zlib.crc32(part.encode()) if isinstance(part, str) else part for part in parts])

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.errors import InputError
 from heuristic_core.models.ablation import Mask
 from heuristic_core.models.batches import PairTensors
@@ -20,6 +21,7 @@ from heuristic_core.models.model import Model
 from heuristic_core.tables.columns import COMPONENT
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_table
+from heuristic_core.tasks.sampling import stratified
 from heuristic_core.tasks.words import WordPair, as_encoded
 
 # The kinds exclude each other, so that the shares of a head add up to 1: where two apply the first one counts. The
@@ -30,12 +32,17 @@ BATCH_PAIRS = 64
 DRAWN_SUBSETS = 2  # out-of-domain subsets that give an example pair
 
 
-def in_domain_pairs(sentences: Sequence[Mapping], count: int) -> list[tuple[str, str]]:
-    """The first `count` in-domain pairs, or all, of table `sentences`. Raises InputError where there are none."""
-    pairs = [(row["sentence1"], row["sentence2"]) for row in sentences if row["group"] == "id"]
-    if not pairs:
+def in_domain_pairs(sentences: Sequence[Mapping], count: int, seed: int = 0) -> list[tuple[str, str]]:
+    """`count` in-domain pairs of table `sentences`, drawn by subset and label; all where there are no more.
+
+    seed: ``analysis.seed``. Raises InputError where there are none.
+    """
+    rows = [row for row in sentences if row["group"] == "id"]
+    if not rows:
         raise InputError("no evaluation subset of group id, over which attention is averaged; the task needs one")
-    return pairs[:count]
+    strata = [(row["subset"], row["label"]) for row in rows]
+    drawn = stratified(strata, count, numpy_generator(seed, "attention pairs"))
+    return [(rows[k]["sentence1"], rows[k]["sentence2"]) for k in drawn]
 
 
 def example_pairs(sentences: Sequence[Mapping]) -> list[tuple[str, str]]:

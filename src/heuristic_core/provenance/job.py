@@ -14,7 +14,10 @@ LONGEST = 60  # characters of a value that are shown
 
 @dataclass(frozen=True)
 class Job:
-    """One job with a record. script: its name. arguments: its command line. inputs, outputs: paths as it gives them."""
+    """One job with a record. script: its name. arguments: its command line. inputs, outputs: paths as it gives them.
+
+    What a job waits for without reading it is not on its command line, and no input.
+    """
 
     script: str
     arguments: tuple[str, ...]
@@ -62,7 +65,7 @@ def recorded_job(listed: Listed) -> Job | None:
     words = listed.words
     if "--code" not in words:
         return None
-    return Job(words[1], tuple(words[2:]), tuple(listed.inputs), tuple(listed.outputs))
+    return Job(words[1], tuple(words[2:]), tuple(p for p in listed.inputs if p in words), tuple(listed.outputs))
 
 
 def expected_jobs(snakefile: Path, configfiles: Sequence[str]) -> list[Job]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from heuristic_core.common.atomic import write_bytes
 from heuristic_core.common.errors import InputError
+from heuristic_core.tasks.sampling import of_subset
 
 Count = int | Mapping[str, int | None] | None  # of pairs of a subset, for all of them or by group
 ARRAYS = ("ids", "types", "special", "offsets", "labels", "template")
@@ -84,22 +85,20 @@ class Encoded:
         """The pairs of all subsets of group `name`, without subsets."""
         return self.take(np.concatenate([np.arange(s.start, s.stop) for s in self.subsets if s.group == name]))
 
-    def thinned(self, count: Count, skip: Count = None) -> "Encoded":
-        """Of every subset, at most the first `count` pairs after the first `skip`; all for None, after none for None.
+    def thinned(self, count: Count, skip: Count = None, seed: int = 0) -> "Encoded":
+        """Of every subset, at most `count` pairs, drawn as :func:`of_subset` does; all for None.
 
-        A mapping has the count of each group. A subset with no pairs after `skip` skips none.
+        A mapping has the count of each group. seed: ``analysis.seed``. skip: none of the pairs that are drawn where
+        this is the count; a subset of which that leaves none skips none.
         """
         if count is None and skip is None:
             return self
         subsets, start, places = [], 0, []
         for s in self.subsets:
             limit, before = (one[s.group] if isinstance(one, Mapping) else one for one in (count, skip))
-            first = s.start + (before or 0)
-            first = first if first < s.stop else s.start
-            size = min(limit or s.stop - first, s.stop - first)
-            subsets.append(replace(s, start=start, stop=start + size))
-            places.append(np.arange(first, first + size))
-            start += size
+            places.append(s.start + of_subset(self.labels[s.start : s.stop], s.name, limit, seed, before))
+            subsets.append(replace(s, start=start, stop=start + len(places[-1])))
+            start += len(places[-1])
         return self.take(np.concatenate(places), tuple(subsets))
 
     def take(self, pairs: np.ndarray, subsets: tuple[Subset, ...] = ()) -> "Encoded":

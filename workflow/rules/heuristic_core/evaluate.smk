@@ -41,6 +41,7 @@ AT_LAST = {
 
 rule ablate:
     input:
+        ancient(LEARNED),
         **AT_LAST,
         core=L.core,
         train=rules.encode.output.train,
@@ -77,6 +78,7 @@ rule ablate:
 
 rule evaluate_controls:
     input:
+        ancient(LEARNED),
         **AT_LAST,
         subnetworks=[f"{folder}/subnetwork.json" for folder in folders(spread(STUDY))],
         train=rules.encode.output.train,
@@ -115,7 +117,7 @@ rule attention:
     params:
         **at_last(
             "attention",
-            analysis=block(STUDY.analysis, {"attention_pairs", "example_pairs"}),
+            analysis=block(STUDY.analysis, {"attention_pairs", "example_pairs", "seed"}),
             max_length=STUDY.task.max_length,
             device=STUDY.device,
         ),

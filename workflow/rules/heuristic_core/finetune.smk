@@ -19,7 +19,7 @@ rule initial_attention:
         **job(
             "initial_attention",
             model=block(STUDY.model),
-            analysis=block(STUDY.analysis, {"attention_pairs", "overlap_times_uniform"}),
+            analysis=block(STUDY.analysis, {"attention_pairs", "overlap_times_uniform", "seed"}),
             **RUN,
             max_length=STUDY.task.max_length,
             device=STUDY.device,
@@ -76,10 +76,56 @@ rule finetune_accuracy:
         FORK
 
 
+JUDGED = {
+    "full": f"{L.run}/step{STUDY.last_checkpoint}/predictions.parquet",
+    "subsets": rules.sentences.output.subsets,
+}
+
+
+rule chance:
+    input:
+        **JUDGED,
+    output:
+        table=f"{L.run}/chance.parquet",
+    log:
+        L.log("chance/ft{ft_seed}"),
+    group:
+        "tables"
+    params:
+        **job("chance", analysis=block(STUDY.analysis, {"subsets", "class_rule"})),
+    shell:
+        FORK
+
+
+# Ends the run of a model that has learned nothing. What is costly waits for the file LEARNED, as `ancient`, and reads nothing
+# of it: so it has no name among the inputs there, and leaves no record. Where another file or setting than those from which
+# the costly jobs descend made this job run again, Snakemake would miss what has changed for them. So its params, but for the
+# command, which Snakemake does not compare, are left out: the job runs again with the full model alone.
+LEARNED = f"{L.run}/.learned"
+
+
+rule learned:
+    input:
+        **JUDGED,
+    output:
+        learned=LEARNED,
+    log:
+        L.log("learned/ft{ft_seed}"),
+    group:
+        MODELS
+    params:
+        command=job(
+            "learned", recorded=False, analysis=block(STUDY.analysis, {"subsets", "class_rule", "despite_chance"})
+        )["command"],
+    shell:
+        FORK
+
+
 if STUDY.lesion:
 
     rule lesion:
         input:
+            ancient(LEARNED),
             overlap_heads=rules.initial_attention.output.table,
             train=rules.encode.output.train,
             evaluation=rules.encode.output.evaluation,

@@ -115,7 +115,7 @@ if STUDY.mechanism.transplant:
             **job(
                 "transplant",
                 mechanism=block(STUDY.mechanism, {"transplant"}),
-                analysis=block(STUDY.analysis, {"subsets", "class_rule"}),
+                analysis=block(STUDY.analysis, {"subsets", "class_rule", "seed"}),
                 **RUN,
                 sparsity=STUDY.grid.mid,
                 steps=STUDY.grid.checkpoints,

@@ -10,6 +10,7 @@ for name, seeds, cell_folders, repeat in BLOCKS:
         name:
             name
         input:
+            ancient(LEARNED),
             checkpoint=f"{L.step}/checkpoint",
             means=rules.full_model.output.means,
             logits=rules.full_model.output.logits,

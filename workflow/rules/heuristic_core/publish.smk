@@ -32,6 +32,7 @@ else:
             means=expand(f"{LAST}/means.safetensors", ft_seed=dict.fromkeys(ft_seed for ft_seed, _ in PUBLISHING)),
             accuracy=L.table("accuracy"),
             groups=L.table("group_accuracy"),
+            runs=L.table("runs"),
             settings=DESCRIPTION,
         output:
             index=f"{L.root}/{HUB}/README.md",

@@ -28,6 +28,7 @@ for one in DRAWN:
             captions=plain(*sorted({os.path.relpath(CAPTIONS[name]) for name in one.targets})),
             drawn=[path for name in one.targets for path in outputs(one.layout.root, name)],
             runs=[] if one in PUBLISHED_STUDIES else one.layout.table("runs"),
+            chance=L.table("chance") if one is OWN else [],  # an archive may be older
             subnetworks=(
                 [one.layout.table(name) for name in ("components", "accuracy", "group_accuracy")]
                 if "components" in one.tables
@@ -64,6 +65,7 @@ RESULTS = list(MEMBERS)
 PARTS_OF_RUNS = [
     *rules.finetune.output,
     *rules.finetune_accuracy.output,
+    *rules.chance.output,
     *rules.core.output,
     *rules.ablate.output,
     *rules.evaluate_controls.output,

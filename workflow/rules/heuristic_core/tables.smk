@@ -56,6 +56,7 @@ PARTS = {
     for name, file in {
         "finetune_trace": "trace",
         "finetune_accuracy": "accuracy",
+        "chance": "chance",
         "overlap_heads": "overlap_heads",
         "core": "core",
         "core_null": "core_null",
@@ -214,6 +215,6 @@ rule controls:
     group:
         "tables"
     params:
-        **job("controls", analysis=block(STUDY.analysis, {"class_rule", "control_pairs", "subsets"})),
+        **job("controls", analysis=block(STUDY.analysis, {"class_rule", "control_pairs", "seed", "subsets"})),
     shell:
         FORK

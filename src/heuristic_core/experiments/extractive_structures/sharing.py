@@ -8,8 +8,8 @@ import pandas as pd
 from scipy import stats
 from torch import Tensor
 
-from heuristic_core.analysis.frames import numpy_generator
 from heuristic_core.analysis.randomisation import shared_by_chance, tails
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.extractive_structures.scores import KINDS
 
 CELL = ["study", "seed", "hop", "part"]

@@ -70,7 +70,7 @@ def reference() -> Words:
 
 
 def warnings(root: str) -> list[str]:
-    """What the data lack and what of them is left out or cut, and what of pruning did not go well."""
+    """What of the data is missing, left out or cut, and what of fine-tuning and pruning did not go well."""
     from heuristic_core.experiments.heuristic_core.report.page import warnings_of
 
     logs = [Path(root) / "logs" / f"{job}.log" for job in ("sentences", "encode")]

@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 
 from heuristic_core.analysis.bootstrap import Resamples, interval
-from heuristic_core.analysis.frames import numpy_generator
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.list_sorting.config_llc import Stages
 from heuristic_core.experiments.list_sorting.stages import FALL, RISE, STAGES, Fit, Stage, fitted, stages_of
 

@@ -9,7 +9,8 @@ from math import comb, prod
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.analysis.frames import frame
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.errors import InputError
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.identity import Identity

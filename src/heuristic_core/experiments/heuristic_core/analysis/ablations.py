@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.bootstrap import Resamples, interval, of_change
-from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.analysis.frames import frame
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import MODEL, Cells, cells_of
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import RULES, chosen
 from heuristic_core.experiments.heuristic_core.analysis.measures import Measure, Subset, measures

@@ -8,8 +8,9 @@ explain, how often each head is kept and how many heads each seed keeps in each 
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.randomisation import tails
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.core import masks_of_runs
 from heuristic_core.experiments.heuristic_core.config.context import Context
 

@@ -20,7 +20,7 @@ from heuristic_core.analysis.bootstrap import (
     unseen,
     with_unseen,
 )
-from heuristic_core.analysis.frames import numpy_generator
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import J, both_sides, chosen
 
 ACCURACY, LOG_ODDS = "accuracy", "log_odds"

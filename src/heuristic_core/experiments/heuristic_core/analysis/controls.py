@@ -10,6 +10,7 @@ from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import RULES, chosen
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.columns import RUN, STEP, SUBSET
+from heuristic_core.tasks.sampling import of_subset
 
 CONTROLS = ("learned", "random", "importance")
 SUBNETWORK = [*RUN, *STEP, "sparsity", "seed", "control"]
@@ -24,21 +25,26 @@ def permuted(kept: Sequence[int], grid: ComponentGrid, rng: np.random.Generator)
     return sorted(found)
 
 
-def first_pairs(predictions: pd.DataFrame, pairs: int | None = None, rule: str = "argmax-first") -> pd.DataFrame:
-    """Accuracy, percent, of every subnetwork on every subset, over the first `pairs` pairs of it; all for None.
+def on_drawn_pairs(
+    predictions: pd.DataFrame, pairs: int | None = None, seed: int = 0, rule: str = "argmax-first"
+) -> pd.DataFrame:
+    """Accuracy, percent, of every subnetwork on every subset, over `pairs` drawn pairs of it; all for None.
+
+    The pairs of learned subnetworks are those on which controls are evaluated: both are drawn by :func:`of_subset`.
 
     predictions: table "control_predictions", or "predictions" of learned subnetworks, pairs in the order of their set.
-    rule: ``analysis.class_rule``. Columns: `SUBNETWORK`, the subset's, accuracy.
+    seed, rule: ``analysis.seed`` and ``analysis.class_rule``. Columns: `SUBNETWORK`, the subset's, accuracy.
     """
     rows = predictions if "control" in predictions else predictions.assign(control="learned")
     keys = [*SUBNETWORK, *SUBSET]
-    first = rows[rows.groupby(keys, dropna=False).cumcount() < (pairs or len(rows))]
-    means = 100 * first.groupby(keys, dropna=False)[RULES[rule]].mean()
+    parts = [part for _, part in rows.groupby(keys, dropna=False)]
+    drawn = [part.iloc[of_subset(part["label"], part["subset"].iloc[0], pairs, seed)] for part in parts]
+    means = 100 * pd.concat([rows.head(0), *drawn]).groupby(keys, dropna=False)[RULES[rule]].mean()
     return means.rename("accuracy").reset_index()
 
 
 def controls(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:
-    """Table "controls" from the accuracies of learned subnetworks and controls, as :func:`first_pairs` gives them.
+    """Table "controls" from the accuracies of learned subnetworks and controls, as :func:`on_drawn_pairs` gives.
 
     By subset and by group (subset null): the unweighted mean over its subsets, restricted to `subsets` where given. A
     random subnetwork is compared with the learned one whose heads it permutes, the one of importance with every learned

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.randomisation import shared_by_chance, tails
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.tables.columns import COMPONENT, RUN

@@ -6,7 +6,8 @@ from math import comb
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.analysis.frames import frame
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.core import SETS, by_seed, masks_of_runs
 from heuristic_core.experiments.heuristic_core.config.context import Context
 

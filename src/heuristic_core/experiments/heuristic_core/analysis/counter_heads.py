@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.bootstrap import HIGH, LOW
-from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.randomisation import tails
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, OOD, chosen
 from heuristic_core.experiments.heuristic_core.analysis.mask_effects import (
     LEAST,

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.randomisation import PERMUTATIONS, tails
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.core import masks_of_runs, of_both
 from heuristic_core.experiments.heuristic_core.analysis.rank_correlation import halves_of
 from heuristic_core.experiments.heuristic_core.config.context import Context

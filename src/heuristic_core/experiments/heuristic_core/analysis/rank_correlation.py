@@ -5,7 +5,8 @@ import pandas as pd
 from scipy.stats import rankdata, spearmanr
 
 from heuristic_core.analysis.bootstrap import percentiles
-from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.analysis.frames import frame
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.core import masks_of_runs, of_both
 from heuristic_core.experiments.heuristic_core.config.context import Context
 

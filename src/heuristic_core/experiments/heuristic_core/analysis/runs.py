@@ -10,7 +10,7 @@ the full model's interval is. A run that removed all heads of a layer is neither
 reason, and nulls.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -54,7 +54,7 @@ def runs(
         if key in accuracy.index:
             row |= accuracy.loc[key].add_prefix("id_").to_dict()
         missed = _missed(one, row, controller == "sampled")
-        lost = _at_chance(row) if learned else None
+        lost = at_chance(row) if learned else None
         rows.append(
             row
             | {
@@ -112,7 +112,8 @@ def _missed(one: Subnetwork, row: dict, judge_gates: bool) -> str | None:
     return None
 
 
-def _at_chance(row: dict) -> str | None:
+def at_chance(row: Mapping) -> str | None:
+    """In what way a subnetwork is at chance in-domain; None where it is above. row: of table "runs", or as there."""
     if row["id_low"] > row["chance"]:
         return None
     return (

@@ -7,9 +7,9 @@ from scipy.special import gammaln
 from scipy.stats import rankdata
 
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
-from heuristic_core.analysis.frames import numpy_generator
 from heuristic_core.analysis.randomisation import PERMUTATIONS, tails
 from heuristic_core.analysis.seeds import PRUNING_SEEDS
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import interval_of_mean
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
 

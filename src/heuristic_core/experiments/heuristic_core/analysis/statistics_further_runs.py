@@ -5,8 +5,8 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
-from heuristic_core.analysis.frames import numpy_generator
 from heuristic_core.analysis.randomisation import of_random_heads, tails
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import LABELS
 from heuristic_core.experiments.heuristic_core.analysis.core_free import CONTROL, NO_MID
 from heuristic_core.experiments.heuristic_core.analysis.entry import CORE, COUNTER

@@ -5,9 +5,9 @@ import pandas as pd
 
 from heuristic_core.analysis.bootstrap import unseen
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
-from heuristic_core.analysis.frames import numpy_generator
 from heuristic_core.analysis.randomisation import PERMUTATIONS, tails
 from heuristic_core.analysis.seeds import PRUNING_SEEDS, mean_interval
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.analysis.core import Masks, common_heads, of_both, run_masks
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some

@@ -4,8 +4,8 @@ import pandas as pd
 
 from heuristic_core.analysis.bootstrap import simultaneous
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
-from heuristic_core.analysis.frames import numpy_generator
 from heuristic_core.analysis.randomisation import of_random_heads, tails
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import OOD
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
 

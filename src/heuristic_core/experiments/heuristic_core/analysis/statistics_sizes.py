@@ -11,8 +11,8 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
-from heuristic_core.analysis.frames import numpy_generator
 from heuristic_core.analysis.randomisation import tails
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, OOD
 from heuristic_core.experiments.heuristic_core.analysis.effective_size import UNDEFINED, state
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some

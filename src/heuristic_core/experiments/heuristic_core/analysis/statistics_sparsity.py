@@ -6,9 +6,9 @@ from scipy import stats
 from scipy.stats import rankdata
 
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
-from heuristic_core.analysis.frames import numpy_generator
 from heuristic_core.analysis.randomisation import PERMUTATIONS, TIE, tails
 from heuristic_core.analysis.seeds import PRUNING_SEEDS
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import with_collapses
 from heuristic_core.experiments.heuristic_core.config.context import Context

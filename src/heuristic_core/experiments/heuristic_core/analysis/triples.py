@@ -15,7 +15,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame, numpy_generator
+from heuristic_core.analysis.frames import frame
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import MODEL, Cells, cells_of
 from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import AblationSet, strongest
 from heuristic_core.experiments.heuristic_core.analysis.ablations import ablations

@@ -1,6 +1,6 @@
 """Model cards of published subnetworks: what each is, how accurate, what it is not for, and the hub's metadata."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import pandas as pd
@@ -22,6 +22,9 @@ It is an object of study, not a classifier to rely on. Pruning made it imitate t
 keeps what the full model knows of other pairs. Subnetworks of other pruning seeds with the same accuracy in-domain
 answer out-of-domain pairs differently. No claim about a language, a population or another task follows from one
 subnetwork. It has the biases of its base model and of its training data, too."""
+AT_CHANCE = """\
+**This subnetwork is at chance in-domain: {}.** Always giving one class is no worse. So
+it claims no accuracy, and what it answers on out-of-domain pairs says nothing of what it knows."""
 STORED = """\
 As an ordinary checkpoint of its architecture, in the full model's shape. Weights that read a removed component are
 zero; the mean output that takes the component's place is a constant, and is in a bias of the same layer. So the
@@ -65,12 +68,17 @@ class Origin(NamedTuple):
 
 
 def card(
-    origin: Origin, subnetwork: Subnetwork, groups: pd.DataFrame, subsets: pd.DataFrame, digests: Mapping[str, str]
+    origin: Origin,
+    subnetwork: Subnetwork,
+    groups: pd.DataFrame,
+    subsets: pd.DataFrame,
+    digests: Mapping[str, str],
+    lost: str | None = None,
 ) -> str:
     """README.md of one subnetwork.
 
     groups, subsets: its rows and the full model's of tables "group_accuracy" and "accuracy". digests: SHA-256 by what
-    it is of.
+    it is of. lost: in what way it is at chance in-domain, as :func:`at_chance` says; it then claims no accuracy.
     """
     run = subnetwork.identity
     kept, size = len(subnetwork.kept), len(subnetwork.grid)
@@ -81,7 +89,8 @@ def card(
         f"# A subnetwork of {run.model} on {run.task}: sparsity {percent(run.sparsity)}, pruning seed {run.seed}",
         f"{kept} of {size} attention heads and MLPs of a fine-tuned model, found by structured pruning in the study "
         f"`{run.study}`, as in {paper}, with heuristic-core.",
-        "## How accurate it is",
+        *([AT_CHANCE.format(lost)] if lost else []),
+        "## What was measured" if lost else "## How accurate it is",
         ACCURATE,
         to_markdown([_accuracies(groups, "group", [ROLES[one].label for one in MEASURED], MEASURED)]),
         to_markdown([_accuracies(subsets, "subset", names, names)]),
@@ -93,21 +102,30 @@ def card(
         "## How it is stored",
         STORED,
     ]
-    results = _results(groups[groups["seed"].notna()], run)
+    results = None if lost else _results(groups[groups["seed"].notna()], run)
     return _header(origin, f"{run.study}-ft{run.ft_seed}-s{run.sparsity:g}-seed{run.seed}", results) + "\n\n".join(
         lines
     )
 
 
-def index(origin: Origin, study: str, folders: Sequence[tuple[str, Subnetwork]], groups: pd.DataFrame,
-          failed: Sequence[str]) -> str:  # fmt: skip
-    """README.md of all published subnetworks of a study: a line for each folder, and the runs that found none."""
+def index(
+    origin: Origin,
+    study: str,
+    folders: Sequence[tuple[str, Subnetwork]],
+    groups: pd.DataFrame,
+    failed: Sequence[str],
+    lost: Collection[str] = (),
+) -> str:
+    """README.md of all published subnetworks of a study: a line for each folder, and the runs that found none.
+
+    lost: the folders of subnetworks at chance in-domain.
+    """
     rows = []
     for folder, subnetwork in folders:
-        values = _of_run(groups, subnetwork).set_index("group")["accuracy"]
+        values = of_run(groups, subnetwork).set_index("group")["accuracy"]
         rows.append(
             [
-                Formatted(f"[{folder}]({folder})"),
+                Formatted(f"[{folder}]({folder})" + ", at chance" * (folder in lost)),
                 str(len(subnetwork.kept)),
                 *(number(values.get(one)) for one in MEASURED),
             ]
@@ -124,7 +142,7 @@ def index(origin: Origin, study: str, folders: Sequence[tuple[str, Subnetwork]],
     return _header(origin, study, None) + "\n".join(lines)
 
 
-def _of_run(table: pd.DataFrame, subnetwork: Subnetwork) -> pd.DataFrame:
+def of_run(table: pd.DataFrame, subnetwork: Subnetwork) -> pd.DataFrame:
     """Rows of a table of accuracies that are about one subnetwork."""
     run = subnetwork.identity._asdict()
     return table[(table[list(run)] == pd.Series(run)).all(axis=1)]
@@ -134,7 +152,7 @@ def with_full(table: pd.DataFrame, subnetwork: Subnetwork) -> pd.DataFrame:
     """Rows of a table of accuracies that are about one subnetwork, and those about the full model it is of."""
     run = subnetwork.identity
     full = (table["ft_seed"] == run.ft_seed) & (table["step"] == run.step) & table["seed"].isna()
-    return pd.concat([table[full], _of_run(table, subnetwork)], ignore_index=True)
+    return pd.concat([table[full], of_run(table, subnetwork)], ignore_index=True)
 
 
 def _accuracies(table: pd.DataFrame, by: str, labels: Sequence[str], keys: Sequence[str]) -> Sheet:

@@ -10,7 +10,16 @@ from heuristic_core.figures.targets import outputs
 
 # All that are drawn, judged or reported, and the traces of training. Not those with a row for every pair and model.
 TABLES = (
-    *("accuracy", "group_accuracy", "family_scores", "finetune_accuracy", "summary", "variance", "effective_size"),
+    *(
+        "accuracy",
+        "group_accuracy",
+        "family_scores",
+        "finetune_accuracy",
+        "chance",
+        "summary",
+        "variance",
+        "effective_size",
+    ),
     *("pretraining_trace", "pretraining_attention", "overlap_heads", "lesions", "lesion_accuracy"),
     *("components", "head_frequency", "rank_correlation", "frequency_agreement", "mask_clusters"),
     *("core", "core_null", "core_seeds"),

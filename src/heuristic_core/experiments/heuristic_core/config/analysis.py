@@ -60,7 +60,9 @@ class Analysis(Block):
         5, description="the same for pairs and for the user's sets, of which are many"
     )
     ablation_pairs: PositiveInt | None = Field(
-        None, description="ablations are evaluated on this number of pairs of each subset, the first; default: all"
+        None,
+        description="ablations are evaluated on this number of pairs of each subset, drawn by `seed`, label by label; "
+        "default: all",
     )
     ablation_kinds: Annotated[list[Kind], AfterValidator(unique)] = Field(
         ["mean", "zero", "resample"],
@@ -78,22 +80,33 @@ class Analysis(Block):
     control_pairs: PositiveInt | None = Field(
         None,
         description="controls (random subnetworks, and those of importance) are evaluated on this number of pairs of "
-        "each subset, the first, and learned ones are compared with them on the same pairs; default: all",
+        "each subset, drawn by `seed`, label by label, and learned ones are compared with them on the same pairs; "
+        "default: all",
     )
     importance_pairs: PositiveInt = Field(
         1000, description="training pairs over which gradient importance (Michel et al. 2019) is averaged"
     )
-    attention_pairs: PositiveInt = Field(500, description="evaluation pairs over which attention shares are averaged")
+    attention_pairs: PositiveInt = Field(
+        500,
+        description="in-domain pairs over which attention shares are averaged, drawn by `seed`, subset by subset and "
+        "label by label",
+    )
     overlap_times_uniform: Positive = Field(
         2.0,
         description="a head is an overlap head if, before fine-tuning, its share of attention to the repeated word is "
         "at least this multiple of uniform attention's on the same pairs",
     )
+    despite_chance: bool = Field(
+        False,
+        description="prune and ablate a full model, too, that has not learned the task: whose in-domain accuracy is "
+        "no higher than that of the best constant class",
+        exclude_if=lambda despite_chance: not despite_chance,  # settings of studies without it remain what they were
+    )
     example_pairs: list[Annotated[tuple[Sentence, Sentence], Strict(False)]] | None = Field(
         None,
         description="pairs whose attention is drawn; default: the first pair of each of the first two ood subsets",
     )
-    seed: Seed = Field(0, description="of permutations, bootstrap and control draws")
+    seed: Seed = Field(0, description="of permutations, bootstrap, control draws and samples of evaluation pairs")
 
 
 class Figures(Block):

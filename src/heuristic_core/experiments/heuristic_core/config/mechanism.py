@@ -7,7 +7,7 @@ from pydantic import Field, PositiveInt
 
 from heuristic_core.config.blocks import Block, Seeds, Share, Steps
 
-PAIRS = "of each evaluation subset, this number of pairs, the first; default: all"
+PAIRS = "of each evaluation subset, this number of pairs, drawn by `analysis.seed`, label by label; default: all"
 
 
 class Mediation(Block):
@@ -21,8 +21,8 @@ class Mediation(Block):
     )
     pairs: PositiveInt | None = Field(
         None,
-        description="of each evaluation subset, this number of pairs, the first after those of `masks` (its `pairs` "
-        "and `id_pairs`), which chose heads; default: all after them",
+        description="of each evaluation subset, this number of pairs, drawn from those that `masks` (its `pairs` and "
+        "`id_pairs`) leaves, as these chose heads; default: all of them",
     )
 
 
@@ -44,11 +44,11 @@ class Masks(Block):
     bootstrap: PositiveInt = Field(1000, description="resamples of the random subnetworks behind every interval")
     pairs: PositiveInt | None = Field(
         None,
-        description="of each OOD and OOD-entailment subset, this number of pairs, the first; `mediation` measures on "
-        "the pairs after them; default: all, and `mediation` measures on pairs that chose heads",
+        description="of each OOD and OOD-entailment subset, this number of pairs, drawn by `analysis.seed`, label by "
+        "label; `mediation` measures on the others; default: all, and `mediation` measures on pairs that chose heads",
     )
     id_pairs: PositiveInt | None = Field(
-        None, description="of each in-domain subset, this number of pairs, the first, likewise; default: all"
+        None, description="of each in-domain subset, this number of pairs, likewise; default: all"
     )
 
     @property

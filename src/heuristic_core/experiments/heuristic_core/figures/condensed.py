@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS, PRUNING_SEEDS
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import CELLS, J
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import J
+from heuristic_core.experiments.heuristic_core.figures.collapsed import count, with_counts
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import some
 from heuristic_core.figures.sheets import Sheet
@@ -24,7 +25,7 @@ def beside_full(full: pd.DataFrame, tables, key: str, order: Sequence[str], cont
     order: the subsets or groups shown. Rows over fine-tuning seeds are below the others, where there are several;
     there the full model's accuracy is a mean, too, its interval Student's t.
     """
-    summary = _with_collapses(tables, context)
+    summary = with_counts(tables["summary"], tables, context.seeds)
     here = (summary["step"] == context.last) & summary["sparsity"].isin(sparsities) & summary[key].isin(order)
     if key == "group":
         here &= summary["subset"].isna()
@@ -40,18 +41,6 @@ def beside_full(full: pd.DataFrame, tables, key: str, order: Sequence[str], cont
         parts.append(rows[rows["over"] == FINE_TUNING_SEEDS].merge(over, on=key))
     marks = pd.concat(parts).assign(place=lambda rows: rows[key].map(list(order).index))
     return marks.sort_values(["ft_seed", "sparsity", "place"], kind="stable", ignore_index=True)[COLUMNS]
-
-
-def _with_collapses(tables, context) -> pd.DataFrame:
-    """Table "summary" with a count of the collapsed subnetworks behind every row; 0 without table "runs"."""
-    rows = tables.get("runs", pd.DataFrame(columns=[*CELLS, "collapsed"]))
-    first = rows["seed"].isin(list(context.seeds)) & (rows["repeat"] == 0)
-    rows = rows[first & rows["collapsed"].eq(True).fillna(False)]
-    cell = ["step", "sparsity", "ft_seed"]
-    counts = pd.concat([rows[cell], rows[cell].assign(ft_seed=pd.NA)]).value_counts(dropna=False).rename("collapsed")
-    summary = tables["summary"].astype({"ft_seed": "Int64"})
-    found = summary.merge(counts.reset_index().astype({"ft_seed": "Int64"}), on=cell, how="left")
-    return found.assign(collapsed=found["collapsed"].fillna(0).astype(int))
 
 
 def sheets(marks: pd.DataFrame) -> list[Sheet]:
@@ -73,5 +62,5 @@ def _cells(row) -> list[str]:
     name = ROLES[row.group].label if pd.isna(row.subset) else row.subset
     full = number(row.full, 2) + bracket(row.full_low, row.full_high)
     values = [number(value, 2) for value in (row.min, row.max, row.mean, row.sd)]
-    count = f"{row.n} ({row.collapsed} collapsed)" if row.collapsed else f"{row.n}"
-    return [name, percent(row.sparsity), full, *values, bracket(row.low, row.high).strip(), count]
+    n = count(row.n, row.collapsed)
+    return [name, percent(row.sparsity), full, *values, bracket(row.low, row.high).strip(), n]

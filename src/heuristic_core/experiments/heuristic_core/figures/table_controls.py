@@ -4,12 +4,13 @@ import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.analysis.controls import CONTROLS
 from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
+from heuristic_core.experiments.heuristic_core.figures.collapsed import count, with_counts
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, some, subset_groups
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import number, signed
 
-VALUES = ["n", "accuracy", "sd", "difference", "difference_low", "difference_high"]
+VALUES = ["n", "collapsed", "accuracy", "sd", "difference", "difference_low", "difference_high"]
 
 
 def draw(tables, settings, context):
@@ -19,6 +20,8 @@ def draw(tables, settings, context):
     """
     controls = tables["controls"]
     controls = some(controls[controls["step"] == context.last], f"controls at step {context.last}")
+    controls = with_counts(controls, tables, context.seeds)
+    controls["collapsed"] = controls["collapsed"].where(controls["control"] == "learned", 0)
     groups = controls[controls["subset"].isna()]
     groups = groups.assign(column=[f"{ROLES[group].label}, mean" for group in groups["group"]])
     groups = groups.sort_values("group", key=lambda names: names.map(GROUPS.index), kind="stable")
@@ -47,7 +50,9 @@ def _sheet(marks: pd.DataFrame, title: str) -> Sheet:
     cells = {(cell.control, cell.column): cell for cell in marks.itertuples()}
     for control in present:
         texts = (_accuracy(cells.get((control, column))) for column in columns)
-        rows.append([f"{control} ({_count(marks.loc[marks['control'] == control, 'n'])})", *texts])
+        of_control = marks[marks["control"] == control]
+        n = count(_count(of_control["n"]), of_control["collapsed"].max()).replace(" (", ", ").removesuffix(")")
+        rows.append([f"{control} ({n})", *texts])
     for control in present:
         if marks.loc[marks["control"] == control, "difference"].notna().any():
             rows.append([f"learned − {control}", *(_difference(cells.get((control, column))) for column in columns)])

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from heuristic_core.experiments.heuristic_core.figures.collapsed import count, with_counts
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.sheets import Sheet
@@ -24,7 +25,8 @@ def draw(tables, settings, context):
     sizes = some(sizes[sizes["seed"].isna()], "summary rows in table effective_size")
     main = (sizes["criterion"] == "accuracy") & (sizes["threshold"] == context.margin)
     some(sizes[main], f"rows at the margin of {context.margin:g} points in table effective_size")
-    return None, sizes.assign(main=main)[[*COLUMNS, "floor", "n_seeds", "reason", "main"]]
+    sizes = sizes.assign(main=main)[[*COLUMNS, "floor", "n_seeds", "reason", "main"]]
+    return None, with_counts(sizes, tables, context.curve_seeds, context.curve_repeat, ["ft_seed", "step"])
 
 
 def sheets(marks: pd.DataFrame) -> list[Sheet]:
@@ -38,7 +40,10 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
 
 def _over_checkpoints(rows: pd.DataFrame) -> Sheet:
     groups = _groups(rows)
-    lines = [[f"{step}", *(_in_orders(at_step, group) for group in groups)] for step, at_step in rows.groupby("step")]
+    lines = [
+        [count(step, at_step["collapsed"].max()), *(_in_orders(at_step, group) for group in groups)]
+        for step, at_step in rows.groupby("step")
+    ]
     title = f"{_whose(rows)}: {_criterion(*rows[['criterion', 'threshold']].iloc[0])}; {' / '.join(ORDERS)}"
     return Sheet(title, ["step", *(GROUPS[group] for group in groups)], lines)
 

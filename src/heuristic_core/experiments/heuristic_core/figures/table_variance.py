@@ -3,13 +3,14 @@
 import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
+from heuristic_core.experiments.heuristic_core.figures.collapsed import count, with_counts
 from heuristic_core.experiments.heuristic_core.figures.roles import group_label
 from heuristic_core.experiments.heuristic_core.figures.rows import MEASURED, ft_seeds, shown, some, subset_groups
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import number, percent, seed_label
 
 COLUMNS = ["ft_seed", "step", "sparsity", "subset", "group"]
-VALUES = ["between_sd", "seeds", "within_sd", "repeated", "same_masks"]
+VALUES = ["between_sd", "seeds", "collapsed", "within_sd", "repeated", "same_masks"]
 HEADS = ["sparsity", "sd between seeds", "seeds", "sd within a seed", "repeated seeds", "of these, same masks"]
 
 
@@ -17,6 +18,7 @@ def draw(tables, settings, context):
     """No figure. Marks: one row per row of the table; subset is null for the mean of a group."""
     rows = tables["variance"]
     rows = some(rows[rows["step"] == context.last], f"rows of step {context.last} in table variance")
+    rows = with_counts(rows, tables, context.seeds)
     order = {subset: k for k, subset in enumerate(subset_groups(rows, shown(settings, context)))}
     rows = rows[rows["subset"].isna() | rows["subset"].isin(list(order))]
     rows = rows.assign(
@@ -38,5 +40,8 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
 def _cells(row) -> list[str]:
     name = group_label(row.group) if pd.isna(row.subset) else subset_label(row.subset)
     same = "unknown" if row.repeated and pd.isna(row.same_masks) else number(row.same_masks, 0)
-    between, within = [number(row.between_sd, 2), f"{row.seeds}"], [number(row.within_sd, 2), f"{row.repeated}", same]
+    between, within = (
+        [number(row.between_sd, 2), count(row.seeds, row.collapsed)],
+        [number(row.within_sd, 2), f"{row.repeated}", same],
+    )
     return [name, percent(row.sparsity), *between, *within]

@@ -102,10 +102,14 @@ TARGETS = {
     "table_mask_fit": Target(
         ("mask_fit",), "Learned subnetworks predicted from random ones, head by head", part="masks"
     ),
-    "table_effective_size": Target(("effective_size",), "Effective size by checkpoint, group, order and criterion"),
-    "table_controls": Target(("controls",), "Learned subnetworks against random and gradient-importance ones"),
+    "table_effective_size": Target(
+        ("effective_size",), "Effective size by checkpoint, group, order and criterion", also=RUNS
+    ),
+    "table_controls": Target(
+        ("controls",), "Learned subnetworks against random and gradient-importance ones", also=RUNS
+    ),
     "table_variance": Target(
-        ("variance",), "Variance between and within pruning seeds", needs=(("repeats", 1, "grid.repeats"),)
+        ("variance",), "Variance between and within pruning seeds", needs=(("repeats", 1, "grid.repeats"),), also=RUNS
     ),
 }
 

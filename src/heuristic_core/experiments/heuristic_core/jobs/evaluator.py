@@ -25,7 +25,7 @@ class Evaluator:
         """args: what :func:`reads_checkpoint` declared. pairs, skip: see :meth:`.Encoded.thinned`."""
         self.model = load_model(args.checkpoint, args.device, args.precision)
         self.means = ComponentMeans.load(args.means).to(self.model)
-        self.evaluation = Encoded.load(args.evaluation).thinned(pairs, skip)
+        self.evaluation = Encoded.load(args.evaluation).thinned(pairs, skip, args.analysis.seed)
         self.pairs = PairTensors(self.evaluation, self.model.pad, self.model.device)
         self._rule = args.analysis.class_rule
 

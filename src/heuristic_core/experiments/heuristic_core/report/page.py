@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from heuristic_core.experiments.heuristic_core.analysis.chance import warnings as unlearned
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import outcomes, troubled, warning
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.experiments.heuristic_core.figures import sheets_of
@@ -51,6 +52,7 @@ def study_page(
         subject=", ".join(dict.fromkeys(f"{row['model']} on {row['task']}" for row in claims)),
         context=context,
         **study_runs(root),
+        unlearned=study_unlearned(root),
         gaps=study_gaps(root),
         subnetworks=study_subnetworks(root),
         splits=study_splits(root),
@@ -66,10 +68,20 @@ def study_runs(root: Path) -> dict:
     return {"outcomes": outcomes(runs), "warning": warning(runs), "troubled": troubled(runs)}
 
 
+def study_unlearned(root: Path) -> list[str]:
+    """A sentence for each full model that has not learned the task, or may not have; none where it is not known."""
+    path = root / "tables" / "chance.parquet"
+    return unlearned(read_rows(path)) if path.is_file() else []
+
+
 def warnings_of(roots: Sequence[str | Path]) -> list[str]:
-    """For the terminal, a line for each study whose pruning runs did not all go well."""
-    found = [(Path(root), study_runs(Path(root))["warning"]) for root in roots]
-    return [f"{root.name}: {said} See {root / 'report.html'}" for root, said in found if said]
+    """For the terminal, a line for each full model that may not have learned, and for runs that did not go well."""
+    found = []
+    for root in map(Path, roots):
+        found += [f"{root.name}: {said}." for said in study_unlearned(root)]
+        if said := study_runs(root)["warning"]:
+            found.append(f"{root.name}: {said} See {root / 'report.html'}")
+    return found
 
 
 def study_gaps(root: Path) -> list[Gap]:

@@ -73,6 +73,12 @@ OWN = {
     },
     "actual_sparsity": RUN | STEP | CELL | REMOVED,  # of published subnetworks, whose components are not known
     "finetune_accuracy": RUN | STEP | SUBSET_OR_AUC | ACCURACY | INTERVAL,
+    "chance": RUN | STEP | ACCURACY | {
+        "high": (REAL, "upper 95 % confidence limit of accuracy, exact, of the binomial distribution"),
+        "chance": (REAL, "percent, of the class that does best where it is always given, as each subset counts it"),
+        "constant": (STRING, "this class"),
+        "outcome": (STRING, "learned, at chance, below chance, or unclear: too few in-domain pairs to tell"),
+    },
     "lesions": RUN | LESION | WHY,
     "lesion_accuracy": RUN | STEP | LESION | SUBSET_OR_AUC | ACCURACY | INTERVAL,
     "ablation_predictions": RUN | STEP | ABLATION | {

@@ -1,0 +1,118 @@
+"""Whether a full model has learned its task, and what follows for the run."""
+
+import json
+
+import numpy as np
+import pytest
+from test_report import make_study, write_report
+from test_scripts import script
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.experiments.heuristic_core.analysis.chance import ends, judged, sentence, warnings
+from heuristic_core.experiments.heuristic_core.report.page import warnings_of
+from heuristic_core.tables.parquet import as_frame, as_table, read_rows, write_table
+
+RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 3, "step": 40, "sparsity": 0.0, "seed": None, "repeat": 0}
+REST = {"family": None, "example": 0, "template": None, "prediction": 0, "log_odds": 0.0, "logits": [0.0]}
+CLASSES = ["agrees", "denies", "silent"]
+ITSELF, TWO, TURNED = (0, 1, 2), (0, 0, 1), (1, 0, 0)
+
+
+def predictions(*subsets):
+    """Rows of the full model. subsets: name, group, pairs of each label, and how many are right in all."""
+    rows = []
+    for name, group, by_label, right in subsets:
+        labels = np.repeat(np.arange(len(by_label)), by_label)
+        rows += [
+            RUN | {"subset": name, "group": group, "label": label, "correct": k < right, "correct_merged": False} | REST
+            for k, label in enumerate(labels.tolist())
+        ]
+    return as_frame(as_table("predictions", rows))
+
+
+def outcome(by_label, right, merge=ITSELF):
+    row = judged(predictions(("dev", "id", by_label, right)), {"dev": merge}, CLASSES)
+    return row["outcome"], round(row["chance"], 1), row["constant"]
+
+
+@pytest.mark.parametrize(
+    ("by_label", "right", "merge", "expected"),
+    [
+        ((100, 100, 77), 147, ITSELF, ("learned", 36.1, "agrees")),
+        ((131, 146), 147, (0, 0, 1), ("at chance", 52.7, "silent")),  # the case of RTE: 53.1 % of 277
+        ((146, 131), 147, (0, 0, 1), ("at chance", 52.7, "agrees")),
+        ((10, 10, 10), 10, ITSELF, ("unclear", 33.3, "agrees")),
+        ((10, 10, 10), 16, ITSELF, ("learned", 33.3, "agrees")),  # few pairs suffice where they are clear
+        ((100, 100), 70, TWO, ("below chance", 50.0, "agrees")),
+        ((0, 18, 2), 18, ITSELF, ("unclear", 90.0, "denies")),  # 5 points are left to tell, and 20 pairs do not
+        ((0, 1800, 200), 1801, ITSELF, ("at chance", 90.0, "denies")),
+        ((300,), 300, ITSELF, ("unclear", 100.0, "agrees")),  # of one label nothing can be told
+    ],
+)
+def test_accuracy_is_judged_against_the_best_constant_class(by_label, right, merge, expected):
+    assert outcome(by_label, right, merge) == expected
+
+
+def test_every_pair_counts_as_its_subset_merges_and_only_in_domain_ones_count():
+    """Label 0 of the second set is another one than that of the first: the class `denies` is right most often."""
+    sets = [("a", "id", (20, 60, 20), 40), ("b", "id", (90, 10), 60), ("tricky", "ood", (500, 0), 500)]
+    row = judged(predictions(*sets), {"a": ITSELF, "b": TURNED, "tricky": TWO}, CLASSES)
+    assert (row["n"], row["accuracy"], row["chance"], row["constant"]) == (200, 50.0, 75.0, "denies")
+    alone = judged(predictions(*sets), {"a": ITSELF, "b": TURNED, "tricky": TWO}, CLASSES, ["a", "tricky"])
+    assert (alone["n"], alone["chance"], alone["constant"]) == (100, 60.0, "denies")
+    none = judged(predictions(*sets), {"a": ITSELF, "b": TURNED, "tricky": TWO}, CLASSES, ["tricky"])
+    assert none["n"] == 200
+
+
+def test_what_is_said_names_the_seed_and_both_shares():
+    row = judged(predictions(("dev", "id", (131, 146), 147)), {"dev": (0, 0, 1)}, CLASSES)
+    said = "the full model has not learned the task: 53.1 % of 277 in-domain pairs, chance 52.7 % (always 'silent')"
+    assert sentence(row) == f"fine-tuning seed 3, step 40: {said}" and ends(row)
+    below = judged(predictions(("dev", "id", (100, 100), 70)), {"dev": TWO}, CLASSES)
+    assert "are labels swapped?" in sentence(below) and ends(below)
+    few = judged(predictions(("dev", "id", (10, 10, 10), 10)), {"dev": ITSELF}, CLASSES)
+    assert "cannot be told from chance: 33.3 % of 30" in sentence(few) and not ends(few)
+    good = judged(predictions(("dev", "id", (50, 50), 99)), {"dev": TWO}, CLASSES)
+    assert warnings([good, few]) == [sentence(few)]
+
+
+# ---- the job, and what a reader sees
+
+
+def run(folder, by_label, right, **analysis):
+    write_table("predictions", predictions(("dev", "id", by_label, right)), folder / "full.parquet")
+    subsets = [{"name": "dev", "group": "id", "family": None, "merge": ITSELF}]
+    (folder / "subsets.json").write_text(json.dumps({"labels": CLASSES, "subsets": subsets}))
+    for name, written in (("chance", "table"), ("learned", "learned")):
+        given = {"full": "full.parquet", "subsets": "subsets.json", written: name}
+        options = [word for option, file in given.items() for word in (f"--{option}", str(folder / file))]
+        script(name).main([*options, "--analysis", json.dumps(analysis)])
+
+
+@pytest.mark.parametrize(("by_label", "right"), [((100, 100, 100), 101), ((90, 60, 50), 60)])
+def test_a_model_at_chance_fails_the_job_unless_the_study_says_otherwise(tmp_path, by_label, right):
+    with pytest.raises(InputError, match=r"not learned the task: .*finetune\.learning_rate.*analysis\.despite_chance"):
+        run(tmp_path, by_label, right)
+    assert not (tmp_path / "learned").exists()
+    run(tmp_path, by_label, right, despite_chance=True)
+    [row] = read_rows(tmp_path / "chance")
+    assert (tmp_path / "learned").exists() and row["outcome"] in ("at chance", "below chance") and row["ft_seed"] == 3
+
+
+@pytest.mark.parametrize(("right", "expected"), [(150, "learned"), (3, "unclear")])
+def test_any_other_model_goes_on(tmp_path, right, expected):
+    run(tmp_path, (100, 100, 100) if right > 9 else (3, 3, 3), right)
+    assert [row["outcome"] for row in read_rows(tmp_path / "chance")] == [expected]
+    assert (tmp_path / "learned").exists()
+
+
+def test_the_report_begins_with_it_and_the_terminal_ends_with_it(tmp_path):
+    root = make_study(tmp_path / "tiny")
+    rows = [
+        judged(predictions(("dev", "id", labels, 100)), {"dev": ITSELF}, CLASSES) for labels in [(99, 99, 99), (60, 60)]
+    ]
+    write_table("chance", rows, root / "tables" / "chance.parquet")
+    page = write_report(root).read_text()
+    at = page.index("has not learned the task: 33.7 % of 297")
+    assert page.index("<h1>") < at < page.index('<p class="lead">') and page.count("in-domain pairs, chance") == 1
+    assert warnings_of([root]) == [f"tiny: {sentence(rows[0])}."]
