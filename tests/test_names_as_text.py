@@ -76,10 +76,10 @@ def test_the_end_of_a_run_names_characters_of_subsets(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("cell", "markdown", "latex"),
     [
-        ("a|b\\c", r"a\|b\\c", r"a\textbar{}b\textbackslash{}c"),
+        ("a|b\\c", r"a\|b\\c", r"a|b\textbackslash{}c"),
         ("*x* _y_ a_b", r"\*x\* \_y\_ a_b", r"{*}x* \_y\_ a\_b"),
         ("one\n\ntwo\tthree", "one two three", "one two three"),
-        ("<b>$5 ^ `c`", r"\<b>\$5 ^ \`c\`", r"\textless{}b\textgreater{}\$5 \textasciicircum{} `c`"),
+        ("<b>$5 ^ `c`", r"\<b>\$5 ^ \`c\`", r"<b>\$5 \textasciicircum{} `c`"),
         ("[95](x) &lt; A&B", r"[95]\(x) \&lt; A&B", r"{[}95](x) \&lt; A\&B"),
         ("漢 é {x}", "漢 é {x}", r"漢 é \{x\}"),
     ],

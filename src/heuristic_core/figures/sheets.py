@@ -7,7 +7,6 @@ from dataclasses import dataclass
 SPECIAL = str.maketrans(
     {c: f"\\{c}" for c in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
 )
 BREAK = re.compile(r"[\t-\r\x1c-\x1f\x85\u2028\u2029]+")  # what ends a line
 # What begins something else inside a Markdown cell; an underscore does at the ends of words alone.
