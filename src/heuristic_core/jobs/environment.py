@@ -23,15 +23,12 @@ def prepare_job(arithmetic: str) -> None:
     prepare(arithmetic)
 
 
-def prepare_caches() -> None:
+def prepare_caches(cache: str) -> None:
     """Give libraries a place for their caches where this user's own cannot be written, and say so.
 
-    Call it before Snakemake reads the workflow: Snakemake copies its sources into a cache.
+    Call it before Snakemake, whose cache `cache` is, copies its sources there.
     """
-    from snakemake.common import get_appdirs
-
-    cache = Path(get_appdirs().user_cache_dir)
-    if reason := move_caches(cache, os.environ):
+    if reason := move_caches(Path(cache), os.environ):
         print(f"{reason}; caches are kept in {os.environ['XDG_CACHE_HOME']}.", file=sys.stderr)
 
 

@@ -3,7 +3,8 @@
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.plan.profiles import read_profile
@@ -35,20 +36,15 @@ def status_command() -> str | None:
     return _chosen("sacct", "accounting is on")
 
 
-def own_profiles(process: Callable) -> list[dict]:
-    """What the site's and the user's profiles of the name slurm say, the user's last. process: yte's `process_yaml`.
+def own_profiles(files: Sequence[Path], parser: Callable, process: Callable) -> list[dict]:
+    """What the profiles of the site and the user say. parser: makes Snakemake's. process: yte's `process_yaml`.
 
     Ends with one message that names file and key where one of them is none.
     """
-    from snakemake.cli import get_argument_parser, get_profile_dir
-    from snakemake.common import get_appdirs
-
-    folders = [get_appdirs().site_config_dir, get_appdirs().user_config_dir]
-    files = [found[1] for folder in folders if (found := get_profile_dir(f"{folder}/slurm"))]
     if not files:
         return []
     options = {}
-    for action in get_argument_parser()._actions:
+    for action in parser()._actions:
         names = [name.removeprefix("--") for name in action.option_strings if name.startswith("--")]
         options |= dict.fromkeys(names, names[0] if names else None)
     try:
