@@ -77,9 +77,12 @@ def test_changed_settings_and_code_are_named(tmp_path, monkeypatch):
 def test_changed_added_and_removed_inputs_are_named(tmp_path, monkeypatch):
     (tmp_path / "data.csv").write_text("new")
     write_record(tmp_path, sources={"data.csv": "0" * 64})
-    assert why(tmp_path, monkeypatch, ["data.csv"]) == ["input changed: data.csv"]
+    command = COMMAND.replace("--log", "--data data.csv \\\n    --log", 1)
+    assert why(tmp_path, monkeypatch, ["data.csv"], command=command) == ["input changed: data.csv"]
     write_record(tmp_path, sources={"other.csv": "0" * 64})
-    assert why(tmp_path, monkeypatch, ["data.csv"]) == ["other input files than before"]
+    assert why(tmp_path, monkeypatch, ["data.csv"], command=command) == ["other input files than before"]
+    write_record(tmp_path)
+    assert why(tmp_path, monkeypatch, ["data.csv"]) == ["Snakemake's reason"]  # waited for, and not read
 
 
 def test_what_no_record_tells_is_said_in_snakemakes_words(tmp_path, monkeypatch):

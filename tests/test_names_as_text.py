@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Canvas
 
 from heuristic_core.analysis.frames import frame
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.experiment import _unshown
+from heuristic_core.experiments.heuristic_core.experiment import _missing_glyphs
 from heuristic_core.experiments.heuristic_core.figures import draw
 from heuristic_core.figures import glyphs, style
 from heuristic_core.figures.panels import panels
@@ -67,10 +67,10 @@ def test_a_font_of_the_machine_is_used_where_it_has_what_ours_lacks(monkeypatch)
 def test_the_end_of_a_run_names_characters_of_subsets(tmp_path, monkeypatch):
     monkeypatch.setattr(glyphs, "_fonts_for", lambda wanted: ([], set(wanted)))
     path = tmp_path / "splits.parquet"
-    assert _unshown(path) == []
+    assert _missing_glyphs(path) == []
     for names, said in ((["train", "dev"], 0), (["train", "näive"], 0), (["train", "漢", "字"], 1)):
         write_table("splits", frame("splits", [{"subset": name} for name in names]), path)
-        assert len(_unshown(path)) == said
+        assert len(_missing_glyphs(path)) == said
 
 
 @pytest.mark.parametrize(

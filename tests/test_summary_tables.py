@@ -59,7 +59,7 @@ def test_condensed_as_a_sheet():
 def sizes(**values):
     row = {"ft_seed": 1, "step": 500, "group": "id", "criterion": "accuracy", "threshold": 3.0, "order": "per-seed"}
     row |= {"full_accuracy": 80.0, "effective_size": 51.67, "sd": 2.89, "floor": 30.0, "n_seeds": 3, "reason": None}
-    return row | {"main": True} | values
+    return row | {"main": True, "collapsed": 0} | values
 
 
 def test_effective_sizes_as_sheets():

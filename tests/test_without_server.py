@@ -36,7 +36,8 @@ os.close(2)
 connection, _ = listener.accept()
 {then}
 """
-WELL = "connection.recv(9); connection.sendall(b'\\0\\7')"
+READ = "stream = connection.makefile('rb'); stream.read(int.from_bytes(stream.read(8), 'big')); "  # all of the request
+WELL = READ + "connection.sendall(b'\\0\\7')"
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def start(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("run.py", "watch.py"):
         text = (ROOT / "workflow" / "fork_server" / name).read_text()
-        (tmp_path / name).write_text(text.replace("PATIENCE = 60", "PATIENCE = 2"))
+        (tmp_path / name).write_text(text.replace("PATIENCE = 60", "PATIENCE = 5"))
     (tmp_path / "job.py").write_text(JOB)
     (tmp_path / "tmp").mkdir()
 
@@ -69,7 +70,7 @@ def start(tmp_path, monkeypatch):
         ("import nothing_of_this_name", "No module named 'nothing_of_this_name'"),
         (SERVER.format(then="sys.exit()"), "ended before the job began"),
         (SERVER.format(then="connection.recv(9); os.kill(os.getpid(), 9)"), ""),
-        (SERVER.format(then="import time; time.sleep(4)"), "did not answer within 2 s"),
+        (SERVER.format(then="import time; time.sleep(7)"), "did not answer within 5 s"),
     ],
 )
 def test_a_job_that_no_server_takes_runs_by_itself_and_its_log_says_why(start, server, reason):
@@ -80,7 +81,7 @@ def test_a_job_that_no_server_takes_runs_by_itself_and_its_log_says_why(start, s
 
 
 def test_a_job_that_a_server_has_begun_is_never_run_again(start):
-    assert start(SERVER.format(then="connection.recv(9); connection.sendall(b'\\0'); connection.close()")) == (
+    assert start(SERVER.format(then=READ + "connection.sendall(b'\\0'); connection.close()")) == (
         137,
         "",
         0,
