@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import yaml
 from fetching import command, fetch  # noqa: F401 (fixtures, as those of the next lines)
+from model_folders import bert_folder, save  # noqa: F401
 from once import once
 from schedule import pytest_collection_modifyitems, pytest_itemcollected, pytest_xdist_make_scheduler  # noqa: F401
 from task_rows import task  # noqa: F401

@@ -42,6 +42,7 @@ def files_study(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_files_with_braces_in_every_part_of_their_paths_are_read(tmp_path):
     config = files_study(tmp_path)
     snakemake(tmp_path, "--", "sentences", config=config)
@@ -53,6 +54,7 @@ def test_files_with_braces_in_every_part_of_their_paths_are_read(tmp_path):
     assert "Nothing to be done" not in again.stdout + again.stderr
 
 
+@pytest.mark.slow
 def test_a_checkout_in_a_folder_of_odd_signs_plans_and_runs_jobs(checkout, tmp_path):
     here = tmp_path / "work {y} $PWD"
     config = files_study(here)

@@ -111,7 +111,13 @@ def test_the_terminal_ends_with_what_a_target_says_that_the_study_cannot_have(tm
     )
 
 
-@pytest.mark.parametrize("quiet", [(), ("--quiet",), ("--quiet", "all"), ("--quiet", "progress", "host")])
+@pytest.mark.parametrize(
+    "quiet",
+    [
+        ("--quiet", "all"),
+        *(pytest.param(words, marks=pytest.mark.slow) for words in [(), ("--quiet",), ("--quiet", "progress")]),
+    ],
+)
 def test_how_far_a_run_came_is_told_however_quiet_it_is(tmp_path, quiet):
     done = snakemake(tmp_path, *quiet, "--keep-going", "--", "figure15", "describe", check=False)
     assert done.returncode == 1 and "1 job failed; 1 of 2 jobs are finished." in done.stderr

@@ -88,6 +88,7 @@ def drawn(folder: Path, **variables: str) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (folder / "study").rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_what_a_user_sets_for_matplotlib_changes_no_figure(tmp_path):
     folders = [tmp_path / name for name in ("plain", "here", "home", "named")]
     for folder in folders:
