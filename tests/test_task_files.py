@@ -110,12 +110,13 @@ def test_rows_with_an_empty_sentence_are_left_out_and_counted(task):
         *pairs(0, 1, -1),
         {"premise": "  ", "hypothesis": "h", "label": 0},
         {"premise": "p", "hypothesis": None, "label": 1},
+        {"premise": "\u200b \ufeff", "hypothesis": "h", "label": 1},
         {"premise": None, "hypothesis": None, "label": None},
     ]
     found = read_task(task(rows, {"dev": (rows, {"group": "id"})}))
     assert named(found.train) == named(found.evaluation) == {"p0": 0, "p1": 1}
     for account in found.accounts:
-        assert (account.rows, account.used, left_out(account)) == (6, 2, {"unlabelled": 2, "empty": 2})
+        assert (account.rows, account.used, left_out(account)) == (7, 2, {"unlabelled": 2, "empty": 3})
 
 
 # ---- the real files

@@ -10,10 +10,9 @@ from heuristic_core.config.tasks import EvaluationSplit, FilesTask, Split
 from heuristic_core.tasks.codes import LabelUse, label_doubts
 from heuristic_core.tasks.pairs import UNASKED, Account, Sentences, SubsetRule, pair_key, reasons_text
 from heuristic_core.tasks.readers import DataError
-from heuristic_core.tasks.rows import FileCount, Row, read_rows
+from heuristic_core.tasks.rows import Row, left_out_warnings, read_rows
 
 LOGGER = logging.getLogger(__name__)
-LEFT_OUT = 0.01  # share of a file's rows of which more are left out than pass without a word
 LISTED = 5  # subsets that a message names
 MOST_SUBSETS = 500  # of all evaluation sets; figures of more take minutes each, and their labels cannot be read
 
@@ -71,7 +70,7 @@ def _training_rows(task: FilesTask, most: int | None, use: LabelUse) -> tuple[li
             _row("train", None, None, row.template, *row.sentences, to_class[row.label]) for row in rows if row.used
         ]
         counts += files
-        warnings += _left_out(f"task.train.{index}", files)
+        warnings += left_out_warnings(f"task.train.{index}", files)
     source = ", ".join(dict.fromkeys(spec.source for spec in task.train))
     reasons = {reason: sum(getattr(one, reason) for one in counts) for reason in (*UNASKED, "not_chosen")}
     return kept, Account("train", "train", None, source, sum(one.rows for one in counts), len(kept), reasons), warnings
@@ -128,7 +127,7 @@ def _evaluation_subsets(
     labels, merge = evaluation_labels(task, name, spec)
     rows, files = read_rows(task, spec, labels, most, use)
     read = wanted(rows, spec, labels)
-    warnings = [*_left_out(f"task.evaluation.{name}", files), *_check_labels(name, spec, labels, rows, read)]
+    warnings = [*left_out_warnings(f"task.evaluation.{name}", files), *_check_labels(name, spec, labels, rows, read)]
     warnings += label_doubts(f"task.evaluation.{name}", spec, task.labels, [row.label for row in rows], use)
     beside = {"other_label": len(rows) - len(read)}
     beside |= {reason: sum(getattr(one, reason) for one in files) for reason in ("torn", "not_chosen")}
@@ -264,17 +263,6 @@ def _of_rows(
     used = sum(row.used for row in rows)
     reasons = {"unlabelled": unlabelled, "empty": len(rows) - unlabelled - used} | beside
     return Account(name, subset, group, source, len(rows) + sum(beside.values()), used, reasons)
-
-
-def _left_out(key: str, files: Sequence[FileCount]) -> list[str]:
-    """A warning for each file of which many rows are left out for reasons that nobody asked for."""
-    warnings = []
-    for file in files:
-        reasons = {reason: getattr(file, reason) for reason in UNASKED}
-        chosen, lost = file.rows - file.not_chosen, sum(reasons.values())
-        if lost > LEFT_OUT * chosen:
-            warnings.append(f"{key}: {file.path}: {lost:,} of {chosen:,} rows are left out: {reasons_text(reasons)}")
-    return warnings
 
 
 def _left_out_of(account: Account) -> str:

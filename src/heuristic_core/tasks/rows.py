@@ -12,9 +12,11 @@ from heuristic_core.config.tasks import FilesTask, GeneratedTask, Split
 from heuristic_core.tasks.choice import Choice
 from heuristic_core.tasks.codes import LabelUse, check_label_names, label_codes
 from heuristic_core.tasks.columns import Columns, DataError, shown
+from heuristic_core.tasks.pairs import INVISIBLE, UNASKED, reasons_text
 from heuristic_core.tasks.readers import read_columns
 
 LOGGER = logging.getLogger(__name__)
+LEFT_OUT = 0.01  # share of a file's rows of which more are left out than pass without a word
 
 
 class Row(NamedTuple):
@@ -162,6 +164,17 @@ def read_rows(
     return rows, counts
 
 
+def left_out_warnings(key: str, files: Sequence[FileCount]) -> list[str]:
+    """A warning for each file of which many rows are left out for reasons that nobody asked for."""
+    warnings = []
+    for file in files:
+        reasons = {reason: getattr(file, reason) for reason in UNASKED}
+        chosen, lost = file.rows - file.not_chosen, sum(reasons.values())
+        if lost > LEFT_OUT * chosen:
+            warnings.append(f"{key}: {file.path}: {lost:,} of {chosen:,} rows are left out: {reasons_text(reasons)}")
+    return warnings
+
+
 def _check_keys(path: Path, found: Columns, spec: Split, chosen: Sequence[bool], whole: bool) -> None:
     """Raise DataError where a chosen row of a file whose rows have keys of their own lacks what other rows have.
 
@@ -188,12 +201,15 @@ def _check_keys(path: Path, found: Columns, spec: Split, chosen: Sequence[bool],
 
 
 def _sentences(path: Path, column: str, found: Columns, codes: list[int | None]) -> list[str]:
-    """Sentences, "" for a null or nothing but space. Raises DataError where a labelled row has no text but a value."""
+    """Sentences, "" for a null or nothing that can be seen.
+
+    Raises DataError where a labelled row has a value that is not text.
+    """
     values = found.values[column]
     for row, (value, code) in enumerate(zip(values, codes, strict=True)):
         if code is not None and not isinstance(value, str | None):
             raise DataError(f"{path}: {found.place(row)}: {column} = {value!r} is not text; name a column of sentences")
-    return [value if isinstance(value, str) and value.strip() else "" for value in values]
+    return [value if isinstance(value, str) and INVISIBLE.sub("", value).strip() else "" for value in values]
 
 
 def _names(found: Columns, column: str | None, count: int) -> list[str | None]:
