@@ -17,7 +17,10 @@ from heuristic_core.provenance.record import DEPENDS_ON
 from heuristic_core.provenance.reproduction import compare, publish
 
 
-@pytest.mark.parametrize("config", [REDUCED, SORTING, EXTRACTIVE], ids=lambda path: path.stem)
+SLOWLY = [pytest.param(path, marks=pytest.mark.slow, id=path.stem) for path in (REDUCED, SORTING)]
+
+
+@pytest.mark.parametrize("config", [pytest.param(EXTRACTIVE, id=EXTRACTIVE.stem), *SLOWLY])
 def test_the_report_of_every_experiment_depends_on_its_run_and_nothing_else_does(config, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     jobs = expected_jobs(ROOT / "Snakefile", [str(config)])

@@ -72,7 +72,9 @@ def test_caches_stay_where_they_can_be_written(tmp_path, monkeypatch):
     assert environment == {"HF_HOME": "/none"}
 
 
-@pytest.mark.parametrize("variables", [{"HOME": "/dev/null/home"}, {"XDG_CACHE_HOME": "/proc/x"}])
+@pytest.mark.parametrize(
+    "variables", [{"HOME": "/dev/null/home"}, pytest.param({"XDG_CACHE_HOME": "/proc/x"}, marks=pytest.mark.slow)]
+)
 def test_a_dry_run_needs_no_home(tmp_path, variables):
     done = subprocess.run(SNAKEMAKE, cwd=tmp_path, env=os.environ | variables, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -60,7 +60,10 @@ def test_after_every_target_in_any_order_an_audit_finds_nothing(copy, monkeypatc
         assert check(STUDY, jobs) == [], order
 
 
-@pytest.mark.parametrize("config", [ROOT / "config.yaml", SORTING, EXTRACTIVE], ids=lambda path: path.stem)
+SLOWLY = [pytest.param(path, marks=pytest.mark.slow, id=path.stem) for path in (ROOT / "config.yaml", EXTRACTIVE)]
+
+
+@pytest.mark.parametrize("config", [pytest.param(SORTING, id=SORTING.stem), *SLOWLY])
 def test_a_run_makes_all_that_the_archive_takes(config, tmp_path):
     """Else `export` would make results that no other target makes, and that an audit finds."""
     ((_, one),) = configured(read_values(config), config).items()
