@@ -16,7 +16,6 @@ from heuristic_core.provenance.job import expected_jobs
 from heuristic_core.provenance.record import DEPENDS_ON
 from heuristic_core.provenance.reproduction import compare, publish
 
-
 SLOWLY = [pytest.param(path, marks=pytest.mark.slow, id=path.stem) for path in (REDUCED, SORTING)]
 
 
