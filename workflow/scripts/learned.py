@@ -2,7 +2,7 @@
 
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.analysis.chance import REMEDIES, ends, judged_files, sentence
+from heuristic_core.experiments.heuristic_core.analysis.chance import ends, judged_files, why_it_ends
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
@@ -16,7 +16,7 @@ def main(arguments=None):
     args = parser.read(arguments)
     row = judged_files(args.full, args.subsets, args.analysis)
     if ends(row) and not args.analysis.despite_chance:
-        raise InputError(f"{sentence(row)}. {REMEDIES}")
+        raise InputError(why_it_ends(row))
     write_text(args.learned, "")
 
 

@@ -77,7 +77,7 @@ OWN = {
         "high": (REAL, "upper 95 % confidence limit of accuracy, exact, of the binomial distribution"),
         "chance": (REAL, "percent, of the class that does best where it is always given, as each subset counts it"),
         "constant": (STRING, "this class"),
-        "outcome": (STRING, "learned, at chance, below chance, or unclear: too few in-domain pairs to tell"),
+        "outcome": (STRING, "learned, weak (no better than a constant class), at chance, below chance, or unclear"),
     },
     "lesions": RUN | LESION | WHY,
     "lesion_accuracy": RUN | STEP | LESION | SUBSET_OR_AUC | ACCURACY | INTERVAL,
