@@ -28,7 +28,7 @@ LEARNED, WEAK, AT_CHANCE, BELOW, UNCLEAR = "learned", "weak", "at chance", "belo
 REMEDIES = {
     AT_CHANCE: "The run ends here, as subnetworks and ablations would say nothing. Possible causes: "
     "finetune.learning_rate is too low or too high; finetune.steps are too few; labels do not belong to their pairs "
-    "(the column `label`, the order of `labels`, `merge`); there are too few training pairs, or they are of another kind",
+    "(the column `label`, the order of `labels`, `merge`); training pairs are too few, or of another kind",
     BELOW: "The run ends here. Check the order of `labels`, the column `label`, and `merge`",
 }
 DESPITE = "analysis.despite_chance: true prunes and ablates all the same"
