@@ -1,6 +1,9 @@
 """Names of the data as text: dollars, markup, other scripts; too many of them."""
 
 import logging
+import os
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -71,6 +74,15 @@ def test_the_end_of_a_run_names_characters_of_subsets(tmp_path, monkeypatch):
     for names, said in ((["train", "dev"], 0), (["train", "näive"], 0), (["train", "漢", "字"], 1)):
         write_table("splits", frame("splits", [{"subset": name} for name in names]), path)
         assert len(_missing_glyphs(path)) == said
+
+
+@pytest.mark.parametrize("backend", ["nonsense", "module://matplotlib_inline.backend_inline"])
+def test_the_end_of_a_run_needs_no_backend_of_the_environment(tmp_path, backend):
+    path = tmp_path / "splits.parquet"
+    write_table("splits", frame("splits", [{"subset": "漢"}]), path)
+    module = "heuristic_core.experiments.heuristic_core.experiment"
+    code = f"from {module} import _missing_glyphs as said, Path; said(Path({str(path)!r}))"
+    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"MPLBACKEND": backend})
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,11 @@ def ended():
         if isinstance(timer, threading.Timer):
             timer.cancel()
     for experiment, root in TOLD:
-        list(map(logger.warning, experiment.warnings(root)))
+        try:
+            found = experiment.warnings(root)
+        except Exception as error:  # the results are there all the same
+            found = [f"{root}: the warnings of this study could not be listed: {error!r}"]
+        list(map(logger.warning, found))
 
 
 onsuccess:

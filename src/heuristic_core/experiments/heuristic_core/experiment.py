@@ -18,6 +18,7 @@ from heuristic_core.experiments.heuristic_core.config.sweep import sweep_of as s
 from heuristic_core.experiments.heuristic_core.figures.targets import lacking, module
 from heuristic_core.experiments.heuristic_core.opened import OpenedStudy
 from heuristic_core.experiments.heuristic_core.report.sides import USAGE, parse_sides
+from heuristic_core.jobs.environment import prepare_drawing
 from heuristic_core.report.results import Results
 from heuristic_core.report.sides import Comparison
 
@@ -85,6 +86,7 @@ def _missing_glyphs(splits: Path) -> list[str]:
     names = read_table(splits)["subset"].dropna() if splits.exists() else []
     if all(name.isascii() for name in names):
         return []
+    prepare_drawing()
     from heuristic_core.figures.glyphs import warning
 
     return [text] if (text := warning(names)) else []
