@@ -14,7 +14,7 @@ from heuristic_core.models import tokenizer_files
 from heuristic_core.models.folder import check_files, fault, local_files
 from heuristic_core.models.hugging_face import load_classifier
 from heuristic_core.models.tokenizer import make_tokenizer
-from heuristic_core.models.tokenizer_files import check_positions, check_tokenizer
+from heuristic_core.models.tokenizer_files import check_positions, check_rows, check_tokenizer
 
 
 @pytest.mark.parametrize(
@@ -71,6 +71,52 @@ def test_a_padding_token_of_the_tokenizer_counts_where_the_model_has_none_of_its
     configure(bert_folder, pad_token_id=None)
     with pytest.raises(InputError, match="<pad>"):
         check_files(bert_folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("vocab.txt", "\n".join([*WORDS, "", "", ""])),
+        ("vocab.txt", "\n".join([*WORDS[:48], "\u2028", "\x85"])),
+        ("tokenizer_config.json", json.dumps({"mask_token": "<mask>"})),
+        ("special_tokens_map.json", json.dumps({"mask_token": {"content": "<mask>", "lstrip": True}})),
+    ],
+)
+def test_what_no_pair_holds_needs_no_row(bert_folder, name, text, caplog):
+    (bert_folder / name).write_text(text)
+    check_files(bert_folder)
+    assert not caplog.records
+
+
+@pytest.mark.parametrize(("own", "pad"), [(1, 0), (0, 7)])
+def test_positions_that_begin_after_another_padding_token_are_refused(save, own, pad):
+    folder = save("roberta", pad_token_id=own)
+    words = {f"w{number}": number for number in range(50)}
+    with pytest.raises(InputError, match=rf"'w{pad}', number {pad}, .* pad_token_id = {own}"):
+        check_rows(folder, words, config_of(folder), {"pad_token": f"w{pad}"})
+    check_rows(folder, words, config_of(folder), {"pad_token": f"w{own}"})
+
+
+@pytest.mark.parametrize(
+    ("case", "settings", "count", "roles", "words"),
+    [
+        ("bert", {"vocab_size": 1000}, 800, {}, "800 tokens, and the model's embeddings have 1,000 rows"),
+        ("llama", {"vocab_size": 700}, 500, {}, "500 tokens"),
+        ("bert", {}, 50, {"pad_token": "w3"}, "pad_token_id = 0"),
+        ("gpt_neox", {"bos_token_id": 5}, 50, {"eos_token": "w1"}, "bos_token_id = 5, which is 'w5'"),
+    ],
+)
+def test_what_may_be_another_models_tokenizer_is_told(save, case, settings, count, roles, words, caplog):
+    folder = save(case, **settings)
+    check_rows(folder, {f"w{number}": number for number in range(count)}, config_of(folder), roles)
+    (record,) = (one for one in caplog.records if one.name.startswith("heuristic_core"))
+    assert record.levelname == "WARNING" and str(folder) in record.message and words in record.message
+
+
+def test_rows_added_for_speed_and_special_tokens_of_other_roles_are_not_told(save, caplog):
+    folder = save("gpt_neox", vocab_size=150, bos_token_id=2, eos_token_id=2, pad_token_id=None)
+    check_rows(folder, {f"w{number}": number for number in range(50)}, config_of(folder), {"pad_token": "w2"})
+    assert not caplog.records
 
 
 def test_a_tokenizer_json_that_cannot_be_read_is_named(bert_folder):

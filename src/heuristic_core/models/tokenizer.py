@@ -37,5 +37,11 @@ def _of_folder(folder: Path, max_length: int):
             f"{folder}: {type(tokenizer).__name__} found no word in this folder's files: copy the tokenizer's files "
             "from the model that this one began as"
         )
-    check_rows(folder, words, read_object(folder / CONFIG), tokenizer.pad_token)
+    check_rows(folder, words, read_object(folder / CONFIG), _roles(tokenizer))
     return tokenizer
+
+
+def _roles(tokenizer) -> dict[str, str]:
+    """Special tokens by their roles, and others by their own names."""
+    roles = {name: str(token) for name, token in tokenizer.special_tokens_map.items() if not isinstance(token, list)}
+    return {str(token): str(token) for token in tokenizer.all_special_tokens} | roles

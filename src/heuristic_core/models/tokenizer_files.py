@@ -1,6 +1,7 @@
 """Whether a folder's tokenizer is there and fits its model, from files alone."""
 
 import importlib.util
+import logging
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -10,6 +11,8 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.models.weight_files import family_parameters, read_object
 from heuristic_core.sources.hub import CONFIG
 
+LOGGER = logging.getLogger(__name__)
+PADDING = 128  # rows that embeddings commonly have beyond their tokens
 WHOLE, SETTINGS, SPECIAL, ADDED = (
     "tokenizer.json",
     "tokenizer_config.json",
@@ -61,28 +64,56 @@ def check_tokenizer(folder: Path, config: Mapping[str, Any]) -> None:
                 f"with `pip install {' '.join(absent)}`, or `make install`"
             )
         return  # the job that makes the tokenizer counts its tokens
-    check_rows(folder, _tokens(folder, files, settings), config, settings.get("pad_token"))
+    check_rows(folder, _tokens(folder, files, settings), config, _roles(folder, settings))
 
 
-def check_rows(folder: Path, tokens: Mapping[str, int], config: Mapping[str, Any], pad: Any = None) -> None:
-    """Raise InputError where tokens have numbers beyond the rows of the embeddings.
+def check_rows(folder: Path, tokens: Mapping[str, int], config: Mapping[str, Any], roles: Mapping[str, str]) -> None:
+    """Raise InputError where tokens do not fit the embeddings; log a warning where they may be another model's.
 
-    tokens: numbers by token. pad: the tokenizer's padding token, which does not count where the model has its own.
+    tokens: numbers by token. roles: the tokenizer's special tokens by their roles, such as "pad_token". The mask is in
+    no pair, and the padding token does not count where the model has its own.
     """
     family = family_parameters(config)
-    rows, own = family.settings(config)["vocab_size"], config.get("pad_token_id")
-    beyond = sorted(((number, token) for token, number in tokens.items() if number >= rows))
-    if isinstance(own, int) and 0 <= own < rows:
-        pad = pad.get("content") if isinstance(pad, dict) else pad
-        beyond = [(number, token) for number, token in beyond if token != pad]
+    settings = family.settings(config)
+    rows, own = settings["vocab_size"], settings.get("pad_token_id", 1 if family.padded else None)
+    has_own = isinstance(own, int) and 0 <= own < rows
+    spared = {roles.get("mask_token"), roles.get("pad_token") if has_own else None}
+    beyond = sorted((number, token) for token, number in tokens.items() if number >= rows and token not in spared)
     if beyond:
         shown = ", ".join(f"{token!r} ({number})" for number, token in beyond[:3]) + (", …" if len(beyond) > 3 else "")
+        count = "1 token" if len(beyond) == 1 else f"{len(beyond)} tokens"
         raise InputError(
-            f"{folder}: the tokenizer has {len(beyond)} tokens beyond the model's embeddings, whose rows are "
-            f"vocab_size = {rows}: {shown}. Where tokens were added, call "
-            "`model.resize_token_embeddings(len(tokenizer))` and save model and tokenizer again; else take both from "
-            "the same model"
+            f"{folder}: the tokenizer has {count} beyond the model's embeddings, whose rows are vocab_size = {rows}: "
+            f"{shown}. Where tokens were added, call `model.resize_token_embeddings(len(tokenizer))` and save both "
+            "again; else take both from the same model"
         )
+    pad = tokens.get(roles.get("pad_token", ""))
+    if family.padded and pad not in (None, own):
+        raise InputError(
+            f"{folder}: the tokenizer pads with {roles['pad_token']!r}, number {pad}, and {CONFIG} has pad_token_id = "
+            f"{own}, from which this model counts positions: take tokenizer and model from the same model"
+        )
+    if doubts := [*_other_numbers(tokens, roles, config, rows, pad, own), *_unused(tokens, rows)]:
+        LOGGER.warning("%s: is the tokenizer this model's? %s", folder, "; ".join(doubts))
+
+
+def _other_numbers(
+    tokens: Mapping[str, int], roles: Mapping[str, str], config: Mapping[str, Any], rows: int, pad: int | None, own: Any
+) -> Iterator[str]:
+    """Special tokens of a config.json that have other numbers in the tokenizer."""
+    if pad is not None and isinstance(own, int) and own < rows and pad != own:
+        yield f"it pads with {roles['pad_token']!r}, number {pad}, and {CONFIG} has pad_token_id = {own}"
+    special, names = set(roles.values()), {number: token for token, number in tokens.items()}
+    for role in ("bos_token", "eos_token", "cls_token", "sep_token"):
+        number = config.get(f"{role}_id")
+        if special and isinstance(number, int) and number in names and names[number] not in special:
+            yield f"{CONFIG} has {role}_id = {number}, which is {names[number]!r} in the tokenizer"
+
+
+def _unused(tokens: Mapping[str, int], rows: int) -> Iterator[str]:
+    """More rows than those that are added for speed, to a multiple of some power of two."""
+    if (unused := rows - len(set(tokens.values()))) > max(PADDING, rows // 100):
+        yield f"it has {rows - unused:,} tokens, and the model's embeddings have {rows:,} rows"
 
 
 def check_positions(folder: Path, config: Mapping[str, Any], max_length: int) -> None:
@@ -137,7 +168,7 @@ def _tokens(folder: Path, files: tuple[str, ...], settings: Mapping[str, Any]) -
         except (KeyError, TypeError, IndexError):
             raise InputError(f"{path}: there is no `model.vocab` in it, or an added token without `id`") from None
     elif files == WORDS:
-        lines = (folder / WORDS[0]).read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = (folder / WORDS[0]).read_text(encoding="utf-8", errors="replace").rstrip("\n").split("\n")
         tokens = {word: number for number, word in enumerate(lines)}
     else:
         tokens = read_object(folder / PAIRS[0])
@@ -154,12 +185,30 @@ def _added(folder: Path, settings: Mapping[str, Any]) -> Iterator[tuple[str, int
         yield name, number if isinstance(number, int) else None
     for number, token in (settings.get("added_tokens_decoder") or {}).items():
         yield _content(token), int(number)
+    for token in _special(folder, settings).values():
+        yield from ((content, None) for content in map(_content, token) if content)
+
+
+def _roles(folder: Path, settings: Mapping[str, Any]) -> dict[str, str]:
+    """Special tokens by their roles, such as "pad_token", and others by their own names."""
+    special = _special(folder, settings)
+    contents = {name: [content for content in map(_content, tokens) if content] for name, tokens in special.items()}
+    roles = {name: contents[name][0] for name in contents if name.endswith("_token") and contents[name]}
+    return {content: content for several in contents.values() for content in several} | roles
+
+
+def _special(folder: Path, settings: Mapping[str, Any]) -> dict[str, list]:
+    """Special tokens as the files give them, by the name of their setting."""
     special = read_object(folder / SPECIAL) if (folder / SPECIAL).is_file() else {}
-    for name, value in [*special.items(), *settings.items()]:
-        if name.endswith("_token") or name in ("additional_special_tokens", "extra_special_tokens"):
-            for token in value if isinstance(value, list) else value.values() if _several(value) else [value]:
-                if _content(token):
-                    yield _content(token), None
+    named = {
+        name: value
+        for name, value in (special | settings).items()
+        if name.endswith("_token") or name in ("additional_special_tokens", "extra_special_tokens")
+    }
+    return {
+        name: value if isinstance(value, list) else list(value.values()) if _several(value) else [value]
+        for name, value in named.items()
+    }
 
 
 def _several(value: Any) -> bool:
