@@ -2,9 +2,12 @@
 
 import pytest
 import torch
+from families import make_model
+from model_folders import config_of, configure
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import PretrainedModel
+from heuristic_core.models.folder import check_labels
 from heuristic_core.models.pretrained import starting_model
 
 LABELS = ["entailment", "neutral", "contradiction"]
@@ -59,3 +62,39 @@ def test_a_trained_classifier_without_names_is_refused(bert, tmp_path, classes):
     BertForSequenceClassification(unnamed(bert, classes)).save_pretrained(tmp_path)
     with pytest.raises(InputError, match=rf"trained on {classes} classes without names; .*task\.labels = "):
         start(tmp_path, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("case", "architecture"),
+    [("bert", "TokenClassification"), ("distilbert", "MultipleChoice"), ("llama", "TokenClassification")],
+)
+def test_the_classifier_of_another_task_is_refused(save, case, architecture):
+    import transformers
+
+    folder = save(case)
+    kind = type(make_model(case)).__name__.replace("SequenceClassification", architecture)
+    getattr(transformers, kind)(make_model(case).config).save_pretrained(folder)
+    with pytest.raises(InputError, match=rf"{kind}, which is of another task"):
+        check_labels(folder, config_of(folder)["id2label"].values())
+
+
+@pytest.mark.parametrize(("case", "architecture"), [("roberta", "TokenClassification"), ("bert", "QuestionAnswering")])
+def test_a_head_of_another_name_is_left_out(save, case, architecture):
+    import transformers
+
+    folder = save(case)
+    kind = type(make_model(case)).__name__.replace("SequenceClassification", architecture)
+    getattr(transformers, kind)(make_model(case).config).save_pretrained(folder)
+    check_labels(folder, config_of(folder)["id2label"].values())
+    assert start(folder, LABELS).num_labels == 3
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [({"id2label": {"0": "a", "1": "b"}}, "has 3"), ({"id2label": None, "architectures": None}, "3 classes without")],
+)
+def test_a_classifier_counts_by_its_weights(save, changed, words):
+    folder = save("bert")
+    configure(folder, **changed)
+    with pytest.raises(InputError, match=words):
+        check_labels(folder, ["a", "b"])

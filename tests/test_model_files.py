@@ -1,5 +1,6 @@
 """What is told of a model's weights from its folder's files alone."""
 
+import json
 import logging
 
 import pytest
@@ -51,6 +52,33 @@ def test_a_prefix_before_every_name_is_named(save, case, prefix):
     rename(folder, lambda name: prefix + name)
     text = message(folder)
     assert f"begin with {prefix!r}" in text and f"removeprefix({prefix!r})" in text
+
+
+@pytest.mark.parametrize(("case", "size"), [("bert", "20KB"), ("llama", "1GB")])
+def test_what_is_said_of_a_prefix_mends_it(tmp_path, case, size):
+    make_model(case).save_pretrained(tmp_path, max_shard_size=size)
+    for path in tmp_path.glob("*.safetensors"):
+        save_file({f"module.{name}": weight for name, weight in load_file(path).items()}, path, {"format": "pt"})
+    if (index := tmp_path / "model.safetensors.index.json").exists():
+        whole = json.loads(index.read_text())
+        names = {f"module.{name}": file for name, file in whole["weight_map"].items()}
+        index.write_text(json.dumps(whole | {"weight_map": names}))
+    code = "\n".join(line[4:] for line in message(tmp_path).splitlines() if line.startswith("    "))
+    exec(code, {})
+    check(tmp_path)
+    loaded = load_classifier(tmp_path).state_dict()
+    assert all(torch.equal(weight, loaded[name]) for name, weight in make_model(case).state_dict().items())
+
+
+@pytest.mark.parametrize(
+    ("case", "before", "after"),
+    [("bert", "query.weight", "query.base_layer.weight"), ("roberta", "value.weight", "value.base_layer.weight")],
+)
+@pytest.mark.parametrize("prefix", ["", "base_model.model."])
+def test_weights_of_an_adapter_are_to_be_merged(save, case, before, after, prefix):
+    folder = save(case)
+    rename(folder, lambda name: prefix + name.replace(before, after))
+    assert "merge_and_unload" in message(folder)
 
 
 def test_names_without_those_of_the_base_model_can_have_a_prefix_too(save):

@@ -41,6 +41,7 @@ def test_a_familys_parameters_are_those_of_its_modules(case):
         if name.startswith(prefix) and not name.startswith(f"{prefix}pooler.")
     }
     assert family.base == model.base_model_prefix
+    assert dict(model.named_parameters())[family.head].shape[0] == model.config.num_labels
     assert family.shapes(family.settings(settings)) == shapes
     assert family.shapes(family.settings(model.config.to_dict())) == shapes
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import NewModel, PretrainedModel
 from heuristic_core.models.tokenizer_files import check_positions, check_tokenizer
-from heuristic_core.models.weight_files import check_weights, read_object
+from heuristic_core.models.weight_files import check_weights, classifier_shape, read_object
 from heuristic_core.sources.hub import CONFIG, cached_model, model_files
 
 
@@ -107,22 +107,37 @@ def local_files(model: NewModel | PretrainedModel) -> list[str]:
 
 
 def check_labels(folder: str | Path, labels: Sequence[str]) -> None:
-    """Raise InputError where a checkpoint's trained classifier has other classes than `labels`, in this order.
+    """Raise InputError where a checkpoint's trained classifier is none of pairs into `labels`, in this order.
 
-    Loading renames the classes of a classifier; in another order it would call one by the name of another.
+    Loading renames the classes of a classifier; in another order it would call one by the name of another. The head of
+    another task, of single tokens for example, can have the same name and shape.
     """
     path = Path(folder) / CONFIG
     config = read_object(path)
     named = config.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}  # transformers' default, often not written
     classes = [named[index] for index in sorted(named, key=int)]
     unnamed = all(re.fullmatch(r"LABEL_\d+", name) for name in classes)
-    trained = any(name.endswith("ForSequenceClassification") for name in config.get("architectures") or [])
+    architectures = config.get("architectures") or []
+    trained = any(name.endswith("ForSequenceClassification") for name in architectures)
+    shape = classifier_shape(Path(folder), config)
+    if shape and architectures and not trained:
+        raise InputError(
+            f"{folder} has the classifier of {architectures[0]}, which is of another task: start from the "
+            f"model without it, as `AutoModel.from_pretrained({str(folder)!r}).save_pretrained(NEW)` writes it"
+        )
+    if shape and classes == list(labels) and shape[0] != len(labels):
+        raise InputError(
+            f"{path}: id2label names {len(labels)} classes, and the classifier in the weights has {shape[0]}: take "
+            "config.json and weights from the same model"
+        )
+    trained = trained or shape is not None
     if classes == list(labels) or (unnamed and not trained):
         return
     if unnamed:
         raise InputError(
-            f"{path}: this checkpoint's classifier was trained on {len(classes)} classes without names; write "
-            f"these into id2label (task.labels = {list(labels)}), or start from a checkpoint without a classifier"
+            f"{path}: this checkpoint's classifier was trained on {shape[0] if shape else len(classes)} classes "
+            f"without names; write these into id2label (task.labels = {list(labels)}), or start from a checkpoint "
+            "without a classifier"
         )
     raise InputError(
         f"{path}: id2label says that this checkpoint's classifier was trained on {classes}, in this order, but "

@@ -20,7 +20,8 @@ class Parameters:
 
     base: the module that holds them. shapes: of a configuration, by names below `base`. layers: the path of a layer,
     without its number. count: the setting that says how many there are. aliases: what the family calls a setting.
-    defaults: of settings that config.json leaves out. padded: positions begin after the padding token's.
+    defaults: of settings that config.json leaves out. padded: positions begin after the padding token's. head: the last
+    matrix of its sequence classifier.
     """
 
     base: str
@@ -30,6 +31,7 @@ class Parameters:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     padded: bool = False
     count: str = "num_hidden_layers"
+    head: str = "classifier.weight"
 
     def settings(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """The settings that shapes follow from, by the names that most families use."""
@@ -177,23 +179,35 @@ def _llama_like(*norms: str, queries: bool = False) -> Callable[[Mapping], Shape
     return shapes
 
 
+def _decoder(defaults: Mapping[str, Any], *norms: str, queries: bool = False) -> Parameters:
+    """Llama and its kin."""
+    return Parameters("model", _llama_like(*norms, queries=queries), defaults=defaults, head=_OF_DECODERS)
+
+
 _NORMS = ("input_layernorm", "post_attention_layernorm")
 _SIZES = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
 _BERT = _SIZES | {"vocab_size": 30522, "max_position_embeddings": 512, "type_vocab_size": 2}
 _LLAMA = {"hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "intermediate_size": 11008}
 _LLAMA |= {"vocab_size": 32000, "tie_word_embeddings": False}
+_PROJECTED, _OF_DECODERS = "classifier.out_proj.weight", "score.weight"
 _QWEN = _LLAMA | {"vocab_size": 151936, "intermediate_size": 22016, "num_key_value_heads": 32}
 
 PARAMETERS = {
     "bert": Parameters("bert", _bert, "encoder.layer", defaults=_BERT),
     "roberta": Parameters(
-        "roberta", _bert, "encoder.layer", defaults=_BERT | {"vocab_size": 50265, "pad_token_id": 1}, padded=True
+        "roberta",
+        _bert,
+        "encoder.layer",
+        defaults=_BERT | {"vocab_size": 50265, "pad_token_id": 1},
+        padded=True,
+        head=_PROJECTED,
     ),
     "electra": Parameters(
         "electra",
         _bert,
         "encoder.layer",
         defaults=_BERT | {"hidden_size": 256, "intermediate_size": 1024, "embedding_size": 128},
+        head=_PROJECTED,
     ),
     "distilbert": Parameters(
         "distilbert",
@@ -236,26 +250,27 @@ PARAMETERS = {
         {"hidden_size": "n_embd", "num_hidden_layers": "n_layer", "num_attention_heads": "n_head"}
         | {"max_position_embeddings": "n_positions"},
         _SIZES | {"vocab_size": 50257, "max_position_embeddings": 1024},
+        head=_OF_DECODERS,
     ),
     "gpt_neox": Parameters(
         "gpt_neox",
         _gpt_neox,
         defaults={"vocab_size": 50432, "hidden_size": 6144, "num_hidden_layers": 44, "intermediate_size": 24576}
         | {"attention_bias": True, "tie_word_embeddings": False},
+        head=_OF_DECODERS,
     ),
-    "olmo": Parameters("model", _llama_like(), defaults=_LLAMA | {"vocab_size": 50304}),
-    "llama": Parameters("model", _llama_like(*_NORMS), defaults=_LLAMA),
-    "mistral": Parameters(
-        "model", _llama_like(*_NORMS), defaults=_LLAMA | {"intermediate_size": 14336, "num_key_value_heads": 8}
-    ),
-    "qwen2": Parameters("model", _llama_like(*_NORMS), defaults=_QWEN | {"attention_bias": True, "output_bias": False}),
-    "gemma2": Parameters(
-        "model",
-        _llama_like(*_NORMS, "pre_feedforward_layernorm", "post_feedforward_layernorm"),
-        defaults={"vocab_size": 256000, "hidden_size": 2304, "num_hidden_layers": 26, "num_attention_heads": 8}
+    "olmo": _decoder(_LLAMA | {"vocab_size": 50304}),
+    "llama": _decoder(_LLAMA, *_NORMS),
+    "mistral": _decoder(_LLAMA | {"intermediate_size": 14336, "num_key_value_heads": 8}, *_NORMS),
+    "qwen2": _decoder(_QWEN | {"attention_bias": True, "output_bias": False}, *_NORMS),
+    "gemma2": _decoder(
+        {"vocab_size": 256000, "hidden_size": 2304, "num_hidden_layers": 26, "num_attention_heads": 8}
         | {"intermediate_size": 9216, "num_key_value_heads": 4, "head_dim": 256},
+        *_NORMS,
+        "pre_feedforward_layernorm",
+        "post_feedforward_layernorm",
     ),
-    "qwen3": Parameters("model", _llama_like(*_NORMS, queries=True), defaults=_QWEN | {"head_dim": 128}),
+    "qwen3": _decoder(_QWEN | {"head_dim": 128}, *_NORMS, queries=True),
 }
 
 

@@ -13,6 +13,8 @@ from heuristic_core.sources.hub import CONFIG, SHARDS, WEIGHTS
 
 OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}  # as transformers renames them
 BUFFERS = re.compile(r"position_ids$|inv_freq$|\.masked_bias$|\.(attn|attention)\.bias$")  # that old files hold besides
+ADAPTED = re.compile(r"\blora_|\.base_layer\.|\bmodules_to_save\.|\boriginal_module\.")  # peft's, inside a model
+SHARDED = "model*.safetensors"
 PICKLED = ("pytorch_model*.bin", "*.pt", "*.pth", "*.ckpt")
 OTHER_FRAMEWORKS = ("tf_model*.h5", "flax_model*.msgpack", "*.gguf", "*.onnx")
 
@@ -61,15 +63,16 @@ def check_weights(folder: Path, config: Mapping[str, Any], causal: bool = False)
     needed = {f"{family.base}.{name}": shape for name, shape in family.shapes(settings).items()}
     if causal and not settings.get("tie_word_embeddings", True):
         needed["lm_head.weight"] = (settings["vocab_size"], settings["hidden_size"])
-    of = str(files[0]) if len(files) == 1 else f"{folder / SHARDS[0]} and its {len(files)} files"
+    of = str(files[0]) if len(files) == 1 else f"the {len(files)} files of {folder / SHARDS[0]}"
     stored = _renamed(stored)
     read = {f"{family.base}.{name}": tensor for name, tensor in stored.items()} | stored
     missing = [name for name in needed if name not in read]
     if causal and settings.get("tie_word_embeddings", True) and "lm_head.weight" in read:
         missing = [name for name in missing if name != f"{family.base}.embed_tokens.weight"]
     if missing:
-        cause = _cause(missing, stored, family, settings, config["model_type"])
-        raise InputError(f"{of} lacks {some_of(missing)} that config.json asks for; {cause}")
+        cause = _cause(folder, missing, stored, family, settings, config["model_type"])
+        lacks = "lacks" if len(files) == 1 else "lack"
+        raise InputError(f"{of} {lacks} {some_of(missing)} that config.json asks for; {cause}")
     if others := _families_of(stored, settings, config["model_type"]):
         raise InputError(f"{of}: {_other_family(others, config['model_type'])}")
     for name, shape in needed.items():
@@ -81,6 +84,13 @@ def check_weights(folder: Path, config: Mapping[str, Any], causal: bool = False)
                 f"{of}: {name} is stored as {tensor.dtype}; quantised weights cannot be trained, give the model's "
                 "weights in float32, float16 or bfloat16"
             )
+
+
+def classifier_shape(folder: Path, config: Mapping[str, Any]) -> tuple[int, ...] | None:
+    """The shape of the last matrix of a folder's classifier; None where it has no classifier, or no known family."""
+    family = PARAMETERS.get(config.get("model_type"))
+    stored = (_header(file).get(family.head) for file in weight_files(folder)) if family else ()
+    return next((tensor.shape for tensor in stored if tensor), None)
 
 
 def family_parameters(config: Mapping[str, Any], path: str | Path = CONFIG) -> Parameters:
@@ -152,26 +162,40 @@ def _renamed(stored: Mapping[str, Stored]) -> dict[str, Stored]:
 
 
 def _cause(
-    missing: Sequence[str], stored: Mapping[str, Stored], family: Parameters, settings: Mapping, model_type: str
+    folder: Path,
+    missing: Sequence[str],
+    stored: Mapping[str, Stored],
+    family: Parameters,
+    settings: Mapping,
+    model_type: str,
 ) -> str:
     """Why weights are probably missing, and what to do."""
     if others := _families_of(stored, settings, model_type):
         return _other_family(others, model_type)
+    if any(ADAPTED.search(name) for name in stored):
+        return (
+            "the file has weights of an adapter beside the model's own: merge them (`merge_and_unload` of peft), and "
+            "save the model with `save_pretrained`"
+        )
     if prefix := _prefix(missing, stored, family.base):
         return (
             f"the names in the file begin with {prefix!r}, as wrappers of models leave them: save the model inside the "
             "wrapper with `save_pretrained`, or rename the weights, in Python:\n"
+            "    from pathlib import Path\n"
             "    from safetensors.torch import load_file, save_file\n"
-            f"    weights = {{name.removeprefix({prefix!r}): weight for name, weight in load_file(path).items()}}\n"
-            '    save_file(weights, path, {"format": "pt"})'
+            f"    folder, weights = Path({str(folder)!r}), {{}}\n"
+            f"    for path in folder.glob({SHARDED!r}):\n"
+            f"        weights |= {{name.removeprefix({prefix!r}): own for name, own in load_file(path).items()}}\n"
+            f"    save_file(weights, folder / {WEIGHTS!r}, {{'format': 'pt'}})"
         )
     layers, name = _layers(stored, family), family.aliases.get(family.count, family.count)
     numbers = [re.match(rf"{re.escape(f'{family.base}.{family.layers}')}\.(\d+)\.", name) for name in missing]
     if layers and all(number and int(number[1]) >= layers for number in numbers):
         return f"config.json has {name} = {settings[family.count]}, and the file {layers}: set {name} to {layers}"
+    would = "it would be random" if len(missing) == 1 else "they would be random"
     return (
-        "they would be random: the file was not written whole, or config.json is another model's. Copy the folder "
-        "again from where it was saved"
+        f"{would}: the file was not written whole, or config.json is another model's. Copy the folder again from where "
+        "it was saved"
     )
 
 
