@@ -37,6 +37,16 @@ def test_a_tokenizer_whose_files_are_not_there_is_named(save, case, files, words
     assert words in str(error.value) and all(name in str(error.value) for name in files)
 
 
+@pytest.mark.parametrize(("case", "files"), [("roberta", ("vocab.json", "merges.txt")), ("bert", ("vocab.txt",))])
+def test_files_that_another_class_would_read_are_named_with_it(save, case, files):
+    folder = save(case)
+    for name in files:
+        (folder / name).write_text("{}")
+    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "TokenizersBackend"}')
+    with pytest.raises(InputError, match=rf"{' and '.join(files)} would be read if tokenizer_config\.json named"):
+        check_tokenizer(folder, config_of(folder))
+
+
 def test_a_tokenizer_of_another_class_is_made_from_its_files(save):
     folder = save("bert")
     for name, text in {"vocab.json": '{"a": 0, "b": 1}', "merges.txt": "a b"}.items():

@@ -141,19 +141,26 @@ def _files(folder: Path, config: Mapping[str, Any], settings: Mapping[str, Any])
     if (folder / WHOLE).is_file():
         return (WHOLE,)
     of = settings.get("tokenizer_class") or config.get("tokenizer_class") or CLASSES.get(config.get("model_type"))
+    if files := _read_by(of, folder):
+        return files
     wanted = FILES.get(str(of).removesuffix("Fast"), (PIECES,))
-    for files in wanted:
-        if all((folder / name).is_file() for name in files):
-            return files
-    either = ", or ".join(" and ".join(files) for files in ((WHOLE,), *wanted))
+    either = " or ".join(" and ".join(files) for files in ((WHOLE,), *wanted) if files != PIECES or len(wanted) == 1)
     others = [name for name in ("vocab.txt", "vocab.json", "merges.txt") if (folder / name).is_file()]
     others += sorted(path.name for path in folder.glob("*.model"))
+    by_itself = CLASSES.get(config.get("model_type"))
+    others_text = f"; {' and '.join(others)} would be read if {SETTINGS} named {by_itself}" if others else ""
+    if others and not _read_by(by_itself, folder):
+        others_text = f"; {' and '.join(others)} {'is' if len(others) == 1 else 'are'} not read by {of}"
     raise InputError(
-        f"{folder}: there are no files of a tokenizer in it: {either}"
-        + (f" (there is {', '.join(others)}, which {of} is not read from)" if others else "")
-        + ". Save it with the model, `tokenizer.save_pretrained(folder)`, or copy its files from the model that this "
-        "one began as"
+        f"{folder}: there are no files of a tokenizer in it: {either}{others_text}. Save it with the model, "
+        "`tokenizer.save_pretrained(folder)`, or copy its files from the model that this one began as"
     )
+
+
+def _read_by(of: str | None, folder: Path) -> tuple[str, ...]:
+    """The files in `folder` that a class makes its tokenizer from; none where some are not there."""
+    wanted = FILES.get(str(of).removesuffix("Fast"), (PIECES,))
+    return next((files for files in wanted if all((folder / name).is_file() for name in files)), ())
 
 
 def _tokens(folder: Path, files: tuple[str, ...], settings: Mapping[str, Any]) -> dict[str, int]:
