@@ -187,6 +187,50 @@ def test_json_lines_without_a_label_or_not_chosen_may_lack_keys(tmp_path):
     assert len(read_rows(made, spec, NLI)[0]) == 1
 
 
+@pytest.mark.parametrize(
+    ("more", "renamed"),
+    [
+        (({"note": "to do"}, {"note": "later"}), False),
+        (({"note": "neutral"}, {"note": "not neutral"}), False),
+        (({"score": 0.5}, {"score": 1}), False),
+        (({"votes": ["neutral"]}, {"votes": []}), False),
+        (({"note": None}, {"note": ""}), False),
+        (({"note": "neutral"}, {"other": "sure"}), True),
+        (({"gold": "Entailment "}, {"gold": "-"}), True),
+        (({"gold": 0}, {"gold": 2.0}), True),
+        (({"gold": "1"}, {"gold": None}), True),
+        (({"Label": "e"}, {"Label": "c"}), True),
+        (({"note": "sure", "gold": "neutral"}, {"note": "sure", "gold": "contradiction"}), True),
+    ],
+)
+def test_keys_that_labelled_rows_lack_are_a_fault_only_if_one_may_be_the_label(tmp_path, caplog, more, renamed):
+    unlabelled = [{"sentence1": "a", "sentence2": "b"} | one for one in more]
+    made = lines(tmp_path / "a.jsonl", unlabelled[0], row(), row() | {"label": "entailment"}, unlabelled[1])
+    if renamed:
+        key = list(more[0])[-1]
+        with pytest.raises(DataError, match=f"line 1 has no 'label'.* '{key}' may be 'label'"):
+            read_task(made)
+        assert len(preview.faults(made)) == 2
+        return
+    found = read_task(made)
+    assert [account.reasons["unlabelled"] for account in found.accounts] == [2, 2]
+    assert sum("2 without a label" in warning for warning in found.warnings) == 2
+    assert preview.faults(made) == []
+
+
+def test_rows_that_are_not_chosen_say_nothing_of_the_label(tmp_path):
+    theirs = {"sentence1": "a", "sentence2": "b", "part": "theirs", "gold": "neutral"}
+    ours = {"sentence1": "a", "sentence2": "b", "part": "ours", "gold": "to do"}
+    made = lines(tmp_path / "a.jsonl", row(part="ours"), theirs, ours)
+    read = {}
+    for part in ("ours", "ours|theirs"):
+        spec = made.train[0].model_copy(update={"where": {"part": part}})
+        read[part] = [one.label for one in read_rows(made, spec, NLI)[0]]
+    assert read == {"ours": [1, None], "ours|theirs": [1, None, None]}
+    with pytest.raises(DataError, match="'gold'"):
+        read_rows(made, made.train[0].model_copy(update={"where": {"gold": "neutral"}}), NLI)
+
+
 def test_a_long_file_without_labels_at_its_head_is_no_fault(tmp_path, monkeypatch):
     unlabelled = {"sentence1": "a", "sentence2": "b", "pool": 1}
     made = lines(tmp_path / "a.jsonl", unlabelled, row(), row(pool=2))

@@ -1,6 +1,6 @@
 """Labels of a file as indices into a list of label names: what a value means, and values that mean nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from pathlib import Path
 
@@ -59,6 +59,13 @@ def label_codes(
             use.check(by_name, described)
         codes[text] = code
     return [codes[text] for text in texts]
+
+
+def may_be_labels(texts: Iterable[str], labels: Sequence[str]) -> bool:
+    """Whether values of a column are all names of `labels`, in any case, their numbers, or none, and not all none."""
+    names = {name.strip().casefold(): name for name in labels}
+    codes = [_Meanings(labels, False).of(names.get(text.strip().casefold(), text.strip()))[1] for text in set(texts)]
+    return UNKNOWN not in codes and any(code is not None for code in codes)
 
 
 UNKNOWN = -1

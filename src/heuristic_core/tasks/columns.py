@@ -3,7 +3,7 @@
 import gzip
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +23,8 @@ class Columns(NamedTuple):
     """values: column -> one value a row. classes: column -> label names behind 0, 1, ..., where the file has them.
 
     torn: lines that were dropped because they have another number of fields than the header. lines: the line on which
-    each row begins, of a file of lines. keys: of each row, where rows have keys of their own.
+    each row begins, of a file of lines. keys: of each row, where rows have keys of their own; beside: of each row that
+    lacks one of the columns, the beginnings of its values.
     """
 
     values: dict[str, list]
@@ -31,6 +32,7 @@ class Columns(NamedTuple):
     torn: int = 0
     lines: Sequence[int] | None = None
     keys: Sequence[tuple[str, ...]] | None = None
+    beside: Mapping[int, Mapping[str, str]] = {}
 
     def place(self, row: int) -> str:
         """How messages name a row: by its line, or counted from 1."""
@@ -84,14 +86,15 @@ def _listed(names: Sequence[str]) -> str:
 def _near(column: str, names: Sequence[str]) -> str:
     """What to do where the column is there but for invisible characters, case or quotes, or fields are not parted."""
     for name in names:
-        if _bare(name) == _bare(column):
+        if bare(name) == bare(column):
             return f". {shown(name)} is not {shown(column)}: rename the column, or give its name as it is in the file"
     if len(names) == 1 and (marks := [mark for mark in ",;\t|" if mark in names[0]]):
         return f". Its header is one name: fields seem to be parted by {marks[0]!r}, not as its format says"
     return ""
 
 
-def _bare(name: str) -> str:
+def bare(name: str) -> str:
+    """A name without case, space, quotes and characters that have no width."""
     return "".join(_plain_characters(name).split()).strip("\"'").casefold()
 
 
