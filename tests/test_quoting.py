@@ -41,6 +41,8 @@ QUOTED = {
     "a line break": (with_texts("one", "two\nlines", "c"), {}),
     "a line break with as many fields": (with_texts("one", 'two\nx\ty\t"z"', "c"), {}),
     "all fields": (ROWS, {"quoting": csv.QUOTE_ALL}),
+    "all fields of one row": (ROWS[:1], {"quoting": csv.QUOTE_ALL}),
+    "all text": (ROWS[:1], {"quoting": csv.QUOTE_NONNUMERIC}),
     "all fields, a doubled quote beside them": (with_texts('4" wide', "b", "c"), {"quoting": csv.QUOTE_ALL}),
 }
 
@@ -54,10 +56,22 @@ def test_a_tsv_that_is_quoted_is_noticed_and_read_once_it_is_said(tmp_path, kind
     assert [list(row) for row in zip(*found.values.values(), strict=True)] == rows
 
 
-def test_fields_with_commas_in_quotes_as_excel_writes_them_are_noticed(tmp_path):
-    rows = [['"Well, no"', "a", "x"], ['"Yes, it is"', "b", "y"], ["plain", "c", "x"]]
-    tsv(tmp_path / "a.tsv", HEADER, rows)
-    fails(tmp_path / "a.tsv", "line 2", "'\"Well, no\"' is quoted", "`quoting: double`")
+MANY = {
+    "a comma, as Excel writes them": lambda n: ['"Well, no"'] * n + ["plain"],
+    "every field of a column": lambda n: [f'"{number}"' for number in range(n)],
+    "all fields that hold a comma": lambda n: ['"Yes, he said"', "plain", '"a,b"', "b"] * (n // 2),
+}
+
+
+@pytest.mark.parametrize("kind", MANY)
+def test_many_fields_in_quotes_are_noticed_and_few_are_quotations(tmp_path, kind):
+    for count, name in ((10, "many.tsv"), (8, "few.tsv"), (2, "two.tsv")):
+        rows = [[text, "b", "x"] for text in MANY[kind](count)]
+        tsv(tmp_path / name, HEADER, rows)
+        if name == "many.tsv":
+            fails(tmp_path / name, "line 2", "is quoted", "`quoting: double`")
+        else:
+            assert read_columns(tmp_path / name, None, ["first"]).values["first"] == [first for first, *_ in rows]
 
 
 def test_one_stray_quote_does_not_hide_that_fields_are_quoted(tmp_path):
@@ -74,6 +88,8 @@ PLAIN = {
     "one sentence in quotes, commas elsewhere": ['"Never again."', "b, c", "d"],
     "two, and a stray one": ['"Yes, I do."', '"No, I do not."', 'the "best" one'],
     "one with a comma": ['"Yes, I do."', "b", "c"],
+    "two that hold the only commas": ['"Yes, he said"', '"No, she said"', "c"],
+    "a whole column": ['"Yes."', '"No."', '"Never, ever."'],
     "open": ['"Go', "b", "c"],
     "halves": ['"Go', 'home"', '"and', 'stay"'],
     "two quotes": ['""', "b", "c"],
