@@ -1,11 +1,11 @@
 """What became of the rows that a task read, and how many pairs are in a set twice or in training, too."""
 
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from heuristic_core.config.demands import Demands
 from heuristic_core.config.tasks import unknown_subsets
-from heuristic_core.tasks.pairs import REASONS, Account, Sentences, pair_key, reasons_text
+from heuristic_core.tasks.pairs import REASONS, Account, Sentences, pair_key, reasons_text, set_names
 
 LOGGER = logging.getLogger(__name__)
 LISTED = 5  # subsets that a message names
@@ -24,7 +24,7 @@ def row_counts(pairs: Sentences) -> list[dict]:
     merges = {rule.name: rule.merge for rule in pairs.subsets}
     counts = []
     for account in pairs.accounts:
-        if account.set == "train":
+        if account is pairs.accounts[0]:
             more = _duplicates(keys) | dict.fromkeys(OVERLAP)
         elif account.group is None:
             more = dict.fromkeys(("duplicates", *OVERLAP))
@@ -35,10 +35,10 @@ def row_counts(pairs: Sentences) -> list[dict]:
     return counts
 
 
-def log_counts(pairs: Sentences, counts: Iterable[Mapping]) -> None:
+def log_counts(pairs: Sentences, counts: Sequence[Mapping]) -> None:
     """Write the counts into the log, and what a person should know of the files as warnings."""
-    for row in counts:
-        LOGGER.info("%s", _line(row))
+    for name, row in zip(set_names(counts), counts, strict=True):
+        LOGGER.info("%s", _line(name, row))
     for warning in pairs.warnings:
         LOGGER.warning("%s", warning)
 
@@ -101,9 +101,8 @@ def _row(account: Account) -> dict:
     return row | {reason: account.reasons.get(reason, 0) for reason in REASONS} | {"used": account.used}
 
 
-def _line(row: Mapping) -> str:
+def _line(name: str, row: Mapping) -> str:
     """A row of the counts in words; what is 0 is not mentioned, but pairs that are in training, too."""
-    name = f"{row['set']}, of no subset" if row["subset"] is None else row["subset"]
     parts = [f"{row['rows']:,} rows, {row['used']:,} used"]
     if reasons := reasons_text(row):
         parts.append(f"left out: {reasons}")

@@ -30,7 +30,7 @@ def read_task(task: FilesTask, most: int | None = None) -> Sentences:
         subsets, more = _evaluation_subsets(task, name, spec, most, use)
         for rule, account, rows in subsets:
             if rule is not None:
-                check_name(name, rule.name, {"train", *(one.name for one in rules)})
+                check_name(name, rule.name, {one.name for one in rules})
                 rules.append(rule)
             sample = _sample(rows, spec.pairs, rng)
             account.used, account.reasons["not_drawn"] = len(sample), len(rows) - len(sample)
@@ -196,7 +196,7 @@ def by_subset(
 
 def check_name(name: str, subset: str, others: Collection[str]) -> None:
     """Raise DataError where a subset of the set `name` is called as one of `others` is, or there are too many."""
-    if len(others) > MOST_SUBSETS:
+    if len(others) >= MOST_SUBSETS:
         raise DataError(
             f"task.evaluation.{name}: with its subset {subset!r} there are more than {MOST_SUBSETS} subsets, each "
             "with a column in tables and a line in figures; `split_by` needs a column of kinds of pairs, not of "
@@ -204,7 +204,7 @@ def check_name(name: str, subset: str, others: Collection[str]) -> None:
         )
     if subset in others:
         raise DataError(
-            f"task.evaluation.{name}: its subset {subset!r} has the name of the training pairs or of a subset above; "
+            f"task.evaluation.{name}: its subset {subset!r} has the name of a subset above; "
             "give every subset a name of its own, by `prefix` where `split_by` makes the names"
         )
 

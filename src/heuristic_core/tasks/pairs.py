@@ -1,6 +1,7 @@
 """What a task's sentence pairs are: training rows, evaluation rows, the subsets these form, and what became of rows."""
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from unicodedata import normalize
 
@@ -13,6 +14,7 @@ REASONS = {  # columns of table `splits` -> why rows of a file are not used, as 
     "overlapping": "in an evaluation set, too",
     "not_drawn": "not drawn for the sample",
 }
+TRAIN, MARK = "train", " (subset)"
 UNASKED = ("torn", "unlabelled", "empty")  # of these, reasons that nobody asked for
 # Characters of the category Cf, such as soft hyphens and marks of direction, and joiners and selectors of variants.
 INVISIBLE = re.compile(
@@ -88,6 +90,17 @@ def words(text: str) -> str:
 def reasons_text(reasons: dict[str, int]) -> str:
     """The reasons for which rows are left out, as "3 without a label, 1 with an empty sentence"."""
     return ", ".join(f"{reasons[name]:,} {words}" for name, words in REASONS.items() if reasons.get(name))
+
+
+def set_names(rows: Sequence[Mapping]) -> list[str]:
+    """What messages and pages call the rows of table `splits`, of which the first is training.
+
+    A subset may be called as training is, and is then marked; no two subsets have one name.
+    """
+    subsets = [row["subset"] for row in rows[1:]]
+    marked = [name and (f"{name}{MARK}" if name == TRAIN or name.endswith(MARK) else name) for name in subsets]
+    others = [name or f"{row['set']}, of no subset" for name, row in zip(marked, rows[1:], strict=True)]
+    return [TRAIN, *others][: len(rows)]
 
 
 def no_room(special: int, max_length: int) -> str | None:
