@@ -45,6 +45,12 @@ def codes(folder, labels, values, ending="csv"):
         (["0.5", "0.0"], [0.5, 0.0], [0, 1]),
         (["1", "0"], [True, False], [0, 1]),
         (["false", "true"], [True, False], [1, 0]),
+        (["true", "false"], [True, False, True], [0, 1, 0]),
+        (["TRUE", "FALSE"], [True, False], [0, 1]),
+        (["true", "false"], ["TRUE", "False"], [0, 1]),
+        (["unknown", "True", "False"], [False, True], [2, 1]),
+        (["false", "true"], [1, 0], [1, 0]),
+        (["False", "True"], [1.0, NAN, 0.0], [1, None, 0]),
         (["10", "20"], [20.0, 10.0], [1, 0]),
         (["10", "20"], [0, 1], [0, 1]),
         (["no", "yes"], [0.0, 1.0, NAN, -1.0], [0, 1, None, None]),
@@ -73,6 +79,38 @@ def test_a_value_that_is_neither_is_named_with_its_line(tmp_path, labels, value,
         codes(tmp_path, labels, [labels[0], value] if isinstance(value, str) else [value])
     assert f"a.csv: line {3 if isinstance(value, str) else 2}: label = " in str(caught.value)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+@pytest.mark.parametrize(
+    ("labels", "values", "place"),
+    [
+        (["true", "false"], [1, 0], "'false'"),
+        (["True", "False"], [0.0, 1.0], "'True'"),
+        (["unknown", "true", "false"], [0, 1], "'unknown'"),
+        (["no", "TRUE"], [-1, 1], None),
+        (["TRUE", "no"], [-1, 1], "'no'"),
+    ],
+)
+def test_numbers_that_may_be_truth_values_or_indices_are_refused(tmp_path, ending, labels, values, place):
+    if place is None:
+        assert codes(tmp_path, labels, values, ending) == [None, 1]
+        return
+    with pytest.raises(DataError) as caught:
+        codes(tmp_path, labels, values, ending)
+    assert f"a.{ending}: " in str(caught.value) and f"by number it is {place}" in str(caught.value)
+    order = json.loads(str(caught.value).split("`labels: ")[1].split("`")[0])
+    assert codes(tmp_path, order, [1], ending) == [1] and order[1].lower() == "true"
+
+
+def test_what_an_error_of_truth_values_says_to_write_is_read(tmp_path):
+    with pytest.raises(DataError, match=r'`labels: \["false", "true"\]`'):
+        codes(tmp_path, ["true", "false"], [1, 0, 1])
+    assert codes(tmp_path, ["false", "true"], [1, 0, 1]) == [1, 0, 1]
+    names = ["true", "false"]
+    dataset([("a", "b", 0), ("c", "d", 1)], names).to_parquet(tmp_path / "known.parquet")  # its numbers are indices
+    task = task_of(tmp_path, "known.parquet", labels=names)
+    assert [row.label for row in read_rows(task, task.train[0], names)[0]] == [0, 1]
 
 
 def test_numbers_are_indices_where_the_file_itself_has_the_names(tmp_path):
