@@ -154,7 +154,7 @@ def read_rows(
         every = zip(zip(*texts, strict=True), codes, subsets, families, of_templates, strict=True)
         read = [Row(*row) for row, one in zip(every, chosen, strict=True) if one]
         if len(read) < len(chosen):
-            LOGGER.info("%s: chose %d of %d rows by where", path, len(read), len(chosen))
+            LOGGER.info("%s: chose %d of %d rows by where%s", path, len(read), len(chosen), _keyless(found, choice))
         unlabelled, used = sum(row.label is None for row in read), sum(row.used for row in read)
         left_out = len(chosen) - len(read), unlabelled, len(read) - unlabelled - used
         counts.append(FileCount(path, len(chosen) + found.torn, found.torn, *left_out, whole))
@@ -201,6 +201,13 @@ def _check_keys(
                 f"keys are {listed}{likely}. Keep rows of one kind in a file, or choose them by `where`; write null "
                 "where a value is not known"
             )
+
+
+def _keyless(found: Columns, choice: Choice) -> str:
+    """For a message, how many rows lack a key by which rows are chosen; empty where all have it."""
+    counts = {key: sum(key not in keys for keys in found.keys or ()) for key in choice.columns}
+    lacking = [f"{count} have no {shown(key)}" for key, count in counts.items() if count]
+    return f"; of the others {', '.join(lacking)}" if lacking else ""
 
 
 def _renamed(found: Columns, label: str, labels: Sequence[str], chosen: Sequence[bool]) -> set[str]:
