@@ -1,6 +1,7 @@
 """Text files whose quotes, line ends or headers are not what they seem are read as written, or the cause is named."""
 
 import csv
+import json
 
 import pandas as pd
 import pytest
@@ -188,6 +189,18 @@ def test_a_tsv_whose_lines_end_in_a_carriage_return_alone_is_named(tmp_path, tex
     fails(tmp_path / "b.tsv", "line 2 has", "holds '\\r'")
     (tmp_path / "a.csv").write_text(text.replace("\t", ","), newline="")
     assert read_columns(tmp_path / "a.csv", None, ["answer"]).values["answer"][0] == "x"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize(("ending", "quoting"), [("csv", None), ("tsv", "double"), ("jsonl", None)])
+def test_where_a_line_end_is_no_text_lines_may_end_in_any_way(tmp_path, end, ending, quoting):
+    if ending == "jsonl":
+        lines = [json.dumps(dict(zip(HEADER, row, strict=True))) for row in ROWS]
+    else:
+        lines = [{"csv": ",", "tsv": "\t"}[ending].join(row) for row in [HEADER, *ROWS]]
+    (tmp_path / f"a.{ending}").write_text(end.join([*lines, ""]), newline="")
+    found = read_columns(tmp_path / f"a.{ending}", None, HEADER, quoting=quoting)
+    assert [list(row) for row in zip(*found.values.values(), strict=True)] == ROWS
 
 
 @pytest.mark.parametrize(
