@@ -233,7 +233,11 @@ def test_composed_and_decomposed_names_are_told_apart(tmp_path):
 
 def test_a_header_that_is_not_parted_as_the_format_says_is_shown_in_short(tmp_path):
     (tmp_path / "a.csv").write_text("first;second;answer\na, b;c;x\n")
-    fails(tmp_path / "a.csv", "no column 'first'; it has first;second;answer", "parted by ';'")
+    fails(tmp_path / "a.csv", "no column 'first'; it has first;second;answer", "separated by ';'", "commas")
+    (tmp_path / "c.tsv").write_text("first,second,answer\na,b,x\n")
+    fails(tmp_path / "c.tsv", "no column 'first'", "separated by ','", "tabs", "`format: csv`")
+    (tmp_path / "d.csv").write_text("first\tsecond\tanswer\na\tb\tx\n")
+    fails(tmp_path / "d.csv", "no column 'first'", "separated by '\\t'", "commas", "`format: tsv`")
     (tmp_path / "b.csv").write_text(",".join(f"c{i}" for i in range(500)) + "\n")
     fails(tmp_path / "b.csv", "c19 and 480 more")
 

@@ -137,10 +137,9 @@ def test_a_subset_without_a_pair_is_told_and_is_an_error_where_it_is_asked_for(t
     assert [rule.name for rule in found.subsets] == ["dev", "x-sound"]
     (lost,) = (row for row in row_counts(found) if row["subset"] == "x-lost0")
     assert (lost["set"], lost["group"], lost["rows"], lost["used"]) == ("some", None, 3, 0)
-    (told,) = (warning for warning in found.warnings if "no subset" in warning)
-    assert (
-        told.startswith("task.evaluation.some: some.parquet: no subset is made of ") and f"'x-lost0' ({reason})" in told
-    )
+    (told,) = (warning for warning in found.warnings if "left out: none" in warning)
+    assert told.startswith("task.evaluation.some: some.parquet: subset 'x-lost0' is left out: none of its 3 rows")
+    assert f"({reason})" in told
     asked = {"analysis.subsets": ["dev", "x-sound"], "figures.table3.subsets": ["x-lost0"]}
     (message,) = unmet(found, Demands(subsets=asked))
     assert message.startswith("figures.table3.subsets: subset 'x-lost0' has no pair") and message.endswith(reason)
@@ -161,8 +160,8 @@ def test_a_group_without_a_pair_is_an_error_with_its_lost_subsets(task):
 
 def test_of_many_subsets_without_a_pair_some_are_named(task):
     found = read_task(task(evaluation={"some": (kinds(*[{"label": None}] * 9), KINDS)}))
-    (told,) = (warning for warning in found.warnings if "no subset" in warning)
-    assert "'x-lost4'" in told and "'x-lost5'" not in told and "and 4 more" in told
+    (told,) = (warning for warning in found.warnings if "are left out: none" in warning)
+    assert "'x-lost4'" in told and "'x-lost5'" not in told and "and 4 more are left out: none" in told
 
 
 @pytest.mark.parametrize("entry", ["train", "kinds"])

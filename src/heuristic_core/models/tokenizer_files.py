@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from heuristic_core.common.errors import InputError
+from heuristic_core.common.errors import InputError, counted
 from heuristic_core.models.weight_files import family_parameters, read_object
 from heuristic_core.sources.hub import CONFIG
 
@@ -78,8 +78,8 @@ def check_rows(folder: Path, tokens: Mapping[str, int], config: Mapping[str, Any
     if beyond:
         shown = ", ".join(f"{token!r} ({number})" for number, token in beyond[:3]) + (", …" if len(beyond) > 3 else "")
         raise InputError(
-            f"{folder}: the tokenizer has {len(beyond)} tokens beyond the model's embeddings, whose rows are "
-            f"vocab_size = {rows}: {shown}. Where tokens were added, call "
+            f"{folder}: the tokenizer has {counted(len(beyond), 'token')} beyond the model's embeddings, whose rows "
+            f"are vocab_size = {rows}: {shown}. Where tokens were added, call "
             "`model.resize_token_embeddings(len(tokenizer))` and save model and tokenizer again; else take both from "
             "the same model"
         )

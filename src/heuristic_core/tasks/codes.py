@@ -156,14 +156,20 @@ def label_doubts(
     labels, doubts = spec.labels or classes, []
     if swapped := [label for label in classes if label in labels and spec.merge and spec.merge[label] != label]:
         doubts.append(
-            f"{key}.merge: the class {swapped[0]!r} counts as {spec.merge[swapped[0]]!r}, but the file has that "
-            "label: are labels swapped?"
+            f"{key}: merge counts the class {swapped[0]!r} as {spec.merge[swapped[0]]!r}, although the file has a "
+            f"label {swapped[0]!r}; are labels swapped?"
         )
-    highest = max((code for code in codes if code is not None), default=len(labels))
-    if spec.labels is None and use.by_index and highest < len(labels) - 1:
+    there = sorted({code for code in codes if code is not None})
+    if there and spec.labels is None and use.by_index and there[-1] < len(labels) - 1:
         doubts.append(
-            f"{key}: the labels of {spec.source} are 0 to {highest}, and {highest} of task.labels = {list(labels)} is "
-            f"{labels[highest]!r}: if not in this file, name its labels in its entry's `labels`, and say by `merge` as "
-            "which of them each class counts"
+            f"{key}: {spec.source} has the {_listed(list(map(str, there)), 'label')}, read as "
+            f"{_listed([repr(labels[code]) for code in there])}. If they mean something else there, give its `labels` "
+            "and `merge`"
         )
     return doubts
+
+
+def _listed(words: Sequence[str], noun: str = "") -> str:
+    """Words as a message lists them, behind a noun: "labels 0, 1 and 2"."""
+    listed = f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
+    return f"{noun}{'' if len(words) == 1 else 's'} {listed}" if noun else listed

@@ -3,12 +3,12 @@
 import logging
 from collections.abc import Collection, Mapping, Sequence
 
+from heuristic_core.common.errors import counted
 from heuristic_core.config.demands import Demands
 from heuristic_core.config.tasks import unknown_subsets
-from heuristic_core.tasks.pairs import REASONS, Account, Sentences, pair_key, reasons_text, set_names
+from heuristic_core.tasks.pairs import LISTED, REASONS, Account, Sentences, pair_key, reasons_text, set_names
 
 LOGGER = logging.getLogger(__name__)
-LISTED = 5  # subsets that a message names
 OVERLAP = ("in_training", "in_training_same_label", "in_training_swapped")
 
 
@@ -46,22 +46,25 @@ def log_counts(pairs: Sentences, counts: Sequence[Mapping]) -> None:
 def unmet(pairs: Sentences, demands: Demands) -> list[str]:
     """A message for each demand of a study's settings that its pairs do not meet."""
     training, reasons = pairs.accounts[0], reasons_text(pairs.accounts[0].reasons)
-    of = f"{training.source}: {training.rows:,} rows" + (f", of which are left out: {reasons}" if reasons else "")
-    there = f"the {len(pairs.train):,} training pairs ({of})"
-    few = [exceeds(setting, need, there) for setting, need in demands.pairs.items() if need > len(pairs.train)]
+    of = f"{training.source}: {counted(training.rows, 'row')}"
+    of += f", of which are left out: {reasons}" if reasons else ""
+    there = len(pairs.train)
+    few = [exceeds(setting, need, there, of) for setting, need in demands.pairs.items() if need > there]
     return few + _missing_subsets(pairs, demands.subsets) + _missing_groups(pairs, demands.groups)
 
 
-def exceeds(setting: str, need: int, there: str) -> str:
-    """The message that a setting needs more training pairs than are there."""
-    return f"{setting} needs {need:,} training pairs, more than {there}; lower it, or train on more pairs"
+def exceeds(setting: str, need: int, there: int, of: str) -> str:
+    """The message that a setting needs more training pairs than are there. of: where the pairs are from."""
+    asked = setting if setting.endswith(f"= {need}") else f"{setting} needs {need:,}"
+    only = f"there {'is' if there == 1 else 'are'} only {counted(there, 'training pair')}"
+    return f"{asked}, but {only} ({of}); lower it, or train on more pairs"
 
 
 def _missing_subsets(pairs: Sentences, asked: Mapping[str, Sequence[str]]) -> list[str]:
     lost = {account.subset: account for account in _lost(pairs)}
     messages = [
-        f"{key}: subset {name!r} has no pair: none of its {lost[name].rows:,} rows of {lost[name].source} can be used: "
-        f"{reasons_text(lost[name].reasons)}"
+        f"{key}: subset {name!r} has no pair: none of its {counted(lost[name].rows, 'row')} of {lost[name].source} can "
+        f"be used: {reasons_text(lost[name].reasons)}"
         for key, names in asked.items()
         for name in names
         if name in lost
@@ -103,7 +106,7 @@ def _row(account: Account) -> dict:
 
 def _line(name: str, row: Mapping) -> str:
     """A row of the counts in words; what is 0 is not mentioned, but pairs that are in training, too."""
-    parts = [f"{row['rows']:,} rows, {row['used']:,} used"]
+    parts = [f"{counted(row['rows'], 'row')}, {row['used']:,} used"]
     if reasons := reasons_text(row):
         parts.append(f"left out: {reasons}")
     if duplicates := row["duplicates"]:

@@ -85,8 +85,8 @@ def _of_first(task: FilesTask, counts: Mapping[str, list[FileCount]], needs: Map
             pairs += max(0, rows - file.rows)
     if not all(counts[f"task.train.{index}"] for index in range(len(task.train))):
         return []  # a file is still to be downloaded
-    there = f"the {pairs:,} that {', '.join(split.source for split in task.train)} can have"
-    return [exceeds(setting, need, there) for setting, need in wanted.items() if need > pairs]
+    of = f"the most that {', '.join(split.source for split in task.train)} can have"
+    return [exceeds(setting, need, pairs, of) for setting, need in wanted.items() if need > pairs]
 
 
 def _whole(files: Sequence[FileCount]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from heuristic_core.common.errors import InputError
+from heuristic_core.common.errors import InputError, counted
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.config.tasks import FilesTask, GeneratedTask, Split
 from heuristic_core.tasks.choice import Choice
@@ -171,7 +171,10 @@ def left_out_warnings(key: str, files: Sequence[FileCount]) -> list[str]:
         reasons = {reason: getattr(file, reason) for reason in UNASKED}
         chosen, lost = file.rows - file.not_chosen, sum(reasons.values())
         if lost > LEFT_OUT * chosen:
-            warnings.append(f"{key}: {file.path}: {lost:,} of {chosen:,} rows are left out: {reasons_text(reasons)}")
+            are = "is" if lost == 1 else "are"
+            warnings.append(
+                f"{key}: {file.path}: {lost:,} of {counted(chosen, 'row')} {are} left out: {reasons_text(reasons)}"
+            )
     return warnings
 
 
