@@ -7,12 +7,13 @@ import pytest
 from conftest import ROOT
 from pair_files import FORMATS, NLI, task_of
 
+from heuristic_core.common.errors import counted
 from heuristic_core.config.demands import Demands
 from heuristic_core.config.reading import ConfigError, read_values
 from heuristic_core.experiments.heuristic_core.config import parse_study
 from heuristic_core.experiments.heuristic_core.plan.sources import check_sources
 from heuristic_core.tasks import preview, sizes
-from heuristic_core.tasks.counts import unmet
+from heuristic_core.tasks.counts import exceeds, unmet
 from heuristic_core.tasks.preview import faults
 from heuristic_core.tasks.sentences import sentences
 from heuristic_core.tasks.sizes import most_rows
@@ -29,14 +30,14 @@ def numbered(count, label=lambda index: index % 3):
     [
         (numbered(9), {}, None),
         ([*numbered(9), {"premise": " ", "hypothesis": "h", "label": 0}], {}, None),
-        (numbered(8), {}, "the 8 training pairs (train.parquet: 8 rows)"),
+        (numbered(8), {}, "8 training pairs (train.parquet: 8 rows)"),
         (numbered(12, lambda i: i % 3 if i < 8 else -1), {}, "8 training pairs (train.parquet: 12 rows, of which"),
         (
             numbered(10),
             {"drop_overlap": True},
             "8 training pairs (train.parquet: 10 rows, of which are left out: 2 in",
         ),
-        (numbered(10), {"drop_overlap": True, "train_pairs": 8}, "the 8 training pairs"),
+        (numbered(10), {"drop_overlap": True, "train_pairs": 8}, "8 training pairs ("),
     ],
 )
 def test_settings_that_need_more_training_pairs_than_files_hold_are_told(task, rows, fields, there):
@@ -47,8 +48,28 @@ def test_settings_that_need_more_training_pairs_than_files_hold_are_told(task, r
         assert unmet(sentences(made), Demands(NEEDS)) == []
         return
     (message,) = found
-    assert message.startswith("prune.examples = 9 needs 9 training pairs, more than ") and there in message
+    assert message.startswith("prune.examples = 9, but there are only ") and there in message
     assert unmet(sentences(made), Demands(NEEDS)) == [message]
+
+
+@pytest.mark.parametrize(
+    ("setting", "need", "begins"),
+    [
+        ("prune.examples = 9", 9, "prune.examples = 9, but there are only 2 training pairs (train.parquet: 2 rows)"),
+        ("prune.held_out = 20", 21, "prune.held_out = 20 needs 21, but there are only 2 training pairs ("),
+        ("prune.examples = 2000", 2000, "prune.examples = 2000, but there are only 2 training pairs ("),
+    ],
+)
+def test_what_a_setting_needs_is_said_once(task, setting, need, begins):
+    (message,) = faults(task(numbered(2), {"dev": (numbered(2), {"group": "id"})}), Demands({setting: need}))
+    assert message.startswith(begins)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 1000])
+def test_a_number_of_things_has_its_noun_in_the_right_number(count):
+    assert counted(count, "token") == {1: "1 token", 1000: "1,000 tokens"}.get(count, f"{count} tokens")
+    noun = "is only 1 training pair (" if count == 1 else "are only "
+    assert noun in exceeds("a = 2", 2, count, "b")
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "csv.gz"])
@@ -71,7 +92,7 @@ def test_of_long_files_their_length_bounds_what_they_hold(tmp_path, monkeypatch,
     assert faults(made, Demands({"prune.examples": count})) == []
     found = faults(made, Demands({"prune.examples": count + 3, "finetune.batch_size": 2}))
     assert len(found) == (0 if "gz" in ending else 1)  # of a compressed file nothing is known so soon
-    assert all(message.startswith(f"prune.examples needs {count + 3} training pairs, ") for message in found)
+    assert all(message.startswith(f"prune.examples needs {count + 3}, but there are only ") for message in found)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\n\n"])

@@ -45,6 +45,12 @@ def codes(folder, labels, values, ending="csv"):
         (["0.5", "0.0"], [0.5, 0.0], [0, 1]),
         (["1", "0"], [True, False], [0, 1]),
         (["false", "true"], [True, False], [1, 0]),
+        (["true", "false"], [True, False, True], [0, 1, 0]),
+        (["TRUE", "FALSE"], [True, False], [0, 1]),
+        (["true", "false"], ["TRUE", "False"], [0, 1]),
+        (["unknown", "True", "False"], [False, True], [2, 1]),
+        (["false", "true"], [1, 0], [1, 0]),
+        (["False", "True"], [1.0, NAN, 0.0], [1, None, 0]),
         (["10", "20"], [20.0, 10.0], [1, 0]),
         (["10", "20"], [0, 1], [0, 1]),
         (["no", "yes"], [0.0, 1.0, NAN, -1.0], [0, 1, None, None]),
@@ -73,6 +79,38 @@ def test_a_value_that_is_neither_is_named_with_its_line(tmp_path, labels, value,
         codes(tmp_path, labels, [labels[0], value] if isinstance(value, str) else [value])
     assert f"a.csv: line {3 if isinstance(value, str) else 2}: label = " in str(caught.value)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+@pytest.mark.parametrize(
+    ("labels", "values", "place"),
+    [
+        (["true", "false"], [1, 0], "'false'"),
+        (["True", "False"], [0.0, 1.0], "'True'"),
+        (["unknown", "true", "false"], [0, 1], "'unknown'"),
+        (["no", "TRUE"], [-1, 1], None),
+        (["TRUE", "no"], [-1, 1], "'no'"),
+    ],
+)
+def test_numbers_that_may_be_truth_values_or_indices_are_refused(tmp_path, ending, labels, values, place):
+    if place is None:
+        assert codes(tmp_path, labels, values, ending) == [None, 1]
+        return
+    with pytest.raises(DataError) as caught:
+        codes(tmp_path, labels, values, ending)
+    assert f"a.{ending}: " in str(caught.value) and f"by number it is {place}" in str(caught.value)
+    order = json.loads(str(caught.value).split("`labels: ")[1].split("`")[0])
+    assert codes(tmp_path, order, [1], ending) == [1] and order[1].lower() == "true"
+
+
+def test_what_an_error_of_truth_values_says_to_write_is_read(tmp_path):
+    with pytest.raises(DataError, match=r'`labels: \["false", "true"\]`'):
+        codes(tmp_path, ["true", "false"], [1, 0, 1])
+    assert codes(tmp_path, ["false", "true"], [1, 0, 1]) == [1, 0, 1]
+    names = ["true", "false"]
+    dataset([("a", "b", 0), ("c", "d", 1)], names).to_parquet(tmp_path / "known.parquet")  # its numbers are indices
+    task = task_of(tmp_path, "known.parquet", labels=names)
+    assert [row.label for row in read_rows(task, task.train[0], names)[0]] == [0, 1]
 
 
 def test_numbers_are_indices_where_the_file_itself_has_the_names(tmp_path):
@@ -123,7 +161,7 @@ def test_numbers_that_name_no_last_class_are_doubted(task, caplog):
     made = task(pairs(0, 1, 2), {"hans": (pairs(0, 1), {"group": "ood"}), "dev": (pairs(0, 2), {"group": "id"})})
     assert preview.faults(made) == []
     (message,) = (message for message in caplog.messages if "`merge`" in message)
-    assert "hans.parquet" in message and "0 to 1" in message
+    assert "hans.parquet has the labels 0 and 1, read as 'entailment' and 'neutral'" in message
 
 
 @pytest.mark.parametrize(
@@ -141,7 +179,7 @@ def test_a_class_that_counts_as_another_label_although_the_file_has_its_own_is_d
     rows = pairs(*range(len(labels)))
     made = task(evaluation={"dev": (rows, {"group": "ood", "labels": labels, "merge": merge})})
     assert preview.faults(made) == []
-    doubts = [message for message in caplog.messages if "counts as" in message]
+    doubts = [message for message in caplog.messages if "merge counts" in message]
     assert len(doubts) == (doubted is not None) and all(doubted in message for message in doubts)
 
 
@@ -185,6 +223,50 @@ def test_json_lines_without_a_label_or_not_chosen_may_lack_keys(tmp_path):
     made = lines(tmp_path / "b.jsonl", row(part="ours"), row("premise", "hypothesis", part="theirs"), {"version": 2})
     spec = made.train[0].model_copy(update={"where": {"part": "ours"}})
     assert len(read_rows(made, spec, NLI)[0]) == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "renamed"),
+    [
+        (({"note": "to do"}, {"note": "later"}), False),
+        (({"note": "neutral"}, {"note": "not neutral"}), False),
+        (({"score": 0.5}, {"score": 1}), False),
+        (({"votes": ["neutral"]}, {"votes": []}), False),
+        (({"note": None}, {"note": ""}), False),
+        (({"note": "neutral"}, {"other": "sure"}), True),
+        (({"gold": "Entailment "}, {"gold": "-"}), True),
+        (({"gold": 0}, {"gold": 2.0}), True),
+        (({"gold": "1"}, {"gold": None}), True),
+        (({"Label": "e"}, {"Label": "c"}), True),
+        (({"note": "sure", "gold": "neutral"}, {"note": "sure", "gold": "contradiction"}), True),
+    ],
+)
+def test_keys_that_labelled_rows_lack_are_a_fault_only_if_one_may_be_the_label(tmp_path, caplog, more, renamed):
+    unlabelled = [{"sentence1": "a", "sentence2": "b"} | one for one in more]
+    made = lines(tmp_path / "a.jsonl", unlabelled[0], row(), row() | {"label": "entailment"}, unlabelled[1])
+    if renamed:
+        key = list(more[0])[-1]
+        with pytest.raises(DataError, match=f"line 1 has no 'label'.* '{key}' may be 'label'"):
+            read_task(made)
+        assert len(preview.faults(made)) == 2
+        return
+    found = read_task(made)
+    assert [account.reasons["unlabelled"] for account in found.accounts] == [2, 2]
+    assert sum("2 without a label" in warning for warning in found.warnings) == 2
+    assert preview.faults(made) == []
+
+
+def test_rows_that_are_not_chosen_say_nothing_of_the_label(tmp_path):
+    theirs = {"sentence1": "a", "sentence2": "b", "part": "theirs", "gold": "neutral"}
+    ours = {"sentence1": "a", "sentence2": "b", "part": "ours", "gold": "to do"}
+    made = lines(tmp_path / "a.jsonl", row(part="ours"), theirs, ours)
+    read = {}
+    for part in ("ours", "ours|theirs"):
+        spec = made.train[0].model_copy(update={"where": {"part": part}})
+        read[part] = [one.label for one in read_rows(made, spec, NLI)[0]]
+    assert read == {"ours": [1, None], "ours|theirs": [1, None, None]}
+    with pytest.raises(DataError, match="'gold'"):
+        read_rows(made, made.train[0].model_copy(update={"where": {"gold": "neutral"}}), NLI)
 
 
 def test_a_long_file_without_labels_at_its_head_is_no_fault(tmp_path, monkeypatch):

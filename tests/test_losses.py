@@ -68,8 +68,8 @@ def losses(train, sets, max_length=48, kind="wordpiece"):
     """Rows of table `splits`, and a function that logs and warns of them."""
     rules = tuple(SubsetRule(name, "id", None, (0, 1)) for name in sets)
     evaluation = [row | {"subset": name} for name, rows in sets.items() for row in rows]
-    sizes = {"train": len(train)} | {name: len(rows) for name, rows in sets.items()}
-    accounts = [Account(name, name, None if name == "train" else "id", "f", n, n) for name, n in sizes.items()]
+    accounts = [Account("train", "train", None, "f", len(train), len(train))]
+    accounts += [Account(name, name, "id", "f", len(rows), len(rows)) for name, rows in sets.items()]
     accounts.append(Account("more", "lost", None, "f", 2, 0, {"unlabelled": 2}))
     pairs = Sentences(("a", "b"), train, evaluation, rules, tuple(accounts))
     tokenised = [tokenise(rows, KINDS[kind](), max_length, of) for rows, of in ((train, ()), (evaluation, rules))]
@@ -125,3 +125,16 @@ def test_of_many_sets_some_are_named(caplog):
     warn()
     (told,) = warnings(caplog)
     assert told.count("100.0 %") == 5 and told.count("and of 5 more sets;") == 1
+
+
+@pytest.mark.parametrize("name", ["train", "train (subset)", "lost"])
+def test_a_subset_called_as_training_has_losses_of_its_own(caplog, name):
+    long = row("the " * 50, "sailing")
+    rows, warn = losses([row("the", "sailing")] * 3, {name: [long]})
+    assert [(one["used"], one["truncated"]) for one in rows[:2]] == [(3, 0), (1, 1)]
+    caplog.set_level(logging.INFO, "heuristic_core")
+    warn()
+    shown = name if name == "lost" else f"{name} (subset)"
+    assert [message.split(":")[0] for message in caplog.messages[:2]] == ["train", shown]
+    (told,) = warnings(caplog)
+    assert f"100.0 % ({shown});" in told

@@ -105,9 +105,9 @@ def test_cells_are_plain_text(cell, markdown, latex):
 
 def test_a_column_of_identifiers_is_refused_and_many_kinds_are_not():
     names = [f"kind{k}" for k in range(MOST_SUBSETS)]
-    check_name("dev", "last", names)
+    check_name("dev", "last", names[1:])
     with pytest.raises(DataError, match=r"task.evaluation.dev: .*'more'.* more than 500 subsets.*split_by"):
-        check_name("dev", "more", ["train", *names])
+        check_name("dev", "more", names)
 
 
 @pytest.mark.parametrize("dpi", [100, 600])

@@ -1,6 +1,7 @@
 """Text files whose quotes, line ends or headers are not what they seem are read as written, or the cause is named."""
 
 import csv
+import json
 
 import pandas as pd
 import pytest
@@ -41,6 +42,8 @@ QUOTED = {
     "a line break": (with_texts("one", "two\nlines", "c"), {}),
     "a line break with as many fields": (with_texts("one", 'two\nx\ty\t"z"', "c"), {}),
     "all fields": (ROWS, {"quoting": csv.QUOTE_ALL}),
+    "all fields of one row": (ROWS[:1], {"quoting": csv.QUOTE_ALL}),
+    "all text": (ROWS[:1], {"quoting": csv.QUOTE_NONNUMERIC}),
     "all fields, a doubled quote beside them": (with_texts('4" wide', "b", "c"), {"quoting": csv.QUOTE_ALL}),
 }
 
@@ -54,10 +57,22 @@ def test_a_tsv_that_is_quoted_is_noticed_and_read_once_it_is_said(tmp_path, kind
     assert [list(row) for row in zip(*found.values.values(), strict=True)] == rows
 
 
-def test_fields_with_commas_in_quotes_as_excel_writes_them_are_noticed(tmp_path):
-    rows = [['"Well, no"', "a", "x"], ['"Yes, it is"', "b", "y"], ["plain", "c", "x"]]
-    tsv(tmp_path / "a.tsv", HEADER, rows)
-    fails(tmp_path / "a.tsv", "line 2", "'\"Well, no\"' is quoted", "`quoting: double`")
+MANY = {
+    "a comma, as Excel writes them": lambda n: ['"Well, no"'] * n + ["plain"],
+    "every field of a column": lambda n: [f'"{number}"' for number in range(n)],
+    "all fields that hold a comma": lambda n: ['"Yes, he said"', "plain", '"a,b"', "b"] * (n // 2),
+}
+
+
+@pytest.mark.parametrize("kind", MANY)
+def test_many_fields_in_quotes_are_noticed_and_few_are_quotations(tmp_path, kind):
+    for count, name in ((10, "many.tsv"), (8, "few.tsv"), (2, "two.tsv")):
+        rows = [[text, "b", "x"] for text in MANY[kind](count)]
+        tsv(tmp_path / name, HEADER, rows)
+        if name == "many.tsv":
+            fails(tmp_path / name, "line 2", "is quoted", "`quoting: double`")
+        else:
+            assert read_columns(tmp_path / name, None, ["first"]).values["first"] == [first for first, *_ in rows]
 
 
 def test_one_stray_quote_does_not_hide_that_fields_are_quoted(tmp_path):
@@ -74,6 +89,8 @@ PLAIN = {
     "one sentence in quotes, commas elsewhere": ['"Never again."', "b, c", "d"],
     "two, and a stray one": ['"Yes, I do."', '"No, I do not."', 'the "best" one'],
     "one with a comma": ['"Yes, I do."', "b", "c"],
+    "two that hold the only commas": ['"Yes, he said"', '"No, she said"', "c"],
+    "a whole column": ['"Yes."', '"No."', '"Never, ever."'],
     "open": ['"Go', "b", "c"],
     "halves": ['"Go', 'home"', '"and', 'stay"'],
     "two quotes": ['""', "b", "c"],
@@ -174,6 +191,18 @@ def test_a_tsv_whose_lines_end_in_a_carriage_return_alone_is_named(tmp_path, tex
     assert read_columns(tmp_path / "a.csv", None, ["answer"]).values["answer"][0] == "x"
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize(("ending", "quoting"), [("csv", None), ("tsv", "double"), ("jsonl", None)])
+def test_where_a_line_end_is_no_text_lines_may_end_in_any_way(tmp_path, end, ending, quoting):
+    if ending == "jsonl":
+        lines = [json.dumps(dict(zip(HEADER, row, strict=True))) for row in ROWS]
+    else:
+        lines = [{"csv": ",", "tsv": "\t"}[ending].join(row) for row in [HEADER, *ROWS]]
+    (tmp_path / f"a.{ending}").write_text(end.join([*lines, ""]), newline="")
+    found = read_columns(tmp_path / f"a.{ending}", None, HEADER, quoting=quoting)
+    assert [list(row) for row in zip(*found.values.values(), strict=True)] == ROWS
+
+
 @pytest.mark.parametrize(
     ("name", "seen"),
     [
@@ -204,7 +233,11 @@ def test_composed_and_decomposed_names_are_told_apart(tmp_path):
 
 def test_a_header_that_is_not_parted_as_the_format_says_is_shown_in_short(tmp_path):
     (tmp_path / "a.csv").write_text("first;second;answer\na, b;c;x\n")
-    fails(tmp_path / "a.csv", "no column 'first'; it has first;second;answer", "parted by ';'")
+    fails(tmp_path / "a.csv", "no column 'first'; it has first;second;answer", "separated by ';'", "commas")
+    (tmp_path / "c.tsv").write_text("first,second,answer\na,b,x\n")
+    fails(tmp_path / "c.tsv", "no column 'first'", "separated by ','", "tabs", "`format: csv`")
+    (tmp_path / "d.csv").write_text("first\tsecond\tanswer\na\tb\tx\n")
+    fails(tmp_path / "d.csv", "no column 'first'", "separated by '\\t'", "commas", "`format: tsv`")
     (tmp_path / "b.csv").write_text(",".join(f"c{i}" for i in range(500)) + "\n")
     fails(tmp_path / "b.csv", "c19 and 480 more")
 

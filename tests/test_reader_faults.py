@@ -24,18 +24,26 @@ def test_torn_lines_of_a_large_tsv_are_dropped_and_counted(tmp_path, caplog):
     tsv(tmp_path / "a.tsv", ["x", "y"], [[i, i] if i != 5 else ["half a question"] for i in range(1000)])
     found = read_columns(tmp_path / "a.tsv", None, ["x"])
     assert (found.values["x"], found.torn) == ([str(i) for i in range(1000) if i != 5], 1)
-    assert caplog.messages == [f"{tmp_path}/a.tsv: dropped 1 torn lines, the first is 7"]
+    assert caplog.messages == [f"{tmp_path}/a.tsv: dropped 1 torn line, the first is 7"]
 
 
 @pytest.mark.parametrize("row", [["one"], ["one", "two", "three"]])
 def test_ragged_lines_are_named(tmp_path, row):
     rows = [["1", "2"], row, ["3", "4"]]
     tsv(tmp_path / "a.tsv", ["x", "y"], rows)
-    fails(tmp_path / "a.tsv", f"line 3 has {len(row)} fields, but the header has 2", "1 of 3 rows")
+    fails(
+        tmp_path / "a.tsv",
+        f"line 3 has {'1 field' if len(row) == 1 else '3 fields'}, but the header has 2",
+        "1 of 3 rows",
+    )
     text = io.StringIO()
     csv.writer(text).writerows([["x", "y"], ["1", "with\na break"], *rows[1:]])
     (tmp_path / "a.csv").write_text(text.getvalue())
-    fails(tmp_path / "a.csv", f"line 4 has {len(row)} fields, but the header has 2", "double quotes")
+    fails(
+        tmp_path / "a.csv",
+        f"line 4 has {'1 field' if len(row) == 1 else '3 fields'}, but the header has 2",
+        "double quotes",
+    )
 
 
 def test_files_that_are_not_what_they_seem_are_named(tmp_path):

@@ -3,16 +3,18 @@
 import pandas as pd
 import pytest
 from figure_tables import CONTEXT, SUBSETS
-from page_studies import make_study
+from page_studies import SPLITS, make_study
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.analysis.compare import compare
 from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
 from heuristic_core.experiments.heuristic_core.figures import draw, sheets_of
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES, group_label
+from heuristic_core.experiments.heuristic_core.report.page import study_splits
 from heuristic_core.experiments.heuristic_core.report.sides import Side, load
 from heuristic_core.experiments.heuristic_core.report.views import view_of
 from heuristic_core.report.exhibits import _marks
+from heuristic_core.tables.parquet import write_table
 
 OURS = ["id", "J", "AUC", "OOD, mean", "ID, mean", "J (subset)", "J, mean", "OOD", "ood-entailment", "entailment", "ID",
         "auc", "mixed", "J, lexical overlap", " ", "full model", "mean", "all", "train", "none"]  # fmt: skip
@@ -100,3 +102,12 @@ def test_a_page_reads_subsets_called_null_and_1(tmp_path):
     assert found["subset"].iloc[:3].tolist() == ["null", "1", "NA"] and found["subset"].isna().tolist()[3]
     assert found["family"].iloc[:2].tolist() == ["nan", "2"] and found["family"].isna().sum() == 2
     assert found["low"].sum() == 6.5
+
+
+@pytest.mark.parametrize(
+    ("subset", "name"), [("cn_if", "cn_if"), ("train", "train (subset)"), (None, "train, of no subset")]
+)
+def test_a_page_tells_a_subset_called_train_from_the_training_pairs(tmp_path, subset, name):
+    training, other = SPLITS
+    write_table("splits", [training, other | {"set": "train", "subset": subset}], tmp_path / "tables/splits.parquet")
+    assert [row["name"] for row in study_splits(tmp_path)] == ["train", name]

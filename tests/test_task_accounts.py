@@ -12,7 +12,7 @@ from task_rows import NLI, pairs, raises
 
 from heuristic_core.config.demands import Demands
 from heuristic_core.config.tasks import FilesTask
-from heuristic_core.tasks.counts import row_counts, unmet
+from heuristic_core.tasks.counts import log_counts, row_counts, unmet
 from heuristic_core.tasks.files import read_task
 from heuristic_core.tasks.pairs import REASONS, pair_key, words
 from heuristic_core.tasks.preview import faults
@@ -137,10 +137,9 @@ def test_a_subset_without_a_pair_is_told_and_is_an_error_where_it_is_asked_for(t
     assert [rule.name for rule in found.subsets] == ["dev", "x-sound"]
     (lost,) = (row for row in row_counts(found) if row["subset"] == "x-lost0")
     assert (lost["set"], lost["group"], lost["rows"], lost["used"]) == ("some", None, 3, 0)
-    (told,) = (warning for warning in found.warnings if "no subset" in warning)
-    assert (
-        told.startswith("task.evaluation.some: some.parquet: no subset is made of ") and f"'x-lost0' ({reason})" in told
-    )
+    (told,) = (warning for warning in found.warnings if "left out: none" in warning)
+    assert told.startswith("task.evaluation.some: some.parquet: subset 'x-lost0' is left out: none of its 3 rows")
+    assert f"({reason})" in told
     asked = {"analysis.subsets": ["dev", "x-sound"], "figures.table3.subsets": ["x-lost0"]}
     (message,) = unmet(found, Demands(subsets=asked))
     assert message.startswith("figures.table3.subsets: subset 'x-lost0' has no pair") and message.endswith(reason)
@@ -161,8 +160,34 @@ def test_a_group_without_a_pair_is_an_error_with_its_lost_subsets(task):
 
 def test_of_many_subsets_without_a_pair_some_are_named(task):
     found = read_task(task(evaluation={"some": (kinds(*[{"label": None}] * 9), KINDS)}))
-    (told,) = (warning for warning in found.warnings if "no subset" in warning)
-    assert "'x-lost4'" in told and "'x-lost5'" not in told and "and 4 more" in told
+    (told,) = (warning for warning in found.warnings if "are left out: none" in warning)
+    assert "'x-lost4'" in told and "'x-lost5'" not in told and "and 4 more are left out: none" in told
+
+
+@pytest.mark.parametrize("entry", ["train", "kinds"])
+def test_a_subset_called_as_the_training_pairs_is_told_apart_from_them(task, caplog, entry):
+    rows = [row | {"kind": "train"} for row in pairs(*NLI)] + [row | {"kind": "b"} for row in pairs("neutral")]
+    spec = {"group": "ood", "split_by": "kind"} if entry == "kinds" else {"group": "ood"}
+    made = task(pairs(*NLI * 3), {"kinds": (rows, spec), "dev": (pairs("neutral"), {"group": "id"})})
+    made = made.model_copy(update={"evaluation": {entry: made.evaluation["kinds"], "dev": made.evaluation["dev"]}})
+    assert faults(made, Demands(subsets={"analysis.subsets": ["train", "dev"]})) == []
+    assert "no subset 'x'" in faults(made, Demands(subsets={"analysis.subsets": ["x"]}))[0]
+    found = read_task(made)
+    training, *others = row_counts(found)
+    assert (training["used"], training["group"], training["in_training"]) == (9, None, None)
+    (one,) = (row for row in others if row["subset"] == "train")
+    assert (one["used"], one["group"]) == (3 if entry == "kinds" else 4, "ood") and one["in_training"] == one["used"]
+    caplog.set_level("INFO", "heuristic_core")
+    log_counts(found, [training, *others])
+    assert [message.split(" (")[0] for message in caplog.messages if "train.parquet" in message][:1] == ["train"]
+    assert any(message.startswith("train (subset) (kinds.parquet)") for message in caplog.messages)
+
+
+def test_a_lost_subset_called_as_the_training_pairs_is_known(task):
+    rows = kinds() + [row | {"kind": "train", "label": None} for row in pairs(*NLI)]
+    made = task(evaluation={"dev": (pairs(*NLI), {"group": "id"}), "some": (rows, KINDS | {"prefix": None})})
+    (message,) = faults(made, Demands(subsets={"analysis.subsets": ["train"]}))
+    assert "analysis.subsets" in message and "'train'" in message and "some.parquet" in message
 
 
 # ---- the same pair

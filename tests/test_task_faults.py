@@ -79,7 +79,6 @@ def test_more_training_pairs_than_there_are_is_named(task):
 def test_a_name_of_a_subset_stands_for_one(task):
     twice = {"hans": (HANS_ROWS, HANS), "cn_x": (pairs(0), {"group": "id"})}
     raises(task(evaluation=twice), "task.evaluation.cn_x", "subset 'cn_x'", "name of its own")
-    raises(task(evaluation={"train": (pairs(0), {"group": "id"})}), "task.evaluation.train", "subset 'train'")
     alike = [*HANS_ROWS, HANS_ROWS[0] | {"subcase": "ln_b-a"}]  # for paths, / becomes -
     raises(task(evaluation={"hans": (alike, HANS)}), "task.evaluation.hans", "subset 'ln_b-a'")
 

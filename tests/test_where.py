@@ -1,5 +1,8 @@
 """Rows of a file chosen by the values of its columns, and subsets of several files told apart by a prefix."""
 
+import json
+import logging
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -13,6 +16,8 @@ from heuristic_core.config.tasks import EvaluationSplit
 from heuristic_core.experiments.heuristic_core.config import parse_study
 from heuristic_core.tasks import preview
 from heuristic_core.tasks.files import read_task
+from heuristic_core.tasks.readers import DataError
+from heuristic_core.tasks.rows import read_rows
 
 GENRES = ["crowd:upward_monotone", "paper:downward_monotone", "crowd:downward_monotone:conditional", None, "none"]
 MED = [row | {"genre": GENRES[k], "round": k % 2} for k, row in enumerate(pairs(*5 * [0]))]
@@ -107,3 +112,39 @@ def test_a_number_is_chosen_in_any_spelling(task, values):
     rows = [row | {"round": value} for row, value in zip(pairs(0, 1, 2), values, strict=True)]
     made = task(evaluation={"dev": (rows, {"group": "id", "where": {"round": [1]}})})
     assert list(named(read_task(made).evaluation)) == ["p0"]
+
+
+def json_rows(folder, *more):
+    text = (json.dumps({"sentence1": "a", "sentence2": "b", "label": "neutral"} | one) + "\n" for one in more)
+    (folder / "a.jsonl").write_text("".join(text))
+
+
+@pytest.mark.parametrize(
+    ("rows", "where", "chosen", "told"),
+    [
+        ([{"genre": "x"}, {}, {"genre": "y"}, {}], {"genre": "x"}, 1, ["2 have no 'genre'"]),
+        ([{"genre": "x", "round": 1}, {"genre": "x"}, {"round": 1}], {"genre": ["x"], "round": [1]}, 1,
+         ["1 have no 'genre'", "1 have no 'round'"]),
+        ([{"genre": "x"}, {"genre": None}, {"genre": "y"}], {"genre": "x"}, 1, []),
+        ([{"genre": "x"}, {"genre": "xx"}], {"genre": "x"}, 2, []),
+    ],
+)  # fmt: skip
+def test_rows_without_the_key_that_where_asks_for_are_counted_and_told(tmp_path, caplog, rows, where, chosen, told):
+    json_rows(tmp_path, *rows)
+    made = task_of(tmp_path, "a.jsonl", where=where)
+    caplog.set_level(logging.INFO, "heuristic_core")
+    found, (count,) = read_rows(made, made.train[0], NLI)
+    assert (len(found), count.not_chosen) == (chosen, len(rows) - chosen)
+    messages = [message for message in caplog.messages if "by where" in message]
+    assert len(messages) == (chosen < len(rows))
+    assert all(part in message for message in messages for part in told)
+    assert sum(message.count("have no") for message in messages) == len(told)
+
+
+@pytest.mark.parametrize("rows", [[{}, {}], [{"genus": "x"}, {}]])
+def test_a_key_of_where_that_no_row_has_is_an_error(tmp_path, rows):
+    json_rows(tmp_path, *rows)
+    made = task_of(tmp_path, "a.jsonl", where={"genre": "x"})
+    with pytest.raises(DataError, match="no column 'genre'"):
+        read_rows(made, made.train[0], NLI)
+    assert len(preview.faults(made)) == 2

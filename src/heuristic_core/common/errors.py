@@ -7,3 +7,8 @@ class InputError(ValueError):
 
 class Diverged(InputError):
     """Training left the finite numbers, or learns nothing. The message names the step; settings are to be changed."""
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things, as messages write it: "1 row", "2,000 rows"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

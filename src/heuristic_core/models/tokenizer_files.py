@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from heuristic_core.common.errors import InputError
+from heuristic_core.common.errors import InputError, counted
 from heuristic_core.models.weight_files import family_parameters, read_object
 from heuristic_core.sources.hub import CONFIG
 
@@ -81,11 +81,11 @@ def check_rows(folder: Path, tokens: Mapping[str, int], config: Mapping[str, Any
     beyond = sorted((number, token) for token, number in tokens.items() if number >= rows and token not in spared)
     if beyond:
         shown = ", ".join(f"{token!r} ({number})" for number, token in beyond[:3]) + (", …" if len(beyond) > 3 else "")
-        count = "1 token" if len(beyond) == 1 else f"{len(beyond)} tokens"
         raise InputError(
-            f"{folder}: the tokenizer has {count} beyond the model's embeddings, whose rows are vocab_size = {rows}: "
-            f"{shown}. Where tokens were added, call `model.resize_token_embeddings(len(tokenizer))` and save both "
-            "again; else take both from the same model"
+            f"{folder}: the tokenizer has {counted(len(beyond), 'token')} beyond the model's embeddings, whose rows "
+            f"are vocab_size = {rows}: {shown}. Where tokens were added, call "
+            "`model.resize_token_embeddings(len(tokenizer))` and save model and tokenizer again; else take both from "
+            "the same model"
         )
     pad = tokens.get(roles.get("pad_token", ""))
     if family.padded and pad not in (None, own):

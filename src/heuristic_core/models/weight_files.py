@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from heuristic_core.common.errors import InputError
+from heuristic_core.common.errors import InputError, counted
 from heuristic_core.models.parameters import PARAMETERS, Parameters, parameters_of
 from heuristic_core.sources.hub import CONFIG, SHARDS, WEIGHTS
 
@@ -105,7 +105,7 @@ def some_of(names: Iterable[str]) -> str:
     """How many weights there are, and the names of a few of them."""
     names = list(names)
     shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
-    return f"{len(names)} weight{'s' if len(names) > 1 else ''} ({shown})"
+    return f"{counted(len(names), 'weight')} ({shown})"
 
 
 def _settings(path: Path, family: Parameters, config: Mapping[str, Any]) -> dict[str, Any]:

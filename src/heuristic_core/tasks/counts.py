@@ -1,14 +1,14 @@
 """What became of the rows that a task read, and how many pairs are in a set twice or in training, too."""
 
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+from heuristic_core.common.errors import counted
 from heuristic_core.config.demands import Demands
 from heuristic_core.config.tasks import unknown_subsets
-from heuristic_core.tasks.pairs import REASONS, Account, Sentences, pair_key, reasons_text
+from heuristic_core.tasks.pairs import LISTED, REASONS, Account, Sentences, pair_key, reasons_text, set_names
 
 LOGGER = logging.getLogger(__name__)
-LISTED = 5  # subsets that a message names
 OVERLAP = ("in_training", "in_training_same_label", "in_training_swapped")
 
 
@@ -24,7 +24,7 @@ def row_counts(pairs: Sentences) -> list[dict]:
     merges = {rule.name: rule.merge for rule in pairs.subsets}
     counts = []
     for account in pairs.accounts:
-        if account.set == "train":
+        if account is pairs.accounts[0]:
             more = _duplicates(keys) | dict.fromkeys(OVERLAP)
         elif account.group is None:
             more = dict.fromkeys(("duplicates", *OVERLAP))
@@ -35,10 +35,10 @@ def row_counts(pairs: Sentences) -> list[dict]:
     return counts
 
 
-def log_counts(pairs: Sentences, counts: Iterable[Mapping]) -> None:
+def log_counts(pairs: Sentences, counts: Sequence[Mapping]) -> None:
     """Write the counts into the log, and what a person should know of the files as warnings."""
-    for row in counts:
-        LOGGER.info("%s", _line(row))
+    for name, row in zip(set_names(counts), counts, strict=True):
+        LOGGER.info("%s", _line(name, row))
     for warning in pairs.warnings:
         LOGGER.warning("%s", warning)
 
@@ -46,22 +46,25 @@ def log_counts(pairs: Sentences, counts: Iterable[Mapping]) -> None:
 def unmet(pairs: Sentences, demands: Demands) -> list[str]:
     """A message for each demand of a study's settings that its pairs do not meet."""
     training, reasons = pairs.accounts[0], reasons_text(pairs.accounts[0].reasons)
-    of = f"{training.source}: {training.rows:,} rows" + (f", of which are left out: {reasons}" if reasons else "")
-    there = f"the {len(pairs.train):,} training pairs ({of})"
-    few = [exceeds(setting, need, there) for setting, need in demands.pairs.items() if need > len(pairs.train)]
+    of = f"{training.source}: {counted(training.rows, 'row')}"
+    of += f", of which are left out: {reasons}" if reasons else ""
+    there = len(pairs.train)
+    few = [exceeds(setting, need, there, of) for setting, need in demands.pairs.items() if need > there]
     return few + _missing_subsets(pairs, demands.subsets) + _missing_groups(pairs, demands.groups)
 
 
-def exceeds(setting: str, need: int, there: str) -> str:
-    """The message that a setting needs more training pairs than are there."""
-    return f"{setting} needs {need:,} training pairs, more than {there}; lower it, or train on more pairs"
+def exceeds(setting: str, need: int, there: int, of: str) -> str:
+    """The message that a setting needs more training pairs than are there. of: where the pairs are from."""
+    asked = setting if setting.endswith(f"= {need}") else f"{setting} needs {need:,}"
+    only = f"there {'is' if there == 1 else 'are'} only {counted(there, 'training pair')}"
+    return f"{asked}, but {only} ({of}); lower it, or train on more pairs"
 
 
 def _missing_subsets(pairs: Sentences, asked: Mapping[str, Sequence[str]]) -> list[str]:
     lost = {account.subset: account for account in _lost(pairs)}
     messages = [
-        f"{key}: subset {name!r} has no pair: none of its {lost[name].rows:,} rows of {lost[name].source} can be used: "
-        f"{reasons_text(lost[name].reasons)}"
+        f"{key}: subset {name!r} has no pair: none of its {counted(lost[name].rows, 'row')} of {lost[name].source} can "
+        f"be used: {reasons_text(lost[name].reasons)}"
         for key, names in asked.items()
         for name in names
         if name in lost
@@ -101,10 +104,9 @@ def _row(account: Account) -> dict:
     return row | {reason: account.reasons.get(reason, 0) for reason in REASONS} | {"used": account.used}
 
 
-def _line(row: Mapping) -> str:
+def _line(name: str, row: Mapping) -> str:
     """A row of the counts in words; what is 0 is not mentioned, but pairs that are in training, too."""
-    name = f"{row['set']}, of no subset" if row["subset"] is None else row["subset"]
-    parts = [f"{row['rows']:,} rows, {row['used']:,} used"]
+    parts = [f"{counted(row['rows'], 'row')}, {row['used']:,} used"]
     if reasons := reasons_text(row):
         parts.append(f"left out: {reasons}")
     if duplicates := row["duplicates"]:

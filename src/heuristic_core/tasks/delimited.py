@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+from heuristic_core.common.errors import counted
 from heuristic_core.config.tasks import Quoting
-from heuristic_core.tasks.columns import Columns, DataError, check_names, open_text, shown
+from heuristic_core.tasks.columns import DELIMITERS, Columns, DataError, check_names, open_text, shown
 from heuristic_core.tasks.quotes import misplaced, quoted_field
 
 LOGGER = logging.getLogger(__name__)
@@ -38,13 +39,15 @@ def read_delimited(
         _check_lines(path, records, delimiter, whole, quoting)
         records = [(line, text.split(delimiter)) for line, text in records]
     (_, header), *rows = records
-    check_names(path, header, needed)
+    check_names(path, header, needed, delimiter)
     torn = [row for row in rows if len(row[1]) != len(header)]
     if torn and (double or delimiter == "," or (whole and len(torn) > TORN_SHARE * len(rows))):
-        such = "" if double else f"; {len(torn)} of {len(rows)} rows are such"
+        such = (
+            "" if double else f"; {len(torn)} of {counted(len(rows), 'row')} {'is' if len(torn) == 1 else 'are'} such"
+        )
         raise DataError(f"{path}: {_ragged(torn[0], header, delimiter, double)}{such}")
     if torn and most is None:
-        LOGGER.warning("%s: dropped %d torn lines, the first is %d", path, len(torn), torn[0][0])
+        LOGGER.warning("%s: dropped %s, the first is %d", path, counted(len(torn), "torn line"), torn[0][0])
     rows = [row for row in rows if len(row[1]) == len(header)]
     places = {column: header.index(column) for column in needed}
     values = {column: [fields[place] for _, fields in rows] for column, place in places.items()}
@@ -105,10 +108,10 @@ def _check_lines(path: Path, lines: Sequence[tuple[int, str]], delimiter: str, w
 
 def _ragged(record: tuple[int, list[str]], header: Sequence[str], delimiter: str, double: bool) -> str:
     line, fields = record
-    what = "commas" if delimiter == "," else "tabs"
+    what = DELIMITERS[delimiter]
     cause = f"; put fields that hold {what} in double quotes" if double else ""
     if not double and any(field.startswith('"') for field in fields):
         cause = "; say `quoting: double` if double quotes are around its fields"
     if odd := [field for field in fields if "\r" in field]:
         cause = f"; {shown(odd[0])} holds '\\r', with which old programs for the Mac end lines"
-    return f"line {line} has {len(fields)} fields, but the header has {len(header)}{cause}"
+    return f"line {line} has {counted(len(fields), 'field')}, but the header has {len(header)}{cause}"

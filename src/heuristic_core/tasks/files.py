@@ -6,14 +6,23 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
+from heuristic_core.common.errors import counted
 from heuristic_core.config.tasks import EvaluationSplit, FilesTask, Split
 from heuristic_core.tasks.codes import LabelUse, label_doubts
-from heuristic_core.tasks.pairs import UNASKED, Account, Sentences, SubsetRule, pair_key, reasons_text
+from heuristic_core.tasks.pairs import (
+    LISTED,
+    UNASKED,
+    Account,
+    Sentences,
+    SubsetRule,
+    lost_text,
+    pair_key,
+    reasons_text,
+)
 from heuristic_core.tasks.readers import DataError
 from heuristic_core.tasks.rows import Row, left_out_warnings, read_rows
 
 LOGGER = logging.getLogger(__name__)
-LISTED = 5  # subsets that a message names
 MOST_SUBSETS = 500  # of all evaluation sets; figures of more take minutes each, and their labels cannot be read
 
 
@@ -30,7 +39,7 @@ def read_task(task: FilesTask, most: int | None = None) -> Sentences:
         subsets, more = _evaluation_subsets(task, name, spec, most, use)
         for rule, account, rows in subsets:
             if rule is not None:
-                check_name(name, rule.name, {"train", *(one.name for one in rules)})
+                check_name(name, rule.name, {one.name for one in rules})
                 rules.append(rule)
             sample = _sample(rows, spec.pairs, rng)
             account.used, account.reasons["not_drawn"] = len(sample), len(rows) - len(sample)
@@ -44,7 +53,7 @@ def read_task(task: FilesTask, most: int | None = None) -> Sentences:
     order = np.random.default_rng([task.seed, 0]).permutation(len(train))[: task.train_pairs]
     if task.train_pairs and 0 < len(order) < task.train_pairs:
         raise DataError(
-            f"task.train_pairs = {task.train_pairs}, but the training files hold {len(train)} labelled pairs"
+            f"task.train_pairs = {task.train_pairs}, but the training files hold {counted(len(train), 'labelled pair')}"
             f"{_left_out_of(training)}; give at most {len(train)}"
         )
     training.used, training.reasons["not_drawn"] = len(order), len(train) - len(order)
@@ -109,8 +118,8 @@ def _check_classes(task: FilesTask, train: list[dict], account: Account, shared:
             "and evaluate on different pairs, or set drop_overlap = false"
         )
     raise DataError(
-        f"task.train: {len(train):,} labelled pairs{_left_out_of(account)}, with the labels {labels}; a classifier "
-        f"needs two at least. Is task.labels = {task.labels} in the files' order?"
+        f"task.train: {counted(len(train), 'labelled pair')}{_left_out_of(account)}, with the labels {labels}; a "
+        f"classifier needs two at least. Is task.labels = {task.labels} in the files' order?"
     )
 
 
@@ -144,11 +153,7 @@ def _evaluation_subsets(
     if spec.split_by and (left := _of_rows(name, None, None, spec.source, rest, beside)).rows:
         found.append((None, left, []))
     if lost := [account for rule, account, _ in found if rule is None and account.subset is not None]:
-        listed = ", ".join(f"{one.subset!r} ({reasons_text(one.reasons)})" for one in lost[:LISTED])
-        listed += f" and {len(lost) - LISTED:,} more" if len(lost) > LISTED else ""
-        warnings.append(
-            f"task.evaluation.{name}: {spec.source}: no subset is made of {listed}: none of its rows is used"
-        )
+        warnings.append(f"task.evaluation.{name}: {spec.source}: {lost_text(lost)}")
     return found, warnings
 
 
@@ -196,7 +201,7 @@ def by_subset(
 
 def check_name(name: str, subset: str, others: Collection[str]) -> None:
     """Raise DataError where a subset of the set `name` is called as one of `others` is, or there are too many."""
-    if len(others) > MOST_SUBSETS:
+    if len(others) >= MOST_SUBSETS:
         raise DataError(
             f"task.evaluation.{name}: with its subset {subset!r} there are more than {MOST_SUBSETS} subsets, each "
             "with a column in tables and a line in figures; `split_by` needs a column of kinds of pairs, not of "
@@ -204,7 +209,7 @@ def check_name(name: str, subset: str, others: Collection[str]) -> None:
         )
     if subset in others:
         raise DataError(
-            f"task.evaluation.{name}: its subset {subset!r} has the name of the training pairs or of a subset above; "
+            f"task.evaluation.{name}: its subset {subset!r} has the name of a subset above; "
             "give every subset a name of its own, by `prefix` where `split_by` makes the names"
         )
 
@@ -219,13 +224,13 @@ def _check_labels(
     there = {labels[row.label] for row in rows if row.label is not None}
     if there and spec.only_label not in (None, *there):
         raise DataError(
-            f"task.evaluation.{name}.only_label = {spec.only_label!r}: none of {len(rows)} rows of {spec.file} has "
-            f"this label; their labels are {[label for label in labels if label in there]}"
+            f"task.evaluation.{name}.only_label = {spec.only_label!r}: none of {counted(len(rows), 'row')} of "
+            f"{spec.file} has this label; their labels are {[label for label in labels if label in there]}"
         )
     found = {labels[row.label] for row in read if row.used}
     if not found:
         raise DataError(
-            f"task.evaluation.{name}: none of {len(read)} rows of {spec.file} has a label and two sentences"
+            f"task.evaluation.{name}: none of {counted(len(read), 'row')} of {spec.file} has a label and two sentences"
         )
     asked = [spec.only_label] if spec.only_label else labels
     return [
@@ -268,7 +273,7 @@ def _of_rows(
 def _left_out_of(account: Account) -> str:
     """Where the rows of training went, for a message that they are too few."""
     reasons = reasons_text(account.reasons)
-    return f" ({account.rows:,} rows, of which are left out: {reasons})" if reasons else ""
+    return f" ({counted(account.rows, 'row')}, of which are left out: {reasons})" if reasons else ""
 
 
 def _row(subset, group, family, template, first, second, label) -> dict:

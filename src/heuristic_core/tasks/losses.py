@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.tasks.encode import Tokenised
+from heuristic_core.tasks.pairs import set_names
 
 LOGGER = logging.getLogger(__name__)
 TRUNCATED, UNKNOWN = 0.01, 0.05  # shares of a set's pairs, and of its tokens, above which a person is warned
@@ -13,9 +14,9 @@ LISTED = 5  # sets, and words, that a message names
 
 def split_rows(counts: Sequence[Mapping], train: Tokenised, evaluation: Tokenised) -> list[dict]:
     """Rows of table `splits`: `counts` of rows, with what the tokenizer lost of the pairs used."""
-    slices = {"train": (train, 0, len(train.pairs))}
-    slices |= {subset.name: (evaluation, subset.start, subset.stop) for subset in evaluation.pairs.subsets}
-    return [dict(row) | _lost(*slices.get(row["subset"], (train, 0, 0))) for row in counts]
+    slices = {subset.name: (subset.start, subset.stop) for subset in evaluation.pairs.subsets}
+    lost = [_lost(evaluation, *slices.get(row["subset"], (0, 0))) for row in counts[1:]]
+    return [dict(row) | one for row, one in zip(counts, [_lost(train, 0, len(train.pairs)), *lost], strict=True)]
 
 
 def warn_of_losses(rows: Sequence[Mapping], train: Tokenised, evaluation: Tokenised, max_length: int) -> None:
@@ -23,12 +24,10 @@ def warn_of_losses(rows: Sequence[Mapping], train: Tokenised, evaluation: Tokeni
 
     Raises InputError where the tokenizer knows no word of training, or of the evaluation sets.
     """
-    for row in rows:
+    for name, row in zip(set_names(rows), rows, strict=True):
         if row["used"]:
             shares = row["truncated"], row["used"], max_length, 100 * row["unknown_share"]
-            LOGGER.info(
-                "%s: %d of %d pairs are longer than %d tokens; %.2f %% of tokens are unknown", row["subset"], *shares
-            )
+            LOGGER.info("%s: %d of %d pairs are longer than %d tokens; %.2f %% of tokens are unknown", name, *shares)
     for key, tokenised in (("task.train", train), ("task.evaluation", evaluation)):
         if tokenised.unknown.any() and tokenised.unknown.sum() == (tokenised.pairs.special == 0).sum():
             raise InputError(
@@ -63,8 +62,9 @@ def _lost(tokenised: Tokenised, start: int, stop: int) -> dict:
 
 def _above(rows: Sequence[Mapping], column: str, limit: float) -> str:
     """The sets whose share is above a limit, the highest first; empty where there are none."""
-    above = sorted((row for row in rows if (row[column] or 0) > limit), key=lambda row: -row[column])
-    text = ", ".join(f"{100 * row[column]:.1f} % ({row['subset']})" for row in above[:LISTED])
+    shares = [(row[column] or 0, name) for name, row in zip(set_names(rows), rows, strict=True)]
+    above = sorted((one for one in shares if one[0] > limit), key=lambda one: -one[0])
+    text = ", ".join(f"{100 * share:.1f} % ({name})" for share, name in above[:LISTED])
     return text + (f" and of {len(above) - LISTED:,} more sets" if len(above) > LISTED else "")
 
 

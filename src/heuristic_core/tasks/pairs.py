@@ -1,8 +1,11 @@
 """What a task's sentence pairs are: training rows, evaluation rows, the subsets these form, and what became of rows."""
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from unicodedata import normalize
+
+from heuristic_core.common.errors import counted
 
 REASONS = {  # columns of table `splits` -> why rows of a file are not used, as messages say it
     "torn": "torn",
@@ -13,6 +16,8 @@ REASONS = {  # columns of table `splits` -> why rows of a file are not used, as 
     "overlapping": "in an evaluation set, too",
     "not_drawn": "not drawn for the sample",
 }
+LISTED = 5  # subsets that a message names
+TRAIN, MARK = "train", " (subset)"
 UNASKED = ("torn", "unlabelled", "empty")  # of these, reasons that nobody asked for
 # Characters of the category Cf, such as soft hyphens and marks of direction, and joiners and selectors of variants.
 INVISIBLE = re.compile(
@@ -90,11 +95,33 @@ def reasons_text(reasons: dict[str, int]) -> str:
     return ", ".join(f"{reasons[name]:,} {words}" for name, words in REASONS.items() if reasons.get(name))
 
 
+def set_names(rows: Sequence[Mapping]) -> list[str]:
+    """What messages and pages call the rows of table `splits`, of which the first is training.
+
+    A subset may be called as training is, and is then marked; no two subsets have one name.
+    """
+    subsets = [row["subset"] for row in rows[1:]]
+    marked = [name and (f"{name}{MARK}" if name == TRAIN or name.endswith(MARK) else name) for name in subsets]
+    others = [name or f"{row['set']}, of no subset" for name, row in zip(marked, rows[1:], strict=True)]
+    return [TRAIN, *others][: len(rows)]
+
+
+def lost_text(accounts: Sequence[Account]) -> str:
+    """The message that of some subsets, at least one, no row can be used."""
+    if len(accounts) == 1:
+        (one,) = accounts
+        none = f"none of its {counted(one.rows, 'row')} can be used ({reasons_text(one.reasons)})"
+        return f"subset {one.subset!r} is left out: {none}"
+    listed = ", ".join(f"{one.subset!r} ({reasons_text(one.reasons)})" for one in accounts[:LISTED])
+    listed += f" and {len(accounts) - LISTED:,} more" if len(accounts) > LISTED else ""
+    return f"subsets {listed} are left out: none of their rows can be used"
+
+
 def no_room(special: int, max_length: int) -> str | None:
     """Why `max_length` is too short for `special` tokens and a token of each sentence; None where it is not."""
     if (least := special + 2) <= max_length:
         return None
     return (
         f"task.max_length = {max_length} leaves no room for a token of each sentence: the tokenizer puts "
-        f"{special} special tokens into a pair; give {least} at least"
+        f"{counted(special, 'special token')} into a pair; give {least} at least"
     )

@@ -27,7 +27,7 @@ def faults(task: GeneratedTask | FilesTask, demands: Demands = NONE) -> list[str
     """
     if isinstance(task, GeneratedTask):
         return []
-    found, names, counts, use = [], ["train"], {}, LabelUse()
+    found, names, counts, use = [], [], {}, LabelUse()
     for key, split in task.splits.items():
         try:
             subsets, counts[key] = _read(task, key, split, names, use)
@@ -39,7 +39,7 @@ def faults(task: GeneratedTask | FilesTask, demands: Demands = NONE) -> list[str
     elif not found:
         found = _of_first(task, counts, demands.pairs)
         if all(_whole(counts[key]) for key, split in task.splits.items() if getattr(split, "split_by", None)):
-            found += unknown_subsets(demands.subsets, names[1:])
+            found += unknown_subsets(demands.subsets, names)
     return list(dict.fromkeys(found))
 
 
@@ -85,8 +85,8 @@ def _of_first(task: FilesTask, counts: Mapping[str, list[FileCount]], needs: Map
             pairs += max(0, rows - file.rows)
     if not all(counts[f"task.train.{index}"] for index in range(len(task.train))):
         return []  # a file is still to be downloaded
-    there = f"the {pairs:,} that {', '.join(split.source for split in task.train)} can have"
-    return [exceeds(setting, need, there) for setting, need in wanted.items() if need > pairs]
+    of = f"the most that {', '.join(split.source for split in task.train)} can have"
+    return [exceeds(setting, need, pairs, of) for setting, need in wanted.items() if need > pairs]
 
 
 def _whole(files: Sequence[FileCount]) -> bool:

@@ -7,7 +7,7 @@ from heuristic_core.tasks.columns import LONGEST, shown
 
 QUOTED = r'"[^"]*+(?:""[^"]*+)*+"'  # a field that is quoted as a whole, with the quotes in it doubled
 TWICE = "a double quote inside a text is written twice; say `quoting: none` if no field of the file is quoted"
-FEW = 2  # fields; fewer may be in quotes by chance
+MANY = 10  # fields; fewer may each be a quotation as a whole
 
 
 def quoted_field(lines: Sequence[tuple[int, str]], delimiter: str, whole: bool) -> tuple[int, str] | None:
@@ -15,8 +15,9 @@ def quoted_field(lines: Sequence[tuple[int, str]], delimiter: str, whole: bool) 
 
     They quote if most fields with a double quote have quotes around them and doubled ones inside. Otherwise they are of
     the text if one of them is anywhere but around a field or doubled inside one. If none is, they quote if they are
-    around a double quote, or around a delimiter or line break that parts a row, or around every field of a column, or,
-    as Excel writes them, around all fields with a comma and no others.
+    around a double quote, or around a delimiter or line break that parts a row, or around a column's name and all of
+    its fields, or, where there are many, around all of its fields, or, as Excel writes them, around all fields with a
+    comma and no others.
 
     lines: their numbers and texts, the header first. whole: they are all lines of the file.
     """
@@ -33,12 +34,15 @@ def quoted_field(lines: Sequence[tuple[int, str]], delimiter: str, whole: bool) 
     for line, field in around:
         if '""' in field[1:-1] or delimiter in field or "\n" in field:
             return line, field
-    if len(around) < FEW:
-        return None
+    columns = [column for column in zip(*(fields for _, fields in records), strict=True) if _all_quoted(column[1:])]
     with_comma = [field for _, fields in rows for field in fields if "," in field]
-    by_comma = len(with_comma) == len(around) and all(field.startswith('"') for field in with_comma)
-    columns = zip(*(fields for _, fields in rows), strict=True)
-    return around[0] if by_comma or any(all(field.startswith('"') for field in column) for column in columns) else None
+    by_column = any(name.startswith('"') for name, *_ in columns) or (columns and len(rows) >= MANY)
+    by_comma = len(with_comma) == len(around) >= MANY and _all_quoted(with_comma)
+    return around[0] if around and (by_column or by_comma) else None
+
+
+def _all_quoted(fields: Iterable[str]) -> bool:
+    return all(field.startswith('"') for field in fields)
 
 
 def _records(

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.tasks import Format, Quoting
-from heuristic_core.tasks.columns import Columns, DataError, check_names, open_bytes, open_text, shown
+from heuristic_core.tasks.columns import LONGEST, Columns, DataError, check_names, open_bytes, open_text, shown
 from heuristic_core.tasks.delimited import read_delimited
 
 LOGGER = logging.getLogger(__name__)
@@ -118,7 +118,7 @@ def _saved(path, needed, most) -> Columns:
 
 
 def _jsonl(path, needed, most) -> Columns:
-    rows, lines, keys = [], [], []
+    rows, lines, keys, beside = [], [], [], {}
     schemas: dict[tuple[str, ...], tuple[str, ...]] = {}  # most rows have the same keys, which are kept once
     names: dict[str, None] = {}
     with open_text(path) as file:
@@ -130,13 +130,20 @@ def _jsonl(path, needed, most) -> Columns:
             if own not in schemas:
                 schemas[own] = own
                 names |= dict.fromkeys(own)
+            if any(column not in row for column in needed):
+                beside[len(rows)] = {key: _start(value) for key, value in row.items()}
             rows.append([row.get(column) for column in needed])
             lines.append(line)
             keys.append(schemas[own])
             if most is not None and len(rows) >= most and names.keys() >= set(needed):
                 break  # not before every column was seen: a row without a label need not have it
     check_names(path, names, needed)
-    return Columns({column: [row[k] for row in rows] for k, column in enumerate(needed)}, {}, 0, lines, keys)
+    return Columns({column: [row[k] for row in rows] for k, column in enumerate(needed)}, {}, 0, lines, keys, beside)
+
+
+def _start(value) -> str:
+    """The text of a value, of a long one the beginning."""
+    return "" if value is None else str(value)[:LONGEST]
 
 
 def _object(path: Path, line: int, text: str, needed: Sequence[str]) -> dict:

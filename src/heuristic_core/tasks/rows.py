@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from heuristic_core.common.errors import InputError
+from heuristic_core.common.errors import InputError, counted
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.config.tasks import FilesTask, GeneratedTask, Split
 from heuristic_core.tasks.choice import Choice
-from heuristic_core.tasks.codes import LabelUse, check_label_names, label_codes
-from heuristic_core.tasks.columns import Columns, DataError, shown
+from heuristic_core.tasks.codes import LabelUse, check_label_names, label_codes, may_be_labels
+from heuristic_core.tasks.columns import Columns, DataError, bare, shown
 from heuristic_core.tasks.pairs import INVISIBLE, UNASKED, reasons_text
 from heuristic_core.tasks.readers import read_columns
 
@@ -140,7 +140,7 @@ def read_rows(
         # A row that is not chosen counts as one without a label until it is left out: its values need not be sound.
         given = [value if one else None for value, one in zip(given, chosen, strict=True)]
         codes = label_codes(path, spec.label, found, given, labels, use)
-        _check_keys(path, found, spec, chosen, whole)
+        _check_keys(path, found, spec, labels, chosen, whole)
         texts = [_sentences(path, column, found, codes) for column in spec.sentences]
         subsets, families, of_templates = (
             _names(found, column, len(codes)) for column in (split_by, family_by, templates)
@@ -154,7 +154,7 @@ def read_rows(
         every = zip(zip(*texts, strict=True), codes, subsets, families, of_templates, strict=True)
         read = [Row(*row) for row, one in zip(every, chosen, strict=True) if one]
         if len(read) < len(chosen):
-            LOGGER.info("%s: chose %d of %d rows by where", path, len(read), len(chosen))
+            LOGGER.info("%s: chose %d of %d rows by where%s", path, len(read), len(chosen), _keyless(found, choice))
         unlabelled, used = sum(row.label is None for row in read), sum(row.used for row in read)
         left_out = len(chosen) - len(read), unlabelled, len(read) - unlabelled - used
         counts.append(FileCount(path, len(chosen) + found.torn, found.torn, *left_out, whole))
@@ -171,15 +171,20 @@ def left_out_warnings(key: str, files: Sequence[FileCount]) -> list[str]:
         reasons = {reason: getattr(file, reason) for reason in UNASKED}
         chosen, lost = file.rows - file.not_chosen, sum(reasons.values())
         if lost > LEFT_OUT * chosen:
-            warnings.append(f"{key}: {file.path}: {lost:,} of {chosen:,} rows are left out: {reasons_text(reasons)}")
+            are = "is" if lost == 1 else "are"
+            warnings.append(
+                f"{key}: {file.path}: {lost:,} of {counted(chosen, 'row')} {are} left out: {reasons_text(reasons)}"
+            )
     return warnings
 
 
-def _check_keys(path: Path, found: Columns, spec: Split, chosen: Sequence[bool], whole: bool) -> None:
+def _check_keys(
+    path: Path, found: Columns, spec: Split, labels: Sequence[str], chosen: Sequence[bool], whole: bool
+) -> None:
     """Raise DataError where a chosen row of a file whose rows have keys of their own lacks what other rows have.
 
-    A row without the label's key is one without a label, unless it has keys instead that rows with a label lack, which
-    only all rows can tell.
+    A row without the label's key is one without a label, unless a key that rows with a label lack could be the label
+    under another name, which only all rows can tell.
     """
     if found.keys is None:
         return
@@ -187,17 +192,38 @@ def _check_keys(path: Path, found: Columns, spec: Split, chosen: Sequence[bool],
     for row, keys in enumerate(found.keys):
         if chosen[row]:
             first.setdefault(keys, row)
-    with_label = {key for keys in first if spec.label in keys for key in keys}
+    renamed = _renamed(found, spec.label, labels, chosen) if whole else {}
     for keys, row in first.items():
         lacking = [column for column in spec.sentences if column not in keys]
-        if whole and spec.label not in keys and not with_label.issuperset(keys):
-            lacking.append(spec.label)
-        if lacking:
+        other = [key for key in keys if key in renamed and spec.label not in keys]
+        if lacking or other:
             listed = ", ".join(map(shown, keys)) or "none"
+            likely = "" if lacking else f", of which {shown(other[0])} may be {shown(spec.label)} under another name"
             raise DataError(
-                f"{path}: {found.place(row)} has no {shown(lacking[0])}, as other rows have; its keys are {listed}. "
-                "Keep rows of one kind in a file, or choose them by `where`; a value that is not known is null"
+                f"{path}: {found.place(row)} has no {shown((lacking or [spec.label])[0])}, as other rows have; its "
+                f"keys are {listed}{likely}. Keep rows of one kind in a file, or choose them by `where`; write null "
+                "where a value is not known"
             )
+
+
+def _keyless(found: Columns, choice: Choice) -> str:
+    """For a message, how many rows lack a key by which rows are chosen; empty where all have it."""
+    counts = {key: sum(key not in keys for keys in found.keys or ()) for key in choice.columns}
+    lacking = [f"{count} have no {shown(key)}" for key, count in counts.items() if count]
+    return f"; of the others {', '.join(lacking)}" if lacking else ""
+
+
+def _renamed(found: Columns, label: str, labels: Sequence[str], chosen: Sequence[bool]) -> set[str]:
+    """Keys of chosen rows without the label's key that may be the label under another name: no row with a label has
+    them, and they are called alike or have values like labels."""
+    labelled = set().union(*{keys for keys, one in zip(found.keys, chosen, strict=True) if one and label in keys})
+    values: dict[str, list[str]] = {}
+    for row, beside in found.beside.items():
+        if chosen[row] and label not in found.keys[row]:
+            for key, text in beside.items():
+                if key not in labelled:
+                    values.setdefault(key, []).append(text)
+    return {key for key, texts in values.items() if bare(key) == bare(label) or may_be_labels(texts, labels)}
 
 
 def _sentences(path: Path, column: str, found: Columns, codes: list[int | None]) -> list[str]:

@@ -16,6 +16,7 @@ from heuristic_core.report.exhibits import caption_of, exhibit
 from heuristic_core.report.render import render
 from heuristic_core.report.study import study_values
 from heuristic_core.tables.parquet import read_rows, read_table
+from heuristic_core.tasks.pairs import set_names
 
 
 def study_page(
@@ -97,6 +98,7 @@ def study_subnetworks(root: Path) -> Subnetworks | None:
 
 
 def study_splits(root: Path) -> list[dict]:
-    """Rows of table "splits"; none where the study does not have it, as published ones."""
+    """Rows of table "splits" with their names; none where the study does not have it, as published ones."""
     path = root / "tables" / "splits.parquet"
-    return read_rows(path) if path.is_file() else []
+    rows = read_rows(path) if path.is_file() else []
+    return [row | {"name": name} for row, name in zip(rows, set_names(rows), strict=True)]
