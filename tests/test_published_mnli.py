@@ -34,6 +34,14 @@ SPREAD = {
 
 
 @of_mnli
+def test_what_section_3_says_of_so_swap_is_of_prep(mnli):
+    rows = mnli["accuracy"].query("step == 61360 and repeat == 0 and sparsity == 0.5")
+    found = rows.pivot(index="seed", columns="subset", values="accuracy").sort_index().iloc[[7, 4]]
+    assert found["ln_preposition"].tolist() == pytest.approx([41.4, 19.5]) and list(found.index) == [49, 46]
+    assert found["ln_subject-object_swap"].tolist() == pytest.approx([36.1, 14.4])
+
+
+@of_mnli
 @pytest.mark.parametrize("subset", SPREAD)
 def test_the_published_spread(mnli, subset):
     full, *expected = SPREAD[subset]
