@@ -10,8 +10,10 @@ from model_folders import config_of, configure, rename
 from safetensors.torch import load_file, save_file
 
 from heuristic_core.common.errors import InputError
+from heuristic_core.config.models import PretrainedModel
 from heuristic_core.models.hugging_face import load_classifier
 from heuristic_core.models.weight_files import check_weights
+from heuristic_core.plan.shapes import shape_of
 
 
 def check(folder):
@@ -123,6 +125,22 @@ def test_other_shapes_are_named_with_the_setting(save, case, name, value):
     text = message(folder)
     assert str(value) in text and ("has shape" in text)
     assert name in text or case == "gpt2"
+
+
+@pytest.mark.parametrize("text", ['{"model_type": "bert", "hid', "[]"])
+def test_a_config_that_was_cut_off_is_named(save, text):
+    folder = save("bert")
+    (folder / "config.json").write_text(text)
+    with pytest.raises(InputError, match=r"config\.json"):
+        shape_of(PretrainedModel(name="m", source="pretrained", folder=str(folder)))
+
+
+@pytest.mark.parametrize(("case", "name"), [("bert", "num_attention_heads"), ("distilbert", "n_heads")])
+def test_heads_that_do_not_divide_the_hidden_size_are_named(save, case, name):
+    folder = save(case)
+    configure(folder, **{name: 7})
+    with pytest.raises(InputError, match=rf"{name} = 7 does not divide"):
+        check(folder)
 
 
 @pytest.mark.parametrize(("case", "end"), [("bert", "1.output.LayerNorm.bias"), ("llama", "model.norm.weight")])

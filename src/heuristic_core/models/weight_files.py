@@ -115,6 +115,10 @@ def _settings(path: Path, family: Parameters, config: Mapping[str, Any]) -> dict
         if isinstance(default, int) and not (isinstance(settings[name], int) and (settings[name] > 0 or not positive)):
             kind = "a positive integer" if positive else "an integer"
             raise InputError(f"{path}: {family.aliases.get(name, name)} = {settings[name]!r}: expected {kind}")
+    hidden, heads = settings["hidden_size"], settings["num_attention_heads"]
+    if "head_dim" not in settings and hidden % heads:
+        name = family.aliases.get("num_attention_heads", "num_attention_heads")
+        raise InputError(f"{path}: {name} = {heads} does not divide the hidden size, {hidden}: copy config.json again")
     return settings
 
 

@@ -1,6 +1,5 @@
 """The shape of a study's model, and what follows from it: parameters and floating-point operations."""
 
-import json
 from importlib import resources
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from pydantic import PositiveInt
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.blocks import Block
 from heuristic_core.config.models import AnyModel, NewModel
+from heuristic_core.models.weight_files import read_object
 
 GENERATED_VOCABULARY = 111  # of the miniature's language
 # What families call the same number in config.json.
@@ -69,7 +69,7 @@ def shape_of(model: AnyModel) -> Shape:
 
 
 def _read(path: Path) -> Shape:
-    values = json.loads(path.read_text())
+    values = read_object(path)
     found = {name: next((values[k] for k in keys if values.get(k)), None) for name, keys in NAMES.items()}
     if found["feed_forward"] is None and found["hidden"]:
         found["feed_forward"] = 4 * found["hidden"]  # GPT-2 writes null for this
