@@ -74,7 +74,7 @@ def test_a_study_is_fetched_once_and_then_runs_from_the_cache(hub, environment, 
     task = {"name": "nli", "source": "files", "labels": LABELS, "max_length": 24}
     task |= {"train": [place | {"file": "nli/train-*.parquet"}]}
     task |= {"evaluation": {"dev": place | {"file": "nli/dev-*.parquet", "group": "id"}}, "folder": "kept"}
-    rows = "premise\thypothesis\tlabel\n" + "dog saw cats\tcats ran\tneutral\n" * 9
+    rows = "premise\thypothesis\tlabel\n" + "dog saw cats\tcats ran\t1\n" * 9
     hub.files["/raw.tsv"] = rows.encode()
     address = {"url": f"{hub.endpoint}/raw.tsv", "sha256": hashlib.sha256(rows.encode()).hexdigest()}
     task["evaluation"]["odd"] = place | address | {"file": "odd.tsv", "group": "ood"}

@@ -112,7 +112,7 @@ rule learned:
     log:
         L.log("learned/ft{ft_seed}"),
     group:
-        MODELS
+        "learned_ft{ft_seed}"  # a group's jobs ask for one partition, and this job needs no GPU
     params:
         command=job(
             "learned", recorded=False, analysis=block(STUDY.analysis, {"subsets", "class_rule", "despite_chance"})

@@ -30,7 +30,7 @@ for study in PUBLISHED:
         name:
             f"{prefix}import"
         input:
-            files=plain(*study.files.paths),
+            files=plain(*map(str, study.files.paths)),
         output:
             **{table: layout.table(table) for table in imported},
             study=f"{layout.root}/study.json",
