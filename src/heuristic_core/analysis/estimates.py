@@ -3,11 +3,36 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+import pandas as pd
+
 from heuristic_core.analysis.seeds import PRUNING_SEEDS, mean_interval
+
+NOT_RUN, TOO_FEW, FAILED_RUNS, DOES_NOT_APPLY = "not run", "too few", "failed runs", "does not apply"
 
 
 class CannotSay(Exception):
-    """A statistic cannot be computed; the message says what is missing."""
+    """A statistic cannot be computed; the message says what is missing. `verdict`: the verdict that this makes."""
+
+    verdict = NOT_RUN
+
+
+class TooFew(CannotSay):
+    """There are too few seeds, sets, heads or checkpoints."""
+
+    verdict = TOO_FEW
+
+
+class FailedRuns(CannotSay):
+    """Runs failed, collapsed or missed their target, or the model is at chance."""
+
+    verdict = FAILED_RUNS
+
+
+class DoesNotApply(CannotSay):
+    """What the claim is about does not exist here."""
+
+    verdict = DOES_NOT_APPLY
 
 
 @dataclass(frozen=True)
@@ -16,7 +41,8 @@ class Estimate:
 
     low, high: the ends of its 95 % interval, null without an interval. n, unit: what the interval is over.
     exact: the value is a count or the p of a test, which has no interval and needs none. opposite: the p of the other
-    tail of a test; None of a two-sided test.
+    tail of a test; None of a two-sided test. attainable: the smallest p of either tail that the test could give.
+    least, most: what values are possible; the interval is cut there. An interval without width is none.
     """
 
     value: float
@@ -27,16 +53,35 @@ class Estimate:
     detail: str = ""
     exact: bool = False
     opposite: float | None = None
+    attainable: float = 0.0
+    least: float = -np.inf
+    most: float = np.inf
+
+    def __post_init__(self):
+        for name in ("low", "high"):
+            if not pd.isna(end := getattr(self, name)):
+                object.__setattr__(self, name, float(np.clip(end, self.least, self.most)))
+        if not self.exact and self.low == self.high:  # identical values may be so by chance
+            object.__setattr__(self, "low", None)
+            object.__setattr__(self, "high", None)
 
     @classmethod
-    def mean(cls, values, detail: str) -> "Estimate":
-        """The mean of `values`, one of each pruning seed, with its t interval."""
-        return cls(*mean_interval(values), len(values), PRUNING_SEEDS, detail)
+    def mean(cls, values, detail: str, pairs: float = 0.0, least: float = -np.inf, most: float = np.inf) -> "Estimate":
+        """The mean of `values`, one of each pruning seed, with its interval over seeds and pairs.
+
+        pairs: half the width of the interval over evaluation pairs, which all seeds share; errors of both add up as
+        squares.
+        """
+        mean, low, high = mean_interval(values)
+        half = np.hypot(high - mean, pairs) if len(values) > 1 else np.nan
+        return cls(mean, mean - half, mean + half, len(values), PRUNING_SEEDS, detail, least=least, most=most)
 
     @classmethod
-    def test(cls, p: float, opposite: float | None, n: int, unit: str, detail: str) -> "Estimate":
-        """The p of a test of `n` units, and the p of its other tail."""
-        return cls(p, None, None, n, unit, detail, exact=True, opposite=opposite)
+    def test(
+        cls, p: float, opposite: float | None, n: int, unit: str, detail: str, attainable: float = 0.0
+    ) -> "Estimate":
+        """The p of a test of `n` units, and the p of its other tail. attainable: the smallest p that it could give."""
+        return cls(p, None, None, n, unit, detail, exact=True, opposite=opposite, attainable=attainable)
 
 
 STATISTICS: dict[str, Callable[..., Estimate]] = {}

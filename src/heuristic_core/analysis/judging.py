@@ -1,4 +1,4 @@
-"""Stated claims judged on evidence: supported, not supported, undecided or not applicable."""
+"""Stated claims judged on evidence: a verdict, its estimate and its p for each."""
 
 import inspect
 from collections.abc import Sequence
@@ -6,9 +6,17 @@ from typing import NamedTuple, Protocol
 
 import pandas as pd
 
-from heuristic_core.analysis.estimates import STATISTICS, CannotSay, Estimate
+from heuristic_core.analysis.estimates import (
+    DOES_NOT_APPLY,
+    FAILED_RUNS,
+    NOT_RUN,
+    STATISTICS,
+    TOO_FEW,
+    CannotSay,
+    Estimate,
+)
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.verdicts import NOT_APPLICABLE, NOT_SUPPORTED, UNDECIDED, over_seeds, verdict
+from heuristic_core.analysis.verdicts import CONTRADICTED, NOT_CLEAR, SUPPORTED, holm, over_seeds, p_value, verdict
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.claims import Claim, Need
 
@@ -44,12 +52,24 @@ def judge(
     together, and of each seed; without `seeds` there is only the row of all. unit: what seeds are, such as
     "fine-tuning seeds".
     """
-    rows = []
+    scopes = [whole, *seeds]
+    rows: list[list[dict]] = [[] for _ in scopes]
     for claim in stated:
         by_seed = [_judged(claim, one) for one in evidence]
         judged = [_together(claim, by_seed, unit), *(by_seed if seeds else ())]
-        rows += [about | _row(claim, *one) for about, one in zip([whole, *seeds], judged, strict=True)]
-    return frame("claims", rows)
+        for scope, about, one in zip(rows, scopes, judged, strict=True):
+            scope.append(about | _row(claim, *one))
+    for scope in rows:
+        _adjust(scope)
+    return frame("claims", [row for of_claim in zip(*rows, strict=True) for row in of_claim])
+
+
+def _adjust(rows: list[dict]) -> None:
+    """Add to the rows of one scope p adjusted for the claims of the same family (Holm 1979); checks have no family."""
+    for family in {row["family"] for row in rows} - {None}:
+        own = [row for row in rows if row["family"] == family]
+        for row, p in zip(own, holm([row.get("p") for row in own]), strict=True):
+            row["p_holm"] = p
 
 
 def _check(claim: Claim, one: Claim | Need) -> None:
@@ -69,30 +89,29 @@ def _judged(claim: Claim, evidence: Tables) -> Judged:
         try:
             found = STATISTICS[need.statistic](evidence, **need.options)
         except CannotSay as reason:
-            unsure.append(str(reason))
-            continue
-        if (kept := verdict(found, need.threshold)) == NOT_SUPPORTED:
-            return Judged(NOT_APPLICABLE, None, found.detail)
-        if kept == UNDECIDED:
+            return Judged(reason.verdict, None, f"unknown whether it applies: {reason}")
+        if (kept := verdict(found, need.threshold)) == CONTRADICTED:
+            return Judged(DOES_NOT_APPLY, None, found.detail)
+        if kept != SUPPORTED:
             unsure.append(found.detail)
     if unsure:
-        return Judged(UNDECIDED, None, f"unsure whether it applies: {'; '.join(dict.fromkeys(unsure))}")
+        return Judged(NOT_CLEAR, None, f"not clear whether it applies: {'; '.join(dict.fromkeys(unsure))}")
     try:
         for table in claim.tables:
             evidence.table(table)
         found = STATISTICS[claim.statistic](evidence, **claim.options)
     except CannotSay as reason:
-        return Judged(UNDECIDED, None, str(reason))
+        return Judged(reason.verdict, None, str(reason))
     no_interval = "no interval" if pd.isna(found.low) and not found.exact else ""
     return Judged(verdict(found, claim.threshold), found, "; ".join(filter(None, (found.detail, no_interval))))
 
 
 def _row(claim: Claim, judged: str, found: Estimate | None, detail: str) -> dict:
-    row = {"claim": claim.claim, "sentence": claim.sentence, "paper": claim.paper, "threshold": claim.threshold}
-    row |= {"verdict": judged, "detail": detail}
+    row = {"claim": claim.claim, "sentence": claim.sentence, "paper": claim.paper, "family": claim.family}
+    row |= {"threshold": claim.threshold, "verdict": judged, "detail": detail}
     if found is not None:
         row |= {"estimate": found.value, "low": found.low, "high": found.high, "opposite": found.opposite}
-        row |= {"n": found.n, "unit": found.unit}
+        row |= {"n": found.n, "unit": found.unit, "p": p_value(found, claim.threshold)}
     return row
 
 
@@ -101,14 +120,18 @@ def _together(claim: Claim, by_seed: list[Judged], unit: str) -> Judged:
     if len(by_seed) == 1:
         return by_seed[0]
     verdicts = [one.verdict for one in by_seed]
-    said = [f"{verdicts.count(kind)} {kind}" for kind in dict.fromkeys(verdicts)]
-    detail = f"{unit} by themselves: {', '.join(said)}"
-    if set(verdicts) == {NOT_APPLICABLE}:
-        return Judged(NOT_APPLICABLE, None, detail)
+    applies = len(by_seed) - verdicts.count(DOES_NOT_APPLY)
+    detail = f"supported on {verdicts.count(SUPPORTED)} of {applies} {unit}, contradicted on "
+    detail += f"{verdicts.count(CONTRADICTED)}"
+    if applies < len(by_seed):
+        detail += f"; does not apply to {len(by_seed) - applies} more"
+    if not applies:
+        return Judged(DOES_NOT_APPLY, None, detail)
     known = [one.found for one in by_seed if one.found is not None and not pd.isna(one.found.value)]
     if len(known) < 2:
-        return Judged(UNDECIDED, None, f"{detail}; a value is known of {len(known)}, and two are needed")
-    if len(known) < len(by_seed):
-        detail += f"; judged over the {len(known)} of {len(by_seed)} that have a value"
+        why = next((kind for kind in (FAILED_RUNS, NOT_RUN, NOT_CLEAR) if kind in verdicts and not known), TOO_FEW)
+        return Judged(why, None, f"{detail}; a value is known of {len(known)}, and two are needed")
+    if len(known) < applies:
+        detail += f"; judged over the {len(known)} of {applies} that have a value"
     together = over_seeds(known, claim.threshold, unit)
     return Judged(verdict(together, claim.threshold), together, detail)

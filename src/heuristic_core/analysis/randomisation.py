@@ -1,5 +1,7 @@
 """Tests by draws of what chance gives: permutations, random sets of heads, surrogates."""
 
+import math
+
 import numpy as np
 import pandas as pd
 
@@ -27,6 +29,18 @@ def of_random_heads(heads: pd.DataFrame, rng: np.random.Generator) -> np.ndarray
         values = np.tile(layer["value"].to_numpy(), (PERMUTATIONS, 1))
         drawn += rng.permuted(values, axis=1)[:, : layer["in_core"].sum()].sum(axis=1)
     return drawn
+
+
+def within_layers(heads: pd.DataFrame, rng: np.random.Generator) -> tuple[float, float, float]:
+    """The p of both tails of the core's sum of `value` among random heads of its layers, and the smallest p possible.
+
+    heads: as of :func:`of_random_heads`. No p is below one in the number of sets that there are.
+    """
+    sets = np.prod([math.comb(len(layer), int(layer["in_core"].sum())) for _, layer in heads.groupby("layer")])
+    attainable = 1 / float(sets)
+    found = tails(of_random_heads(heads, rng), heads.loc[heads["in_core"], "value"].sum())
+    more, fewer = (max(p, attainable) for p in found)
+    return more, fewer, attainable
 
 
 def shared_by_chance(masks: np.ndarray, permutations: int, rng: np.random.Generator) -> np.ndarray:

@@ -1,19 +1,28 @@
-"""The rule of verdicts, which claims.yaml states: of one seed, and of a study over its seeds."""
+"""The rule of verdicts: of one seed, of a study over its seeds, and of several claims together."""
 
 import operator
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy  # loads scipy.stats where it is used: Snakemake reads this module at every start
 
-from heuristic_core.analysis.estimates import Estimate
+from heuristic_core.analysis.estimates import DOES_NOT_APPLY, FAILED_RUNS, NOT_RUN, TOO_FEW, Estimate
 from heuristic_core.analysis.seeds import mean_interval
 
-VERDICTS = ("supported", "not supported", "undecided", "not applicable")
-SUPPORTED, NOT_SUPPORTED, UNDECIDED, NOT_APPLICABLE = VERDICTS
-MOST = 1 - 1e-4  # as near to 1 as permutations tell
+SUPPORTED, CONTRADICTED, NOT_CLEAR = "supported", "contradicted", "not clear"
+MEANINGS = {
+    SUPPORTED: "the 95 % interval lies on the stated side of the threshold; of a test, p < 0.05 in the stated direction",
+    CONTRADICTED: "the interval lies on the other side; of a test, p < 0.05 in the other direction",
+    NOT_CLEAR: "the interval includes the threshold; of a test, p ≥ 0.05",
+    TOO_FEW: "too few seeds, random sets, heads or checkpoints for an interval, or for a p below 0.05",
+    FAILED_RUNS: "the runs that the claim rests on failed, collapsed or missed their target, or the model is at chance",
+    NOT_RUN: "the study leaves out what the claim rests on",
+    DOES_NOT_APPLY: "the claim presumes something that is not so here",
+}
+VERDICTS = tuple(MEANINGS)
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+Z = 1.959964  # half width of a normal 95 % interval, in standard errors
 
 
 def is_test(threshold: str) -> bool:
@@ -23,31 +32,60 @@ def is_test(threshold: str) -> bool:
 
 def verdict(found: Estimate, threshold: str) -> str:
     """Whether an estimate supports a claim: one of `VERDICTS`. threshold: such as "> 20 %" or "p < 0.05"."""
-    sign, level, *_ = threshold.removeprefix("p ").split()
-    holds, level = OPERATORS[sign], float(level)
+    holds, level = _bound(threshold)
     if is_test(threshold):
-        against = found.opposite is not None and holds(found.opposite, level)
-        # Equal answers are no answer: neither tail is below the level, or a level above one half accepts both.
-        return UNDECIDED if holds(found.value, level) == against else NOT_SUPPORTED if against else SUPPORTED
+        if pd.isna(p := p_value(found, threshold)) or (p >= level and _both(found, found.attainable) >= level):
+            return TOO_FEW
+        if p >= level or found.value == found.opposite:
+            return NOT_CLEAR
+        return SUPPORTED if found.opposite is None or found.value < found.opposite else CONTRADICTED
     values = [found.value] if found.exact else [found.value, found.low, found.high]
     if pd.isna(values).any():
-        return UNDECIDED
+        return TOO_FEW
     kept = [holds(value, level) for value in values]
-    return SUPPORTED if all(kept) else UNDECIDED if any(kept) else NOT_SUPPORTED
+    return SUPPORTED if all(kept) else NOT_CLEAR if any(kept) else CONTRADICTED
+
+
+def p_value(found: Estimate, threshold: str) -> float | None:
+    """The two-sided p of an estimate; None of a count, and of a value without an interval.
+
+    A test with two tails has twice the smaller one. Of an interval it is the p of the normal distribution whose 95 %
+    interval has this end: below 0.05 exactly where the interval is on one side of the threshold.
+    """
+    if is_test(threshold):
+        p = found.value if found.opposite is None else min(found.value, found.opposite)
+        return None if pd.isna(p) else _both(found, p)
+    if found.exact or pd.isna([found.value, found.low, found.high]).any():
+        return None
+    _, level = _bound(threshold)
+    reach = found.value - found.low if found.value > level else found.high - found.value
+    away = abs(found.value - level)
+    return float(2 * scipy.stats.norm.sf(Z * away / reach)) if reach > 0 else 0.0 if away else 1.0
+
+
+def holm(p: Sequence[float | None]) -> list[float | None]:
+    """p adjusted for how many there are (Holm 1979); None stays None and does not count."""
+    known = sorted((value, k) for k, value in enumerate(p) if value is not None)
+    adjusted, largest = [None] * len(p), 0.0
+    for rank, (value, k) in enumerate(known):
+        largest = max(largest, min(1.0, (len(known) - rank) * value))
+        adjusted[k] = largest
+    return adjusted
 
 
 def over_seeds(found: Sequence[Estimate], threshold: str, unit: str) -> Estimate:
     """The estimates of at least two seeds as one. unit: what the seeds are, such as "fine-tuning seeds".
 
-    Values give their mean with its t interval. Tests give the combined p (Stouffer et al. 1949), and other tails
-    theirs: seeds that contradict each other cancel out, which in Fisher's sum of logarithms they do not.
+    Values give their mean with its t interval. The seeds start from one pre-trained model, so that their tests are not
+    independent: p, and that of the other tail, is twice the mean, which holds under any dependence (Rüschendorf 1982;
+    Vovk and Wang 2020). Seeds that contradict each other decide nothing.
     """
     values = [one.value for one in found]
     if is_test(threshold):
-        others = [one.opposite for one in found if one.opposite is not None]
-        opposite = _combined(others) if len(others) == len(found) else None
-        combined = f"{unit}, whose p are combined"
-        return Estimate(_combined(values), n=len(found), unit=combined, exact=True, opposite=opposite)
+        others = [one.opposite for one in found]
+        opposite = None if None in others else _combined(others)
+        attainable = _combined([one.attainable for one in found])
+        return Estimate.test(_combined(values), opposite, len(found), f"{unit}, twice their mean p", "", attainable)
     mean, low, high = mean_interval(pd.Series(values, dtype=float))
     ends = np.array([[one.value] * 2 if one.exact else [one.low, one.high] for one in found], dtype=float)
     if len(set(values)) == 1:  # counts, or seeds at one floor: a t interval would have no width
@@ -55,11 +93,21 @@ def over_seeds(found: Sequence[Estimate], threshold: str, unit: str) -> Estimate
     else:  # two seeds can agree by chance; no mean is known better than the seeds' own intervals tell
         own = np.sqrt(((ends - np.array(values, dtype=float)[:, None]) ** 2).sum(axis=0)) / len(found)
         low, high = np.fmin(low, mean - own[0]), np.fmax(high, mean + own[1])
-    if threshold.endswith("%") and min(values) >= 0:  # few seeds reach beyond what a percentage can be
-        low, high = max(low, 0.0), min(high, 100.0) if max(values) <= 100 else high
-    return Estimate(mean, low, high, len(found), unit)
+    least, most = min(one.least for one in found), max(one.most for one in found)
+    counts = all(one.exact for one in found) and len(set(values)) == 1
+    return Estimate(mean, low, high, len(found), unit, exact=counts, least=least, most=most)
+
+
+def _bound(threshold: str) -> tuple:
+    """The operator of a threshold, and its number."""
+    sign, level, *_ = threshold.removeprefix("p ").split()
+    return OPERATORS[sign], float(level)
+
+
+def _both(found: Estimate, p: float) -> float:
+    """The two-sided p of one tail's."""
+    return float(p if found.opposite is None else min(1.0, 2 * p))
 
 
 def _combined(p: Sequence[float]) -> float:
-    # The p of a discrete test can be 1, which no other seed could make up for.
-    return float(stats.combine_pvalues(np.minimum(p, MOST), method="stouffer").pvalue)
+    return float(min(1.0, 2 * np.mean(p)))

@@ -27,13 +27,14 @@ class Claim(Block):
     claim: Name
     sentence: str
     paper: str = Field(description="where the paper says it, or why it is asked here")
+    family: Name | None = Field(None, description="claims whose p are adjusted together; none: a check, not a claim")
     tables: list[str] = Field(min_length=1, description="tables that the statistic reads")
     statistic: str
     options: dict[str, Option] = Field({}, alias="with", description="of the statistic")
     threshold: str = Field(
         pattern=f"^(p )?{LIMIT}", description="what the statistic must be, such as `> 20 %`; `p < 0.05` for a test"
     )
-    needs: list[Need] = Field([], description="preconditions; where one is broken, the claim is not applicable")
+    needs: list[Need] = Field([], description="preconditions; where one is broken, the claim does not apply")
 
     @property
     def statistics(self) -> list["Claim | Need"]:

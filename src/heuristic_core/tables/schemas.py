@@ -73,16 +73,19 @@ SCHEMAS = {
         "claim": (STRING, "its name in claims.yaml"),
         "sentence": (STRING, "what is claimed"),
         "paper": (STRING, "where the paper says it"),
-        "verdict": (STRING, "supported, not supported, undecided or not applicable"),
-        "estimate": (REAL, "value of the statistic, of a test p; null if it cannot be computed. Of several fine-tuning "
-                           "seeds the mean, of tests the combined p (Stouffer)"),
+        "family": (STRING, "claims whose p are adjusted together; null of a check"),
+        "verdict": (STRING, "supported, contradicted, not clear, too few, failed runs, not run or does not apply"),
+        "estimate": (REAL, "value of the statistic, of a test p of its tail; null if it cannot be computed. Of several "
+                           "fine-tuning seeds the mean, of tests twice the mean p"),
         "low": (REAL, "95 % interval, null where there is none; of several fine-tuning seeds Student's t over them"),
         "high": (REAL, "its upper end"),
         "opposite": (REAL, "of a test the p of the other tail; null of others and of two-sided tests"),
+        "p": (REAL, "two-sided; of an interval that of the normal distribution with this interval. Null of a count"),
+        "p_holm": (REAL, "the same, adjusted for the claims of its family (Holm); null of a check"),
         "threshold": (STRING, "what the statistic must be, such as > 20"),
         "n": (INT, "units of the interval"),
         "unit": (STRING, "what the interval is over"),
-        "detail": (STRING, "the numbers behind it, or why it is undecided"),
+        "detail": (STRING, "the numbers behind it, or why there is none"),
     },
     "provenance": {
         "study": RUN["study"],

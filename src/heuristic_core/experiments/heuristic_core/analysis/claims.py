@@ -1,4 +1,4 @@
-"""The paper's claims, judged on a study: supported, not supported, undecided or not applicable."""
+"""The claims of claims.yaml, judged on a study."""
 
 import pandas as pd
 
@@ -17,6 +17,7 @@ from heuristic_core.experiments.heuristic_core.analysis import (  # noqa: F401  
     statistics_single_heads,
     statistics_sizes,
     statistics_sparsity,
+    statistics_subcases,
 )
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, of_run, runs
 from heuristic_core.experiments.heuristic_core.config.context import Context

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.estimates import CannotSay, FailedRuns
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, group_means
 from heuristic_core.experiments.heuristic_core.analysis.degenerate import unsound
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import well
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.tables.columns import RUN
 
@@ -40,7 +41,7 @@ class Evidence:
             return
         if found := list(unsound(runs, self.context, *cells)):
             more = f", and {len(found) - 1} more such cells" if len(found) > 1 else ""
-            raise CannotSay(f"{found[0]}{more}")
+            raise FailedRuns(f"{found[0]}{more}")
         self.learned()
 
     def chance(self) -> float | None:
@@ -52,17 +53,19 @@ class Evidence:
         """Refuse a full model that is at chance in-domain, where chance is recorded."""
         chance = self.chance()
         if chance is not None and not (full := self.full(ID))["low"] > chance:
-            raise CannotSay(f"the full model is at chance in-domain: {full['accuracy']:.1f} %, chance {chance:.1f} %")
+            raise FailedRuns(f"the full model is at chance in-domain: {full['accuracy']:.1f} %, chance {chance:.1f} %")
 
     def cell(self, table: str, sparsity: str) -> pd.DataFrame:
         """The rows of a table about the spread: the first runs of its pruning seeds at the last checkpoint.
 
-        sparsity: "mid" or "high".
+        Runs that failed, collapsed or missed their target are left out. sparsity: "mid" or "high".
         """
         self.sound(sparsity)
         rows = self.table(table)
         here = (rows["step"] == self.context.last) & (rows["sparsity"] == self.sparsity(sparsity))
-        return rows[here & (rows["repeat"] == 0) & rows["seed"].isin(list(self.context.seeds))]
+        rows = rows[here & (rows["repeat"] == 0) & rows["seed"].isin(list(self.context.seeds))]
+        runs = self.tables.get("runs")
+        return rows if runs is None or runs.empty else well(rows, runs)
 
     def spread(self, table: str, group: str, sparsity: str) -> pd.DataFrame:
         """The same of table "accuracy" or "group_accuracy": the known accuracies on a group."""

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.bootstrap import unseen
-from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
-from heuristic_core.analysis.randomisation import PERMUTATIONS, tails
+from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, TooFew, statistic
+from heuristic_core.analysis.randomisation import PERMUTATIONS, tails, within_layers
 from heuristic_core.analysis.seeds import PRUNING_SEEDS, mean_interval
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.analysis.core import Masks, common_heads, of_both, run_masks
+from heuristic_core.experiments.heuristic_core.analysis.core import Masks, of_both, run_masks
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
 
 LATE = ("mid", "high")
@@ -26,22 +26,11 @@ def shared_heads(evidence: Evidence, set: str) -> Estimate:
 
 
 @statistic
-def clustering(evidence: Evidence, set: str) -> Estimate:
-    """p that pairs of a set's masks overlap this unevenly, heads swapped; opposite: this evenly."""
-    evidence.sound(set)
-    rows = evidence.table("mask_clusters")
-    row = some(rows[rows["set"] == set], f"comparison of {set} masks in pairs").iloc[0]
-    heads = f"variance of the heads that two share {row['variance']:.2f}, {row['expected']:.2f} expected"
-    return Estimate.test(row["p"], row["p_below"], int(row["seeds"]), PRUNING_SEEDS, f"{heads}, p = {row['p']:.2g}")
-
-
-@statistic
 def early_core(evidence: Evidence) -> Estimate:
-    """p (hypergeometric) that at least as many core heads are in all early subnetworks; opposite: at most as many.
+    """p that random heads of the same layers are kept as often by early subnetworks as core heads; opposite: as seldom.
 
-    Heads are permuted within layers, as in table "core_null": a core of mostly one layer, all of whose heads are kept
-    early, is no evidence. Nor is a head that the same seed keeps early and late: runs of one seed share batches and
-    noise. So the core here is the heads that all late subnetworks keep whose seeds have no early subnetwork.
+    A head that the same seed keeps early and late is no evidence: runs of one seed share batches and noise. So the core
+    here is the heads that all late subnetworks keep whose seeds have no early subnetwork.
     """
     evidence.sound("early")
     masks = _masks(evidence)
@@ -52,16 +41,19 @@ def early_core(evidence: Evidence) -> Estimate:
     if not fresh:
         raise CannotSay("early and late subnetworks have the same pruning seeds; give grid.early seeds of its own")
     in_core = np.all([mask for cell in LATE for seed, mask in masks[cell].items() if seed in fresh], axis=0)
-    kept_early = np.all([*early.values()], axis=0)
     if not in_core.any():
-        raise CannotSay(f"the late subnetworks of {len(fresh)} pruning seeds share no head")
-    layers, core, kept = (pd.Series(values.ravel()) for values in (np.indices(in_core.shape)[0], in_core, kept_early))
-    common = common_heads(layers, core, kept)
+        raise DoesNotApply(f"the late subnetworks of {len(fresh)} pruning seeds share no head")
+    share = np.mean([*early.values()], axis=0)
+    columns = {"layer": np.indices(in_core.shape)[0], "in_core": in_core, "value": share}
+    heads = pd.DataFrame({name: values.ravel() for name, values in columns.items()})
+    p, opposite, attainable = within_layers(heads, numpy_generator("early core", int(evidence.context.last)))
+    others = ~heads["in_core"] & heads["layer"].isin(heads.loc[heads["in_core"], "layer"])
     detail = (
-        f"{common.observed} of {core.sum()} heads that late subnetworks of {len(fresh)} other seeds share are in all "
-        f"{len(early)} early subnetworks, {common.expected:.2g} expected, p = {common.p:.2g}"
+        f"{in_core.sum()} heads that late subnetworks of {len(fresh)} other seeds share are in "
+        f"{100 * share[in_core].mean():.0f} % of {len(early)} early subnetworks, other heads of their layers in "
+        f"{100 * heads.loc[others, 'value'].mean():.0f} %, p = {p:.2g}"
     )
-    return Estimate.test(common.p, common.p_fewer, int(core.sum()), "core heads", detail)
+    return Estimate.test(p, opposite, int(in_core.sum()), "core heads", detail, attainable)
 
 
 @statistic
@@ -73,7 +65,7 @@ def nested(evidence: Evidence) -> Estimate:
     """
     mid, high = (masks.reshape(len(masks), -1).astype(int) for masks in of_both(_masks(evidence)))
     if (seeds := len(mid)) < 2:
-        raise CannotSay(f"{seeds} pruning seeds have subnetworks at both sparsities")
+        raise TooFew(f"{seeds} pruning seeds have subnetworks at both sparsities")
     inside, own = high @ mid.T, np.arange(seeds)  # heads of each high mask in each mid mask
     paired = numpy_generator("nested", seeds).permuted(np.tile(own, (PERMUTATIONS, 1)), axis=1)
     observed = int(np.trace(inside))
@@ -93,13 +85,13 @@ def mlps_removed(evidence: Evidence, sparsity: str) -> Estimate:
     rows = some(evidence.cell("components", sparsity), f"subnetworks at {sparsity} sparsity")
     removed = (100 * (1 - rows["kept"].astype(float))).groupby([rows["kind"], rows["seed"]]).mean()
     if "mlp" not in removed:
-        raise CannotSay("MLPs are no components of these subnetworks")
+        raise DoesNotApply("MLPs are no components of these subnetworks")
     mlps, detail = removed["mlp"], f"of the heads {removed['head'].mean():.1f} %"
     value, low, high = mean_interval(mlps)
     low = max(low, 0.0)
     if not mlps.any():
         high = unseen(int((rows["kind"] == "mlp").sum()))
-    return Estimate(value, low, high, len(mlps), PRUNING_SEEDS, detail)
+    return Estimate(value, low, high, len(mlps), PRUNING_SEEDS, detail, least=0, most=100)
 
 
 @statistic
@@ -108,7 +100,7 @@ def frequency_within_layers(evidence: Evidence) -> Estimate:
     evidence.sound(*LATE)
     row = evidence.table("frequency_agreement").iloc[0]
     if pd.isna(row["rho"]):
-        raise CannotSay("there are no two halves of the pruning seeds that prefer heads of any layer")
+        raise TooFew("there are no two halves of the pruning seeds that prefer heads of any layer")
     corrected = "undefined" if pd.isna(row["corrected"]) else f"{row['corrected']:.2f}"
     detail = (
         f"rho within layers {row['rho']:.2f} between halves of {row['seeds']} seeds, corrected for their reliability "

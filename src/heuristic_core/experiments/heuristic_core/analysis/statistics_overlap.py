@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
+from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, FailedRuns, statistic
 from heuristic_core.analysis.seeds import LEVEL
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import LEAST
 from heuristic_core.experiments.heuristic_core.analysis.core import common_heads
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
 from heuristic_core.experiments.heuristic_core.config.lesion import OVERLAP
@@ -24,7 +25,7 @@ def overlap_core(evidence: Evidence) -> Estimate:
     overlap, in_core = before["overlap"].astype(bool), heads["in_core"].astype(bool)
     some(heads[in_core], "core head")
     if overlap.all() or not overlap.any():
-        raise CannotSay(f"{'every' if overlap.all() else 'no'} head attends to the repeated word before fine-tuning")
+        raise DoesNotApply(f"{'every' if overlap.all() else 'no'} head attends to the repeated word before fine-tuning")
     common = common_heads(before["layer"], in_core, overlap)
     detail = (
         f"{common.observed} of {in_core.sum()} core heads attend to the repeated word before fine-tuning, as "
@@ -51,9 +52,10 @@ def lesion_cost(evidence: Evidence, group: str, share: float) -> Estimate:
     if any(group not in curve for curve in curves.values()):
         raise CannotSay(f"no {group} subset was evaluated over fine-tuning")
     if group != "id" and (failed := [name for name, at in _learned(curves, share).items() if at is None]):
-        raise CannotSay(f"the task is not learned in run {', '.join(failed)}; {detail}")
+        raise FailedRuns(f"the task is not learned in run {', '.join(failed)}; {detail}")
     _, own, *controls = (row[group] for row in last.values())
-    return Estimate(*_against(own, controls), len(controls), LESIONS, detail)
+    most = 100 - LEAST.get(group, 0)
+    return Estimate(*_against(own, controls), len(controls), LESIONS, detail, least=-most, most=most)
 
 
 @statistic
@@ -68,11 +70,11 @@ def lesion_delay(evidence: Evidence, share: float) -> Estimate:
     curves = _curves(evidence)
     learned, whole = _learned(curves, share), curves["none"]
     if not (half := whole["ood"].iloc[-1] / 2) > 0:
-        raise CannotSay("the unlesioned model ends with 0 % out-of-domain")
+        raise DoesNotApply("the unlesioned model ends with 0 % out-of-domain")
     reached = {name: _reached(curve, half, learned[name]) for name, curve in curves.items()}
     own, *others = (reached[name] for name in curves if name != "none")
     if own is None and all(step is None for step in others):
-        raise CannotSay(f"no lesioned model reaches {half:.1f} % out-of-domain, half of the unlesioned model's")
+        raise DoesNotApply(f"no lesioned model reaches {half:.1f} % out-of-domain, half of the unlesioned model's")
     last = int(whole.index[-1])
     counted = [last if step is None else step for step in (own, *others)]
     said = [f"never (counted as {last})" if step is None else str(step) for step in (own, *others)]

@@ -5,7 +5,7 @@ import pandas as pd
 from scipy import stats
 from scipy.stats import rankdata
 
-from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
+from heuristic_core.analysis.estimates import DoesNotApply, Estimate, TooFew, statistic
 from heuristic_core.analysis.randomisation import PERMUTATIONS, TIE, tails
 from heuristic_core.analysis.seeds import PRUNING_SEEDS
 from heuristic_core.common.draws import numpy_generator
@@ -28,7 +28,7 @@ def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
     if len(curve) < 2 or curve.shape[1] < 3:
         of_grid = f"{len(curve)} have all {curve.shape[1]} of the grid"
         there = of_grid if curve.shape[1] else f"there is no {group} subset"
-        raise CannotSay(f"a trend of {group} accuracy needs two seeds with three sparsities; {there}")
+        raise TooFew(f"a trend of {group} accuracy needs two seeds with three sparsities; {there}")
     p, opposite, trends = trend(curve.to_numpy(), numpy_generator("sparsity trend", group))
     each = ", ".join(f"{value:.2f}" for value in trends)
     detail = (
@@ -57,36 +57,6 @@ def trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, float, n
 
 
 @statistic
-def mid_minus_high(evidence: Evidence, group: str) -> Estimate:
-    """A group's accuracy at mid sparsity minus at high, points; t interval over pruning seeds, paired."""
-    mid, high = (
-        evidence.spread("group_accuracy", group, sparsity).set_index("seed")["accuracy"] for sparsity in ("mid", "high")
-    )
-    drop = (mid - high).dropna()
-    if drop.empty:
-        raise CannotSay("no pruning seed has subnetworks at both sparsities")
-    detail = f"{mid[drop.index].mean():.1f} and {high[drop.index].mean():.1f} %; lower in {(drop > 0).sum()}"
-    return Estimate.mean(drop, f"{detail} of {len(drop)} seeds")
-
-
-@statistic
-def first_rise(evidence: Evidence, group: str) -> Estimate:
-    """The rise of accuracy from the lowest sparsity of the grid to the next, points; t interval over pruning seeds."""
-    curve = _by_seed(evidence, group)
-    if curve.shape[1] < 2:
-        raise CannotSay(f"{group} accuracy is known at {curve.shape[1]} sparsities")
-    before, first = curve.columns[:2]
-    subsets = _curve(evidence.analysed(evidence.table("accuracy")), evidence.context)
-    subsets = subsets[subsets["group"] == group]
-    means = subsets.groupby(["subset", "sparsity"])["accuracy"].mean().unstack()
-    means = means[[before, first]].dropna()
-    rising = int((means[first] > means[before]).sum())
-    step = f"from {100 * before:g} to {100 * first:g} % sparsity"
-    values = (curve[first] - curve[before]).dropna()
-    return Estimate.mean(values, f"{step}; there {rising} of {len(means)} subsets rise")
-
-
-@statistic
 def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
     """The number of subnetworks sparser than `sparsity` above the full model's accuracy on a group minus the margin.
 
@@ -97,7 +67,9 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
     evidence.sound("curve")
     context, full = evidence.context, evidence.full(group)["accuracy"]
     if context.margin is None or full <= context.margin:
-        raise CannotSay(f"the full model's {full:.1f} % on {group} are not above the margin: any subnetwork is as good")
+        raise DoesNotApply(
+            f"the full model's {full:.1f} % on {group} are not above the margin: any subnetwork is as good"
+        )
     rows = evidence.table("group_accuracy")
     here = (rows["step"] == context.last) & (rows["group"] == group) & (rows["sparsity"] > sparsity)
     rows = with_collapses(rows[here & rows["seed"].notna()].dropna(subset="accuracy"), evidence.tables.get("runs"))
@@ -109,7 +81,8 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
     counts = [int((values > -context.margin).sum()) for values in (change, rows["change_low"], rows["change_high"])]
     if rows[["change_low", "change_high"]].isna().any(axis=None):
         return Estimate(counts[0], None, None, len(rows), "subnetworks", detail, exact=True)
-    return Estimate(*counts, len(rows), "subnetworks", detail)
+    same = len(set(counts)) == 1  # certain of all subnetworks
+    return Estimate(*counts, len(rows), "subnetworks", detail, exact=same)
 
 
 def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:

@@ -1,0 +1,56 @@
+"""Statistics of claims about subcases: do subnetworks generalise to different ones."""
+
+from itertools import combinations
+
+import numpy as np
+from scipy import stats
+
+from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, TooFew, statistic
+from heuristic_core.analysis.seeds import PRUNING_SEEDS
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
+
+
+@statistic
+def crossings(evidence: Evidence, group: str, sparsity: str) -> Estimate:
+    """p that no subnetwork is better than another one on one subset of a group and worse on another subset.
+
+    Subnetworks of which some are better at everything differ on every subset, and do not cross. The test is over
+    evaluation pairs (templates), by the intervals of accuracies. That two subnetworks share pairs is not made use of,
+    which makes differences look less certain than they are. It has no other tail: that no two subnetworks cross
+    cannot be shown.
+    """
+    rows = evidence.spread("accuracy", group, sparsity)
+    table = rows.pivot(index="seed", columns="subset", values=["accuracy", "low", "high"]).astype(float)
+    values, low, high = (table[name].to_numpy() for name in ("accuracy", "low", "high"))
+    if len(values) < 2:
+        raise TooFew(f"only {len(values)} subnetworks")
+    if values.shape[1] < 2:
+        raise DoesNotApply(f"the {group} group has {values.shape[1]} subset")
+    if np.isnan([low, high]).any():
+        raise CannotSay("accuracies have no intervals, as there are no predictions")
+    p, pairs = crossing(values, (high - low) / (2 * stats.norm.ppf(0.975)))
+    k = int(p.argmin())
+    (a, b), difference = pairs[k], values[pairs[k][0]] - values[pairs[k][1]]
+    seeds, subsets = table.index, table["accuracy"].columns
+    best = float(min(1.0, len(pairs) * p.min()))
+    detail = (
+        f"{int((len(pairs) * p < 0.05).sum())} of {len(pairs)} pairs of subnetworks cross; seed {seeds[a]} against "
+        f"{seeds[b]}: {difference.max():+.1f} points on {subsets[difference.argmax()]}, {difference.min():+.1f} on "
+        f"{subsets[difference.argmin()]}, p = {best:.2g}"
+    )
+    return Estimate.test(best, None, len(values), PRUNING_SEEDS, detail)
+
+
+def crossing(values: np.ndarray, errors: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int]]]:
+    """p for each two subnetworks that they do not cross, and which two.
+
+    values, errors: accuracies and their standard errors, points, [subnetworks, subsets]. Under the null hypothesis one
+    of the two is nowhere better, or nowhere worse. Of either half the smallest p over subsets (Bonferroni) is one of a
+    test, so that the larger of both is (Berger 1982).
+    """
+    pairs = list(combinations(range(len(values)), 2))
+    a, b = np.array(pairs).T
+    error = np.hypot(errors[a], errors[b])
+    z = (values[a] - values[b]) / np.where(error > 0, error, np.inf)
+    halves = np.stack([stats.norm.sf(z), stats.norm.cdf(z)]).min(axis=2)
+    return np.minimum(1, values.shape[1] * halves.max(axis=0)), pairs
