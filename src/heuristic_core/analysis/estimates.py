@@ -72,7 +72,7 @@ class Estimate:
         pairs: half the width of the interval over evaluation pairs, which all seeds share; errors of both add up as
         squares.
         """
-        mean, low, high = mean_interval(values)
+        mean, _, high = mean_interval(values)
         half = np.hypot(high - mean, pairs) if len(values) > 1 else np.nan
         return cls(mean, mean - half, mean + half, len(values), PRUNING_SEEDS, detail, least=least, most=most)
 

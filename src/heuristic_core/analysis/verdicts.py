@@ -12,8 +12,8 @@ from heuristic_core.analysis.seeds import mean_interval
 
 SUPPORTED, CONTRADICTED, NOT_CLEAR = "supported", "contradicted", "not clear"
 MEANINGS = {
-    SUPPORTED: "the 95 % interval lies on the stated side of the threshold; of a test, p < 0.05 in the stated direction",
-    CONTRADICTED: "the interval lies on the other side; of a test, p < 0.05 in the other direction",
+    SUPPORTED: "the 95 % interval keeps the threshold; of a test, p < 0.05 in the stated direction",
+    CONTRADICTED: "the interval breaks the threshold; of a test, p < 0.05 in the other direction",
     NOT_CLEAR: "the interval includes the threshold; of a test, p ≥ 0.05",
     TOO_FEW: "too few seeds, random sets, heads or checkpoints for an interval, or for a p below 0.05",
     FAILED_RUNS: "the runs that the claim rests on failed, collapsed or missed their target, or the model is at chance",

@@ -68,9 +68,7 @@ def share_of_full(evidence: Evidence, group: str, sparsity: str) -> Estimate:
         raise DoesNotApply(f"the full model is {full:.1f} points above chance on {group}")
     rows = evidence.spread("group_accuracy", group, sparsity)
     values = 100 * (rows["accuracy"] - chance) / full
-    detail = f"lowest {values.min():.1f} %, full model {full + chance:.1f} %" + f", chance {chance:.1f} %" * (
-        chance > 0
-    )
+    detail = f"lowest {values.min():.1f} %, full model {full + chance:.1f} %, chance {chance:.1f} %"
     return Estimate.mean(values, detail, _of_pairs(rows) * 100 / full)
 
 
@@ -127,7 +125,7 @@ def over_control(evidence: Evidence, control: str, group: str, sparsity: str) ->
 
 
 def _of_pairs(rows: pd.DataFrame, of: str = "") -> float:
-    """Half the width of the intervals over pairs, mean over subnetworks; 0 where there is none, as in published results.
+    """Half the width of the intervals over pairs, mean over subnetworks; 0 where there is none.
 
     All subnetworks are evaluated on the same pairs, whose errors their mean does not average out. of: "change" of the
     change from the full model, which is paired.

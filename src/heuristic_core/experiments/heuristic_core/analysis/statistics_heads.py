@@ -28,8 +28,8 @@ def share_lost_beyond_the_task(evidence: Evidence) -> Estimate:
         raise DoesNotApply(f"the full model has {of_j:.1f} points of J, and {of_id:.1f} of ID accuracy above chance")
     lost_j, lost_id = (-100 * row[CHANGE].astype(float) / of for row, of in ((j, of_j), (id_, of_id)))
     detail = (
-        f"{j['ablation']}: J {j['change']:+.1f} of {of_j:.1f} points ({lost_j['change']:.0f} %), ID {id_['change']:+.1f} "
-        f"of {of_id:.1f} above chance ({lost_id['change']:.0f} %)"
+        f"{j['ablation']}: J {j['change']:+.1f} of {of_j:.1f} points ({lost_j['change']:.0f} %), ID "
+        f"{id_['change']:+.1f} of {of_id:.1f} above chance ({lost_id['change']:.0f} %)"
     )
     ends = [(lost["change"], lost["change_high"], lost["change_low"]) for lost in (lost_id, lost_j)]
     low, high = of_difference(*ends)
