@@ -12,13 +12,14 @@ MARGIN = 0.06  # of the width of a plot, left free at each side
 
 
 class Claim(NamedTuple):
-    """name, sentence, paper: as in table "claims". whole: its row for the study, or its only row.
+    """name, sentence, paper, family: as in table "claims". whole: its row for the study, or its only row.
     seeds: its rows by fine-tuning seed, empty where `whole` says all. plot: positions of these rows, see `_plot`.
     """
 
     name: str
     sentence: str
     paper: str | None
+    family: str | None
     whole: dict
     seeds: list[dict]
     plot: dict | None
@@ -40,7 +41,7 @@ def _claim(name: str, rows: list[dict]) -> Claim:
     whole = next((row for row in rows if row["ft_seed"] is None), rows[0])
     seeds = sorted((row for row in rows if row is not whole), key=lambda row: row["ft_seed"])
     seeds = seeds if len(seeds) > 1 else []  # a single run is the study
-    return Claim(name, whole["sentence"], whole["paper"], whole, seeds, _plot([whole, *seeds]))
+    return Claim(name, whole["sentence"], whole["paper"], whole["family"], whole, seeds, _plot([whole, *seeds]))
 
 
 def tally(claims: Sequence[Claim]) -> dict[str, int]:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from heuristic_core.analysis.estimates import NOT_RUN
+from heuristic_core.analysis.verdicts import MEANINGS
 from heuristic_core.report.claims import claims_of, tally, tally_by_seed
 from heuristic_core.report.exhibits import Exhibit
 from heuristic_core.report.runs import scripts
@@ -27,11 +29,16 @@ def study_values(
     absent: of each figure and table that the study cannot have, why, and which setting would give it.
     """
     judged = claims_of(claims)
+    run = [claim for claim in judged if claim.whole["verdict"] != NOT_RUN]
+    primary = [claim for claim in run if claim.family is not None]
     return {
         "study": root.name,
-        "claims": judged,
-        "tally": tally(judged),
-        "tally_by_seed": tally_by_seed(judged),
+        "claims": primary,
+        "checks": [claim for claim in run if claim.family is None],
+        "not_run": [claim for claim in judged if claim.whole["verdict"] == NOT_RUN],
+        "meanings": MEANINGS,
+        "tally": tally(primary),
+        "tally_by_seed": tally_by_seed(primary),
         "figures": [e for e in exhibits if e.image],
         "views": {e.name: e.view for e in exhibits if e.view},
         "view_look": CONFIG,

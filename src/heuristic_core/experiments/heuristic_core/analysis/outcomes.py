@@ -86,7 +86,7 @@ def warning(rows: pd.DataFrame) -> str | None:
     most, cells = sum(cell.most for cell in troubled(rows)), rows.groupby(["ft_seed", "step", "sparsity"]).ngroups
     said = f"Of {len(rows)} pruning runs, {counted(kinds)}."
     if most:
-        said += f" In {most} of {cells} cells of the grid they are most runs; claims that rest on one are undecided."
+        said += f" In {most} of {cells} cells of the grid they are most runs; claims that rest on one are not judged."
     return said
 
 

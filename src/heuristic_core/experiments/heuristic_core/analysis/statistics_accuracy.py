@@ -45,7 +45,9 @@ def full_accuracy(evidence: Evidence, group: str) -> Estimate:
     evidence.learned()
     row = evidence.full(group)
     n, unit = _units(row.to_frame().T)
-    return Estimate(row["accuracy"], row["low"], row["high"], n, unit, f"step {evidence.context.last}")
+    least = LEAST.get(group, 0)
+    detail = f"step {evidence.context.last}"
+    return Estimate(row["accuracy"], row["low"], row["high"], n, unit, detail, least=least, most=100)
 
 
 @statistic
