@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.estimates import CannotSay, FailedRuns
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, group_means
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, OOD, J, group_means
 from heuristic_core.experiments.heuristic_core.analysis.degenerate import unsound
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import well
 from heuristic_core.experiments.heuristic_core.config.context import Context
@@ -67,15 +67,21 @@ class Evidence:
         runs = self.tables.get("runs")
         return rows if runs is None or runs.empty else well(rows, runs)
 
+    def measured(self, group: str) -> str:
+        """`group`, or OOD instead of J in a study without an entailment class, which has no J."""
+        rows = self.tables.get("group_accuracy")
+        without = rows is not None and not rows.loc[rows["group"] == J, "accuracy"].notna().any()
+        return OOD if group == J and without else group
+
     def spread(self, table: str, group: str, sparsity: str) -> pd.DataFrame:
         """The same of table "accuracy" or "group_accuracy": the known accuracies on a group."""
-        rows = self.cell(table, sparsity)
+        rows, group = self.cell(table, sparsity), self.measured(group)
         rows = self.analysed(rows[rows["group"] == group]).dropna(subset="accuracy")
         return some(rows, f"{group} accuracy at {sparsity} sparsity")
 
     def full(self, group: str) -> pd.Series:
         """The full model's row of table "group_accuracy" at the last checkpoint."""
-        rows = self.table("group_accuracy")
+        rows, group = self.table("group_accuracy"), self.measured(group)
         here = (rows["step"] == self.context.last) & rows["seed"].isna() & (rows["group"] == group)
         return some(rows[here].dropna(subset="accuracy"), f"{group} accuracy of the full model").iloc[0]
 

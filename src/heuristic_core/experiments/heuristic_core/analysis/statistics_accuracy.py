@@ -45,8 +45,8 @@ def full_accuracy(evidence: Evidence, group: str) -> Estimate:
     evidence.learned()
     row = evidence.full(group)
     n, unit = _units(row.to_frame().T)
-    least = LEAST.get(group, 0)
-    detail = f"step {evidence.context.last}"
+    least = LEAST.get(row["group"], 0)
+    detail = f"{LABELS[row['group']]} at step {evidence.context.last}"
     return Estimate(row["accuracy"], row["low"], row["high"], n, unit, detail, least=least, most=100)
 
 
@@ -57,7 +57,7 @@ def seed_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     n = _several(values)
     sd = values.std(ddof=1)
     low, high = (sd * np.sqrt((n - 1) / stats.chi2.ppf(tail, n - 1)) for tail in (0.975, 0.025))
-    detail = f"{LABELS[group]} from {values.min():.1f} to {values.max():.1f}"
+    detail = f"{LABELS[evidence.measured(group)]} from {values.min():.1f} to {values.max():.1f}"
     return Estimate(sd, low, high, n, PRUNING_SEEDS, detail, least=0)
 
 
@@ -89,7 +89,7 @@ def spread_mean(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     """Mean over pruning seeds of a group's accuracy (or J), percent (points); interval over pruning seeds and pairs."""
     rows = evidence.spread("group_accuracy", group, sparsity)
     values = rows["accuracy"]
-    detail = f"{LABELS[group]} from {values.min():.1f} to {values.max():.1f}"
+    detail = f"{LABELS[evidence.measured(group)]} from {values.min():.1f} to {values.max():.1f}"
     return Estimate.mean(values, detail, _of_pairs(rows), least=LEAST.get(group, 0), most=100)
 
 

@@ -65,6 +65,7 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
     intervals of their changes; a study without predictions has the count alone.
     """
     evidence.sound("curve")
+    group = evidence.measured(group)
     context, full = evidence.context, evidence.full(group)["accuracy"]
     if context.margin is None or full <= context.margin:
         raise DoesNotApply(
@@ -88,6 +89,7 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
 def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:
     """A group's accuracy along the curve, percent: [pruning seeds, sparsities], ascending."""
     evidence.sound("curve")
+    group = evidence.measured(group)
     curve = _curve(evidence.table("group_accuracy"), evidence.context)
     return curve[curve["group"] == group].pivot(index="seed", columns="sparsity", values="accuracy")
 
