@@ -55,5 +55,8 @@ JOINT = [
               interaction_high=20.0),
     *ablation("strongest", "0.0+1.1", 2, {"b": ("ood", -30.0)}, accuracy=20.0, interaction=-5.0, interaction_low=-9.0,
               interaction_high=-1.0),
-    *(row for k in range(20) for row in ablation("control", f"control {k}", 2, {None: ("ood", -1.0 * k)})),
+    *ablation("strongest", "0.0+1.1", 2, {None: ("j", -45.0)}, change_low=-51.0, change_high=-39.0, interaction=6.0,
+              interaction_low=2.0, interaction_high=10.0),
+    *(row for group in ("ood", "j") for k in range(40) for row in
+      ablation("control", f"control {k}", 2, {None: (group, -0.5 * k)})),
 ]  # fmt: skip

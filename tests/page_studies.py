@@ -121,11 +121,11 @@ def core_rows(ft_seeds, heads):
 def claim_rows(ft_seeds, last_verdict):
     first = {
         "claim": "disagree", "sentence": "Subnetworks disagree by <more> than 20 points", "paper": "figure 2",
-        "threshold": "> 20",
+        "threshold": "> 20", "family": "subnetworks",
     }  # fmt: skip
     yield first | {
         "verdict": "supported", "estimate": 61.5, "low": 50.0, "high": 73.0, "n": len(ft_seeds),
-        "unit": "fine-tuning seeds", "detail": "both seeds support it",
+        "unit": "fine-tuning seeds", "detail": "both seeds support it", "p": 0.002, "p_holm": 0.004,
     }  # fmt: skip
     for ft_seed, estimate in zip(ft_seeds, (50.0, 73.0), strict=False):
         yield first | {
@@ -133,7 +133,8 @@ def claim_rows(ft_seeds, last_verdict):
             "high": estimate + 5, "n": 12, "unit": "pruning seeds", "detail": "widest on cn_if",
         }  # fmt: skip
     second = {"claim": "core", "sentence": "The core matters", "paper": "table 3", "threshold": "> 0"}
-    value = {"supported": 4.0, "not supported": -4.5}.get(last_verdict)
+    second |= {"family": "ablation"}
+    value = {"supported": 4.0, "contradicted": -4.5}.get(last_verdict)
     yield second | {
         "verdict": last_verdict, "estimate": value, "low": value and value - 1, "high": value and value + 1,
         "detail": "a core of one head",
@@ -172,7 +173,7 @@ def component_rows(ft_seeds):
         yield from Subnetwork(run, 2, 2, (1, 5) if run.seed == SEEDS[0] else (0, 4), (0.0,) * 6).rows()
 
 
-def make_study(root, ft_seeds=(1, 2), shift=0.0, heads=4, verdict="undecided", figure="figure06"):
+def make_study(root, ft_seeds=(1, 2), shift=0.0, heads=4, verdict="not clear", figure="figure06"):
     """A finished study under `root`. shift: added to its accuracies and sizes; figure: that it has beside figure02."""
     rows = {
         "accuracy": accuracy_rows(ft_seeds, shift), "group_accuracy": group_rows(ft_seeds, shift),

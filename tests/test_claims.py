@@ -88,13 +88,13 @@ def test_a_study_is_judged_over_its_fine_tuning_seeds():
     assert (result["n"][0], result["unit"][0]) == (3, "fine-tuning seeds")
     differ = pd.concat([spread_of(1, [1, 2, 1, 2]), spread_of(2, [40, 30, 40, 30])])
     result = claims(CONTEXT, {"group_accuracy": differ}, stated())
-    assert result["verdict"].tolist() == ["undecided", "supported", "not supported"]
-    assert result["detail"][0] == "fine-tuning seeds by themselves: 1 supported, 1 not supported"
+    assert result["verdict"].tolist() == ["not clear", "supported", "contradicted"]
+    assert result["detail"][0] == "supported on 1 of 2 fine-tuning seeds, contradicted on 1"
 
 
 def test_one_fine_tuning_seed_speaks_for_its_study():
     result = claims(CONTEXT, {"group_accuracy": spread_of(1, [1, 2, 1, 2])}, stated())
-    whole, own = result.drop(columns=["ft_seed", "opposite"]).to_dict("records")
+    whole, own = result.drop(columns=["ft_seed", "opposite", "p_holm"]).to_dict("records")
     assert whole == own and whole["verdict"] == "supported" and whole["unit"] == "pruning seeds"
 
 
@@ -103,18 +103,18 @@ def test_fine_tuning_seeds_without_a_value_have_no_part():
     whole = claims(CONTEXT, {"group_accuracy": some}, stated()).iloc[0]
     assert (whole["verdict"], whole["n"]) == ("supported", 2)
     assert whole["detail"] == (
-        "fine-tuning seeds by themselves: 2 supported, 1 undecided; judged over the 2 of 3 that have a value"
+        "supported on 2 of 3 fine-tuning seeds, contradicted on 0; judged over the 2 of 3 that have a value"
     )
     one = claims(CONTEXT, {"group_accuracy": some[some["ft_seed"] != 2]}, stated()).iloc[0]
     assert (one["verdict"], one["detail"].partition("; ")[2]) == (
-        "undecided", "a value is known of 1, and two are needed"
+        "too few", "a value is known of 1, and two are needed"
     )  # fmt: skip
 
 
-def test_what_is_missing_leaves_a_claim_undecided():
+def test_what_is_missing_was_not_run():
     other = table("core", core_rows({0}, {0}))
     result = claims(CONTEXT, {"core": other}, stated())
-    assert result["verdict"].tolist() == ["undecided"] * 2
+    assert result["verdict"].tolist() == ["not run"] * 2
     assert result["detail"].tolist() == ["the study has no table group_accuracy"] * 2
     assert result["estimate"].isna().all()
 

@@ -30,7 +30,7 @@ def folder(tmp_path_factory):
     """results/one (a fine-tuning run), results/other (a run, 7 points more), results/pair (two runs)."""
     folder = tmp_path_factory.mktemp("work")
     make_study(folder / "results" / "one", (1,))
-    make_study(folder / "results" / "other", (1,), 7.0, 6, "not supported", "figure15")
+    make_study(folder / "results" / "other", (1,), 7.0, 6, "contradicted", "figure15")
     make_study(folder / "results" / "pair", (1, 2))
     return folder
 
@@ -237,7 +237,7 @@ def test_the_page_puts_both_side_by_side(folder, monkeypatch):
     assert len(page.all("img")) == 4  # figure02 of both, figure06 beside figure15
     text = page.text
     assert "a: one, Figure 6" in text and "b: other, Figure 15" in text
-    assert "The core matters ≠ differ ? undecided – ✗ not supported −4.5 −5.5 to −3.5" in text
+    assert "The core matters ≠ differ ? not clear – ✗ contradicted −4.5 −5.5 to −3.5" in text
     assert "Subnetworks disagree by <more> than 20 points the same ✓ supported" in text
     assert "1 and 1 4 6 4 3.0 0.214 0.0, 0.1, 0.2, 0.3" in text
     assert "OOD 50.0 45.0 to 55.0 57.0 52.0 to 62.0 7.0 −0.071 to 14.1 200 200 pair" in text

@@ -52,7 +52,7 @@ def test_from_nothing_to_figures(tmp_path):
     assert full["kl"].eq(0).all() and full["loss"].equals(models.set_index(["condition", "seed", "step"])["loss"])
     assert len(tables["sorting_sizes"]) == 4 * len(models)
     claims = read_table(tmp_path / ROOT_OF_RESULTS / "tables" / "claims.parquet").set_index("claim")["verdict"]
-    assert claims["sorts"] == "not supported" and set(claims.drop("sorts")) == {"not applicable"}  # 40 steps are few
+    assert claims["sorts"] == "contradicted" and set(claims.drop("sorts")) == {"does not apply"}  # 40 steps are few
     page = check_source(tmp_path / ROOT_OF_RESULTS / "report.html")
     assert {a["id"] for a in page.all("figure") if "id" in a} == {name for name in TARGETS if name.startswith("figure")}
     described = json.loads((tmp_path / ROOT_OF_RESULTS / "study.json").read_text())

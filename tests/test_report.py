@@ -64,13 +64,16 @@ def test_values_behind_the_marks_are_in_the_page(report, study):
 
 def test_claims_come_first_with_verdict_interval_threshold_and_unit(report):
     text = check_source(report).text
-    assert "1 supported 0 not supported 1 undecided 0 not applicable" in text
+    assert "1 supported 1 not clear" in text
     assert "Each by itself: seed 1: 1 supported; seed 2: 1 supported." in text
     assert text.index("Subnetworks disagree by <more> than 20 points") < text.index("Figure 2. Subnetworks agree")
     assert "✓ supported seed 1: ✓ supported seed 2: ✓ supported" in text
-    assert "Estimate 61.5 95 % interval 50.0 to 73.0 required > 20 n = 2 fine-tuning seeds" in text
+    assert (
+        "Estimate 61.5 95 % interval 50.0 to 73.0 p 0.002 p adjusted for its family 0.004 required > 20 n = 2 fine-tuning seeds"
+        in text
+    )
     assert "seed 2 supported 73.0 68.0 to 78.0 > 20 12 pruning seeds" in text
-    assert "? undecided No estimate required > 0" in text and "a core of one head" in text
+    assert "? not clear No estimate required > 0" in text and "a core of one head" in text
 
 
 def with_runs(root, *kinds):
@@ -88,10 +91,10 @@ def test_what_went_wrong_with_pruning_runs_comes_first(tmp_path):
     root = with_runs(tmp_path / "tiny", "collapsed", "collapsed", "missed", "")
     said = (
         "Of 4 pruning runs, 2 collapsed, 1 missed their target. In 1 of 2 cells of the grid they are most runs; "
-        "claims that rest on one are undecided."
+        "claims that rest on one are not judged."
     )
     text = check_source(write_report(root)).text
-    assert text.index(said) < text.index("1 supported 0 not supported")
+    assert text.index(said) < text.index("1 supported 1 not clear")
     assert "1 2200 35 % 2 0 2 0 yes" in text and "1 2200 50 % 2 0 0 1 no" in text
     assert warnings_of([root, tmp_path / "absent"]) == [f"tiny: {said} See {root / 'report.html'}"]
 
@@ -102,16 +105,22 @@ def test_where_all_went_well_nothing_is_said(tmp_path):
     assert warnings_of([root]) == []
 
 
-def test_verdicts_are_explained_and_an_other_tail_is_shown(tmp_path):
-    root = make_study(tmp_path / "tiny", verdict="not applicable")
+def test_verdicts_are_explained_and_checks_and_what_was_not_run_come_last(tmp_path):
+    root = make_study(tmp_path / "tiny", verdict="does not apply")
     rows = read_rows(root / "tables" / "claims.parquet")
-    test = {"threshold": "p < 0.05", "estimate": 0.98, "low": None, "high": None, "opposite": 0.03}
-    write_table("claims", [rows[-1] | test | {"claim": "a", "verdict": "not supported"}, *rows],
-                root / "tables" / "claims.parquet")  # fmt: skip
+    test = {"threshold": "p < 0.05", "estimate": 0.98, "low": None, "high": None, "opposite": 0.01, "p": 0.02}
+    more = [
+        rows[-1] | test | {"claim": "a", "verdict": "contradicted", "family": None, "sentence": "A check"},
+        rows[-1] | {"claim": "b", "verdict": "not run", "sentence": "Something else", "detail": "no table"},
+    ]
+    write_table("claims", [*more, *rows], root / "tables" / "claims.parquet")
     text = check_source(write_report(root)).text
-    assert "1 supported 1 not supported 0 undecided 1 not applicable" in text
-    assert "– not applicable the claim presumes something that is not so here" in text
-    assert "p 0.980 other tail 0.030 required p < 0.05" in text
+    assert "1 supported 1 does not apply" in text
+    assert "– does not apply the claim presumes something that is not so here" in text
+    assert "p 0.020 required p < 0.05" in text
+    last = text.index("A check ✗ contradicted")
+    assert text.index("The core matters") < text.index("Figure 2. Subnetworks agree") < last
+    assert last < text.index("Something else: no table")
 
 
 def test_missing_values_settings_and_versions_are_listed(report):

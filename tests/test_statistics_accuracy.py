@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 from claim_tables import FULL, SPREAD, actual, evidence, group_row
 from scipy import stats
+from test_degenerate import run_rows
 
-from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, FailedRuns, TooFew
+from heuristic_core.analysis.verdicts import verdict
 from heuristic_core.experiments.heuristic_core.analysis import statistics_accuracy as accuracy
+
+OOD_MID = {"group": "ood", "sparsity": "mid"}
+ID_MID = {"group": "id", "sparsity": "mid"}
 
 
 def test_full_accuracy_has_the_bootstraps_interval():
@@ -20,79 +25,151 @@ def test_units_of_intervals_are_named_in_the_plural():
     assert found.unit == "pairs of one template or templates"
 
 
-def test_ood_at_saturation_is_taken_at_the_first_saturated_evaluation():
-    rows = [
-        {
-            "step": step,
-            "subset": subset,
-            "group": group,
-            "accuracy": value,
-            "low": value - 3,
-            "high": value + 3,
-            "n": 50,
-            "unit": "pair",
-            "units": 50,
-        }
-        for step, values in {5: (60, 1, 3), 10: (96, 2, 6), 20: (100, 40, 50)}.items()
+# ---- saturation
+
+
+def curve(by_step):
+    """Table "finetune_accuracy": step -> accuracy on one ID subset and two OOD subsets."""
+    return [
+        {"step": step, "subset": subset, "group": group, "accuracy": value}
+        | {"low": value - 3, "high": value + 3, "n": 50, "unit": "pair", "units": 50}
+        for step, values in by_step.items()
         for subset, group, value in zip(("in", "a", "b"), ("id", "ood", "ood"), values, strict=True)
     ]
-    found = accuracy.ood_at_saturation(evidence(finetune_accuracy=rows), share=0.95)
+
+
+def saturated(by_step):
+    return accuracy.ood_at_saturation(evidence(finetune_accuracy=curve(by_step)), share=0.95)
+
+
+LEARNING = {5: (60, 1, 3), 10: (96, 2, 6), 20: (100, 40, 50)}
+PLATEAU = LEARNING | {30: (99, 60, 70)}
+
+
+def test_ood_at_saturation_is_taken_at_the_first_saturated_evaluation():
+    found = saturated(PLATEAU)
     assert (found.value, found.n) == (4, 100)
     assert (found.low, found.high) == pytest.approx((4 - np.sqrt(18) / 2, 4 + np.sqrt(18) / 2))
     assert found.detail.startswith("at step 10: ID 96.0 %")
 
 
-def test_seed_statistics_are_over_pruning_seeds():
-    found = evidence(group_accuracy=[*SPREAD, FULL])
-    values = [10, 20, 30, 60]
-    sd = accuracy.seed_sd(found, group="ood", sparsity="mid")
-    assert sd.value == pytest.approx(np.std(values, ddof=1))
-    assert sd.low < sd.value < sd.high
-    mean = accuracy.spread_mean(found, group="ood", sparsity="mid")
-    assert (mean.value, mean.n) == (30, 4)
-    share = accuracy.share_of_full(found, group="ood", sparsity="mid")
-    assert share.value == pytest.approx(100 * 30 / 80)
-    with pytest.raises(CannotSay, match="no ood accuracy at high sparsity"):
-        accuracy.spread_mean(found, group="ood", sparsity="high")
+def test_a_model_that_still_learns_has_not_saturated():
+    """Its last evaluation is its best; two evaluations near the best are no plateau, three are."""
+    for by_step in (LEARNING, PLATEAU | {40: (110, 70, 80)}, PLATEAU | {40: (94, 70, 80)}):
+        with pytest.raises(DoesNotApply, match="stays at 95 % of its best for"):
+            saturated(by_step)
+    with pytest.raises(DoesNotApply, match="for 1 evaluations, not 3"):
+        saturated({step: (40 + 5 * step, 0, 0) for step in range(1, 12)} | {12: (120, 0, 0)})
+    assert saturated({1: (90, 2, 2), 2: (91, 3, 3), 3: (90, 4, 4)}).value == 2  # saturated from the first one on
 
 
-def test_mean_subset_sd_averages_over_subsets():
-    rows = [row | {"subset": name} for row, name in ((r, s) for r in SPREAD for s in ("a", "b"))]
-    rows = [row | {"accuracy": 7.0} if row["subset"] == "b" else row for row in rows]
-    found = accuracy.mean_subset_sd(evidence(accuracy=rows), group="ood", sparsity="mid")
-    assert found.value == pytest.approx(np.std([10, 20, 30, 60], ddof=1) / 2)
-    assert "widest on a" in found.detail
-
-
-def test_actual_sparsity_is_correlated_over_seeds():
-    options = {"group": "ood", "sparsity": "mid"}
-    uneven = actual(0.29, 0.28, 0.27, 0.26)
-    found = accuracy.sparsity_correlation(evidence(group_accuracy=SPREAD, components=uneven), **options)
-    assert found.value == pytest.approx(2 / 24, abs=0.01)  # of all orders of four, the same one and its reverse
-    assert found.detail.startswith("rho -1.00")
-    with pytest.raises(CannotSay, match="all keep the same number of components"):
-        accuracy.sparsity_correlation(evidence(group_accuracy=SPREAD, components=actual(*[0.3] * 4)), **options)
-    level = [row | {"accuracy": 0.0} for row in SPREAD]
-    with pytest.raises(CannotSay, match="all have the same ood accuracy"):
-        accuracy.sparsity_correlation(evidence(group_accuracy=level, components=uneven), **options)
-
-
-def test_within_over_between():
-    row = {"step": 30, "sparsity": 0.3, "group": "ood", "between_sd": 6.0, "seeds": 12, "repeated": 3, "within_sd": 2.0}
-    options = {"group": "ood", "sparsity": "mid"}
-    found = accuracy.within_over_between(evidence(variance=[row]), **options)
-    assert found.value == pytest.approx(1 / 3)
-    assert found.high == pytest.approx(np.sqrt(1 / 9 / stats.f.ppf(0.025, 3, 11)))
-    same = accuracy.within_over_between(evidence(variance=[row | {"within_sd": 0.0}]), **options)
-    assert (same.value, same.low, same.high) == (0, 0, 0)
-    with pytest.raises(CannotSay, match=r"grid\.repeats"):
-        accuracy.within_over_between(evidence(variance=[row | {"within_sd": None, "repeated": 0}]), **options)
+def test_ood_at_saturation_is_no_less_than_0():
+    assert saturated(PLATEAU | {10: (96, 0, 0)}).low == 0
 
 
 def test_saturation_needs_both_groups():
     rows = [{"step": 5, "subset": "in", "group": "id", "accuracy": 90.0}]
-    with pytest.raises(CannotSay, match="no ood subset"):
+    with pytest.raises(CannotSay, match="no ood subset") as reason:
         accuracy.ood_at_saturation(evidence(finetune_accuracy=rows), share=0.95)
+    assert reason.value.verdict == "not run"
+
+
+# ---- over pruning seeds
+
+
+def test_seed_statistics_are_over_pruning_seeds():
+    found = evidence(group_accuracy=[*SPREAD, FULL])
+    values = [10, 20, 30, 60]
+    sd = accuracy.seed_sd(found, **OOD_MID)
+    assert sd.value == pytest.approx(np.std(values, ddof=1))
+    assert sd.low < sd.value < sd.high
+    mean = accuracy.spread_mean(found, **OOD_MID)
+    interval = stats.ttest_1samp(values, 0).confidence_interval()
+    assert (mean.value, mean.low, mean.high, mean.n) == pytest.approx((30, max(0, interval.low), interval.high, 4))
+    share = accuracy.share_of_full(found, **OOD_MID)
+    assert share.value == pytest.approx(100 * 30 / 80)
+    with pytest.raises(CannotSay, match="no ood accuracy at high sparsity"):
+        accuracy.spread_mean(found, group="ood", sparsity="high")
+    with pytest.raises(TooFew, match="only 1 subnetworks"):
+        accuracy.seed_sd(evidence(group_accuracy=SPREAD[:1]), **OOD_MID)
+
+
+def test_identical_subnetworks_have_no_interval():
+    same = [row | {"accuracy": 40.0} for row in SPREAD]
+    for statistic, threshold in ((accuracy.seed_sd, "< 1.5 points"), (accuracy.spread_mean, "> 20 %")):
+        found = statistic(evidence(group_accuracy=same), **OOD_MID)
+        assert found.low is None and found.high is None and verdict(found, threshold) == "too few"
+
+
+def test_means_over_seeds_have_the_errors_of_the_pairs_too():
+    """All subnetworks are evaluated on the same pairs: half widths of 5 and 7 points do not average out."""
+    halves = (5, 7, 5, 7)
+    rows = [
+        row | {"low": row["accuracy"] - half, "high": row["accuracy"] + half}
+        | {"change_low": row["accuracy"] - 80 - half / 2, "change_high": row["accuracy"] - 80 + half / 2}
+        for row, half in zip(SPREAD, halves, strict=True)
+    ]  # fmt: skip
+    found = evidence(group_accuracy=[*rows, FULL])
+    t = stats.t.ppf(0.975, 3) * np.std([10, 20, 30, 60], ddof=1) / 2
+    mean = accuracy.spread_mean(found, **OOD_MID)
+    assert mean.high - 30 == pytest.approx(np.hypot(t, 6)) and mean.low == 0
+    below = accuracy.below_full(found, **OOD_MID)
+    assert (below.low, below.high) == pytest.approx((50 - np.hypot(t, 3), 50 + np.hypot(t, 3)))
+    share = accuracy.share_of_full(found, **OOD_MID)
+    assert share.high - share.value == pytest.approx(100 / 80 * np.hypot(t, 6))
+    same = accuracy.spread_mean(evidence(group_accuracy=[row | {"accuracy": 30.0} for row in rows]), **OOD_MID)
+    assert (same.low, same.high) == pytest.approx((24, 36))  # identical subnetworks have the errors of the pairs
+
+
+def of_chance(chance, full=90.0, pruned=(85.0, 80.0, 75.0, 80.0)):
+    rows = [group_row(value, "id", seed=seed) for seed, value in enumerate(pruned, start=1)]
+    whole = FULL | {"group": "id", "accuracy": full, "low": full - 3, "high": full + 3}
+    return evidence(group_accuracy=[*rows, whole], runs=run_rows(chance=chance))
+
+
+def test_a_share_of_in_domain_accuracy_is_of_what_is_above_chance():
+    found = accuracy.share_of_full(of_chance(50.0), **ID_MID)
+    assert found.value == pytest.approx(100 * (80 - 50) / (90 - 50))
+    assert found.detail == "lowest 62.5 %, full model 90.0 %, chance 50.0 %"
+    with pytest.raises(FailedRuns, match="the full model is at chance in-domain"):
+        accuracy.share_of_full(of_chance(50.0, full=51.0), **ID_MID)
+    with pytest.raises(DoesNotApply, match=r"-10\.0 points above chance on id"):
+        accuracy.share_of_full(of_chance(50.0, full=40.0), **ID_MID)
+
+
+def test_a_share_of_ood_accuracy_is_not_of_what_is_above_chance():
+    rows = [*SPREAD, FULL, FULL | {"group": "id", "accuracy": 90.0, "low": 87.0}]
+    found = accuracy.share_of_full(evidence(group_accuracy=rows, runs=run_rows(chance=50.0)), **OOD_MID)
+    assert found.value == pytest.approx(100 * 30 / 80)
+
+
+@pytest.mark.parametrize("fault", [{"collapsed": True}, {"missed": True}, {"actual_sparsity": None}])
+def test_runs_that_did_not_go_well_are_left_out(fault):
+    """Two of four: half of a cell is not most of it, and seeds 1 and 2 have 10 and 20 %."""
+    full = [FULL, FULL | {"group": "id", "accuracy": 90.0, "low": 87.0}]
+    tables = {"group_accuracy": [*SPREAD, *full], "components": actual(0.1, 0.2, 0.3, 0.35)}
+    found = evidence(runs=run_rows(count=2, **fault), **tables)
+    assert accuracy.spread_mean(found, **OOD_MID).value == 45
+    assert accuracy.seed_sd(found, **OOD_MID).n == 2
+    cell = found.cell("components", "mid")
+    assert cell["seed"].tolist() == [3, 4] and cell["actual_sparsity"].tolist() == [0.3, 0.35]
+    assert [*cell.columns] == [*found.tables["components"].columns]
+    assert accuracy.spread_mean(evidence(runs=run_rows(), **tables), **OOD_MID).value == 30
+    assert accuracy.spread_mean(evidence(**tables), **OOD_MID).value == 30  # nothing is known of runs
+    with pytest.raises(FailedRuns, match=r"of the 4 pruning runs at step 30, sparsity 0\.3, 3 "):
+        accuracy.spread_mean(evidence(runs=run_rows(count=3, **fault), **tables), **OOD_MID)
+
+
+def test_actual_sparsity_is_correlated_over_seeds():
+    uneven = actual(0.29, 0.28, 0.27, 0.26)
+    found = accuracy.sparsity_correlation(evidence(group_accuracy=SPREAD, components=uneven), **OOD_MID)
+    assert found.value == pytest.approx(2 / 24, abs=0.01)  # of all orders of four, the same one and its reverse
+    assert found.opposite is None and found.detail.startswith("rho -1.00")
+    with pytest.raises(DoesNotApply, match="all keep the same number of components"):
+        accuracy.sparsity_correlation(evidence(group_accuracy=SPREAD, components=actual(*[0.3] * 4)), **OOD_MID)
+    level = [row | {"accuracy": 0.0} for row in SPREAD]
+    with pytest.raises(DoesNotApply, match="all have the same ood accuracy"):
+        accuracy.sparsity_correlation(evidence(group_accuracy=level, components=uneven), **OOD_MID)
 
 
 def test_learned_subnetworks_are_compared_with_controls():

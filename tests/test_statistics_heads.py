@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from claim_tables import JOINT, ablation, core_rows, evidence
-from conftest import CLAIMS
+from amounts import amount
+from claim_tables import JOINT, ablation, core_rows, evidence, group_row
 from scipy import stats
+from test_degenerate import run_rows
 
-from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, FailedRuns
 from heuristic_core.analysis.verdicts import verdict
-from heuristic_core.config.claims import load_claims
 from heuristic_core.experiments.heuristic_core.analysis import statistics_heads as heads
 from heuristic_core.experiments.heuristic_core.analysis import statistics_learned_masks as masks
 from heuristic_core.experiments.heuristic_core.analysis import statistics_single_heads as single_heads
@@ -23,98 +23,166 @@ def test_repeated_word_attention_is_compared_within_layers():
     ]
     found = single_heads.repeated_word_attention(evidence(core=core, attention=shares))
     assert found.value == pytest.approx(1 / 16, abs=0.01)  # the largest of four in both layers
-    assert found.opposite == 1
-    assert found.n == 2
-    assert found.opposite == 1
+    assert (found.opposite, found.n, found.attainable) == (1, 2, 1 / 16)
+
+
+def test_random_heads_of_one_head_cannot_decide():
+    """Of four heads of a layer the core's is the first with p 1/4: no p is below 0.05 on either side."""
+    shares = [{"step": 30, "component": c, "category": "repeated", "share": 0.9 - 0.1 * c} for c in range(8)]
+    found = single_heads.repeated_word_attention(evidence(core=core_rows({0}, set()), attention=shares))
+    assert found.value >= found.attainable == 0.25 and verdict(found, "p < 0.05") == "too few"
+    least = single_heads.repeated_word_attention(evidence(core=core_rows({3}, set()), attention=shares))
+    assert least.opposite >= 0.25 and verdict(least, "p < 0.05") == "too few"
+    with pytest.raises(CannotSay, match="no core head"):
+        single_heads.repeated_word_attention(evidence(core=core_rows(set(), set()), attention=shares))
+
+
+# ---- the whole core
 
 
 def test_the_joint_ablation_is_read_from_the_table():
     found = evidence(ablations=JOINT)
-    difference = heads.ood_minus_id_drop(found)
-    assert difference.value == 38
-    assert (difference.low, difference.high) == pytest.approx((38 - np.hypot(1, 4), 38 + np.hypot(1, 4)))
-    controls = heads.against_controls(found)
-    assert (controls.value, controls.opposite) == (pytest.approx(1 / 21), 1)
-    inter = heads.interaction(found, of="accuracy")
+    controls = heads.against_controls(found, group="ood")
+    assert (controls.value, controls.opposite, controls.n) == (pytest.approx(1 / 41), 1, 40)
+    assert controls.attainable == controls.value and verdict(controls, "p < 0.05") == "supported"
+    inter = heads.interaction(found, of="accuracy", group="ood")
     assert inter.value == 5 and np.isnan(inter.low)
     with pytest.raises(CannotSay, match="no interaction in log_odds"):
-        heads.interaction(found, of="log_odds")
-    lowest = heads.lowest_interaction(found)
-    wider = stats.norm.ppf(1 - 0.025 / 2) / stats.norm.ppf(0.975)
-    assert (lowest.value, lowest.n) == (-5, 2)
-    assert (lowest.low, lowest.high) == pytest.approx((-5 - 4 * wider, -5 + 4 * wider))
-    assert lowest.detail == "negative on 1 of 2: a +15.0, b -5.0"
+        heads.interaction(found, of="log_odds", group="ood")
 
 
-def test_ablations_are_judged_on_j_beside_accuracy():
-    """A set without which the model rejects every pair: OOD accuracy rises, J falls."""
-    joint = [
-        *ablation("strongest", "0.0+1.1", 2, {None: ("id", -20.0)}, change_low=-23.0, change_high=-17.0),
-        *ablation("strongest", "0.0+1.1", 2, {None: ("ood", 40.0)}, change_low=36.0, change_high=44.0),
-        *ablation("strongest", "0.0+1.1", 2, {None: ("j", -50.0)}, change_low=-54.0, change_high=-46.0,
-                  interaction=5.0, interaction_low=2.0, interaction_high=8.0),
-        *(row for k in range(20) for row in ablation("control", f"control {k}", 2, {None: ("j", -1.0 * k)})),
+def joint(**groups):
+    """Rows of the core's ablation. groups: change and half of its interval."""
+    return [
+        row
+        for group, (change, half) in groups.items()
+        for row in ablation("strongest", "0.0+1.1", 2, {None: (group, change)}, change_low=change - half,
+                            change_high=change + half)
     ]  # fmt: skip
-    found = evidence(ablations=joint)
-    assert heads.ood_minus_id_drop(found).value == -60
-    half = heads.ood_minus_id_drop(found, group="j")  # of J, which is of two classes
-    assert half.value == 5 and half.detail.startswith("0.0+1.1: half of J -25.0, ID -20.0")
-    assert heads.against_controls(found, group="j").value == pytest.approx(1 / 21)
-    with pytest.raises(CannotSay, match=r"gains 40\.0 points out-of-domain"):
-        heads.interaction(found, of="accuracy")
+
+
+def full(j=60.0, id_=90.0):
+    return [
+        group_row(value, group, 0.0, None, low=value - 3, high=value + 3) for group, value in (("j", j), ("id", id_))
+    ]
+
+
+def shares(rows, chance=50.0, **of_full):
+    runs = run_rows(chance=chance)
+    return heads.share_lost_beyond_the_task(evidence(ablations=rows, group_accuracy=full(**of_full), runs=runs))
+
+
+def test_what_the_core_costs_beyond_the_task_is_a_difference_of_shares():
+    found = shares(joint(j=(-45.0, 6.0), id=(-2.0, 1.0)))
+    assert found.value == pytest.approx(100 * (45 / 60 - 2 / 40))
+    half = np.hypot(100 * 6 / 60, 100 * 1 / 40)
+    assert (found.low, found.high, found.n) == pytest.approx((found.value - half, found.value + half, 200))
+    assert found.detail == "0.0+1.1: J -45.0 of 60.0 points (75 %), ID -2.0 of 40.0 above chance (5 %)"
+    unknown = heads.share_lost_beyond_the_task(
+        evidence(ablations=joint(j=(-45.0, 6.0), id=(-2.0, 1.0)), group_accuracy=full())
+    )
+    assert unknown.value == pytest.approx(100 * (45 / 60 - 2 / 90))  # chance is not recorded
+
+
+def test_the_loss_of_all_of_j_is_the_strongest_support():
+    found = [shares(joint(j=(-lost, 6.0), id=(-2.0, 1.0))) for lost in (10, 30, 60, 65)]
+    assert [one.value for one in found] == sorted(one.value for one in found)
+    assert [verdict(one, "> 0 points") for one in found] == ["supported"] * 4
+    assert found[2].value == pytest.approx(95)
+
+
+def test_the_loss_of_all_of_everything_is_not_clear():
+    """A model that gives one class has nothing of J and nothing of ID above chance."""
+    assert verdict(shares(joint(j=(-60.0, 6.0), id=(-40.0, 4.0))), "> 0 points") == "not clear"
+    assert verdict(shares(joint(j=(0.0, 0.5), id=(0.0, 0.5))), "> 0 points") == "not clear"
+    task_alone = shares(joint(j=(-3.0, 3.0), id=(-30.0, 3.0)))
+    assert verdict(task_alone, "> 0 points") == "contradicted"
+
+
+def test_shares_of_nothing_do_not_exist():
+    rows = joint(j=(-3.0, 3.0), id=(-2.0, 1.0))
+    with pytest.raises(DoesNotApply, match=r"the full model has -1\.0 points of J"):
+        shares(rows, j=-1.0)
+    with pytest.raises(FailedRuns, match="the full model is at chance in-domain"):
+        shares(rows, chance=90.0)
+    printed = shares([row | {"change_low": None, "change_high": None} for row in rows])
+    assert pd.isna(printed.low) and printed.n is None and verdict(printed, "> 0 points") == "too few"
+
+
+def of_pairs(values, observed):
+    """A change with its interval over pairs, points, of one or two classes of pairs, [pairs] each."""
+    half = 196 * np.sqrt(sum(one.var(ddof=1) / len(one) for one in values))
+    return 100 * observed, half
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("kept", [0.0, 0.4, 0.9])  # of what the full model has of J above a constant class
+def test_intervals_of_shares_lost_hold_the_truth_over_resampled_pairs(kept):
+    """The full model is measured on the same pairs, which the interval takes as known."""
+    rng, pairs, held, count = np.random.default_rng([36, int(10 * kept)]), 300, [], amount(800)
+    right = {"ood": (0.75, 0.75 * kept), "entailment": (0.95, 0.95 * kept + 1 - kept), "id": (0.95, 0.93)}
+    truth = 100 * (1 - kept - (0.95 - 0.93) / (0.95 - 0.5))
+    for _ in range(count):
+        drawn = {}
+        for name, (whole, ablated) in right.items():  # a pair that is hard for one model is hard for the other
+            hard = rng.random(pairs)
+            other = np.where(rng.random(pairs) < 0.5, hard, rng.random(pairs))
+            drawn[name] = (hard < whole).astype(float), (other < ablated).astype(float)
+        change = {name: after - before for name, (before, after) in drawn.items()}
+        whole = {name: 100 * before.mean() for name, (before, _) in drawn.items()}
+        j = of_pairs((change["ood"], change["entailment"]), change["ood"].mean() + change["entailment"].mean())
+        rows = joint(j=j, id=of_pairs((change["id"],), change["id"].mean()))
+        found = shares(rows, j=whole["ood"] + whole["entailment"] - 100, id_=whole["id"])
+        held.append(found.low <= truth <= found.high)
+    assert np.sum(held) >= stats.binom.ppf(0.005, count, 0.95) and np.mean(held) > 0.9
+
+
+def test_ablations_are_judged_on_j():
+    """A set without which the model rejects every pair: OOD accuracy rises, J falls."""
+    rows = [*joint(id=(-20.0, 3.0), ood=(40.0, 4.0), j=(-50.0, 4.0))]
+    rows[-1] |= {"interaction": 5.0, "interaction_low": 2.0, "interaction_high": 8.0}
+    rows += [row for k in range(40) for row in ablation("control", f"control {k}", 2, {None: ("j", -1.0 * k)})]
+    found = evidence(ablations=rows)
+    assert heads.against_controls(found, group="j").value == pytest.approx(1 / 41)
     inter = heads.interaction(found, of="accuracy", group="j")
     assert (inter.value, inter.low, inter.high) == (5, 2, 8) and inter.detail == "0.0+1.1: -50.0 points J together"
 
 
+def test_seeds_that_contradict_a_claim_are_judged():
+    """A core whose ablation gains accuracy costs less than every random set."""
+    gain = [row | ({"change": 3.0} if row["role"] == "strongest" and row["group"] == "ood" else {}) for row in JOINT]
+    found = heads.against_controls(evidence(ablations=gain), group="ood")
+    assert (found.value, found.opposite) == (1, pytest.approx(1 / 41))
+    assert verdict(found, "p < 0.05") == "contradicted"
+    assert heads.interaction(evidence(ablations=gain), of="accuracy", group="ood").value == 5
+
+
 def test_a_core_of_more_than_three_is_judged_whole():
     whole = [row | {"role": "core-all", "ablation": "core-all", "layers": "0+1+1+1"} for row in JOINT[:1]]
-    found = evidence(ablations=[*JOINT, *whole, *(row | {"group": "ood", "change": -9.0} for row in whole)])
-    assert heads.ood_minus_id_drop(found).value == 7
+    found = evidence(ablations=[*JOINT, *(row | {"group": "ood", "change": -9.0} for row in whole)])
     with pytest.raises(CannotSay, match="random sets like core-all: its layers have no other set"):
-        heads.against_controls(found)
+        heads.against_controls(found, group="ood")
 
 
 def test_few_or_no_random_sets_decide_nothing():
-    with pytest.raises(CannotSay, match="19 random sets cannot decide, 20 can"):
-        heads.against_controls(evidence(ablations=JOINT[:-1]))
+    few = heads.against_controls(evidence(ablations=JOINT[:-2]), group="j")
+    assert (few.n, few.value) == (38, pytest.approx(1 / 39)) and verdict(few, "p < 0.05") == "too few"
+    alone = [row for row in JOINT if row["role"] != "control"]
     with pytest.raises(CannotSay, match="no random sets of heads were ablated"):
-        heads.against_controls(evidence(ablations=JOINT[:4]))
+        heads.against_controls(evidence(ablations=alone), group="j")
 
 
-def test_a_set_that_gains_out_of_domain_accuracy_has_no_cost_to_compare():
-    """A model that comes to reject every pair does."""
-    gain = [row | ({"change": 3.0} if row["group"] == "ood" and row["subset"] is None else {}) for row in JOINT]
-    with pytest.raises(CannotSay, match=r"ablating 0\.0\+1\.1 gains 3\.0 points out-of-domain"):
-        heads.interaction(evidence(ablations=gain), of="accuracy")
-
-
-def of_subsets(**change):
-    """The joint set on the OOD subsets a and b; change: subset -> what differs."""
-    return [row | change.get(row["subset"] or "", {}) for row in JOINT[:4]]
-
-
-def test_a_subset_at_a_floor_or_ceiling_has_no_cost_to_compare():
-    """An interaction of exactly 0 there supports nothing."""
-    level = {"interaction": 0.0, "interaction_low": 0.0, "interaction_high": 0.0}
-    for end in ({"accuracy": 2.0}, {"accuracy": 98.0}, {"accuracy": 60.0, "change": 3.0}):
-        found = heads.lowest_interaction(evidence(ablations=of_subsets(b=end | level)))
-        assert (found.value, found.low, found.high, found.n) == (15, 5, 20, 1)
-        assert found.detail == "negative on 0 of 1: a +15.0; 1 more at a floor or ceiling, or gaining"
-    with pytest.raises(CannotSay, match="no OOD subset of 2 on which the set has a cost between floor and ceiling"):
-        heads.lowest_interaction(evidence(ablations=of_subsets(a={"accuracy": 0.0}, b={"accuracy": 100.0})))
-
-
-def test_additive_everywhere_is_nowhere_sub_additive():
-    """Within the margin: that the set is super-additive on every subset is not what the paper says."""
-    additive = {"interaction": 0.0, "interaction_low": -2.0, "interaction_high": 2.0}
-    found = heads.lowest_interaction(evidence(ablations=of_subsets(a=additive, b=additive)))
-    (claim,) = [claim for claim in load_claims(CLAIMS) if claim.statistic == "lowest_interaction"]
-    assert verdict(found, claim.threshold) == "supported"
-
-
-def test_printed_interactions_have_no_interval():
-    printed = heads.lowest_interaction(evidence(ablations=of_subsets(b={"interaction_low": None})))
-    assert printed.value == -5 and pd.isna(printed.low) and not printed.exact
+def test_a_core_of_one_head_has_no_interaction_and_too_few_random_sets():
+    rows = [
+        row
+        for k in range(8)
+        for row in ablation("core" if k == 0 else "non-core", f"0.{k}", 1, {None: ("j", k - 30.0)}, layers="0")
+    ]
+    found = evidence(ablations=rows)
+    controls = heads.against_controls(found, group="j")
+    assert (controls.n, controls.value) == (7, 1 / 8) and verdict(controls, "p < 0.05") == "too few"
+    with pytest.raises(DoesNotApply, match=r"the core has one head only, 0\.0"):
+        heads.interaction(found, of="accuracy", group="j")
 
 
 def test_the_null_of_the_core_is_read_with_both_tails():

@@ -67,9 +67,12 @@ class Evidence:
         runs = self.tables.get("runs")
         return rows if runs is None or runs.empty else well(rows, runs)
 
-    def measured(self, group: str) -> str:
-        """`group`, or OOD instead of J in a study without an entailment class, which has no J."""
-        rows = self.tables.get("group_accuracy")
+    def measured(self, group: str, rows: pd.DataFrame | None = None) -> str:
+        """`group`, or OOD instead of J where the rows have no J, as no entailment class was evaluated.
+
+        rows: of table "group_accuracy"; default: all.
+        """
+        rows = self.tables.get("group_accuracy") if rows is None else rows
         without = rows is not None and not rows.loc[rows["group"] == J, "accuracy"].notna().any()
         return OOD if group == J and without else group
 

@@ -64,13 +64,15 @@ def seed_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
 @statistic
 def share_of_full(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     """Mean over pruning seeds of a group's accuracy, in percent of the full model's; of ID accuracy, above chance."""
-    chance = (evidence.chance() or 0.0) if group == ID else 0.0
+    known = evidence.chance() if group == ID else None
+    chance = known or 0.0
     full = evidence.full(group)["accuracy"] - chance
     if full <= 0:
         raise DoesNotApply(f"the full model is {full:.1f} points above chance on {group}")
     rows = evidence.spread("group_accuracy", group, sparsity)
     values = 100 * (rows["accuracy"] - chance) / full
-    detail = f"lowest {values.min():.1f} %, full model {full + chance:.1f} %, chance {chance:.1f} %"
+    detail = f"lowest {values.min():.1f} %, full model {full + chance:.1f} %"
+    detail += "" if known is None else f", chance {chance:.1f} %"
     return Estimate.mean(values, detail, _of_pairs(rows) * 100 / full)
 
 

@@ -89,8 +89,8 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
 def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:
     """A group's accuracy along the curve, percent: [pruning seeds, sparsities], ascending."""
     evidence.sound("curve")
-    group = evidence.measured(group)
     curve = _curve(evidence.table("group_accuracy"), evidence.context)
+    group = evidence.measured(group, curve)
     return curve[curve["group"] == group].pivot(index="seed", columns="sparsity", values="accuracy")
 
 
