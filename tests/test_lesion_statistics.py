@@ -6,7 +6,7 @@ from families import CASES, make_model
 from scipy import stats
 from test_lesion import CONTEXT, RUN, head_rows
 
-from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, FailedRuns
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.analysis import statistics_overlap
@@ -46,10 +46,12 @@ def test_core_heads_among_overlap_heads_against_chance_within_layers():
     assert found.detail.startswith("2 of 3 core heads") and "3 of all 12 heads do; 1 expected" in found.detail
     by_hand = stats.hypergeom.pmf(2, 4, 2, 2)
     assert found.value == pytest.approx(by_hand)
-    for overlap, core, message in (
-        ([0], [], "no core head"), ([], [0], "no head attends"), (range(12), [0], "every head attends"),
-    ):  # fmt: skip
-        with pytest.raises(CannotSay, match=message):
+    for overlap, core, reason, message in (
+        ([0], [], CannotSay, "no core head"),
+        ([], [0], DoesNotApply, "no head attends"),
+        (range(12), [0], DoesNotApply, "every head attends"),
+    ):
+        with pytest.raises(reason, match=message):
             statistics_overlap.overlap_core(evidence(**heads_tables(overlap, core)))
     with pytest.raises(CannotSay, match="no table overlap_heads"):
         statistics_overlap.overlap_core(evidence(core=heads_tables([0], [0])["core"]))
@@ -101,7 +103,7 @@ def test_what_a_lesion_costs_is_judged_against_one_more_random_set():
     found = statistics_overlap.lesion_cost(evidence(**lesions()), "ood", 0.95)
     assert found.value == 20 - 54 and found.n == 2 and found.unit == "random lesions"
     half = stats.t.ppf(0.975, 1) * np.std([50, 58], ddof=1) * np.sqrt(1 + 1 / 2)
-    assert (found.low, found.high) == pytest.approx((found.value - half, found.value + half))
+    assert (found.low, found.high) == pytest.approx((-100, found.value + half))  # no cost is above 100 points
     assert found.detail == (
         "with all heads/without the 3 overlap heads/without random heads: ID 100.0/100.0/100.0/100.0; "
         "OOD 60.0/20.0/50.0/58.0; entailment unknown/unknown/unknown/unknown; "
@@ -154,7 +156,7 @@ def test_a_delay_starts_where_the_task_is_learned_and_ends_at_half_of_the_whole_
     ],
 )
 def test_a_delay_needs_a_goal_that_something_reaches(ood, message):
-    with pytest.raises(CannotSay, match=message):
+    with pytest.raises(DoesNotApply, match=message):
         statistics_overlap.lesion_delay(evidence(**lesions(ood=OOD | ood)), share=0.95)
 
 
@@ -196,10 +198,10 @@ def test_a_model_that_never_learns_the_task_generalises_neither():
     for row in stuck["lesion_accuracy"]:
         if row["lesion"] == "overlap" and row["group"] == "id":
             row["accuracy"] = 34.0
-    with pytest.raises(CannotSay, match=r"the task is not learned in run overlap; .*ID 100\.0/34\.0/100\.0"):
+    with pytest.raises(FailedRuns, match=r"the task is not learned in run overlap; .*ID 100\.0/34\.0/100\.0"):
         statistics_overlap.lesion_cost(evidence(**stuck), "ood", 0.95)
     task = statistics_overlap.lesion_cost(evidence(**stuck), "id", 0.95)
-    assert (task.value, task.low, task.high) == (-66, -66, -66)
+    assert (task.value, task.low, task.high) == (-66, None, None)  # two random lesions agree, maybe by chance
     delay = statistics_overlap.lesion_delay(evidence(**stuck), share=0.95)
     assert delay.value == 30 - 15 and delay.detail.startswith("half is 30.0 %; reached at step never (counted as 30)")
 

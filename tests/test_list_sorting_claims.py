@@ -223,8 +223,8 @@ def test_a_study_has_a_verdict_for_every_claim():
     rows = claims("s", evidence(["l2", "bare"], models=sorted_).tables, load_claims(CLAIMS))
     assert list(rows["claim"]) == [claim.claim for claim in load_claims(CLAIMS)] and rows["ft_seed"].isna().all()
     verdicts = rows.set_index("claim")["verdict"]
-    assert verdicts["sorts"] == "supported" and set(verdicts.drop("sorts")) == {"undecided"}
+    assert verdicts["sorts"] == "supported" and set(verdicts.drop("sorts")) == {"not run"}
     fails = models("token_accuracy", l2=(0.5, 0.52, 0.51))
     rows = claims("s", evidence(["l2"], models=fails).tables, load_claims(CLAIMS))
-    assert set(rows["verdict"]) == {"not supported", "not applicable"}
+    assert set(rows["verdict"]) == {"contradicted", "does not apply"}
     assert (rows["model"] == "one-layer transformer").all() and pd.unique(rows["study"]) == ["s"]

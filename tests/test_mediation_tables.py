@@ -8,12 +8,12 @@ from known_predictions import COLUMNS, GRID, PAIRS, RNG, RUN, core_heads, known_
 
 from heuristic_core.analysis.bootstrap import unseen
 from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.verdicts import verdict
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.analysis import mediation as m
 from heuristic_core.experiments.heuristic_core.analysis.contrasts import Levels
 from heuristic_core.experiments.heuristic_core.analysis.statistics_mediation import (
     core_cost,
-    through_counter_heuristic,
     through_later_heads,
 )
 from heuristic_core.experiments.heuristic_core.figures import draw
@@ -203,34 +203,34 @@ def of_table(mediation, change=-65.0, ends=(-70.0, -60.0)):
     return evidence(mediation=rows, ablations=[joint])
 
 
-def test_claims_rank_counter_heuristic_heads_among_random_sets(mediation):
-    found = of_table(mediation)
-    restored = through_counter_heuristic(found, "restored")
-    assert restored.value == 1 and restored.opposite == pytest.approx(1 / 21)  # every random set restores more
-    transmitted = through_counter_heuristic(found, "transmitted")
-    assert transmitted.value == pytest.approx(1 / 21) and "+65.0 points J transmitted" in transmitted.detail
+def test_what_later_heads_carry_is_a_share_of_what_the_core_costs(mediation):
+    found = through_later_heads(of_table(mediation))
+    row = cell(mediation, role=m.ALL, direction="transmitted", **OF_J)
+    assert (found.value, found.low, found.high) == (100, 100 * row["share_low"], 100 * row["share_high"])
+    assert found.detail == "1 later heads +65.0 of 65.0 points J" and not found.exact
+    assert verdict(found, "> 50 %") == "supported"
+    ends = dict.fromkeys(("share_low", "share_high"))
+    printed = through_later_heads(of_table(mediation.assign(**ends)))
+    assert (printed.value, printed.low) == (100, None) and verdict(printed, "> 50 %") == "too few"
 
 
-def test_all_later_heads_are_ranked_among_those_of_random_heads_in_the_cores_place(mediation):
-    transmitted = through_later_heads(of_table(mediation), "transmitted")  # 65 points; of random cores 19 x 0, and 50
-    assert transmitted.value == pytest.approx(1 / 21) and transmitted.opposite == 1 and transmitted.exact
-    assert "1 later heads +65.0 points J transmitted, 100 % of what" in transmitted.detail
-    assert "20 random sets +2.5 on average, +50.0 at most" in transmitted.detail
-    same = mediation["points"].where(~((mediation["core"] == "random 3") & (mediation["role"] == m.ALL)), 65.0)
-    assert through_later_heads(of_table(mediation.assign(points=same)), "transmitted").value == pytest.approx(2 / 21)
+@pytest.mark.parametrize(
+    ("share", "judged"),
+    [((0.2, 0.1, 0.4), "contradicted"), ((0.6, 0.4, 0.8), "not clear"), ((1.2, 0.7, 1.8), "supported")],
+)
+def test_a_share_is_judged_against_half(mediation, share, judged):
+    columns = dict(zip(("share", "share_low", "share_high"), share, strict=True))
+    assert verdict(through_later_heads(of_table(mediation.assign(**columns))), "> 50 %") == judged
 
 
 def test_claims_say_what_is_missing(mediation):
-    few = mediation[~mediation["set"].isin(["random 3"])]
-    with pytest.raises(CannotSay, match="19 random sets cannot decide, 20 can"):
-        through_counter_heuristic(of_table(few), "restored")
-    with pytest.raises(CannotSay, match=r"no counter-heuristic head.*set mechanism.masks"):
-        through_counter_heuristic(of_table(mediation[mediation["role"] != "counter-heuristic"]), "restored")
-    few = mediation[mediation["core"] != "random 3"]
-    with pytest.raises(CannotSay, match="19 random sets in the core's place cannot decide, 20 can"):
-        through_later_heads(of_table(few), "transmitted")
+    none = mediation.assign(share=None, reason="what ablating the core costs is not clear of 0")
+    with pytest.raises(CannotSay, match="what ablating the core costs is not clear of 0"):
+        through_later_heads(of_table(none))
+    with pytest.raises(CannotSay, match="no head above the core's lowest layer"):
+        through_later_heads(of_table(mediation[mediation["role"] != m.ALL]))
     with pytest.raises(CannotSay, match="no table mediation"):
-        through_later_heads(evidence(), "restored")
+        through_later_heads(evidence())
 
 
 def test_a_cost_is_presumed(mediation):

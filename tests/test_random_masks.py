@@ -7,18 +7,17 @@ import pandas as pd
 import pytest
 from amounts import amount
 from claim_tables import evidence
-from conftest import CLAIMS
 from scipy import stats
 
 from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.analysis.frames import frame
-from heuristic_core.config.claims import load_claims
+from heuristic_core.analysis.verdicts import verdict
 from heuristic_core.experiments.heuristic_core.analysis import counter_heads as heads
 from heuristic_core.experiments.heuristic_core.analysis import mask_effects as masks
 from heuristic_core.experiments.heuristic_core.analysis.levels import levels
 from heuristic_core.experiments.heuristic_core.analysis.mask_fit import mask_fit
 from heuristic_core.experiments.heuristic_core.analysis.random_masks import Pool, drawn, learned, pool_of
-from heuristic_core.experiments.heuristic_core.analysis.statistics_random_masks import random_masks
+from heuristic_core.experiments.heuristic_core.analysis.statistics_random_masks import opposite_effects
 from heuristic_core.models.components import ComponentGrid
 
 GRID = ComponentGrid(2, 4)
@@ -236,15 +235,13 @@ def test_tests_of_an_additive_world(additive):
 
 
 def test_a_floor_makes_effects_differ_and_turns_no_sign():
-    """A head that adds 10 points wherever there is room; "rel" has no room. The claim is not about such heads."""
+    """A head that adds 10 points wherever there is room; "rel" has no room. The claim is of the test "opposite"."""
     rng = np.random.default_rng(11)
     inside = rng.random((60, 3)) < 0.5
     effect = np.array([[0, 10, 0, 10, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]], float)
     floor = inside @ effect + [90, 20, 1, 40, 80] + rng.normal(size=(60, 5)) * (0.5, 0.5, 0.1, 0.5, 0)
     found = heads.mask_tests(mask_table(inside, floor, inside[:4], floor[:4]), RUN, 0).set_index("test")
     assert found.loc["profile", "p"] < 0.01 and found.loc["opposite", "observed"] == 0
-    judged = {one.claim: one.options for one in load_claims(CLAIMS) if one.statistic == "random_masks"}
-    assert judged == {"counter-heuristic-heads": {"test": "counter"}, "heads-differ-by-subset": {"test": "opposite"}}
 
 
 def test_without_masks_reasons_are_told():
@@ -254,7 +251,7 @@ def test_without_masks_reasons_are_told():
     assert heads.counter_heads(nothing, components(s1={1}), RUN, 10, 0).empty
     assert mask_fit(nothing, RUN)["reason"].tolist() == [heads.NO_POOL]
     with pytest.raises(CannotSay, match="no sound"):
-        random_masks(evidence(mask_tests=found.to_dict("records")), test="counter")
+        opposite_effects(evidence(mask_tests=found.to_dict("records")))
 
 
 def test_masks_too_few_for_their_heads_have_reasons():
@@ -267,9 +264,11 @@ def test_masks_too_few_for_their_heads_have_reasons():
     assert mask_fit(few, RUN)["reason"].str.contains("too few for 6 heads").all()
 
 
-def test_the_statistic_tells_both_tails():
+def test_the_statistic_reads_the_test_of_opposite_effects():
     rows = [{"test": "profile", "observed": 9.0, "expected": 4.0, "p": 0.02, "p_below": 0.99, "masks": 60}]
-    rows += [{"test": "opposite", "observed": 0.0, "p": 0.4, "masks": 60}]
-    found = random_masks(evidence(mask_tests=rows), test="profile")
-    assert (found.value, found.opposite, found.n) == (0.02, 0.99, 60) and "9.0, 4.0 expected" in found.detail
-    assert random_masks(evidence(mask_tests=rows), test="opposite").opposite is None
+    rows += [{"test": "opposite", "observed": 2.0, "p": 0.01, "masks": 60}]
+    found = opposite_effects(evidence(mask_tests=rows))
+    assert (found.value, found.opposite, found.n, found.exact) == (0.01, None, 60, True)
+    assert found.detail.startswith("2 heads raise one subset") and verdict(found, "p < 0.05") == "supported"
+    with pytest.raises(CannotSay, match="no test of random masks"):
+        opposite_effects(evidence(mask_tests=rows[:1]))

@@ -4,12 +4,9 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from claim_tables import evidence
 from test_analysis_ablations import KINDS, MODEL
 
-from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.analysis.frames import frame
-from heuristic_core.experiments.heuristic_core.analysis import statistics_heads
 from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import read_cells
 from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import (
     joint_sets,
@@ -152,34 +149,6 @@ def test_triples_are_tested_on_the_other_half(tmp_path):
     assert result.loc[result["role"] == "control-triple", "change_low"].isna().all()
     small = [one for one in sets if "triple" not in one.role]
     assert triples(table, set_table(small, KINDS, MODEL), None, "argmax-first", 50, 0).empty
-
-
-def rows(own=-30.0, controls=range(20), **more):
-    base = {"step": 30, "kind": "mean", "size": 3, "layers": "0+1+1", "group": "ood", "n": 100}
-    yield base | {"ablation": "triple", "role": "triple", "change": own} | more
-    for k in controls:
-        yield base | {"ablation": f"triple of control {k}", "role": "control-triple", "change": -float(k)}
-
-
-def test_the_triple_is_compared_with_those_of_controls():
-    found = statistics_heads.triple_cost(evidence(triples=list(rows())), group="ood")
-    assert (found.value, found.opposite, found.n) == (pytest.approx(1 / 21), 1, 20)
-    mild = statistics_heads.triple_cost(evidence(triples=list(rows(own=5.0))), group="ood")
-    assert (mild.value, mild.opposite) == (1, pytest.approx(1 / 21))
-    with pytest.raises(CannotSay, match="19 random sets cannot decide"):
-        statistics_heads.triple_cost(evidence(triples=list(rows(controls=range(19)))), group="ood")
-    with pytest.raises(CannotSay, match="the core has three heads or fewer"):
-        statistics_heads.triple_cost(evidence(ablations=[]), group="ood")
-
-
-def test_the_triples_interaction():
-    ends = {"interaction": 7.0, "interaction_low": 2.0, "interaction_high": 9.0}
-    found = statistics_heads.triple_interaction(evidence(triples=list(rows(**ends))), group="ood", of="accuracy")
-    assert (found.value, found.low, found.high, found.n) == (7, 2, 9, 100)
-    with pytest.raises(CannotSay, match=r"gains 5\.0 points on ood"):
-        statistics_heads.triple_interaction(evidence(triples=list(rows(own=5.0))), group="ood", of="accuracy")
-    with pytest.raises(CannotSay, match="no interaction in log_odds of three heads of layers 0"):
-        statistics_heads.triple_interaction(evidence(triples=list(rows())), group="ood", of="log_odds")
 
 
 def test_the_job_that_chooses_and_the_job_that_tests_have_the_same_halves(tmp_path):

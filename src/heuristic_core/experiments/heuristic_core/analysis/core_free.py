@@ -6,7 +6,7 @@ the core, none does (paper, section 4).
 D is the mean over pruning runs with the core closed minus the mean over random sets of as many other heads of the same
 layers, one run each. Both are independent samples of runs, whose difference has Welch's interval. Runs of one closed
 set are no sample of sets, so that p is a permutation test over sets: one set, the core, against all others, each by the
-mean over its runs. With 20 random sets p is at least 1 / 21, so that p < 0.05 asks that the core is the most extreme of
+mean over its runs. With 40 random sets p is at least 2 / 41, so that p < 0.05 asks that the core is the most extreme of
 all; with fewer sound sets no p of one fine-tuning seed is below 0.05. A mean over many runs varies less than one run of
 a random set, which makes the test err towards no difference.
 

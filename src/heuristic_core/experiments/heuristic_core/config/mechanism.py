@@ -78,8 +78,8 @@ class CoreFree(Block):
         list(range(71, 83)), description="pruning seeds of subnetworks without the core"
     )
     control_sets: PositiveInt = Field(
-        24,
-        description="random sets in the core's place, one pruning run each; with fewer than 20 sound runs no p can be "
+        44,
+        description="random sets in the core's place, one pruning run each; with fewer than 40 sound runs no p can be "
         "below 0.05",
     )
     packing_controls: Annotated[int, Field(ge=0)] = Field(
