@@ -7,76 +7,19 @@ from scipy import stats
 from test_statistics_learned_masks import SHAPE, drawn, heads, of_cells
 
 from heuristic_core.analysis.bootstrap import unseen
-from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, TooFew
+from heuristic_core.analysis.verdicts import verdict
 from heuristic_core.experiments.heuristic_core.analysis import statistics_accuracy as accuracy
 from heuristic_core.experiments.heuristic_core.analysis import statistics_learned_masks as masks
 from heuristic_core.experiments.heuristic_core.analysis import statistics_single_heads as single
 from heuristic_core.experiments.heuristic_core.analysis import statistics_sparsity as sparsity
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 
 
 def test_below_the_full_model():
     found = accuracy.below_full(evidence(group_accuracy=[*SPREAD, FULL]), group="ood", sparsity="mid")
     interval = stats.ttest_1samp([70, 60, 50, 20], 0).confidence_interval()
     assert (found.value, found.low, found.high, found.n) == pytest.approx((50, interval.low, interval.high, 4))
-
-
-# ---- different subcases
-
-
-def subcases(rng, seeds, correlation, spread):
-    """Accuracies, [seeds, 6 subsets], that share `correlation` of their variance; `spread`: unlike variances."""
-    common, own = rng.standard_normal((seeds, 1)), rng.standard_normal((seeds, 6))
-    return 50 + (np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own) * np.linspace(1, 1 + spread, 6)
-
-
-@pytest.mark.parametrize("spread", [0, 4])
-@pytest.mark.parametrize("correlation", [0.0, 0.3, 0.7])
-@pytest.mark.parametrize("seeds", [3, 12])
-def test_the_share_of_single_subsets_is_held_by_its_interval(seeds, correlation, spread):
-    rng = np.random.default_rng(seeds)
-    covariance = np.cov(subcases(rng, 100_000, correlation, spread), rowvar=False)
-    variance = np.trace(covariance) / 6
-    truth = 100 * (1 - (covariance.sum() - np.trace(covariance)) / 30 / variance)
-    found = [accuracy.own_share(subcases(rng, seeds, correlation, spread)) for _ in range(300)]
-    assert np.mean([low - 0.5 <= truth <= high + 0.5 for _, low, high in found]) > 0.95 - 0.035
-
-
-def test_twelve_seeds_tell_single_subsets_from_what_is_common():
-    rng = np.random.default_rng(0)
-    assert np.mean([accuracy.own_share(subcases(rng, 12, 0.0, 1))[1] > 50 for _ in range(100)]) > 0.9
-    assert np.mean([accuracy.own_share(subcases(rng, 12, 0.9, 1))[2] < 50 for _ in range(100)]) > 0.9
-
-
-def test_noise_of_evaluation_pairs_is_not_taken_for_subcases():
-    """Seeds that differ in common alone, each accuracy with the noise of its pairs."""
-    rng, noise = np.random.default_rng(0), 5.0
-    drawn = [rng.normal(0, 5, (12, 1)) + rng.normal(0, noise, (12, 15)) for _ in range(100)]
-    assert np.median([accuracy.own_share(values)[0] for values in drawn]) > 40
-    found = np.array([accuracy.own_share(values, noise**2) for values in drawn])
-    assert np.median(found[:, 0]) < 5 and (found[:, 1] == 0).mean() > 0.9
-    known = [
-        rng.normal(0, 5, (12, 1)) + rng.normal(0, 5, (12, 15)) + rng.normal(0, noise, (12, 15)) for _ in range(100)
-    ]
-    found = np.array([accuracy.own_share(values, noise**2) for values in known])
-    assert ((found[:, 1] <= 50) & (found[:, 2] >= 50)).mean() > 0.9
-
-
-def test_different_subcases_from_a_table():
-    def table(values):
-        return evidence(
-            accuracy=[
-                group_row(value, seed=seed) | {"subset": subset}
-                for subset, of_seeds in values.items() for seed, value in zip((1, 2, 3, 4), of_seeds, strict=True)
-            ]
-        )  # fmt: skip
-
-    options = {"group": "ood", "sparsity": "mid"}
-    crossed = accuracy.own_subcases(table({"a": (0, 0, 90, 90), "b": (80, 80, 0, 0), "c": (5, 5, 5, 5)}), **options)
-    assert crossed.value == 100 and crossed.detail.startswith("2 subsets, 4 seeds")
-    level = accuracy.own_subcases(table({"a": (0, 10, 20, 40), "b": (50, 60, 70, 90)}), **options)
-    assert (level.value, level.low, level.high) == pytest.approx((0, 0, 0), abs=1e-6)
-    with pytest.raises(CannotSay, match="pruning seeds differ on 1 ood subsets"):
-        accuracy.own_subcases(table({"a": (0, 10, 20, 40), "c": (5, 5, 5, 5)}), **options)
 
 
 # ---- as good beyond a sparsity
@@ -93,7 +36,10 @@ def test_subnetworks_beyond_a_sparsity_are_counted_certainly_and_possibly():
     assert found.detail == "the best: -1.0 points against the full model, at 40 % sparsity"
     published = sparsity.as_good_beyond(evidence(group_accuracy=[FULL, row(0.4, 77.5), row(0.5, 76)]), **options)
     assert (published.value, published.exact) == (1, True)
-    with pytest.raises(CannotSay, match=r"3\.0 % on ood are not above the margin"):
+    none = [row(0.4, 10, -75, -60), row(0.5, 8, -75, -60)]
+    certain = sparsity.as_good_beyond(evidence(group_accuracy=[FULL, *none]), **options)
+    assert (certain.value, certain.exact, verdict(certain, "< 1 subnetwork")) == (0, True, "supported")
+    with pytest.raises(DoesNotApply, match=r"3\.0 % on ood are not above the margin"):
         sparsity.as_good_beyond(evidence(group_accuracy=[FULL | {"accuracy": 3.0}, *known]), **options)
 
 
@@ -107,7 +53,7 @@ def test_masks_are_nested_in_those_of_their_own_seed():
     found = masks.nested(of_cells(mid=mid, high=inside))
     assert found.value < 0.001 and found.opposite == 1 and found.n == 12
     assert found.detail.startswith("100.0 % of high's heads are in the mid mask of the same seed, ")
-    with pytest.raises(CannotSay, match="1 pruning seeds have subnetworks at both"):
+    with pytest.raises(TooFew, match="1 pruning seeds have subnetworks at both"):
         masks.nested(of_cells(mid={1: mid[1], 2: mid[2]}, high={1: inside[1]}))
 
 
@@ -131,6 +77,9 @@ def test_mlps_that_subnetworks_lack():
     interval = stats.ttest_1samp([25, 0, 0], 0).confidence_interval()
     assert (found.value, found.low, found.high) == pytest.approx((25 / 3, 0, interval.high))
     assert found.detail == "of the heads 96.9 %"
+    same = rows[rows["kind"] == "head"]
+    with pytest.raises(DoesNotApply, match="MLPs are no components"):
+        masks.mlps_removed(Evidence(all_kept.context, {"components": same}), sparsity="mid")
 
 
 # ---- single heads

@@ -5,7 +5,7 @@ import pytest
 from claim_tables import evidence, group_row
 from scipy import stats
 
-from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.estimates import TooFew
 from heuristic_core.experiments.heuristic_core.analysis import statistics_sparsity as sparsity
 
 REPEATS = 200
@@ -74,33 +74,9 @@ def test_seeds_that_lack_a_sparsity_are_left_out_of_the_trend():
     assert found.value == pytest.approx(1 / 36, abs=0.02)  # one order of six in both seeds
     assert found.opposite == pytest.approx(1)
     assert found.detail.startswith("rho with sparsity -1.00, -1.00; accuracy from 52.0 to 5.5 %")
-    with pytest.raises(CannotSay, match="two seeds with three sparsities"):
+    with pytest.raises(TooFew, match="two seeds with three sparsities"):
         sparsity.sparsity_trend(
             evidence(group_accuracy=rows({0.1: (50, 54), 0.3: (20, None), 0.5: (10, 1)})), group="ood"
         )
-    with pytest.raises(CannotSay, match="two seeds with three sparsities"):
+    with pytest.raises(TooFew, match="two seeds with three sparsities"):
         sparsity.sparsity_trend(evidence(group_accuracy=rows({0.1: (50, 54), 0.3: (20, 1)})), group="ood")
-
-
-def test_mid_and_high_sparsity_are_compared_seed_by_seed():
-    found = sparsity.mid_minus_high(
-        evidence(group_accuracy=rows({0.3: (50, 40, 30, 20), 0.5: (10, 2, None, 5)}, seeds=(1, 2, 3, 4))), group="ood"
-    )
-    drops = [40, 38, 15]
-    interval = stats.ttest_1samp(drops, 0).confidence_interval()
-    assert (found.value, found.low, found.high, found.n) == pytest.approx((31, interval.low, interval.high, 3))
-    assert found.detail == "36.7 and 5.7 %; lower in 3 of 3 seeds"
-    apart = [*rows({0.3: (50,)}, seeds=(1,)), *rows({0.5: (5,)}, seeds=(2,))]
-    with pytest.raises(CannotSay, match="no pruning seed has subnetworks at both"):
-        sparsity.mid_minus_high(evidence(group_accuracy=apart), group="ood")
-
-
-def test_the_first_rise_is_paired_by_seed():
-    curve = rows({0.1: (50, 54), 0.3: (60, 66), 0.5: (20, 21)})
-    found = evidence(group_accuracy=curve, accuracy=[row | {"subset": "a"} for row in curve])
-    first = sparsity.first_rise(found, group="ood")
-    assert (first.value, first.n) == (11, 2)
-    assert (first.low, first.high) == pytest.approx((11 - stats.t.ppf(0.975, 1), 11 + stats.t.ppf(0.975, 1)))
-    assert first.detail == "from 10 to 30 % sparsity; there 1 of 1 subsets rise"
-    with pytest.raises(CannotSay, match="known at 1 sparsities"):
-        sparsity.first_rise(evidence(group_accuracy=curve[:2], accuracy=[]), group="ood")

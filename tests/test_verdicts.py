@@ -78,9 +78,13 @@ def test_p_is_two_sided():
 def test_p_of_an_interval_agrees_with_the_verdict(threshold):
     rng = np.random.default_rng(0)
     for value, below, above in rng.uniform(0.1, 6, (200, 3)):
-        found = Estimate(value, value - below, value + above)
+        found = Estimate(value, value - below, value + above, n=int(10 * value))
         assert (p_value(found, threshold) < 0.05) == (verdict(found, threshold) != "not clear")
     assert p_value(Estimate(3 + 1.96, 3.0, 6.0), "> 3") == pytest.approx(0.05, abs=1e-4)
+    two = np.array([4.0, 5.0])  # seeds
+    half = stats.t.ppf(0.975, 1) * two.std(ddof=1) / np.sqrt(2)
+    found = Estimate(4.5, 4.5 - half, 4.5 + half, n=2)
+    assert p_value(found, "> 0") == pytest.approx(stats.ttest_1samp(two, 0).pvalue)
 
 
 def test_holm():

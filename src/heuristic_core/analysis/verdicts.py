@@ -22,7 +22,6 @@ MEANINGS = {
 }
 VERDICTS = tuple(MEANINGS)
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-Z = 1.959964  # half width of a normal 95 % interval, in standard errors
 
 
 def is_test(threshold: str) -> bool:
@@ -49,8 +48,8 @@ def verdict(found: Estimate, threshold: str) -> str:
 def p_value(found: Estimate, threshold: str) -> float | None:
     """The two-sided p of an estimate; None of a count, and of a value without an interval.
 
-    A test with two tails has twice the smaller one. Of an interval it is the p of the normal distribution whose 95 %
-    interval has this end: below 0.05 exactly where the interval is on one side of the threshold.
+    A test with two tails has twice the smaller one. Of an interval it is the p of Student's t with n - 1 degrees of
+    freedom whose 95 % interval has this end: below 0.05 exactly where the interval is on one side of the threshold.
     """
     if is_test(threshold):
         p = found.value if found.opposite is None else min(found.value, found.opposite)
@@ -59,8 +58,10 @@ def p_value(found: Estimate, threshold: str) -> float | None:
         return None
     _, level = _bound(threshold)
     reach = found.value - found.low if found.value > level else found.high - found.value
-    away = abs(found.value - level)
-    return float(2 * scipy.stats.norm.sf(Z * away / reach)) if reach > 0 else 0.0 if away else 1.0
+    away, degrees = abs(found.value - level), np.inf if pd.isna(found.n) else max(found.n - 1, 1)
+    if not reach > 0:
+        return 0.0 if away else 1.0
+    return float(2 * scipy.stats.t.sf(scipy.stats.t.ppf(0.975, degrees) * away / reach, degrees))
 
 
 def holm(p: Sequence[float | None]) -> list[float | None]:

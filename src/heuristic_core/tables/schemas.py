@@ -80,7 +80,7 @@ SCHEMAS = {
         "low": (REAL, "95 % interval, null where there is none; of several fine-tuning seeds Student's t over them"),
         "high": (REAL, "its upper end"),
         "opposite": (REAL, "of a test the p of the other tail; null of others and of two-sided tests"),
-        "p": (REAL, "two-sided; of an interval that of the normal distribution with this interval. Null of a count"),
+        "p": (REAL, "two-sided; of an interval that of Student's t with this interval. Null of a count"),
         "p_holm": (REAL, "the same, adjusted for the claims of its family (Holm); null of a check"),
         "threshold": (STRING, "what the statistic must be, such as > 20"),
         "n": (INT, "units of the interval"),

@@ -20,15 +20,16 @@ def crossings(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     cannot be shown.
     """
     rows = evidence.spread("accuracy", group, sparsity)
-    table = rows.pivot(index="seed", columns="subset", values=["accuracy", "low", "high"]).astype(float)
-    values, low, high = (table[name].to_numpy() for name in ("accuracy", "low", "high"))
+    table = rows.pivot(index="seed", columns="subset", values=["accuracy", "low", "high", "units"]).astype(float)
+    values, low, high, units = (table[name].to_numpy() for name in ("accuracy", "low", "high", "units"))
     if len(values) < 2:
         raise TooFew(f"only {len(values)} subnetworks")
     if values.shape[1] < 2:
         raise DoesNotApply(f"the {group} group has {values.shape[1]} subset")
     if np.isnan([low, high]).any():
         raise CannotSay("accuracies have no intervals, as there are no predictions")
-    p, pairs = crossing(values, (high - low) / (2 * stats.norm.ppf(0.975)))
+    degrees = np.maximum(units.min(axis=0) - 1, 1)
+    p, pairs = crossing(values, (high - low) / (2 * stats.t.ppf(0.975, degrees)), degrees)
     k = int(p.argmin())
     (a, b), difference = pairs[k], values[pairs[k][0]] - values[pairs[k][1]]
     seeds, subsets = table.index, table["accuracy"].columns
@@ -41,16 +42,17 @@ def crossings(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     return Estimate.test(best, None, len(values), PRUNING_SEEDS, detail)
 
 
-def crossing(values: np.ndarray, errors: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int]]]:
+def crossing(values: np.ndarray, errors: np.ndarray, degrees: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int]]]:
     """p for each two subnetworks that they do not cross, and which two.
 
-    values, errors: accuracies and their standard errors, points, [subnetworks, subsets]. Under the null hypothesis one
-    of the two is nowhere better, or nowhere worse. Of either half the smallest p over subsets (Bonferroni) is one of a
-    test, so that the larger of both is (Berger 1982).
+    values, errors: accuracies and their standard errors, points, [subnetworks, subsets]. degrees: of freedom of the
+    errors, [subsets]; few templates have few, and at the small p of many comparisons t is far from normal. Under the
+    null hypothesis one of the two is nowhere better, or nowhere worse. Of either half the smallest p over subsets
+    (Bonferroni) is one of a test, so that the larger of both is (Berger 1982).
     """
     pairs = list(combinations(range(len(values)), 2))
     a, b = np.array(pairs).T
     error = np.hypot(errors[a], errors[b])
-    z = (values[a] - values[b]) / np.where(error > 0, error, np.inf)
-    halves = np.stack([stats.norm.sf(z), stats.norm.cdf(z)]).min(axis=2)
+    t = (values[a] - values[b]) / np.where(error > 0, error, np.inf)
+    halves = np.stack([stats.t.sf(t, degrees), stats.t.cdf(t, degrees)]).min(axis=2)
     return np.minimum(1, values.shape[1] * halves.max(axis=0)), pairs
