@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from claim_tables import table
 from conftest import ROOT
 from page_studies import CONTEXT, MID, make_study
 from pages import check_source, needs_chromium, probe
@@ -16,6 +17,7 @@ from test_scripts import script
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.analysis.compare import compare, only_in
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 from heuristic_core.experiments.heuristic_core.analysis.shared_core import shared_core
 from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.experiments.heuristic_core.report.sides import Side, load, parse_sides
@@ -118,13 +120,21 @@ def test_core_sizes_have_no_interval_and_say_so(single):
 
 
 def test_core_heads_are_shared_by_identity_of_one_model(folder):
-    (a, _), (b, _) = side(folder, "pair"), side(folder, "other")
-    found = shared_core(a["core"], b["core"])
+    (a, context_a), (b, context_b) = side(folder, "pair"), side(folder, "other")
+    of_a, of_b = Evidence(context_a, a), Evidence(context_b.model_copy(update={"seeds": (1, 2)}), b)
+    found = shared_core(of_a, of_b)
     assert [(one.ft_seed_a, one.ft_seed_b, one.in_a, one.in_b) for one in found] == [(1, 1, 4, 6), (2, 1, 4, 6)]
     assert found[0].names == ["0.0", "0.1", "0.2", "0.3"]
     assert (found[0].expected, found[0].p) == pytest.approx((3, 15 / 70))  # six of eight heads hold all of four
-    assert shared_core(a["core"], b["core"].assign(model="another")) == []
-    assert shared_core(a["core"], b["core"][b["core"]["component"] < 6]) == []
+    for other in (b["core"].assign(model="another"), b["core"][b["core"]["component"] < 6]):
+        assert shared_core(of_a, Evidence(context_b, b | {"core": other})) == []
+    same = shared_core(of_a, Evidence(context_b, b))[0]
+    assert same.p is None and same.reason.startswith(f"pruning seeds {context_b.seeds[0]}, ")
+    runs = {"ft_seed": 1, "step": context_a.last, "repeat": 0, "collapsed": True, "missed": False}
+    runs |= {"actual_sparsity": 0.5, "chance": 33.3}
+    runs = [runs | {"sparsity": s, "seed": seed} for s in (context_a.mid, context_a.high) for seed in context_a.seeds]
+    collapsed = shared_core(Evidence(context_a, a | {"runs": table("runs", runs)}), of_b)[0]
+    assert collapsed.p is None and "collapsed" in collapsed.reason
 
 
 def test_what_a_side_lacks_is_null_with_a_reason(folder):
@@ -239,7 +249,7 @@ def test_the_page_puts_both_side_by_side(folder, monkeypatch):
     assert "a: one, Figure 6" in text and "b: other, Figure 15" in text
     assert "The core matters ≠ differ ? not clear – ✗ contradicted −4.5 −5.5 to −3.5" in text
     assert "Subnetworks disagree by <more> than 20 points the same ✓ supported" in text
-    assert "1 and 1 4 6 4 3.0 0.214 0.0, 0.1, 0.2, 0.3" in text
+    assert "1 and 1 4 6 4 3.0 – 0.0, 0.1, 0.2, 0.3 No p: pruning seeds" in text
     assert "OOD 50.0 45.0 to 55.0 57.0 52.0 to 62.0 7.0 −0.071 to 14.1 200 200 pair" in text
     frame = read_table(out / "differences.parquet")
     assert list(frame.columns) == schema("differences").names

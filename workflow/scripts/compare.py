@@ -4,6 +4,7 @@ from pathlib import Path
 
 from heuristic_core.common.atomic import write_text
 from heuristic_core.experiments.heuristic_core.analysis.compare import compare, only_in
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 from heuristic_core.experiments.heuristic_core.analysis.shared_core import shared_core
 from heuristic_core.experiments.heuristic_core.report.comparison import comparison_page
 from heuristic_core.experiments.heuristic_core.report.sides import USAGE, load, parse_sides
@@ -24,7 +25,8 @@ def main(arguments=None):
     write_table("differences", differences, folder / "differences.parquet")
     write_text(folder / "differences.csv", differences.to_csv(index=False, lineterminator="\n"))
     claims = [as_table("claims", tables["claims"]).to_pylist() if "claims" in tables else [] for tables in (a, b)]
-    shared = shared_core(a["core"], b["core"]) if "core" in a and "core" in b else []
+    both = "core" in a and "core" in b
+    shared = shared_core(Evidence(context_a, a), Evidence(context_b, b)) if both else []
     apart = only_in(a, b), only_in(b, a)
     page = comparison_page(sides, (context_a, context_b), differences, shared, claims, apart, folder)
     write_text(folder / "compare.html", page)

@@ -1,0 +1,151 @@
+"""Do subnetworks cross? Exact small cases, and how often nested subnetworks are taken for crossing ones."""
+
+import numpy as np
+import pytest
+from amounts import amount
+from claim_tables import evidence, group_row
+from scipy import stats
+
+from heuristic_core.analysis.bootstrap import of_accuracy
+from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, TooFew
+from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.experiments.heuristic_core.analysis.statistics_subcases import crossing, crossings
+
+OPTIONS = {"group": "ood", "sparsity": "mid"}
+LEVEL = "p < 0.05"
+MANY = 10**6  # degrees of freedom: t is normal
+
+
+def crossed(values, half=3.0, units=200):
+    """The statistic of accuracies, subset -> of each seed, with intervals of `half` points to each side."""
+    return crossings(evidence(accuracy=accuracy_rows(values, half, units)), **OPTIONS)
+
+
+def accuracy_rows(values, half=3.0, units=200):
+    return [
+        group_row(value, seed=seed, subset=subset, low=value - half, high=value + half, units=units, unit="pair")
+        for subset, of_seeds in values.items()
+        for seed, value in enumerate(of_seeds, start=1)
+    ]
+
+
+def test_nested_subnetworks_do_not_cross():
+    """Each is better than the one before on every subset, however much more on some."""
+    found = crossed({"a": (0, 10, 20, 40), "b": (50, 60, 70, 99), "c": (5, 6, 5, 7)})
+    assert (found.value, found.opposite, found.n, found.exact) == (1, None, 4, True)
+    assert found.detail.startswith("0 of 6 pairs of subnetworks cross") and verdict(found, LEVEL) == "not clear"
+
+
+def test_one_clear_crossing_is_found():
+    """Seed 4 and any other: p is that of the smaller difference, times two subsets and six pairs of subnetworks."""
+    found = crossed({"a": (20, 20, 20, 60), "b": (50, 50, 50, 40)})
+    t = stats.t.ppf(0.975, 199)
+    expected = 6 * 2 * stats.t.sf(10 / (3 / t * np.sqrt(2)), 199)
+    assert found.value == pytest.approx(expected) and verdict(found, LEVEL) == "supported"
+    assert found.detail.startswith("3 of 6 pairs of subnetworks cross; seed 1 against 4: +10.0 points on b, -40.0 on a")
+    assert crossed({"a": (20, 60), "b": (50, 40)}).value == pytest.approx(expected / 6)
+
+
+def test_one_difference_is_no_crossing():
+    values = np.array([[20.0, 50.0, 50.0], [90.0, 50.0, 50.0]])
+    (p,), pairs = crossing(values, np.full((2, 3), 1.0), np.full(3, MANY))
+    assert pairs == [(0, 1)] and p == 1  # three subsets times one half
+    (p,), _ = crossing(values - [[0, 0, 0], [0, 0, 2]], np.full((2, 3), 1.0), np.full(3, MANY))
+    assert p == pytest.approx(3 * stats.norm.sf(np.sqrt(2)), rel=1e-4)
+
+
+def test_accuracies_without_errors_say_nothing():
+    """An error of 0 is not certainty: it is of a bootstrap that never varied."""
+    (p,), _ = crossing(np.array([[0.0, 100.0], [100.0, 0.0]]), np.zeros((2, 2)), np.full(2, MANY))
+    assert p == 1
+    (p,), _ = crossing(np.array([[0.0, 100.0], [100.0, 0.0]]), np.array([[0.0, 0.0], [1.0, 1.0]]), np.full(2, MANY))
+    assert p < 1e-6
+
+
+def test_few_templates_need_a_larger_difference():
+    """Three templates have two degrees of freedom."""
+    values = {"a": (20, 20, 20, 60), "b": (50, 50, 50, 40)}
+    assert verdict(crossed(values, units=3), LEVEL) == "not clear" and verdict(crossed(values), LEVEL) == "supported"
+    assert crossed(values, units=1).value == 1
+
+
+def test_what_cannot_cross():
+    with pytest.raises(TooFew, match="only 1 subnetworks"):
+        crossed({"a": (20,), "b": (50,)})
+    with pytest.raises(DoesNotApply, match="the ood group has 1 subset"):
+        crossed({"a": (20, 60)})
+    rows = [row | {"low": None, "high": None} for row in accuracy_rows({"a": (20, 60), "b": (50, 40)})]
+    with pytest.raises(CannotSay, match="no predictions"):
+        crossings(evidence(accuracy=rows), **OPTIONS)
+
+
+# ---- simulations
+
+
+def of_pairs(truth, rng, pairs=100):
+    """Accuracies of 0/1 answers, the ends of their bootstrap intervals, and degrees of freedom. truth: percent."""
+    share = rng.binomial(pairs, truth / 100) / pairs
+    low, high = (100 * stats.binom.ppf(tail, pairs, share) / pairs for tail in (0.025, 0.975))
+    return 100 * share, *of_accuracy(low, high, pairs), pairs - 1
+
+
+def of_templates(truth, rng, templates):
+    """The same where templates differ by a standard deviation of 5 points."""
+    drawn = truth[..., None] + rng.normal(0, 5, (*truth.shape, templates))
+    half = stats.t.ppf(0.975, templates - 1) * drawn.std(axis=-1, ddof=1) / np.sqrt(templates)
+    mean = drawn.mean(axis=-1)
+    return mean, mean - half, mean + half, templates - 1
+
+
+def nested(rng, subnetworks, subsets, kind):
+    """True accuracies, percent, [subnetworks, subsets], of subnetworks with one ability each.
+
+    kind: the ability helps on all subsets, more or less ("graded"), or on the first alone, which is the hardest: there
+    any difference elsewhere is chance, and one half of a crossing is certain.
+    """
+    slope = rng.uniform(0, 2, subsets) if kind == "graded" else np.r_[8.0, np.zeros(subsets - 1)]
+    return 100 / (1 + np.exp(rng.normal(0, 1.5, subsets) - np.outer(rng.normal(size=subnetworks), slope)))
+
+
+def supported(make, measure, count):
+    """How often two of the subnetworks are found to cross."""
+    found = 0
+    for _ in range(count):
+        values, low, high, degrees = measure(make())
+        degrees = np.full(values.shape[1], degrees)
+        p, pairs = crossing(values, (high - low) / (2 * stats.t.ppf(0.975, degrees)), degrees)
+        found += len(pairs) * p.min() < 0.05
+    return found
+
+
+def at_most(count, share=0.05):
+    """As often as a test of this level decides by chance: 6 % of many repeats."""
+    return max(0.06 * count, stats.binom.ppf(0.995, count, share))
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("kind", ["graded", "first"])
+@pytest.mark.parametrize("subsets", [2, 6, 15])
+@pytest.mark.parametrize("subnetworks", [2, 5, 10])
+def test_nested_abilities_are_not_taken_for_crossings(subnetworks, subsets, kind):
+    """A share of variance that single subsets have took them for it in 43 to 100 % of studies."""
+    rng, count = np.random.default_rng([subnetworks, subsets]), amount(1600)
+    found = supported(lambda: nested(rng, subnetworks, subsets, kind), lambda truth: of_pairs(truth, rng), count)
+    assert found <= at_most(count)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("templates", [2, 3, 5, 12])
+@pytest.mark.parametrize("subnetworks", [2, 10])
+def test_nested_abilities_on_few_templates_are_not_taken_for_crossings(subnetworks, templates):
+    """With normal errors 16 % were, of ten subnetworks, 15 subsets and three templates."""
+    rng, count = np.random.default_rng([subnetworks, templates]), amount(1600)
+    make = lambda: nested(rng, subnetworks, 15, "first")  # noqa: E731
+    assert supported(make, lambda truth: of_templates(truth, rng, templates), count) <= at_most(count)
+
+
+@pytest.mark.parametrize("subnetworks", [2, 5, 10])
+def test_subnetworks_that_differ_by_subset_cross(subnetworks):
+    rng = np.random.default_rng(subnetworks)
+    found = supported(lambda: rng.uniform(0, 100, (subnetworks, 6)), lambda truth: of_pairs(truth, rng), 100)
+    assert found > 80
