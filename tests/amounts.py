@@ -3,14 +3,21 @@
 import os
 
 import pytest
+from scipy.stats import binom
 
 FULL = os.environ.get("HEURISTIC_CORE_TEST_FULL") == "1"
 SHARE = 8  # one in eight
+MANY = 1000
 
 
 def amount(full: int) -> int:
     """`full`, where HEURISTIC_CORE_TEST_FULL=1 asks for all. A test that calls this bears the marker `sampled`."""
     return full if FULL else -(-full // SHARE)
+
+
+def by_chance(count: int) -> float:
+    """How many of `count` tests of nothing may decide: 6 % of many, of few as many as 5 % may be by chance."""
+    return 0.06 * count if count >= MANY else binom.ppf(0.995, count, 0.05)
 
 
 def first_fast(*values, fast: int = 1) -> list:
