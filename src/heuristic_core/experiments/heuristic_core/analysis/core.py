@@ -133,8 +133,9 @@ def by_seed(masks: Masks, names: tuple[str, ...]) -> np.ndarray:
 def expected_over_all_heads(heads: int, sparsities: Iterable[float]) -> float:
     """How many of `heads` heads would be in all subnetworks of these sparsities by the paper's reckoning (section 4).
 
-    144 heads and twelve subnetworks of 70 % give 144 * 0.3^12 = 7.7e-5. Every head is kept with the same probability, and
-    independently: neither layers count, nor that a sparsity is of heads and MLPs, nor that runs of one seed are alike.
+    144 heads and twelve subnetworks of 70 % give 144 * 0.3^12 = 7.7e-5. Every head is kept with the same probability,
+    and independently: neither layers count, nor that a sparsity is of heads and MLPs, nor that runs of one seed are
+    alike.
     """
     return heads * math.prod(1 - sparsity for sparsity in sparsities)
 
@@ -143,8 +144,9 @@ def core_null(components: pd.DataFrame, context: Context, permutations: int, see
     """Table "core_null" from table "components": do subnetworks share more heads than chance would give?
 
     Chance: in what each pruning seed keeps the heads of each layer are permuted, so its number of heads per layer
-    stays. Beside it is the paper's expectation, from the target sparsities. Another way permutes every mask by itself; where a seed gives several (mid and high), that would count their
+    stays. Another way permutes every mask by itself; where a seed gives several (mid and high), that would count their
     nesting as heads that seeds share, so here the heads in all masks of a seed are permuted as one (:func:`by_seed`).
+    Beside it is the paper's expectation, from the target sparsities.
     Raises InputError as :func:`core` does.
     """
     rows = []

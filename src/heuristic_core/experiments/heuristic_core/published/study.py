@@ -63,7 +63,7 @@ def studies(folder: str | Path, groups: Mapping[str, str]) -> list[Published]:
 
 @cache
 def paper(task: str) -> dict:
-    """What the paper itself prints of a task: keys heads, core_heads and ablations. Empty where nothing is kept of it."""
+    """What the paper itself prints of a task: keys heads, core_heads, ablations. Empty where nothing is kept of it."""
     text = resources.files(__package__).joinpath("paper.yaml").read_text()
     return yaml.safe_load(text).get(task, {})
 

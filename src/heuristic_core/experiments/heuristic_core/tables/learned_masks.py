@@ -46,7 +46,7 @@ MASKS = {
     },
     "rank_correlation": RUN | STEP | {
         "seeds": (STRING, "shared: all seeds at both sparsities; disjoint: one half of them at mid, the other at high, "
-                          "mean over splits"),
+                          "mean over splits (all, or 1,000 random ones where there are more)"),
         "rho": (REAL, "Spearman's, head frequency at mid against high sparsity, over heads"),
         "low": (REAL, "2.5th percentile over bootstrap draws of heads"),
         "high": (REAL, "97.5th percentile"),
