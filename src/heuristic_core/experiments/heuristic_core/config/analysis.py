@@ -8,6 +8,7 @@ from heuristic_core.config.blocks import Block, Positive, Seed, Share, ascending
 from heuristic_core.config.figure import Figure
 
 Kind = Literal["mean", "zero", "resample"]
+Rule = Literal["interpolated", "grid"]
 Order = Literal["per-seed", "mean-first", "upward"]
 Mixed = Literal["groups", "subsets"]
 Sentence = Annotated[str, Field(min_length=1)]
@@ -49,7 +50,7 @@ class Analysis(Block):
     kl: Annotated[list[Positive], AfterValidator(ascending)] = Field(
         [0.1], description="faithful, too: a mean KL(full || subnetwork) of at most this"
     )
-    effective_size: Literal["interpolated", "grid"] = Field(
+    effective_size: Rule = Field(
         "interpolated",
         description="the largest faithful sparsity: interpolated between sparsities of the grid, or the largest of the "
         "grid (the paper)",

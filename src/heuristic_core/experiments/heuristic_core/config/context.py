@@ -1,11 +1,9 @@
 """What analysis and figures need to know of a study beside their tables."""
 
-from typing import Literal
-
 from pydantic import Field
 
 from heuristic_core.config.blocks import Block
-from heuristic_core.experiments.heuristic_core.config.analysis import Counterpart, Mixed, Order
+from heuristic_core.experiments.heuristic_core.config.analysis import Counterpart, Mixed, Order, Rule
 from heuristic_core.experiments.heuristic_core.config.study import Study
 
 # The keys of the configuration that its fields are made from.
@@ -58,7 +56,7 @@ class Context(Block):
     repeats: tuple[int, ...] = ()
     margin: float | None = None
     # Without the defaults, so that the settings of jobs whose study says nothing of them remain what they were.
-    size_rule: Literal["interpolated", "grid"] = Field("interpolated", exclude_if=lambda rule: rule == "interpolated")
+    size_rule: Rule = Field("interpolated", exclude_if=lambda rule: rule == "interpolated")
     size_order: Order = Field("per-seed", exclude_if=lambda order: order == "per-seed")
     mixed: Mixed = Field("groups", exclude_if=lambda mixed: mixed == "groups")
     early: int | None = None
