@@ -22,6 +22,7 @@ from heuristic_core.plan.jobs import of_study
 from heuristic_core.tasks.files import read_task
 
 CONFIG = ROOT / "config"
+OWN = CONFIG / "pruning" / "own-choices.yaml"
 STUDIES = ("mnli-bert", "qqp-bert", "mnli-roberta", "mnli-gpt2")
 # The paper's grid: sparsities of the curve, and checkpoints of effective size.
 SPARSITIES = {name: range(5, 70 if name == "qqp-bert" else 75, 5) for name in STUDIES}
@@ -109,7 +110,7 @@ def test_as_published_changes_what_the_code_did_otherwise_and_nothing_else(name)
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_papers_studies_follow_its_text_and_own_choices_are_an_overlay(name):
-    study, own = load_study(file(name)), parse_study(read_layers([file(name), CONFIG / "own-choices.yaml"]))
+    study, own = load_study(file(name)), parse_study(read_layers([file(name), OWN]))
     before, after = dumped(study), dumped(own)
     text = {"effective_size": "grid", "size_order": "mean-first", "mixed": "groups"}
     ours = {"effective_size": "interpolated", "size_order": "per-seed", "mixed": "groups"}
@@ -192,7 +193,7 @@ def test_a_dry_run_has_a_job_for_every_run_of_the_grid(name, tmp_path):
 @pytest.mark.parametrize("overlay", ["as-published", "own-choices"])
 def test_a_dry_run_of_a_study_with_an_overlay(name, overlay, tmp_path):
     paws_of_the_paper(tmp_path)
-    files = layers(name) if overlay == "as-published" else [file(name), CONFIG / "own-choices.yaml"]
+    files = layers(name) if overlay == "as-published" else [file(name), OWN]
     found, counts = expected(name, planned(tmp_path, files))
     assert found == counts
 
