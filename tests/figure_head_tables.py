@@ -25,6 +25,7 @@ def core_null_rows():
     for ft_seed in FT_SEEDS:
         for name, n, observed in (("high", 12, 6), ("mid", 12, 9), ("mid+high", 24, 4)):
             row = {"set": name, "n": n, "seeds": 12, "observed": observed, "expected": 0.0123, "permutations": 10_000}
+            row["expected_over_all"] = 32 * 0.5**n
             yield run(ft_seed, **row, p=0.0001 if name == "mid+high" else 0.0310)
 
 

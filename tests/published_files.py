@@ -20,7 +20,7 @@ def imported(folder, to, task, *more):
     spec = importlib.util.spec_from_file_location("script_published", source)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    wanted = [*TABLES, *(["ablations"] if task == "mnli" else [])]
+    wanted = [*TABLES, *(["ablations", "core_null"] if task == "mnli" else [])]
     outputs = [word for t in wanted for word in (f"--{t.replace('_', '-')}", str(to / f"{t}.parquet"))]
     given = ["--folder", folder, "--task", task, "--study", to / "study.json", "--log", to / "import.log"]
     module.main([*map(str, given), *outputs, *more])

@@ -6,7 +6,13 @@ import pandas as pd
 import pytest
 
 from heuristic_core.analysis.frames import frame
-from heuristic_core.experiments.heuristic_core.analysis.core import core, core_null, head_frequency, shared_by_chance
+from heuristic_core.experiments.heuristic_core.analysis.core import (
+    core,
+    core_null,
+    expected_over_all_heads,
+    head_frequency,
+    shared_by_chance,
+)
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.parquet import write_table
@@ -102,6 +108,20 @@ def test_the_null_table_counts_heads_in_its_sets(tmp_path):
     assert high["p"] == pytest.approx(2 / 9, abs=0.06)
     pd.testing.assert_frame_equal(core_null(components(CELLS), WITH_EARLY, permutations=500, seed=7), result)
     assert set(core_null(components(CELLS), CONTEXT, permutations=5, seed=7)["set"]) == {"high", "mid", "mid+high"}
+
+
+def test_the_papers_expectation_is_beside_that_within_layers():
+    assert f"{expected_over_all_heads(144, [0.7] * 12):.1e}" == "7.7e-05"  # as the paper prints it
+    found = core_null(components(CELLS), WITH_EARLY, permutations=5, seed=7).set_index("set")["expected_over_all"]
+    assert found.to_dict() == pytest.approx(
+        {
+            "high": 6 * 0.5**2,
+            "mid": 6 * 0.7**2,
+            "mid+high": 6 * 0.7**2 * 0.5**2,
+            "early": 6 * 0.5**2,
+            "early+mid+high": 6 * 0.5**4 * 0.7**2,
+        }
+    )
 
 
 def test_a_set_draws_the_same_whatever_other_runs_there_are():

@@ -157,6 +157,21 @@ def test_sizes_at_different_margins_are_not_subtracted(folder):
     assert sizes["difference"].isna().all()
 
 
+def test_sizes_are_compared_in_the_order_of_their_study(folder):
+    """A size of the mean over seeds is one number; sizes in other orders and by other rules are other quantities."""
+    (a, context), (b, context_b) = side(folder, "one"), side(folder, "other")
+    sizes = a["effective_size"]
+    first = sizes[sizes["seed"].isna()].assign(order="mean-first", effective_size=55.0)
+    a = a | {"effective_size": pd.concat([sizes, first])}
+    text = context.model_copy(update={"size_order": "mean-first", "size_rule": "grid"})
+    frame = compare(a, b, text, context_b)
+    frame = frame[(frame["group_or_subset"] == "id") & frame["quantity"].str.startswith("effective size")]
+    found = frame.set_index("quantity")
+    assert set(found.index) == {"effective size, margin 3, mean-first, of the grid", "effective size, margin 3"}
+    of_text = found.loc["effective size, margin 3, mean-first, of the grid"]
+    assert of_text["a"] == 55 and of_text[["a_low", "b", "difference"]].isna().all()
+
+
 def test_no_spread_gives_no_interval(folder):
     (a, context), (b, _) = side(folder, "one"), side(folder, "other")
     flat = [tables | {"summary": tables["summary"].assign(sd=0.0)} for tables in (a, b)]

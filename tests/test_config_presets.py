@@ -27,7 +27,7 @@ def test_pruning_presets_lie_over_a_study(study):
     assert (published.gate_draws, published.batch_size, published.decay) == (4, 128, "after-warmup")
     assert (published.thresholds, published.threshold_rule) == ({0.5: 0.5, 0.7: 0.35}, "nearest")
     assert Prune.model_validate_json(published.model_dump_json()) == published
-    ours = parse_study(overlaid(study, "config/pruning/default.yaml")).prune
+    ours = parse_study(overlaid(study, "config/pruning/own-choices.yaml")).prune
     required = {"rise", "hold", "batch_size"}
     scale = {"rise_per_percent", "hold_per_percent", "examples", "mean_examples"}
     for key, field in Prune.model_fields.items():
@@ -38,5 +38,5 @@ def test_pruning_presets_lie_over_a_study(study):
 def test_presets_name_every_choice_where_paper_and_code_differ():
     choices = {"dropout", "weight_decay", "controller_weight_decay", "controller", "gate_draws", "discretise", "decay"}
     choices |= {"threshold_rule"}
-    for preset in ("as-published", "default"):
+    for preset in ("as-published", "own-choices"):
         assert choices <= set(yaml.safe_load((ROOT / f"config/pruning/{preset}.yaml").read_text())["prune"])

@@ -1,5 +1,6 @@
 """Figure 6: which sizes it shows, and how it shows those that do not exist."""
 
+import pandas as pd
 import pytest
 from matplotlib.collections import PathCollection
 from matplotlib.text import Text
@@ -60,6 +61,25 @@ def test_summaries_per_seed_at_the_main_margin(drawn):
     }
     accuracies = only(drawn[1], quantity="full_accuracy", ft_seed=2, step=20).set_index("group")["value"]
     assert accuracies.to_dict() == {"id": 85.0, "ood": 21.0}
+
+
+def test_the_study_says_which_order_and_which_mixture():
+    sizes = tables()["effective_size"]
+    first = frame("effective_size", [
+        row | {"order": "mean-first", "sd": None, "effective_size": size and size + 2}
+        for row in sizes[sizes["seed"].isna() & (sizes["order"] == "per-seed")].astype(object).to_dict("records")
+        for size in [None if pd.isna(row["effective_size"]) else row["effective_size"]]
+    ])  # fmt: skip
+    of_text = tables() | {"effective_size": pd.concat([sizes, first])}
+    about = CONTEXT.model_copy(update={"size_order": "mean-first", "size_rule": "grid", "mixed": "subsets"})
+    figure, marks = draw("figure06", of_text, Figure(), about)
+    points = only(marks, quantity="effective_size", ft_seed=1).set_index(["step", "group"])
+    assert points["value"].dropna().to_dict() == {
+        where: size + 2 for where, (size, _) in SIZES.items() if size and where[1] != "mixed-1:1"
+    }
+    assert points["sd"].isna().all()
+    (title,) = {text for text in texts(figure) if text.startswith("effective size (left axis)")}
+    assert "of the mean accuracy of 2 pruning seeds" in title and "grid" in title and "sd" not in title
 
 
 def test_undefined_sizes_are_crosses_and_missing_ones_gaps(drawn):

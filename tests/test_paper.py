@@ -22,6 +22,7 @@ from heuristic_core.plan.jobs import of_study
 from heuristic_core.tasks.files import read_task
 
 CONFIG = ROOT / "config"
+OWN = CONFIG / "pruning" / "own-choices.yaml"
 STUDIES = ("mnli-bert", "qqp-bert", "mnli-roberta", "mnli-gpt2")
 # The paper's grid: sparsities of the curve, and checkpoints of effective size.
 SPARSITIES = {name: range(5, 70 if name == "qqp-bert" else 75, 5) for name in STUDIES}
@@ -54,6 +55,12 @@ def file(name):
 
 def layers(name):
     return [file(name), CONFIG / "pruning" / "as-published.yaml", CONFIG / "as-published" / f"{name}.yaml"]
+
+
+def dumped(study):
+    """Its settings but the name, those of effective size also where they are the defaults."""
+    values, analysis = study.model_dump(exclude={"study"}), study.analysis
+    return values | {"analysis": values["analysis"] | {key: getattr(analysis, key) for key in ("size_order", "mixed")}}
 
 
 def papers_runs(name):
@@ -91,14 +98,29 @@ def test_as_published_changes_what_the_code_did_otherwise_and_nothing_else(name)
     assert published.study == f"{study.study}-as-published"
     assert study.prune.examples is published.prune.examples is study.prune.mean_examples is None  # all there are
     assert (published.prune.pairs_held_out, published.prune.mean_examples) == (0, 100_000)
-    before, after = (one.model_dump(exclude={"study"}) for one in (study, published))
+    before, after = (dumped(one) for one in (study, published))
     changed = {key for key in before if before[key] != after[key]}
     assert changed == {"prune", "analysis"} | ({"finetune"} if name == "qqp-bert" else set())
-    assert before["analysis"] | {"effective_size": "grid"} == after["analysis"]
+    assert before["analysis"] | {"size_order": "per-seed", "mixed": "subsets"} == after["analysis"]
     preset = read_values(CONFIG / "pruning" / "as-published.yaml")["prune"]
     assert {key: getattr(published.prune, key) for key in preset} == preset
     others = after["prune"].keys() - preset.keys()
     assert {key for key in others if before["prune"][key] != after["prune"][key]} == {"mean_examples"}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_papers_studies_follow_its_text_and_own_choices_are_an_overlay(name):
+    study, own = load_study(file(name)), parse_study(read_layers([file(name), OWN]))
+    before, after = dumped(study), dumped(own)
+    text = {"effective_size": "grid", "size_order": "mean-first", "mixed": "groups"}
+    ours = {"effective_size": "interpolated", "size_order": "per-seed", "mixed": "groups"}
+    assert before["analysis"] | text == before["analysis"] and before["analysis"] | ours == after["analysis"]
+    rule = {"discretise": "threshold", "threshold_rule": "nearest"}
+    exact = {"discretise": "exact", "threshold_rule": "faithful"}
+    assert before["prune"] | rule == before["prune"]
+    assert before["prune"] | exact == after["prune"]
+    assert (study.prune.thresholds, study.prune.pairs_held_out, own.prune.pairs_held_out) == ({}, 0, 0)
+    assert {key for key in before if before[key] != after[key]} == {"prune", "analysis"}
 
 
 def test_qqp_has_the_batch_of_the_papers_text_and_of_its_script():
@@ -168,9 +190,11 @@ def test_a_dry_run_has_a_job_for_every_run_of_the_grid(name, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STUDIES)
-def test_a_dry_run_of_a_study_as_published(name, tmp_path):
+@pytest.mark.parametrize("overlay", ["as-published", "own-choices"])
+def test_a_dry_run_of_a_study_with_an_overlay(name, overlay, tmp_path):
     paws_of_the_paper(tmp_path)
-    found, counts = expected(name, planned(tmp_path, layers(name)))
+    files = layers(name) if overlay == "as-published" else [file(name), OWN]
+    found, counts = expected(name, planned(tmp_path, files))
     assert found == counts
 
 

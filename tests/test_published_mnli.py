@@ -6,10 +6,13 @@ from conftest import CLAIMS
 from published_files import FOLDER, context, imported, sizes
 
 from heuristic_core.config.claims import load_claims
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import group_accuracy_of
 from heuristic_core.experiments.heuristic_core.analysis.claims import claims
+from heuristic_core.experiments.heuristic_core.analysis.core import expected_over_all_heads
 from heuristic_core.experiments.heuristic_core.analysis.effective_size import effective_size, state
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.figures import draw, sheets_of
 
 of_mnli = pytest.mark.skipif(
     not (FOLDER / "mnli-sp50.json").is_file(), reason=f"the authors' MNLI files are not at {FOLDER}"
@@ -126,6 +129,20 @@ def test_the_paper_s_ablations(mnli):
     assert means.loc["ood", ["change", "interaction"]].tolist() == pytest.approx([-46.775, -2.65])
     assert np.isnan(means.loc["id", "interaction"])
     assert len(mnli["study"]["settings"]["core_heads"]) == 9
+
+
+@of_mnli
+def test_the_paper_s_expectation_of_the_core(mnli):
+    """144 * 0.3^12 heads, as printed, and the same with the sparsities that the published subnetworks really have."""
+    table = mnli["core_null"].set_index("set")
+    assert f"{table.loc['high', 'expected_over_all']:.1e}" == "7.7e-05"
+    actual = mnli["actual_sparsity"].query("sparsity == 0.7")["actual_sparsity"]
+    assert len(actual) == 12 and f"{expected_over_all_heads(144, actual):.1e}" == "7.7e-05"
+    assert table["n"].to_dict() == {"high": 12, "mid": 12, "mid+high": 24}
+    assert table["observed"].dropna().to_dict() == {"mid+high": 9} and table[["expected", "p"]].isna().all(axis=None)
+    _, marks = draw("table_core", {"core_null": mnli["core_null"]}, Figure(), context(mnli))
+    (sheet,) = sheets_of("table_core", marks)
+    assert sheet.rows[0] == ["high", "12", "12", "", "", "7.7e-05", ""] and sheet.rows[2][3] == "9"
 
 
 @of_mnli

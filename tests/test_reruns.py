@@ -88,6 +88,11 @@ def test_an_analysis_setting_computes_no_model(finished, changed):
     assert set(jobs) <= {"effective_size", "describe", "claims", "report", "figure06", "table_effective_size"}
 
 
+def test_another_order_of_effective_size_draws_and_judges_alone(finished, changed):
+    jobs = planned(finished, changed(analysis__size_order="mean-first", analysis__mixed="subsets"))
+    assert set(jobs) == {"describe", "claims", "report", "figure06", "table_effective_size"}
+
+
 def test_the_class_rule_scores_again_what_was_predicted(finished, changed):
     jobs = planned(finished, changed(analysis__class_rule="merge-first"))
     assert {"gather", "finetune_accuracy", "ablations", "controls"} <= set(jobs)

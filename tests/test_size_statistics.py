@@ -48,6 +48,17 @@ def test_sizes_are_compared_by_seed():
     assert undefined.detail == "at steps 10 (full model 0.5 %)"
 
 
+def test_sizes_of_the_mean_over_seeds_have_no_interval():
+    rows = [row | {"order": "mean-first"} for row in size_rows(id=ID, ood=OOD, mixed=MIXED) if row["seed"] is None]
+    about = CONTEXT.model_copy(update={"size_order": "mean-first"})
+    found = Evidence(about, {"effective_size": frame("effective_size", rows)})
+    values = [sizes.size_range(found, group="id"), sizes.size_gap(found), sizes.size_jump(found)]
+    assert [one.value for one in values] == pytest.approx([10, 37.5, 37.5])
+    assert np.isnan([[one.low, one.high] for one in values]).all()
+    with pytest.raises(CannotSay, match="no effective size on id"):
+        sizes.size_range(Evidence(CONTEXT, found.tables), group="id")
+
+
 def test_a_size_at_the_floor_may_be_any_below_it():
     """The floor is 30: intervals reach from what follows if it is 30 to what follows if it is 0."""
     at_floor = {step: (full, (30.0, 30.0)) for step, (full, _) in ID.items()}

@@ -16,6 +16,7 @@ from heuristic_core.tables.parquet import write_table
 
 LOGGER = logging.getLogger("heuristic_core.published")
 TABLES = ("accuracy", "finetune_accuracy", "actual_sparsity")
+PRINTED = ("ablations", "core_null")  # from the paper itself
 
 
 def main(arguments=None):
@@ -25,6 +26,7 @@ def main(arguments=None):
     parser.places(folder="the authors' result files")
     parser.reads("*", files="those of the task, for the record")
     parser.writes("?", ablations="where to write those that the paper prints, of mnli")
+    parser.writes("?", core_null="where to write the size of the core that the paper prints, of mnli")
     parser.writes(study="where to write what is known of the study (JSON)")
     parser.writes(**{table: f"where to write {table}" for table in TABLES})
     args = parser.read(arguments)
@@ -34,8 +36,9 @@ def main(arguments=None):
     tell(study)
     for table in TABLES:
         write_table(table, getattr(tables, table)(study), getattr(args, table))
-    if args.ablations:
-        write_table("ablations", tables.ablations(study), args.ablations)
+    for table in PRINTED:
+        if path := getattr(args, table):
+            write_table(table, getattr(tables, table)(study), path)
     write_text(args.study, json.dumps(about(study), indent=2) + "\n")
 
 

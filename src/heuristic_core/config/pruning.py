@@ -60,8 +60,8 @@ class Prune(Gates):
     """Structured pruning with hard-concrete gates (paper, section 2 and appendix B).
 
     Where the paper's released code does otherwise than its text or than CoFi, both ways are settings:
-    `config/pruning/as-published.yaml` holds what that code did, `config/pruning/default.yaml` this project's defaults
-    at the paper's scale.
+    `config/paper-*.yaml` have the text's, `config/pruning/as-published.yaml` what that code did, and
+    `config/pruning/own-choices.yaml` this project's defaults at the paper's scale.
     """
 
     dropout: bool = Field(

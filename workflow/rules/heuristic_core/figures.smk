@@ -1,6 +1,7 @@
 # One rule per figure and table of the paper, for this study (named as it) and for published ones; each reads its tables
 # and its own settings only.
 DRAWN = [OWN, *PUBLISHED_STUDIES, *REDRAWN]
+SIZES_SHOWN = ["margin", "size_rule", "size_order", "mixed"]  # which effective sizes
 
 for one in DRAWN:
     for name in one.targets:
@@ -35,7 +36,7 @@ for one in DRAWN:
                         {
                             *("mid", "high", "last", "subsets", "counterpart"),
                             *(["seeds", "curve_seeds", "curve_repeat"] if of_subnetworks(name) else []),
-                            *(["margin"] if "effective_size" in TARGETS[name].tables else []),
+                            *(SIZES_SHOWN if "effective_size" in TARGETS[name].tables else []),
                         },
                     ),
                 ),

@@ -16,6 +16,7 @@ from heuristic_core.analysis.bootstrap import of_difference
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS, LEVEL, PRUNING_SEEDS, mean_interval
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import AUC, ENTAILMENT, ID, OOD, J
+from heuristic_core.experiments.heuristic_core.analysis.effective_size import of_study
 from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
@@ -146,15 +147,17 @@ def _from_moments(row: pd.Series) -> Measured:
 
 
 def _sizes(sizes: pd.DataFrame, context: Context) -> Iterator[tuple[Key, Measured]]:
-    """Effective size at the study's margin and its last step, thresholded seed by seed."""
-    of_margin = (sizes["criterion"] == "accuracy") & (sizes["threshold"] == context.margin)
-    rows = sizes[of_margin & (sizes["order"] == "per-seed")]
+    """Effective size at the study's margin and its last step, in the study's order."""
+    rows = of_study(sizes, context)
     rows = rows[rows["step"] == rows["step"].max()]
+    # Sizes at other margins, in other orders and by other rules are other quantities.
+    words = [f"margin {context.margin:g}"]
+    words += [context.size_order] if context.size_order != "per-seed" else []
+    words += ["of the grid"] if context.size_rule == "grid" else []
     for group, found in _by_name(rows, "group"):
-        # The margin is in the name: sizes at different margins are different quantities.
-        key = Key(f"effective size, margin {context.margin:g}", group)
+        key = Key(f"effective size, {', '.join(words)}", group)
         runs, seeds = found[found["seed"].isna()], found[found["seed"].notna()]
-        if len(runs) > 1:
+        if len(runs) > 1 or seeds.empty:
             found, unit = runs, FINE_TUNING_SEEDS
         else:
             found, unit = seeds, PRUNING_SEEDS

@@ -1,10 +1,11 @@
 """Which heads the subnetworks share: frequencies, the heuristic core, and what chance would give (paper, section 4).
 
-The paper compares with chance by a product of shares over all heads; here the null hypothesis knows of layers,
-whose numbers of kept heads differ much.
+The paper compares with chance by a product of shares over all heads (:func:`expected_over_all_heads`); here the null
+hypothesis knows of layers, whose numbers of kept heads differ much.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -129,15 +130,27 @@ def by_seed(masks: Masks, names: tuple[str, ...]) -> np.ndarray:
     return np.stack([shared[seed] for seed in sorted(shared)])
 
 
+def expected_over_all_heads(heads: int, sparsities: Iterable[float]) -> float:
+    """How many of `heads` heads would be in all subnetworks of these sparsities by the paper's reckoning (section 4).
+
+    144 heads and twelve subnetworks of 70 % give 144 * 0.3^12 = 7.7e-5. Every head is kept with the same probability,
+    and independently: neither layers count, nor that a sparsity is of heads and MLPs, nor that runs of one seed are
+    alike.
+    """
+    return heads * math.prod(1 - sparsity for sparsity in sparsities)
+
+
 def core_null(components: pd.DataFrame, context: Context, permutations: int, seed: int) -> pd.DataFrame:
     """Table "core_null" from table "components": do subnetworks share more heads than chance would give?
 
     Chance: in what each pruning seed keeps the heads of each layer are permuted, so its number of heads per layer
     stays. Another way permutes every mask by itself; where a seed gives several (mid and high), that would count their
     nesting as heads that seeds share, so here the heads in all masks of a seed are permuted as one (:func:`by_seed`).
+    Beside it is the paper's expectation, from the target sparsities.
     Raises InputError as :func:`core` does.
     """
     rows = []
+    targets = {name: sparsity for name, (_, sparsity, _) in cells(context).items()}
     for run, kept in masks_of_runs(components, context):
         for name, of_set in SETS.items():
             if not set(of_set) <= set(kept):
@@ -152,6 +165,9 @@ def core_null(components: pd.DataFrame, context: Context, permutations: int, see
                 "seeds": len(masks),
                 "observed": observed,
                 "expected": draws.mean(),
+                "expected_over_all": expected_over_all_heads(
+                    masks[0].size, (targets[cell] for cell in of_set for _ in kept[cell])
+                ),
                 "p": more,
                 "p_fewer": fewer,
             }

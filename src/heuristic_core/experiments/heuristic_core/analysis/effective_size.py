@@ -103,6 +103,13 @@ def effective_size(
     return frame("effective_size", rows)
 
 
+def of_study(sizes: pd.DataFrame, context: Context) -> pd.DataFrame:
+    """The rows of table "effective_size" that figure 6, claims and comparisons take: by accuracy at the study's margin,
+    in the study's order. Only the orders that go seed by seed have rows of pruning seeds."""
+    of_margin = (sizes["criterion"] == "accuracy") & (sizes["threshold"] == context.margin)
+    return sizes[of_margin & (sizes["order"] == context.size_order)]
+
+
 def state(sizes: pd.DataFrame) -> pd.Series:
     """What every row of table "effective_size" is: "defined", "undefined" (the full model does not exceed the margin,
     so that there is nothing to be faithful to) or "missing" (something was not run, or failed)."""

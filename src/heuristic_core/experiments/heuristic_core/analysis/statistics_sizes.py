@@ -14,7 +14,7 @@ from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
 from heuristic_core.analysis.randomisation import tails
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, OOD
-from heuristic_core.experiments.heuristic_core.analysis.effective_size import UNDEFINED, state
+from heuristic_core.experiments.heuristic_core.analysis.effective_size import UNDEFINED, of_study, state
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
 
 BOTH = "mixed-1:1"
@@ -128,12 +128,10 @@ def undefined_sizes(evidence: Evidence, group: str) -> Estimate:
 
 
 def _sizes(evidence: Evidence, group: str) -> pd.DataFrame:
-    """Effective sizes on a group by accuracy at the study's margin, thresholded per seed."""
+    """Effective sizes on a group by accuracy at the study's margin, in the study's order."""
     evidence.sound("sizes")
-    rows = evidence.table("effective_size")
-    main = (rows["criterion"] == "accuracy") & (rows["threshold"] == evidence.context.margin)
-    here = main & (rows["group"] == group) & (rows["order"] == "per-seed")
-    return some(rows[here], f"effective size on {group}")
+    rows = of_study(evidence.table("effective_size"), evidence.context)
+    return some(rows[rows["group"] == group], f"effective size on {group}")
 
 
 def _means(sizes: pd.DataFrame) -> pd.DataFrame:
@@ -142,8 +140,11 @@ def _means(sizes: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_seed(sizes: pd.DataFrame) -> pd.DataFrame:
-    """Sizes by [step, pruning seed]."""
-    return sizes[sizes["seed"].notna()].pivot(index="step", columns="seed", values="effective_size").sort_index()
+    """Sizes by [step, pruning seed]; in an order without sizes of seeds, by [step, 1]: one value has no interval."""
+    of_seeds = sizes[sizes["seed"].notna()]
+    if of_seeds.empty:
+        return _means(sizes).set_index("step")[["effective_size"]]
+    return of_seeds.pivot(index="step", columns="seed", values="effective_size").sort_index()
 
 
 def _ends(sizes: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -8,6 +8,9 @@ from heuristic_core.config.blocks import Block, Positive, Seed, Share, ascending
 from heuristic_core.config.figure import Figure
 
 Kind = Literal["mean", "zero", "resample"]
+Rule = Literal["interpolated", "grid"]
+Order = Literal["per-seed", "mean-first", "upward"]
+Mixed = Literal["groups", "subsets"]
 Sentence = Annotated[str, Field(min_length=1)]
 Head = Annotated[str, Field(pattern=r"^\d+\.\d+$")]
 
@@ -47,10 +50,23 @@ class Analysis(Block):
     kl: Annotated[list[Positive], AfterValidator(ascending)] = Field(
         [0.1], description="faithful, too: a mean KL(full || subnetwork) of at most this"
     )
-    effective_size: Literal["interpolated", "grid"] = Field(
+    effective_size: Rule = Field(
         "interpolated",
         description="the largest faithful sparsity: interpolated between sparsities of the grid, or the largest of the "
         "grid (the paper)",
+    )
+    size_order: Order = Field(
+        "per-seed",
+        description="the effective size that figure 6, claims and comparisons take: of every pruning seed, then their "
+        "mean (the paper's script), of the mean accuracy over pruning seeds (the paper's text), or of every seed, "
+        "searched upward from dense; table_effective_size has all of them",
+        exclude_if=lambda order: order == "per-seed",  # settings of studies without it remain what they were
+    )
+    mixed: Mixed = Field(
+        "groups",
+        description="what counts the same in the mixed effective size of figure 6: ID and OOD (the paper's text), or "
+        "each of their subsets (the paper's script); table_effective_size has both",
+        exclude_if=lambda mixed: mixed == "groups",  # as of size_order
     )
     permutations: PositiveInt = Field(10_000, description="of the within-layer null of the core's size")
     control_draws: PositiveInt = Field(

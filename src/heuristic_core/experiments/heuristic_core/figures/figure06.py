@@ -1,11 +1,14 @@
 """Figure 6: effective size over fine-tuning, with the full model's accuracy."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 import seaborn as sns
 from matplotlib.lines import Line2D
 
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import group_means
-from heuristic_core.experiments.heuristic_core.analysis.effective_size import state
+from heuristic_core.experiments.heuristic_core.analysis.effective_size import of_study, state
+from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.experiments.heuristic_core.figures.collapsed import collapses
 from heuristic_core.experiments.heuristic_core.figures.roles import COLOURS, ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some
@@ -15,7 +18,7 @@ from heuristic_core.figures.roles import Role
 from heuristic_core.figures.text import seed_label
 from heuristic_core.tables.columns import ACCURACY, RUN, STEP, SUBSET
 
-SIZES = (*GROUPS, "mixed-1:1", "j", "auc")
+MIXED = {"groups": "mixed-1:1", "subsets": "mixed"}
 APART = 0.012  # of the range of steps: groups are set apart where their sizes are equal
 THIN = 0.8  # points; accuracies are the background of sizes
 ACCURACIES = {group: ROLES[group]._replace(marker="") for group in (*GROUPS, "j")}
@@ -24,15 +27,16 @@ FLOOR = {"color": "0.5", "linestyle": ":", "linewidth": 0.9}
 
 
 def draw(tables, settings, context):
-    """A panel for each fine-tuning seed, at the main margin of the study. Marks: one row per point of either axis.
+    """A panel for each fine-tuning seed, of the sizes that the study takes. Marks: one row per point of either axis.
 
     `state` of a size is defined, undefined (the full model does not exceed the margin) or missing.
     """
-    sizes = _sizes(tables["effective_size"], context.margin)
+    shown_groups = (*GROUPS, MIXED[context.mixed], "j", "auc")
+    sizes = _sizes(tables["effective_size"], shown_groups, context)
     sizes = sizes.join(collapses(tables, context), on=["ft_seed", "step"])
     trace = some(tables["finetune_accuracy"], "rows in table finetune_accuracy")
     accuracies = group_means(trace[[*RUN, *STEP, *SUBSET, *ACCURACY]], shown(settings, context))
-    looks = {group: ROLES[group] for group in SIZES if group in set(sizes["group"])}
+    looks = {group: ROLES[group] for group in shown_groups if group in set(sizes["group"])}
     seeds = ft_seeds(sizes)
     figure, axes = wrapped(settings, len(seeds), 2.9, sharex=True, sharey=True)
     apart = APART * (accuracies["step"].max() - accuracies["step"].min())
@@ -51,18 +55,19 @@ def draw(tables, settings, context):
         last = k % 2 == 1 or k == len(seeds) - 1
         right.set_ylabel("full model: accuracy (%), J" if last else "")
         right.tick_params(labelright=last)
-    _legends(figure, looks, len(context.curve_seeds), context.margin, hollow=(sizes["collapsed"] > 0.5).any())
+    _legends(figure, looks, context, hollow=(sizes["collapsed"] > 0.5).any())
     values = accuracies.rename(columns={"accuracy": "value"}).assign(quantity="full_accuracy")
     points = sizes.rename(columns={"effective_size": "value"}).assign(quantity="effective_size")
     columns = ["ft_seed", "quantity", "group", "step", "value", "sd", "n_seeds", "floor", "state", "reason"]
     return figure, pd.concat([points, values]).reindex(columns=[*columns, "collapsed"])
 
 
-def _sizes(table: pd.DataFrame, margin: float) -> pd.DataFrame:
-    """The summaries over pruning seeds, thresholded per seed at the main margin, each with its state."""
-    paper = (table["criterion"] == "accuracy") & (table["threshold"] == margin) & (table["order"] == "per-seed")
-    rows = table[paper & table["seed"].isna() & table["group"].isin(SIZES)]
-    rows = some(rows, f"summaries of order per-seed at a margin of {margin} points in table effective_size")
+def _sizes(table: pd.DataFrame, groups: Sequence[str], context: Context) -> pd.DataFrame:
+    """The summaries over pruning seeds at the study's margin and in its order, each with its state."""
+    rows = of_study(table, context)
+    rows = rows[rows["seed"].isna() & rows["group"].isin(groups)]
+    what = f"summaries of order {context.size_order} at a margin of {context.margin} points"
+    rows = some(rows, f"{what} in table effective_size")
     return rows.assign(state=state(rows)).sort_values("step", kind="stable")
 
 
@@ -86,14 +91,25 @@ def _size_lines(ax, sizes: pd.DataFrame, looks: dict[str, Role], apart: float) -
     percent_axis(ax.yaxis)
 
 
-def _legends(figure, looks: dict[str, Role], seeds: int, margin: float, hollow: bool) -> None:
-    undefined = f"undefined: full model not clearly above {margin:g} %"
+def _legends(figure, looks: dict[str, Role], context: Context, hollow: bool) -> None:
+    undefined = f"undefined: full model not clearly above {context.margin:g} %"
     crosses = Line2D([], [], color="0.3", marker="x", markeredgewidth=1.2, linestyle="", label=undefined)
     sizes = [*handles(looks), crosses, Line2D([], [], **FLOOR, label="floor of the grid")]
     if hollow:
         sizes += [Line2D([], [], color="0.3", **HOLLOW, label="most subnetworks collapsed")]
-    title = f"effective size (left axis), margin {margin:g} points, mean ± sd of {seeds} pruning seeds"
+    title = f"effective size (left axis), margin {context.margin:g} points, {_order(context)}"
     figure.legend(handles=sizes, loc="outside upper left", ncols=4, title=title, alignment="left")
     accuracies = handles({group: look for group, look in ACCURACIES.items() if group in looks}, linewidth=THIN)
     title = "full model: accuracy and J (right axis)"
     figure.legend(handles=accuracies, loc="outside lower left", ncols=4, title=title, alignment="left")
+
+
+def _order(context: Context) -> str:
+    """Such as "mean ± sd of 3 pruning seeds"."""
+    seeds = f"{len(context.curve_seeds)} pruning seeds"
+    words = {
+        "per-seed": f"mean ± sd of {seeds}",
+        "mean-first": f"of the mean accuracy of {seeds}",
+        "upward": f"searched from dense, mean ± sd of {seeds}",
+    }[context.size_order]
+    return f"{words}; sizes of the grid" if context.size_rule == "grid" else words

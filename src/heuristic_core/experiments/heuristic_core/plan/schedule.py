@@ -30,7 +30,7 @@ ADVICE = (
     f"20 to 80 %: {', '.join(f'{name} {value}' for name, value in RECOMMENDED.items())} (config.yaml: 15 of 160 runs "
     "missed). With 300 to 450 steps, a controller_learning_rate of 0.5 misses less often, at the cost of the "
     "subnetwork; 200 steps or fewer do not suffice. The paper's 9,300 steps at a log_alpha_mean of 10 are in "
-    "config/pruning/default.yaml. See docs/pruning.md, A schedule for a new model."
+    "config/pruning/own-choices.yaml. See docs/pruning.md, A schedule for a new model."
 )
 
 

@@ -19,8 +19,9 @@ from heuristic_core.experiments.heuristic_core.published.subsets import Named, n
 
 class Published(NamedTuple):
     """subsets: those of all files, under the names the files have. common: those that are in all files. analysis: all
-    defaults, but for effective sizes, which are those of the grid, and the subsets that enter group means: the common
-    ones, and beside them the entailment class of their families, which the files of the spread alone have."""
+    defaults, but for effective sizes, which are those of the authors' script (of the grid, mixed by subset), and the
+    subsets that enter group means: the common ones, and beside them the entailment class of their families, which the
+    files of the spread alone have."""
 
     files: Files
     results: Results
@@ -62,7 +63,7 @@ def studies(folder: str | Path, groups: Mapping[str, str]) -> list[Published]:
 
 @cache
 def paper(task: str) -> dict:
-    """What the paper itself prints of a task: keys core_heads and ablations. Empty where nothing is kept of it."""
+    """What the paper itself prints of a task: keys heads, core_heads, ablations. Empty where nothing is kept of it."""
     text = resources.files(__package__).joinpath("paper.yaml").read_text()
     return yaml.safe_load(text).get(task, {})
 
@@ -81,7 +82,7 @@ def _study(files: Files, groups: Mapping[str, str]) -> Published:
     families = {one.family for one in common if one.group == "ood"}
     entailed = [one for one in subsets.values() if one.group == "ood-entailment" and one.family in families]
     subsets_of_means = list(dict.fromkeys(one.subset for one in [*common, *entailed]))
-    analysis = Analysis(subsets=subsets_of_means, effective_size="grid")
+    analysis = Analysis(subsets=subsets_of_means, effective_size="grid", size_order="per-seed", mixed="subsets")
     return Published(files, results, subsets, [one.subset for one in common], analysis, _context(results, analysis))
 
 
@@ -114,6 +115,9 @@ def _context(results: Results, analysis: Analysis) -> Context:
         checkpoints=tuple(sorted({last, *(value.step for value in results.grid)})),
         repeats=tuple(seed for seed in again if seed in spread),
         margin=analysis.margin,
+        size_rule=analysis.effective_size,
+        size_order=analysis.size_order,
+        mixed=analysis.mixed,
         subsets=tuple(analysis.subsets),
         counterpart=Counterpart(model="bert", task=results.task),
     )

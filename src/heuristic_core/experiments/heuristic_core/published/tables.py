@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
+from heuristic_core.experiments.heuristic_core.analysis.core import expected_over_all_heads
 from heuristic_core.experiments.heuristic_core.published.files import Value
 from heuristic_core.experiments.heuristic_core.published.study import Published, paper
 from heuristic_core.experiments.heuristic_core.published.subsets import named
@@ -52,6 +53,19 @@ def ablations(study: Published) -> list[dict]:
             change = {"accuracy": value, "change": round(value - before, 1), "interaction": interaction}
             rows.append(about | one._asdict() | change)
     return [*rows, *_group_rows(rows)]
+
+
+def core_null(study: Published) -> list[dict]:
+    """Table "core_null" as far as the paper goes: its core, and its expectation. The masks were not published."""
+    printed, context = paper(study.task), study.context
+    known = {"mid+high": len(printed["core_heads"])}
+    rows = []
+    for name in ("high", "mid", "mid+high"):
+        sparsities = [getattr(context, cell) for cell in name.split("+") for _ in context.seeds]
+        row = dict.fromkeys(schema("core_null").names) | _run(study) | {"set": name, "n": len(sparsities)}
+        expected = expected_over_all_heads(printed["heads"], sparsities)
+        rows.append(row | {"seeds": len(context.seeds), "observed": known.get(name), "expected_over_all": expected})
+    return rows
 
 
 def _group_rows(rows: list[dict]) -> list[dict]:

@@ -20,8 +20,9 @@ MASKS = {
         "set": (STRING, "high, mid, mid+high, early or early+mid+high: the heads kept by all these subnetworks"),
         "n": (INT, "subnetworks"),
         "seeds": (INT, "pruning seeds: heads are permuted in what all subnetworks of a seed keep"),
-        "observed": (INT, "heads kept by all"),
-        "expected": (REAL, "mean over permutations of heads within layers"),
+        "observed": (INT, "heads kept by all; null where only the paper's masks would tell"),
+        "expected": (REAL, "mean over permutations of heads within layers; null without masks, as p"),
+        "expected_over_all": (REAL, "the paper's: heads times the product over subnetworks of 1 - target sparsity"),
         "p": (REAL, "share of permutations with at least as many, (1 + count) / (1 + permutations)"),
         "p_fewer": (REAL, "the same with at most as many"),
         "permutations": (INT, "draws"),
@@ -45,7 +46,7 @@ MASKS = {
     },
     "rank_correlation": RUN | STEP | {
         "seeds": (STRING, "shared: all seeds at both sparsities; disjoint: one half of them at mid, the other at high, "
-                          "mean over splits"),
+                          "mean over splits (all, or 1,000 random ones where there are more)"),
         "rho": (REAL, "Spearman's, head frequency at mid against high sparsity, over heads"),
         "low": (REAL, "2.5th percentile over bootstrap draws of heads"),
         "high": (REAL, "97.5th percentile"),
