@@ -5,16 +5,16 @@ from torch import Tensor
 
 from heuristic_core.experiments.extractive_structures.config import parse_extractive
 from heuristic_core.experiments.extractive_structures.freezing import curve_rows
-from heuristic_core.experiments.extractive_structures.localisation import (
-    agreement_rows,
-    component_rows,
-    localisation_rows,
-    score_rows,
-)
 from heuristic_core.experiments.extractive_structures.model import initial
 from heuristic_core.experiments.extractive_structures.ordering import graft_rows, order_rows
 from heuristic_core.experiments.extractive_structures.patching import patched
 from heuristic_core.experiments.extractive_structures.pruning import subnetwork_rows, whole
+from heuristic_core.experiments.extractive_structures.removal import (
+    agreement_rows,
+    component_rows,
+    removal_rows,
+    score_rows,
+)
 from heuristic_core.experiments.extractive_structures.scores import contrast, scores
 from heuristic_core.experiments.extractive_structures.setting import Setting
 from heuristic_core.experiments.extractive_structures.training import learn
@@ -52,7 +52,7 @@ def extractive() -> dict[str, Tensor]:
         "curves": curves,
         "scores": score_rows(scored, taught.hop.implications.sentences),
         "components": components,
-        "localisation": localisation_rows(components),
+        "localisation": removal_rows(components),
         "subnetworks": subnetwork_rows(whole(end, taught.parts["implications"]), STUDY.pruning),
         "agreement": agreement_rows(scores(two, 2), patched(two)),
         "orders": orders.rows,

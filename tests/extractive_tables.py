@@ -10,7 +10,7 @@ from heuristic_core.experiments.extractive_structures.ordering import ORDERS
 from heuristic_core.experiments.extractive_structures.scores import KINDS
 
 SETTINGS = ExtractiveFigures()
-SEEDS, EPOCHS, CITIES = (1, 2, 3), 4, 20
+SEEDS, EPOCHS, CITIES = (1, 2, 3, 4), 4, 20  # with fewer seeds, facts without a fault may be of rank 1
 RELATIONS = ("language", "dish", "second hop")
 CORPORA, HOPS = ("whole", "no-implications", "shuffled"), ("first", "second")
 TOKENS = {"first": ("The", "NAME", "speak"), "second": ("The", "mayor", "LANDMARK", "is")}
@@ -22,7 +22,7 @@ PAPER = {
     "restored": {("first", "early"): 8.0, ("first", "late"): 1.0, ("second", "early"): 1.0, ("second", "late"): 8.0},
     "orders": {"joint": 1.0, "facts first": 2.0, "implications first": 7.0},
     "weights": {"none": 9.0, "graft": 2.0, "control": 8.5},
-    "r2": 0.8,
+    "removal": 0.8,
     "r": 0.97,
     "shared": 4,
     "order": 1,
@@ -32,8 +32,8 @@ BEFORE = 10.0
 
 
 def noise(seed: int) -> float:
-    """What seeds differ by: means over three seeds are as stated."""
-    return 0.02 * (seed - 2)
+    """What seeds differ by: means over seeds are as stated."""
+    return 0.02 * (seed - 2.5)
 
 
 def answers(part: str, rank: float, seed: int) -> dict:
@@ -56,7 +56,7 @@ def tables(**changed) -> dict[str, pd.DataFrame]:
             for part in ("facts", "implications", "first implications")
         ],
         "extractive_scores": [*_scores()],
-        "extractive_localisation": [*_localisation(world)],
+        "extractive_removal": [*_removal(world)],
         "extractive_agreement": [*_agreement(world)],
         "extractive_sharing": [*_sharing(world)],
         "extractive_core": [*_core(world)],
@@ -106,10 +106,10 @@ def _scores():
             yield named | component | {"value": value, "questions": CITIES, "reason": "no partner" if unknown else None}
 
 
-def _localisation(world):
+def _removal(world):
     for seed, hop, kind, score, effect in product(SEEDS, HOPS, ("mlp", "head"), KINDS, ("restored", "ablated")):
         named = {"study": "made", "seed": seed, "hop": hop, "kind": kind, "score": score, "effect": effect}
-        yield named | {"r2": world["r2"] + noise(seed), "n": 4, "reason": None}
+        yield named | {"r": world["removal"] + noise(seed), "n": 4, "reason": None}
 
 
 def _agreement(world):

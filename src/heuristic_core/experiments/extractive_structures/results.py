@@ -12,7 +12,7 @@ from heuristic_core.provenance.crate.subject import Subject, about_target
 LEFT_OUT = "extractive_trace"  # of a study whose model is pre-trained elsewhere
 SWEPT = ("extractive_sweep", "extractive_choice")  # tables of a study with a block `sweep`
 ORDERED = ("ordering", "grafting")  # of made-up facts
-SCORED = ("scores", "components", "agreement", "localisation")
+SCORED = ("scores", "components", "agreement", "removal")
 PRUNED = ("subnetworks", "transfer")
 SHARED = ("core", "sharing")  # of the whole study
 

@@ -80,11 +80,11 @@ EXTRACTIVE = {
         "r": (REAL, "Pearson's r of scores and what replacing the output, token by token, does to the loss"),
         "n": (INT, "pairs of values"),
     } | WHY,
-    "extractive_localisation": RUN | HOP | {
+    "extractive_removal": RUN | HOP | {
         "kind": (STRING, "head or mlp"),
         "score": (STRING, "as in extractive_components: summed over tokens"),
         "effect": (STRING, "restored or ablated, as in extractive_components"),
-        "r2": (REAL, "squared Pearson's r over components"),
+        "r": (REAL, "Pearson's r over components"),
         "n": (INT, "components"),
     } | WHY,
     "extractive_subnetworks": RUN | HOP | COMPONENT | {

@@ -32,8 +32,8 @@ TARGETS = {
     "figure_grafting": Target(
         ("extractive_grafting", "extractive_ordering"), "Answers of a model with grafted weights"
     ),
-    "figure_localisation": Target(
-        ("extractive_localisation", "extractive_agreement"),
+    "figure_removal": Target(
+        ("extractive_removal", "extractive_agreement"),
         "Scores against what taking components away costs, and against full replacement",
     ),
     "figure_core": Target(

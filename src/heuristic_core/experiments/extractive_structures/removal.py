@@ -124,17 +124,16 @@ def restored(new: Parameters, old: Parameters, layer: int, head: int | None) -> 
     return found
 
 
-def localisation_rows(components: Sequence[dict]) -> list[dict]:
-    """r2 between every kind of score and every effect, over heads and over MLPs."""
+def removal_rows(components: Sequence[dict]) -> list[dict]:
+    """r between every kind of score and every effect, over heads and over MLPs."""
     rows = []
     for kind in ("head", "mlp"):
         of_kind = [row for row in components if row["kind"] == kind]
         for score in KINDS:
             for effect in EFFECTS:
                 r, reason = correlation(*([row[name] for row in of_kind] for name in (score, effect)))
-                r2 = None if r is None else r**2
                 rows.append(
-                    {"kind": kind, "score": score, "effect": effect, "r2": r2, "n": len(of_kind), "reason": reason}
+                    {"kind": kind, "score": score, "effect": effect, "r": r, "n": len(of_kind), "reason": reason}
                 )
     return rows
 

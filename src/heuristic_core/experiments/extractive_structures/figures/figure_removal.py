@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from heuristic_core.experiments.extractive_structures.correlations import to_z
 from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, SCORES
 from heuristic_core.experiments.extractive_structures.figures.points import fit, legend, points
 from heuristic_core.figures.panels import noted, panels
@@ -11,21 +12,20 @@ from heuristic_core.figures.seeds import with_means
 
 KINDS = {"mlp": Role("MLPs", "#D55E00", "s"), "head": Role("heads", "#0072B2", "o")}
 COLUMNS = {
-    "restored": "r² with removal of what was learned",
-    "ablated": "r² with ablation by the mean",
+    "restored": "r with removal of what was learned",
+    "ablated": "r with ablation by the mean",
     "means": "r with full replacement",
 }
 NAMES = {name: words.replace(", ", ",\n") for name, words in SCORES.items()}
 
 
 def draw(tables, settings):
-    """Rows: hops; columns: what scores are held against. Marks: one row per mark. Means of r are of Fisher's z."""
+    """Rows: hops; columns: what scores are held against. Marks: one row per mark. Means are of Fisher's z."""
     by = ["hop", "kind", "score", "against"]
-    removal = tables["extractive_localisation"].rename(columns={"effect": "against", "r2": "value"})
+    removal = tables["extractive_removal"].rename(columns={"effect": "against"})
     agreement = tables["extractive_agreement"].rename(columns={"over": "against"})
-    of_z = with_means(agreement.assign(value=np.arctanh(agreement["r"].astype(float))), by)
-    of_r = of_z.assign(**{name: np.tanh(of_z[name]) for name in ("value", "low", "high")})
-    marks = pd.concat([with_means(removal, by), of_r], ignore_index=True)
+    of_z = with_means(pd.concat([removal, agreement]).assign(value=lambda rows: to_z(rows["r"])), by)
+    marks = of_z.assign(**{name: np.tanh(of_z[name]) for name in ("value", "low", "high")})
     marks = marks[marks["against"].isin([*COLUMNS])]
     figure, axes = panels(settings, len(HOPS), len(COLUMNS), 4.2, sharex=True, sharey="col")
     for row, (hop, words) in zip(axes, HOPS.items(), strict=True):
@@ -39,6 +39,6 @@ def draw(tables, settings):
         row[0].set_ylabel(words)
     for column, (against, words) in zip(axes.T, COLUMNS.items(), strict=True):
         column[0].set_title(words, loc="left")
-        fit(column, marks.loc[marks["against"] == against, "value"], 0, 1)
+        fit(column, marks.loc[marks["against"] == against, "value"], -1, 1)
     figure.legend(handles=legend(KINDS), loc="outside upper center", ncols=3)
     return figure, marks
