@@ -6,7 +6,7 @@ import pandas as pd
 
 from heuristic_core.analysis.frames import frame
 from heuristic_core.experiments.extractive_structures.config import ExtractiveFigures
-from heuristic_core.experiments.extractive_structures.ordering import ORDERS
+from heuristic_core.experiments.extractive_structures.ordering import LAST, ORDERS
 from heuristic_core.experiments.extractive_structures.scores import KINDS
 
 SETTINGS = ExtractiveFigures()
@@ -23,6 +23,7 @@ PAPER = {
     "orders": {"joint": 1.0, "facts first": 2.0, "implications first": 7.0},
     "weights": {"none": 9.0, "graft": 2.0, "control": 8.5},
     "removal": 0.8,
+    "stored": 0.6,
     "r": 0.97,
     "shared": 4,
     "order": 1,
@@ -56,6 +57,7 @@ def tables(**changed) -> dict[str, pd.DataFrame]:
             for part in ("facts", "implications", "first implications")
         ],
         "extractive_scores": [*_scores()],
+        "extractive_localisation": [*_localisation(world)],
         "extractive_removal": [*_removal(world)],
         "extractive_agreement": [*_agreement(world)],
         "extractive_sharing": [*_sharing(world)],
@@ -83,13 +85,19 @@ def _freezing(world):
 
 
 def _ordering(world):
-    for seed, (order, stages) in product(SEEDS, ORDERS.items()):
+    for seed, (order, steps) in product(SEEDS, ORDERS.items()):
+        stages = (*steps, LAST)
         for stage, epoch in product(range(len(stages)), range(1, EPOCHS + 1)):
             named = {"order": order, "stage": stage, "taught": " and ".join(stages[stage]), "epoch": epoch}
             done = (stage * EPOCHS + epoch) / (len(stages) * EPOCHS)
-            ends = {"facts": 0.0, "taught implications": 0.0, "test implications": world["orders"][order]}
-            for part, end in ends.items():
+            test = {"test facts": world["facts"], "test implications": world["orders"][order]}
+            for part, end in ({"facts": 0.0, "implications": 0.0} | test).items():
                 yield named | answers(part, BEFORE + done * (end - BEFORE), seed)
+
+
+def _localisation(world):
+    for seed, kind in product(SEEDS, ("head", "mlp")):
+        yield {"study": "made", "seed": seed, "kind": kind, "r": world["stored"] + noise(seed), "n": 20, "reason": None}
 
 
 def _components():

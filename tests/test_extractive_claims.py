@@ -28,6 +28,7 @@ SWAPPED = {
     "orders": {"joint": 7.0, "facts first": 8.0, "implications first": 1.0},
     "weights": {"none": 2.0, "graft": 9.0, "control": 1.0},
     "removal": -0.9,
+    "stored": -0.5,
     "r": 0.2,
     "shared": 0,
     "order": -1,

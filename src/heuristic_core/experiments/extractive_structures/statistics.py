@@ -8,7 +8,7 @@ import pandas as pd
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
 from heuristic_core.analysis.training_seeds import HIGHEST, SEEDS, extreme, over_seeds
 from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation
-from heuristic_core.experiments.extractive_structures.evidence import IMPLICATIONS, Evidence
+from heuristic_core.experiments.extractive_structures.evidence import IMPLICATIONS, TEST_FACTS, Evidence
 
 WHOLE = "whole"
 
@@ -37,8 +37,8 @@ def rank_of_facts_by_layers(evidence: Evidence, hop: str, how: str) -> Estimate:
 
 @statistic
 def rank_of_facts_by_order(evidence: Evidence, order: str, less: str) -> Estimate:
-    """The same of facts of made-up words, at the end of two orders of teaching."""
-    return _worst(evidence, {name: evidence.ordered(name, "facts") for name in (order, less)})
+    """The same of test names' facts, at the end of two orders of teaching."""
+    return _worst(evidence, {name: evidence.ordered(name, TEST_FACTS) for name in (order, less)})
 
 
 @statistic
@@ -96,6 +96,15 @@ def rank_by_graft(evidence: Evidence, weights: str, less: str, part: str = IMPLI
 
 
 @statistic
+def stored_where_read(evidence: Evidence, kind: str) -> Estimate:
+    """r of where implications are stored and which components process other facts, over components at tokens."""
+    rows = evidence.table("extractive_localisation")
+    rows = rows[rows["kind"] == kind]
+    _known(rows, what := f"r of informative and downstream scores of {kind}s")
+    return lowest_correlation({"": rows.set_index("seed")["r"].astype(float)}, what)
+
+
+@statistic
 def score_tells(evidence: Evidence, score: str, effect: str, kind: str) -> Estimate:
     """r of a score with the effect of taking components away, of the hop where it is lower."""
     rows = evidence.table("extractive_removal")
@@ -112,11 +121,16 @@ def score_agrees(evidence: Evidence, score: str, kind: str) -> Estimate:
 
 
 def _lowest_of_hops(rows: pd.DataFrame, what: str) -> Estimate:
-    """The lower mean r of both hops. Raises CannotSay where r is null everywhere."""
-    if rows.empty or rows["r"].isna().all():
-        raise CannotSay("; ".join([f"no {what}", *sorted(set(rows["reason"].dropna()))]))
+    """The lower mean r of both hops."""
+    _known(rows, what)
     found = {f"{hop} hop": of_hop.set_index("seed")["r"].astype(float) for hop, of_hop in rows.groupby("hop")}
     return lowest_correlation(found, what)
+
+
+def _known(rows: pd.DataFrame, what: str) -> None:
+    """Raises CannotSay where r is null everywhere."""
+    if rows.empty or rows["r"].isna().all():
+        raise CannotSay("; ".join([f"no {what}", *sorted(set(rows["reason"].dropna()))]))
 
 
 def _questions(evidence: Evidence) -> int:

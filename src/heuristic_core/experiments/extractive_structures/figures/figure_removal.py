@@ -4,13 +4,11 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.experiments.extractive_structures.correlations import to_z
-from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, SCORES
+from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, KINDS, SCORES
 from heuristic_core.experiments.extractive_structures.figures.points import fit, legend, points
 from heuristic_core.figures.panels import noted, panels
-from heuristic_core.figures.roles import Role
 from heuristic_core.figures.seeds import with_means
 
-KINDS = {"mlp": Role("MLPs", "#D55E00", "s"), "head": Role("heads", "#0072B2", "o")}
 COLUMNS = {
     "restored": "r with removal of what was learned",
     "ablated": "r with ablation by the mean",

@@ -1,0 +1,26 @@
+"""How well where implications are stored agrees with which components process other facts."""
+
+import numpy as np
+
+from heuristic_core.experiments.extractive_structures.correlations import to_z
+from heuristic_core.experiments.extractive_structures.figures.looks import KINDS
+from heuristic_core.experiments.extractive_structures.figures.points import fit, legend, points
+from heuristic_core.figures.panels import panels
+from heuristic_core.figures.seeds import with_means
+
+NAMES = {"mlp": "MLPs", "head": "heads"}
+
+
+def draw(tables, settings):
+    """Marks: one row per mark; `value` is r. Means are of Fisher's z."""
+    rows = tables["extractive_localisation"]
+    of_z = with_means(rows.assign(value=to_z(rows["r"])), ["kind"])
+    marks = of_z.assign(**{name: np.tanh(of_z[name]) for name in ("value", "low", "high")})
+    marks = marks.assign(low=marks["low"].mask(marks["low"] == marks["high"]))
+    figure, axes = panels(settings, 1, 1, 2.2)
+    points(axes[0, 0], marks.assign(name=marks["kind"].map(NAMES)), "name", [*NAMES.values()], "kind", KINDS)
+    axes[0, 0].axhline(0, color="0.7", linewidth=0.6, zorder=0)
+    axes[0, 0].set_ylabel("r of informative and\ndownstream scores")
+    fit(axes.flat, marks["value"], 0, 1)
+    figure.legend(handles=legend(KINDS), loc="outside upper center", ncols=3)
+    return figure, marks
