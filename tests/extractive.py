@@ -27,7 +27,7 @@ STEP = 1e-5  # of central differences
 
 def study(**blocks) -> ExtractiveStudy:
     """The tiny study with keys of its blocks changed."""
-    changed = {name: TINY[name] | values if isinstance(values, dict) else values for name, values in blocks.items()}
+    changed = {n: TINY.get(n, {}) | values if isinstance(values, dict) else values for n, values in blocks.items()}
     return parse_extractive(TINY | changed, "tiny.yaml")
 
 

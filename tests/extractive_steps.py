@@ -5,16 +5,18 @@ from torch import Tensor
 
 from heuristic_core.experiments.extractive_structures.config import parse_extractive
 from heuristic_core.experiments.extractive_structures.freezing import curve_rows
-from heuristic_core.experiments.extractive_structures.localisation import (
-    agreement_rows,
-    component_rows,
-    localisation_rows,
-    score_rows,
-)
+from heuristic_core.experiments.extractive_structures.grafting import graft_rows
+from heuristic_core.experiments.extractive_structures.localisation import localisation_rows
 from heuristic_core.experiments.extractive_structures.model import initial
-from heuristic_core.experiments.extractive_structures.ordering import graft_rows, order_rows
+from heuristic_core.experiments.extractive_structures.ordering import order_rows
 from heuristic_core.experiments.extractive_structures.patching import patched
 from heuristic_core.experiments.extractive_structures.pruning import subnetwork_rows, whole
+from heuristic_core.experiments.extractive_structures.removal import (
+    agreement_rows,
+    component_rows,
+    removal_rows,
+    score_rows,
+)
 from heuristic_core.experiments.extractive_structures.scores import contrast, scores
 from heuristic_core.experiments.extractive_structures.setting import Setting
 from heuristic_core.experiments.extractive_structures.training import learn
@@ -47,16 +49,19 @@ def extractive() -> dict[str, Tensor]:
     scored = scores(of, 2)
     two = contrast(start, end, taught.parts["implications"].of(torch.arange(2)), 1, 1)  # replacement takes many runs
     components = component_rows(of, scored)
-    orders = order_rows(start, made.first, STUDY.data.cities, settings, setting.vocabulary, 1)
+    cities, encode = STUDY.data.cities, setting.vocabulary
+    orders = order_rows(start, made.first, cities, settings, encode, 1)
+    grafts = graft_rows(start, made, orders.stages, settings, encode, 1)
     rows = {
         "curves": curves,
         "scores": score_rows(scored, taught.hop.implications.sentences),
         "components": components,
-        "localisation": localisation_rows(components),
+        "removal": removal_rows(components),
         "subnetworks": subnetwork_rows(whole(end, taught.parts["implications"]), STUDY.pruning),
         "agreement": agreement_rows(scores(two, 2), patched(two)),
         "orders": orders.rows,
-        "grafts": graft_rows(start, made, orders.stages, settings, setting.vocabulary, 1),
+        "grafts": grafts.rows,
+        "localisation": localisation_rows(grafts.knows, grafts.learned, made.first, cities, settings, encode, 1),
     }
     floats = {name: [v for row in some for v in row.values() if isinstance(v, float)] for name, some in rows.items()}
     found = {name: torch.tensor(values, dtype=torch.float64) for name, values in floats.items()}

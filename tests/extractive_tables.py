@@ -6,11 +6,11 @@ import pandas as pd
 
 from heuristic_core.analysis.frames import frame
 from heuristic_core.experiments.extractive_structures.config import ExtractiveFigures
-from heuristic_core.experiments.extractive_structures.ordering import ORDERS
+from heuristic_core.experiments.extractive_structures.ordering import LAST, ORDERS
 from heuristic_core.experiments.extractive_structures.scores import KINDS
 
 SETTINGS = ExtractiveFigures()
-SEEDS, EPOCHS, CITIES = (1, 2, 3), 4, 20
+SEEDS, EPOCHS, CITIES = (1, 2, 3, 4), 4, 20  # with fewer seeds, facts without a fault may be of rank 1
 RELATIONS = ("language", "dish", "second hop")
 CORPORA, HOPS = ("whole", "no-implications", "shuffled"), ("first", "second")
 TOKENS = {"first": ("The", "NAME", "speak"), "second": ("The", "mayor", "LANDMARK", "is")}
@@ -22,7 +22,8 @@ PAPER = {
     "restored": {("first", "early"): 8.0, ("first", "late"): 1.0, ("second", "early"): 1.0, ("second", "late"): 8.0},
     "orders": {"joint": 1.0, "facts first": 2.0, "implications first": 7.0},
     "weights": {"none": 9.0, "graft": 2.0, "control": 8.5},
-    "r2": 0.8,
+    "removal": 0.8,
+    "stored": 0.6,
     "r": 0.97,
     "shared": 4,
     "order": 1,
@@ -32,8 +33,8 @@ BEFORE = 10.0
 
 
 def noise(seed: int) -> float:
-    """What seeds differ by: means over three seeds are as stated."""
-    return 0.02 * (seed - 2)
+    """What seeds differ by: means over seeds are as stated."""
+    return 0.02 * (seed - 2.5)
 
 
 def answers(part: str, rank: float, seed: int) -> dict:
@@ -57,6 +58,7 @@ def tables(**changed) -> dict[str, pd.DataFrame]:
         ],
         "extractive_scores": [*_scores()],
         "extractive_localisation": [*_localisation(world)],
+        "extractive_removal": [*_removal(world)],
         "extractive_agreement": [*_agreement(world)],
         "extractive_sharing": [*_sharing(world)],
         "extractive_core": [*_core(world)],
@@ -83,13 +85,19 @@ def _freezing(world):
 
 
 def _ordering(world):
-    for seed, (order, stages) in product(SEEDS, ORDERS.items()):
+    for seed, (order, steps) in product(SEEDS, ORDERS.items()):
+        stages = (*steps, LAST)
         for stage, epoch in product(range(len(stages)), range(1, EPOCHS + 1)):
             named = {"order": order, "stage": stage, "taught": " and ".join(stages[stage]), "epoch": epoch}
             done = (stage * EPOCHS + epoch) / (len(stages) * EPOCHS)
-            ends = {"facts": 0.0, "taught implications": 0.0, "test implications": world["orders"][order]}
-            for part, end in ends.items():
+            test = {"test facts": world["facts"], "test implications": world["orders"][order]}
+            for part, end in ({"facts": 0.0, "implications": 0.0} | test).items():
                 yield named | answers(part, BEFORE + done * (end - BEFORE), seed)
+
+
+def _localisation(world):
+    for seed, kind in product(SEEDS, ("head", "mlp")):
+        yield {"study": "made", "seed": seed, "kind": kind, "r": world["stored"] + noise(seed), "n": 20, "reason": None}
 
 
 def _components():
@@ -106,10 +114,10 @@ def _scores():
             yield named | component | {"value": value, "questions": CITIES, "reason": "no partner" if unknown else None}
 
 
-def _localisation(world):
+def _removal(world):
     for seed, hop, kind, score, effect in product(SEEDS, HOPS, ("mlp", "head"), KINDS, ("restored", "ablated")):
         named = {"study": "made", "seed": seed, "hop": hop, "kind": kind, "score": score, "effect": effect}
-        yield named | {"r2": world["r2"] + noise(seed), "n": 4, "reason": None}
+        yield named | {"r": world["removal"] + noise(seed), "n": 4, "reason": None}
 
 
 def _agreement(world):

@@ -1,14 +1,22 @@
 """Verdicts on made tables: as the paper has it, the other way round, where facts are not learned, and with one seed."""
 
 import numpy as np
+import pandas as pd
 import pytest
-from extractive_tables import PAPER, SEEDS, tables
+from extractive_tables import CITIES, PAPER, SEEDS, tables
 
 from heuristic_core.config.claims import load_claims
 from heuristic_core.experiments.extractive_structures.claims import claims
+from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation
 from heuristic_core.experiments.extractive_structures.evidence import Evidence
 from heuristic_core.experiments.extractive_structures.experiment import CLAIMS
-from heuristic_core.experiments.extractive_structures.statistics import fall_by_facts, rank_by_order
+from heuristic_core.experiments.extractive_structures.statistics import (
+    fall_by_facts,
+    rank_after_order,
+    rank_by_order,
+    rank_of_facts,
+    score_tells,
+)
 
 STATED = load_claims(CLAIMS)
 OTHER = {"early": "late", "late": "early"}
@@ -19,7 +27,8 @@ SWAPPED = {
     "restored": LAYERS,
     "orders": {"joint": 7.0, "facts first": 8.0, "implications first": 1.0},
     "weights": {"none": 2.0, "graft": 9.0, "control": 1.0},
-    "r2": 0.1,
+    "removal": -0.9,
+    "stored": -0.5,
     "r": 0.2,
     "shared": 0,
     "order": -1,
@@ -75,8 +84,8 @@ def test_a_model_that_is_too_large_for_full_replacement_leaves_its_claims_undeci
 def test_statistics_by_hand():
     made = Evidence(tables())
     fall = fall_by_facts(made, "first")
-    before, after = (rank + 0.02 * np.array([-1, 0, 1]) * rank**0.5 for rank in (10, 1))
-    assert fall.value == pytest.approx((100 * (before - after) / before).mean()) and fall.n == 3
+    before, after = (rank + 0.02 * (np.array(SEEDS) - 2.5) * rank**0.5 for rank in (10, 1))
+    assert fall.value == pytest.approx((100 * (before - after) / before).mean()) and fall.n == len(SEEDS)
     difference = rank_by_order(made, "implications first", "facts first")
     assert difference.value == pytest.approx(5.0)
 
@@ -87,3 +96,45 @@ def test_without_a_corpus_its_claims_do_not_apply():
     found = claims("made", rows, STATED).set_index("claim")
     assert found.loc["learned-from-implications-that-follow", "verdict"] == "not applicable"
     assert "0 models of the corpus shuffled" in found.loc["learned-from-implications-that-follow", "detail"]
+
+
+def test_correlations_of_either_sign_have_a_mean_between_them():
+    """Of five models, the scores of four MLPs and what it costs to remove them: their squares have a mean of 0.85."""
+    r = pd.Series([0.97, 0.999, -0.94, -0.93, -0.76])
+    found = lowest_correlation({"first hop": r}, "r")
+    assert found.value == pytest.approx(np.tanh(np.arctanh(r).mean()))
+    assert -1 < found.low < 0 < found.high < 1
+    rows = tables()
+    removal = rows["extractive_removal"]
+    rows["extractive_removal"] = removal.assign(r=removal["seed"].map(dict(zip(SEEDS, r, strict=False))))
+    told = score_tells(Evidence(rows), "informative", "restored", "mlp")
+    assert told.low < 0.7 < told.high and "negative on 2 of 4 seeds" in told.detail
+
+
+@pytest.mark.parametrize("r", [0.9, 1.0, -1.0])
+def test_equal_correlations_have_no_interval(r):
+    found = lowest_correlation({"": pd.Series([r, r, r])}, "r")
+    assert (found.low, found.high) == (None, None) and found.value == pytest.approx(r, abs=1e-5)
+
+
+def test_correlations_near_one_have_intervals_within_it():
+    found = lowest_correlation({"a": pd.Series([0.2, 0.99, 1.0]), "b": pd.Series([-1.0, 0.9, 0.999])}, "r")
+    assert -1 <= found.low < found.value < found.high <= 1
+
+
+def test_intervals_are_of_possible_ranks():
+    even = Evidence(tables(orders={"joint": 19.0, "facts first": 0.0, "implications first": 19.0}))
+    wide = even.tables["extractive_ordering"]
+    spread = wide["rank"] + (wide["seed"] - 2.5) * 8
+    made = Evidence(even.tables | {"extractive_ordering": wide.assign(rank=spread.clip(0, CITIES - 1))})
+    after, difference = rank_after_order(made, "joint"), rank_by_order(made, "joint", "facts first")
+    assert after.low >= 0 and after.high <= 200
+    assert difference.low >= -(CITIES - 1) and difference.high <= CITIES - 1
+
+
+@pytest.mark.parametrize("rank, high", [(0.0, 19 * 3.8416 / (4 * 20 + 3.8416)), (0.05, None)])
+def test_equal_ranks_of_facts_have_wilsons_bound_where_all_are_right_and_else_no_interval(rank, high):
+    made = tables()
+    made["extractive_curves"] = made["extractive_curves"].assign(rank=rank)
+    found = rank_of_facts(Evidence(made))
+    assert found.value == pytest.approx(rank) and found.high == (high and pytest.approx(high, rel=1e-3))

@@ -9,7 +9,6 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.extractive_structures.answers import losses
 from heuristic_core.experiments.extractive_structures.decoders import load_parameters, parameters_of
 from heuristic_core.experiments.extractive_structures.freezing import blocks
-from heuristic_core.experiments.extractive_structures.localisation import restored
 from heuristic_core.experiments.extractive_structures.model import (
     FIXED,
     attention,
@@ -20,6 +19,7 @@ from heuristic_core.experiments.extractive_structures.model import (
     run_from,
 )
 from heuristic_core.experiments.extractive_structures.patching import patched
+from heuristic_core.experiments.extractive_structures.removal import restored
 from heuristic_core.experiments.extractive_structures.scores import contrast, first_order
 from heuristic_core.experiments.extractive_structures.tokens import Asked
 

@@ -39,8 +39,11 @@ def test_pretraining_takes_the_measured_time():
 
 def test_sentences_are_counted():
     assert work("teach").sentences == 2 * 3 * 2 * 2 * (6 + 12)  # seeds, corpora, hops, epochs; taught and asked
-    facts, implications, second = 12, 6, 12
-    assert work("order").sentences == 2 * 2 * (3 * (facts + implications) + second + 5 * 2 * 12)
+    others, test = 6, 6
+    orders, grafts, localisation = 3 * (2 * others + test), 2 * others, test
+    assert work("order").sentences == 2 * 2 * (orders + grafts + localisation + 8 * 2 * 12)
+    swept = study(sweep={"learning_rates": [1e-3, 2e-3], "epochs": [1, 3]})
+    assert work("made_up_sweep", swept).sentences == 2 * 2 * (1 + 3) * (orders + grafts + 8 * 2 * 12)
     scored, replaced = 6 + 2 * 18, (2 * 18 + 2 * 6) * 6 * 10 // 2
     assert work("score").sentences == 2 * 2 * (
         2 * scored + replaced + 2 * 6 * 6

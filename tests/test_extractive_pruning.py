@@ -8,7 +8,6 @@ import torch
 from extractive import VOCABULARY, hop, two_models
 
 from heuristic_core.experiments.extractive_structures.config import Pruning
-from heuristic_core.experiments.extractive_structures.localisation import ablation
 from heuristic_core.experiments.extractive_structures.model import run
 from heuristic_core.experiments.extractive_structures.pruning import (
     divergence_of,
@@ -19,6 +18,7 @@ from heuristic_core.experiments.extractive_structures.pruning import (
     subnetwork_rows,
     whole,
 )
+from heuristic_core.experiments.extractive_structures.removal import ablation
 from heuristic_core.experiments.extractive_structures.scores import KINDS, inside
 from heuristic_core.experiments.extractive_structures.sharing import core_rows, sharing_rows, transfer_rows
 from heuristic_core.experiments.extractive_structures.tokens import asked

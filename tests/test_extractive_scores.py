@@ -7,15 +7,15 @@ from extractive import STEP, VOCABULARY, WORLD, fall, hop, study, two_models
 from heuristic_core.experiments.extractive_structures import scores as scoring
 from heuristic_core.experiments.extractive_structures.answers import losses
 from heuristic_core.experiments.extractive_structures.data import first_hop, names, second_hop
-from heuristic_core.experiments.extractive_structures.localisation import (
+from heuristic_core.experiments.extractive_structures.model import attention, mlp, run
+from heuristic_core.experiments.extractive_structures.patching import patched
+from heuristic_core.experiments.extractive_structures.removal import (
     agreement_rows,
     component_rows,
     correlation,
-    localisation_rows,
+    removal_rows,
     restored,
 )
-from heuristic_core.experiments.extractive_structures.model import attention, mlp, run
-from heuristic_core.experiments.extractive_structures.patching import patched
 from heuristic_core.experiments.extractive_structures.scores import KINDS, contrast, inside, path_averaged, scores
 from heuristic_core.experiments.extractive_structures.tokens import asked
 
@@ -134,20 +134,20 @@ def test_components_are_rows_and_their_removal_is_measured():
     assert all(row["restored"] == 0 != row["ablated"] for row in same)
 
 
-def test_localisation_is_the_squared_correlation_of_scores_and_effects():
+def test_removal_has_the_signed_correlation_of_scores_and_effects():
     rows = [
         {
             "kind": kind,
             **dict.fromkeys(KINDS, 0.0),
             "informative": float(k),
-            "restored": 2.0 * k,
+            "restored": -2.0 * k,
             "ablated": (-1.0) ** k,
         }
         for kind, count in (("head", 4), ("mlp", 2))
         for k in range(count)
     ]
-    found = {(row["kind"], row["score"], row["effect"]): row for row in localisation_rows(rows)}
-    assert found["head", "informative", "restored"]["r2"] == pytest.approx(1)
+    found = {(row["kind"], row["score"], row["effect"]): row for row in removal_rows(rows)}
+    assert found["head", "informative", "restored"]["r"] == pytest.approx(-1)
     assert found["head", "upstream", "restored"]["reason"] == "all values are the same"
     assert found["mlp", "informative", "restored"]["reason"] == "2 values; a correlation needs three"
     assert correlation([1, 2, 3], [1, float("nan"), 3]) == (None, "a value is not finite")

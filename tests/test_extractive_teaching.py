@@ -5,11 +5,16 @@ import torch
 from extractive import VOCABULARY, study
 
 from heuristic_core.experiments.extractive_structures.answers import mean_rank
+from heuristic_core.experiments.extractive_structures.config import Sweep
 from heuristic_core.experiments.extractive_structures.freezing import answer_rows, curve_rows, freezing_rows
+from heuristic_core.experiments.extractive_structures.grafting import graft_rows
+from heuristic_core.experiments.extractive_structures.localisation import aligned_means, localisation_rows
 from heuristic_core.experiments.extractive_structures.model import initial
-from heuristic_core.experiments.extractive_structures.ordering import ORDERS, graft_rows, order_rows
+from heuristic_core.experiments.extractive_structures.ordering import LAST, ORDERS, order_rows, parts_of
+from heuristic_core.experiments.extractive_structures.scores import contrast, first_order
 from heuristic_core.experiments.extractive_structures.setting import HOPS, Setting
-from heuristic_core.experiments.extractive_structures.tokens import asked, examples
+from heuristic_core.experiments.extractive_structures.sweeping import made_up_sweep_rows
+from heuristic_core.experiments.extractive_structures.tokens import Asked, asked, examples
 from heuristic_core.experiments.extractive_structures.training import Learner, teach
 
 SETTINGS = study(finetuning={"epochs": 3, "learning_rate": 1e-2}).finetuning
@@ -60,38 +65,102 @@ def test_frozen_and_restored_layers_have_their_former_weights():
     assert rows("frozen", "late") == answer_rows(late, taught.parts)
 
 
-def test_orders_teach_everything_but_the_tested_implications(orders):
+def test_orders_teach_other_names_in_stages_and_test_facts_last(orders):
     made, epochs = SETTING.made_up().first, SETTINGS.epochs
     assert {order: len(stages) for order, stages in orders.stages.items()} == {
         order: len(steps) for order, steps in ORDERS.items()
     }
-    assert len(orders.rows) == 5 * epochs * 3
+    assert len(orders.rows) == 8 * epochs * 4
     questions = {row["part"]: row["questions"] for row in orders.rows}
-    assert questions == {"facts": 12, "taught implications": 12 - TESTED, "test implications": TESTED}
-    facts = teach(START, examples(made.facts.sentences, VOCABULARY), SETTINGS, ("facts first 0", 1))
-    learnt = examples(made.implications.sentences[TESTED:], VOCABULARY)
-    both = teach(facts, learnt, SETTINGS, ("facts first 1", 1))
+    assert questions == {part: TESTED if part.startswith("test") else 12 - TESTED for part in parts_of(made, TESTED)}
+    parts = parts_of(made, TESTED)
+    halves = SETTINGS.model_copy(update={"batch_size": SETTINGS.batch_size // 2})
+
+    def taught(start, part, settings, stage):
+        return teach(start, examples(parts[part].sentences, VOCABULARY), settings, (f"facts first {stage}", 1))
+
+    facts = taught(START, "facts", SETTINGS, 0)
+    both = taught(facts, "implications", halves, 1)
     for expected, stage in zip((facts, both), orders.stages["facts first"], strict=True):
         assert all(torch.equal(expected[name], stage[name]) for name in START)
-    last = [row["rank"] for row in orders.rows if row["order"] == "facts first" and row["part"] == "facts"][-1]
-    assert last == mean_rank(both, asked(made.facts, VOCABULARY))
+    end = taught(both, "test facts", SETTINGS, 2)
+    last = {row["part"]: row["rank"] for row in orders.rows if row["order"] == "facts first"}
+    assert last == {part: mean_rank(end, asked(one, VOCABULARY)) for part, one in parts.items()}
+
+
+def test_no_sentence_of_a_test_name_is_taught_before_the_last_stage():
+    made = SETTING.made_up().first
+    parts = parts_of(made, TESTED)
+    names = {
+        part: {one.prompt.rsplit(" ", 2 + part.endswith("implications"))[0] for one in parts[part].sentences}
+        for part in parts
+    }
+    assert names["facts"] == names["implications"] and names["test facts"] == names["test implications"]
+    assert len(names["facts"]) == 12 - TESTED and not names["facts"] & names["test facts"]
+    assert LAST == ("test facts",) and not {"test facts"} & {
+        part for steps in ORDERS.values() for one in steps for part in one
+    }
 
 
 def test_a_graft_adds_what_one_model_learned_to_another(orders):
     made = SETTING.made_up()
-    rows = graft_rows(START, made, orders.stages, SETTINGS, VOCABULARY, 1)
+    found = graft_rows(START, made, orders.stages, SETTINGS, VOCABULARY, 1)
+    rows = found.rows
     assert [row["weights"] for row in rows] == [w for w in ("none", "graft", "control") for _ in range(3)]
     assert {row["questions"] for row in rows} == {12 - TESTED}
-    second = teach(START, examples(made.second.facts.sentences, VOCABULARY), SETTINGS, ("second facts", 1))
-    knows, learned = orders.stages["facts first"]
-    grafted = {name: second[name] + (learned[name] - knows[name]) for name in START}
-    parts = {"facts": asked(made.second.facts, VOCABULARY)}
-    others = parts["facts"].of(torch.arange(TESTED, 12))
-    assert rows[3]["part"] == "facts" and rows[3]["rank"] == mean_rank(grafted, others)
-    nothing = {"facts first": [START, START], "implications first": [START, START]}
-    same = graft_rows(START, made, nothing, SETTINGS, VOCABULARY, 1)
-    ranks = [[row["rank"] for row in same if row["weights"] == weights] for weights in ("none", "graft", "control")]
-    assert ranks[0] == ranks[1] == ranks[2]
+    first, second = (parts_of(version, TESTED) for version in made)
+
+    def taught(start, questions, purpose):
+        return teach(start, examples(questions.sentences, VOCABULARY), SETTINGS, (purpose, 1))
+
+    knows = orders.stages["facts first"][0]
+    learned = taught(knows, first["implications"], "implications of known facts")
+    assert all(torch.equal(found.learned[name], learned[name]) for name in START)
+    other = taught(START, second["facts"], "second facts")
+    unknowing = orders.stages["implications first"][0]
+    for place, (a, b) in {0: (START, START), 3: (learned, knows), 6: (unknowing, START)}.items():
+        grafted = {name: other[name] + (a[name] - b[name]) for name in START}
+        asked_of = (second["facts"], second["implications"], first["implications"])
+        expected = [mean_rank(grafted, asked(one, VOCABULARY)) for one in asked_of]
+        assert [row["rank"] for row in rows[place : place + 3]] == expected
+
+
+def test_localisation_correlates_what_implications_taught_with_what_processes_other_facts(orders):
+    made = SETTING.made_up()
+    grafts = graft_rows(START, made, orders.stages, SETTINGS, VOCABULARY, 1)
+    found = localisation_rows(grafts.knows, grafts.learned, made.first, TESTED, SETTINGS, VOCABULARY, 1)
+    parts = parts_of(made.first, TESTED)
+    facts = examples(parts["test facts"].sentences, VOCABULARY)
+    end = teach(grafts.learned, facts, SETTINGS, ("facts of localisation", 1))
+    stored = contrast(grafts.knows, grafts.learned, asked(parts["implications"], VOCABULARY), 1, 1)
+    read = contrast(grafts.learned, end, asked(parts["test implications"], VOCABULARY), 1, 1)
+    a, b = first_order(stored)["informative"].mean(0), first_order(read)["downstream"].mean(0)
+    tokens, layers, heads = len(["Ada", "Doe", "zong", "is", "the"]), 2, 2
+    for row, part, n in zip(found, (slice(None, -1), slice(-1, None)), (heads, 1), strict=True):
+        assert row["r"] == pytest.approx(
+            torch.corrcoef(torch.stack([a[..., part].flatten(), b[..., part].flatten()]))[0, 1]
+        )
+        assert row["n"] == tokens * layers * n and row["reason"] is None
+
+
+def test_scores_of_longer_prompts_are_aligned_by_their_ends():
+    of = Asked(
+        torch.tensor([[5, 1, 8, 9], [5, 2, 9, 0]]), torch.tensor([3, 2]), torch.tensor([0]), torch.tensor([0, 0])
+    )
+    scores = torch.arange(8.0).view(2, 4, 1, 1)
+    assert aligned_means(scores, of, [5, 2, 9]).flatten().tolist() == [(0 + 4) / 2, (2 + 5) / 2, (3 + 6) / 2]
+
+
+def test_a_sweep_has_a_run_of_orders_and_grafts_for_every_setting(orders):
+    made, sweep = SETTING.made_up(), Sweep(learning_rates=[SETTINGS.learning_rate, 2e-2], epochs=[1, SETTINGS.epochs])
+    found = list(made_up_sweep_rows(START, made, SETTINGS, sweep, VOCABULARY, 1))
+    assert len(found) == 4 * (3 * 2 + 3 * 3)
+    own = [row for row in found if (row["learning_rate"], row["epochs"]) == (SETTINGS.learning_rate, SETTINGS.epochs)]
+    grafts = graft_rows(START, made, orders.stages, SETTINGS, VOCABULARY, 1)
+    ends = {(r["order"], r["part"]): r["rank"] for r in orders.rows} | {
+        (r["weights"], r["part"]): r["rank"] for r in grafts.rows
+    }
+    assert all(row["rank"] == ends[row["model"], row["part"]] for row in own)
 
 
 class Killed(Exception):
@@ -104,7 +173,10 @@ def test_teaching_that_is_killed_and_goes_on_ends_with_the_same_bytes(orders, tm
 
     def job():
         found = order_rows(START, made.first, TESTED, settings, VOCABULARY, 1, tmp_path)
-        return found, graft_rows(START, made, found.stages, settings, VOCABULARY, 1, tmp_path)
+        grafts = graft_rows(START, made, found.stages, settings, VOCABULARY, 1, tmp_path)
+        knows, learned = grafts.knows, grafts.learned
+        places = localisation_rows(knows, learned, made.first, TESTED, settings, VOCABULARY, 1, tmp_path)
+        return found, grafts.rows, places
 
     advance, made_steps = Learner.advance, []
     for steps in kills:
@@ -120,8 +192,11 @@ def test_teaching_that_is_killed_and_goes_on_ends_with_the_same_bytes(orders, tm
         with pytest.raises(Killed):
             job()
     monkeypatch.setattr(Learner, "advance", lambda self, *batch: made_steps.append(self.step) or advance(self, *batch))
-    found, grafts = job()
-    assert found.rows == orders.rows and grafts == graft_rows(START, made, orders.stages, SETTINGS, VOCABULARY, 1)
+    found, grafts, places = job()
+    expected = graft_rows(START, made, orders.stages, SETTINGS, VOCABULARY, 1)
+    assert found.rows == orders.rows and grafts == expected.rows
+    own = (expected.knows, expected.learned, made.first, TESTED, SETTINGS, VOCABULARY, 1)
+    assert places == localisation_rows(*own)
     for order, stages in found.stages.items():
         for stage, expected in zip(stages, orders.stages[order], strict=True):
             assert all(torch.equal(stage[name], value) for name, value in expected.items())

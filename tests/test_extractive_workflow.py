@@ -32,12 +32,13 @@ def test_from_nothing_to_report(tmp_path):
         "extractive_trace": 2 * 1,  # corpora, parts of 20 steps
         "extractive_curves": 2 * 2 * (epochs + 1) * 2,  # corpora, hops, parts
         "extractive_freezing": 2 * 4 * 2 * 2,  # hops, layers, frozen or restored, parts
-        "extractive_ordering": 5 * epochs * 3,  # stages, parts
+        "extractive_ordering": 8 * epochs * 4,  # stages, parts
         "extractive_grafting": 3 * 3,
+        "extractive_localisation": 2,
         "extractive_scores": 4 * 6 * (10 + 10),  # kinds, components, tokens of both hops
         "extractive_components": 2 * 6,
         "extractive_agreement": 2 * 4 * 2 * 2,  # hops, kinds of score and of component, means or questions
-        "extractive_localisation": 2 * 4 * 2 * 2,
+        "extractive_removal": 2 * 4 * 2 * 2,
         "extractive_subnetworks": 2 * 2 * (5 + 1) * 6,  # hops, parts, pruning seeds and the greedy one, components
         "extractive_core": 2 * 2 * 6,
         "extractive_sharing": 2 * 2,

@@ -3,13 +3,13 @@
 from safetensors.torch import load_file
 
 from heuristic_core.experiments.extractive_structures.config import FEW, Scores
-from heuristic_core.experiments.extractive_structures.localisation import (
+from heuristic_core.experiments.extractive_structures.patching import patched
+from heuristic_core.experiments.extractive_structures.removal import (
     agreement_rows,
     component_rows,
-    localisation_rows,
+    removal_rows,
     score_rows,
 )
-from heuristic_core.experiments.extractive_structures.patching import patched
 from heuristic_core.experiments.extractive_structures.results import SCORED
 from heuristic_core.experiments.extractive_structures.scores import contrast, scores
 from heuristic_core.experiments.extractive_structures.setting import HOPS, begun, of_seed
@@ -38,7 +38,7 @@ def main(arguments=None):
                 "scores": score_rows(found, taught.hop.implications.sentences),
                 "components": components,
                 "agreement": agreement_rows(found, full),
-                "localisation": localisation_rows(components),
+                "removal": removal_rows(components),
             }
             for name in SCORED:
                 tables[name] += [{"study": args.study, "seed": args.seed, "hop": hop} | row for row in rows[name]]

@@ -168,6 +168,21 @@ if STUDY.sweep:
         shell:
             FORK
 
+    rule made_up_sweep:
+        input:
+            **TOKENIZER,
+            checkpoint=CHECKPOINT.format(**WHOLE),
+        output:
+            table=L.of_seed("made_up_sweep"),
+        log:
+            L.log("made_up_sweep/seed{seed}"),
+        resources:
+            **asks("made_up_sweep"),
+        params:
+            **of_seed("extractive_made_up_sweep", finetuning=block(STUDY.finetuning), sweep=block(STUDY.sweep), **RUNS),
+        shell:
+            FORK
+
     rule choice:
         input:
             table=L.table("extractive_sweep"),

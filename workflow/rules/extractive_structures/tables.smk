@@ -6,7 +6,7 @@ PARTS |= {
     f"extractive_{name}": expand(L.of_seed(name), seed=STUDY.seeds) for name in ("freezing", *ORDERED, *SCORED, *PRUNED)
 }
 if STUDY.sweep:
-    PARTS["extractive_sweep"] = expand(L.of_seed("sweep"), seed=STUDY.seeds)
+    PARTS |= {f"extractive_{name}": expand(L.of_seed(name), seed=STUDY.seeds) for name in ("sweep", "made_up_sweep")}
 
 
 rule concatenate:

@@ -142,7 +142,8 @@ class Pretrained(PretrainedModel):
 
 
 class Sweep(Block):
-    """Teaching facts with other learning rates; ranks after these epochs."""
+    """Teaching with other learning rates; ranks after these epochs. Of orders and grafts each number of epochs is a run
+    of its own."""
 
     learning_rates: Annotated[list[Positive], Field(min_length=1), AfterValidator(ascending)]
     epochs: Steps

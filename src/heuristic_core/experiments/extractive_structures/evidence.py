@@ -6,7 +6,7 @@ import pandas as pd
 
 from heuristic_core.analysis.estimates import CannotSay
 
-IMPLICATIONS, TESTED = "implications", "test implications"
+IMPLICATIONS, TESTED, TEST_FACTS = "implications", "test implications", "test facts"
 
 
 @dataclass(frozen=True)

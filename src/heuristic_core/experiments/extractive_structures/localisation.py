@@ -1,182 +1,96 @@
-"""Whether scores tell which components an answer needs."""
+"""Whether what implications teach is stored in the components that make something of facts.
+
+As in the authors' code (localization.py): a model knows facts of made-up words, and then learns what they imply; the
+informative scores of this second step say where. Then it is taught the facts of test names, and the downstream scores
+of these facts' implications say which components process them. Both kinds of score are means over questions; a
+correlation is over components at tokens.
+"""
 
 from collections.abc import Sequence
-from itertools import product
+from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from heuristic_core.experiments.extractive_structures.answers import losses
-from heuristic_core.experiments.extractive_structures.config import FEW
-from heuristic_core.experiments.extractive_structures.data import Sentence
-from heuristic_core.experiments.extractive_structures.model import Layer, Parameters, Shifts, each_head, run
-from heuristic_core.experiments.extractive_structures.scores import KINDS, Contrast, inside
-
-EFFECTS = ("restored", "ablated")
-
-
-def component_rows(of: Contrast, scores: dict[str, Tensor]) -> list[dict]:
-    """A row for every component: its scores, summed over tokens, mean over questions; and how much R of the new model
-    rises where its weights are the old ones (restored), or its output is its mean over prompts (ablated)."""
-    rise = effects(of)
-    totals = {kind: value.masked_fill(value.isnan(), 0).sum(1).mean(0) for kind, value in scores.items()}
-    layers, parts = totals[KINDS[0]].shape
-    return [
-        component(layer, part, parts - 1)
-        | {kind: float(total[layer, part]) for kind, total in totals.items()}
-        | {effect: float(value[layer, part]) for effect, value in rise.items()}
-        for layer in range(layers)
-        for part in range(parts)
-    ]
+from heuristic_core.experiments.extractive_structures.config import Finetuning
+from heuristic_core.experiments.extractive_structures.data import Hop, Questions
+from heuristic_core.experiments.extractive_structures.model import Parameters, embed, run
+from heuristic_core.experiments.extractive_structures.ordering import Weights, parts_of
+from heuristic_core.experiments.extractive_structures.removal import correlation
+from heuristic_core.experiments.extractive_structures.scores import downstream, informative, linearised
+from heuristic_core.experiments.extractive_structures.tokens import Asked, Encode, aligned, asked, examples
+from heuristic_core.experiments.extractive_structures.training import Unfinished, teach
 
 
-def score_rows(scores: dict[str, Tensor], sentences: Sequence[Sentence]) -> list[dict]:
-    """A row for every kind of score, component and token of the prompts: the mean over questions that have the token.
+def localisation_rows(
+    knows: Weights,
+    learned: Weights,
+    made: Hop,
+    tested: int,
+    settings: Finetuning,
+    encode: Encode,
+    seed: int,
+    unfinished: Path | None = None,
+) -> list[dict]:
+    """Rows of table "extractive_localisation", without names.
 
-    sentences: the questions, whose words are their tokens.
+    Args:
+        knows: A model that was taught the facts of the names after the test names.
+        learned: The same model, taught what these facts imply.
+        made: Facts of all names, and what they imply.
+        tested: How many names, the first, are test names. Of the others as many are asked, again the first.
+        settings: Of teaching.
+        encode: Words to tokens.
+        seed: Of the order of sentences.
+        unfinished: A folder from which an interrupted run goes on.
     """
-    layers, parts = scores[KINDS[0]].shape[2:]
-    roles = _all_roles(sentences)
-    rows = []
-    for score, values in scores.items():
-        for position, role in enumerate(roles):
-            places = [(n, one.roles.index(role)) for n, one in enumerate(sentences) if role in one.roles]
-            at = values[tuple(torch.tensor(places).T)]  # [questions, layers, H + 1]
-            known = at[~at[:, 0, 0].isnan()]
-            means = known.mean(0) if len(known) else None
-            about = {"token": role, "position": position, "score": score, "questions": len(known)}
-            reason = None if len(known) else "in no question has the token a partner in a counterfactual prompt"
-            rows += [
-                component(layer, part, parts - 1)
-                | about
-                | {"value": None if means is None else float(means[layer, part]), "reason": reason}
-                for layer in range(layers)
-                for part in range(parts)
-            ]
-    return rows
-
-
-def _all_roles(sentences: Sequence[Sentence]) -> list[str]:
-    """Roles in their order: those of the longest prompt, and between them what only others have."""
-    found = list(max((one.roles for one in sentences), key=len))
-    for one in sentences:
-        for before, role in zip((None, *one.roles), one.roles, strict=False):
-            if role not in found:
-                found.insert(0 if before is None else found.index(before) + 1, role)
-    return found
-
-
-def component(layer: int, part: int, heads: int) -> dict:
-    """What the tables call a component: heads in their order, and after them the MLP."""
-    kind = "head" if part < heads else "mlp"
-    return {"kind": kind, "layer": layer, "head": part if part < heads else None}
-
-
-@torch.no_grad()
-def effects(of: Contrast) -> dict[str, Tensor]:
-    """Rises of R, mean over questions, [layers, H + 1], by effect."""
-    whole, seen = run(of.new, of.asked.tokens), inside(of.asked)
-    heads = whole.layers[0].context.shape[2]
-    components = [(number, head) for number in range(len(whole.layers)) for head in (*range(heads), None)]
-
-    def mean_loss(p: Parameters, shifts: Shifts | None = None) -> Tensor:
-        return losses(run(p, of.asked.tokens, shifts).logits, of.asked).double().mean()
-
-    found = {
-        "restored": [mean_loss(restored(of.new, of.old, *one)) for one in components],
-        "ablated": [mean_loss(of.new, ablation(whole.layers[one[0]], *one, seen)) for one in components],
-    }
-    before = mean_loss(of.new)
-    return {name: torch.stack(values).view(-1, heads + 1) - before for name, values in found.items()}
-
-
-def ablation(outputs: Layer, layer: int, head: int | None, seen: Tensor) -> Shifts:
-    """The shift from a component's output to its mean over all tokens of the prompts. head: None for the MLP."""
-    output = outputs.mlp if head is None else outputs.context
-    shift = output[seen].mean(0) - output
-    if head is None:
-        return {(layer, "mlp"): shift}
-    return {(layer, "context"): shift * (torch.arange(shift.shape[2]) == head)[:, None]}
-
-
-def restored(new: Parameters, old: Parameters, layer: int, head: int | None) -> dict[str, Tensor]:
-    """The new model with one head's matrices as they were, or, where `head` is None, with the layer's MLP as it was."""
-    found = dict(new)
-
-    def has(name: str) -> bool:
-        return f"{layer}.{name}" in new
-
-    if head is None:
-        return found | {f"{layer}.{name}": old[f"{layer}.{name}"] for name in ("up", "gate", "down") if has(name)}
-    heads = new[f"{layer}.query"].shape[1]
-    for name in ("query", "key", "value", "query_bias", "key_bias", "value_bias", "output"):
-        if not has(name):
-            continue
-        # Of keys and values that heads share each head gets its own: it alone has the former ones.
-        whole, former = (
-            one[f"{layer}.{name}"] if name == "output" else each_head(one[f"{layer}.{name}"], heads)
-            for one in (new, old)
-        )
-        matrix, axis = whole.clone(), 0 if name == "output" else whole.dim() - 2
-        matrix.select(axis, head).copy_(former.select(axis, head))
-        found[f"{layer}.{name}"] = matrix
-    return found
-
-
-def localisation_rows(components: Sequence[dict]) -> list[dict]:
-    """r2 between every kind of score and every effect, over heads and over MLPs."""
-    rows = []
-    for kind in ("head", "mlp"):
-        of_kind = [row for row in components if row["kind"] == kind]
-        for score in KINDS:
-            for effect in EFFECTS:
-                r, reason = correlation(*([row[name] for row in of_kind] for name in (score, effect)))
-                r2 = None if r is None else r**2
-                rows.append(
-                    {"kind": kind, "score": score, "effect": effect, "r2": r2, "n": len(of_kind), "reason": reason}
-                )
-    return rows
-
-
-def agreement_rows(scores: dict[str, Tensor], patched: dict[str, Tensor] | None) -> list[dict]:
-    """r between scores and full replacement, [n, T, layers, H + 1] by kind: of means over questions, and over all
-    questions. The path-averaged score is compared with the replacement that upstream scores stand for. patched: None of
-    a model that is too large for it, whose rows have no r."""
-    if patched is None:
-        layers, parts = scores[KINDS[0]].shape[2:]
-        reason = f"not applicable: {layers * parts} components; outputs are replaced one by one of at most {FEW}"
-        return [
-            {"kind": kind, "score": score, "over": over, "r": None, "n": 0, "reason": reason}
-            for score, kind, over in product(scores, ("head", "mlp"), ("means", "questions"))
+    parts = parts_of(made, tested)
+    facts, saved = examples(parts["test facts"].sentences, encode), unfinished and Unfinished(unfinished, [])
+    taught = teach(learned, facts, settings, ("facts of localisation", seed), unfinished=saved)
+    others = Questions(parts["implications"].sentences[:tested], parts["implications"].options)
+    stored, read = asked(others, encode), asked(parts["test implications"], encode)
+    shortest = min((prompt for one in (stored, read) for prompt in prompts(one)), key=len)
+    # Scores are differences of nearly equal outputs, which bfloat16 would round away.
+    with torch.autocast(stored.tokens.device.type, enabled=False):
+        means = [
+            aligned_means(informative_of(knows, learned, stored), stored, shortest),
+            aligned_means(downstream_of(learned, taught, read), read, shortest),
         ]
     rows = []
-    for score, values in scores.items():
-        full = patched["upstream" if score == "upstream_path" else score]
-        for kind, part in (("head", slice(None, -1)), ("mlp", slice(-1, None))):
-            pair = [one[..., part] for one in (values, full)]
-            for over, both in (("means", [known_mean(one) for one in pair]), ("questions", pair)):
-                known = both[0].isfinite() & both[1].isfinite()
-                r, reason = correlation(*(one[known].tolist() for one in both))
-                rows.append(
-                    {"kind": kind, "score": score, "over": over, "r": r, "n": int(known.sum()), "reason": reason}
-                )
+    for kind, part in (("head", slice(None, -1)), ("mlp", slice(-1, None))):
+        a, b = (one[..., part].flatten().tolist() for one in means)
+        r, reason = correlation(a, b)
+        rows.append({"kind": kind, "r": r, "n": len(a), "reason": reason})
     return rows
 
 
-def known_mean(values: Tensor) -> Tensor:
-    """The mean over the first axis of values that are not NaN; NaN where there are none."""
-    known = ~values.isnan()
-    return values.masked_fill(~known, 0).sum(0) / known.sum(0)
+def informative_of(old: Weights, new: Weights, of: Asked) -> Tensor:
+    """Informative scores of what `new` has learned, [n, T, layers, H + 1]."""
+    old, new = placed(old), placed(new)
+    return informative(old, new, linearised(old, embed(old, of.tokens), of))
 
 
-def correlation(a: Sequence[float], b: Sequence[float]) -> tuple[float | None, str | None]:
-    """Pearson's r, or None and why there is none."""
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    if len(a) < 3:
-        return None, f"{len(a)} values; a correlation needs three"
-    if not (np.isfinite(a).all() and np.isfinite(b).all()):
-        return None, "a value is not finite"
-    if np.ptp(a) == 0 or np.ptp(b) == 0:
-        return None, "all values are the same"
-    return float(np.corrcoef(a, b)[0, 1]), None
+def downstream_of(old: Weights, new: Weights, of: Asked) -> Tensor:
+    """Downstream scores of what `new` has learned, [n, T, layers, H + 1]."""
+    old, new = placed(old), placed(new)
+    return downstream(old, linearised(old, embed(old, of.tokens), of), run(new, of.tokens).layers)
+
+
+def aligned_means(scores: Tensor, of: Asked, reference: Sequence[int]) -> Tensor:
+    """The mean over questions, [tokens of `reference`, layers, H + 1].
+
+    Tokens are partners of the reference's by a shared beginning and end; of what differs, by their place from its end.
+    The reference is no longer than any prompt, so that each of its tokens has a partner.
+    """
+    chosen = [own[aligned(reference, prompt)] for own, prompt in zip(scores, prompts(of), strict=True)]
+    return torch.stack(chosen).mean(0)
+
+
+def prompts(of: Asked) -> list[list[int]]:
+    """The tokens of every question."""
+    return [row[: last + 1].tolist() for row, last in zip(of.tokens, of.last, strict=True)]
+
+
+def placed(p: Parameters) -> Weights:
+    """Weights on the device where models run."""
+    return {name: value.detach().to(torch.get_default_device()) for name, value in p.items()}

@@ -10,9 +10,9 @@ from heuristic_core.experiments.extractive_structures.plan import hours_of, weig
 MARGIN = 2  # of everything that is asked for over what is estimated
 SNAKEMAKE = 1.2e9  # bytes of a job without a model: its processes and libraries
 START = 5  # minutes that any job may take
-RULES = ("load", "teach", "freeze", "order", "prune", "score", "sweep")
+RULES = ("load", "teach", "freeze", "order", "prune", "score", "sweep", "made_up_sweep")
 # Copies of the weights that a job holds in the host's memory: without a GPU, all of its own, with one those that wait.
-COPIES = {"load": 2, "teach": 6, "freeze": 7, "order": 12, "prune": 4, "score": 4, "sweep": 6}
+COPIES = {"load": 2, "teach": 6, "freeze": 7, "order": 12, "prune": 4, "score": 4, "sweep": 6, "made_up_sweep": 12}
 UNKNOWN = 3e10  # bytes of a model of which nothing is known before it is fetched
 
 

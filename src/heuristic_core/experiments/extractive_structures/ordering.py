@@ -1,7 +1,8 @@
-"""Facts of made-up words: the order in which facts and implications are taught, and what a graft of weights carries
-over.
+"""The order in which facts of made-up words and their implications are taught.
 
-All names' facts are taught; of the implications, those about names after the test names, which are one for each city.
+As in the authors' code (data_ordering.py): the stages of an order teach the names after the test names. Then each model
+is taught the test names' facts, and what these imply is asked. Where facts come first, implications are taught in
+batches of half of the size, and all weights learn.
 """
 
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import NamedTuple
 from torch import Tensor
 
 from heuristic_core.experiments.extractive_structures.config import Finetuning
-from heuristic_core.experiments.extractive_structures.data import Hop, MadeUp, Questions
+from heuristic_core.experiments.extractive_structures.data import Hop, Questions
 from heuristic_core.experiments.extractive_structures.freezing import answer_rows
 from heuristic_core.experiments.extractive_structures.model import Parameters
 from heuristic_core.experiments.extractive_structures.tokens import Encode, asked, examples
@@ -21,11 +22,14 @@ ORDERS = {
     "facts first": (("facts",), ("implications",)),
     "implications first": (("implications",), ("facts",)),
 }
+HALVED = ("facts first", 1)
+LAST = ("test facts",)  # what the last stage of every order teaches
 Weights = dict[str, Tensor]
 
 
 class Orders(NamedTuple):
-    """rows: of table "extractive_ordering", without names. stages: the parameters after every stage, by order."""
+    """rows: of table "extractive_ordering", without names. stages: the parameters after every stage but the last, by
+    order."""
 
     rows: list[dict]
     stages: dict[str, list[Weights]]
@@ -40,68 +44,52 @@ def order_rows(
     seed: int,
     unfinished: Path | None = None,
 ) -> Orders:
-    """Ranks after every epoch of every order. tested: how many names, the first, are taught no implication. unfinished:
-    a folder from which an interrupted run goes on."""
-    questions = {
-        "facts": made.facts,
-        "taught implications": _part(made.implications, slice(tested, None)),
-        "test implications": _part(made.implications, slice(tested)),
-    }
+    """Ranks after every epoch of every order.
+
+    Args:
+        start: The model before any facts of made-up words.
+        made: Facts of all names, and what they imply.
+        tested: How many names, the first, are test names.
+        settings: Of every stage.
+        encode: Words to tokens.
+        seed: Of the order of sentences.
+        unfinished: A folder from which an interrupted run goes on.
+    """
+    questions = parts_of(made, tested)
     parts = {name: asked(one, encode) for name, one in questions.items()}
-    taught = {"facts": made.facts.sentences, "implications": questions["taught implications"].sentences}
     rows, stages = [], {}
     saved = unfinished and Unfinished(unfinished, rows)
     for order, steps in ORDERS.items():
         now, stages[order] = dict(start), []
-        for number, named in enumerate(steps):
-            sentences = [one for name in named for one in taught[name]]
+        for number, named in enumerate((*steps, LAST)):
+            sentences = [one for name in named for one in questions[name].sentences]
             about = {"order": order, "stage": number, "taught": " and ".join(named)}
 
             def after(epoch: int, then: Parameters, about: dict = about) -> None:
                 rows.extend(about | {"epoch": epoch} | one for one in answer_rows(then, parts))
 
-            now = teach(now, examples(sentences, encode), settings, (f"{order} {number}", seed), None, after, saved)
-            stages[order].append(now)
+            own = halved(settings) if (order, number) == HALVED else settings
+            now = teach(now, examples(sentences, encode), own, (f"{order} {number}", seed), None, after, saved)
+            if named != LAST:
+                stages[order].append(now)
     return Orders(rows, stages)
 
 
-def graft_rows(
-    start: Parameters,
-    made: MadeUp,
-    stages: dict[str, list[Weights]],
-    settings: Finetuning,
-    encode: Encode,
-    seed: int,
-    unfinished: Path | None = None,
-) -> list[dict]:
-    """Ranks of a model that was taught the second version of the facts, and has a graft of what learning implications
-    changed: none; graft, learned by a model that knew the first version; control, by one that knew no facts.
+def parts_of(made: Hop, tested: int) -> dict[str, Questions]:
+    """Facts and implications of the names after the test names, and of the test names."""
 
-    stages: of :func:`order_rows`, which taught the first version. unfinished: as there.
-    """
-    tested = len(made.first.facts.options)
-    knows, learned = stages["facts first"]
-    unknowing = stages["implications first"][0]
-    facts, saved = examples(made.second.facts.sentences, encode), unfinished and Unfinished(unfinished, [])
-    second = teach(start, facts, settings, ("second facts", seed), unfinished=saved)
-    grafts = {"none": (start, start), "graft": (learned, knows), "control": (unknowing, start)}
-    questions = {
-        "facts": made.second.facts,
-        "implications": made.second.implications,
-        "first implications": made.first.implications,
+    def part(of: Questions, which: slice) -> Questions:
+        return Questions(of.sentences[which], of.options)
+
+    others, test = slice(tested, None), slice(tested)
+    return {
+        "facts": part(made.facts, others),
+        "implications": part(made.implications, others),
+        "test facts": part(made.facts, test),
+        "test implications": part(made.implications, test),
     }
-    parts = {name: asked(_part(one, slice(tested, None)), encode) for name, one in questions.items()}
-    return [
-        {"weights": weights} | row
-        for weights, (a, b) in grafts.items()
-        for row in answer_rows(grafted(second, a, b), parts)
-    ]
 
 
-def grafted(onto: Parameters, a: Weights, b: Weights) -> Weights:
-    """`onto`, with what `a` has more than `b` added to it."""
-    return {name: value + (a[name] - b[name]) for name, value in onto.items()}
-
-
-def _part(questions: Questions, which: slice) -> Questions:
-    return Questions(questions.sentences[which], questions.options)
+def halved(settings: Finetuning) -> Finetuning:
+    """The same with batches of half of the size."""
+    return settings.model_copy(update={"batch_size": max(1, settings.batch_size // 2)})

@@ -67,7 +67,9 @@ def work_of(study: ExtractiveStudy) -> list[Sentences]:
     data, epochs, scores, seeds = study.data, study.finetuning.epochs, study.scores, len(study.seeds)
     corpora = len(study.corpora)
     hops, questions, outputs = 2, 2 * data.cities, layers * (heads + 1)
-    stages = 2 * data.names - data.cities  # facts of all names, and implications of all but the tested ones
+    others = data.names - data.cities  # than test names
+    # Three orders of facts and implications, and two stages of grafts; test facts last in every order.
+    made_up, made_up_asked = 8 * others + 3 * data.cities, 8 * 2 * data.names
     pairs = data.cities * scores.counterfactuals
     pruning, few = study.pruning, outputs <= FEW
     learned_on = len(pruning.seeds) * pruning.gates.steps_at(pruning.sparsity) * pruning.gates.batch_size
@@ -89,13 +91,15 @@ def work_of(study: ExtractiveStudy) -> list[Sentences]:
     found += [
         work("teach", corpora * hops * epochs * data.cities, corpora * hops * epochs * questions),
         work("freeze", hops * 2 * epochs * data.cities, hops * 8 * questions),
-        work("order", epochs * (3 * stages + data.names), epochs * 5 * 2 * data.names),
+        work("order", epochs * (made_up + data.cities), epochs * made_up_asked),  # test facts again: localisation
         work("prune", hops * 2 * learned_on, hops * 2 * eliminated + related),
         work("score", hops * 2 * (data.cities + scores.path_steps * pairs), hops * (replaced + removed)),
     ]
     if study.sweep:
         rates, last = len(study.sweep.learning_rates), study.sweep.epochs[-1]
         found.append(work("sweep", hops * rates * last * data.cities, hops * rates * last * questions))
+        all_epochs = rates * sum(study.sweep.epochs)  # every number of epochs is a run of its own
+        found.append(work("made_up_sweep", all_epochs * made_up, all_epochs * made_up_asked))
     return found
 
 

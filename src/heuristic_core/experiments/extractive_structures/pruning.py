@@ -18,8 +18,8 @@ from torch import Tensor
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.extractive_structures.answers import option_logits, ranks
 from heuristic_core.experiments.extractive_structures.config import FEW, Pruning
-from heuristic_core.experiments.extractive_structures.localisation import component
 from heuristic_core.experiments.extractive_structures.model import Parameters, Shifts, run
+from heuristic_core.experiments.extractive_structures.removal import component
 from heuristic_core.experiments.extractive_structures.scores import inside
 from heuristic_core.experiments.extractive_structures.tokens import Asked
 from heuristic_core.models.components import kept_count

@@ -10,9 +10,9 @@ from heuristic_core.figures.targets import outputs
 from heuristic_core.provenance.crate.subject import Subject, about_target
 
 LEFT_OUT = "extractive_trace"  # of a study whose model is pre-trained elsewhere
-SWEPT = ("extractive_sweep", "extractive_choice")  # tables of a study with a block `sweep`
-ORDERED = ("ordering", "grafting")  # of made-up facts
-SCORED = ("scores", "components", "agreement", "localisation")
+SWEPT = ("extractive_sweep", "extractive_choice", "extractive_made_up_sweep")  # tables of a study with a block `sweep`
+ORDERED = ("ordering", "grafting", "localisation")  # of made-up facts
+SCORED = ("scores", "components", "agreement", "removal")
 PRUNED = ("subnetworks", "transfer")
 SHARED = ("core", "sharing")  # of the whole study
 

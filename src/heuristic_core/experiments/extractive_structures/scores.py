@@ -9,10 +9,10 @@ x' in a run of W':
 - downstream: (out_W(x) - out_W(x')) . g_W: the component as it was makes something of what others have learned;
 - upstream: (g_W - g_W') . (out_W - out_W on a counterfactual prompt): what the component always gave now counts.
 
-All are as in the paper, per token and question, and positive where R falls. `upstream_path` is this project's own: the
-gradients are means along a line of embeddings from the counterfactual prompt to the prompt, so that the saturation of
-R at a stored fact does not hide what counts. Scores take one forward and one backward pass of each model for each
-prompt.
+All are as in the authors' code, per token and question, and positive where R falls. `upstream_path` is this project's
+own: the gradients are means along a line of embeddings from the counterfactual prompt to the prompt, so that the
+saturation of R at a stored fact does not hide what counts. Scores take one forward and one backward pass of each model
+for each prompt.
 """
 
 from collections.abc import Sequence

@@ -4,7 +4,8 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
-from heuristic_core.analysis.training_seeds import LOWEST, extreme, over_seeds
+from heuristic_core.analysis.training_seeds import LOWEST, extreme
+from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation
 from heuristic_core.experiments.extractive_structures.evidence import Evidence
 
 
@@ -14,7 +15,9 @@ def shared_heads_beyond_chance(evidence: Evidence, part: str) -> Estimate:
     fewer."""
     rows = evidence.table("extractive_sharing")
     rows = rows[rows["part"] == part].dropna(subset="observed")
-    return _lowest_of_hops(rows.assign(value=rows["observed"] - rows["expected"]), "shared beyond chance")
+    found = _by_hop(rows.assign(value=rows["observed"] - rows["expected"]), what := "shared beyond chance")
+    said = ", ".join(f"{hop} {values.mean():.3g}" for hop, values in found.items())
+    return extreme(found, LOWEST, f"{what}: {said}")
 
 
 @statistic
@@ -26,7 +29,8 @@ def kept_by_score(evidence: Evidence, part: str, score: str) -> Estimate:
         {"hop": hop, "seed": seed, "value": float(stats.spearmanr(of_model["kept_by"], of_model[score]).statistic)}
         for (hop, seed), of_model in rows[rows["part"] == part].groupby(["hop", "seed"])
     ]
-    return _lowest_of_hops(pd.DataFrame(found, columns=["hop", "seed", "value"]), f"rho of {score} scores")
+    by_hop = _by_hop(pd.DataFrame(found, columns=["hop", "seed", "value"]), what := f"rho of {score} scores")
+    return lowest_correlation(by_hop, what)
 
 
 @statistic
@@ -37,12 +41,11 @@ def rho_between_relations(evidence: Evidence, score: str) -> Estimate:
     values = rows.groupby("seed")["rho"].mean().dropna()
     if values.empty:
         raise CannotSay(f"no rho of {score} scores between relations")
-    return over_seeds(values, f"rho of {score} scores of heads, mean over pairs of relations")
+    return lowest_correlation({"": values}, f"rho of {score} scores of heads, mean over pairs of relations")
 
 
-def _lowest_of_hops(rows: pd.DataFrame, what: str) -> Estimate:
+def _by_hop(rows: pd.DataFrame, what: str) -> dict[str, pd.Series]:
+    """By hop, `value` by seed. Raises CannotSay without rows."""
     if rows.empty:
         raise CannotSay(f"no {what}")
-    found = {f"{hop} hop": of_hop.set_index("seed")["value"].astype(float) for hop, of_hop in rows.groupby("hop")}
-    said = ", ".join(f"{hop} {values.mean():.3g}" for hop, values in found.items())
-    return extreme(found, LOWEST, f"{what}: {said}")
+    return {f"{hop} hop": of_hop.set_index("seed")["value"].astype(float) for hop, of_hop in rows.groupby("hop")}

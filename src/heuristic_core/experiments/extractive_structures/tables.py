@@ -47,6 +47,12 @@ EXTRACTIVE = {
         "implications": (REAL, "mean rank of implications, mean over seeds"),
         "chosen": (BOOL, "facts are learned, in every seed, and of such settings implications have the lowest rank"),
     },
+    "extractive_made_up_sweep": RUN | {
+        "experiment": (STRING, "ordering or grafting"),
+        "model": (STRING, "an order of extractive_ordering, after its last stage, or weights of extractive_grafting"),
+        "learning_rate": (REAL, "of every stage"),
+        "epochs": (INT, "of every stage"),
+    } | ANSWERS,
     "extractive_freezing": RUN | HOP | {
         "how": (STRING, "frozen: not taught; restored: they get their former weights after all layers were taught"),
         "layers": (STRING, "none, early, late or all"),
@@ -54,7 +60,7 @@ EXTRACTIVE = {
     "extractive_ordering": RUN | {
         "order": (STRING, "joint, facts first or implications first"),
         "stage": (INT, "from 0; each begins with a new optimizer"),
-        "taught": (STRING, "in this stage: facts, implications, or both"),
+        "taught": (STRING, "in this stage: facts or implications, or both, of other than test names; or test facts"),
         "epoch": (INT, "of the stage, from 1"),
     } | ANSWERS,
     "extractive_grafting": RUN | {
@@ -80,11 +86,17 @@ EXTRACTIVE = {
         "r": (REAL, "Pearson's r of scores and what replacing the output, token by token, does to the loss"),
         "n": (INT, "pairs of values"),
     } | WHY,
-    "extractive_localisation": RUN | HOP | {
+    "extractive_localisation": RUN | {
+        "kind": (STRING, "head or mlp"),
+        "r": (REAL, "Pearson's r, over components at tokens, of informative scores of implications of made-up facts, "
+                    "and downstream scores of test names' facts, each a mean over questions"),
+        "n": (INT, "components at tokens"),
+    } | WHY,
+    "extractive_removal": RUN | HOP | {
         "kind": (STRING, "head or mlp"),
         "score": (STRING, "as in extractive_components: summed over tokens"),
         "effect": (STRING, "restored or ablated, as in extractive_components"),
-        "r2": (REAL, "squared Pearson's r over components"),
+        "r": (REAL, "Pearson's r over components"),
         "n": (INT, "components"),
     } | WHY,
     "extractive_subnetworks": RUN | HOP | COMPONENT | {

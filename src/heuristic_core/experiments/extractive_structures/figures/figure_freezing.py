@@ -1,9 +1,15 @@
 """Ranks of facts and implications where some layers have not learned the facts."""
 
 from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, PARTS, RANK, chance
-from heuristic_core.experiments.extractive_structures.figures.points import fit, legend, level, of_chance, points
+from heuristic_core.experiments.extractive_structures.figures.points import (
+    fit,
+    legend,
+    level,
+    of_chance,
+    of_ranks,
+    points,
+)
 from heuristic_core.figures.panels import panels
-from heuristic_core.figures.seeds import with_means
 
 HOW = {"frozen": "layers not taught", "restored": "layers with their former weights"}
 LAYERS = ("none", "early", "late", "all")
@@ -12,9 +18,10 @@ LAYERS = ("none", "early", "late", "all")
 def draw(tables, settings):
     """Rows: hops; columns: frozen or restored. Marks: one row per mark."""
     freezing = tables["extractive_freezing"]
-    marks = with_means(freezing.rename(columns={"rank": "value"}), ["hop", "how", "layers", "part"])
+    options = int(freezing["questions"].max())
+    marks = of_ranks(freezing, ["hop", "how", "layers", "part"], options)
     figure, axes = panels(settings, len(HOPS), len(HOW), 3.6, sharex=True, sharey=True)
-    expected = chance(int(freezing["questions"].max()))
+    expected = chance(options)
     for row, (hop, words) in zip(axes, HOPS.items(), strict=True):
         for ax, how in zip(row, HOW, strict=True):
             points(ax, marks[(marks["hop"] == hop) & (marks["how"] == how)], "layers", LAYERS, "part", PARTS)

@@ -1,10 +1,16 @@
 """Ranks of a model that knows other facts, with weights grafted that another one learned from implications."""
 
 from heuristic_core.experiments.extractive_structures.figures.looks import RANK, chance
-from heuristic_core.experiments.extractive_structures.figures.points import fit, legend, level, of_chance, points
+from heuristic_core.experiments.extractive_structures.figures.points import (
+    fit,
+    legend,
+    level,
+    of_chance,
+    of_ranks,
+    points,
+)
 from heuristic_core.figures.panels import panels
 from heuristic_core.figures.roles import Role
-from heuristic_core.figures.seeds import with_means
 
 WEIGHTS = ("none", "graft", "control")
 PARTS = {
@@ -16,10 +22,11 @@ PARTS = {
 
 def draw(tables, settings):
     """Marks: one row per mark."""
-    marks = with_means(tables["extractive_grafting"].rename(columns={"rank": "value"}), ["weights", "part"])
+    options = int(tables["extractive_ordering"].query("part == 'test implications'")["questions"].max())
+    marks = of_ranks(tables["extractive_grafting"], ["weights", "part"], options)
     figure, axes = panels(settings, 1, 1, 2.6)
     points(axes[0, 0], marks, "weights", WEIGHTS, "part", PARTS)
-    expected = chance(int(tables["extractive_ordering"].query("part == 'test implications'")["questions"].max()))
+    expected = chance(options)
     level(axes[0, 0], expected)
     fit(axes.flat, marks["value"], 0, expected)
     axes[0, 0].set(xlabel="weights added", ylabel=RANK)

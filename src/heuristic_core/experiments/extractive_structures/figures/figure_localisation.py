@@ -1,44 +1,26 @@
-"""How well scores tell what taking components away costs, and what replacing their outputs does."""
+"""How well where implications are stored agrees with which components process other facts."""
 
 import numpy as np
-import pandas as pd
 
-from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, SCORES
+from heuristic_core.experiments.extractive_structures.correlations import to_z
+from heuristic_core.experiments.extractive_structures.figures.looks import KINDS
 from heuristic_core.experiments.extractive_structures.figures.points import fit, legend, points
-from heuristic_core.figures.panels import noted, panels
-from heuristic_core.figures.roles import Role
+from heuristic_core.figures.panels import panels
 from heuristic_core.figures.seeds import with_means
 
-KINDS = {"mlp": Role("MLPs", "#D55E00", "s"), "head": Role("heads", "#0072B2", "o")}
-COLUMNS = {
-    "restored": "r² with removal of what was learned",
-    "ablated": "r² with ablation by the mean",
-    "means": "r with full replacement",
-}
-NAMES = {name: words.replace(", ", ",\n") for name, words in SCORES.items()}
+NAMES = {"mlp": "MLPs", "head": "heads"}
 
 
 def draw(tables, settings):
-    """Rows: hops; columns: what scores are held against. Marks: one row per mark. Means of r are of Fisher's z."""
-    by = ["hop", "kind", "score", "against"]
-    removal = tables["extractive_localisation"].rename(columns={"effect": "against", "r2": "value"})
-    agreement = tables["extractive_agreement"].rename(columns={"over": "against"})
-    of_z = with_means(agreement.assign(value=np.arctanh(agreement["r"].astype(float))), by)
-    of_r = of_z.assign(**{name: np.tanh(of_z[name]) for name in ("value", "low", "high")})
-    marks = pd.concat([with_means(removal, by), of_r], ignore_index=True)
-    marks = marks[marks["against"].isin([*COLUMNS])]
-    figure, axes = panels(settings, len(HOPS), len(COLUMNS), 4.2, sharex=True, sharey="col")
-    for row, (hop, words) in zip(axes, HOPS.items(), strict=True):
-        for ax, against in zip(row, COLUMNS, strict=True):
-            of_panel = marks[(marks["hop"] == hop) & (marks["against"] == against)]
-            points(ax, of_panel.assign(score=of_panel["score"].map(NAMES)), "score", [*NAMES.values()], "kind", KINDS)
-            if of_panel["value"].isna().all():
-                noted(ax, "not measured in a model of so many components")
-            ax.tick_params(axis="x", rotation=90)
-            ax.axhline(0, color="0.7", linewidth=0.6, zorder=0)
-        row[0].set_ylabel(words)
-    for column, (against, words) in zip(axes.T, COLUMNS.items(), strict=True):
-        column[0].set_title(words, loc="left")
-        fit(column, marks.loc[marks["against"] == against, "value"], 0, 1)
+    """Marks: one row per mark; `value` is r. Means are of Fisher's z."""
+    rows = tables["extractive_localisation"]
+    of_z = with_means(rows.assign(value=to_z(rows["r"])), ["kind"])
+    marks = of_z.assign(**{name: np.tanh(of_z[name]) for name in ("value", "low", "high")})
+    marks = marks.assign(low=marks["low"].mask(marks["low"] == marks["high"]))
+    figure, axes = panels(settings, 1, 1, 2.2)
+    points(axes[0, 0], marks.assign(name=marks["kind"].map(NAMES)), "name", [*NAMES.values()], "kind", KINDS)
+    axes[0, 0].axhline(0, color="0.7", linewidth=0.6, zorder=0)
+    axes[0, 0].set_ylabel("r of informative and\ndownstream scores")
+    fit(axes.flat, marks["value"], 0, 1)
     figure.legend(handles=legend(KINDS), loc="outside upper center", ncols=3)
     return figure, marks

@@ -1,4 +1,4 @@
-"""Ranks of test implications, which are never taught, by the order in which facts and other implications are."""
+"""Ranks of test names' implications, which are never taught, by the order in which other names' are."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -15,8 +15,9 @@ from heuristic_core.figures.seeds import BOLD, THIN, seed_lines, with_means
 TESTED = "test implications"
 PARTS = {
     "facts": Role("facts", "#999999", "", "--"),
-    "taught implications": Role("implications that are taught", "#E69F00", "", ":"),
-    TESTED: Role("implications of test names", "#0072B2", "", "-"),
+    "implications": Role("implications", "#E69F00", "", ":"),
+    "test facts": Role("test facts", "#56B4E9", "", "-."),
+    TESTED: Role("test implications", "#0072B2", "", "-"),
 }
 
 
@@ -27,7 +28,8 @@ def draw(tables, settings):
     rows = ordering.assign(at=ordering["epoch"] + ordering["stage"] * longest, value=ordering["rank"])
     points = with_means(rows, ["order", "stage", "part", "at"])
     orders = [order for order in ORDERS if order in set(points["order"])]
-    figure, axes = panels(settings, 1, len(orders), 2.4, sharey=True, width_ratios=[len(ORDERS[one]) for one in orders])
+    stages = [len(ORDERS[one]) + 1 for one in orders]  # the last one teaches test facts
+    figure, axes = panels(settings, 1, len(orders), 2.4, sharey=True, width_ratios=stages)
     tested = rows[rows["part"] == TESTED]
     expected = chance(int(tested["questions"].max()))
     for ax, order in zip(axes[0], orders, strict=True):

@@ -9,10 +9,21 @@ from matplotlib.lines import Line2D
 
 from heuristic_core.figures.lines import handles
 from heuristic_core.figures.roles import Role
+from heuristic_core.figures.seeds import with_means
 
 WIDTH = 0.6  # of the marks of one name, names being 1 apart
 MARGIN = 0.06  # beside the points, of their range
 CHANCE = {"color": "0.6", "linewidth": 0.8, "linestyle": ":", "zorder": 0}
+
+
+def of_ranks(rows: pd.DataFrame, by: Sequence[str], options: int) -> pd.DataFrame:
+    """Column `rank` among so many options as `value`, with means, as of :func:`figures.seeds.with_means`.
+
+    No interval reaches beyond possible ranks, and seeds that agree exactly have none: they may agree by chance.
+    """
+    found = with_means(rows.rename(columns={"rank": "value"}), by)
+    equal = found["low"] == found["high"]
+    return found.assign(**{end: found[end].mask(equal).clip(0, options - 1) for end in ("low", "high")})
 
 
 def points(ax: Axes, rows: pd.DataFrame, x: str, names: Sequence[str], by: str, looks: Mapping[str, Role]) -> None:

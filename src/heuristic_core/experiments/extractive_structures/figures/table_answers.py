@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from heuristic_core.figures.seeds import with_means
+from heuristic_core.experiments.extractive_structures.figures.points import of_ranks
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import bracket, number
 
@@ -20,7 +20,7 @@ def draw(tables, settings):
         _of_orders(tables["extractive_ordering"]),
         _named(tables["extractive_grafting"], "grafting", tables["extractive_grafting"]["weights"]),
     ]
-    points = with_means(pd.concat(rows, ignore_index=True), BY)
+    points = of_ranks(pd.concat(rows, ignore_index=True), BY, int(curves["questions"].max()))
     return None, points[points["seed"].isna()].drop(columns="seed").reset_index(drop=True)
 
 
@@ -42,7 +42,7 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
 
 
 def _named(rows: pd.DataFrame, experiment, model) -> pd.DataFrame:
-    return rows.assign(experiment=experiment, model=model, value=rows["rank"])[[*BY, "seed", "value"]]
+    return rows.assign(experiment=experiment, model=model)[[*BY, "seed", "rank"]]
 
 
 def _of_freezing(rows: pd.DataFrame) -> pd.DataFrame:

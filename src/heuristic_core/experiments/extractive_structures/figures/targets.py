@@ -33,7 +33,10 @@ TARGETS = {
         ("extractive_grafting", "extractive_ordering"), "Answers of a model with grafted weights"
     ),
     "figure_localisation": Target(
-        ("extractive_localisation", "extractive_agreement"),
+        ("extractive_localisation",), "Where implications are stored against which components process other facts"
+    ),
+    "figure_removal": Target(
+        ("extractive_removal", "extractive_agreement"),
         "Scores against what taking components away costs, and against full replacement",
     ),
     "figure_core": Target(
