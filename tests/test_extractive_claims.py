@@ -48,36 +48,36 @@ def test_a_study_as_the_paper_has_it_supports_every_claim():
 def test_the_other_way_round_only_the_facts_are_learned():
     found = verdicts(**SWAPPED)
     assert {claim for claim, verdict in found.items() if verdict == "supported"} == {"facts-learned"}
-    assert set(found.values()) == {"supported", "not supported"}
+    assert set(found.values()) == {"supported", "contradicted"}
 
 
 def test_where_facts_are_not_learned_nothing_else_applies():
     found = verdicts(facts=6.0)
-    assert found.pop("facts-learned") == "not supported"
-    assert set(found.values()) == {"not applicable"}
+    assert found.pop("facts-learned") == "contradicted"
+    assert set(found.values()) == {"does not apply"}
 
 
 def test_one_seed_decides_nothing():
     one = {name: rows[rows["seed"] == SEEDS[0]] for name, rows in tables().items()}
     found = claims("made", one, STATED)
-    assert set(found["verdict"]) == {"undecided"}
+    assert set(found["verdict"]) == {"too few"}
 
 
-def test_no_difference_is_undecided_and_never_supported():
+def test_no_difference_is_never_supported():
     even = {"orders": dict.fromkeys(PAPER["orders"], 5.0), "weights": dict.fromkeys(PAPER["weights"], 5.0)}
     found = verdicts(**even)
     assert {found[claim] for claim in ("facts-before-implications", "graft-carries-extraction")} <= {
-        "undecided",
-        "not supported",
+        "not clear",
+        "contradicted",
     }
 
 
-def test_a_model_that_is_too_large_for_full_replacement_leaves_its_claims_undecided_with_the_reason():
+def test_a_model_that_is_too_large_for_full_replacement_leaves_its_claims_not_run_with_the_reason():
     made = tables()
     made["extractive_agreement"] = made["extractive_agreement"].assign(r=None, n=0, reason="not applicable: 194 parts")
     found = claims("made", made, STATED).set_index("claim")
     of_replacement = found[found.index.str.endswith("agrees-with-replacement")]
-    assert len(of_replacement) == 3 and set(of_replacement["verdict"]) == {"undecided"}
+    assert len(of_replacement) == 3 and set(of_replacement["verdict"]) == {"not run"}
     assert of_replacement["detail"].str.contains("not applicable: 194 parts").all()
 
 
@@ -94,7 +94,7 @@ def test_without_a_corpus_its_claims_do_not_apply():
     rows = tables()
     rows["extractive_curves"] = rows["extractive_curves"].query("corpus != 'shuffled'")
     found = claims("made", rows, STATED).set_index("claim")
-    assert found.loc["learned-from-implications-that-follow", "verdict"] == "not applicable"
+    assert found.loc["learned-from-implications-that-follow", "verdict"] == "does not apply"
     assert "0 models of the corpus shuffled" in found.loc["learned-from-implications-that-follow", "detail"]
 
 

@@ -84,7 +84,7 @@ def _check(claim: Claim, one: Claim | Need) -> None:
 
 def _judged(claim: Claim, evidence: Tables) -> Judged:
     """What the evidence of one seed says of a claim."""
-    unsure = []
+    unsure: dict[str, str] = {}  # detail -> verdict
     for need in claim.needs:
         try:
             found = STATISTICS[need.statistic](evidence, **need.options)
@@ -93,9 +93,10 @@ def _judged(claim: Claim, evidence: Tables) -> Judged:
         if (kept := verdict(found, need.threshold)) == CONTRADICTED:
             return Judged(DOES_NOT_APPLY, None, found.detail)
         if kept != SUPPORTED:
-            unsure.append(found.detail)
+            unsure[found.detail] = kept
     if unsure:
-        return Judged(NOT_CLEAR, None, f"not clear whether it applies: {'; '.join(dict.fromkeys(unsure))}")
+        why = TOO_FEW if TOO_FEW in unsure.values() else NOT_CLEAR
+        return Judged(why, None, f"not clear whether it applies: {'; '.join(unsure)}")
     try:
         for table in claim.tables:
             evidence.table(table)
