@@ -1,10 +1,13 @@
 """Effective size: how much of a model its smallest faithful subnetwork keeps (paper, section 4).
 
 Effective size is 100 * (1 - the largest faithful sparsity); `faithful` says what that means. Between two sparsities of
-the grid, the last faithful and the next, it is where the straight line between their values crosses the threshold; the
-full model is the point at sparsity 0. On a coarse grid sizes that are rounded to the grid would seem to jump.
-`analysis.effective_size: grid` rounds, as the authors do: the last faithful sparsity itself, and 100 % where none is.
-No size can be below its floor, the size at the grid's largest sparsity: a size there is an upper bound. Three orders:
+the grid, the last faithful and the next, it is where the straight line between their values crosses the threshold. On
+a coarse grid sizes that are rounded to the grid would seem to jump. At the two ends of the grid a size is a bound, no
+number: where every subnetwork fails it is above what the densest one keeps, as nothing was pruned between that one and
+the full model; where the sparsest subnetwork is faithful it is at most what that one keeps, the *floor*. A mean over
+seeds with a bound among them is a bound. `analysis.effective_size: grid` rounds, as the authors do: the last faithful
+sparsity itself, and 100 % where none is. These are numbers, and their means are the authors'; `least` and `most` say
+what the sizes may be all the same. Three orders:
 
 per-seed    threshold every pruning seed, then average (the authors' script);
 mean-first  average over seeds, then threshold (the paper's text);
@@ -17,6 +20,7 @@ mean over seeds, which would otherwise be over fewer seeds there than beside it.
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -43,9 +47,20 @@ from heuristic_core.tables.columns import RUN
 
 VALUES = ["accuracy", "agreement", "kl"]
 CURVE = [*RUN, "step", "sparsity", "seed"]
-UNDEFINED, MISSING = "undefined", "missing"
+DEFINED, BOUNDED, UNDEFINED, MISSING = "defined", "bounded", "undefined", "missing"
 CHANCE = 50.0  # the AUC of a model that cannot tell classes apart
 UNITS = {J: "points", AUC: "points above 50"}
+
+
+class Size(NamedTuple):
+    """An effective size, percent of components; null where it is a bound. least, most: between which it lies."""
+
+    effective_size: float
+    least: float
+    most: float
+
+
+NONE = Size(np.nan, np.nan, np.nan)
 
 
 def effective_size(
@@ -67,9 +82,10 @@ def effective_size(
     margins and shares are of what exceeds chance. Failed subnetworks, absent or with a null, are skipped; steps without
     any subnetwork have no rows, and so have criteria that the whole table has no values for, and criteria of J and AUC
     other than of their values.
-    Effective size is undefined where the full model is not surely above the margin, by the lower end of its interval if
+    Effective size is a bound at the ends of the grid: then it is null, with its bounds in `least` and `most`.
+    It is undefined where the full model is not surely above the margin, by the lower end of its interval if
     it has one: just above the margin, any subnetwork passes. It is missing where the full model, a seed, or a sparsity
-    that other steps of the run have is absent. Both are nulls, which `state` tells apart by their reason.
+    that other steps of the run have is absent. All are nulls, which `state` tells apart by their reason.
     Raises ValueError on an unknown subset.
     """
     rows = chosen(accuracy, analysis.subsets)
@@ -104,9 +120,20 @@ def effective_size(
 
 
 def state(sizes: pd.DataFrame) -> pd.Series:
-    """What every row of table "effective_size" is: "defined", "undefined" (the full model does not exceed the margin,
-    so that there is nothing to be faithful to) or "missing" (something was not run, or failed)."""
-    return sizes["reason"].str.partition(":")[0].where(sizes["effective_size"].isna(), "defined").astype(str)
+    """What every row of table "effective_size" is: "defined", "bounded" (no more is known than `least` and `most`),
+    "undefined" (the full model does not exceed the margin, so that there is nothing to be faithful to) or "missing"
+    (something was not run, or failed)."""
+    known = sizes["least"].notna()
+    found = sizes["reason"].str.partition(":")[0].where(~known, DEFINED)
+    return found.mask(known & (sizes["least"] < sizes["most"]), BOUNDED).astype(str)
+
+
+def bound(least: float, most: float) -> str:
+    """What is known of a size that is a bound, such as "above 80 %", "at most 20 %" or "60 to 67 %"."""
+    low, high = (f"{round(end, 1):g}" for end in (least, most))
+    if least == 0:
+        return f"at most {high} %"
+    return f"above {low} %" if most == 100 else f"{low} to {high} %"
 
 
 def _lows(full: pd.DataFrame) -> dict[tuple, float]:
@@ -149,9 +176,9 @@ def _sizes(
     """
     values, sparsities = curves.to_numpy(), curves.index.to_numpy()
     present = ~np.isnan(values).all(axis=0)
-    count = int(present.sum())
+    about = {"n_seeds": int(present.sum()), "reason": reason}
 
-    def size(of_grid: np.ndarray, lost: np.ndarray, upward: bool = False) -> float:
+    def size(of_grid: np.ndarray, lost: np.ndarray, upward: bool = False) -> Size:
         known = ~np.isnan(of_grid)
         slack = np.array([criterion.slack_of_full(full), *criterion.slack(of_grid[known], full)])
         faithful = criterion.holds(slack) & ~np.array([False, *lost[known]])
@@ -159,32 +186,42 @@ def _sizes(
 
     for order in ("per-seed", "upward"):
         sizes = [
-            size(of_seed, lost, order == "upward") if there and reason is None else None
+            size(of_seed, lost, order == "upward") if there and reason is None else NONE
             for of_seed, lost, there in zip(values.T, collapsed.to_numpy().T, present, strict=True)
         ]
         for seed, one, there in zip(curves, sizes, present, strict=True):
             absent = None if there else f"{MISSING}: no subnetworks of pruning seed {seed}"
-            row = {"order": order, "seed": seed, "effective_size": one, "n_seeds": int(there)}
-            yield row | {"reason": reason or absent}
-        summary = pd.Series(sizes, dtype=float)[present]
-        row = {"order": order, "effective_size": summary.mean(), "sd": summary.std()}
-        yield row | {"n_seeds": count, "reason": reason}
-    row = {"order": "mean-first", "n_seeds": count, "reason": reason}
-    if reason is None:
-        most = collapsed.to_numpy()[:, present].mean(axis=1) > 0.5
-        row["effective_size"] = size(values[:, present].mean(axis=1), most)
-    yield row
+            yield {"order": order, "seed": seed, "n_seeds": int(there)} | _told(one, reason or absent)
+        of_seeds = np.array(sizes, dtype=float)[present]
+        mean = Size(*of_seeds.mean(axis=0)) if len(of_seeds) else NONE  # null where one is
+        sd = np.nan if np.isnan(mean.effective_size) or len(of_seeds) < 2 else of_seeds[:, 0].std(ddof=1)
+        yield {"order": order, "sd": sd} | about | _told(mean, reason)
+    mean, most = values[:, present].mean(axis=1), collapsed.to_numpy()[:, present].mean(axis=1) > 0.5
+    if reason is None and np.isnan(mean).all():
+        reason = f"{MISSING}: at every sparsity a pruning seed has no subnetwork"
+    whole = size(mean, most) if reason is None else NONE
+    yield {"order": "mean-first"} | about | _told(whole, reason)
 
 
-def _crossing(sparsities: np.ndarray, slack: np.ndarray, faithful: np.ndarray, upward: bool, between: bool) -> float:
-    """Effective size, percent of components. sparsities: ascending from 0, the full model. slack, faithful: there."""
+def _told(size: Size, reason: str | None) -> dict:
+    """The columns of a size. A null that is a bound has the bound for its reason."""
+    if reason is None and np.isnan(size.effective_size):
+        reason = f"{BOUNDED}: {bound(size.least, size.most)}"
+    return size._asdict() | {"reason": reason}
+
+
+def _crossing(sparsities: np.ndarray, slack: np.ndarray, faithful: np.ndarray, upward: bool, between: bool) -> Size:
+    """Effective size. sparsities: ascending from 0, the full model. slack, faithful: there."""
     faithful[0] = True
     last = int(np.argmin(faithful)) - 1 if upward and not faithful.all() else int(np.flatnonzero(faithful)[-1])
     largest = sparsities[last]
-    if between and last + 1 < len(sparsities) and slack[last + 1] <= ROUNDING:
+    if last in (0, len(sparsities) - 1):  # nothing was pruned beyond: above the densest, or at most the sparsest
+        least, most = (_kept(sparsities[1]), 100.0) if last == 0 else (0.0, _kept(largest))
+        return Size(np.nan if between else _kept(largest), least, most)
+    if between and slack[last + 1] <= ROUNDING:
         share = slack[last] / (slack[last] - slack[last + 1])
         largest += np.clip(share, 0, 1) * (sparsities[last + 1] - largest)
-    return _kept(largest)
+    return Size(*[_kept(largest)] * 3)
 
 
 def _reason(curves: pd.DataFrame, full: float | None, low: float, criterion: Criterion, unit: str) -> str | None:
@@ -202,4 +239,4 @@ def _reason(curves: pd.DataFrame, full: float | None, low: float, criterion: Cri
 
 
 def _kept(sparsity):
-    return np.round(100 * (1 - sparsity), 6)
+    return float(np.round(100 * (1 - sparsity), 6))

@@ -113,9 +113,13 @@ OWN = {
         "seed": (INT, "pruning seed; null for the summary over seeds"),
         "full_accuracy": (REAL, "percent, full model; of group j points; of group auc points above 50"),
         "effective_size": (REAL, "percent of components, 100 * (1 - largest faithful sparsity), interpolated between "
-                                 "sparsities unless analysis.effective_size is grid; null where undefined"),
+                                 "sparsities unless analysis.effective_size is grid; null where undefined or a bound"),
+        "least": (REAL, "percent, what the size is at least: itself where it is known; where all subnetworks fail, "
+                        "what the densest one keeps; 0 where the sparsest one is faithful; of a summary the mean"),
+        "most": (REAL, "percent, what it is at most: itself; 100 where all fail; where the sparsest one is faithful, "
+                       "what that one keeps"),
         "floor": (REAL, "percent, the smallest size that the largest sparsity of the grid can show"),
-        "sd": (REAL, "standard deviation (n-1) over seeds, summary rows of per-seed orders only"),
+        "sd": (REAL, "standard deviation (n-1) over seeds, summary rows of per-seed orders only; null where a size is"),
         "n_seeds": (INT, "pruning seeds"),
         "reason": (STRING, "why effective_size is null; else null"),
     },
