@@ -39,13 +39,14 @@ from heuristic_core.experiments.heuristic_core.analysis.accuracy import (
     interval_of_mean,
     j_means,
 )
+from heuristic_core.experiments.heuristic_core.analysis.bounds import interval_between
 from heuristic_core.experiments.heuristic_core.analysis.faithful import criteria
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import with_collapses
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.tables.columns import RUN
 
-VALUES = ["accuracy", "agreement", "kl"]
+VALUES = ["accuracy", "agreement", "kl", "square"]  # of a model; square: of half an interval of its change
 CURVE = [*RUN, "step", "sparsity", "seed"]
 DEFINED, BOUNDED, UNDEFINED, MISSING = "defined", "bounded", "undefined", "missing"
 CHANCE = 50.0  # the AUC of a model that cannot tell classes apart
@@ -53,11 +54,17 @@ UNITS = {J: "points", AUC: "points above 50"}
 
 
 class Size(NamedTuple):
-    """An effective size, percent of components; null where it is a bound. least, most: between which it lies."""
+    """An effective size, percent of components; null where it is a bound. least, most: between which it lies.
+
+    low, high: its 95 % interval, of a seed over evaluation pairs: the sizes of the subnetworks' values at both ends of
+    the intervals of their change from the full model.
+    """
 
     effective_size: float
     least: float
     most: float
+    low: float = np.nan
+    high: float = np.nan
 
 
 NONE = Size(np.nan, np.nan, np.nan)
@@ -92,6 +99,7 @@ def effective_size(
     if groups is not None:
         rows = pd.concat([rows, _above_chance(groups[groups["group"] == AUC])])
     of_curve = rows["seed"].isin(context.curve_seeds) & (rows["repeat"] == context.curve_repeat)
+    rows = rows.assign(square=((rows["change_high"] - rows["change_low"]) / 2) ** 2)
     means = _group_values(rows[rows["step"].isin(context.checkpoints) & (rows["seed"].isna() | of_curve)])
     means = with_collapses(means.assign(repeat=context.curve_repeat), runs)
     pruned = means[means["seed"].notna()]
@@ -110,11 +118,12 @@ def effective_size(
                 curves = cells.pivot(index="sparsity", columns="seed", values=criterion.column)
                 curves = curves.reindex(index=sparsities, columns=list(context.curve_seeds)).astype(float)
                 collapsed = cells.pivot(index="sparsity", columns="seed", values="collapsed").reindex_like(curves)
+                reach = cells.pivot(index="sparsity", columns="seed", values="square").reindex_like(curves) ** 0.5
                 about = identity | {"criterion": criterion.name, "threshold": criterion.threshold}
                 between = analysis.effective_size == "interpolated"
                 full_here, low = identity["full_accuracy"], lows.get((*run, step, group), np.nan)
                 reason = _reason(curves, full_here, low, criterion, UNITS.get(group, "%"))
-                sizes = _sizes(curves, collapsed.eq(True), full_here, criterion, reason, between)
+                sizes = _sizes(curves, reach, collapsed.eq(True), full_here, criterion, reason, between)
                 rows += [about | row for row in sizes]
     return frame("effective_size", rows)
 
@@ -146,22 +155,31 @@ def _lows(full: pd.DataFrame) -> dict[tuple, float]:
 
 
 def _above_chance(auc: pd.DataFrame) -> pd.DataFrame:
-    values = ["accuracy", "low", "high"]
+    values = ["accuracy", "low", "high"]  # not of changes, which are the same
     return auc.assign(**auc[values] - CHANCE)
 
 
 def _group_values(rows: pd.DataFrame) -> pd.DataFrame:
     """Means by group of every model; J and mixtures where a model has subsets of both groups that enter them."""
     keys = [*CURVE, "group"]
-    groups = condensed(rows, keys, VALUES)
+    groups = _means(rows, keys)
     both, halves = (table[table["group"].isin([ID, OOD])] for table in (rows, groups))
     mixed = [both.assign(group="mixed"), halves.assign(group="mixed-1:1")] if halves["group"].nunique() == 2 else []
-    parts = [groups, j_means(rows, CURVE), *(condensed(one, keys, VALUES) for one in mixed)]
-    return pd.concat(parts, ignore_index=True)
+    sides = both_sides(rows, CURVE)
+    squares = condensed(sides.assign(square=sides["weight"] ** 2 * sides["square"]), CURVE, ["square"], "sum")
+    j = j_means(rows, CURVE).merge(squares, on=CURVE, how="left")
+    return pd.concat([groups, j, *(_means(one, keys) for one in mixed)], ignore_index=True)
+
+
+def _means(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Means of `VALUES`, of independent parts: half-widths of intervals add up as squares (Newcombe 1998)."""
+    means = condensed(rows, keys, VALUES)
+    return means.assign(square=means["square"] / rows.groupby(keys, dropna=False).size().to_numpy())
 
 
 def _sizes(
     curves: pd.DataFrame,
+    reach: pd.DataFrame,
     collapsed: pd.DataFrame,
     full: float | None,
     criterion: Criterion,
@@ -170,37 +188,56 @@ def _sizes(
 ) -> Iterator[dict]:
     """One summary row for each order, and one for each seed in the orders that go seed by seed.
 
-    curves: what the criterion judges; sparsities (ascending) x seeds, null where a subnetwork is missing. collapsed: of
-    the same form. A mean over seeds is not faithful where most of them collapsed. reason: why there is no size, where
-    there is none. between: sizes are interpolated between sparsities.
+    curves: what the criterion judges; sparsities (ascending) x seeds, null where a subnetwork is missing. reach,
+    collapsed: of the same form; how far a value may be off by its pairs, null where unknown, and whether the run
+    collapsed. A mean over seeds is not faithful where most of them collapsed. reason: why there is no size, where there
+    is none. between: sizes are interpolated between sparsities.
     """
     values, sparsities = curves.to_numpy(), curves.index.to_numpy()
-    present = ~np.isnan(values).all(axis=0)
+    reach = reach.to_numpy() if criterion.column == "accuracy" else np.full(curves.shape, np.nan)
+    present_at = ~np.isnan(values)
+    present = present_at.any(axis=0)
     about = {"n_seeds": int(present.sum()), "reason": reason}
 
-    def size(of_grid: np.ndarray, lost: np.ndarray, upward: bool = False) -> Size:
+    def size(of_grid: np.ndarray, lost: np.ndarray, upward: bool = False, off: float | np.ndarray = 0.0) -> Size:
         known = ~np.isnan(of_grid)
-        slack = np.array([criterion.slack_of_full(full), *criterion.slack(of_grid[known], full)])
+        slack = np.array([criterion.slack_of_full(full), *(criterion.slack(of_grid, full) + off)[known]])
         faithful = criterion.holds(slack) & ~np.array([False, *lost[known]])
         return _crossing(np.array([0.0, *sparsities[known]]), slack, faithful, upward, between)
 
     for order in ("per-seed", "upward"):
-        sizes = [
-            size(of_seed, lost, order == "upward") if there and reason is None else NONE
-            for of_seed, lost, there in zip(values.T, collapsed.to_numpy().T, present, strict=True)
-        ]
-        for seed, one, there in zip(curves, sizes, present, strict=True):
-            absent = None if there else f"{MISSING}: no subnetworks of pruning seed {seed}"
-            yield {"order": order, "seed": seed, "n_seeds": int(there)} | _told(one, reason or absent)
-        of_seeds = np.array(sizes, dtype=float)[present]
-        mean = Size(*of_seeds.mean(axis=0)) if len(of_seeds) else NONE  # null where one is
-        sd = np.nan if np.isnan(mean.effective_size) or len(of_seeds) < 2 else of_seeds[:, 0].std(ddof=1)
-        yield {"order": order, "sd": sd} | about | _told(mean, reason)
+        sizes = []
+        for k, seed in enumerate(curves):
+            absent = None if present[k] else f"{MISSING}: no subnetworks of pruning seed {seed}"
+            one, of_seed = NONE, (values[:, k], collapsed.to_numpy()[:, k], order == "upward")
+            if reason is None and present[k]:
+                best, worst = (size(*of_seed, off) for off in (reach[:, k], -reach[:, k]))
+                known = not np.isnan(reach[present_at[:, k], k]).any()
+                one = size(*of_seed)._replace(**({"low": best.least, "high": worst.most} if known else {}))
+                sizes.append(one)
+            yield {"order": order, "seed": seed, "n_seeds": int(present[k])} | _told(one, reason or absent)
+        sd = pd.Series([one.effective_size for one in sizes]).std(skipna=False)
+        yield {"order": order, "sd": sd} | about | _told(_mean(sizes), reason)
     mean, most = values[:, present].mean(axis=1), collapsed.to_numpy()[:, present].mean(axis=1) > 0.5
     if reason is None and np.isnan(mean).all():
         reason = f"{MISSING}: at every sparsity a pruning seed has no subnetwork"
     whole = size(mean, most) if reason is None else NONE
     yield {"order": "mean-first"} | about | _told(whole, reason)
+
+
+def _mean(sizes: list[Size]) -> Size:
+    """The mean over seeds, null where one is, with its interval over seeds and pairs."""
+    if not sizes:
+        return NONE
+    found = pd.DataFrame(sizes)
+    low, high = interval_between(found["least"], found["most"], reach_of(found))
+    means = found[["effective_size", "least", "most"]].mean(skipna=False)
+    return Size(*means, low=np.maximum(low, 0), high=np.minimum(high, 100))
+
+
+def reach_of(sizes: pd.DataFrame) -> pd.Series:
+    """Half of what the interval of a seed over pairs adds to what is known of its size; 0 where unknown."""
+    return ((sizes["high"] - sizes["low"] - sizes["most"] + sizes["least"]) / 2).fillna(0)
 
 
 def _told(size: Size, reason: str | None) -> dict:
