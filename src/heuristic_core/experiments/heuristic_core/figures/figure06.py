@@ -37,7 +37,7 @@ def draw(tables, settings, context):
     accuracies = group_means(trace[[*RUN, *STEP, *SUBSET, *ACCURACY]], shown(settings, context))
     looks = {group: ROLES[group] for group in SIZES if group in set(sizes["group"])}
     seeds = ft_seeds(sizes)
-    figure, axes = wrapped(settings, len(seeds), 2.9, sharex=True, sharey=True)
+    figure, axes = wrapped(settings, len(seeds), 3.3, sharex=True, sharey=True)
     apart = APART * (accuracies["step"].max() - accuracies["step"].min())
     for k, (ax, ft_seed) in enumerate(zip(axes, seeds, strict=True)):
         right = ax.twinx()
@@ -112,7 +112,7 @@ def _legends(figure, looks: dict[str, Role], seeds: int, margin: float, sizes: p
     ]
     if (sizes["state"] == BOUNDED).any():
         entries.append(Line2D([], [], marker="o", label="no more than bounds known", **OPEN | grey))
-    title = f"effective size (left axis), margin {margin:g} points, mean of {seeds} pruning seeds; line: interval, or bounds"
+    title = f"effective size (left axis), margin {margin:g} points: mean of {seeds} pruning seeds, interval or bounds"
     figure.legend(handles=entries, loc="outside upper left", ncols=3, title=title, alignment="left")
     accuracies = handles({group: look for group, look in ACCURACIES.items() if group in looks}, linewidth=THIN)
     title = "full model: accuracy and J (right axis)"
