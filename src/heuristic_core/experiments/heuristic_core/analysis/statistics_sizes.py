@@ -23,24 +23,29 @@ SIZE, CMD = "effective size", "CMD"
 
 
 class Curve(NamedTuple):
-    """A measure over fine-tuning: by [step, pruning seed] the least and the most that it may be, and how far pairs let
-    it be off, all null where it is undefined. steps: what it is at every checkpoint, in words."""
+    """A measure over fine-tuning, [steps, pruning seeds]: the least and the most that it may be, and how far pairs let
+    it be off, all NaN where it is undefined. words: what it is at every checkpoint."""
 
-    least: pd.DataFrame
-    most: pd.DataFrame
-    reach: pd.DataFrame
+    steps: np.ndarray
+    least: np.ndarray
+    most: np.ndarray
+    reach: np.ndarray
     words: str
 
     def minus(self, other: "Curve") -> "Curve":
-        reach = np.sqrt(self.reach**2 + other.reach**2)
-        return Curve(self.least - other.most, self.most - other.least, reach, f"{self.words}; {other.words}")
+        """The difference, step by step as they come."""
+        least, most, reach = self.least - other.most, self.most - other.least, np.hypot(self.reach, other.reach)
+        return Curve(self.steps, least, most, reach, f"{self.words}; {other.words}")
 
     def at(self, step: int) -> "Curve":
-        """One row, whatever its step is called."""
-        return self._replace(**{name: getattr(self, name).loc[[step]].set_axis([0]) for name in FRAMES})
+        """One row; NaN where there is no such step."""
+        here = self.steps == step
+        rows = (rows[here] if here.any() else np.full_like(rows[:1], np.nan) for rows in self[1:4])
+        return Curve(np.array([step]), *rows, self.words)
 
-
-FRAMES = ("least", "most", "reach")
+    def defined(self) -> np.ndarray:
+        """The steps at which a seed has a value."""
+        return self.steps[~np.isnan(self.least).all(axis=1)]
 
 
 class Found(NamedTuple):
@@ -76,7 +81,7 @@ def rising_size(evidence: Evidence) -> Estimate:
     found = both.at(step).minus(both.at(before)).minus(id_.at(step).minus(id_.at(before)))
     size = _mean(found._replace(words=f"from step {before} to {step}; {both.words}; {id_.words}; {ood.words}"))
     j = _cmd(evidence, J)
-    first = int(j.least.dropna(how="all").index[0])
+    first = int(j.defined()[0])
     return _both(size, _mean(j.at(first).minus(_cmd(evidence, ID).at(first))))
 
 
@@ -96,26 +101,25 @@ def _told(found: Found) -> str:
 
 
 def _range(curve: Curve) -> tuple[Found, str]:
-    steps = curve.least.dropna(how="all").index
+    steps = curve.defined()
     if len(steps) < 2:
         raise CannotSay(f"defined at {len(steps)} checkpoints: {curve.words}")
-    pairs = [_mean(curve.at(one).minus(curve.at(other)))[0] for one in steps for other in steps if one != other]
-    ends = _mean(curve.at(steps[-1]).minus(curve.at(steps[0])))[0]
-    low = np.max([0.0, ends.low, -ends.high])
-    means = (curve.least.loc[steps].mean(axis=1) + curve.most.loc[steps].mean(axis=1)) / 2
-    known = (curve.least.loc[steps] == curve.most.loc[steps]).where(curve.least.loc[steps].notna(), True).all(axis=None)
-    value = float(np.ptp(means)) if known else np.nan
-    return Found(value, low, np.max([one.high for one in pairs]), min(one.n for one in pairs)), curve.words
+    at = [curve.at(step) for step in steps]
+    pairs = [_mean(one.minus(other))[0] for one in at for other in at if one is not other]
+    ends = _mean(at[-1].minus(at[0]))[0]
+    means = np.array([_mean(one)[0].value for one in at])  # NaN where one is a bound
+    high = np.max([one.high for one in pairs])
+    return Found(np.ptp(means), np.max([0.0, ends.low, -ends.high]), high, min(one.n for one in pairs)), curve.words
 
 
 def _mean(curve: Curve) -> tuple[Found, str]:
     """The mean over seeds of the only row. Raises CannotSay where no seed has a value."""
-    of_seeds = pd.DataFrame({name: getattr(curve, name).iloc[0] for name in FRAMES}).dropna()
-    if of_seeds.empty:
+    known = ~np.isnan(curve.least[0])
+    if not known.any():
         raise CannotSay(f"no pruning seed has a value: {curve.words}")
-    low, high = interval_between(of_seeds["least"], of_seeds["most"], of_seeds["reach"])
-    value = of_seeds["least"].mean() if (of_seeds["least"] == of_seeds["most"]).all() else np.nan
-    return Found(value, low, high, len(of_seeds)), curve.words
+    least, most, reach = (rows[0, known] for rows in curve[1:4])
+    value = least.mean() if (least == most).all() else np.nan
+    return Found(value, *interval_between(least, most, reach), int(known.sum())), curve.words
 
 
 def _sizes(evidence: Evidence, group: str) -> Curve:
@@ -128,7 +132,7 @@ def _sizes(evidence: Evidence, group: str) -> Curve:
         for row, what in zip(means.itertuples(), state(means), strict=True)
     ]
     words = f"{SIZE}, {LABELS.get(group, 'ID and OOD 1:1')}: {', '.join(told)}"
-    return _curve(seeds.assign(reach=reach_of(seeds).where(seeds["least"].notna())), "least", "most", words)
+    return _curve(seeds.assign(reach=reach_of(seeds)), "least", "most", words)
 
 
 def _word(row, what: str) -> str:
@@ -158,8 +162,8 @@ def _cmd(evidence: Evidence, group: str) -> Curve:
 
 
 def _curve(rows: pd.DataFrame, least: str, most: str, words: str) -> Curve:
-    frames = (rows.pivot(index="step", columns="seed", values=name).sort_index() for name in (least, most, "reach"))
-    return Curve(*frames, words)
+    frames = [rows.pivot(index="step", columns="seed", values=name).sort_index() for name in (least, most, "reach")]
+    return Curve(frames[0].index.to_numpy(int), *(one.to_numpy(float) for one in frames), words)
 
 
 def _onset(evidence: Evidence) -> tuple[int, int]:
