@@ -25,6 +25,7 @@ def build():
         "lesion_accuracy": models.lesion_rows(trace), "overlap_heads": heads.overlap_rows(core),
         "summary": models.summary_rows(accuracy, group_accuracy), "variance": models.variance_rows(),
         "finetune_accuracy": trace, "effective_size": models.effective_size_rows(rng),
+        "circuit_performance": models.circuit_performance_rows(),
         "core": core, "core_seeds": heads.core_seeds_rows(), "core_null": heads.core_null_rows(),
         "head_frequency": heads.frequency_rows(core), "rank_correlation": heads.rank_correlation_rows(),
         "attention": heads.attention_rows(rng), "attention_maps": heads.attention_map_rows(rng),

@@ -105,6 +105,7 @@ def size_rows(ft_seeds, shift):
                 reason = "full model at 0.7 %, below the margin of 3 points" if undefined else None
                 yield row | {
                     "seed": seed, "effective_size": None if undefined else size + shift, "reason": reason,
+                    "least": None if undefined else size + shift, "most": None if undefined else size + shift,
                     "n_seeds": 1 if seed else 3,
                 }  # fmt: skip
 

@@ -36,18 +36,49 @@ def test_a_size_lies_where_the_line_between_two_sparsities_crosses_the_margin():
     by_seed = result[result["seed"].notna()].set_index(["order", "seed"])["effective_size"].to_dict()
     # Seed 1 is faithful at the end of the grid; upward it falls from 88 at 0.1 to 86 at 0.3. Seed 2: 89 to 85.
     assert by_seed == pytest.approx(
-        {("per-seed", 1): 50.0, ("per-seed", 2): 60.0, ("upward", 1): 80.0, ("upward", 2): 60.0}
+        {("per-seed", 1): np.nan, ("per-seed", 2): 60.0, ("upward", 1): 80.0, ("upward", 2): 60.0}, nan_ok=True
     )
     assert summary(result, "mean-first") == pytest.approx(100 * (1 - 0.3 - 0.2 * 0.5 / 1))
-    # From the full model on: 90 at no sparsity, 84 at 0.2.
-    assert summary(sizes(curves(90.0, {1: {0.2: 84.0}}), [1], ONE), "per-seed") == pytest.approx(90.0)
     agreement = ONE.model_copy(update={"agreement": [0.95], "kl": [0.1], "recovery": [0.9]})
-    rows = list(curves(90.0, {1: {0.2: 72.0}}))
+    rows = [*curves(90.0, {1: {0.1: 90.0, 0.3: 72.0}})]
+    rows[-2] |= {"agreement": 100.0, "kl": 0.0}
     rows[-1] |= {"agreement": 75.0, "kl": 0.4}
     result = sizes(rows, [1], agreement).query("order == 'per-seed' and seed.isna()").set_index("criterion")
     assert result["effective_size"].to_dict() == pytest.approx(
-        {"accuracy": 100 - 20 * 3 / 18, "recovery": 90.0, "agreement": 96.0, "kl": 95.0}
+        {"accuracy": 90 - 20 * 3 / 18, "recovery": 80.0, "agreement": 86.0, "kl": 85.0}
     )
+
+
+def test_a_size_at_an_end_of_the_grid_is_a_bound_and_so_is_a_mean_with_it():
+    """Seed 1 fails at once, seed 2 is faithful at the end, seed 3 in between: 90 at 0.2, 84 at 0.4."""
+    by_seed = {1: {0.2: 84.0, 0.4: 84.0}, 2: {0.2: 90.0, 0.4: 90.0}, 3: {0.2: 90.0, 0.4: 84.0}}
+    found = sizes(curves(90.0, by_seed), [1, 2, 3], ONE)
+    here = found[found["order"] == "per-seed"]
+    assert state(here).tolist() == ["bounded", "bounded", "defined", "bounded"]
+    assert here["effective_size"].isna().tolist() == [True, True, False, True] and here["sd"].isna().all()
+    ends = [[80, 100], [0, 60], [70, 70], [50, 76 + 2 / 3]]
+    assert here[["least", "most"]].values.tolist() == [pytest.approx(end) for end in ends]
+    assert here["reason"].astype(object).where(here["reason"].notna(), None).tolist() == [
+        "bounded: above 80 %", "bounded: at most 60 %", None, "bounded: 50 to 76.7 %"
+    ]  # fmt: skip
+    assert summary(found, "mean-first") == pytest.approx(80 - 20 * 1 / 2)  # means: 88 at 0.2, 86 at 0.4
+    rounded = sizes(curves(90.0, by_seed), [1, 2, 3], GRID).query("order == 'per-seed'")
+    assert rounded["effective_size"].tolist() == [100, 60, 80, 80] and rounded["reason"].isna().all()
+    assert rounded[["least", "most"]].values.tolist() == [[80, 100], [0, 60], [80, 80], pytest.approx([160 / 3, 80])]
+
+
+def test_the_interval_of_a_size_is_where_the_intervals_of_changes_cross_the_margin():
+    """89 at 0.2 and 85 at 0.4, each 1 point off at most: the line crosses 87 at 0.3, or at 0.25 and at 0.35."""
+    rows = list(curves(90.0, {1: {0.2: 89.0, 0.4: 85.0, 0.6: 60.0}, 2: {0.2: 89.0, 0.4: 85.0, 0.6: 60.0}}))
+    for row in rows[1:]:
+        change = row["accuracy"] - 90
+        row |= {"change": change, "change_low": change - 1, "change_high": change + 1}
+    one, _, mean = sizes(rows, [1, 2], ONE).query("order == 'per-seed'").to_dict("records")
+    assert [one[name] for name in ("effective_size", "low", "high")] == pytest.approx([70, 65, 75])
+    assert np.isnan(mean["low"])  # seeds that are equal do not say how much seeds differ
+    rows[-2]["accuracy"], rows[-2]["change"] = 86.0, -4.0
+    mean = sizes(rows, [1, 2], ONE).query("order == 'per-seed' and seed.isna()").iloc[0]
+    assert mean["low"] < mean["effective_size"] - 5 and mean["high"] > mean["effective_size"] + 5
 
 
 def test_sizes_that_do_not_differ_differ_less_than_on_the_grid():
@@ -108,7 +139,7 @@ def test_missing_cells_have_a_reason():
     assert summary(result, "upward", "reason", step=40) == "missing: the full model was not evaluated"
     assert result.loc[result["step"] != 10, "effective_size"].isna().all()
     assert state(result).groupby(result["step"]).unique().map(list).to_dict() == {
-        10: ["defined"], 20: ["missing"], 30: ["missing"], 40: ["missing"]
+        10: ["bounded", "defined"], 20: ["missing"], 30: ["missing"], 40: ["missing"]
     }  # fmt: skip
 
 

@@ -108,9 +108,9 @@ def test_the_criteria_and_their_thresholds():
     assert size["id"]["kl"].to_dict() == {0.1: 80.0}
     # On OOD the full model scores 3.5: there is something to be faithful to in its words, if not in its accuracy.
     assert states["ood"]["accuracy"].to_dict() == {
-        1.0: "defined", 3.0: "defined", 4.0: "undefined", 4.5: "undefined"
+        1.0: "bounded", 3.0: "bounded", 4.0: "undefined", 4.5: "undefined"
     }  # fmt: skip
-    assert set(states["ood"]["recovery"]) == {"defined"} and set(states["ood"]["agreement"]) == {"defined"}
+    assert "undefined" not in {*states["ood"]["recovery"], *states["ood"]["agreement"]}
     less = analysis.model_copy(update={"margin": 3.5})
     of_recovery = sizes(rows, [1], less).query("criterion == 'recovery' and group == 'ood'")
     assert set(state(of_recovery)) == {"undefined"}
@@ -136,8 +136,9 @@ def test_a_collapsed_subnetwork_is_never_faithful():
             for seed in (1, 2)
         ]
         found = effective_size(frame("accuracy", rows), ONE, context, frame("runs", of_runs))
-        return [summary(found, order, group="ood") for order in ("per-seed", "mean-first", "upward")]
+        orders = ("per-seed", "mean-first", "upward")
+        return [tuple(summary(found, order, end, group="ood") for end in ("least", "most")) for order in orders]
 
-    assert with_collapsed(1, 2) == [70.0, 70.0, 70.0]
-    assert with_collapsed(2) == [60.0, 50.0, 60.0]
-    assert with_collapsed() == [50.0, 50.0, 50.0]
+    assert with_collapsed(1, 2) == [(70, 70)] * 3
+    assert with_collapsed(2) == [(35, 60), (0, 50), (35, 60)]
+    assert with_collapsed() == [(0, 50)] * 3

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from matplotlib.collections import PathCollection
+from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.text import Text
 
 from heuristic_core.analysis.frames import frame
@@ -26,9 +26,10 @@ def tables(more=()):
     for ft_seed in (1, 2):
         for (step, group), (size, reason) in (SIZES | dict(more)).items():
             row = RUN | {"ft_seed": ft_seed, "step": step, "group": group, "order": "per-seed", "reason": reason}
-            row |= {"criterion": "accuracy", "threshold": 3.0, "effective_size": size, "floor": 30.0 + 10 * ft_seed}
-            other = {"effective_size": 1.0, "reason": None}
-            sizes += [row | {"sd": None if size is None else 5.0, "n_seeds": 2}, row | other | {"seed": 42}]
+            row |= {"criterion": "accuracy", "threshold": 3.0, "floor": 30.0 + 10 * ft_seed}
+            row |= dict.fromkeys(("effective_size", "least", "most"), size)
+            other = dict.fromkeys(("effective_size", "least", "most"), 1.0) | {"reason": None}
+            sizes += [row | {"sd": None if size is None else 5.0, "n_seeds": 2}, row | {"seed": 42, "n_seeds": 1}]
             sizes += [row | other | {"order": "upward"}, row | other | {"threshold": 1.0}]
             sizes += [row | other | {"criterion": "kl"}]
         for step in (0, 10, 20, 30):
@@ -56,6 +57,7 @@ def texts(figure):
 
 def test_summaries_per_seed_at_the_main_margin(drawn):
     points = only(drawn[1], quantity="effective_size", ft_seed=1)
+    points = points[points["seed"].isna()]
     assert points.set_index(["step", "group"])["value"].dropna().to_dict() == {
         where: size for where, (size, _) in SIZES.items() if size and where[1] != "mixed"
     }
@@ -85,6 +87,7 @@ def test_the_study_says_which_order_and_which_mixture():
 def test_undefined_sizes_are_crosses_and_missing_ones_gaps(drawn):
     figure, marks = drawn
     points = only(marks, quantity="effective_size")
+    points = points[points["seed"].isna()]
     assert only(points, state="undefined")[["step", "group"]].drop_duplicates().values.tolist() == [[10, "ood"]]
     assert only(points, state="missing")[["step", "group"]].drop_duplicates().values.tolist() == [[30, "id"]]
     crosses = [c.get_offsets().tolist() for ax in figure.axes for c in ax.collections if isinstance(c, PathCollection)]
@@ -100,11 +103,36 @@ def test_the_floor_of_each_grid_is_a_line(drawn):
     assert "floor of the grid" in texts(figure)
 
 
+def test_a_bound_is_an_open_mark_with_a_line_to_where_the_size_may_be():
+    """A size above 80 %, and a mean over seeds of which one is at most 20 %."""
+    table = tables()["effective_size"]
+    bounds = {"id": (80.0, 100.0), "mixed-1:1": (40.0, 60.0), "ood": (0.0, 20.0)}
+    for group, (least, most) in bounds.items():
+        here = (table["step"] == 10) & (table["group"] == group) & (table["order"] == "per-seed")
+        table.loc[here, ["effective_size", "least", "most"]] = [None, least, most]
+    figure, marks = draw("figure06", tables() | {"effective_size": table}, Figure(), CONTEXT)
+    points = only(marks, quantity="effective_size", step=10, state="bounded")
+    assert set(points["group"]) == {*bounds} and points["value"].isna().all()
+    ax = figure.axes[0]
+    marked = [line for line in ax.lines if line.get_markerfacecolor() == "white" and len(line.get_ydata())]
+    assert sorted(float(y) for line in marked for y in line.get_ydata()) == [20, 40, 60, 80]
+    (bars,) = [c for c in ax.collections if isinstance(c, LineCollection) and len(c.get_segments()) == 3]
+    assert {tuple(segment[:, 1]) for segment in bars.get_segments()} == {*bounds.values()}
+    assert "no more than bounds known" in texts(figure)
+
+
+def test_pruning_seeds_are_shown(drawn):
+    ax = drawn[0].axes[0]
+    small = [line for line in ax.lines if line.get_marker() == "o" and line.get_markersize() == 2.5]
+    shown = sorted(float(y) for line in small for y in line.get_ydata() if y == y)
+    assert shown == sorted(size for (_, group), (size, _) in SIZES.items() if size and group != "mixed")
+
+
 def test_groups_that_a_study_lacks_have_no_place_in_the_legend(drawn):
     assert "OOD-entailment" not in texts(drawn[0])
     figure, marks = draw("figure16", tables({(10, "ood-entailment"): (70.0, None)}), Figure(), CONTEXT)
     assert "OOD-entailment" in texts(figure)
-    assert only(marks, group="ood-entailment")["value"].tolist() == [70.0, 70.0]
+    assert only(marks, group="ood-entailment")["value"].tolist() == [70.0] * 4
 
 
 def test_a_margin_without_sizes_is_refused():

@@ -1,123 +1,182 @@
-"""Statistics of claims about effective size, on small tables with known answers, and the level of their test."""
+"""Statistics of claims about effective size and CMD, on small tables with known answers, and their error rates."""
 
 import numpy as np
 import pytest
+from amounts import amount
 
 from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.verdicts import verdict
 from heuristic_core.experiments.heuristic_core.analysis import statistics_sizes as sizes
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1}
-CONTEXT = Context(mid=0.3, high=0.5, last=30, seeds=(1, 2), curve_seeds=(1, 2), margin=3.0)
+SEEDS = (1, 2)
+CONTEXT = Context(mid=0.3, high=0.5, last=30, seeds=SEEDS, curve_seeds=SEEDS, margin=3.0)
+FLOOR, DENSEST = 30.0, 90.0
+DRAWS = amount(1200)
 
 
-def size_rows(**groups):
+def bounds(size):
+    """What a grid from DENSEST to FLOOR tells of a size, as the table has it."""
+    if size is None:
+        return dict.fromkeys(("effective_size", "least", "most"))
+    if FLOOR < size < DENSEST:
+        return dict.fromkeys(("effective_size", "least", "most"), size)
+    ends = {"least": 0.0, "most": FLOOR} if size <= FLOOR else {"least": DENSEST, "most": 100.0}
+    return {"effective_size": None} | ends
+
+
+def size_rows(seeds=SEEDS, **groups):
     """Of table "effective_size". groups: mixed for mixed-1:1; step -> (full accuracy, size by seed or None)."""
     rows = []
     for group, by_step in groups.items():
         for step, (full, by_seed) in by_step.items():
             row = RUN | {"step": step, "group": group.replace("mixed", "mixed-1:1"), "order": "per-seed"}
-            row |= {"criterion": "accuracy", "threshold": 3.0, "full_accuracy": full, "floor": 30.0}
+            row |= {"criterion": "accuracy", "threshold": 3.0, "full_accuracy": full, "floor": FLOOR}
             row |= {"reason": None if by_seed else f"undefined: full model at {full} %"}
-            rows.append(row | {"seed": None, "effective_size": float(np.mean(by_seed)) if by_seed else None})
-            seeds = zip((1, 2), by_seed or (None, None), strict=True)
-            rows += [row | {"seed": seed, "effective_size": size} for seed, size in seeds]
+            of_seeds = zip(seeds, by_seed or [None] * len(seeds), strict=True)
+            own = [row | {"seed": seed} | bounds(size) for seed, size in of_seeds]
+            mean = {name: np.mean([one[name] for one in own]) if by_seed else None for name in ("least", "most")}
+            known = mean["least"] if mean["least"] == mean["most"] else None
+            rows += [row | {"seed": None, "effective_size": known} | mean, *own]
     return rows
 
 
-def evidence(**groups):
-    return Evidence(CONTEXT, {"effective_size": frame("effective_size", size_rows(**groups))})
+def cmd_rows(seeds=SEEDS, reach=0.0, **groups):
+    """Of table "circuit_performance". groups: step -> CMD by seed, or None."""
+    for group, by_step in groups.items():
+        for step, by_seed in by_step.items():
+            row = RUN | {"step": step, "group": group, "reason": None if by_seed else "undefined: full model at 0 %"}
+            yield row | {"seed": None, "cmd": float(np.mean(by_seed)) if by_seed else None}
+            for seed, cmd in zip(seeds, by_seed or [None] * len(seeds), strict=True):
+                yield row | {"seed": seed, "cmd": cmd, "reach": None if cmd is None else reach}
 
 
-ID = {10: (90.0, (50.0, 40.0)), 20: (90.0, (45.0, 50.0)), 30: (90.0, (50.0, 60.0))}
-OOD = {10: (0.5, None), 20: (40.0, (90.0, 80.0)), 30: (60.0, (70.0, 90.0))}
-MIXED = {10: (45.0, (30.0, 40.0)), 20: (65.0, (70.0, 80.0)), 30: (75.0, (70.0, 90.0))}
-
-
-def test_sizes_are_compared_by_seed():
-    found = evidence(id=ID, ood=OOD)
-    widths = sizes.size_range(found, group="id")
-    assert (widths.value, widths.n) == (12.5, 2)  # 5 and 20 points
-    gap = sizes.size_gap(found)
-    assert gap.value == pytest.approx(37.5)  # 45 and 30 points at step 20
-    assert "at step 20" in gap.detail
-    undefined = sizes.undefined_sizes(found, group="ood")
-    assert (undefined.value, undefined.n) == (1, 3)
-    assert undefined.detail == "at steps 10 (full model 0.5 %)"
-
-
-def test_sizes_of_the_mean_over_seeds_have_no_interval():
-    rows = [row | {"order": "mean-first"} for row in size_rows(id=ID, ood=OOD, mixed=MIXED) if row["seed"] is None]
-    about = CONTEXT.model_copy(update={"size_order": "mean-first"})
-    found = Evidence(about, {"effective_size": frame("effective_size", rows)})
-    values = [sizes.size_range(found, group="id"), sizes.size_gap(found), sizes.size_jump(found)]
-    assert [one.value for one in values] == pytest.approx([10, 37.5, 37.5])
-    assert np.isnan([[one.low, one.high] for one in values]).all()
-    with pytest.raises(CannotSay, match="no effective size on id"):
-        sizes.size_range(Evidence(CONTEXT, found.tables), group="id")
-
-
-def test_a_size_at_the_floor_may_be_any_below_it():
-    """The floor is 30: intervals reach from what follows if it is 30 to what follows if it is 0."""
-    at_floor = {step: (full, (30.0, 30.0)) for step, (full, _) in ID.items()}
-    gap = sizes.size_gap(evidence(id=at_floor, ood=OOD))  # 60 and 50 points at step 20, or up to 90 and 80
-    assert gap.value == 55 and gap.low < 55 and gap.high > 85
-    assert (sizes.size_gap(evidence(id=ID, ood=OOD)).high - 37.5) == pytest.approx(
-        37.5 - sizes.size_gap(evidence(id=ID, ood=OOD)).low
-    )
-    below = sizes.size_gap(evidence(id=ID, ood=OOD | {20: (40.0, (30.0, 30.0))}))  # -15 and -20, or down to -45 and -50
-    assert below.value == -17.5 and below.low < -47.5
-    widths = sizes.size_range(evidence(id=at_floor), group="id")
-    assert (widths.value, widths.low, widths.high) == (0, None, None)  # seeds that agree may do so by chance
-    one_at_floor = {step: (full, (30.0, of_two)) for step, (full, (_, of_two)) in ID.items()}
-    widths = sizes.size_range(evidence(id=one_at_floor), group="id")
-    assert widths.value == 10 and widths.low < 10 and widths.high > 30
-    jump = sizes.size_jump(evidence(id=ID, ood=OOD, mixed=MIXED | {10: (45.0, (30.0, 30.0))}))
-    assert jump.value == 42.5 and jump.low < 42.5 and jump.high > 72.5
-
-
-def test_a_jump_is_growth_beyond_that_in_domain():
-    """From the checkpoint before generalisation; a size that is large throughout does not jump."""
-    jump = sizes.size_jump(evidence(id=ID, ood=OOD, mixed=MIXED))
-    assert (jump.value, jump.n) == (pytest.approx((45 + 30) / 2), 2)  # 40 - -5 and 40 - 10
-    assert jump.detail.startswith("from step 10 to 20;")
-    flat = {step: (full, (90.0, 80.0)) for step, (full, _) in MIXED.items()}
-    assert sizes.size_jump(evidence(id=ID, ood=OOD, mixed=flat)).value == pytest.approx(-2.5)
-    with pytest.raises(CannotSay, match="defined from the first checkpoint on, step 20"):
-        sizes.size_jump(evidence(id=ID, ood={step: OOD[step] for step in (20, 30)}, mixed=MIXED))
-
-
-def test_sizes_against_the_accuracy_of_the_full_model():
-    rising = {step: (10.0 + step, (95.0 - step, 93.0 - 1.1 * step)) for step in range(1, 12)}
-    found = sizes.size_against_ood(evidence(ood={0: (0.5, None)} | rising))
-    assert found.detail.startswith("rho -1.00 from step 1 on") and found.n == 11
-    other = {
-        step: (full, by_seed[::-1])
-        for (step, (full, _)), (_, by_seed) in zip(rising.items(), reversed(rising.values()), strict=True)
+def evidence(of_size, of_cmd, seeds=SEEDS, reach=0.0):
+    tables = {
+        "effective_size": frame("effective_size", size_rows(seeds, **of_size)),
+        "circuit_performance": frame("circuit_performance", list(cmd_rows(seeds, reach, **of_cmd))),
     }
-    assert sizes.size_against_ood(evidence(ood=other)).value > 0.9
-    with pytest.raises(CannotSay, match="defined at 2 checkpoints, 6 are needed"):
-        sizes.size_against_ood(evidence(ood=OOD))
+    return Evidence(CONTEXT, {name: table for name, table in tables.items() if len(table)})
 
 
-def test_the_test_holds_its_level_where_checkpoints_are_alike(monkeypatch):
-    """Two series that have nothing in common but that each is like its own last value: a plain permutation test of
-    ten checkpoints takes one pair of ten of them for falling."""
-    monkeypatch.setattr(sizes, "SURROGATES", 400)
-    rng, repeats, rejected, plain = np.random.default_rng(3), 300, 0, 0
-    for _ in range(repeats):
-        x, y = (autoregressive(rng, 10, 0.7) for _ in range(2))
-        rho, p, _ = sizes.falling(x, y, rng)
-        permuted = rng.permuted(np.tile(np.arange(10.0) - 4.5, (400, 1)), axis=1)
-        rejected += p < 0.05
-        plain += np.mean(permuted @ (x.argsort().argsort() - 4.5) / 82.5 <= rho) < 0.05
-    assert rejected / repeats < 0.05 + 0.03 < plain / repeats
+ID = {10: (90.0, (50.0, 42.0)), 20: (90.0, (45.0, 50.0)), 30: (90.0, (48.0, 44.0))}
+OOD = {10: (0.5, None), 20: (40.0, (85.0, 80.0)), 30: (60.0, (70.0, 80.0))}
+MIXED = {10: (45.0, (35.0, 33.0)), 20: (65.0, (70.0, 80.0)), 30: (75.0, (70.0, 85.0))}
+SIZES = {"id": ID, "ood": OOD, "mixed": MIXED}
+CMD = {
+    "id": {10: (20.0, 21.0), 20: (22.0, 20.0), 30: (19.0, 19.5)},
+    "j": {10: None, 20: (60.0, 63.0), 30: (50.0, 57.0)},
+}
 
 
-def autoregressive(rng, n, carried):
-    values = [rng.standard_normal()]
-    for _ in range(n - 1):
-        values.append(carried * values[-1] + np.sqrt(1 - carried**2) * rng.standard_normal())
-    return np.array(values)
+def test_a_flat_size_is_judged_by_both_measures():
+    found = sizes.flat_size(evidence(SIZES, CMD), group="id")
+    assert found.value == pytest.approx(21 - 19.25) and found.n == 2
+    assert "effective size 1.5 [" in found.detail and "CMD 1.8 [" in found.detail
+    ends = [sizes._range(read(evidence(SIZES, CMD), "id"))[0] for read in (sizes._sizes, sizes._cmd)]
+    assert (found.low, found.high) == (min(one.low for one in ends), max(one.high for one in ends))
+
+
+def test_both_must_support_a_claim_and_both_must_contradict_it():
+    seeds, steps = tuple(range(1, 11)), (10, 20, 30)
+    rng = np.random.default_rng(1)
+
+    def series(*levels):
+        return {step: tuple(level + rng.normal(0, 1, 10)) for step, level in zip(steps, levels, strict=True)}
+
+    flat, rises = ((50, 52, 51), (35, 55, 80))
+    verdicts = {}
+    for name, of_size, of_cmd in (
+        ("both flat", flat, flat), ("both rise", rises, rises), ("apart", flat, rises), ("other", rises, flat)
+    ):  # fmt: skip
+        by_size = {"id": {step: (90.0, by_seed) for step, by_seed in series(*of_size).items()}}
+        found = sizes.flat_size(evidence(by_size, {"id": series(*of_cmd)}, seeds), group="id")
+        verdicts[name] = verdict(found, "< 20 points"), "disagree" in found.detail
+    assert verdicts == {
+        "both flat": ("supported", verdicts["both flat"][1]), "both rise": ("contradicted", verdicts["both rise"][1]),
+        "apart": ("not clear", True), "other": ("not clear", True),
+    }  # fmt: skip
+
+
+def test_generalising_takes_more_than_the_task():
+    """ID and OOD grow by 35 and 47, ID by -5 and 8; CMD on J is 38 and 43 above CMD on ID."""
+    found = sizes.rising_size(evidence(SIZES, CMD))
+    assert found.value == pytest.approx(40.5)
+    assert "effective size 39.5 [" in found.detail and "from step 10 to 20" in found.detail
+    late = {group: {step: by_step[step] for step in (20, 30)} for group, by_step in SIZES.items()}
+    with pytest.raises(CannotSay, match="defined from the first checkpoint on, step 20"):
+        sizes.rising_size(evidence(late, CMD))
+
+
+def test_a_size_that_is_a_bound_enters_as_a_bound():
+    """Of a mixture above 90 at step 20 no number is known, and the interval holds for all from 90 to 100."""
+    above = SIZES | {"mixed": MIXED | {20: (65.0, (95.0, 95.0))}}
+    (found, words), (known, _) = (
+        sizes._mean(sizes._sizes(evidence(one, CMD), "mixed-1:1").at(20)) for one in (above, SIZES)
+    )
+    assert np.isnan(found.value) and known.value == 75
+    assert found.low < 90 and found.high > 100
+    assert "20 above 90 %" in words
+    assert "effective size of bounds [" in sizes.rising_size(evidence(above, CMD)).detail
+    at_floor = {"id": dict.fromkeys((10, 20, 30), (90.0, (20.0, 20.0)))}
+    flat = sizes._range(sizes._sizes(evidence(at_floor, CMD), "id"))[0]
+    assert np.isnan(flat.value) and flat.low == 0 and flat.high > 30
+
+
+def test_pairs_widen_intervals():
+    narrow, wide = (sizes.rising_size(evidence({**SIZES}, CMD, reach=reach)) for reach in (0.0, 200.0))
+    assert wide.high > narrow.high and wide.low < narrow.low
+
+
+def test_without_one_of_the_measures_nothing_is_said():
+    with pytest.raises(CannotSay, match="the study has no table circuit_performance"):
+        sizes.flat_size(evidence(SIZES, {}), group="id")
+    with pytest.raises(CannotSay, match="CMD, J: 10 undefined, 20 undefined: undefined: full model at 0 %"):
+        sizes.rising_size(evidence(SIZES, CMD | {"j": {10: None, 20: None}}))
+    with pytest.raises(CannotSay, match="defined at 1 checkpoints"):
+        sizes.flat_size(evidence({"id": {10: ID[10]}}, CMD), group="id")
+
+
+def test_equal_seeds_decide_nothing():
+    same = {"id": dict.fromkeys((10, 20, 30), (90.0, (50.0, 50.0)))}
+    found = sizes.flat_size(evidence(same, {"id": dict.fromkeys((10, 20, 30), (20.0, 20.0))}), group="id")
+    assert verdict(found, "< 20 points") == "too few"
+
+
+def curve(values):
+    """[steps, seeds], as the statistics read it from a table."""
+    every = [[bounds(value) for value in of_step] for of_step in values]
+    least, most = (np.array([[one[end] for one in row] for row in every], dtype=float) for end in ("least", "most"))
+    return sizes.Curve(np.arange(len(values)), least, most, np.zeros_like(least), "")
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("n", [2, 3, 10])
+@pytest.mark.parametrize("levels", [(50, 50, 50, 50), (57, 57, 54, 48), (40, 60, 72, 75), (28, 60, 92, 95)])
+def test_coverage_of_the_range_over_checkpoints(n, levels):
+    """Sizes of seeds have a level of their own and noise; those beyond the grid are bounds. Nominal 95 %, least 90."""
+    rng, held, column = np.random.default_rng(n), [], np.array(levels)[:, None]
+    every = column + rng.normal(0, 4, (1, 100_000)) + rng.normal(0, 4, (4, 100_000))
+    truth = np.ptp(every.clip(0, 100).mean(axis=1))
+    for _ in range(DRAWS):
+        drawn = (column + rng.normal(0, 4, (1, n)) + rng.normal(0, 4, (4, n))).clip(0, 100)
+        found = sizes._range(curve(drawn))[0]
+        held.append(found.low <= truth <= found.high)
+    assert np.mean(held) >= 0.9
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("n", [2, 3, 10])
+def test_a_range_of_the_threshold_is_seldom_below_it_and_seldom_above(n):
+    """Both measures have a range of 20 points: a verdict is an error, and at most 6 % are either."""
+    rng, verdicts = np.random.default_rng(n), []
+    for _ in range(DRAWS):
+        of_size, of_cmd = (
+            curve(np.array([[low], [low + 10], [low + 20]]) + rng.normal(0, 5, (3, n))) for low in (45, 40)
+        )
+        found = sizes._both(*map(sizes._range, (of_size, of_cmd)))
+        verdicts.append(verdict(found, "< 20 points"))
+    assert verdicts.count("supported") <= 0.06 * DRAWS and verdicts.count("contradicted") <= 0.06 * DRAWS

@@ -59,23 +59,28 @@ def test_condensed_as_a_sheet():
 def sizes(**values):
     row = {"ft_seed": 1, "step": 500, "group": "id", "criterion": "accuracy", "threshold": 3.0, "order": "per-seed"}
     row |= {"full_accuracy": 80.0, "effective_size": 51.67, "sd": 2.89, "floor": 30.0, "n_seeds": 3, "reason": None}
+    row |= {"least": 51.67, "most": 51.67}
     return row | {"main": True, "collapsed": 0} | values
 
 
 def test_effective_sizes_as_sheets():
-    undefined = {"group": "ood", "effective_size": None, "sd": None, "reason": "undefined: full model at 0.7 %"}
-    lost = {"effective_size": None, "sd": None, "reason": "missing: no subnetworks"}
+    null = dict.fromkeys(("effective_size", "sd", "least", "most"))
+    undefined = null | {"group": "ood", "reason": "undefined: full model at 0.7 %"}
+    lost = null | {"reason": "missing: no subnetworks"}
     rows = [
         sizes(), sizes(order="mean-first", effective_size=55.0, sd=None), sizes(order="upward", **lost),
         *(sizes(order=order, **undefined) for order in ("per-seed", "mean-first", "upward")),
         sizes(step=900), sizes(step=900, criterion="recovery", threshold=95.0, main=False, effective_size=50.0),
         sizes(step=900, criterion="kl", threshold=0.1, main=False, **undefined),
+        sizes(step=900, group="ood", **null | {"least": 80.0, "most": 100.0}),
+        sizes(step=900, group="ood", order="mean-first", **null | {"least": 0.0, "most": 30.0}),
+        sizes(step=900, group="ood", order="upward", **null | {"least": 40.0, "most": 62.34}),
     ]  # fmt: skip
     first, second = table_effective_size.sheets(pd.DataFrame(rows))
     assert (first.columns, second.columns) == (["step", "ID", "OOD"], ["faithful", "ID", "OOD"])
     assert first.rows[0] == ["500", "51.7 ± 2.9 / 55.0 / missing", "undefined"]
     assert second.rows == [
-        ["accuracy > full model's − 3 points", "51.7 ± 2.9 / missing / missing", "missing"],
+        ["accuracy > full model's − 3 points", "51.7 ± 2.9 / missing / missing", "> 80.0 / ≤ 30.0 / 40.0 to 62.3"],
         ["accuracy ≥ 95 % of the full model's", "50.0 ± 2.9 / missing / missing", "missing"],
         ["KL(full || subnetwork) ≤ 0.1 nats", "missing", "undefined / missing / missing"],
     ]

@@ -158,6 +158,7 @@ CLAIM_TABLES = [
     "variance",
     "controls",
     "effective_size",
+    "circuit_performance",
     "ablations",
     "triples",
     "attention",

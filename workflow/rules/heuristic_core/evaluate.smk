@@ -30,6 +30,32 @@ use rule evaluate as evaluate_again with:
         L.log("evaluate/ft{ft_seed}-step{step}-s{sparsity}-seed{seed}-again"),
 
 
+# What is left of a checkpoint without any component: where CPR and CMD of its subnetworks begin.
+rule empty_circuit:
+    input:
+        checkpoint=f"{L.step}/checkpoint",
+        means=rules.full_model.output.means,
+        evaluation=rules.encode.output.evaluation,
+    output:
+        empty_circuit=f"{L.step}/empty_circuit.parquet",
+    log:
+        L.log("empty_circuit/ft{ft_seed}-step{step}"),
+    group:
+        SUBNETWORKS
+    resources:
+        **asks_model("evaluate"),
+    params:
+        **job(
+            "empty_circuit",
+            analysis=block(STUDY.analysis, {"class_rule", "seed"}),
+            **RUN,
+            step=lambda w: w.step,
+            **DEVICE,
+        ),
+    shell:
+        FORK
+
+
 # The last checkpoint of a fine-tuning run, and what an intervention on it reads besides.
 LAST = f"{L.run}/step{STUDY.last_checkpoint}"
 AT_LAST = {

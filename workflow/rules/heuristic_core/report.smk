@@ -83,6 +83,7 @@ MADE = [
     *expand(PARTS_OF_LESIONS, ft_seed=STUDY.finetune.seeds, lesion=CONTEXT.lesions),
     *(path for part in STUDY.mechanism.parts for name in MECHANISM.get(part, ()) for path in PARTS[name]),
     *expand(PARTS_OF_STEPS, ft_seed=STUDY.finetune.seeds, step=STUDY.finetune.checkpoints),
+    *expand(rules.empty_circuit.output, ft_seed=STUDY.finetune.seeds, step=STUDY.grid.checkpoints),
     *(
         path.format(folder=folder)
         for ft_seed in STUDY.finetune.seeds

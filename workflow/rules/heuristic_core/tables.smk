@@ -48,25 +48,33 @@ rule core:
         FORK
 
 
-PARTS = {
-    name: expand(f"{L.step}/{name}.parquet", ft_seed=STUDY.finetune.seeds, step=STUDY.finetune.checkpoints)
-    for name in ("accuracy", "group_accuracy", "family_scores", "components", "prune_trace", "runs")
-} | {
-    name: expand(f"{L.run}/{file}.parquet", ft_seed=STUDY.finetune.seeds)
-    for name, file in {
-        "finetune_trace": "trace",
-        "finetune_accuracy": "accuracy",
-        "chance": "chance",
-        "overlap_heads": "overlap_heads",
-        "core": "core",
-        "core_null": "core_null",
-        "attention": "attention",
-        "attention_maps": "attention_maps",
-        "ablation_sets": "ablation_sets",
-        "ablation_predictions": "ablation_predictions",
-        "control_predictions": "control_predictions",
-    }.items()
-}
+PARTS = (
+    {
+        name: expand(f"{L.step}/{name}.parquet", ft_seed=STUDY.finetune.seeds, step=STUDY.finetune.checkpoints)
+        for name in ("accuracy", "group_accuracy", "family_scores", "components", "prune_trace", "runs")
+    }
+    | {
+        "empty_circuit": expand(
+            f"{L.step}/empty_circuit.parquet", ft_seed=STUDY.finetune.seeds, step=STUDY.grid.checkpoints
+        ),
+    }
+    | {
+        name: expand(f"{L.run}/{file}.parquet", ft_seed=STUDY.finetune.seeds)
+        for name, file in {
+            "finetune_trace": "trace",
+            "finetune_accuracy": "accuracy",
+            "chance": "chance",
+            "overlap_heads": "overlap_heads",
+            "core": "core",
+            "core_null": "core_null",
+            "attention": "attention",
+            "attention_maps": "attention_maps",
+            "ablation_sets": "ablation_sets",
+            "ablation_predictions": "ablation_predictions",
+            "control_predictions": "control_predictions",
+        }.items()
+    }
+)
 if STUDY.lesion:
     PARTS |= {
         name: expand(f"{L.lesion}/{file}.parquet", ft_seed=STUDY.finetune.seeds, lesion=CONTEXT.lesions)
@@ -116,6 +124,27 @@ rule head_frequency:
             "head_frequency",
             context=context_of(CONTEXT, "curve_seeds", "early", "early_seeds"),
             analysis=block(STUDY.analysis, {"bootstrap", "seed"}),
+        ),
+    shell:
+        FORK
+
+
+rule circuit_performance:
+    input:
+        group_accuracy=L.table("group_accuracy"),
+        empty_circuit=L.table("empty_circuit"),
+        runs=L.table("runs"),
+    output:
+        table=L.table("circuit_performance"),
+    log:
+        L.log("tables/circuit_performance"),
+    group:
+        "tables"
+    params:
+        **job(
+            "circuit_performance",
+            analysis=block(STUDY.analysis, {"margin", "subsets"}),
+            context=context_of(CONTEXT, "curve_seeds", "curve_repeat", "checkpoints"),
         ),
     shell:
         FORK

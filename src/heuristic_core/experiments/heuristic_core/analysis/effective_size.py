@@ -1,10 +1,13 @@
 """Effective size: how much of a model its smallest faithful subnetwork keeps (paper, section 4).
 
 Effective size is 100 * (1 - the largest faithful sparsity); `faithful` says what that means. Between two sparsities of
-the grid, the last faithful and the next, it is where the straight line between their values crosses the threshold; the
-full model is the point at sparsity 0. On a coarse grid sizes that are rounded to the grid would seem to jump.
-`analysis.effective_size: grid` rounds, as the authors do: the last faithful sparsity itself, and 100 % where none is.
-No size can be below its floor, the size at the grid's largest sparsity: a size there is an upper bound. Three orders:
+the grid, the last faithful and the next, it is where the straight line between their values crosses the threshold. On
+a coarse grid sizes that are rounded to the grid would seem to jump. At the two ends of the grid a size is a bound, no
+number: where every subnetwork fails it is above what the densest one keeps, as nothing was pruned between that one and
+the full model; where the sparsest subnetwork is faithful it is at most what that one keeps, the *floor*. A mean over
+seeds with a bound among them is a bound. `analysis.effective_size: grid` rounds, as the authors do: the last faithful
+sparsity itself, and 100 % where none is. These are numbers, and their means are the authors'; `least` and `most` say
+what the sizes may be all the same. Three orders:
 
 per-seed    threshold every pruning seed, then average (the authors' script);
 mean-first  average over seeds, then threshold (the paper's text);
@@ -17,6 +20,7 @@ mean over seeds, which would otherwise be over fewer seeds there than beside it.
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -35,17 +39,35 @@ from heuristic_core.experiments.heuristic_core.analysis.accuracy import (
     interval_of_mean,
     j_means,
 )
+from heuristic_core.experiments.heuristic_core.analysis.bounds import interval_between
 from heuristic_core.experiments.heuristic_core.analysis.faithful import criteria
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import with_collapses
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.tables.columns import RUN
 
-VALUES = ["accuracy", "agreement", "kl"]
+VALUES = ["accuracy", "agreement", "kl", "square"]  # of a model; square: of half an interval of its change
 CURVE = [*RUN, "step", "sparsity", "seed"]
-UNDEFINED, MISSING = "undefined", "missing"
+DEFINED, BOUNDED, UNDEFINED, MISSING = "defined", "bounded", "undefined", "missing"
 CHANCE = 50.0  # the AUC of a model that cannot tell classes apart
 UNITS = {J: "points", AUC: "points above 50"}
+
+
+class Size(NamedTuple):
+    """An effective size, percent of components; null where it is a bound. least, most: between which it lies.
+
+    low, high: its 95 % interval, of a seed over evaluation pairs: the sizes of the subnetworks' values at both ends of
+    the intervals of their change from the full model.
+    """
+
+    effective_size: float
+    least: float
+    most: float
+    low: float = np.nan
+    high: float = np.nan
+
+
+NONE = Size(np.nan, np.nan, np.nan)
 
 
 def effective_size(
@@ -67,15 +89,17 @@ def effective_size(
     margins and shares are of what exceeds chance. Failed subnetworks, absent or with a null, are skipped; steps without
     any subnetwork have no rows, and so have criteria that the whole table has no values for, and criteria of J and AUC
     other than of their values.
-    Effective size is undefined where the full model is not surely above the margin, by the lower end of its interval if
+    Effective size is a bound at the ends of the grid: then it is null, with its bounds in `least` and `most`.
+    It is undefined where the full model is not surely above the margin, by the lower end of its interval if
     it has one: just above the margin, any subnetwork passes. It is missing where the full model, a seed, or a sparsity
-    that other steps of the run have is absent. Both are nulls, which `state` tells apart by their reason.
+    that other steps of the run have is absent. All are nulls, which `state` tells apart by their reason.
     Raises ValueError on an unknown subset.
     """
     rows = chosen(accuracy, analysis.subsets)
     if groups is not None:
         rows = pd.concat([rows, _above_chance(groups[groups["group"] == AUC])])
     of_curve = rows["seed"].isin(context.curve_seeds) & (rows["repeat"] == context.curve_repeat)
+    rows = rows.assign(square=((rows["change_high"] - rows["change_low"]) / 2) ** 2)
     means = _group_values(rows[rows["step"].isin(context.checkpoints) & (rows["seed"].isna() | of_curve)])
     means = with_collapses(means.assign(repeat=context.curve_repeat), runs)
     pruned = means[means["seed"].notna()]
@@ -94,11 +118,12 @@ def effective_size(
                 curves = cells.pivot(index="sparsity", columns="seed", values=criterion.column)
                 curves = curves.reindex(index=sparsities, columns=list(context.curve_seeds)).astype(float)
                 collapsed = cells.pivot(index="sparsity", columns="seed", values="collapsed").reindex_like(curves)
+                reach = cells.pivot(index="sparsity", columns="seed", values="square").reindex_like(curves) ** 0.5
                 about = identity | {"criterion": criterion.name, "threshold": criterion.threshold}
                 between = analysis.effective_size == "interpolated"
                 full_here, low = identity["full_accuracy"], lows.get((*run, step, group), np.nan)
                 reason = _reason(curves, full_here, low, criterion, UNITS.get(group, "%"))
-                sizes = _sizes(curves, collapsed.eq(True), full_here, criterion, reason, between)
+                sizes = _sizes(curves, reach, collapsed.eq(True), full_here, criterion, reason, between)
                 rows += [about | row for row in sizes]
     return frame("effective_size", rows)
 
@@ -111,9 +136,20 @@ def of_study(sizes: pd.DataFrame, context: Context) -> pd.DataFrame:
 
 
 def state(sizes: pd.DataFrame) -> pd.Series:
-    """What every row of table "effective_size" is: "defined", "undefined" (the full model does not exceed the margin,
-    so that there is nothing to be faithful to) or "missing" (something was not run, or failed)."""
-    return sizes["reason"].str.partition(":")[0].where(sizes["effective_size"].isna(), "defined").astype(str)
+    """What every row of table "effective_size" is: "defined", "bounded" (no more is known than `least` and `most`),
+    "undefined" (the full model does not exceed the margin, so that there is nothing to be faithful to) or "missing"
+    (something was not run, or failed)."""
+    known = sizes["least"].notna()
+    found = sizes["reason"].str.partition(":")[0].where(~known, DEFINED)
+    return found.mask(known & (sizes["least"] < sizes["most"]), BOUNDED).astype(str)
+
+
+def bound(least: float, most: float) -> str:
+    """What is known of a size that is a bound, such as "above 80 %", "at most 20 %" or "60 to 67 %"."""
+    low, high = (f"{round(end, 1):g}" for end in (least, most))
+    if least == 0:
+        return f"at most {high} %"
+    return f"above {low} %" if most == 100 else f"{low} to {high} %"
 
 
 def _lows(full: pd.DataFrame) -> dict[tuple, float]:
@@ -126,22 +162,31 @@ def _lows(full: pd.DataFrame) -> dict[tuple, float]:
 
 
 def _above_chance(auc: pd.DataFrame) -> pd.DataFrame:
-    values = ["accuracy", "low", "high"]
+    values = ["accuracy", "low", "high"]  # not of changes, which are the same
     return auc.assign(**auc[values] - CHANCE)
 
 
 def _group_values(rows: pd.DataFrame) -> pd.DataFrame:
     """Means by group of every model; J and mixtures where a model has subsets of both groups that enter them."""
     keys = [*CURVE, "group"]
-    groups = condensed(rows, keys, VALUES)
+    groups = _means(rows, keys)
     both, halves = (table[table["group"].isin([ID, OOD])] for table in (rows, groups))
     mixed = [both.assign(group="mixed"), halves.assign(group="mixed-1:1")] if halves["group"].nunique() == 2 else []
-    parts = [groups, j_means(rows, CURVE), *(condensed(one, keys, VALUES) for one in mixed)]
-    return pd.concat(parts, ignore_index=True)
+    sides = both_sides(rows, CURVE)
+    squares = condensed(sides.assign(square=sides["weight"] ** 2 * sides["square"]), CURVE, ["square"], "sum")
+    j = j_means(rows, CURVE).merge(squares, on=CURVE, how="left")
+    return pd.concat([groups, j, *(_means(one, keys) for one in mixed)], ignore_index=True)
+
+
+def _means(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Means of `VALUES`, of independent parts: half-widths of intervals add up as squares (Newcombe 1998)."""
+    means = condensed(rows, keys, VALUES)
+    return means.assign(square=means["square"] / rows.groupby(keys, dropna=False).size().to_numpy())
 
 
 def _sizes(
     curves: pd.DataFrame,
+    reach: pd.DataFrame,
     collapsed: pd.DataFrame,
     full: float | None,
     criterion: Criterion,
@@ -150,48 +195,77 @@ def _sizes(
 ) -> Iterator[dict]:
     """One summary row for each order, and one for each seed in the orders that go seed by seed.
 
-    curves: what the criterion judges; sparsities (ascending) x seeds, null where a subnetwork is missing. collapsed: of
-    the same form. A mean over seeds is not faithful where most of them collapsed. reason: why there is no size, where
-    there is none. between: sizes are interpolated between sparsities.
+    curves: what the criterion judges; sparsities (ascending) x seeds, null where a subnetwork is missing. reach,
+    collapsed: of the same form; how far a value may be off by its pairs, null where unknown, and whether the run
+    collapsed. A mean over seeds is not faithful where most of them collapsed. reason: why there is no size, where there
+    is none. between: sizes are interpolated between sparsities.
     """
     values, sparsities = curves.to_numpy(), curves.index.to_numpy()
-    present = ~np.isnan(values).all(axis=0)
-    count = int(present.sum())
+    reach = reach.to_numpy() if criterion.column == "accuracy" else np.full(curves.shape, np.nan)
+    present_at = ~np.isnan(values)
+    present = present_at.any(axis=0)
+    about = {"n_seeds": int(present.sum()), "reason": reason}
 
-    def size(of_grid: np.ndarray, lost: np.ndarray, upward: bool = False) -> float:
+    def size(of_grid: np.ndarray, lost: np.ndarray, upward: bool = False, off: float | np.ndarray = 0.0) -> Size:
         known = ~np.isnan(of_grid)
-        slack = np.array([criterion.slack_of_full(full), *criterion.slack(of_grid[known], full)])
+        slack = np.array([criterion.slack_of_full(full), *(criterion.slack(of_grid, full) + off)[known]])
         faithful = criterion.holds(slack) & ~np.array([False, *lost[known]])
         return _crossing(np.array([0.0, *sparsities[known]]), slack, faithful, upward, between)
 
     for order in ("per-seed", "upward"):
-        sizes = [
-            size(of_seed, lost, order == "upward") if there and reason is None else None
-            for of_seed, lost, there in zip(values.T, collapsed.to_numpy().T, present, strict=True)
-        ]
-        for seed, one, there in zip(curves, sizes, present, strict=True):
-            absent = None if there else f"{MISSING}: no subnetworks of pruning seed {seed}"
-            row = {"order": order, "seed": seed, "effective_size": one, "n_seeds": int(there)}
-            yield row | {"reason": reason or absent}
-        summary = pd.Series(sizes, dtype=float)[present]
-        row = {"order": order, "effective_size": summary.mean(), "sd": summary.std()}
-        yield row | {"n_seeds": count, "reason": reason}
-    row = {"order": "mean-first", "n_seeds": count, "reason": reason}
-    if reason is None:
-        most = collapsed.to_numpy()[:, present].mean(axis=1) > 0.5
-        row["effective_size"] = size(values[:, present].mean(axis=1), most)
-    yield row
+        sizes = []
+        for k, seed in enumerate(curves):
+            absent = None if present[k] else f"{MISSING}: no subnetworks of pruning seed {seed}"
+            one, of_seed = NONE, (values[:, k], collapsed.to_numpy()[:, k], order == "upward")
+            if reason is None and present[k]:
+                best, worst = (size(*of_seed, off) for off in (reach[:, k], -reach[:, k]))
+                known = not np.isnan(reach[present_at[:, k], k]).any()
+                one = size(*of_seed)._replace(**({"low": best.least, "high": worst.most} if known else {}))
+                sizes.append(one)
+            yield {"order": order, "seed": seed, "n_seeds": int(present[k])} | _told(one, reason or absent)
+        sd = pd.Series([one.effective_size for one in sizes]).std(skipna=False)
+        yield {"order": order, "sd": sd} | about | _told(_mean(sizes), reason)
+    mean, most = values[:, present].mean(axis=1), collapsed.to_numpy()[:, present].mean(axis=1) > 0.5
+    if reason is None and np.isnan(mean).all():
+        reason = f"{MISSING}: at every sparsity a pruning seed has no subnetwork"
+    whole = size(mean, most) if reason is None else NONE
+    yield {"order": "mean-first"} | about | _told(whole, reason)
 
 
-def _crossing(sparsities: np.ndarray, slack: np.ndarray, faithful: np.ndarray, upward: bool, between: bool) -> float:
-    """Effective size, percent of components. sparsities: ascending from 0, the full model. slack, faithful: there."""
+def _mean(sizes: list[Size]) -> Size:
+    """The mean over seeds, null where one is, with its interval over seeds and pairs."""
+    if not sizes:
+        return NONE
+    found = pd.DataFrame(sizes)
+    low, high = interval_between(found["least"], found["most"], reach_of(found))
+    means = found[["effective_size", "least", "most"]].mean(skipna=False)
+    return Size(*means, low=np.maximum(low, 0), high=np.minimum(high, 100))
+
+
+def reach_of(sizes: pd.DataFrame) -> pd.Series:
+    """Half of what the interval of a seed over pairs adds to what is known of its size; 0 where unknown."""
+    return ((sizes["high"] - sizes["low"] - sizes["most"] + sizes["least"]) / 2).fillna(0)
+
+
+def _told(size: Size, reason: str | None) -> dict:
+    """The columns of a size. A null that is a bound has the bound for its reason."""
+    if reason is None and np.isnan(size.effective_size):
+        reason = f"{BOUNDED}: {bound(size.least, size.most)}"
+    return size._asdict() | {"reason": reason}
+
+
+def _crossing(sparsities: np.ndarray, slack: np.ndarray, faithful: np.ndarray, upward: bool, between: bool) -> Size:
+    """Effective size. sparsities: ascending from 0, the full model. slack, faithful: there."""
     faithful[0] = True
     last = int(np.argmin(faithful)) - 1 if upward and not faithful.all() else int(np.flatnonzero(faithful)[-1])
     largest = sparsities[last]
-    if between and last + 1 < len(sparsities) and slack[last + 1] <= ROUNDING:
+    if last in (0, len(sparsities) - 1):  # nothing was pruned beyond: above the densest, or at most the sparsest
+        least, most = (_kept(sparsities[1]), 100.0) if last == 0 else (0.0, _kept(largest))
+        return Size(np.nan if between else _kept(largest), least, most)
+    if between and slack[last + 1] <= ROUNDING:
         share = slack[last] / (slack[last] - slack[last + 1])
         largest += np.clip(share, 0, 1) * (sparsities[last + 1] - largest)
-    return _kept(largest)
+    return Size(*[_kept(largest)] * 3)
 
 
 def _reason(curves: pd.DataFrame, full: float | None, low: float, criterion: Criterion, unit: str) -> str | None:
@@ -209,4 +283,4 @@ def _reason(curves: pd.DataFrame, full: float | None, low: float, criterion: Cri
 
 
 def _kept(sparsity):
-    return np.round(100 * (1 - sparsity), 6)
+    return float(np.round(100 * (1 - sparsity), 6))

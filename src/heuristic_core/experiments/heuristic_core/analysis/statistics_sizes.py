@@ -1,180 +1,181 @@
 """Statistics of claims about effective size: how many components generalising takes, over fine-tuning.
 
-A size at the floor of the grid may be anything from 0 to that floor. Intervals of sizes reach from the least to the
-most that these sizes allow; estimates take the floor itself.
+Two measures are judged together: effective size at the study's margin, and CMD, which has no threshold and is on the
+same scale, percent of components (`circuit_performance`). The interval of a claim reaches over the intervals of both:
+it supports the claim where both do, contradicts it where both do, and is open where they disagree. A size that is a
+bound enters as a bound (`bounds`). Intervals are over pruning seeds and evaluation pairs.
 """
 
-from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
-from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
-from heuristic_core.analysis.randomisation import tails
-from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, OOD
-from heuristic_core.experiments.heuristic_core.analysis.effective_size import UNDEFINED, of_study, state
+from heuristic_core.analysis.estimates import CannotSay, Estimate, TooFew, statistic
+from heuristic_core.analysis.seeds import PRUNING_SEEDS
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, LABELS, OOD, J
+from heuristic_core.experiments.heuristic_core.analysis.bounds import interval_between
+from heuristic_core.experiments.heuristic_core.analysis.effective_size import (
+    UNDEFINED,
+    bound,
+    of_study,
+    reach_of,
+    state,
+)
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
 
 BOTH = "mixed-1:1"
-SURROGATES = 10_000
-FEWEST = 6  # checkpoints; the spectrum of fewer has one phase or none to draw
+SIZE, CMD = "effective size", "CMD"
+
+
+class Curve(NamedTuple):
+    """A measure over fine-tuning, [steps, pruning seeds]: the least and the most that it may be, and how far pairs let
+    it be off, all NaN where it is undefined. words: what it is at every checkpoint."""
+
+    steps: np.ndarray
+    least: np.ndarray
+    most: np.ndarray
+    reach: np.ndarray
+    words: str
+
+    def minus(self, other: "Curve") -> "Curve":
+        """The difference, step by step as they come."""
+        least, most, reach = self.least - other.most, self.most - other.least, np.hypot(self.reach, other.reach)
+        return Curve(self.steps, least, most, reach, f"{self.words}; {other.words}")
+
+    def at(self, step: int) -> "Curve":
+        """One row; NaN where there is no such step."""
+        here = self.steps == step
+        rows = (rows[here] if here.any() else np.full_like(rows[:1], np.nan) for rows in self[1:4])
+        return Curve(np.array([step]), *rows, self.words)
+
+    def defined(self) -> np.ndarray:
+        """The steps at which a seed has a value."""
+        return self.steps[~np.isnan(self.least).all(axis=1)]
+
+
+class Found(NamedTuple):
+    """A measure's value, null where it is a bound, and its 95 % interval over `n` seeds."""
+
+    value: float
+    low: float
+    high: float
+    n: int
 
 
 @statistic
-def size_range(evidence: Evidence, group: str) -> Estimate:
-    """The range of effective size over the checkpoints where it is defined, points; t interval over pruning seeds.
+def flat_size(evidence: Evidence, group: str) -> Estimate:
+    """The range of size over the checkpoints where it is defined, points: of the means over pruning seeds.
 
-    Noise widens the range of a seed's sizes. So the range is rather too large: it speaks against a flat size.
+    Its upper end is the largest that the difference of any two checkpoints may be; its lower end the least that first
+    and last differ by. The value is CMD's.
     """
-    sizes = _sizes(evidence, group)
-    by_seed = _by_seed(sizes).dropna(how="all")
-    if len(by_seed) < 2:
-        raise CannotSay(f"effective size on {group} is defined at {len(by_seed)} checkpoints: {_series(sizes)}")
-    least, most = _ends(sizes)
-    widths = (by_seed.max() - by_seed.min()).dropna()
-    ends = (least.max() - most.min()).clip(lower=0), most.max() - least.min()
-    return _bounded(widths, *ends, f"by step: {_series(sizes)}")
+    return _both(_range(_sizes(evidence, group)), _range(_cmd(evidence, group)))
 
 
 @statistic
-def size_gap(evidence: Evidence) -> Estimate:
-    """Effective size on OOD minus effective size on ID, points, at the first checkpoint with a size on OOD."""
-    ood, id_ = _sizes(evidence, OOD), _sizes(evidence, ID)
-    _, step = _onset(ood)
-    gap = (_by_seed(ood) - _by_seed(id_)).reindex([step]).iloc[0].dropna()
-    if gap.empty:
-        raise CannotSay(f"effective size on ID is not defined at step {step}")
-    ends = [(one - other).loc[step] for one, other in zip(_ends(ood), reversed(_ends(id_)), strict=True)]
-    return _bounded(gap, *ends, f"at step {step}; OOD: {_series(ood)}; ID: {_series(id_)}")
+def rising_size(evidence: Evidence) -> Estimate:
+    """How many more components the model needs once it generalises than the task alone needs, points.
 
-
-@statistic
-def size_jump(evidence: Evidence) -> Estimate:
-    """Growth of effective size on ID and OOD together (1:1) minus its growth on ID as OOD begins to rise, points.
-
-    Growth is from the last checkpoint without an effective size on OOD, where there is nothing to be faithful to, to
-    the first checkpoint with one. Sizes on OOD alone have no such growth: they begin there.
+    Of effective size: its growth on ID and OOD together (1:1) minus its growth on ID, from the last checkpoint without
+    an effective size on OOD, where there is nothing to be faithful to, to the first with one. Of CMD: on J minus on ID
+    at the first checkpoint where it is defined on J. What is needed of ID and J together grows beyond ID only if J
+    needs more than ID. The value is CMD's.
     """
-    both, id_ = _sizes(evidence, BOTH), _sizes(evidence, ID)
-    before, step = _onset(_sizes(evidence, OOD))
-    if before is None:
-        raise CannotSay(f"effective size on OOD is defined from the first checkpoint on, step {step}")
-    growth = _growth(_by_seed(both), _by_seed(both), before, step) - _growth(_by_seed(id_), _by_seed(id_), before, step)
-    growth = growth.dropna()
-    if growth.empty:
-        raise CannotSay(
-            f"effective size on ID, and on ID and OOD together, is not defined at steps {before} and {step}"
-        )
-    of_both, of_id = _ends(both), _ends(id_)
-    ends = [
-        _growth(of_both[k], of_both[1 - k], before, step) - _growth(of_id[1 - k], of_id[k], before, step)
-        for k in (0, 1)
-    ]
-    detail = f"from step {before} to {step}; ID and OOD 1:1: {_series(both)}; ID: {_series(id_)}"
-    return _bounded(growth, *ends, detail)
+    ood, both, id_ = (_sizes(evidence, group) for group in (OOD, BOTH, ID))
+    before, step = _onset(evidence)
+    found = both.at(step).minus(both.at(before)).minus(id_.at(step).minus(id_.at(before)))
+    size = _mean(found._replace(words=f"from step {before} to {step}; {both.words}; {id_.words}; {ood.words}"))
+    j = _cmd(evidence, J)
+    first = int(j.defined()[0])
+    return _both(size, _mean(j.at(first).minus(_cmd(evidence, ID).at(first))))
 
 
-@statistic
-def size_against_ood(evidence: Evidence) -> Estimate:
-    """p that effective size on OOD falls as much as OOD accuracy of the full model rises: Spearman's rho, one-sided.
-
-    The series are over the checkpoints where the size is defined. A checkpoint is like the checkpoint before it. So
-    sizes are not permuted: the null hypothesis is sizes with the same spectrum, and so the same autocorrelation, at
-    random phases (Theiler et al. 1992). The test assumes that the series are stationary but for their relation. Two
-    quantities that drift apart over fine-tuning for reasons of their own are correlated, too.
-    """
-    sizes = _sizes(evidence, OOD)
-    rows = _means(sizes).dropna(subset="effective_size")
-    if len(rows) < FEWEST:
-        raise CannotSay(f"effective size on OOD is defined at {len(rows)} checkpoints, {FEWEST} are needed")
-    accuracy, size = rows["full_accuracy"].to_numpy(), rows["effective_size"].to_numpy()
-    if np.ptp(size) == 0 or np.ptp(accuracy) == 0:
-        raise CannotSay(f"neither may be the same at all checkpoints: {_series(sizes)}")
-    rho, p, opposite = falling(accuracy, size, numpy_generator("size against OOD"))
-    detail = f"rho {rho:.2f} from step {rows['step'].iloc[0]} on, p = {p:.3f}; by step: {_series(sizes)}"
-    return Estimate.test(p, opposite, len(rows), "checkpoints", detail)
+def _both(*measures: tuple[Found, str]) -> Estimate:
+    """One estimate of effective size and CMD, whose interval reaches over both."""
+    (size, of_size), (cmd, of_cmd) = measures
+    said = [f"{name} {_told(found)}" for name, found in ((SIZE, size), (CMD, cmd))]
+    if size.high < cmd.low or cmd.high < size.low:
+        said.append("the two disagree")
+    low, high = np.min([size.low, cmd.low]), np.max([size.high, cmd.high])  # null where one is
+    return Estimate(cmd.value, low, high, min(size.n, cmd.n), PRUNING_SEEDS, "; ".join([*said, of_size, of_cmd]))
 
 
-def falling(x: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> tuple[float, float, float]:
-    """Spearman's rho of two series, [n] each, and the shares of surrogates of `y` whose rho is as low, and as high."""
-    ranks = rankdata(x)
-    rho = np.corrcoef(ranks, rankdata(y))[0, 1]
-    surrogates = rankdata(_random_phases(y, rng), axis=1)
-    centred = surrogates - surrogates.mean(axis=1, keepdims=True)
-    drawn = centred @ (ranks - ranks.mean()) / (np.linalg.norm(centred, axis=1) * np.linalg.norm(ranks - ranks.mean()))
-    higher, lower = tails(drawn, rho)
-    return rho, lower, higher
+def _told(found: Found) -> str:
+    value = "of bounds " if np.isnan(found.value) else f"{found.value:.1f} "
+    return value + ("without an interval" if np.isnan(found.low) else f"[{found.low:.1f}, {found.high:.1f}]")
 
 
-def _random_phases(series: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Series with the amplitudes of `series` at every frequency, and phases at random, [SURROGATES, n]."""
-    n, amplitudes = len(series), np.abs(np.fft.rfft(series - series.mean()))
-    turned = amplitudes * np.exp(1j * rng.uniform(0, 2 * np.pi, (SURROGATES, len(amplitudes))))
-    if n % 2 == 0:  # the highest frequency has a sign, no phase
-        turned[:, -1] = amplitudes[-1] * rng.choice([-1, 1], SURROGATES)
-    return np.fft.irfft(turned, n, axis=1)
+def _range(curve: Curve) -> tuple[Found, str]:
+    steps = curve.defined()
+    if len(steps) < 2:
+        raise TooFew(f"defined at {len(steps)} checkpoints: {curve.words}")
+    at = [curve.at(step) for step in steps]
+    pairs = [_mean(one.minus(other))[0] for one in at for other in at if one is not other]
+    ends = _mean(at[-1].minus(at[0]))[0]
+    means = np.array([_mean(one)[0].value for one in at])  # NaN where one is a bound
+    high = np.max([one.high for one in pairs])
+    return Found(np.ptp(means), np.max([0.0, ends.low, -ends.high]), high, min(one.n for one in pairs)), curve.words
 
 
-@statistic
-def undefined_sizes(evidence: Evidence, group: str) -> Estimate:
-    """The number of checkpoints without an effective size on a group, as the full model is not above the margin."""
-    sizes = _means(_sizes(evidence, group))
-    undefined = sizes[state(sizes) == UNDEFINED]
-    steps = ", ".join(f"{row.step} (full model {row.full_accuracy:.1f} %)" for row in undefined.itertuples())
-    detail = f"at steps {steps}" if steps else "nowhere"
-    return Estimate(len(undefined), None, None, len(sizes), "checkpoints", detail, exact=True)
+def _mean(curve: Curve) -> tuple[Found, str]:
+    """The mean over seeds of the only row. Raises CannotSay where no seed has a value."""
+    known = ~np.isnan(curve.least[0])
+    if not known.any():
+        raise TooFew(f"no pruning seed has a value: {curve.words}")
+    least, most, reach = (rows[0, known] for rows in curve[1:4])
+    value = least.mean() if (least == most).all() else np.nan
+    return Found(value, *interval_between(least, most, reach), int(known.sum())), curve.words
 
 
-def _sizes(evidence: Evidence, group: str) -> pd.DataFrame:
+def _sizes(evidence: Evidence, group: str) -> Curve:
     """Effective sizes on a group by accuracy at the study's margin, in the study's order."""
     evidence.sound("sizes")
+    rows = _rows(evidence, group)
+    seeds, means = rows[rows["seed"].notna()], rows[rows["seed"].isna()]
+    told = [
+        f"{row.step} " + (f"{row.effective_size:.1f}" if what == "defined" else _word(row, what))
+        for row, what in zip(means.itertuples(), state(means), strict=True)
+    ]
+    words = f"{SIZE}, {LABELS.get(group, 'ID and OOD 1:1')}: {', '.join(told)}"
+    return _curve(seeds.assign(reach=reach_of(seeds)), "least", "most", words)
+
+
+def _word(row, what: str) -> str:
+    return bound(row.least, row.most) if what == "bounded" else what
+
+
+def _rows(evidence: Evidence, group: str) -> pd.DataFrame:
     rows = of_study(evidence.table("effective_size"), evidence.context)
-    return some(rows[rows["group"] == group], f"effective size on {group}")
+    return some(rows[rows["group"] == group], f"effective size on {group}").sort_values("step", kind="stable")
 
 
-def _means(sizes: pd.DataFrame) -> pd.DataFrame:
-    """The rows over pruning seeds, in the order of steps."""
-    return sizes[sizes["seed"].isna()].sort_values("step", kind="stable")
+def _cmd(evidence: Evidence, group: str) -> Curve:
+    """CMD on a group. Raises CannotSay where it is defined nowhere."""
+    evidence.sound("sizes")
+    rows = evidence.table("circuit_performance")
+    rows = some(rows[rows["group"] == group], f"{CMD} on {group}").sort_values("step", kind="stable")
+    seeds, means = rows[rows["seed"].notna()], rows[rows["seed"].isna()]
+    told = means["cmd"].map("{:.1f}".format, na_action="ignore").astype(object)
+    told = told.fillna(means["reason"].str.partition(":")[0])
+    told = ", ".join(f"{step} {one}" for step, one in zip(means["step"], told, strict=True))
+    words = f"{CMD}, {LABELS[group]}: {told}"
+    if seeds["cmd"].isna().all():
+        raise CannotSay(f"{words}: {means['reason'].iloc[-1]}")
+    return _curve(seeds, "cmd", "cmd", words)
 
 
-def _by_seed(sizes: pd.DataFrame) -> pd.DataFrame:
-    """Sizes by [step, pruning seed]; in an order without sizes of seeds, by [step, 1]: one value has no interval."""
-    of_seeds = sizes[sizes["seed"].notna()]
-    if of_seeds.empty:
-        return _means(sizes).set_index("step")[["effective_size"]]
-    return of_seeds.pivot(index="step", columns="seed", values="effective_size").sort_index()
+def _curve(rows: pd.DataFrame, least: str, most: str, words: str) -> Curve:
+    frames = [rows.pivot(index="step", columns="seed", values=name).sort_index() for name in (least, most, "reach")]
+    return Curve(frames[0].index.to_numpy(int), *(one.to_numpy(float) for one in frames), words)
 
 
-def _ends(sizes: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The least and the most that each size by [step, pruning seed] may be."""
-    at_floor = sizes["effective_size"] <= sizes["floor"]
-    return _by_seed(sizes.assign(effective_size=sizes["effective_size"].mask(at_floor, 0.0))), _by_seed(sizes)
-
-
-def _growth(later: pd.DataFrame, earlier: pd.DataFrame, before: int, step: int) -> pd.Series:
-    """Size at `step`, of the first table, minus size at `before`, of the second: by pruning seed."""
-    return later.reindex([step]).iloc[0] - earlier.reindex([before]).iloc[0]
-
-
-def _bounded(values: pd.Series, least: pd.Series, most: pd.Series, detail: str) -> Estimate:
-    """The mean over pruning seeds, with a t interval that holds for all values from `least` to `most`."""
-    low, high = (Estimate.mean(ends[values.index], detail) for ends in (least, most))
-    return replace(Estimate.mean(values, detail), low=low.low, high=high.high)
-
-
-def _onset(ood: pd.DataFrame) -> tuple[int | None, int]:
-    """The last step at which effective size on OOD is undefined, None without one, and the first step with a size."""
-    means = _means(ood)
-    defined = some(means[means["effective_size"].notna()], "effective size on OOD at any checkpoint")
-    step = int(defined["step"].iloc[0])
+def _onset(evidence: Evidence) -> tuple[int, int]:
+    """The last step at which effective size on OOD is undefined, and the first after it with a size."""
+    means = _rows(evidence, OOD)
+    means = means[means["seed"].isna()]
+    step = int(some(means[means["least"].notna()], "effective size on OOD at any checkpoint")["step"].iloc[0])
     before = means[(state(means) == UNDEFINED) & (means["step"] < step)]["step"]
-    return (int(before.iloc[-1]) if len(before) else None), step
-
-
-def _series(sizes: pd.DataFrame) -> str:
-    """For instance "500 undefined, 12500 96.7"."""
-    means = _means(sizes)
-    texts = means["effective_size"].map("{:.1f}".format, na_action="ignore").astype(object).fillna(state(means))
-    return ", ".join(f"{step} {text}" for step, text in zip(means["step"], texts, strict=True))
+    if before.empty:
+        raise CannotSay(f"effective size on OOD is defined from the first checkpoint on, step {step}")
+    return int(before.iloc[-1]), step

@@ -19,6 +19,8 @@ TABLES = (
         "summary",
         "variance",
         "effective_size",
+        "empty_circuit",
+        "circuit_performance",
     ),
     *("pretraining_trace", "pretraining_attention", "overlap_heads", "lesions", "lesion_accuracy"),
     *("components", "head_frequency", "rank_correlation", "frequency_agreement", "mask_clusters"),

@@ -17,6 +17,7 @@ CRITERIA = {
     "kl": "KL(full || subnetwork) ≤ {} nats",
 }
 COLUMNS = ["ft_seed", "step", "group", "criterion", "threshold", "order", "full_accuracy", "effective_size", "sd"]
+COLUMNS += ["least", "most", "low", "high"]
 
 
 def draw(tables, settings, context):
@@ -81,10 +82,16 @@ def _in_orders(rows: pd.DataFrame, group: str) -> str:
 
 
 def _cell(rows: pd.DataFrame) -> str:
-    """A size with its standard deviation; else the word with which the reason begins."""
+    """A size with its standard deviation, or what is known of it; else the word with which the reason begins."""
     if rows.empty:
         return "missing"
     row = rows.iloc[0]
     if pd.isna(row["effective_size"]):
-        return row["reason"].partition(":")[0]
+        known = pd.notna(row["least"])
+        return _bound(row["least"], row["most"]) if known else row["reason"].partition(":")[0]
     return number(row["effective_size"]) + (f" ± {number(row['sd'])}" if pd.notna(row["sd"]) else "")
+
+
+def _bound(least: float, most: float) -> str:
+    low, high = number(least), number(most)
+    return f"≤ {high}" if least == 0 else f"> {low}" if most == 100 else f"{low} to {high}"

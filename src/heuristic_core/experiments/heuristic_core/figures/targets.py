@@ -59,6 +59,11 @@ TARGETS = {
         SIZES, "Effective size over fine-tuning", "figure06", model="roberta", needs=OVER_STEPS, also=RUNS
     ),
     "figure16": Target(SIZES, "Effective size over fine-tuning", "figure06", model="gpt2", needs=OVER_STEPS, also=RUNS),
+    "figure_cpr": Target(
+        ("circuit_performance",),
+        "Circuit performance (CPR) and circuit-model distance (CMD) over fine-tuning",
+        needs=OVER_STEPS,
+    ),
     "figure_pretraining": Target(
         ("pretraining_attention", "pretraining_trace"),
         "When heads come to attend to the repeated word in pre-training",
@@ -104,6 +109,9 @@ TARGETS = {
     ),
     "table_effective_size": Target(
         ("effective_size",), "Effective size by checkpoint, group, order and criterion", also=RUNS
+    ),
+    "table_cpr": Target(
+        ("circuit_performance",), "Circuit performance (CPR) and circuit-model distance (CMD) by checkpoint", also=RUNS
     ),
     "table_controls": Target(
         ("controls",), "Learned subnetworks against random and gradient-importance ones", also=RUNS

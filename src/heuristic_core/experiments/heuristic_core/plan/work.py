@@ -96,6 +96,7 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         evaluation("full models", ("full_model",), checkpoints),
         work("pruning", ("prune", "prune_again"), "prune", steps, steps * prune.batch_size, length),
         evaluation("subnetworks", ("evaluate", "evaluate_again"), len(grid), _kept(grid)),
+        evaluation("empty circuits", ("empty_circuit",), len(study.grid.checkpoints), 0.0),
         evaluation("ablations", ("ablate",), ablation_count(study, shape), pairs=thinned),
         *([work(DONORS, ("ablate",), "evaluate", donors, donors * thinned, length, RESAMPLED)] if donors else []),
         evaluation("controls", ("evaluate_controls",), len(controls), _kept(controls)),

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from heuristic_core.experiments.heuristic_core.analysis.effective_size import BOUNDED, state
+
 SHOWN = 4  # subsets that are named before the rest is counted
 
 
@@ -20,7 +22,10 @@ class Gap(NamedTuple):
 
 
 def gaps(accuracy: pd.DataFrame | None, sizes: pd.DataFrame | None) -> list[Gap]:
-    """Null accuracies and effective sizes, from tables "accuracy" and "effective_size"; None for a table not there."""
+    """Null accuracies and effective sizes, from tables "accuracy" and "effective_size"; None for a table not there.
+
+    A size that is a bound is not missing.
+    """
     found = []
     if accuracy is not None:
         by = ["ft_seed", "step", "sparsity", "seed", "repeat"]
@@ -32,7 +37,7 @@ def gaps(accuracy: pd.DataFrame | None, sizes: pd.DataFrame | None) -> list[Gap]
         by = ["ft_seed", "step", "group"]
         found += [
             Gap("effective size", ft_seed, step, group, _criteria(rows), len(rows), reason)
-            for (ft_seed, step, group, reason), rows in _nulls(sizes, "effective_size", by)
+            for (ft_seed, step, group, reason), rows in _nulls(sizes[state(sizes) != BOUNDED], "effective_size", by)
         ]
     return found
 

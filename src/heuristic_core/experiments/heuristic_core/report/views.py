@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from heuristic_core.experiments.heuristic_core.analysis.effective_size import BOUNDED
 from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.targets import module
@@ -62,12 +63,15 @@ def _curves(marks: pd.DataFrame) -> dict:
 
 def _sizes(marks: pd.DataFrame) -> dict:
     """Figure 6: effective size over fine-tuning, and the full model's accuracy."""
-    rows = _labelled(marks.assign(low=marks["value"] - marks["sd"], high=marks["value"] + marks["sd"]))
+    rows = _labelled(marks[marks["seed"].isna()])
+    # Where a size is a bound its whisker is what it may be; else its interval.
+    bounded = rows["state"] == BOUNDED
+    rows = rows.assign(low=rows["least"].where(bounded, rows["low"]), high=rows["most"].where(bounded, rows["high"]))
     quantities = {"effective_size": "effective size", "full_accuracy": "the full model's accuracy"}
     quantity = Switch("quantity", "shown", list(quantities), list(quantities.values()))
     y = _percent(rows, "effective size (%); accuracy (%), J (points)")
-    told = tooltip(group="measure", step="step", value="value", sd="sd over pruning seeds", n_seeds="pruning seeds",
-                   floor="floor of the grid", state="state", reason="reason")  # fmt: skip
+    told = tooltip(group="measure", step="step", value="value", low="from", high="to", sd="sd over pruning seeds",
+                   n_seeds="pruning seeds", floor="floor of the grid", state="state", reason="reason")  # fmt: skip
     kept = ["ft_seed", "quantity", "group", "step", "value", "low", "high", "sd", "n_seeds", "floor", "state", "reason"]
     return view(rows.reindex(columns=kept), [_ft_seed(rows), quantity, _group(rows)], _lines(rows, _step(), y, told))
 

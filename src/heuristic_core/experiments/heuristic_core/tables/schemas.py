@@ -93,6 +93,7 @@ OWN = {
     "control_predictions": RUN | STEP | CELL | {
         "control": (STRING, "random (heads permuted within layers of the same seed's subnetwork) or importance"),
     } | SUBSET | EXAMPLE | SCORES,
+    "empty_circuit": RUN | STEP | SUBSET | ACCURACY,  # of the model with all components ablated
     "attention": RUN | STEP | COMPONENT | ATTENTION,
     "overlap_heads": RUN | COMPONENT | {
         "share": (REAL, "mean share of the head's attention to the repeated word before fine-tuning, as in attention"),
@@ -113,11 +114,34 @@ OWN = {
         "seed": (INT, "pruning seed; null for the summary over seeds"),
         "full_accuracy": (REAL, "percent, full model; of group j points; of group auc points above 50"),
         "effective_size": (REAL, "percent of components, 100 * (1 - largest faithful sparsity), interpolated between "
-                                 "sparsities unless analysis.effective_size is grid; null where undefined"),
+                                 "sparsities unless analysis.effective_size is grid; null where undefined or a bound"),
+        "least": (REAL, "percent, what the size is at least: itself where it is known; where all subnetworks fail, "
+                        "what the densest one keeps; 0 where the sparsest one is faithful; of a summary the mean"),
+        "most": (REAL, "percent, what it is at most: itself; 100 where all fail; where the sparsest one is faithful, "
+                       "what that one keeps"),
         "floor": (REAL, "percent, the smallest size that the largest sparsity of the grid can show"),
-        "sd": (REAL, "standard deviation (n-1) over seeds, summary rows of per-seed orders only"),
+        "low": (REAL, "95 % interval, of a seed over evaluation pairs, of the mean over pruning seeds and pairs; null "
+                      "for mean-first, for criteria that have no interval, and without predictions"),
+        "high": (REAL, "its upper end"),
+        "sd": (REAL, "standard deviation (n-1) over seeds, summary rows of per-seed orders only; null where a size is"),
         "n_seeds": (INT, "pruning seeds"),
         "reason": (STRING, "why effective_size is null; else null"),
+    },
+    "circuit_performance": RUN | STEP | {
+        "group": (STRING, "id, ood or j (J)"),
+        "seed": (INT, "pruning seed; null for the mean over seeds"),
+        "full_accuracy": (REAL, "percent, full model; of group j points"),
+        "empty_accuracy": (REAL, "the same of the empty circuit, all of whose components are ablated"),
+        "cpr": (REAL, "circuit performance ratio, percent: the integral over the share of components kept of f, the "
+                      "share of the full model's accuracy above the empty circuit's that subnetworks keep"),
+        "cpr_low": (REAL, "95 % interval, of a seed over evaluation pairs, of the mean over pruning seeds and pairs"),
+        "cpr_high": (REAL, "its upper end"),
+        "cmd": (REAL, "circuit-model distance, percent: the integral of |1 - f|"),
+        "cmd_low": (REAL, "as of cpr"),
+        "cmd_high": (REAL, "its upper end"),
+        "reach": (REAL, "half of the interval over evaluation pairs alone, points; of the mean over seeds their mean"),
+        "n_seeds": (INT, "pruning seeds"),
+        "reason": (STRING, "why cpr and cmd are null; else null"),
     },
     **MASKS,
     **FURTHER_RUNS,

@@ -1,0 +1,134 @@
+"""CPR and CMD: by hand, what is undefined or missing, and how often intervals hold the truth."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from amounts import amount
+from size_curves import RUN
+
+from heuristic_core.analysis.frames import frame
+from heuristic_core.experiments.heuristic_core.analysis.circuit_performance import circuit_performance
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.config.context import Context
+
+DRAWS = amount(1200)
+KEPT = (0.2, 0.5, 0.8)  # shares that subnetworks keep
+WEIGHTS = np.array([10, 25, 30, 25, 10])  # of trapezoids, percent: at 0, 0.2, 0.5, 0.8 and 1
+
+
+def group_rows(full, by_seed, group="id", reach=0.0, change_reach=None):
+    """Rows of table "group_accuracy". by_seed: seed -> accuracies by KEPT, null where a run failed."""
+    about = RUN | {"step": 10, "group": group, "repeat": 0}
+    yield about | {"sparsity": 0.0, "seed": None, "accuracy": full, "low": full - reach, "high": full + reach}
+    for seed, values in by_seed.items():
+        for kept, value in zip(KEPT, values, strict=True):
+            row = about | {"sparsity": 1 - kept, "seed": seed, "accuracy": value}
+            if change_reach is not None:
+                change = value - full
+                row |= {"change": change, "change_low": change - change_reach, "change_high": change + change_reach}
+            yield row
+
+
+def empty_rows(**accuracies):
+    groups = {"entailment": "ood-entailment"}
+    for name, value in accuracies.items():
+        yield RUN | {"step": 10, "subset": name, "group": groups.get(name, name), "n": 100, "accuracy": value}
+
+
+def performance(rows, empty, seeds=(1, 2), actual=None):
+    rows = frame("group_accuracy", list(rows))
+    runs = rows[rows["seed"].notna()].drop_duplicates(["step", "sparsity", "seed"])
+    runs = runs.assign(actual_sparsity=runs["sparsity"].map(actual or {}).fillna(runs["sparsity"]), collapsed=False)
+    steps = tuple(rows["step"].unique())
+    context = Context(mid=0.2, high=0.5, last=10, seeds=seeds, curve_seeds=seeds, checkpoints=steps, margin=3.0)
+    return circuit_performance(rows, frame("empty_circuit", list(empty)), frame("runs", runs), Analysis(), context)
+
+
+def of(found, seed=None, group="id"):
+    here = (found["seed"].isna() if seed is None else found["seed"] == seed) & (found["group"] == group)
+    (row,) = found[here.fillna(False)].to_dict("records")
+    return {name: None if pd.isna(value) else value for name, value in row.items()}
+
+
+def test_by_hand():
+    """From 30, the empty circuit, to 90: f is 0, 0.5, 1, 1, 1 and 0, 0, 1.5, 1, 1, which overshoots."""
+    found = performance(group_rows(90.0, {1: (60.0, 90.0, 90.0), 2: (30.0, 120.0, 90.0)}), empty_rows(id=30.0))
+    one, other, mean = of(found, 1), of(found, 2), of(found)
+    assert (one["cpr"], one["cmd"]) == pytest.approx((77.5, 22.5))
+    assert (other["cpr"], other["cmd"]) == pytest.approx((80.0, 50.0))
+    assert (mean["cpr"], mean["cmd"], mean["n_seeds"]) == pytest.approx((78.75, 36.25, 2))
+    half = 12.706204736432095 * abs(50 - 22.5) / 2
+    assert (mean["cmd_low"], mean["cmd_high"]) == pytest.approx((0, 36.25 + half))  # a distance is not below 0
+    assert (mean["full_accuracy"], mean["empty_accuracy"], mean["reason"]) == (90.0, 30.0, None)
+
+
+def test_a_step_has_its_size_for_its_distance():
+    """All is right from 50 % of the components on, nothing below: CMD is this size but for half a trapezoid."""
+    found = of(performance(group_rows(90.0, {1: (30.0, 90.0, 90.0)}, reach=1.0), empty_rows(id=30.0), seeds=(1,)))
+    assert (found["cpr"], found["cmd"]) == pytest.approx((65, 35))
+    assert found["cmd_low"] is None  # one seed
+
+
+def test_shares_kept_are_the_actual_ones():
+    found = performance(
+        group_rows(90.0, {1: (60.0, 90.0, 90.0)}), empty_rows(id=30.0), seeds=(1,), actual={1 - 0.2: 0.7}
+    )
+    assert of(found, 1)["cmd"] == pytest.approx(30 * 1.5 / 2 + 20 * 0.5 / 2)
+
+
+def test_j_is_of_both_classes_and_a_constant_class_has_none():
+    rows = [*group_rows(60.0, {1: (0.0, 30.0, 60.0)}, "j"), *group_rows(70.0, {1: (0.0, 30.0, 60.0)}, "ood")]
+    rejects = performance(rows, empty_rows(ood=100.0, entailment=0.0), seeds=(1,))
+    accepts = performance(rows, empty_rows(ood=0.0, entailment=100.0), seeds=(1,))
+    assert of(rejects, 1, "j")["cmd"] == of(accepts, 1, "j")["cmd"] == pytest.approx(10 + 25 + 15)
+    assert of(accepts, 1, "ood")["cmd"] is not None
+    assert of(rejects, 1, "ood")["reason"].startswith(
+        "undefined: the full model at 70.0 (± 0.0) is not above the empty"
+    )
+
+
+def test_what_is_undefined_or_missing_is_null_with_its_reason():
+    near = performance(group_rows(35.0, {1: (30.0,) * 3, 2: (31.0,) * 3}, reach=2.5), empty_rows(id=30.0))
+    assert set(near["reason"].str.partition(":")[0]) == {"undefined"} and near["cmd"].isna().all()
+    failed = performance(group_rows(90.0, {1: (60.0, None, 90.0), 2: (60.0, 80.0, 90.0)}), empty_rows(id=30.0))
+    assert of(failed, 1)["reason"] == "missing: no subnetworks at sparsity 0.5"
+    assert of(failed)["n_seeds"] == 1 and of(failed)["cmd"] == of(failed, 2)["cmd"] and of(failed)["cmd_low"] is None
+    unknown = performance(group_rows(90.0, {1: (60.0, 80.0, 90.0)}), [], seeds=(1,))
+    assert set(unknown["reason"]) == {"missing: the empty circuit was not evaluated"}
+    alone = performance(group_rows(90.0, {1: (None,) * 3}), empty_rows(id=30.0), seeds=(1,))
+    assert of(alone)["reason"].startswith("missing: ")
+
+
+def test_equal_seeds_have_no_interval():
+    equal = performance(group_rows(90.0, dict.fromkeys((1, 2), (60.0, 80.0, 90.0))), empty_rows(id=30.0))
+    assert of(equal)["cmd"] is not None and of(equal)["cmd_low"] is None
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("n", [2, 3, 10])
+def test_coverage(n):
+    """Nominal 95 %, at least 90: pruning seeds differ, and share their 400 evaluation pairs with the full model."""
+    rng, seeds, pairs = np.random.default_rng(n), tuple(range(1, n + 1)), 400
+    means, of_full = np.array([0.55, 0.75, 0.93]), 0.96
+    f = (np.array([1 / 3, *means, of_full]) - 1 / 3) / (of_full - 1 / 3)
+    truth, rows, empty = WEIGHTS @ (1 - f), [], []
+    for step in range(DRAWS):
+        hard = rng.random(pairs)  # the same pairs are hard for all models
+        right = hard < of_full
+        by_seed, halves = {}, []
+        for seed in seeds:
+            ability = np.clip(means + rng.normal(0, [0.06, 0.04, 0.01]), 0, of_full)
+            # Half of the errors of a subnetwork are on the hardest pairs, half are its own.
+            models = [np.where(rng.random(pairs) < 0.5, hard, rng.random(pairs)) < one for one in ability]
+            by_seed[seed] = tuple(100 * model.mean() for model in models)
+            halves += [196 * (model.astype(float) - right).std() / np.sqrt(pairs) for model in models]
+        of_full_reach = 196 * right.std() / np.sqrt(pairs)
+        drawn = list(group_rows(100 * right.mean(), by_seed, reach=of_full_reach, change_reach=0.0))
+        for row, half in zip(drawn[1:], halves, strict=True):
+            row |= {"change_low": row["change"] - half, "change_high": row["change"] + half}
+        rows += [row | {"step": step} for row in drawn]
+        empty += [row | {"step": step} for row in empty_rows(id=100 / 3)]
+    found = performance(rows, empty, seeds)
+    means = found[found["seed"].isna()]
+    assert len(means) == DRAWS
+    assert ((means["cmd_low"] <= truth) & (truth <= means["cmd_high"])).mean() >= 0.9
