@@ -39,7 +39,7 @@ def performance(rows, empty, seeds=(1, 2), actual=None):
     rows = frame("group_accuracy", list(rows))
     runs = rows[rows["seed"].notna()].drop_duplicates(["step", "sparsity", "seed"])
     runs = runs.assign(actual_sparsity=runs["sparsity"].map(actual or {}).fillna(runs["sparsity"]), collapsed=False)
-    steps = tuple(rows["step"].unique())
+    steps = tuple(map(int, rows["step"].unique()))
     context = Context(mid=0.2, high=0.5, last=10, seeds=seeds, curve_seeds=seeds, checkpoints=steps, margin=3.0)
     return circuit_performance(rows, frame("empty_circuit", list(empty)), frame("runs", runs), Analysis(), context)
 

@@ -20,7 +20,8 @@ def test_an_unchanged_study_plans_no_job(finished):
 # ---- settings
 
 
-ANALYSED = {"concatenate", "effective_size", "head_frequency", "spread", "describe", "claims", "report", *TARGETS}
+ANALYSED = {"concatenate", "effective_size", "circuit_performance", "head_frequency", "spread", "describe", "claims"}
+ANALYSED |= {"report", *TARGETS}
 CONTROLS = {"evaluate_controls", "controls"}
 CORE = {"core", "ablate", "ablations"} | {"mediation", "paths"}
 
@@ -84,8 +85,9 @@ def test_settings_that_must_not_exceed_the_pairs_make_no_pairs_again(finished, c
 
 def test_an_analysis_setting_computes_no_model(finished, changed):
     jobs = planned(finished, changed(analysis__margin=2.0))
-    assert {"effective_size", "figure06"} <= set(jobs)
-    assert set(jobs) <= {"effective_size", "describe", "claims", "report", "figure06", "table_effective_size"}
+    assert {"effective_size", "circuit_performance", "figure06"} <= set(jobs)
+    drawn = {"figure06", "figure_cpr", "table_effective_size", "table_cpr"}
+    assert set(jobs) <= {"effective_size", "circuit_performance", "describe", "claims", "report", *drawn}
 
 
 def test_another_order_of_effective_size_draws_and_judges_alone(finished, changed):

@@ -187,7 +187,7 @@ def test_every_job_of_the_paper_asks_for_sane_memory_and_time_and_for_more_the_s
     gpus = {rule for rule, resources in first.items() if resources.get("gpu") == "1"}
     assert {re.sub(r"^paper_(qqp|mnli)_(bert|roberta|gpt2)_|(?<=prune)_\d+$", "", rule) for rule in gpus} == {
         "finetune", "full_model", "prune", "prune_again", "evaluate", "evaluate_again", "ablate", "attention",
-        "evaluate_controls", "initial_attention",
+        "evaluate_controls", "initial_attention", "empty_circuit",
     }  # fmt: skip
 
 
