@@ -4,15 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from amounts import amount, by_chance, first_fast
-from claim_tables import SPREAD, evidence
 from scipy import stats
 
 from heuristic_core.analysis.bootstrap import Resamples, degrees_of_freedom, interval, of_change
 from heuristic_core.analysis.estimates import Estimate
 from heuristic_core.analysis.randomisation import within_layers
 from heuristic_core.analysis.verdicts import verdict
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
-from heuristic_core.experiments.heuristic_core.analysis.statistics_accuracy import seed_sd
+from heuristic_core.experiments.heuristic_core.analysis.statistics_accuracy import sd_interval
 
 REPEATS = 400
 BELOW = 0.03  # of a rate that 400 repeats measure: more than two and a half standard errors at 95 %
@@ -91,19 +89,28 @@ def test_the_mean_over_pruning_seeds_that_share_their_pairs(seeds, own, shared):
         assert np.mean(alone) < 0.6
 
 
+SPREADS = {  # of one value for each seed
+    "normal": lambda z: 50 + 4 * z,
+    "ceiling": lambda z: 100 * stats.norm.cdf(2 * z + 1.5),
+    "floor": lambda z: np.maximum(30 * z, 0),  # half of the seeds are at 0
+}
+
+
 @pytest.mark.sampled
-@pytest.mark.parametrize("own", [0.0, 0.5])
+@pytest.mark.parametrize("kind", SPREADS)
 @pytest.mark.parametrize("seeds", [2, 5, 10])
-def test_the_standard_deviation_over_pruning_seeds(seeds, own):
-    """own: errors of pairs that each subnetwork has by itself; those that all share add nothing."""
-    rng, held = np.random.default_rng([seeds, int(2 * own)]), []
-    about = evidence(group_accuracy=[row | {"seed": seed} for seed, row in enumerate(3 * SPREAD, 1)][:seeds])
-    context, rows = about.context.model_copy(update={"seeds": tuple(range(1, 13))}), about.tables["group_accuracy"]
-    for _ in range(amount(1200)):
-        values = 50 + rng.normal(0, 5) + 4 * rng.normal(size=seeds) + 4 * own * rng.normal(size=seeds)
-        found = seed_sd(Evidence(context, {"group_accuracy": rows.assign(accuracy=values)}), "ood", "mid")
-        held.append(holds(found, 4))
-    assert np.mean(held) > 0.9 if own else covers(held)
+def test_the_standard_deviation_over_pruning_seeds(seeds, kind):
+    """By chi-squared with all degrees of freedom 80 % of ten seeds' intervals hold it where half are at a floor.
+
+    Two or three seeds do not tell that values heap.
+    """
+    rng, held = np.random.default_rng([seeds, len(kind)]), []
+    truth = SPREADS[kind](rng.normal(size=400_000)).std()
+    for _ in range(amount(1600)):
+        sd, low, high = sd_interval(SPREADS[kind](rng.normal(size=seeds)))
+        if sd > 0:  # else all are at the floor, and there is no interval
+            held.append(low <= truth <= high)
+    assert np.mean(held) > (0.8 if seeds == 2 and kind != "normal" else 0.9)
 
 
 # ---- random heads of the same layers

@@ -20,9 +20,9 @@ def curves(rng, seeds: int, sparsities: int, correlation: float = 0.0, fall: flo
 
 
 def rejected(make) -> np.ndarray:
-    """How often a falling and a rising trend is found at the level of 5 %."""
+    """How often a falling and a rising trend is found, at a level of 5 % for both together."""
     rng = np.random.default_rng(0)
-    return np.mean([np.array(sparsity.trend(make(rng), rng)[:2]) < 0.05 for _ in range(REPEATS)], axis=0)
+    return np.mean([np.array(sparsity.trend(make(rng), rng)[:2]) < 0.025 for _ in range(REPEATS)], axis=0)
 
 
 @pytest.fixture(autouse=True)
@@ -33,12 +33,12 @@ def few_permutations(monkeypatch):
 @pytest.mark.parametrize("correlation", [0.0, 0.8])
 @pytest.mark.parametrize(("seeds", "sparsities"), [(3, 14), (3, 4), (2, 4)])
 def test_no_trend_is_rarely_taken_for_one(seeds, sparsities, correlation):
-    """Page's test alone rejects in up to 22 % of curves that wander."""
-    assert (rejected(lambda rng: curves(rng, seeds, sparsities, correlation)) < 0.1).all()
+    """Page's test alone rejects in up to 22 % of curves that wander; this one in up to 8 % of such."""
+    assert rejected(lambda rng: curves(rng, seeds, sparsities, correlation)).sum() < (0.1 if correlation else 0.06)
 
 
 def test_floors_are_no_trend():
-    assert (rejected(lambda rng: np.maximum(curves(rng, 3, 8) - 1, 0)) < 0.08).all()
+    assert rejected(lambda rng: np.maximum(curves(rng, 3, 8) - 1, 0)).sum() < 0.06
     assert sparsity.trend(np.zeros((3, 8)), np.random.default_rng(0))[:2] == (1, 1)
 
 

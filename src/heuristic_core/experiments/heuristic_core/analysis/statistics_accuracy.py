@@ -52,11 +52,10 @@ def full_accuracy(evidence: Evidence, group: str) -> Estimate:
 
 @statistic
 def seed_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """Standard deviation (n-1) of a group's accuracy over pruning seeds, points; chi-squared interval."""
-    values = evidence.spread("group_accuracy", group, sparsity)["accuracy"].to_numpy()
+    """Standard deviation (n-1) of a group's accuracy over pruning seeds, points; interval of :func:`sd_interval`."""
+    values = evidence.spread("group_accuracy", group, sparsity)["accuracy"].to_numpy(dtype=float)
     n = _several(values)
-    sd = values.std(ddof=1)
-    low, high = (sd * np.sqrt((n - 1) / stats.chi2.ppf(tail, n - 1)) for tail in (0.975, 0.025))
+    sd, low, high = sd_interval(values)
     detail = f"{LABELS[evidence.measured(group)]} from {values.min():.1f} to {values.max():.1f}"
     return Estimate(sd, low, high, n, PRUNING_SEEDS, detail, least=0)
 
@@ -126,6 +125,22 @@ def over_control(evidence: Evidence, control: str, group: str, sparsity: str) ->
     row = some(rows[here & (rows["group"] == group)], f"{control} subnetworks").iloc[0]
     ends, n = row[["difference_low", "difference_high"]], len(evidence.spread("group_accuracy", group, sparsity))
     return Estimate(row["difference"], *ends, n, PRUNING_SEEDS, f"{control}: {row['accuracy']:.1f} %")
+
+
+def sd_interval(values: np.ndarray) -> tuple[float, float, float]:
+    """The standard deviation (n-1) of at least two values, and the ends of its chi-squared 95 % interval.
+
+    Accuracies that heap at a floor or a ceiling have heavy tails, and their standard deviation varies more than that of
+    normal values: it has fewer degrees of freedom, by the kurtosis about a trimmed mean (Bonett 2006).
+    """
+    n, sd = len(values), float(values.std(ddof=1))
+    if np.ptp(values) == 0:
+        return 0.0, 0.0, 0.0
+    centre = stats.trim_mean(values, min(0.25, 0.5 / np.sqrt(max(n - 4, 1))))
+    kurtosis = n * ((values - centre) ** 4).sum() / ((n - 1) * sd**2) ** 2
+    degrees = min(n - 1, max(1, 2 * (n - 1) / (kurtosis - (n - 3) / n)))
+    low, high = (sd * np.sqrt(degrees / stats.chi2.ppf(tail, degrees)) for tail in (0.975, 0.025))
+    return sd, low, high
 
 
 def _of_pairs(rows: pd.DataFrame, of: str = "") -> float:
