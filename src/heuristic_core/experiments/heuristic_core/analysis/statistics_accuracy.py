@@ -12,6 +12,7 @@ from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, LABELS, LEAST, interval_of_mean
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
 
+FEWEST = 5  # subnetworks; of fewer at a floor or ceiling intervals of a standard deviation hold too seldom
 PLATEAU = 3  # evaluations from saturation on; with fewer a model that still learns looks saturated at its best
 
 
@@ -54,7 +55,8 @@ def full_accuracy(evidence: Evidence, group: str) -> Estimate:
 def seed_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     """Standard deviation (n-1) of a group's accuracy over pruning seeds, points; interval of :func:`sd_interval`."""
     values = evidence.spread("group_accuracy", group, sparsity)["accuracy"].to_numpy(dtype=float)
-    n = _several(values)
+    if (n := len(values)) < FEWEST:
+        raise TooFew(f"{n} subnetworks, and their standard deviation needs {FEWEST}")
     sd, low, high = sd_interval(values)
     detail = f"{LABELS[evidence.measured(group)]} from {values.min():.1f} to {values.max():.1f}"
     return Estimate(sd, low, high, n, PRUNING_SEEDS, detail, least=0)

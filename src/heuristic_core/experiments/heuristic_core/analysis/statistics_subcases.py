@@ -9,6 +9,8 @@ from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate,
 from heuristic_core.analysis.seeds import PRUNING_SEEDS
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 
+READ = ("accuracy", "low", "high", "units")
+
 
 @statistic
 def crossings(evidence: Evidence, group: str, sparsity: str) -> Estimate:
@@ -20,8 +22,9 @@ def crossings(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     cannot be shown.
     """
     rows = evidence.spread("accuracy", group, sparsity)
-    table = rows.pivot(index="seed", columns="subset", values=["accuracy", "low", "high", "units"]).astype(float)
-    values, low, high, units = (table[name].to_numpy() for name in ("accuracy", "low", "high", "units"))
+    table = rows.pivot(index="seed", columns="subset", values=[*READ])
+    numbers = (table[name].astype("Float64").to_numpy(float, na_value=np.nan) for name in READ)
+    values, low, high, units = numbers
     if len(values) < 2:
         raise TooFew(f"only {len(values)} subnetworks")
     if values.shape[1] < 2:
