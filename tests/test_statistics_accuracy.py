@@ -9,6 +9,7 @@ from test_degenerate import run_rows
 from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, FailedRuns, TooFew
 from heuristic_core.analysis.verdicts import verdict
 from heuristic_core.experiments.heuristic_core.analysis import statistics_accuracy as accuracy
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 
 OOD_MID = {"group": "ood", "sparsity": "mid"}
 ID_MID = {"group": "id", "sparsity": "mid"}
@@ -80,9 +81,6 @@ def test_saturation_needs_both_groups():
 def test_seed_statistics_are_over_pruning_seeds():
     found = evidence(group_accuracy=[*SPREAD, FULL])
     values = [10, 20, 30, 60]
-    sd = accuracy.seed_sd(found, **OOD_MID)
-    assert sd.value == pytest.approx(np.std(values, ddof=1))
-    assert sd.low < sd.value < sd.high
     mean = accuracy.spread_mean(found, **OOD_MID)
     interval = stats.ttest_1samp(values, 0).confidence_interval()
     assert (mean.value, mean.low, mean.high, mean.n) == pytest.approx((30, max(0, interval.low), interval.high, 4))
@@ -90,14 +88,26 @@ def test_seed_statistics_are_over_pruning_seeds():
     assert share.value == pytest.approx(100 * 30 / 80)
     with pytest.raises(CannotSay, match="no ood accuracy at high sparsity"):
         accuracy.spread_mean(found, group="ood", sparsity="high")
-    with pytest.raises(TooFew, match="only 1 subnetworks"):
-        accuracy.seed_sd(evidence(group_accuracy=SPREAD[:1]), **OOD_MID)
+    with pytest.raises(TooFew, match="4 subnetworks, and their standard deviation needs 5"):
+        accuracy.seed_sd(found, **OOD_MID)
+
+
+def of_six(values):
+    rows = [SPREAD[0] | {"seed": seed, "accuracy": value} for seed, value in enumerate(values, start=1)]
+    found = evidence(group_accuracy=rows)
+    return Evidence(found.context.model_copy(update={"seeds": tuple(range(1, 7))}), found.tables)
+
+
+def test_a_standard_deviation_over_six_seeds():
+    values = [10, 20, 30, 60, 25, 15]
+    sd = accuracy.seed_sd(of_six(values), **OOD_MID)
+    assert sd.value == pytest.approx(np.std(values, ddof=1)) and sd.n == 6
+    assert 0 < sd.low < sd.value < sd.high
 
 
 def test_identical_subnetworks_have_no_interval():
-    same = [row | {"accuracy": 40.0} for row in SPREAD]
     for statistic, threshold in ((accuracy.seed_sd, "< 1.5 points"), (accuracy.spread_mean, "> 20 %")):
-        found = statistic(evidence(group_accuracy=same), **OOD_MID)
+        found = statistic(of_six([40.0] * 6), **OOD_MID)
         assert found.low is None and found.high is None and verdict(found, threshold) == "too few"
 
 
@@ -150,7 +160,7 @@ def test_runs_that_did_not_go_well_are_left_out(fault):
     tables = {"group_accuracy": [*SPREAD, *full], "components": actual(0.1, 0.2, 0.3, 0.35)}
     found = evidence(runs=run_rows(count=2, **fault), **tables)
     assert accuracy.spread_mean(found, **OOD_MID).value == 45
-    assert accuracy.seed_sd(found, **OOD_MID).n == 2
+    assert accuracy.spread_mean(found, **OOD_MID).n == 2
     cell = found.cell("components", "mid")
     assert cell["seed"].tolist() == [3, 4] and cell["actual_sparsity"].tolist() == [0.3, 0.35]
     assert [*cell.columns] == [*found.tables["components"].columns]

@@ -26,7 +26,7 @@ RECOMMENDED = {
 }
 SPACING = 50  # of rise and hold in the shorter schedules that are tried, up to the recommended one
 ADVICE = (
-    "Runs that miss their target are reported, and claims that rest on them are undecided. Measured to suit targets of "
+    "Runs that miss their target are reported, and verdicts leave them out. Measured to suit targets of "
     f"20 to 80 %: {', '.join(f'{name} {value}' for name, value in RECOMMENDED.items())} (config.yaml: 15 of 160 runs "
     "missed). With 300 to 450 steps, a controller_learning_rate of 0.5 misses less often, at the cost of the "
     "subnetwork; 200 steps or fewer do not suffice. The paper's 9,300 steps at a log_alpha_mean of 10 are in "
