@@ -163,7 +163,7 @@ def _cmd(evidence: Evidence, group: str) -> Curve:
 
 def _curve(rows: pd.DataFrame, least: str, most: str, words: str) -> Curve:
     frames = [rows.pivot(index="step", columns="seed", values=name).sort_index() for name in (least, most, "reach")]
-    return Curve(frames[0].index.to_numpy(int), *(one.to_numpy(float) for one in frames), words)
+    return Curve(frames[0].index.to_numpy(int), *(one.to_numpy(float, na_value=np.nan) for one in frames), words)
 
 
 def _onset(evidence: Evidence) -> tuple[int, int]:
