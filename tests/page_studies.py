@@ -158,8 +158,9 @@ def marks_of(name, ft_seeds):
         )  # fmt: skip
     return pd.DataFrame(
         {
-            "ft_seed": ft_seed, "quantity": quantity, "group": group, "step": step, "value": value, "sd": 2.0,
-            "n_seeds": 3, "floor": 40.0, "state": "defined", "reason": None, "collapsed": 0.0,
+            "ft_seed": ft_seed, "quantity": quantity, "group": group, "step": step, "seed": None, "value": value,
+            "least": value, "most": value, "low": value - 3, "high": value + 3, "sd": 2.0, "n_seeds": 3,
+            "floor": 40.0, "state": "defined", "reason": None, "collapsed": 0.0,
         }
         for ft_seed in ft_seeds
         for quantity in ("effective_size", "full_accuracy")

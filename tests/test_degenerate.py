@@ -3,7 +3,7 @@
 import pytest
 from claim_tables import CONTEXT, JOINT, RUN, actual, core_rows, evidence, group_row, table
 from conftest import CLAIMS
-from test_size_statistics import ID, MIXED, OOD, size_rows
+from test_size_statistics import CMD, ID, MIXED, OOD, cmd_rows, size_rows
 
 from heuristic_core.analysis.estimates import CannotSay, FailedRuns, TooFew
 from heuristic_core.analysis.verdicts import verdict
@@ -71,6 +71,7 @@ def constant_class():
         "core_null": [{"set": "mid+high", "n": 8, "observed": 3, "expected": 0.5, "p": 0.01, "p_fewer": 1.0}],
         "rank_correlation": [rho | {"seeds": seeds} for seeds in ("shared", "disjoint")],
         "effective_size": size_rows(id=ID, ood=OOD, mixed=MIXED),
+        "circuit_performance": list(cmd_rows(**CMD)),
         "ablations": joint,
         "attention": shares,
         "overlap_heads": [

@@ -72,7 +72,8 @@ def test_what_a_figure_draws_can_be_played_with(name, drawn):
     _, marks = drawn[name]
     shown = view_of(name, pd.read_csv(io.StringIO(marks.to_csv(index=False))))
     json.dumps(shown, allow_nan=False)
-    assert len(shown["columns"]["value"]) >= len(marks)
+    means = marks[marks["seed"].isna()] if name == "figure06" else marks  # pruning seeds are in the static figure alone
+    assert len(shown["columns"]["value"]) >= len(means)
     without = marks.drop(columns="collapsed", errors="ignore").assign(low=None, high=None)  # of published results
     assert view_of(name, without)["spec"]["layer"]
 

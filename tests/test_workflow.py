@@ -57,6 +57,17 @@ def test_tables_have_their_schemas_and_one_row_per_observation(finished):
     assert sum(map(len, predictions)) == tables["accuracy"]["n"].sum()
 
 
+def test_the_empty_circuit_gives_one_class_to_all_pairs(finished):
+    """BERT's classifier reads one fixed token: OOD and entailment pairs are all right, or all wrong."""
+    rows = read_table(finished / "results/reduced/tables/empty_circuit.parquet")
+    models = rows.groupby(["ft_seed", "step"])
+    assert models.ngroups == len(STUDY.finetune.seeds) * len(STUDY.grid.checkpoints)
+    for _, of_model in models:
+        by_group = of_model.groupby("group")["accuracy"].unique().map(list)
+        assert by_group["ood"] in ([0.0], [100.0])
+        assert by_group["ood-entailment"] == [100 - by_group["ood"][0]]
+
+
 def test_subnetworks_keep_exactly_k_components(finished):
     files = sorted((finished / RUNS).glob("ft*/step*/s*/seed*/subnetwork.json"))
     assert len(files) == len(STUDY.finetune.seeds) * len(cells(STUDY))
