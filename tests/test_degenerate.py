@@ -190,9 +190,9 @@ def test_why_a_claim_does_not_apply_is_said():
         "not clear",
         "not clear whether it applies: the full model's OOD is 5.0 [2.0, 8.0], and above 3.0 is presumed",
     )
-    unknown = Need(statistic="core_cost", threshold="> 0 points")
+    unknown = Need(statistic="core_size", threshold="> 0 heads")
     assert judged([unknown], group_accuracy=full_rows()) == (
-        "not run", "unknown whether it applies: the study has no table ablations"
+        "not run", "unknown whether it applies: the study has no table core"
     )  # fmt: skip
 
 

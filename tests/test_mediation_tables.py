@@ -7,15 +7,9 @@ from claim_tables import CONTEXT, evidence
 from known_predictions import COLUMNS, GRID, PAIRS, RNG, RUN, core_heads, known_levels, values, words
 
 from heuristic_core.analysis.bootstrap import unseen
-from heuristic_core.analysis.estimates import CannotSay
-from heuristic_core.analysis.verdicts import verdict
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.analysis import mediation as m
 from heuristic_core.experiments.heuristic_core.analysis.contrasts import Levels
-from heuristic_core.experiments.heuristic_core.analysis.statistics_mediation import (
-    core_cost,
-    through_later_heads,
-)
 from heuristic_core.experiments.heuristic_core.figures import draw
 
 FULL = values(in_domain=100, a=80, b=60, c=90)
@@ -201,47 +195,6 @@ def of_table(mediation, change=-65.0, ends=(-70.0, -60.0)):
     joint = {"step": 30, "kind": "mean", "ablation": "0.1", "role": "core", "size": 1, "layers": "0", "group": "j"}
     joint |= {"change": change, "change_low": ends[0], "change_high": ends[1]}
     return evidence(mediation=rows, ablations=[joint])
-
-
-def test_what_later_heads_carry_is_a_share_of_what_the_core_costs(mediation):
-    found = through_later_heads(of_table(mediation))
-    row = cell(mediation, role=m.ALL, direction="transmitted", **OF_J)
-    assert (found.value, found.low, found.high) == (100, 100 * row["share_low"], 100 * row["share_high"])
-    assert found.detail == "1 later heads +65.0 of 65.0 points J" and not found.exact
-    assert verdict(found, "> 50 %") == "supported"
-    ends = dict.fromkeys(("share_low", "share_high"))
-    printed = through_later_heads(of_table(mediation.assign(**ends)))
-    assert (printed.value, printed.low) == (100, None) and verdict(printed, "> 50 %") == "too few"
-
-
-@pytest.mark.parametrize(
-    ("share", "judged"),
-    [((0.2, 0.1, 0.4), "contradicted"), ((0.6, 0.4, 0.8), "not clear"), ((1.2, 0.7, 1.8), "supported")],
-)
-def test_a_share_is_judged_against_half(mediation, share, judged):
-    columns = dict(zip(("share", "share_low", "share_high"), share, strict=True))
-    assert verdict(through_later_heads(of_table(mediation.assign(**columns))), "> 50 %") == judged
-
-
-def test_claims_say_what_is_missing(mediation):
-    none = mediation.assign(share=None, reason="what ablating the core costs is not clear of 0")
-    with pytest.raises(CannotSay, match="what ablating the core costs is not clear of 0"):
-        through_later_heads(of_table(none))
-    with pytest.raises(CannotSay, match="no head above the core's lowest layer"):
-        through_later_heads(of_table(mediation[mediation["role"] != m.ALL]))
-    with pytest.raises(CannotSay, match="no table mediation"):
-        through_later_heads(evidence())
-
-
-def test_a_cost_is_presumed(mediation):
-    found = core_cost(of_table(mediation))
-    assert (found.value, found.low, found.high) == (65, 60, 70)
-    assert core_cost(of_table(mediation, 1.0, (-1.0, 3.0))).value == -1
-    printed = core_cost(of_table(mediation, -9.0, (None, None)))
-    assert printed.exact and printed.low is None
-
-
-# ---- figure
 
 
 def test_figure_mediation_shows_every_set_and_says_where_there_is_no_core(mediation):

@@ -10,7 +10,6 @@ from heuristic_core.experiments.heuristic_core.analysis import (  # noqa: F401  
     statistics_further_runs,
     statistics_heads,
     statistics_learned_masks,
-    statistics_mediation,
     statistics_needs,
     statistics_overlap,
     statistics_random_masks,
