@@ -11,7 +11,7 @@ from heuristic_core.experiments.heuristic_core.analysis.circuit_performance impo
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
-DRAWS = amount(1200)
+DRAWS = amount(800)
 KEPT = (0.2, 0.5, 0.8)  # shares that subnetworks keep
 WEIGHTS = np.array([10, 25, 30, 25, 10])  # of trapezoids, percent: at 0, 0.2, 0.5, 0.8 and 1
 
@@ -39,7 +39,7 @@ def performance(rows, empty, seeds=(1, 2), actual=None):
     rows = frame("group_accuracy", list(rows))
     runs = rows[rows["seed"].notna()].drop_duplicates(["step", "sparsity", "seed"])
     runs = runs.assign(actual_sparsity=runs["sparsity"].map(actual or {}).fillna(runs["sparsity"]), collapsed=False)
-    steps = tuple(rows["step"].unique())
+    steps = tuple(map(int, rows["step"].unique()))
     context = Context(mid=0.2, high=0.5, last=10, seeds=seeds, curve_seeds=seeds, checkpoints=steps, margin=3.0)
     return circuit_performance(rows, frame("empty_circuit", list(empty)), frame("runs", runs), Analysis(), context)
 
