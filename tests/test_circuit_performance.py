@@ -11,7 +11,7 @@ from heuristic_core.experiments.heuristic_core.analysis.circuit_performance impo
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
-DRAWS = amount(1200)
+DRAWS = amount(800)
 KEPT = (0.2, 0.5, 0.8)  # shares that subnetworks keep
 WEIGHTS = np.array([10, 25, 30, 25, 10])  # of trapezoids, percent: at 0, 0.2, 0.5, 0.8 and 1
 
