@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from claim_tables import CONTEXT, evidence
+from claim_tables import CONTEXT
 from known_predictions import COLUMNS, GRID, PAIRS, RNG, RUN, core_heads, known_levels, values, words
 
 from heuristic_core.analysis.bootstrap import unseen
@@ -187,14 +187,7 @@ def test_random_sets_have_levels_of_groups_alone(mediation):
     assert mediation[mediation["role"] == "layer"]["subset"].notna().any()
 
 
-# ---- claims
-
-
-def of_table(mediation, change=-65.0, ends=(-70.0, -60.0)):
-    rows = mediation.astype(object).where(mediation.notna(), None).to_dict("records")
-    joint = {"step": 30, "kind": "mean", "ablation": "0.1", "role": "core", "size": 1, "layers": "0", "group": "j"}
-    joint |= {"change": change, "change_low": ends[0], "change_high": ends[1]}
-    return evidence(mediation=rows, ablations=[joint])
+# ---- figure
 
 
 def test_figure_mediation_shows_every_set_and_says_where_there_is_no_core(mediation):
