@@ -78,7 +78,7 @@ class CoreFree(Block):
         list(range(71, 83)), description="pruning seeds of subnetworks without the core"
     )
     control_sets: PositiveInt = Field(
-        44,
+        48,
         description="random sets in the core's place, one pruning run each; with fewer than 40 sound runs no p can be "
         "below 0.05",
     )
