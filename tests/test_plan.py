@@ -148,7 +148,7 @@ def test_a_plan_on_the_terminal_counts_what_exists(finished, monkeypatch, change
 def test_every_number_that_was_not_measured_is_marked(name, elsewhere):
     text = plan(PAPER, name, device(name), Counter(finetune=1, prune=486), Counter(prune=400))
     table = re.search(r"^work.*?\n\n", text, re.MULTILINE | re.DOTALL)[0].splitlines()[2:-1]
-    assert len(table) == 10
+    assert len(table) == 11
     for line in table:
         columns = re.split(r" {2,}", line)
         told = columns[2:] if columns[0] == "total" else columns[5:7]

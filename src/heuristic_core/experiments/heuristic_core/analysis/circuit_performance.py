@@ -69,7 +69,11 @@ def _of_group(
     room, reason = value - of_empty, _reason(value, reach, of_empty, margin)
     seeds = []
     for seed in context.curve_seeds:
-        own = cells[cells["seed"] == seed].dropna(subset="accuracy").sort_values("actual_sparsity", ascending=False)
+        own = (
+            cells[cells["seed"] == seed]
+            .dropna(subset="accuracy")
+            .sort_values("actual_sparsity", ascending=False, kind="stable")
+        )
         absent = [f"{sparsity:g}" for sparsity in sparsities if sparsity not in set(own["sparsity"])]
         why = reason or (f"{MISSING}: no subnetworks at sparsity {', '.join(absent)}" if absent else None)
         row = {"seed": seed, "n_seeds": int(why is None), "reason": why}
