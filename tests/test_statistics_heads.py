@@ -116,6 +116,7 @@ def of_pairs(values, observed):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("kept", [0.0, 0.4, 0.9])  # of what the full model has of J above a constant class
 def test_intervals_of_shares_lost_hold_the_truth_over_resampled_pairs(kept):
     """The full model is measured on the same pairs, which the interval takes as known."""
