@@ -120,6 +120,8 @@ def _together(claim: Claim, by_seed: list[Judged], unit: str) -> Judged:
     """What all evidence says. A single seed speaks for itself; several are judged as one, over the known values."""
     if len(by_seed) == 1:
         return by_seed[0]
+    if not by_seed:
+        return Judged(NOT_RUN, None, f"there are no {unit}")
     verdicts = [one.verdict for one in by_seed]
     applies = len(by_seed) - verdicts.count(DOES_NOT_APPLY)
     detail = f"supported on {verdicts.count(SUPPORTED)} of {applies} {unit}, contradicted on "

@@ -77,7 +77,8 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
 def over_seeds(found: Sequence[Estimate], threshold: str, unit: str) -> Estimate:
     """The estimates of at least two seeds as one. unit: what the seeds are, such as "fine-tuning seeds".
 
-    Values give their mean with its t interval. The seeds start from one pre-trained model, so that their tests are not
+    Values give their mean with its t interval; where seeds have intervals over evaluation pairs, which are the same for
+    all, half of these is added as squares. The seeds start from one pre-trained model, so that their tests are not
     independent: p, and that of the other tail, is twice the mean, which holds under any dependence (Rüschendorf 1982;
     Vovk and Wang 2020). Seeds that contradict each other decide nothing.
     """
@@ -88,12 +89,20 @@ def over_seeds(found: Sequence[Estimate], threshold: str, unit: str) -> Estimate
         attainable = _combined([one.attainable for one in found])
         return Estimate.test(_combined(values), opposite, len(found), f"{unit}, twice their mean p", "", attainable)
     mean, low, high = mean_interval(pd.Series(values, dtype=float))
+    same_pairs = all("pair" in (one.unit or "") or "template" in (one.unit or "") for one in found)
     ends = np.array([[one.value] * 2 if one.exact else [one.low, one.high] for one in found], dtype=float)
     if len(set(values)) == 1:  # counts, or seeds at one floor: a t interval would have no width
         low, high = ends[:, 0].min(), ends[:, 1].max()
     else:  # two seeds can agree by chance; no mean is known better than the seeds' own intervals tell
-        own = np.sqrt(((ends - np.array(values, dtype=float)[:, None]) ** 2).sum(axis=0)) / len(found)
-        low, high = np.fmin(low, mean - own[0]), np.fmax(high, mean + own[1])
+        reach = np.abs(ends - np.array(values, dtype=float)[:, None])
+        if same_pairs and not np.isnan(reach).any():  # whose errors do not average out
+            low, high = (
+                mean - np.hypot(mean - low, reach[:, 0].mean()),
+                mean + np.hypot(high - mean, reach[:, 1].mean()),
+            )
+        else:
+            own = np.sqrt((reach**2).sum(axis=0)) / len(found)
+            low, high = np.fmin(low, mean - own[0]), np.fmax(high, mean + own[1])
     least, most = min(one.least for one in found), max(one.most for one in found)
     counts = all(one.exact for one in found) and len(set(values)) == 1
     return Estimate(mean, low, high, len(found), unit, exact=counts, least=least, most=most)

@@ -28,8 +28,7 @@ def draw(tables, settings):
     rows = ordering.assign(at=ordering["epoch"] + ordering["stage"] * longest, value=ordering["rank"])
     points = with_means(rows, ["order", "stage", "part", "at"])
     orders = [order for order in ORDERS if order in set(points["order"])]
-    stages = [len(ORDERS[one]) + 1 for one in orders]  # the last one teaches test facts
-    figure, axes = panels(settings, 1, len(orders), 2.4, sharey=True, width_ratios=stages)
+    figure, axes = panels(settings, 1, len(orders), 2.4, sharey=True)
     tested = rows[rows["part"] == TESTED]
     expected = chance(int(tested["questions"].max()))
     for ax, order in zip(axes[0], orders, strict=True):

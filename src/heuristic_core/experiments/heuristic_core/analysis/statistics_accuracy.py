@@ -73,7 +73,7 @@ def share_of_full(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     rows = evidence.spread("group_accuracy", group, sparsity)
     values = 100 * (rows["accuracy"] - chance) / full
     detail = f"lowest {values.min():.1f} %, full model {full + chance:.1f} %"
-    detail += "" if known is None else f", chance {chance:.1f} %"
+    detail += f", chance {'unknown' if known is None else f'{chance:.1f} %'}" if group == ID else ""
     return Estimate.mean(values, detail, _of_pairs(rows) * 100 / full)
 
 
@@ -93,7 +93,7 @@ def spread_mean(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     rows = evidence.spread("group_accuracy", group, sparsity)
     values = rows["accuracy"]
     detail = f"{LABELS[evidence.measured(group)]} from {values.min():.1f} to {values.max():.1f}"
-    return Estimate.mean(values, detail, _of_pairs(rows), least=LEAST.get(group, 0), most=100)
+    return Estimate.mean(values, detail, _of_pairs(rows), least=LEAST.get(evidence.measured(group), 0), most=100)
 
 
 @statistic

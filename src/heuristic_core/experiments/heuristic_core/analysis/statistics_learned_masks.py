@@ -1,5 +1,7 @@
 """Statistics of claims about masks: do seeds, sparsities and checkpoints keep the same heads."""
 
+import math
+
 import numpy as np
 import pandas as pd
 
@@ -73,7 +75,7 @@ def nested(evidence: Evidence) -> Estimate:
     others = (inside.sum() - observed) / (seeds - 1)
     same, other = (100 * value / high.sum() for value in (observed, others))
     detail = f"{same:.1f} % of high's heads are in the mid mask of the same seed, {other:.1f} % in that of another"
-    return Estimate.test(p, opposite, seeds, PRUNING_SEEDS, f"{detail}, p = {p:.2g}")
+    return Estimate.test(p, opposite, seeds, PRUNING_SEEDS, f"{detail}, p = {p:.2g}", 1 / math.factorial(seeds))
 
 
 @statistic

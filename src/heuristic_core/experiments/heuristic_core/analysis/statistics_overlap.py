@@ -1,5 +1,6 @@
 """Statistics of claims about overlap heads, which are there before fine-tuning, and about fine-tuning without them."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -31,7 +32,8 @@ def overlap_core(evidence: Evidence) -> Estimate:
         f"{common.observed} of {in_core.sum()} core heads attend to the repeated word before fine-tuning, as "
         f"{overlap.sum()} of all {len(overlap)} heads do; {common.expected:.2g} expected, p = {common.p:.2g}"
     )
-    return Estimate.test(common.p, common.p_fewer, int(in_core.sum()), "core heads", detail)
+    sets = [math.comb(len(layer), int(layer.sum())) for _, layer in in_core.groupby(before["layer"])]
+    return Estimate.test(common.p, common.p_fewer, int(in_core.sum()), "core heads", detail, 1 / math.prod(sets))
 
 
 @statistic

@@ -1,10 +1,13 @@
 """Statistics of claims about accuracy against sparsity: does accuracy decline, and where."""
 
+import math
+
 import numpy as np
 import pandas as pd
 from scipy import stats
 from scipy.stats import rankdata
 
+from heuristic_core.analysis.bootstrap import simultaneous
 from heuristic_core.analysis.estimates import DoesNotApply, Estimate, TooFew, statistic
 from heuristic_core.analysis.randomisation import PERMUTATIONS, TIE, tails
 from heuristic_core.analysis.seeds import PRUNING_SEEDS
@@ -29,12 +32,13 @@ def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
         of_grid = f"{len(curve)} have all {curve.shape[1]} of the grid"
         there = of_grid if curve.shape[1] else f"there is no {group} subset"
         raise TooFew(f"a trend of {group} accuracy needs two seeds with three sparsities; {there}")
+    attainable = math.factorial(curve.shape[1]) ** -len(curve)
     p, opposite, trends = trend(curve.to_numpy(), numpy_generator("sparsity trend", group))
     each = ", ".join(f"{value:.2f}" for value in trends)
     detail = (
         f"rho with sparsity {each}; accuracy from {curve.iloc[:, 0].mean():.1f} to {curve.iloc[:, -1].mean():.1f} %"
     )
-    return Estimate.test(p, opposite, len(curve), PRUNING_SEEDS, f"{detail}, p = {p:.2g}")
+    return Estimate.test(p, opposite, len(curve), PRUNING_SEEDS, f"{detail}, p = {p:.2g}", attainable)
 
 
 def trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, float, np.ndarray]:
@@ -61,8 +65,8 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
     """The number of subnetworks sparser than `sparsity` above the full model's accuracy on a group minus the margin.
 
     The subnetworks are of the last checkpoint. Collapsed subnetworks do not count: they may be right by rejecting
-    everything. The ends count the subnetworks that are certainly and that are possibly above, by the bootstrap
-    intervals of their changes; a study without predictions has the count alone.
+    everything. The ends count the subnetworks that are certainly and that are possibly above, by bootstrap
+    intervals of their changes that hold for all (Bonferroni); a study without predictions has the count alone.
     """
     evidence.sound("curve")
     group = evidence.measured(group)
@@ -79,7 +83,8 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
     change = rows["accuracy"] - full
     best = rows.loc[change.idxmax()]
     detail = f"the best: {change.max():+.1f} points against the full model, at {100 * best['sparsity']:g} % sparsity"
-    counts = [int((values > -context.margin).sum()) for values in (change, rows["change_low"], rows["change_high"])]
+    low, high = simultaneous(change, rows["change_low"], rows["change_high"])
+    counts = [int((values > -context.margin).sum()) for values in (change, low, high)]
     if rows[["change_low", "change_high"]].isna().any(axis=None):
         return Estimate(counts[0], None, None, len(rows), "subnetworks", detail, exact=True)
     same = len(set(counts)) == 1  # certain of all subnetworks
