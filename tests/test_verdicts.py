@@ -141,6 +141,18 @@ def test_a_study_without_an_effect_supports_a_claim_in_one_of_forty(seeds):
     assert supported(1, 0.0, between=2.0) > 0.15
 
 
+@pytest.mark.parametrize("seeds", [2, 5, 10])
+def test_seeds_that_share_evaluation_pairs_share_their_errors(seeds):
+    """As independent errors they would leave ten seeds with an interval that holds the truth in half of studies."""
+    rng, held = np.random.default_rng(seeds), []
+    for shared in rng.normal(0, 1, 1000):
+        values = shared + rng.normal(0, 0.5, seeds)
+        found = [Estimate(value, value - 1.96, value + 1.96, 100, "pairs") for value in values]
+        together = over_seeds(found, "> 0")
+        held.append(together.low <= 0 <= together.high)
+    assert np.mean(held) > 0.9
+
+
 def test_tests_of_several_seeds_are_combined():
     whole = over_seeds([of_test(0.01, 0.995), of_test(0.02, 0.99), of_test(0.006, 0.996)], LEVEL)
     assert whole.value == pytest.approx(0.024) and p_value(whole, LEVEL) == pytest.approx(0.048)

@@ -78,7 +78,7 @@ def over_seeds(found: Sequence[Estimate], threshold: str, unit: str) -> Estimate
     """The estimates of at least two seeds as one. unit: what the seeds are, such as "fine-tuning seeds".
 
     Values give their mean with its t interval; where seeds have intervals over evaluation pairs, which are the same for
-    all, half of these is added as squares. The seeds start from one pre-trained model, so that their tests are not
+    all, these are added as squares. The seeds start from one pre-trained model, so that their tests are not
     independent: p, and that of the other tail, is twice the mean, which holds under any dependence (Rüschendorf 1982;
     Vovk and Wang 2020). Seeds that contradict each other decide nothing.
     """
