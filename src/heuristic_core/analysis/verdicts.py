@@ -96,10 +96,8 @@ def over_seeds(found: Sequence[Estimate], threshold: str, unit: str) -> Estimate
     else:  # two seeds can agree by chance; no mean is known better than the seeds' own intervals tell
         reach = np.abs(ends - np.array(values, dtype=float)[:, None])
         if same_pairs and not np.isnan(reach).any():  # whose errors do not average out
-            low, high = (
-                mean - np.hypot(mean - low, reach[:, 0].mean()),
-                mean + np.hypot(high - mean, reach[:, 1].mean()),
-            )
+            low = mean - np.hypot(mean - low, reach[:, 0].mean())
+            high = mean + np.hypot(high - mean, reach[:, 1].mean())
         else:
             own = np.sqrt((reach**2).sum(axis=0)) / len(found)
             low, high = np.fmin(low, mean - own[0]), np.fmax(high, mean + own[1])
