@@ -19,7 +19,7 @@ DRAWS = amount(1200)
 
 
 def bounds(size):
-    """What a grid from DENSEST to FLOOR tells of a size, as the table has it."""
+    """The bounds that a grid from DENSEST to FLOOR sets to a size, as in the table."""
     if size is None:
         return dict.fromkeys(("effective_size", "least", "most"))
     if FLOOR < size < DENSEST:

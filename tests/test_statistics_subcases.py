@@ -37,7 +37,7 @@ def test_nested_subnetworks_do_not_cross():
 
 
 def test_one_clear_crossing_is_found():
-    """Seed 4 and any other: p is that of the smaller difference, times two subsets and six pairs of subnetworks."""
+    """Seed 4 and any other: p is of the smaller difference, times two subsets and six pairs of subnetworks."""
     found = crossed({"a": (20, 20, 20, 60), "b": (50, 50, 50, 40)})
     t = stats.t.ppf(0.975, 199)
     expected = 6 * 2 * stats.t.sf(10 / (3 / t * np.sqrt(2)), 199)

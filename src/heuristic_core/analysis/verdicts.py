@@ -79,7 +79,7 @@ def over_seeds(found: Sequence[Estimate], threshold: str, unit: str) -> Estimate
 
     Values give their mean with its t interval; where seeds have intervals over evaluation pairs, which are the same for
     all, these are added as squares. The seeds start from one pre-trained model, so that their tests are not
-    independent: p, and that of the other tail, is twice the mean, which holds under any dependence (Rüschendorf 1982;
+    independent: the p of either tail is twice the mean, which holds under any dependence (Rüschendorf 1982;
     Vovk and Wang 2020). Seeds that contradict each other decide nothing.
     """
     values = [one.value for one in found]

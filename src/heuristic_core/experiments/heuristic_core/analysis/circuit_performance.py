@@ -40,9 +40,9 @@ def circuit_performance(
     groups: table "group_accuracy". empty: table "empty_circuit". runs: table "runs", which has the shares removed.
     analysis: margin, and the subsets that enter group means. context: the curve's seeds and run, and the steps.
     A seed's interval is over evaluation pairs: a subnetwork's change from the full model, whose errors are taken as
-    wholly dependent over sparsities, and the full model's own. That of the mean is over seeds (Student's t) and pairs;
-    it is null where all seeds are equal. Both are undefined where m(full) - m(empty) is not above the margin, by the
-    lower end of the full model's interval, and missing where a sparsity of the run is.
+    wholly dependent over sparsities, and the full model's own. The interval of the mean is over seeds (Student's t) and
+    pairs; it is null where all seeds are equal. Both are undefined where m(full) - m(empty) is not above the margin,
+    by the lower end of the full model's interval, and missing where a sparsity of the run is.
     """
     of_curve = groups["seed"].isin(context.curve_seeds) & (groups["repeat"] == context.curve_repeat)
     rows = groups[groups["step"].isin(context.checkpoints) & (groups["seed"].isna() | of_curve)]

@@ -1,0 +1,17 @@
+"""Three small studies, for tests of comparisons."""
+
+from page_studies import make_study
+
+from heuristic_core.experiments.heuristic_core.report.sides import Side, load
+
+
+def make_three(folder):
+    """results/one (a fine-tuning run), results/other (a run, 7 points more), results/pair (two runs)."""
+    make_study(folder / "results" / "one", (1,))
+    make_study(folder / "results" / "other", (1,), 7.0, 6, "contradicted", "figure15")
+    make_study(folder / "results" / "pair", (1, 2))
+    return folder
+
+
+def side(folder, name, ft_seed=None):
+    return load(Side(folder / "results" / name, ft_seed))

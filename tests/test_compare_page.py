@@ -1,0 +1,141 @@
+"""The page that compares two studies, and its command."""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from compared_studies import make_three, side
+from conftest import ROOT
+from page_studies import CONTEXT, make_study
+from pages import check_source, needs_chromium, probe
+from reduced import snakemake
+from test_scripts import script
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.experiments.heuristic_core.report.sides import Side, load, parse_sides
+from heuristic_core.tables.parquet import read_table
+from heuristic_core.tables.schemas import schema
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return make_three(tmp_path_factory.mktemp("work"))
+
+
+def write_comparison(folder, monkeypatch, studies, name="compare"):
+    monkeypatch.chdir(folder)
+    given = ["--compare", studies, "--folder", f"results/{name}", "--log", f"results/{name}.log"]
+    script("compare").main(given)
+    return folder / "results" / name
+
+
+def link_reports(folder, *names):
+    for name in names:
+        (folder / "results" / name / "report.html").touch()
+
+
+def test_the_page_puts_both_side_by_side(folder, monkeypatch):
+    link_reports(folder, "one", "other")
+    out = write_comparison(folder, monkeypatch, "results/one results/other")
+    page = check_source(out / "compare.html")
+    assert len(page.all("img")) == 4  # figure02 of both, figure06 beside figure15
+    text = page.text
+    assert "a: one, Figure 6" in text and "b: other, Figure 15" in text
+    assert "The core matters ≠ differ ? not clear – ✗ contradicted −4.5 −5.5 to −3.5" in text
+    assert "Subnetworks disagree by <more> than 20 points the same ✓ supported" in text
+    assert "1 and 1 4 6 4 3.0 – 0.0, 0.1, 0.2, 0.3 No p: pruning seeds" in text
+    assert "OOD 50.0 45.0 to 55.0 57.0 52.0 to 62.0 7.0 −0.071 to 14.1 200 200 pair" in text
+    frame = read_table(out / "differences.parquet")
+    assert list(frame.columns) == schema("differences").names
+    assert len(pd.read_csv(out / "differences.csv")) == len(frame)
+
+
+def test_the_same_studies_give_the_same_bytes(folder, monkeypatch):
+    first, second = (write_comparison(folder, monkeypatch, "results/one results/pair", name) for name in "xy")
+    for name in ("compare.html", "differences.parquet", "differences.csv"):
+        assert (first / name).read_bytes() == (second / name).read_bytes()
+
+
+def test_settings_that_differ_are_shown(folder, monkeypatch):
+    link_reports(folder, "one", "other")
+    out = write_comparison(folder, monkeypatch, "results/one results/other", "alike")
+    assert "None but the studies' names." in check_source(out / "compare.html").text
+    path = make_study(folder / "results" / "changed", (1,)) / "study.json"
+    values = json.loads(path.read_text())
+    values["settings"]["grid"]["mid"], values["settings"]["device"] = 0.1, "cuda"
+    path.write_text(json.dumps(values))
+    link_reports(folder, "changed")
+    out = write_comparison(folder, monkeypatch, "results/one results/changed", "settings")
+    text = check_source(out / "compare.html").text
+    mid = load_study(ROOT / "config.yaml").grid.mid
+    assert f"Settings that differ key a b device cpu cuda grid.mid {mid:g} 0.1" in " ".join(text.split())
+
+
+def test_figures_of_one_study_are_shown_once(folder, monkeypatch):
+    link_reports(folder, "pair")
+    out = write_comparison(folder, monkeypatch, "results/pair:1 results/pair:2", "runs")
+    page = check_source(out / "compare.html")
+    assert len(page.all("img")) == 2
+    assert "pair, fine-tuning seed 1 and pair, fine-tuning seed 2" in page.text
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_the_page_fits_a_narrow_window_and_sorts(folder, monkeypatch, tmp_path):
+    out = write_comparison(folder, monkeypatch, "results/one results/other", "narrow")
+    found = probe(out / "compare.html", tmp_path, "#differences table", 1)
+    assert found["needed"] <= found["width"] == 360
+    assert found["faults"] == [] and [name for name in found["loads"] if not name.startswith("data:")] == []
+    order, cells = found["orders"][0]
+    assert order == "ascending" and [cell.split()[0] for cell in cells] == ["41.0", "50.0", "61.0", "95.0", "100.0"]
+
+
+@pytest.mark.parametrize(
+    ("studies", "message"),
+    [
+        ("results/one", "expected two studies"),
+        ("results/one results/one", "twice the same"),
+        ("results/one results/none", "results/none is no folder"),
+        ("results/one results", "results has no study.json"),
+        ("results/one results/empty", "has none of accuracy"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(folder, monkeypatch, studies, message):
+    monkeypatch.chdir(folder)
+    Path("results/empty").mkdir(exist_ok=True)
+    Path("results/empty/study.json").write_text("{}")
+    with pytest.raises(InputError, match=message):
+        parse_sides(studies)
+
+
+def test_an_unknown_run_and_a_faulty_context_are_named(folder, tmp_path):
+    with pytest.raises(InputError, match="no fine-tuning seed 3; there are 1, 2"):
+        side(folder, "pair", 3)
+    root = make_study(tmp_path / "faulty", (1,))
+    values = {"context": CONTEXT.model_dump(mode="json") | {"nonsense": 1}, "settings": {}}
+    (root / "study.json").write_text(json.dumps(values))
+    with pytest.raises(InputError, match=r"faulty/study\.json: context: [^$]*nonsense"):
+        load(Side(root, None))
+
+
+@pytest.mark.slow
+def test_the_command(folder):
+    asked = ["compare", "--config", "compare=results/one results/pair:2"]
+    run = partial(snakemake, config=ROOT / "config.yaml", check=False)
+    done = run(folder, *asked)
+    assert done.returncode == 0, done.stderr[-3000:]
+    out = folder / "results" / "compare-one-pair-ft2"
+    assert sorted(path.name for path in out.iterdir()) == [
+        "compare.html", "differences.csv", "differences.parquet", "logs", "provenance",
+    ]  # fmt: skip
+    assert "Nothing to be done" in run(folder, *asked).stderr
+    path = folder / "results" / "one" / "tables" / "core.parquet"
+    path.write_bytes(path.read_bytes())
+    assert "1 of 1 steps" in run(folder, *asked).stderr
+    wrong = run(folder, "compare", "--config", "compare=results/one results/nowhere")
+    assert wrong.returncode == 1 and "results/nowhere is no folder" in wrong.stderr
+    usage = run(folder, "compare")
+    assert usage.returncode == 1 and 'compare="results/a results/b"' in usage.stdout + usage.stderr
