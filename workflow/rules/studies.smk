@@ -1,15 +1,18 @@
 # Several studies in one run: this workflow once for each, its rules' names with the study's in front; and, where the file
-# asks for a sweep, one figure of what changes from study to study.
+# asks for it, one figure of what changes from study to study (sweep) or one table of how many training seeds each claim
+# holds on (replicates).
 from snakemake.exceptions import WorkflowError
 
 from heuristic_core.config.reading import ConfigError, read_layers
 from heuristic_core.experiments.registry import folder_of
-from heuristic_core.experiments.studies import parse_studies, sweep_of
+from heuristic_core.figures.targets import outputs
+from heuristic_core.experiments.studies import parse_studies, replicates_of, sweep_of
 
 try:
     read_layers(workflow.configfiles)
     STUDIES = parse_studies(config, workflow.configfiles[-1])
     SWEEP = sweep_of(config, STUDIES, workflow.configfiles[-1])
+    REPLICATES = replicates_of(config, STUDIES, workflow.configfiles[-1])
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 
@@ -33,6 +36,28 @@ if SWEEP:
     FOLDER = folder_of(next(iter(STUDIES.values())).settings)
 
     include: f"{FOLDER}/sweep.smk"
+
+
+if REPLICATES:
+    COMPUTES = next(iter(STUDIES.values())).study.arithmetic
+
+    include: "jobs.smk"
+
+    rule:
+        name:
+            REPLICATES.target
+        input:
+            claims=[f"{one.study.root}/tables/claims.parquet" for one in STUDIES.values()],
+        output:
+            files=outputs(REPLICATES.root, REPLICATES.target),
+        log:
+            f"{REPLICATES.root}/logs/{REPLICATES.target}.log",
+        params:
+            **job("replicates", target=REPLICATES.target, folder=REPLICATES.root),
+        shell:
+            FORK
+
+    RESULTS.append(outputs(REPLICATES.root, REPLICATES.target))
 
 
 rule export:

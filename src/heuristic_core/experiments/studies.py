@@ -8,21 +8,38 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, ValidationError
 
-from heuristic_core.config.blocks import Block
+from heuristic_core.config.blocks import Block, Name
 from heuristic_core.config.reading import ConfigError, read_layers
 from heuristic_core.experiments.registry import DEFAULT, Experiment, Study, experiment_of
 
 Layers = Annotated[list[str], Field(min_length=1)]
 
 
+class Replicates(Block):
+    """A table of how many training seeds each claim holds on, over all studies of a file."""
+
+    name: Name = Field(description="of the target, table_<name>, and of the folder of its files, <results>/<name>")
+    results: str = Field("results", pattern=r"^[\w./-]+$", description="folder of all results")
+
+    @property
+    def target(self) -> str:
+        return f"table_{self.name}"
+
+    @property
+    def root(self) -> str:
+        return f"{self.results}/{self.name}"
+
+
 class Studies(Block):
-    """The files of several studies, and a figure over them, which their experiment checks.
+    """The files of several studies, and what is made of them together: a figure, which their experiment checks, or a
+    table of the claims that hold on studies which differ in their pre-trained model alone.
 
     Of a list of files later ones override earlier ones.
     """
 
     studies: Annotated[list[str | Layers], Field(min_length=1)]
     sweep: dict[str, Any] | None = None
+    replicates: Replicates | None = None
 
 
 class Configured(NamedTuple):
@@ -75,6 +92,18 @@ def sweep_of(values: dict, studies: Mapping[str, Configured], origin: str | Path
     return experiment.sweep(values["sweep"], [one.study for one in studies.values()], origin)
 
 
+def replicates_of(values: dict, studies: Mapping[str, Configured], origin: str | Path) -> Replicates | None:
+    """The table over `studies`, those of `values`; None where none is asked for.
+
+    Raises ConfigError, also where the studies are of different experiments, whose claims differ.
+    """
+    asked = _read(values, origin).replicates
+    if asked and len({one.experiment for one in studies.values()}) > 1:
+        names = ", ".join(dict.fromkeys(one.settings.get("experiment", DEFAULT) for one in studies.values()))
+        raise ConfigError(f"{os.path.relpath(origin)}: replicates: studies of {names} have no claims in common")
+    return asked
+
+
 def _configured(values: dict, origin: str | Path) -> Configured:
     experiment = experiment_of(values, origin)
     return Configured(experiment, values, experiment.parse(values, str(origin)))
@@ -86,6 +115,6 @@ def _read(values: dict, origin: str | Path) -> Studies:
     except ValidationError as error:
         lines = [f"  {'.'.join(map(str, e['loc']))} = {e['input']!r}: {e['msg']}" for e in error.errors()]
         raise ConfigError(
-            f"{os.path.relpath(origin)}: `studies` must be a list of configuration files, and `sweep` the only other "
-            "key:\n" + "\n".join(lines)
+            f"{os.path.relpath(origin)}: `studies` must be a list of configuration files, and `sweep` and "
+            "`replicates` the only other keys:\n" + "\n".join(lines)
         ) from None
