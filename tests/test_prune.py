@@ -172,19 +172,3 @@ def test_held_out_pairs_follow_those_that_pruning_draws(fused, inputs):
     ids = held_out.pairs.batch(torch.tensor([0])).ids[0].tolist()
     assert ids == train.ids[train.offsets[20] : train.offsets[21]].tolist()
     assert pruning_inputs(fused, inputs.means, train, logits, SETTINGS.model_copy(update={"examples": 20}))[1] is None
-
-
-def test_runs_of_one_seed_in_different_cells_draw_independently():
-    cells = [(), ("study", 1, 100, 0.4), ("other", 1, 100, 0.4), ("study", 2, 100, 0.4), ("study", 1, 200, 0.4)]
-    settings = SETTINGS.model_copy(update={"log_alpha_std": 1.0})
-
-    def drawn(cell):
-        learner = Learner([PruningRun(0.4, 1, cell=cell)], settings, 500, torch.device("cpu"))
-        (draw,) = learner.draws(1, 1000)
-        return torch.cat([learner.log_alpha.detach()[0], draw.noise.flatten(), draw.index.flatten().float()])
-
-    values = [drawn(cell) for cell in cells]
-    assert torch.equal(values[1], drawn(cells[1]))
-    correlations = torch.corrcoef(torch.stack(values)[:, :500]) - torch.eye(len(cells))
-    assert correlations.abs().max() < 0.2  # of 500 independent draws: sd 0.045
-    assert len({tuple(value[500:].tolist()) for value in values}) == len(cells)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from claim_tables import FULL, SPREAD, ablation, evidence, group_row
 from scipy import stats
-from test_statistics_learned_masks import heads, of_cells
+from test_statistics_learned_masks import SHAPE, drawn, heads, of_cells
 
 from heuristic_core.analysis.bootstrap import unseen
-from heuristic_core.analysis.estimates import CannotSay, DoesNotApply
+from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, TooFew
 from heuristic_core.analysis.verdicts import verdict
 from heuristic_core.experiments.heuristic_core.analysis import statistics_accuracy as accuracy
 from heuristic_core.experiments.heuristic_core.analysis import statistics_learned_masks as masks
@@ -44,6 +44,27 @@ def test_subnetworks_beyond_a_sparsity_are_counted_certainly_and_possibly():
 
 
 # ---- masks
+
+
+def test_masks_are_nested_in_those_of_their_own_seed():
+    rng = np.random.default_rng(0)
+    mid = dict(enumerate(drawn(rng, 0.6)))
+    inside = {seed: mask & (rng.random(SHAPE) < 0.7) for seed, mask in mid.items()}
+    found = masks.nested(of_cells(mid=mid, high=inside))
+    assert found.value < 0.001 and found.opposite == 1 and found.n == 12
+    assert found.detail.startswith("100.0 % of high's heads are in the mid mask of the same seed, ")
+    with pytest.raises(TooFew, match="1 pruning seeds have subnetworks at both"):
+        masks.nested(of_cells(mid={1: mid[1], 2: mid[2]}, high={1: inside[1]}))
+
+
+def test_a_ranking_that_all_seeds_follow_is_no_nesting(monkeypatch):
+    monkeypatch.setattr(masks, "PERMUTATIONS", 400)
+    rng, found = np.random.default_rng(0), []
+    shares = rng.beta(0.5, 0.5, SHAPE)
+    for _ in range(60):
+        cells = {"mid": dict(enumerate(drawn(rng, shares))), "high": dict(enumerate(drawn(rng, shares**2)))}
+        found.append(masks.nested(of_cells(**cells)).value)
+    assert np.mean(np.array(found) <= 0.05) < 0.05 + 0.09
 
 
 def test_mlps_that_subnetworks_lack():

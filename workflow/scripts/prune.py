@@ -10,6 +10,7 @@ from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.jobs.pruning_run import Pruner, reads_pruned
 from heuristic_core.provenance.digests import code_digest
 from heuristic_core.provenance.record import recorded
+from heuristic_core.pruning.learner import PruningRun
 
 
 def main(arguments=None):
@@ -28,7 +29,9 @@ def main(arguments=None):
     use_threads(1)
     pruner = Pruner(args)
     unfinished = pruner.unfinished(args.subnetworks[0], args.seeds, code_digest(__file__))
-    found = pruner.prune([pruner.run(seed) for seed in args.seeds], unfinished / "state.safetensors")
+    found = pruner.prune(
+        [PruningRun(pruner.cell.sparsity, seed) for seed in args.seeds], unfinished / "state.safetensors"
+    )
     for one, subnetwork, trace in zip(found, args.subnetworks, args.traces, strict=True):
         pruner.save(one, pruner.cell._replace(seed=one.run.seed, repeat=args.repeat), subnetwork, trace)
     shutil.rmtree(unfinished)

@@ -12,6 +12,7 @@ from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.jobs.pruning_run import Pruner, reads_pruned
 from heuristic_core.provenance.digests import code_digest
 from heuristic_core.provenance.record import recorded
+from heuristic_core.pruning.learner import PruningRun
 from heuristic_core.pruning.loop import Pruned
 from heuristic_core.tables.parquet import read_table
 
@@ -36,7 +37,7 @@ def main(arguments=None):
     pruner, core = Pruner(args), core_heads(read_table(args.core))
     others = sets_beside(core, pruner.grid, args.control_sets, args.draw_seed)
     closed = [dict(enumerate([core, *others])).get(number) or () for number in args.sets]
-    runs = [pruner.run(*run) for run in zip(args.seeds, closed, strict=True)]
+    runs = [PruningRun(pruner.cell.sparsity, *run) for run in zip(args.seeds, closed, strict=True)]
     unfinished = pruner.unfinished(args.subnetworks[0], runs, code_digest(__file__))
     wanted = [run for run in runs if run.closed]
     found = iter(pruner.prune(wanted, unfinished / "state.safetensors") if wanted else [])

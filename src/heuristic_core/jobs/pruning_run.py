@@ -51,12 +51,6 @@ class Pruner:
         self._inputs, self._held_out = pruning_inputs(model, means, train, logits, args.prune)
         self.grid, self.cell = model.grid, identity(args)
 
-    def run(self, seed: int, closed: tuple[int, ...] = ()) -> PruningRun:
-        """A run of this cell. It shares its draws with no other: not with one of another study, fine-tuning seed,
-        checkpoint or sparsity, nor with one that has other components `closed`."""
-        cell = self.cell
-        return PruningRun(cell.sparsity, seed, closed, (cell.study, cell.ft_seed, cell.step, cell.sparsity, *closed))
-
     def unfinished(self, beside: str | Path, runs: object, code: str) -> Path:
         """A folder for the state of unfinished `runs`, beside the file to be written; kept only for the same work.
 

@@ -26,10 +26,8 @@ COLUMNS = ("kl", "sampled_sparsity", "target_sparsity", "lambda_1", "lambda_2", 
 
 
 class PruningRun(NamedTuple):
-    """One subnetwork to find. sparsity: share of components removed. seed: of every draw, together with `cell`.
+    """One subnetwork to find. sparsity: share of components removed. seed: of every draw.
 
-    cell: names what is pruned, such as study, fine-tuning seed and step. Runs of one seed in different cells draw
-    independently: where a model says little, masks follow the draws, and would agree by them.
     closed: indices of components whose gates are 0 throughout. They count as removed, and nothing is learned of them.
     The target rises from their share: gates cannot follow a target below it, the multipliers turn against closing
     gates meanwhile, and too many gates close once the target has risen past the share.
@@ -38,12 +36,6 @@ class PruningRun(NamedTuple):
     sparsity: float
     seed: int
     closed: tuple[int, ...] = ()
-    cell: tuple[int | float | str, ...] = ()
-
-    @property
-    def draws(self) -> tuple[int | float | str, ...]:
-        """What names the random draws of this run."""
-        return (*self.cell, self.seed)
 
 
 class Draws(NamedTuple):
@@ -66,12 +58,12 @@ class Learner:
         self._recorded, self._values = [], torch.zeros(0, len(runs), len(COLUMNS))  # steps, and what they recorded
         self._settings, self._size, self._device = settings, size, device
         start = (settings.log_alpha_mean, settings.log_alpha_std, (size,))
-        starts = [torch.normal(*start, generator=torch_generator("log_alpha", *run.draws)) for run in runs]
+        starts = [torch.normal(*start, generator=torch_generator("log_alpha", run.seed)) for run in runs]
         self.log_alpha = torch.stack(starts).to(device).requires_grad_()
         self.lambdas = torch.zeros(len(runs), 2, device=device, requires_grad=True)
         self.free = _free(runs, size, device)
-        self._generators = [tuple(torch_generator(name, *run.draws) for name in ("batches", "gates")) for run in runs]
-        torch.manual_seed(seed_for("dropout", *(part for run in runs for part in run.draws)))
+        self._generators = [tuple(torch_generator(name, run.seed) for name in ("batches", "gates")) for run in runs]
+        torch.manual_seed(seed_for("dropout", *(run.seed for run in runs)))
         self._optimizer = torch.optim.AdamW(
             [
                 {

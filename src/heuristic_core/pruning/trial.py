@@ -17,7 +17,10 @@ SAMPLED = COLUMNS.index("sampled_sparsity")
 
 
 def gates_alone(settings: Gates, size: int, sparsity: float, seeds: Sequence[int], end: float) -> list[float]:
-    """The sparsity of `size` gates over the last share `end` of the steps, by seed."""
+    """The sparsity of `size` gates over the last share `end` of the steps, by seed.
+
+    Draws are those of a pruning run of the same seed.
+    """
     alone = settings.model_copy(update={"batch_size": settings.gate_draws})
     learner = Learner([PruningRun(sparsity, seed) for seed in seeds], alone, size, torch.device("cpu"))
     rows = []

@@ -120,8 +120,8 @@ def by_seed(masks: Masks, names: tuple[str, ...]) -> np.ndarray:
 
     Of a seed with a failed run it is what its other subnetworks share.
 
-    Where the runs of one seed at two sparsities share their random draws, as the authors' do, the sparser mask is
-    nearly within the other: together they are one piece of evidence about what a seed keeps, not two.
+    The runs of one seed at two sparsities share their random draws, so that the sparser mask is nearly within the
+    other: together they are one piece of evidence about what a seed keeps, not two.
     """
     shared: dict[int, np.ndarray] = {}
     for name in names:

@@ -32,10 +32,10 @@ def frequency_agreement(components: pd.DataFrame, context: Context, seed: int) -
 def agreement(mid: np.ndarray, high: np.ndarray, rng: np.random.Generator) -> dict:
     """The columns of values, from the masks of the same seeds at both sparsities: bool, seeds x layers x heads.
 
-    Runs of one seed may share their random draws, as the authors' do, so that one half of the seeds at mid sparsity is
-    compared with the other half at high. Halves count few subnetworks, which lowers rho however well the sparsities
-    agree; so it is divided by the root of the reliabilities, its values between halves of one sparsity (Spearman 1904).
-    The null hypothesis permutes the heads of each layer at one sparsity.
+    Runs of one seed share their random draws, so that one half of the seeds at mid sparsity is compared with the other
+    half at high. Halves count few subnetworks, which lowers rho however well the sparsities agree; so it is divided by
+    the root of the reliabilities, its values between halves of one sparsity (Spearman 1904). The null hypothesis
+    permutes the heads of each layer at one sparsity.
     """
     if len(mid) < 2:
         return {}

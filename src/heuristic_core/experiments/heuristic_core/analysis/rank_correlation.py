@@ -19,10 +19,10 @@ SPLITS = 1000  # of the seeds in halves, at most: 12 seeds have 924
 def rank_correlation(components: pd.DataFrame, context: Context, bootstrap: int, seed: int) -> pd.DataFrame:
     """Table "rank_correlation" from table "components": rho of head frequency at mid against high sparsity.
 
-    Where runs of one seed share their random draws at both sparsities, as the authors' do, rho is raised; so it is also
-    given between disjoint halves of the seeds, a mean over splits. Halves count fewer subnetworks, so their ranks are
-    noisier. Intervals are a bootstrap over heads. Over heads only; null where a frequency is the same for all heads. A
-    seed of which a run failed is left out.
+    Runs of one seed share their random draws at both sparsities, which raises rho; so it is also given between
+    disjoint halves of the seeds, a mean over splits. Halves count fewer subnetworks, so their ranks are noisier.
+    Intervals are a bootstrap over heads. Over heads only; null where a frequency is the same for all heads. A seed
+    of which a run failed is left out.
     """
     rows = []
     for run, by_cell in masks_of_runs(components, context):

@@ -31,9 +31,8 @@ def shared_core(a: Evidence, b: Evidence) -> list[SharedCore]:
     """Every fine-tuning run of study a with every run of b. a, b: tables, of all runs.
 
     Runs of models that differ in name or in heads are left out: a head is the same only if it began as the same.
-    There is no p where runs of both may share random draws, by which masks agree where the model says little: two
-    studies of one name, or published results, with a pruning seed in common. Nor is there one of runs that are not
-    sound.
+    There is no p where both studies have a pruning seed in common, as masks of one seed share random draws and agree
+    by them where the model says little; nor of runs that are not sound.
     """
     heads_a, heads_b = ({int(run): rows for run, rows in _heads(one).groupby("ft_seed")} for one in (a, b))
     pairs = product(heads_a.items(), heads_b.items())
@@ -50,12 +49,10 @@ def _reason(*sides: tuple[Evidence, int]) -> str | None:
             Evidence(evidence.context, rows).sound("mid", "high")
         except CannotSay as reason:
             return f"fine-tuning seed {ft_seed}: {reason}"
-    a, b = (evidence for evidence, _ in sides)
-    seeds = set(a.context.seeds) & set(b.context.seeds)
-    names = [set(evidence.tables["core"]["study"]) for evidence in (a, b)]
-    independent = names[0].isdisjoint(names[1]) and all("runs" in evidence.tables for evidence in (a, b))
-    if seeds and not independent:
-        return f"pruning seeds {', '.join(map(str, sorted(seeds)))} are in both, and may share random draws"
+    seeds = set(sides[0][0].context.seeds) & set(sides[1][0].context.seeds)
+    if seeds:
+        named = ", ".join(map(str, sorted(seeds)))
+        return f"pruning seeds {named} are in both, and masks of one seed share random draws; give other grid.seeds"
     return None
 
 

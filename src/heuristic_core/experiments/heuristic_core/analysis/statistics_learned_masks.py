@@ -1,15 +1,17 @@
 """Statistics of claims about masks: do seeds, sparsities and checkpoints keep the same heads."""
 
+import math
+
 import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.bootstrap import unseen
 from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, TooFew, statistic
-from heuristic_core.analysis.randomisation import within_layers
+from heuristic_core.analysis.randomisation import PERMUTATIONS, tails, within_layers
 from heuristic_core.analysis.seeds import PRUNING_SEEDS, mean_interval
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.analysis.core import Masks, run_masks
+from heuristic_core.experiments.heuristic_core.analysis.core import Masks, of_both, run_masks
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
 
 LATE = ("mid", "high")
@@ -29,7 +31,7 @@ def shared_heads(evidence: Evidence, set: str) -> Estimate:
 def early_core(evidence: Evidence) -> Estimate:
     """p that random heads of the same layers are kept as often by early subnetworks as core heads; opposite: as seldom.
 
-    Runs of one seed may share batches and noise, as those of older archives do. So the core
+    A head that the same seed keeps early and late is no evidence: runs of one seed share batches and noise. So the core
     here is the heads that all late subnetworks keep whose seeds have no early subnetwork.
     """
     evidence.sound("early")
@@ -54,6 +56,26 @@ def early_core(evidence: Evidence) -> Estimate:
         f"{100 * heads.loc[others, 'value'].mean():.0f} %, p = {p:.2g}"
     )
     return Estimate.test(p, opposite, int(in_core.sum()), "core heads", detail, attainable)
+
+
+@statistic
+def nested(evidence: Evidence) -> Estimate:
+    """p that this much of high-sparsity masks is within mid-sparsity masks, paired at random; opposite: this little.
+
+    Any ranking of heads that all seeds follow nests every mask in every other. So the mid mask of the same seed is
+    compared with the mid masks of other seeds.
+    """
+    mid, high = (masks.reshape(len(masks), -1).astype(int) for masks in of_both(_masks(evidence)))
+    if (seeds := len(mid)) < 2:
+        raise TooFew(f"{seeds} pruning seeds have subnetworks at both sparsities")
+    inside, own = high @ mid.T, np.arange(seeds)  # heads of each high mask in each mid mask
+    paired = numpy_generator("nested", seeds).permuted(np.tile(own, (PERMUTATIONS, 1)), axis=1)
+    observed = int(np.trace(inside))
+    p, opposite = tails(inside[own, paired].sum(axis=1), observed)
+    others = (inside.sum() - observed) / (seeds - 1)
+    same, other = (100 * value / high.sum() for value in (observed, others))
+    detail = f"{same:.1f} % of high's heads are in the mid mask of the same seed, {other:.1f} % in that of another"
+    return Estimate.test(p, opposite, seeds, PRUNING_SEEDS, f"{detail}, p = {p:.2g}", 1 / math.factorial(seeds))
 
 
 @statistic

@@ -23,7 +23,7 @@ def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
 
     The trend of a pruning seed is Spearman's rho of its accuracy with sparsity, over all sparsities of the grid; a seed
     that lacks a sparsity is left out. Page's test (1963) permutes sparsities within seeds, ties included. It asks
-    whether the mean trend is more than noise, but takes neighbouring sparsities of a seed as
+    whether the mean trend is more than noise, but takes neighbouring sparsities of a seed, which share random draws, as
     independent (then three seeds over 14 sparsities reject in 14 to 22 % of curves that wander). A t test asks whether
     the trends of different seeds agree, and knows too little of ties among few sparsities. p is the larger of both.
     """

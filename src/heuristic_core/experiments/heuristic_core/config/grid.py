@@ -12,7 +12,8 @@ class Early(Block):
 
     checkpoint: PositiveInt
     seeds: Annotated[Seeds, Field(min_length=2)] = Field(
-        description="pruning seeds there; the claim leaves late runs of the same seeds out"
+        description="pruning seeds there; others than `grid.seeds`, as runs of one seed share batches and noise: the "
+        "claim leaves late runs of these seeds out"
     )
 
 

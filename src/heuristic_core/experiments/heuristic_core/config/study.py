@@ -85,7 +85,7 @@ class Study(Block):
         return self
 
     def _entry_seeds_are_fresh(self) -> None:
-        """When the core enters is judged on other runs than those that chose it."""
+        """Runs of one seed share batches and noise: the core is of the grid's seeds, when it enters of others."""
         if self.mechanism.entry is None:
             return
         early = self.grid.early.seeds if self.grid.early else []
