@@ -1,7 +1,8 @@
 """Tell on how many training seeds each claim holds, over studies that differ in their pre-trained model alone."""
 
-from heuristic_core.analysis.replicates import replicates, sheets
+from heuristic_core.analysis.replicates import replicates
 from heuristic_core.figures.save import save
+from heuristic_core.figures.table_replicates import sheets
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_table

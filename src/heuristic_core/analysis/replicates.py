@@ -9,10 +9,6 @@ from heuristic_core.analysis.estimates import DOES_NOT_APPLY, NOT_RUN
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.analysis.verdicts import CONTRADICTED, SUPPORTED, is_test
-from heuristic_core.figures.sheets import Sheet
-from heuristic_core.figures.text import bracket, number
-
-HEADS = ["claim", "holds on", "share, %", "contradicted on", "by model", "mean over models", "threshold"]
 
 
 def share_interval(holding: int, of: int) -> tuple[float, float]:
@@ -55,17 +51,3 @@ def _of_seeds(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of one study's seeds to which the claim applies; a study of one seed has the row of the whole alone."""
     seeds = rows[rows["ft_seed"].notna()] if rows["ft_seed"].notna().any() else rows
     return seeds[~seeds["verdict"].isin([DOES_NOT_APPLY, NOT_RUN])]
-
-
-def sheets(table: pd.DataFrame) -> list[Sheet]:
-    """The table for reading: claims, then checks."""
-    claims, checks = (table[table["family"].isna() == check] for check in (False, True))
-    parts = [("Claims", claims), ("Checks", checks)]
-    return [Sheet(title, HEADS, [_cells(row) for row in part.itertuples()]) for title, part in parts if len(part)]
-
-
-def _cells(row) -> list[str]:
-    share = f"{100 * row.supported / row.seeds:.0f}{bracket(100 * row.low, 100 * row.high, 0)}" if row.seeds else ""
-    mean = number(row.mean) + bracket(row.mean_low, row.mean_high)
-    holds, against = f"{row.supported} of {row.seeds}", f"{row.contradicted} of {row.seeds}"
-    return [f"{row.claim}: {row.sentence}", holds, share, against, row.by_model, mean, row.threshold]

@@ -1,0 +1,22 @@
+"""On how many training seeds each claim holds, for reading."""
+
+import pandas as pd
+
+from heuristic_core.figures.sheets import Sheet
+from heuristic_core.figures.text import bracket, number
+
+HEADS = ["claim", "holds on", "share, %", "contradicted on", "by model", "mean over models", "threshold"]
+
+
+def sheets(table: pd.DataFrame) -> list[Sheet]:
+    """The table for reading: claims, then checks."""
+    claims, checks = (table[table["family"].isna() == check] for check in (False, True))
+    parts = [("Claims", claims), ("Checks", checks)]
+    return [Sheet(title, HEADS, [_cells(row) for row in part.itertuples()]) for title, part in parts if len(part)]
+
+
+def _cells(row) -> list[str]:
+    share = f"{100 * row.supported / row.seeds:.0f}{bracket(100 * row.low, 100 * row.high, 0)}" if row.seeds else ""
+    mean = number(row.mean) + bracket(row.mean_low, row.mean_high)
+    holds, against = f"{row.supported} of {row.seeds}", f"{row.contradicted} of {row.seeds}"
+    return [f"{row.claim}: {row.sentence}", holds, share, against, row.by_model, mean, row.threshold]

@@ -1,0 +1,57 @@
+"""On how many training seeds claims hold: counts by hand, and the coverage of the interval."""
+
+import numpy as np
+import pytest
+from amounts import amount
+from claim_tables import table
+
+from heuristic_core.analysis.replicates import replicates, share_interval
+from heuristic_core.figures.table_replicates import sheets
+
+
+def claims(*verdicts, estimates=None, threshold="> 5 points", family="f"):
+    about = {"claim": "c", "sentence": "It holds", "paper": "ours", "family": family, "threshold": threshold}
+    values = estimates or [10.0] * len(verdicts)
+    rows = [
+        about | {"ft_seed": k, "verdict": verdict, "estimate": value}
+        for k, (verdict, value) in enumerate(zip(verdicts, values, strict=True))
+    ]
+    return table("claims", [about | {"ft_seed": None, "verdict": "not clear"}, *rows])
+
+
+def test_seeds_to_which_a_claim_does_not_apply_do_not_count():
+    first = claims("supported", "supported", "failed runs", "does not apply", estimates=[10.0, 20.0, 30.0, 99.0])
+    second = claims("contradicted", "not clear", "not run", estimates=[0.0, 10.0, 99.0])
+    (row,) = replicates([first, second]).to_dict("records")
+    assert (row["models"], row["seeds"], row["supported"], row["contradicted"]) == (2, 5, 2, 1)
+    assert row["by_model"] == "2 of 3, 0 of 2"
+    assert row["mean"] == pytest.approx((20 + 5) / 2)
+    assert (row["low"], row["high"]) == pytest.approx(share_interval(2, 5))
+    (sheet,) = sheets(replicates([first, second]))
+    assert sheet.rows[0][1:4] == ["2 of 5", "40 [5, 85]", "1 of 5"]
+
+
+def test_a_test_has_no_mean_and_a_claim_that_never_applies_has_no_share():
+    (row,) = replicates([claims("supported", threshold="p < 0.05")] * 2).to_dict("records")
+    assert np.isnan(row["mean"]) and row["seeds"] == 2
+    (row,) = replicates([claims("does not apply"), claims("not run")]).to_dict("records")
+    assert row["seeds"] == 0 and np.isnan(row["low"]) and np.isnan(row["mean"])
+
+
+def test_ends_are_those_of_clopper_and_pearson():
+    assert share_interval(10, 10) == pytest.approx((0.025**0.1, 1))
+    assert share_interval(0, 10) == pytest.approx((0, 1 - 0.025**0.1))
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("spread", [0.0, 0.2, 2.0])
+def test_the_interval_covers_the_mean_share_of_models_that_differ(spread):
+    """spread: of the log odds of a supported seed over models."""
+    ends = [share_interval(k, 10) for k in range(11)]
+    rng, covered, count = np.random.default_rng(7), [], amount(2000)
+    for _ in range(count):
+        shares = 1 / (1 + np.exp(-rng.normal(1.0, spread, 3)))
+        holding = sum(rng.binomial(n, share) for n, share in zip((4, 3, 3), shares, strict=True))
+        low, high = ends[holding]
+        covered.append(low <= np.average(shares, weights=(4, 3, 3)) <= high)
+    assert np.mean(covered) >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / count)

@@ -1,0 +1,70 @@
+"""Heads that two studies share: where masks of one seed follow the same random draws, p is of disjoint seeds."""
+
+import numpy as np
+import pytest
+from amounts import amount, by_chance
+from claim_tables import table
+
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
+from heuristic_core.experiments.heuristic_core.analysis.shared_core import shared_core
+from heuristic_core.experiments.heuristic_core.config.context import Context
+
+LAYERS, HEADS, SEEDS = 4, 8, tuple(range(42, 54))
+CONTEXT = Context(mid=0.4, high=0.7, last=100, seeds=SEEDS)
+
+
+def study(kept):
+    """Evidence of a study with one run. kept: seed -> bool [layers, heads], the heads of both its subnetworks."""
+    run = {"model": "m", "task": "t", "ft_seed": 1, "kind": "head"}
+    rows, every = [], np.all(list(kept.values()), axis=0).ravel()
+    heads = [
+        run | {"component": k, "layer": k // HEADS, "name": f"{k // HEADS}.{k % HEADS}"} for k in range(LAYERS * HEADS)
+    ]
+    for seed, mask in kept.items():
+        about = {"step": 100, "seed": seed, "repeat": 0}
+        for sparsity in (0.4, 0.7):
+            cell = about | {"sparsity": sparsity}
+            rows += [head | cell | {"kept": bool(mask.ravel()[head["component"]])} for head in heads]
+    core = table("core", [head | {"in_core": bool(every[head["component"]])} for head in heads])
+    return Evidence(CONTEXT, {"core": core, "components": table("components", rows)})
+
+
+def masks(seed, share=0.85):
+    """What each pruning seed keeps, by its random draws alone."""
+    rng = np.random.default_rng(seed)
+    return {name: rng.random((LAYERS, HEADS)) < share for name in SEEDS}
+
+
+def test_masks_that_follow_shared_draws_are_no_evidence():
+    kept = masks(0, 0.9)
+    (common,) = shared_core(study(kept), study(kept))
+    assert common.halves and common.in_a == len(common.names) > 0 and common.p > 0.05
+
+
+def test_heads_that_all_seeds_of_both_studies_keep_are_evidence():
+    core = np.zeros((LAYERS, HEADS), bool)
+    core[:, :2] = True
+    a, b = ({seed: mask | core for seed, mask in masks(k, 0.3).items()} for k in (1, 2))
+    (common,) = shared_core(study(a), study(b))
+    assert common.halves and set(common.names) >= {"0.0", "0.1", "3.1"} and common.p < 0.001
+
+
+def test_other_seeds_need_no_halves():
+    a, b = study(masks(1)), study(masks(2))
+    b = Evidence(CONTEXT.model_copy(update={"seeds": (1, 2)}), b.tables)
+    (common,) = shared_core(a, b)
+    assert not common.halves and common.p is not None
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("share", [0.7, 0.9])
+def test_unrelated_studies_with_shared_draws_seldom_share_heads(share):
+    """Both follow the draws where they say little: the same noise, with a tenth of it their own."""
+    rng, small, count = np.random.default_rng(3), [], amount(200)
+    for k in range(count):
+        a = masks(k, share)
+        other = {seed: (rng.random(mask.shape) < 0.1, rng.random(mask.shape) < share) for seed, mask in a.items()}
+        b = {seed: np.where(apart, own, a[seed]) for seed, (apart, own) in other.items()}
+        (common,) = shared_core(study(a), study(b))
+        small.append(common.p <= 0.05)
+    assert sum(small) <= by_chance(count)
