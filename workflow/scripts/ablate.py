@@ -91,8 +91,8 @@ def main(arguments=None):
         draws = analysis.control_draws, analysis.pair_control_draws
         joint = joint_sets(heads, drops, model.grid, *draws, analysis.seed, chosen)
         triples = triple_sets(heads, on_half, model.grid, analysis.control_draws, analysis.seed)
-        beside = completeness_sets(heads, stable, model.grid, analysis.control_draws, analysis.seed)
-        sets = [*singles, *joint, *triples, *beside]
+        completeness = completeness_sets(heads, stable, model.grid, analysis.control_draws, analysis.seed)
+        sets = [*singles, *joint, *triples, *completeness]
         for _ in write("ablate sets", ablated(sets, analysis.ablation_kinds)[len(singles) :]):
             pass
     write_table("ablation_sets", set_table(sets, analysis.ablation_kinds, run), args.sets)

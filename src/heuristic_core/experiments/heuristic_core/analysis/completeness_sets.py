@@ -54,14 +54,13 @@ def _with_controls(
 ) -> list[AblationSet]:
     """A set and its controls. heads: what is ablated, or kept where `role` ablates all the others."""
     heads = tuple(sorted(heads))
-    others = role != STABLE
-    sets = [(role, NAMES[role], heads)]
-    for k, drawn in enumerate(matched_sets(_layers(heads, grid), every, grid.heads, draws, seed, heads), start=1):
-        sets.append((control_role(role), f"control {k} of {NAMES[role]}", drawn))
-    return [
-        _ablation_set(of, name, tuple(head for head in every if head not in drawn) if others else drawn, grid)
-        for of, name, drawn in sets
-    ]
+    controls = matched_sets(_layers(heads, grid), every, grid.heads, draws, seed, heads)
+    sets = []
+    for k, chosen in enumerate([heads, *controls]):
+        name, set_role = (f"control {k} of {NAMES[role]}", control_role(role)) if k else (NAMES[role], role)
+        ablated = chosen if role == STABLE else tuple(head for head in every if head not in chosen)
+        sets.append(_ablation_set(set_role, name, ablated, grid))
+    return sets
 
 
 def _ablation_set(role: str, name: str, heads: tuple[int, ...], grid: ComponentGrid) -> AblationSet:

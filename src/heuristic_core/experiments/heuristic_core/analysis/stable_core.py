@@ -37,19 +37,19 @@ def stable_core(components: pd.DataFrame, context: Context, permutations: int, s
         InputError: A run has no mid- or no high-sparsity subnetworks.
     """
     rows = []
-    for run, of_cells in masks_of_runs(components, context):
-        masks = by_seed(of_cells, SETS[CORE])
+    for run, masks_by_cell in masks_of_runs(components, context):
+        masks = by_seed(masks_by_cell, SETS[CORE])
         least, expected = selection_threshold(masks), expected_counts(masks)
         row = {
-            "n": sum(len(of_cells[cell]) for cell in SETS[CORE]),
+            "n": sum(len(masks_by_cell[cell]) for cell in SETS[CORE]),
             "seeds": len(masks),
             "heads": masks[0].size,
             "kept": masks.sum(axis=(1, 2)).mean(),
             "expected": expected[-1 if least is None else least],
         }
         if least is None:
-            by_chance = f"{expected[-1]:.2g} on average, more than {MOST_BY_CHANCE:g}"
-            rows.append(run | row | {"reason": f"all {len(masks)} seeds share too many heads by chance: {by_chance}"})
+            average = f"{expected[-1]:.2g} on average, more than {MOST_BY_CHANCE:g}"
+            rows.append(run | row | {"reason": f"all {len(masks)} seeds share too many heads by chance: {average}"})
             continue
         observed = int((masks.sum(axis=0) >= least).sum())
         draws = stable_by_chance(masks, least, permutations, numpy_generator(seed, run["ft_seed"], "stable core"))

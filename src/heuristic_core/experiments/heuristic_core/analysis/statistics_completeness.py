@@ -37,8 +37,8 @@ def stable_core_against_controls(evidence: Evidence, group: str) -> Estimate:
     """
     if _selection(evidence)["observed"] == 0:
         raise DoesNotApply("no head is in the stable core")
-    heads = _heads(evidence, "in_stable_core")
-    if heads.equals(_heads(evidence, "in_core")):
+    heads = _head_flags(evidence, "in_stable_core")
+    if heads.equals(_head_flags(evidence, "in_core")):
         raise DoesNotApply("the stable core is the core")
     if heads.all():
         raise DoesNotApply("all heads are in the stable core")
@@ -57,12 +57,12 @@ def core_alone(evidence: Evidence, group: str) -> Estimate:
 
     All other heads are ablated, and MLPs are not. group: "id", or "j" in points.
     """
-    in_core = _heads(evidence, "in_core")
+    in_core = _head_flags(evidence, "in_core")
     if in_core.all() or not in_core.any():
         raise DoesNotApply(f"{'all heads are' if in_core.all() else 'no head is'} in the core")
     alone, controls = _with_controls(evidence, ALL_BUT_CORE, group)
     p, opposite = tails(controls["accuracy"], alone["accuracy"])
-    none = on_group(_of_role(evidence, EVERY_HEAD), group)
+    none = on_group(_select_role(evidence, EVERY_HEAD), group)
     detail = (
         f"{LABELS[group]} {alone['accuracy']:.1f} of the core's heads alone, {none['accuracy']:.1f} of no head; "
         f"{len(controls)} random sets {controls['accuracy'].mean():.1f} on average, {controls['accuracy'].max():.1f} "
@@ -80,7 +80,7 @@ def _selection(evidence: Evidence) -> pd.Series:
     return row
 
 
-def _heads(evidence: Evidence, column: str) -> pd.Series:
+def _head_flags(evidence: Evidence, column: str) -> pd.Series:
     """Whether each head is in the core, or in the stable core, bool by component index."""
     core = evidence.table("core")
     if column not in core or core[column].isna().all():  # the archive of an older version
@@ -89,7 +89,7 @@ def _heads(evidence: Evidence, column: str) -> pd.Series:
     return heads.astype(bool).rename(None)
 
 
-def _of_role(evidence: Evidence, role: str) -> pd.DataFrame:
+def _select_role(evidence: Evidence, role: str) -> pd.DataFrame:
     """The rows of ablations of one role, of the first kind of ablation. Raises CannotSay without any."""
     evidence.sound("mid", "high")
     table = evidence.table("ablations")
@@ -101,9 +101,9 @@ def _of_role(evidence: Evidence, role: str) -> pd.DataFrame:
 
 def _with_controls(evidence: Evidence, role: str, group: str) -> tuple[pd.Series, pd.DataFrame]:
     """The row of the set of this role on a group, and the rows of its random sets."""
-    row, table = on_group(_of_role(evidence, role), group), evidence.table("ablations")
-    like = table[(table["kind"] == row["kind"]) & (table["role"] == control_role(role))]
-    controls = like[like["subset"].isna() & (like["group"] == group)]
+    row, table = on_group(_select_role(evidence, role), group), evidence.table("ablations")
+    random = table[(table["kind"] == row["kind"]) & (table["role"] == control_role(role))]
+    controls = random[random["subset"].isna() & (random["group"] == group)]
     if controls.empty:
         raise CannotSay(f"no random sets like {row['ablation']}: its layers have no other set of as many heads")
     return row, controls
