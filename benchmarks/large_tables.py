@@ -146,6 +146,7 @@ def commands(folder: Path, count: int) -> list[tuple[str, list[str]]]:
     ablated = ["--predictions", table("ablation_predictions"), "--sets", table("sets")]
     ablated += ["--table", table("ablations"), "--triples", table("triples")]
     core = ["--subnetworks", *each("json"), "--core", table("core"), "--core-null", table("core_null")]
+    core += ["--stable-core", table("stable_core")]
     controls = ["--predictions", table("controls"), "--learned", *each("parquet")[:100], "--table", table("controlled")]
     judged = ["accuracy", "group_accuracy", "components", "runs", "effective_size", "variance", "core", "core_null"]
     claims = ["--tables", *(table(name) for name in [*judged, "ablations"]), "--table", table("claims")]

@@ -33,6 +33,7 @@ from heuristic_core.experiments.heuristic_core.analysis.core_seeds import core_s
 from heuristic_core.experiments.heuristic_core.analysis.mask_effects import effects
 from heuristic_core.experiments.heuristic_core.analysis.rank_correlation import rank_correlation
 from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies
+from heuristic_core.experiments.heuristic_core.analysis.stable_core import stable_core
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.experiments.heuristic_core.figures import draw, write
 from heuristic_core.figures.targets import outputs
@@ -68,6 +69,7 @@ def tables(predictions: dict, folder: Path) -> Iterator[tuple[str, object]]:
     yield "core", core(kept, CONTEXT)
     yield "core_seeds", core_seeds(kept, CONTEXT, settings.seed)
     yield "core_null", core_null(kept, CONTEXT, DRAWS, settings.seed)
+    yield "stable_core", stable_core(kept, CONTEXT, DRAWS, settings.seed)
     yield "rank_correlation", rank_correlation(kept, CONTEXT, DRAWS, settings.seed)
 
 

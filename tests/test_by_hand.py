@@ -99,11 +99,14 @@ def test_a_fork_ends_with_the_process_that_asked_for_it(finished, changed, tmp_p
 
 
 @pytest.mark.slow
-def test_a_core_of_five_heads_has_its_three_strongest_tested(finished, tmp_path):
+def test_a_core_of_five_heads_and_a_stable_core_of_six_are_ablated(finished, tmp_path):
+    """The core's three strongest heads are tested on other pairs; what is not in a core is ablated around it."""
     run = finished / RUNS / "ft1"
     core = read_table(run / "core.parquet")
     heads = core["kind"] == "head"
-    write_table("core", core.assign(in_core=heads & (core["component"] < 5)), tmp_path / "core.parquet")
+    sizes = {"in_core": 5, "in_stable_core": 6}
+    chosen = {name: heads & (core["component"] < size) for name, size in sizes.items()}
+    write_table("core", core.assign(**chosen), tmp_path / "core.parquet")
     inputs = {"checkpoint": run / "step60/checkpoint", "means": run / "step60/means.safetensors"}
     inputs |= {"evaluation": finished / RUNS / "data/encoded/evaluation.safetensors", "core": tmp_path / "core.parquet"}
     inputs |= {"train": finished / RUNS / "data/encoded/train.safetensors"}
@@ -119,3 +122,15 @@ def test_a_core_of_five_heads_has_its_three_strongest_tested(finished, tmp_path)
     whole = read_table(tables["table"]).set_index(["kind", "ablation", "group", "subset"])["n"]
     tested = rows.set_index(["kind", "ablation", "group", "subset"])["n"]
     assert (2 * tested <= whole[tested.index]).all() and (2 * tested > 0.8 * whole[tested.index]).all()
+    sets = read_table(tables["table"]).drop_duplicates(["kind", "ablation"])
+    around = sets[sets["role"].str.contains("all-|stable")]
+    assert set(around["kind"]) == {STUDY.analysis.ablation_kinds[0]}
+    number = {"all-heads": 1} | {
+        prefix + role: count
+        for role in ("all-but-core", "stable-core", "all-but-stable-core")
+        for prefix, count in (("", 1), ("control-", draws))
+    }
+    assert around["role"].value_counts().to_dict() == number
+    size = around.groupby("role")["size"].agg(set)
+    assert size["all-but-core"] == size["control-all-but-core"] == {heads.sum() - 5}
+    assert size["stable-core"] == {6} and size["all-but-stable-core"] == {heads.sum() - 6}

@@ -1,7 +1,7 @@
 """Claims on models that say nothing: collapsed, failed, off their target, at chance, or not generalising."""
 
 import pytest
-from claim_tables import CONTEXT, JOINT, RUN, actual, core_rows, evidence, group_row, table
+from claim_tables import CONTEXT, JOINT, RUN, ablation, actual, core_rows, evidence, group_row, table
 from conftest import CLAIMS
 from test_size_statistics import CMD, ID, MIXED, OOD, cmd_rows, size_rows
 
@@ -61,13 +61,24 @@ def constant_class():
         row | ({"accuracy": 20.0 if row["group"] == "ood" else 80.0} | cost if row["role"] == "strongest" else {})
         for row in JOINT
     ]
+    joint += [
+        row | {"role": prefix + role, "group": group, "change": change, "accuracy": change}
+        for role in ("stable-core", "all-but-core", "all-heads")
+        for prefix, changes in (("", [-9.0 if role == "stable-core" else 9.0]), ("control-", [0.0] * 40))
+        for change in changes
+        for group in ("id", "j")
+        for row in ablation(role, role, 2, {None: (group, 0.0)})
+    ]
+    stable = {"seeds": 4, "least": 3, "observed": 3, "expected": 0.2, "permutations": 999}
+    core = core_rows({0, 4}, {0, 4}, size=8)
     rows = {
         "group_accuracy": [*full_rows(), *pruned],
         "accuracy": [row | {"subset": row["group"]} for row in pruned],
         "components": actual(0.29, 0.28, 0.27, 0.26),
         "controls": [control | {"control": name} for name in ("random", "importance")],
         "variance": [repeated | {"within_sd": 0.1}],
-        "core": core_rows({0, 4}, {0, 4}, size=8),
+        "core": [row | {"in_stable_core": row["component"] in (0, 4, 9)} for row in core],
+        "stable_core": [stable | {"p": 0.01, "p_fewer": 1.0}],
         "core_null": [{"set": "mid+high", "n": 8, "observed": 3, "expected": 0.5, "p": 0.01, "p_fewer": 1.0}],
         "rank_correlation": [rho | {"seeds": seeds} for seeds in ("shared", "disjoint")],
         "effective_size": size_rows(id=ID, ood=OOD, mixed=MIXED),
@@ -92,6 +103,9 @@ def test_a_study_whose_runs_all_collapsed_earns_no_supported_verdict():
     tables = constant_class()
     blind = supported(tables)
     assert (blind["verdict"] == "supported").sum() > 4
+    assert (
+        blind.loc[["stable-core-is-special", "core-suffices-in-domain", "stable-heads"], "verdict"] == "supported"
+    ).all()
     seen = supported(tables | {"runs": table("runs", run_rows(collapsed=True))})
     assert set(seen.index[seen["verdict"] == "supported"]) == OF_FULL_MODEL
     assert not set(seen["verdict"]) & {"contradicted"}

@@ -17,6 +17,7 @@ from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import (
     with_draws,
 )
 from heuristic_core.experiments.heuristic_core.analysis.ablations import single_ood_drops
+from heuristic_core.experiments.heuristic_core.analysis.completeness_sets import completeness_sets
 from heuristic_core.experiments.heuristic_core.analysis.triples import choosing, triple_sets
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.jobs.arguments import Arguments, identity
@@ -54,7 +55,8 @@ def main(arguments=None):
     evaluation = Encoded.load(args.evaluation).thinned(analysis.ablation_pairs, seed=analysis.seed)
     means, pairs = ComponentMeans.load(args.means).to(model), PairTensors(evaluation, model.pad, model.device)
     core = read_table(args.core)
-    heads, chosen = core.loc[core["in_core"], "component"].tolist(), chosen_heads(analysis.ablation_sets, model.grid)
+    heads, stable = (core.loc[core[name], "component"].tolist() for name in ("in_core", "in_stable_core"))
+    chosen = chosen_heads(analysis.ablation_sets, model.grid)
 
     train = Encoded.load(args.train) if "resample" in analysis.ablation_kinds else None
 
@@ -89,7 +91,8 @@ def main(arguments=None):
         draws = analysis.control_draws, analysis.pair_control_draws
         joint = joint_sets(heads, drops, model.grid, *draws, analysis.seed, chosen)
         triples = triple_sets(heads, on_half, model.grid, analysis.control_draws, analysis.seed)
-        sets = [*singles, *joint, *triples]
+        completeness = completeness_sets(heads, stable, model.grid, analysis.control_draws, analysis.seed)
+        sets = [*singles, *joint, *triples, *completeness]
         for _ in write("ablate sets", ablated(sets, analysis.ablation_kinds)[len(singles) :]):
             pass
     write_table("ablation_sets", set_table(sets, analysis.ablation_kinds, run), args.sets)

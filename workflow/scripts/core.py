@@ -1,6 +1,7 @@
 """Which heads all subnetworks of one fine-tuning run share, and whether they are more than chance would give."""
 
 from heuristic_core.experiments.heuristic_core.analysis.core import core, core_null
+from heuristic_core.experiments.heuristic_core.analysis.stable_core import stable_core
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
@@ -16,12 +17,15 @@ def main(arguments=None):
     parser.writes(
         core="where to write the core",
         core_null="where to write its size against chance",
+        stable_core="where to write how the stable core is selected",
     )
     args = parser.read(arguments)
     rows = [row for path in args.subnetworks for row in load_run(path).rows()]
     components, analysis = as_frame(as_table("components", rows)), args.analysis
+    drawn = components, args.context, analysis.permutations, analysis.seed
     write_table("core", core(components, args.context), args.core)
-    write_table("core_null", core_null(components, args.context, analysis.permutations, analysis.seed), args.core_null)
+    write_table("core_null", core_null(*drawn), args.core_null)
+    write_table("stable_core", stable_core(*drawn), args.stable_core)
 
 
 if __name__ == "__main__":

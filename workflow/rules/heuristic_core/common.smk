@@ -153,6 +153,7 @@ CLAIM_TABLES = [
     "components",
     "core",
     "core_null",
+    "stable_core",
     "frequency_agreement",
     "mask_clusters",
     "variance",

@@ -32,6 +32,7 @@ rule core:
     output:
         core=L.core,
         core_null=f"{L.run}/core_null.parquet",
+        stable_core=f"{L.run}/stable_core.parquet",
     log:
         L.log("core/ft{ft_seed}"),
     group:
@@ -67,6 +68,7 @@ PARTS = (
             "overlap_heads": "overlap_heads",
             "core": "core",
             "core_null": "core_null",
+            "stable_core": "stable_core",
             "attention": "attention",
             "attention_maps": "attention_maps",
             "ablation_sets": "ablation_sets",

@@ -7,6 +7,7 @@ from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS
 from heuristic_core.config.claims import Claim
 from heuristic_core.experiments.heuristic_core.analysis import (  # noqa: F401  each registers its statistics
     statistics_accuracy,
+    statistics_completeness,
     statistics_further_runs,
     statistics_heads,
     statistics_learned_masks,

@@ -16,6 +16,7 @@ from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.randomisation import shared_by_chance, tails
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.errors import InputError
+from heuristic_core.experiments.heuristic_core.analysis.stability import share_intervals, stable_heads
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.tables.columns import COMPONENT, RUN
 
@@ -99,7 +100,8 @@ def core(components: pd.DataFrame, context: Context) -> pd.DataFrame:
     """Table "core" from table "components": how many subnetworks keep each component, and the heads that all keep.
 
     A head is in the core if every mid- and every high-sparsity subnetwork of the last checkpoint keeps it: every one
-    that there is, as failed runs have none. Columns n_* say how many that are.
+    that there is, as failed runs have none. Columns n_* say how many that are. The stable core has the heads that
+    enough pruning seeds keep at both sparsities: see :mod:`.stability`.
     Raises InputError where mid, high or, if the study has any, early subnetworks are absent altogether.
     """
     if components.empty:
@@ -111,8 +113,26 @@ def core(components: pd.DataFrame, context: Context) -> pd.DataFrame:
         in_all = kept["mid"].all() & kept["high"].all()
         counts = {name: masks.sum() for name, masks in kept.items()}
         counts |= {f"n_{name}": len(masks) for name, masks in kept.items()}
+        counts |= _stability(pd.concat([kept["mid"], kept["high"]]).groupby(level="seed").all(), of_run)
         parts.append(of_run.assign(**counts, in_core=in_all & (of_run["kind"] == "head")).reset_index())
     return frame("core", pd.concat(parts))
+
+
+def _stability(by_seed: pd.DataFrame, components: pd.DataFrame) -> dict[str, pd.Series]:
+    """Compute the columns of table "core" on pruning seeds, by component index.
+
+    Args:
+        by_seed: Whether both subnetworks of a pruning seed keep a component, bool [seeds, component indices].
+        components: Kind and layer by component index; a model's layers have equally many heads.
+    """
+    heads = components.index[components["kind"] == "head"]
+    masks = by_seed[heads].to_numpy().reshape(len(by_seed), components.loc[heads, "layer"].nunique(), -1)
+    low, high = share_intervals(len(by_seed))[by_seed.sum()].T
+    stable = pd.Series(stable_heads(masks).ravel(), heads).reindex(components.index, fill_value=False)
+    ends = {"seed_share_low": low, "seed_share_high": high}
+    return {"seed_share": by_seed.mean(), "in_stable_core": stable} | {
+        name: pd.Series(end, by_seed.columns) for name, end in ends.items()
+    }
 
 
 def by_seed(masks: Masks, names: tuple[str, ...]) -> np.ndarray:

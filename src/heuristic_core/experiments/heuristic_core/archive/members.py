@@ -24,7 +24,7 @@ TABLES = (
     ),
     *("pretraining_trace", "pretraining_attention", "overlap_heads", "lesions", "lesion_accuracy"),
     *("components", "head_frequency", "rank_correlation", "frequency_agreement", "mask_clusters"),
-    *("core", "core_null", "core_seeds"),
+    *("core", "core_null", "core_seeds", "stable_core"),
     *("ablations", "triples", "ablation_sets", "controls", "attention", "attention_maps"),
     *("claims", "splits", "runs", "prune_trace", "finetune_trace", "provenance"),
 )

@@ -71,8 +71,8 @@ class Analysis(Block):
     permutations: PositiveInt = Field(10_000, description="of the within-layer null of the core's size")
     control_draws: PositiveInt = Field(
         40,
-        description="random sets of heads, matched in layers and number, for the whole core and its strongest three; "
-        "with fewer than 40 no p can be below 0.05",
+        description="random sets of heads, matched in layers and number, for the whole core, its strongest three and "
+        "the stable core, and as many kept alone in place of the core; with fewer than 40 no p can be below 0.05",
     )
     pair_control_draws: PositiveInt = Field(
         5, description="the same for pairs and for the user's sets, of which are many"

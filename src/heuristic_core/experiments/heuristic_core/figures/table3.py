@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from heuristic_core.experiments.heuristic_core.analysis.completeness_sets import NAMES, control_role
 from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES, group_label
 from heuristic_core.experiments.heuristic_core.figures.rows import MEASURED, ft_seeds, shown, some, subset_groups
@@ -11,6 +12,7 @@ from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import number, signed
 
 JOINT = ("strongest", "core-all", "chosen")  # roles of the sets that are shown
+FIRST_KIND_ALONE = ("non-core", *NAMES, *map(control_role, NAMES))
 VALUES = ["accuracy", "change", "change_low", "change_high", "interaction", "interaction_low", "interaction_high"]
 COLUMNS = ["ft_seed", "kind", "row", "role", "size", "statistic", "sets", "column", "group", "subset", "n", *VALUES]
 
@@ -68,6 +70,12 @@ def _rows(cells: pd.DataFrame, with_others: bool) -> Iterator[pd.DataFrame]:
         if len(controls):
             yield _mean(controls, f"mean of {{}} controls in layers {layers}")
             yield _costliest(controls, f"largest drop among {{}} controls in layers {layers}")
+    for role, name in NAMES.items():
+        whole, controls = (cells[cells["role"] == of] for of in (role, control_role(role)))
+        if len(whole):
+            yield _one(whole, name)
+        if len(controls):
+            yield _mean(controls, f"mean of {{}} controls of {name}")
 
 
 def _label(name: str) -> str:
@@ -111,7 +119,7 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
         kinds = list(dict.fromkeys(own["kind"]))
         found.append(_by_set(own[own["kind"] == kinds[0]], f"Fine-tuning seed {ft_seed}, {kinds[0]} ablation"))
         compared = own[own["subset"].isna() & (own["role"] != "none") & (own["statistic"] != "largest drop")]
-        compared = compared[compared["role"] != "non-core"]
+        compared = compared[~compared["role"].isin(FIRST_KIND_ALONE)]
         if len(kinds) > 1 and len(compared):
             found.append(_by_kind(compared, f"Fine-tuning seed {ft_seed}, change by kind of ablation", kinds))
     return found

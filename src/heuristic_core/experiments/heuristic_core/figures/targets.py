@@ -99,7 +99,11 @@ TARGETS = {
     "table6": Target(("ablations",), "Ablating core heads from the full model", "table3", model="roberta"),
     "table7": Target(("group_accuracy", "summary"), "Subnetworks of both sparsities, group by group", also=RUNS),
     "table8": Target(("ablations",), "Ablating core heads from the full model", "table3", model="gpt2"),
-    "table_core": Target(("core_null",), "Heads that all subnetworks share, against chance"),
+    "table_core": Target(
+        ("core_null",),
+        "Heads that all subnetworks share, and the stable core, against chance",
+        also=("core", "stable_core"),
+    ),
     "table_overlap": Target(
         ("overlap_heads", "core"), "Heads that attend to the repeated word before fine-tuning, and which are kept"
     ),

@@ -15,6 +15,7 @@ from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import (
     single_sets,
     with_draws,
 )
+from heuristic_core.experiments.heuristic_core.analysis.completeness_sets import completeness_sets
 from heuristic_core.experiments.heuristic_core.analysis.mediation import plan
 from heuristic_core.experiments.heuristic_core.analysis.path_effects import PARTS, senders
 from heuristic_core.experiments.heuristic_core.analysis.triples import triple_sets
@@ -162,6 +163,7 @@ def ablations(study: Study, shape: Shape) -> Counter:
     none = dict.fromkeys(range(heads), 0.0)
     joint = joint_sets(core, none, grid, *draws, analysis.seed)
     sets = single_sets(core, grid) + joint + triple_sets(core, none, grid, analysis.control_draws, analysis.seed)
+    sets += completeness_sets(core, core, grid, analysis.control_draws, analysis.seed)
     every = with_draws(ablated(sets, analysis.ablation_kinds), analysis.resample_draws)
     return Counter(kind if one.heads else "mean" for kind, one, _ in every)
 

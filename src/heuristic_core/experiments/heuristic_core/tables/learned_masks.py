@@ -1,6 +1,6 @@
 """The schemas of the tables that are derived from masks: which heads subnetworks keep, and which they share."""
 
-from heuristic_core.tables.columns import BOOL, CELL, COMPONENT, INT, REAL, RUN, STEP, STRING
+from heuristic_core.tables.columns import BOOL, CELL, COMPONENT, INT, REAL, RUN, STEP, STRING, WHY
 
 MASKS = {
     "head_frequency": RUN | STEP | CELL | COMPONENT | {
@@ -15,7 +15,26 @@ MASKS = {
         "n_high": (INT, "high-sparsity ones"),
         "n_early": (INT, "early ones; null without early"),
         "in_core": (BOOL, "a head in every mid- and high-sparsity subnetwork"),
+        "seed_share": (REAL, "share of pruning seeds all of whose mid- and high-sparsity subnetworks keep it, 0-1"),
+        "seed_share_low": (REAL, "Wilson's 95 % interval over pruning seeds"),
+        "seed_share_high": (REAL, "its upper end"),
+        "in_stable_core": (BOOL, "a head that at least `least` seeds keep, as in stable_core"),
     },
+    "stable_core": RUN | {
+        "n": (INT, "mid- and high-sparsity subnetworks of the last checkpoint whose run did not fail"),
+        "seeds": (INT, "their pruning seeds; a seed keeps a head that all of its subnetworks keep"),
+        "heads": (INT, "heads of the model"),
+        "kept": (REAL, "heads that a seed keeps, mean over seeds"),
+        "least": (INT, "how many seeds at least must keep a head: the fewest that at most 0.5 heads reach by chance; "
+                       "null where more than that are expected in all seeds"),
+        "observed": (INT, "heads that at least so many seeds keep: the stable core"),
+        "expected": (REAL, "the same by chance, heads permuted within layers, exactly; without `least` in all seeds"),
+        "bound": (REAL, "kept^2 / ((2 pi - 1) heads), pi = least / seeds: Meinshausen and Bühlmann's bound of heads "
+                        "selected wrongly; null where pi is not above 1/2"),
+        "p": (REAL, "share of permutations within layers with at least `observed` heads, (1 + count) / (1 + draws)"),
+        "p_fewer": (REAL, "the same with at most as many"),
+        "permutations": (INT, "draws"),
+    } | WHY,
     "core_null": RUN | {
         "set": (STRING, "high, mid, mid+high, early or early+mid+high: the heads kept by all these subnetworks"),
         "n": (INT, "subnetworks"),

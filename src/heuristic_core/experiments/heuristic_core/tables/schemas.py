@@ -86,7 +86,9 @@ OWN = {
     } | SUBSET | EXAMPLE | SCORES,
     "ablation_sets": RUN | STEP | ABLATION | {
         "role": (STRING, "none, non-core or core (one head), pair, strongest (three), core-all, chosen, control; "
-                         "triple, control-triple: three that half of the pairs chooses, of the core, of a random set"),
+                         "triple, control-triple: three that half of the pairs chooses, of the core, of a random set; "
+                         "all-heads, all-but-core, stable-core and all-but-stable-core; control-: the same of a random "
+                         "set in place of the core"),
         "heads": (pa.list_(pa.int32()), "component indices of the ablated heads"),
         "layers": (STRING, "layer of each head, ascending, such as 0+1+1: a set's controls have the same"),
     },

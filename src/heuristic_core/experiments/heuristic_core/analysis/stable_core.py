@@ -1,0 +1,59 @@
+"""The stable core: how it is selected, and whether it is larger than by chance."""
+
+import pandas as pd
+
+from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.randomisation import tails
+from heuristic_core.common.draws import numpy_generator
+from heuristic_core.experiments.heuristic_core.analysis.core import SETS, by_seed, masks_of_runs
+from heuristic_core.experiments.heuristic_core.analysis.stability import (
+    MOST_BY_CHANCE,
+    error_bound,
+    expected_counts,
+    selection_threshold,
+    stable_by_chance,
+)
+from heuristic_core.experiments.heuristic_core.config.context import Context
+
+CORE = "mid+high"
+
+
+def stable_core(components: pd.DataFrame, context: Context, permutations: int, seed: int) -> pd.DataFrame:
+    """Make table "stable_core" from table "components".
+
+    The threshold depends on the numbers of heads that seeds keep in each layer alone, which permutations leave as they
+    are. So the permutation test of how many heads reach it is exact.
+
+    Args:
+        components: Table "components" of any number of fine-tuning runs.
+        context: Of the study.
+        permutations: Draws of the test.
+        seed: Of the draws.
+
+    Returns:
+        A row for each fine-tuning run.
+
+    Raises:
+        InputError: A run has no mid- or no high-sparsity subnetworks.
+    """
+    rows = []
+    for run, masks_by_cell in masks_of_runs(components, context):
+        masks = by_seed(masks_by_cell, SETS[CORE])
+        least, expected = selection_threshold(masks), expected_counts(masks)
+        row = {
+            "n": sum(len(masks_by_cell[cell]) for cell in SETS[CORE]),
+            "seeds": len(masks),
+            "heads": masks[0].size,
+            "kept": masks.sum(axis=(1, 2)).mean(),
+            "expected": expected[-1 if least is None else least],
+        }
+        if least is None:
+            average = f"{expected[-1]:.2g} on average, more than {MOST_BY_CHANCE:g}"
+            rows.append(run | row | {"reason": f"all {len(masks)} seeds share too many heads by chance: {average}"})
+            continue
+        observed = int((masks.sum(axis=0) >= least).sum())
+        draws = stable_by_chance(masks, least, permutations, numpy_generator(seed, run["ft_seed"], "stable core"))
+        more, fewer = tails(draws, observed)
+        row |= {"least": least, "observed": observed, "bound": error_bound(masks, least)}
+        rows.append(run | row | {"p": more, "p_fewer": fewer, "permutations": permutations})
+    return frame("stable_core", rows)

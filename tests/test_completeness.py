@@ -1,0 +1,211 @@
+"""What the core leaves and what it suffices for: the sets that are ablated, and the claims on them."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from amounts import amount, by_chance
+from claim_tables import CONTEXT, ablation, core_rows, evidence
+from conftest import CLAIMS
+from figure_head_tables import ablation_rows
+from figure_tables import CONTEXT as DRAWN_CONTEXT
+from figure_tables import table as drawn_table
+from test_degenerate import full_rows, run_rows
+
+from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, FailedRuns, TooFew
+from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.config.claims import load_claims
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import ablated, joint_sets
+from heuristic_core.experiments.heuristic_core.analysis.claims import claims
+from heuristic_core.experiments.heuristic_core.analysis.completeness_sets import completeness_sets
+from heuristic_core.experiments.heuristic_core.analysis.statistics_completeness import (
+    core_alone,
+    stable_core_against_controls,
+)
+from heuristic_core.experiments.heuristic_core.figures import draw
+from heuristic_core.experiments.heuristic_core.figures.table3 import sheets
+from heuristic_core.models.components import ComponentGrid
+
+GRID = ComponentGrid(4, 8)
+EVERY = set(range(32))
+CORE, STABLE = (1, 10, 11, 24), (1, 10, 11, 17, 24)
+
+
+# ---- sets
+
+
+def test_all_heads_but_the_core_s_are_ablated_and_random_ones_kept_in_their_place():
+    sets = {one.name: one for one in completeness_sets(CORE, CORE, GRID, 5, 0)}
+    assert sets["all heads"].heads == tuple(range(32)) and sets["all heads"].role == "all-heads"
+    assert set(sets["all heads but the core"].heads) == EVERY - set(CORE)
+    controls = [one for one in sets.values() if one.role == "control-all-but-core"]
+    assert len(controls) == 5 == len(sets) - 2 and len({one.heads for one in controls}) == 5
+    layers = Counter(head // 8 for head in CORE)
+    assert all(Counter(head // 8 for head in EVERY - set(one.heads)) == layers for one in controls)
+    assert all(tuple(sorted(EVERY - set(one.heads))) != CORE for one in controls)
+    assert len({one.layers for one in sets.values() if "but" in one.role}) == 1
+
+
+def test_the_kept_sets_are_those_that_are_ablated_as_controls_of_the_core():
+    drops = dict.fromkeys(CORE, 0.0)
+    joint = joint_sets(CORE, drops, GRID, control_draws=5, pair_control_draws=1, seed=3)
+    alike = {one.heads for one in joint if one.role == "control" and one.layers == "0+1+1+3"}
+    kept = completeness_sets(CORE, CORE, GRID, 5, 3)
+    assert {tuple(sorted(EVERY - set(one.heads))) for one in kept if one.role.startswith("control")} == alike
+
+
+def test_a_stable_core_of_its_own_is_ablated_and_kept_alone():
+    sets = completeness_sets(CORE, STABLE, GRID, 5, 0)
+    assert Counter(one.role for one in sets) == {
+        "all-heads": 1, "all-but-core": 1, "control-all-but-core": 5, "stable-core": 1, "control-stable-core": 5,
+        "all-but-stable-core": 1, "control-all-but-stable-core": 5,
+    }  # fmt: skip
+    by_role = {one.role: one for one in sets}
+    assert by_role["stable-core"].heads == STABLE and by_role["stable-core"].layers == "0+1+1+2+3"
+    assert set(by_role["all-but-stable-core"].heads) == EVERY - set(STABLE)
+    assert by_role["control-stable-core"].layers == "0+1+1+2+3"
+    assert len({one.name for one in sets}) == len(sets)
+    kinds = Counter(kind for kind, _ in ablated(sets, ["mean", "zero"]))
+    assert kinds == {"mean": len(sets)}
+
+
+@pytest.mark.parametrize(("core", "stable"), [((), ()), (tuple(range(32)), ()), ((), tuple(range(32)))])
+def test_no_core_and_a_core_of_all_heads_have_no_sets(core, stable):
+    assert {one.role for one in completeness_sets(core, stable, GRID, 5, 0)} == {"all-heads"}
+
+
+def test_a_core_of_one_head_has_the_others_of_its_layer():
+    sets = completeness_sets((9,), (9,), GRID, 40, 0)
+    kept = {(EVERY - set(one.heads)).pop() for one in sets if one.role == "control-all-but-core"}
+    assert kept == {8, 10, 11, 12, 13, 14, 15}
+
+
+# ---- claims
+
+
+SINGLE = ablation("core", "0.0", 1, {None: ("id", -1.0)})  # of a study that ablated no more
+NEW = ("stable-core-is-special", "core-suffices-in-domain", "stable-heads")
+
+
+def sets_of(role, value, controls, group, column):
+    """Rows of a set and of its random sets on a group."""
+    rows = ablation(role, role, 2, {None: (group, value)})
+    rows += [
+        row for k, at in enumerate(controls) for row in ablation(f"control-{role}", f"{k}", 2, {None: (group, at)})
+    ]
+    return [row | {column: row["change"]} for row in rows]
+
+
+def alone(core=80.0, controls=tuple(range(40)), none=33.0, in_core=(0, 4), **more):
+    rows = sets_of("all-but-core", core, controls, "id", "accuracy")
+    rows += [row | {"accuracy": none} for row in ablation("all-heads", "all heads", 8, {None: ("id", none - 90)})]
+    return core_alone(evidence(ablations=rows, core=core_rows(set(in_core), set()), **more), group="id")
+
+
+def test_a_core_that_does_the_task_alone_suffices():
+    found = alone()
+    assert (found.value, found.opposite, found.n) == (pytest.approx(1 / 41), 1, 40)
+    assert found.attainable == found.value and verdict(found, "p < 0.05") == "supported"
+    assert found.detail.startswith("ID 80.0 of the core's heads alone, 33.0 of no head; 40 random sets 19.5 on average")
+    assert verdict(alone(core=-1.0), "p < 0.05") == "contradicted"
+    assert verdict(alone(controls=range(10)), "p < 0.05") == "too few"
+
+
+def test_a_core_that_leaves_one_class_is_like_random_sets():
+    """Of a model whose heads are nearly all ablated: it gives one class, whichever heads are left."""
+    dead = alone(core=33.3, controls=[33.3] * 40, none=33.3)
+    assert (dead.value, dead.opposite) == (1, 1) and verdict(dead, "p < 0.05") == "not clear"
+
+
+def test_without_a_core_or_with_all_heads_in_it_nothing_is_compared():
+    with pytest.raises(DoesNotApply, match="no head is in the core"):
+        alone(in_core=())
+    with pytest.raises(DoesNotApply, match="all heads are in the core"):
+        alone(in_core=range(8))
+    with pytest.raises(CannotSay, match="all heads but the core were not ablated together"):
+        core_alone(evidence(ablations=SINGLE, core=core_rows({0}, set())), "id")
+    with pytest.raises(CannotSay, match="its layers have no other set of as many heads"):
+        alone(controls=())
+    with pytest.raises(FailedRuns):
+        alone(runs=run_rows(collapsed=True), group_accuracy=list(full_rows()))
+    with pytest.raises(FailedRuns, match="the full model is at chance"):
+        alone(runs=run_rows(), group_accuracy=list(full_rows(id_=35.0)))
+
+
+SELECTED = {"seeds": 4, "least": 3, "observed": 3, "expected": 0.2, "p": 0.001, "p_fewer": 1.0, "permutations": 999}
+
+
+def stable(cost=-50.0, controls=tuple(-0.5 * k for k in range(40)), in_core=(0,), in_stable=(0, 4, 5), **selected):
+    heads = [row | {"in_stable_core": row["component"] in in_stable} for row in core_rows(set(in_core), set())]
+    rows = sets_of("stable-core", cost, controls, "j", "change")
+    tables = {"ablations": rows, "core": heads, "stable_core": [SELECTED | selected]}
+    return stable_core_against_controls(evidence(**tables), group="j")
+
+
+def test_the_stable_core_is_compared_with_random_sets():
+    found = stable()
+    assert (found.value, found.opposite) == (pytest.approx(1 / 41), 1) and verdict(found, "p < 0.05") == "supported"
+    assert verdict(stable(cost=3.0), "p < 0.05") == "contradicted"
+    assert verdict(stable(cost=0.0, controls=[0.0] * 40), "p < 0.05") == "not clear"
+
+
+def test_a_stable_core_that_is_the_core_is_not_judged_again():
+    with pytest.raises(DoesNotApply, match="the stable core is the core"):
+        stable(in_core=(0, 4, 5))
+    with pytest.raises(DoesNotApply, match="no head is in the stable core"):
+        stable(in_stable=(), observed=0)
+    with pytest.raises(DoesNotApply, match="all heads are in the stable core"):
+        stable(in_stable=range(8), observed=8)
+    with pytest.raises(TooFew, match="too many heads by chance"):
+        stable(least=None, reason="all 4 seeds share too many heads by chance: 3.6 on average, more than 0.5")
+
+
+def test_an_archive_of_before_has_no_verdict_on_the_stable_core():
+    stated = [claim for claim in load_claims(CLAIMS) if claim.claim in NEW]
+    tables = evidence(core=core_rows({0}, set()), ablations=SINGLE).tables
+    new = [name for name in tables["core"] if "seed_share" in name or "stable" in name]
+    found = claims(CONTEXT, tables | {"core": tables["core"].drop(columns=new)}, stated)
+    assert set(found["verdict"]) == {"not run"}
+
+
+@pytest.mark.sampled
+def test_a_core_of_random_heads_rarely_suffices():
+    """Heads whose worth adds up: which of them the core has is chance, so that few tests decide."""
+    rng, count, grid = np.random.default_rng(43), amount(800), ComponentGrid(2, 8)
+    decided = 0
+    for _ in range(count):
+        worth, whole = (
+            rng.exponential(size=16),
+            tuple(sorted(int(head) for layer in (0, 8) for head in layer + rng.permutation(8)[:2])),
+        )
+        sets = completeness_sets(whole, whole, grid, 40, int(rng.integers(1 << 30)))
+        value = {one.name: worth.sum() - worth[list(one.heads)].sum() for one in sets}
+        controls = [value[one.name] for one in sets if one.role == "control-all-but-core"]
+        found = alone(value["all heads but the core"], controls, value["all heads"])
+        decided += verdict(found, "p < 0.05") in ("supported", "contradicted")
+    assert decided <= by_chance(count)
+
+
+# ---- table 3
+
+
+def test_table3_shows_what_the_core_leaves_alone():
+    rows = [row for row in ablation_rows(np.random.default_rng(7)) if row["ft_seed"] == 1]
+    single = [row for row in rows if row["ablation"] == "none" and row["kind"] == "mean"]
+    for role, name, accuracy in (
+        ("all-but-core", "all heads but the core", 60.0),
+        ("control-all-but-core", "control 1 of all heads but the core", 40.0),
+        ("control-all-but-core", "control 2 of all heads but the core", 30.0),
+        ("all-heads", "all heads", 20.0),
+    ):
+        rows += [
+            row | {"role": role, "ablation": name, "accuracy": accuracy, "change": accuracy - 90} for row in single
+        ]
+    marks = draw("table3", {"ablations": drawn_table("ablations", rows)}, Figure(), DRAWN_CONTEXT)[1]
+    shown = marks[(marks["kind"] == "mean") & (marks["column"] == "ID, mean")].set_index("row")["accuracy"]
+    assert shown["all heads but the core"] == 60 and shown["all heads"] == 20
+    assert shown["mean of 2 controls of all heads but the core"] == 35
+    in_full, by_kind = sheets(marks)
+    assert "all heads" in [row[0] for row in in_full.rows]
+    assert not [row for row in by_kind.rows if "all heads" in row[0]]  # of the first kind alone
