@@ -85,7 +85,7 @@ TARGETS = {
         ("counter_heads", "mask_tests"), "What heads add to random subnetworks that contain the core", part="masks"
     ),
     "figure_interpolation": Target(
-        ("interpolation",), "From a subnetwork that follows the heuristic to one that generalises", part="interpolation"
+        ("interpolation",), "From the subnetwork with the lowest J to the subnetwork with the highest", part="interpolation"
     ),
     "figure_mediation": Target(
         ("mediation", "core"),
