@@ -134,7 +134,7 @@ HANS_FILE = VALUES[REAL]["task"]["evaluation"]["hans"]["file"]
 # Where, what, and what the message must say: the key, the value, what would be right.
 IMPOSSIBLE = [
     (GENERATED, "task.heuristic", "", ["task.heuristic", "a few words"]),
-    (REAL, "task.heuristic", "{{ overlap }}", ["task.heuristic", "'{{ overlap }}'", "a few words, such as word overlap"]),
+    (REAL, "task.heuristic", "{{ a }}", ["task.heuristic", "'{{ a }}'", "a few words, such as word overlap"]),
     (GENERATED, "grid.sparsities", [0.35, 0.5, 1.2], ["grid.sparsities.2 = 1.2", "less than 1"]),
     (GENERATED, "grid.sparsities", [0, 0.35, 0.5], ["grid.sparsities.0 = 0", "greater than 0"]),
     (GENERATED, "grid.sparsities", [0.5, 0.35], ["sparsities", "ascending", "[0.35, 0.5]"]),

@@ -8,6 +8,7 @@ from test_size_statistics import CMD, ID, MIXED, OOD, cmd_rows, size_rows
 from heuristic_core.analysis.estimates import CannotSay, FailedRuns, TooFew
 from heuristic_core.analysis.verdicts import verdict
 from heuristic_core.config.claims import Need, load_claims
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.analysis import (
     statistics_accuracy,
     statistics_needs,
@@ -16,6 +17,7 @@ from heuristic_core.experiments.heuristic_core.analysis import (
 )
 from heuristic_core.experiments.heuristic_core.analysis.claims import claims
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import Troubled, troubled
+from heuristic_core.experiments.heuristic_core.figures import draw, sheets_of
 
 CHANCE = 33.3
 OF_FULL_MODEL = {"generalises-late"}  # with these tables; it rests on no pruning run
@@ -98,6 +100,28 @@ def test_a_study_whose_runs_all_collapsed_earns_no_supported_verdict():
     assert seen.loc["agree-in-domain"].tolist() == [
         "failed runs", "of the 4 pruning runs at step 30, sparsity 0.3, 4 collapsed"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("runs", "full", "reason"),
+    [
+        (run_rows(3, collapsed=True), {}, "of the 4 pruning runs at step 30, sparsity 0.3, 3 collapsed, and 1 more"),
+        (run_rows(), {"id_": CHANCE}, "the full model is at chance in-domain"),
+        (run_rows(), {}, None),
+        ([], {}, None),
+    ],
+)
+def test_heads_that_such_subnetworks_share_are_shown_without_p(runs, full, reason):
+    shared = {"set": "mid+high", "n": 8, "seeds": 4, "observed": 3, "expected": 0.5, "p": 0.01, "permutations": 999}
+    rows = {"runs": runs, "group_accuracy": full_rows(**full), "core_null": [shared]}
+    tables = {name: table(name, of_table) for name, of_table in rows.items()}
+    _, marks = draw("table_core", tables, Figure(), CONTEXT)
+    (sheet,) = sheets_of("table_core", marks)
+    (shown,) = [dict(zip(sheet.columns, row, strict=True)) for row in sheet.rows]
+    if reason is None:
+        assert shown["p"] == "0.0100" and "why there is no p" not in shown and marks["p"].tolist() == [0.01]
+    else:
+        assert shown["p"] == "" and shown["why there is no p"].startswith(reason) and marks["p"].isna().all()
 
 
 def test_runs_that_went_wrong_are_left_out():

@@ -2,11 +2,15 @@
 
 import pandas as pd
 
+from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.experiments.heuristic_core.analysis.core import SETS
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, of_run
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import number, seed_label
+from heuristic_core.tables.columns import RUN
 
-COLUMNS = ["ft_seed", "set", "n", "seeds", "observed", "expected", "expected_over_all", "p", "permutations"]
+COLUMNS = ["ft_seed", "set", "n", "seeds", "observed", "expected", "expected_over_all", "p", "permutations", "reason"]
 HEADS = [
     *("subnetworks", "their number", "pruning seeds", "heads in all", "expected within layers"),
     *("expected over all heads (the paper's)", "p"),
@@ -14,19 +18,34 @@ HEADS = [
 
 
 def draw(tables, settings, context):
-    """No figure. Marks: one row per set of subnetworks."""
+    """No figure. Marks: one row per set of subnetworks; without p where claims do not rest on them, for a reason."""
+    rows = some(tables["core_null"], "rows in table core_null")
+    reasons = [_reason(tables, context, row) for row in rows.to_dict("records")]
+    rows = rows.assign(reason=reasons, p=rows["p"].where([reason is None for reason in reasons]))
     # The archive of an older version lacks the paper's expectation.
-    return None, some(tables["core_null"], "rows in table core_null").reindex(columns=COLUMNS)
+    return None, rows.reindex(columns=COLUMNS)
+
+
+def _reason(tables, context, row: dict) -> str | None:
+    """Why the set of a row of table "core_null" has no p: its model is at chance, or most runs of a cell went wrong."""
+    try:
+        Evidence(context, of_run(tables, {name: row[name] for name in RUN})).sound(*SETS[row["set"]])
+    except CannotSay as reason:
+        return str(reason)
+    return None
 
 
 def sheets(marks: pd.DataFrame) -> list[Sheet]:
     """A table for each fine-tuning seed."""
-    return [
-        Sheet(
-            seed_label(seed).capitalize(), HEADS, [_cells(row) for row in marks[marks["ft_seed"] == seed].itertuples()]
-        )
-        for seed in ft_seeds(marks)
-    ]
+    found = []
+    for seed in ft_seeds(marks):
+        rows = marks[marks["ft_seed"] == seed]
+        cells, heads, reasons = [_cells(row) for row in rows.itertuples()], HEADS, rows["reason"]
+        if reasons.notna().any():
+            heads = [*HEADS, "why there is no p"]
+            cells = [[*row, "" if pd.isna(why) else why] for row, why in zip(cells, reasons, strict=True)]
+        found.append(Sheet(seed_label(seed).capitalize(), heads, cells))
+    return found
 
 
 def _cells(row) -> list[str]:

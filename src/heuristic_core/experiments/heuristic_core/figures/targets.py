@@ -85,7 +85,7 @@ TARGETS = {
         ("counter_heads", "mask_tests"), "What heads add to random subnetworks that contain the core", part="masks"
     ),
     "figure_interpolation": Target(
-        ("interpolation",), "From the subnetwork with the lowest J to the subnetwork with the highest", part="interpolation"
+        ("interpolation",), "From the subnetwork with the lowest J to the one with the highest", part="interpolation"
     ),
     "figure_mediation": Target(
         ("mediation", "core"),
@@ -99,7 +99,9 @@ TARGETS = {
     "table6": Target(("ablations",), "Ablating core heads from the full model", "table3", model="roberta"),
     "table7": Target(("group_accuracy", "summary"), "Subnetworks of both sparsities, group by group", also=RUNS),
     "table8": Target(("ablations",), "Ablating core heads from the full model", "table3", model="gpt2"),
-    "table_core": Target(("core_null",), "Heads that all subnetworks share, against chance"),
+    "table_core": Target(
+        ("core_null",), "Heads that all subnetworks share, against chance", also=(*RUNS, "group_accuracy")
+    ),
     "table_overlap": Target(
         ("overlap_heads", "core"), "Heads that attend to the repeated word before fine-tuning, and which are kept"
     ),

@@ -16,7 +16,17 @@ from heuristic_core.tables.parquet import read_table
 USAGE = (
     'compare="results/a results/b": two folders of finished studies, each with :<fine-tuning seed> for that run alone'
 )
-TABLES = ("accuracy", "group_accuracy", "summary", "effective_size", "core", "rank_correlation", "runs", "claims")
+TABLES = (
+    "accuracy",
+    "group_accuracy",
+    "summary",
+    "effective_size",
+    "core",
+    "rank_correlation",
+    "runs",
+    "chance",
+    "claims",
+)
 
 
 class Side(NamedTuple):
