@@ -1,5 +1,7 @@
 """Claims on models that say nothing: collapsed, failed, off their target, at chance, or not generalising."""
 
+from functools import partial
+
 import pytest
 from claim_tables import CONTEXT, JOINT, RUN, actual, core_rows, evidence, group_row, table
 from conftest import CLAIMS
@@ -42,7 +44,7 @@ def full_rows(id_=90.0, ood=60.0, **more):
 
 def constant_class():
     """Tables of a study all of whose subnetworks give one class: every statistic of them looks well."""
-    levels = {"id": CHANCE, "ood": 99.0, "ood-entailment": 1.0}
+    levels = {"id": CHANCE, "ood": 99.0, "ood-entailment": 1.0, "j": 0.0}
     pruned = [
         group_row(value + 0.3 * seed + (s == 0.1), group, s, seed)
         for group, value in levels.items()
@@ -64,7 +66,7 @@ def constant_class():
         for row in JOINT
     ]
     rows = {
-        "group_accuracy": [*full_rows(), *pruned],
+        "group_accuracy": [*full_rows(j=55.0), *pruned],
         "accuracy": [row | {"subset": row["group"]} for row in pruned],
         "components": actual(0.29, 0.28, 0.27, 0.26),
         "controls": [control | {"control": name} for name in ("random", "importance")],
@@ -130,6 +132,16 @@ def test_runs_that_went_wrong_are_left_out():
     found = evidence(runs=run_rows(2, missed=True), group_accuracy=rows)
     assert found.spread("group_accuracy", "id", "mid")["accuracy"].tolist() == [83, 84]
     assert statistics_accuracy.spread_mean(found, group="id", sparsity="mid").n == 2
+
+
+def test_a_study_without_an_entailment_class_has_no_j_and_nothing_stands_for_it():
+    """Of merged labels a guess has 50 % OOD, and a model that rejects every pair has 100 %."""
+    full = full_rows(ood=50.0)
+    without = evidence(runs=run_rows(), group_accuracy=[row for row in full if row["group"] != "ood-entailment"])
+    assert statistics_accuracy.full_accuracy(without, group="ood").value == 50
+    for statistic in (statistics_needs.generalisation, partial(statistics_accuracy.full_accuracy, group="j")):
+        with pytest.raises(CannotSay, match="no ood-entailment subset was evaluated, and without it there is no J"):
+            statistic(without)
 
 
 def test_a_spread_of_zero_is_no_agreement():
