@@ -83,7 +83,7 @@ def subnetwork_rows(of: Whole, settings: Pruning) -> list[dict]:
         kept = None if found.failed else keep_largest(found.log_alpha, count)
         rows += _rows(of, kept, about | {"reason": found.failed})
     few = layers * parts <= FEW
-    reason = None if few else f"not applicable: {layers * parts} components; greedy subnetworks are of at most {FEW}"
+    reason = None if few else f"{layers * parts} components; greedy subnetworks are of at most {FEW}"
     about = {"how": "greedy", "prune_seed": None, "sampled_sparsity": None, "reason": reason}
     return rows + _rows(of, greedy(of, count) if few else None, about)
 
