@@ -57,7 +57,7 @@ def extractive() -> dict[str, Tensor]:
         "scores": score_rows(scored, taught.hop.implications.sentences),
         "components": components,
         "removal": removal_rows(components),
-        "subnetworks": subnetwork_rows(whole(end, taught.parts["implications"]), STUDY.pruning),
+        "subnetworks": subnetwork_rows(whole(end, taught.parts["implications"]), STUDY.pruning, "", 1),
         "agreement": agreement_rows(scores(two, 2), patched(two)),
         "orders": orders.rows,
         "grafts": grafts.rows,

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from compared_studies import make_three, side
 from conftest import ROOT
-from page_studies import CONTEXT, make_study
+from page_studies import CONTEXT, make_study, table
 from pages import check_source, needs_chromium, probe
 from reduced import snakemake
 from test_scripts import script
@@ -16,7 +16,7 @@ from test_scripts import script
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.experiments.heuristic_core.report.sides import Side, load, parse_sides
-from heuristic_core.tables.parquet import read_table
+from heuristic_core.tables.parquet import read_table, write_table
 from heuristic_core.tables.schemas import schema
 
 
@@ -80,6 +80,28 @@ def test_figures_of_one_study_are_shown_once(folder, monkeypatch):
     page = check_source(out / "compare.html")
     assert len(page.all("img")) == 2
     assert "pair, fine-tuning seed 1 and pair, fine-tuning seed 2" in page.text
+
+
+def test_a_model_at_chance_and_collapsed_runs_are_said_first_and_have_no_p(folder, monkeypatch):
+    root = make_study(folder / "results" / "learned-nothing", (1,))
+    runs = {"ft_seed": 1, "step": CONTEXT.last, "repeat": 0, "actual_sparsity": 0.5, "chance": 95.0, "missed": False}
+    runs = [
+        runs | {"sparsity": s, "seed": seed, "collapsed": s == CONTEXT.mid, "reason": "at chance"}
+        for s in (CONTEXT.mid, CONTEXT.high)
+        for seed in CONTEXT.seeds
+    ]
+    write_table("runs", table("runs", runs), root / "tables" / "runs.parquet")
+    chance = {"ft_seed": 1, "step": CONTEXT.last, "n": 200, "accuracy": 95.0, "high": 97.0, "chance": 95.0}
+    chance |= {"constant": "entailment", "outcome": "at chance"}
+    write_table("chance", table("chance", [chance]), root / "tables" / "chance.parquet")
+    link_reports(folder, "one", "learned-nothing")
+    out = write_comparison(folder, monkeypatch, "results/one results/learned-nothing", "chance")
+    text = check_source(out / "compare.html").text
+    model = "learned-nothing (b): fine-tuning seed 1, step 2200: the full model has not learned the task: 95.0 % of 200"
+    assert text.index(model) < text.index("Of 6 pruning runs, 3 collapsed.") < text.index("None but the studies")
+    assert "No p: fine-tuning seed 1: of the 3 pruning runs at step 2200, sparsity 0.35, 3 collapsed" in text
+    well = write_comparison(folder, monkeypatch, "results/one results/other", "well")
+    assert 'class="warning"' not in (well / "compare.html").read_text()
 
 
 @pytest.mark.slow

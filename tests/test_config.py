@@ -71,7 +71,7 @@ UNKNOWN = [
     (REAL, "task.evaluation.hans.merged", "did you mean merge?"),
     (GENERATED, "grid.zzz", "remove it, or use one of: sparsities, mid, high, seeds, curve_seeds, checkpoints, early"),
     # Keys that are called as the variants of a model and of a task are.
-    (GENERATED, "task.files", "remove it, or use one of: name, source, seed"),
+    (GENERATED, "task.files", "remove it, or use one of: name, source, heuristic, seed"),
     (GENERATED, "model.new", "remove it, or use one of: name, source, architecture"),
     (REAL, "model.pretrained", "remove it, or use one of: name, source, hub"),
 ]
@@ -133,6 +133,8 @@ AT = SET | {"url": "https://a.org/x.csv", "sha256": "0" * 64, "file": "x.csv"}
 HANS_FILE = VALUES[REAL]["task"]["evaluation"]["hans"]["file"]
 # Where, what, and what the message must say: the key, the value, what would be right.
 IMPOSSIBLE = [
+    (GENERATED, "task.heuristic", "", ["task.heuristic", "a few words"]),
+    (REAL, "task.heuristic", "{{ a }}", ["task.heuristic", "'{{ a }}'", "a few words, such as word overlap"]),
     (GENERATED, "grid.sparsities", [0.35, 0.5, 1.2], ["grid.sparsities.2 = 1.2", "less than 1"]),
     (GENERATED, "grid.sparsities", [0, 0.35, 0.5], ["grid.sparsities.0 = 0", "greater than 0"]),
     (GENERATED, "grid.sparsities", [0.5, 0.35], ["sparsities", "ascending", "[0.35, 0.5]"]),

@@ -1,5 +1,7 @@
 """Claims on models that say nothing: collapsed, failed, off their target, at chance, or not generalising."""
 
+from functools import partial
+
 import pytest
 from claim_tables import CONTEXT, JOINT, RUN, ablation, actual, core_rows, evidence, group_row, table
 from conftest import CLAIMS
@@ -8,6 +10,7 @@ from test_size_statistics import CMD, ID, MIXED, OOD, cmd_rows, size_rows
 from heuristic_core.analysis.estimates import CannotSay, FailedRuns, TooFew
 from heuristic_core.analysis.verdicts import verdict
 from heuristic_core.config.claims import Need, load_claims
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.analysis import (
     statistics_accuracy,
     statistics_needs,
@@ -16,6 +19,7 @@ from heuristic_core.experiments.heuristic_core.analysis import (
 )
 from heuristic_core.experiments.heuristic_core.analysis.claims import claims
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import Troubled, troubled
+from heuristic_core.experiments.heuristic_core.figures import draw, sheets_of
 
 CHANCE = 33.3
 OF_FULL_MODEL = {"generalises-late"}  # with these tables; it rests on no pruning run
@@ -40,7 +44,7 @@ def full_rows(id_=90.0, ood=60.0, **more):
 
 def constant_class():
     """Tables of a study all of whose subnetworks give one class: every statistic of them looks well."""
-    levels = {"id": CHANCE, "ood": 99.0, "ood-entailment": 1.0}
+    levels = {"id": CHANCE, "ood": 99.0, "ood-entailment": 1.0, "j": 0.0}
     pruned = [
         group_row(value + 0.3 * seed + (s == 0.1), group, s, seed)
         for group, value in levels.items()
@@ -72,7 +76,7 @@ def constant_class():
     stable = {"seeds": 4, "least": 3, "observed": 3, "expected": 0.2, "permutations": 999}
     core = core_rows({0, 4}, {0, 4}, size=8)
     rows = {
-        "group_accuracy": [*full_rows(), *pruned],
+        "group_accuracy": [*full_rows(j=55.0), *pruned],
         "accuracy": [row | {"subset": row["group"]} for row in pruned],
         "components": actual(0.29, 0.28, 0.27, 0.26),
         "controls": [control | {"control": name} for name in ("random", "importance")],
@@ -114,12 +118,44 @@ def test_a_study_whose_runs_all_collapsed_earns_no_supported_verdict():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("runs", "full", "reason"),
+    [
+        (run_rows(3, collapsed=True), {}, "of the 4 pruning runs at step 30, sparsity 0.3, 3 collapsed, and 1 more"),
+        (run_rows(), {"id_": CHANCE}, "the full model is at chance in-domain"),
+        (run_rows(), {}, None),
+        ([], {}, None),
+    ],
+)
+def test_heads_that_such_subnetworks_share_are_shown_without_p(runs, full, reason):
+    shared = {"set": "mid+high", "n": 8, "seeds": 4, "observed": 3, "expected": 0.5, "p": 0.01, "permutations": 999}
+    rows = {"runs": runs, "group_accuracy": full_rows(**full), "core_null": [shared]}
+    tables = {name: table(name, of_table) for name, of_table in rows.items()}
+    _, marks = draw("table_core", tables, Figure(), CONTEXT)
+    (sheet,) = sheets_of("table_core", marks)
+    (shown,) = [dict(zip(sheet.columns, row, strict=True)) for row in sheet.rows]
+    if reason is None:
+        assert shown["p"] == "0.0100" and "why there is no p" not in shown and marks["p"].tolist() == [0.01]
+    else:
+        assert shown["p"] == "" and shown["why there is no p"].startswith(reason) and marks["p"].isna().all()
+
+
 def test_runs_that_went_wrong_are_left_out():
     """Half of a cell is enough to be judged, by the other half alone."""
     rows = [*full_rows(), *(group_row(80.0 + seed, "id", 0.3, seed) for seed in (1, 2, 3, 4))]
     found = evidence(runs=run_rows(2, missed=True), group_accuracy=rows)
     assert found.spread("group_accuracy", "id", "mid")["accuracy"].tolist() == [83, 84]
     assert statistics_accuracy.spread_mean(found, group="id", sparsity="mid").n == 2
+
+
+def test_a_study_without_an_entailment_class_has_no_j_and_nothing_stands_for_it():
+    """Of merged labels a guess has 50 % OOD, and a model that rejects every pair has 100 %."""
+    full = full_rows(ood=50.0)
+    without = evidence(runs=run_rows(), group_accuracy=[row for row in full if row["group"] != "ood-entailment"])
+    assert statistics_accuracy.full_accuracy(without, group="ood").value == 50
+    for statistic in (statistics_needs.generalisation, partial(statistics_accuracy.full_accuracy, group="j")):
+        with pytest.raises(CannotSay, match="no ood-entailment subset was evaluated, and without it there is no J"):
+            statistic(without)
 
 
 def test_a_spread_of_zero_is_no_agreement():

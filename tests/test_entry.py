@@ -127,6 +127,14 @@ def test_frequencies_are_of_the_parts_seeds_and_heads_alone():
     assert set(again["group"]) == {"core", "other"}
 
 
+def test_without_counter_heuristic_heads_all_but_core_heads_are_others():
+    frequency, found = analysed(counter=())
+    assert set(frequency["group"]) == set(found["group"]) == {"core", "other"}
+    tables = {"entry_frequency": frequency, "finetune_accuracy": finetuning(0, 10, 10, 50, 60)}
+    figure, _ = draw("figure_entry", tables, Figure(), ENTRY)
+    assert "counter-heuristic heads" not in [text.get_text() for text in figure.legends[0].get_texts()]
+
+
 def test_entry_and_rise_of_each_head():
     found = analysed()[1].set_index("component")
     assert found["half_step"].tolist() == [25.0] * 4

@@ -74,11 +74,11 @@ def test_no_difference_is_never_supported():
 
 def test_a_model_that_is_too_large_for_full_replacement_leaves_its_claims_not_run_with_the_reason():
     made = tables()
-    made["extractive_agreement"] = made["extractive_agreement"].assign(r=None, n=0, reason="not applicable: 194 parts")
+    made["extractive_agreement"] = made["extractive_agreement"].assign(r=None, n=0, reason="194 components")
     found = claims("made", made, STATED).set_index("claim")
     of_replacement = found[found.index.str.endswith("agrees-with-replacement")]
     assert len(of_replacement) == 3 and set(of_replacement["verdict"]) == {"not run"}
-    assert of_replacement["detail"].str.contains("not applicable: 194 parts").all()
+    assert of_replacement["detail"].str.contains("194 components").all()
 
 
 def test_statistics_by_hand():
@@ -90,12 +90,30 @@ def test_statistics_by_hand():
     assert difference.value == pytest.approx(5.0)
 
 
-def test_without_a_corpus_its_claims_do_not_apply():
+def test_without_a_corpus_its_claims_are_not_run():
     rows = tables()
     rows["extractive_curves"] = rows["extractive_curves"].query("corpus != 'shuffled'")
     found = claims("made", rows, STATED).set_index("claim")
-    assert found.loc["learned-from-implications-that-follow", "verdict"] == "does not apply"
-    assert "0 models of the corpus shuffled" in found.loc["learned-from-implications-that-follow", "detail"]
+    assert found.loc["learned-from-implications-that-follow", "verdict"] == "not run"
+    assert (
+        "no model was pre-trained on the corpus shuffled"
+        in found.loc["learned-from-implications-that-follow", "detail"]
+    )
+
+
+HOP = {"extractive_removal": "r", "extractive_agreement": "r", "extractive_sharing": "observed"}
+
+
+@pytest.mark.parametrize("name", HOP)
+@pytest.mark.parametrize("absent", [True, False])
+def test_both_hops_are_judged_by_both(name, absent):
+    rows = tables()
+    second = rows[name]["hop"] == "second"
+    rows[name] = rows[name][~second] if absent else rows[name].assign(**{HOP[name]: rows[name][HOP[name]].mask(second)})
+    found = claims("made", rows, STATED).set_index("claim")
+    changed = found[found["detail"].str.contains("no seed has a value of second hop")]
+    assert len(changed) and set(changed["verdict"]) == {"too few"}
+    assert set(found.loc[found.index.difference(changed.index), "verdict"]) == {"supported"}
 
 
 def test_correlations_of_either_sign_have_a_mean_between_them():

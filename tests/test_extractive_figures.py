@@ -55,7 +55,7 @@ def test_the_same_tables_give_the_same_bytes(name, tmp_path):
 
 
 def test_where_outputs_were_not_replaced_the_other_panels_are_drawn():
-    none = TABLES["extractive_agreement"].assign(r=float("nan"), n=0, reason="not applicable")
+    none = TABLES["extractive_agreement"].assign(r=float("nan"), n=0, reason="194 components")
     _, marks = draw("figure_removal", TABLES | {"extractive_agreement": none}, SETTINGS)
     known = marks.groupby("against")["value"].count()
     assert known["means"] == 0 and known["restored"] > 0

@@ -8,7 +8,7 @@ from list_sorting_claims import LAST, SEEDS, evidence, models, statistic
 from scipy import stats
 
 from heuristic_core.analysis.bootstrap import unseen
-from heuristic_core.analysis.estimates import STATISTICS, CannotSay
+from heuristic_core.analysis.estimates import STATISTICS, CannotSay, DoesNotApply
 from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.analysis.training_seeds import HIGHEST, LOWEST, extreme, over_seeds
 from heuristic_core.config.claims import load_claims
@@ -191,6 +191,27 @@ def test_a_head_costs_its_own_numbers():
     assert (found.value, found.low) == tuple(map(pytest.approx, mean_interval([2, 4, 6])[:2]))
     with pytest.raises(CannotSay, match="in no condition every model splits its vocabulary by more than 90 %"):
         statistic("cost_beyond_range", given, kind="mean", splitting=90)
+
+
+def test_a_head_that_does_nothing_has_no_range():
+    """Its soft overlap with the head that does all is 0."""
+    overlaps = models("soft_overlap", l2=(0.0, 0.01, 0.02), bare=(0.05, 0.05, 0.06))
+    losses = ablations("loss", l2=[(0.1, 2.0, 2.1, 3.0)] * 3, bare=[(0.1, 2.0, 2.1, 3.0)] * 3)
+    works = [row | {"entropy": row["loss"] / 2} for row in losses]
+    found = statistic("overlap_at_end", evidence(models=overlaps, ablations=works))
+    assert found.value == pytest.approx(16 / 3) and found.detail.startswith("highest: bare")
+    dead = [row | ({"loss": 0.1003, "entropy": 0.0497} if row["ablated"] == "1" else {}) for row in works]
+    dead = [
+        row if row["condition"] == "bare" and row["seed"] == 3 else one for row, one in zip(dead, works, strict=True)
+    ]
+    said = "head 1 of bare, seed 3 does nothing: with means in its place neither loss nor entropy changes"
+    with pytest.raises(DoesNotApply, match=said):
+        statistic("overlap_at_end", evidence(models=overlaps, ablations=dead))
+    calibrates = [row | ({"entropy": 0.09} if row["ablated"] == "1" else {}) for row in dead]
+    assert statistic("overlap_at_end", evidence(models=overlaps, ablations=calibrates)).value == found.value
+    with pytest.raises(CannotSay, match="no head was ablated by means"):
+        rows = [row | {"kind": "zero"} for row in works if row["ablated"]]
+        statistic("overlap_at_end", evidence(models=overlaps, ablations=rows))
 
 
 def test_seeds_that_agree_have_an_interval_only_at_an_end():

@@ -98,7 +98,7 @@ def test_too_many_halves_have_a_reason(model):
     here = prepared(model)
     wide = here._replace(contexts=here.contexts.repeat(1, 1, 4, 1, 1, 1))
     (row,) = subset_rows(model, wide, TOKENS)
-    assert row["reason"] == "not applicable: 16 halves; all subsets are evaluated of at most 12"
+    assert row["reason"] == "of 16 halves not all subsets are evaluated, but of at most 12"
     assert all(value is None for key, value in row.items() if key != "reason")
     assert ranked(0.1, 2, [row]) == {"best": None, "rank": None, "of": None, "reason": row["reason"]}
 

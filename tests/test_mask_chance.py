@@ -9,16 +9,13 @@ from heuristic_core.experiments.heuristic_core.analysis import mask_effects as m
 
 
 def world(rng, effect, noise=6.0, count=60, subsets=4):
-    """Masks, OOD accuracies and ID accuracy, with effect[head, subset] (or one for all subsets)."""
+    """Masks, OOD and ID accuracies, and J, with effect[head, subset] (or one for all subsets)."""
     inside = rng.random((count, len(effect))) < 0.5
     own = np.broadcast_to(np.asarray(effect, dtype=float).reshape(len(effect), -1), (len(effect), subsets))
     common = noise * rng.normal(size=(count, 1))  # what a mask has on all subsets
     levels = np.linspace(20, 60, subsets)
-    return (
-        inside,
-        levels + inside @ own + common + noise * rng.normal(size=(count, subsets)),
-        95 + rng.normal(size=(count, 1)),
-    )
+    ood = levels + inside @ own + common + noise * rng.normal(size=(count, subsets))
+    return inside, ood, 95 + rng.normal(size=(count, 1)), ood.mean(axis=1, keepdims=True) - 20
 
 
 def p_of(statistic, rng, inside, *values):
@@ -32,7 +29,7 @@ def test_profiles_of_equal_effects_are_found_different_as_often_as_p_says():
     rng = np.random.default_rng(5)
     found = []
     for _ in range(amount(800)):
-        inside, ood, _ = world(rng, [12.0, 0.0, -7.0])  # large effects, the same on all subsets
+        inside, ood, *_ = world(rng, [12.0, 0.0, -7.0])  # large effects, the same on all subsets
         found.append(p_of(masks.profile_variance, rng, inside, ood))
     assert stats.kstest(np.array(found) - rng.uniform(0, 0.01, len(found)), "uniform").pvalue > 0.01
 
@@ -46,15 +43,51 @@ def test_heads_without_effect_are_seldom_counter_heuristic():
 
 def test_effects_that_differ_are_found():
     rng = np.random.default_rng(7)
-    inside, ood, id_ = world(rng, [[20, 0, 0, 0], [0, 20, 0, 0], [0, 0, 0, 0]], count=200)
+    inside, ood, id_, j = world(rng, [[20, 0, 0, 0], [0, 20, 0, 0], [0, 0, 0, 0]], count=200)
     assert p_of(masks.profile_variance, rng, inside, ood) == 0.01
-    assert masks.counter(inside, ood, id_).tolist() == [[True, *[False] * 3], [False, True, False, False], [False] * 4]
+    assert masks.counter(inside, ood, id_, j).tolist() == [
+        [True, *[False] * 3],
+        [False, True, False, False],
+        [False] * 4,
+    ]
     harmful = id_ + 5 * inside[:, [0]]
-    assert masks.counter(inside, ood, harmful).tolist() == [[False] * 4, [False, True, False, False], [False] * 4]
+    assert masks.counter(inside, ood, harmful, j).tolist() == [[False] * 4, [False, True, False, False], [False] * 4]
+
+
+@pytest.mark.sampled
+def test_a_head_that_changes_in_domain_accuracy_by_the_margin_is_seldom_counter_heuristic():
+    """Of every head by itself: 5 % of the heads whose effect is the margin pass, and with a larger error hardly any."""
+    rng, count, passed = np.random.default_rng(12), amount(400), []
+    for error in (1.0, 4.0):
+        found = []
+        for _ in range(count):
+            inside, ood, id_, j = world(rng, [[20.0], [0.0], [0.0]])
+            id_ = 95 + error * (id_ - 95) + masks.ID_MARGIN * inside[:, [0]]
+            found.append(masks.counter(inside, ood, id_, j)[0].any())
+        passed.append(np.sum(found))
+    assert 0 < passed[0] <= stats.binom.ppf(0.995, count, 0.05) and passed[1] <= passed[0]
+
+
+def test_a_head_whose_effect_on_the_task_is_not_known_well_is_not_counter_heuristic():
+    """Its estimate is within a point, and so are those of heads without any effect; the error is several points."""
+    rng = np.random.default_rng(13)
+    inside, ood, id_, j = world(rng, [[20, 0, 0, 0], [0, 0, 0, 0]], count=200)
+    vague = 95 + 15 * (id_ - 95)
+    vague -= inside[:, [0]] * masks.effects(inside, vague).beta[0]
+    assert abs(masks.effects(inside, vague).beta[0, 0]) < 0.01
+    assert masks.counter(inside, ood, id_, j).any() and not masks.counter(inside, ood, vague, j).any()
+
+
+def test_a_head_that_only_shifts_the_threshold_is_not_counter_heuristic():
+    """It raises OOD accuracy as much as it lowers the entailment class, and leaves J as it is."""
+    rng = np.random.default_rng(14)
+    inside, ood, id_, j = world(rng, [[20, 20, 20, 20], [0, 0, 0, 0]], count=200)
+    assert masks.counter(inside, ood, id_, j)[0].all()
+    assert not masks.counter(inside, ood, id_, j - 20 * inside[:, [0]]).any()
 
 
 def test_only_a_head_of_both_signs_has_opposite_effects():
     rng = np.random.default_rng(8)
-    inside, ood, _ = world(rng, [[20, -20, 0, 0], [20, 20, 0, 0], [0, -20, 0, -20]], count=200)
+    inside, ood, *_ = world(rng, [[20, -20, 0, 0], [20, 20, 0, 0], [0, -20, 0, -20]], count=200)
     p = masks.opposite(inside, ood)
     assert p[0] < 1e-6 and p[1] > 0.2 and p[2] > 0.2

@@ -117,6 +117,11 @@ def test_the_plan_has_every_later_head_alone_by_layer_and_together():
         assert by_role == {"all later": every} | ({"counter-heuristic": (9,)} if 9 in every else {})
 
 
+def test_without_counter_heuristic_heads_other_sets_remain():
+    for one in m.plan([1, 6], [], GRID, 20, 0):
+        assert {own.role for own in one.sets} <= {"single", "layer", "all later"} and one.sets
+
+
 @pytest.mark.parametrize("core", [[], [9], [8, 10]])
 def test_without_a_core_or_later_heads_nothing_is_planned(core):
     assert m.plan(core, [9], GRID, 20, 0) == []
@@ -197,3 +202,7 @@ def test_figure_mediation_shows_every_set_and_says_where_there_is_no_core(mediat
     titles = words(figure)
     assert "fine-tuning seed 1: restored" in titles
     assert "fine-tuning seed 2: no later heads of a core" in titles
+    without = mediation[~mediation["role"].isin(["counter-heuristic", "random"])]
+    figure, marks = draw("figure_mediation", {"mediation": without, "core": core_heads()}, Figure(), CONTEXT)
+    assert set(marks["role"]) == {"layer", "all later"}
+    assert "counter-heuristic heads" not in [text.get_text() for text in figure.legends[0].get_texts()]

@@ -158,11 +158,14 @@ def test_a_choice_that_nothing_has_is_refused_with_what_there_is(text, message):
         chosen(STUDY, text)
 
 
-def test_a_licence_is_known_of_our_own_models_alone():
+def test_a_card_knows_licence_origin_and_heuristic_as_far_as_the_study_says():
     assert licence_of(STUDY, "MIT") == licence_of(load_study(ROOT / "config.yaml"), "MIT") == "mit"
     theirs = load_study(ROOT / "config" / "paper-mnli-bert.yaml")
     assert licence_of(theirs, "MIT") is None and licence_of(theirs, "MIT", "apache-2.0") == "apache-2.0"
     origin = Origin(theirs.model_dump(mode="json"), "apache-2.0")
+    assert origin.where == (", on which word overlap misleads", ", on which word overlap is right")
+    other = theirs.model_copy(update={"task": theirs.task.model_copy(update={"heuristic": None})})
+    assert Origin(other.model_dump(mode="json"), "apache-2.0").where == ("", "")
     assert origin.base == theirs.model.hub and theirs.model.revision in origin.started_from
 
 

@@ -97,6 +97,8 @@ def test_errors_are_hc3():
     t = (bread @ x.T @ values[:, 0])[1:] / np.sqrt(np.diag(bread @ meat @ bread))[1:]
     found = masks.effects(inside, values)
     np.testing.assert_allclose(found.p[:, 0], 2 * stats.t.sf(np.abs(t), 30 - 4))
+    errors = np.sqrt(np.diag(bread @ meat @ bread))[1:]
+    np.testing.assert_allclose(found.half(0.9)[:, 0], stats.t.ppf(0.95, 30 - 4) * errors)
 
 
 def test_effects_of_many_permutations_are_those_of_each():
@@ -117,6 +119,7 @@ def test_what_masks_cannot_tell_is_unknown():
     found = masks.effects(inside, rng.normal(size=(30, 1)))
     assert np.isnan(found.beta[1]).all() and not np.isnan(found.beta[[0, 2]]).any()
     assert np.isnan(masks.resampled(inside, rng.normal(size=(30, 1)), 20, rng)[:, 1]).all()
+    assert np.isnan(found.error[1]).all()
     few = masks.effects(rng.random((30, 15)) < 0.5, rng.normal(size=(30, 1)))
     assert np.isnan(few.beta).all() and np.isnan(few.p).all()
     same = masks.effects(inside, np.full((30, 1), 73.1))

@@ -54,6 +54,18 @@ def test_what_a_study_cannot_have_is_told_with_the_setting_that_gives_it(study, 
     write_report(study)
 
 
+def test_the_page_names_what_misleads_where_the_task_declares_it(study, report):
+    assert "those on which word overlap misleads" in check_source(report).text
+    described = (study / "study.json").read_text()
+    try:
+        (study / "study.json").write_text(described.replace('"heuristic": "word overlap", ', ""))
+        text = check_source(write_report(study)).text
+        assert "mislead" not in text and "word overlap" not in text
+    finally:
+        (study / "study.json").write_text(described)
+        write_report(study)
+
+
 def test_values_behind_the_marks_are_in_the_page(report, study):
     links = {a["download"]: a["href"] for a in check_source(report).all("a") if "download" in a}
     assert set(links) == {f"tiny-{name}.csv" for name in TARGETS}

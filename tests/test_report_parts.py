@@ -1,8 +1,11 @@
 """The parts of a report: claims and their plots, numbers, tables, captions, gaps, settings, what ran."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import ROOT
 from page_studies import make_study
 from test_scripts import loaded
 
@@ -77,8 +80,19 @@ def test_labels(name, text):
 
 
 def test_a_repeated_drawing_shares_its_caption():
-    assert caption_of(("figure11", "figure05"), {"figure05": "Heads\nby count.\n"}) == "Heads by count."
-    assert caption_of(("figure11", "figure05"), {"figure05": "No.", "figure11": "Own."}) == "Own."
+    assert caption_of(("figure11", "figure05"), {"figure05": "Heads\nby count.\n"}, None) == "Heads by count."
+    assert caption_of(("figure11", "figure05"), {"figure05": "No.", "figure11": "Own."}, None) == "Own."
+
+
+@pytest.mark.parametrize("name", ["figure02", "figure12", "figure_counter_heads"])
+def test_captions_name_the_heuristic_that_the_task_declares_and_none_else(name):
+    captions = {name: (ROOT / "workflow" / "report" / "heuristic_core" / f"{name}.rst").read_text()}
+    declared = caption_of((name,), captions, {"task": {"heuristic": "negation"}})
+    assert "where negation is right" in declared and "overlap" not in declared and "{" not in declared
+    for settings in (None, {}, {"task": {}}):
+        plain = caption_of((name,), captions, settings)
+        assert "negation" not in plain and "out-of-domain (OOD) subset" in plain
+        assert not re.search("overlap|mislead|where the heuristic", plain) and "  " not in plain and " ," not in plain
 
 
 def test_gaps_are_gathered_by_reason():

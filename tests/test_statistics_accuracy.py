@@ -39,8 +39,8 @@ def curve(by_step):
     ]
 
 
-def saturated(by_step):
-    return accuracy.ood_at_saturation(evidence(finetune_accuracy=curve(by_step)), share=0.95)
+def saturated(by_step, **tables):
+    return accuracy.ood_at_saturation(evidence(finetune_accuracy=curve(by_step), **tables), share=0.95)
 
 
 LEARNING = {5: (60, 1, 3), 10: (96, 2, 6), 20: (100, 40, 50)}
@@ -62,6 +62,15 @@ def test_a_model_that_still_learns_has_not_saturated():
     with pytest.raises(DoesNotApply, match="for 1 evaluations, not 3"):
         saturated({step: (40 + 5 * step, 0, 0) for step in range(1, 12)} | {12: (120, 0, 0)})
     assert saturated({1: (90, 2, 2), 2: (91, 3, 3), 3: (90, 4, 4)}).value == 2  # saturated from the first one on
+
+
+def test_a_best_of_hardly_more_than_chance_does_not_saturate():
+    """Two labels: a best of 52 % is learned, but 95 % of 52 is below the 50 % of guesses."""
+    ids = (50, 51, 52, 52, 52)
+    of_two = {"runs": run_rows(chance=50.0), "group_accuracy": [group_row(52.0, "id", 0.0, None, low=51.0, high=53.0)]}
+    with pytest.raises(DoesNotApply, match=r"95 % of the best in-domain accuracy is 49.4 %, and chance is 50.0 %"):
+        saturated({step: (value, 0, 0) for step, value in enumerate(ids)}, **of_two)
+    assert saturated({step: (40 + value, 0, 0) for step, value in enumerate(ids)}, **of_two).value == 0
 
 
 def test_ood_at_saturation_is_no_less_than_0():

@@ -73,7 +73,10 @@ def test_what_cannot_cross():
         crossed({"a": (20,), "b": (50,)})
     with pytest.raises(DoesNotApply, match="the ood group has 1 subset"):
         crossed({"a": (20, 60)})
-    rows = [row | {"low": None, "high": None} for row in accuracy_rows({"a": (20, 60), "b": (50, 40)})]
+    rows = accuracy_rows({"a": (20, 60), "b": (50, 40)})
+    with pytest.raises(CannotSay, match="no accuracy of the subnetwork of pruning seed 2 on subset b"):
+        crossings(evidence(accuracy=[row for row in rows if (row["seed"], row["subset"]) != (2, "b")]), **OPTIONS)
+    rows = [row | {"low": None, "high": None} for row in rows]
     with pytest.raises(CannotSay, match="no predictions"):
         crossings(evidence(accuracy=rows), **OPTIONS)
 

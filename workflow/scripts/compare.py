@@ -6,7 +6,7 @@ from heuristic_core.common.atomic import write_text
 from heuristic_core.experiments.heuristic_core.analysis.compare import compare, only_in
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 from heuristic_core.experiments.heuristic_core.analysis.shared_core import shared_core
-from heuristic_core.experiments.heuristic_core.report.comparison import comparison_page
+from heuristic_core.experiments.heuristic_core.report.comparison import comparison_page, warnings_of
 from heuristic_core.experiments.heuristic_core.report.sides import USAGE, load, parse_sides
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
@@ -28,7 +28,8 @@ def main(arguments=None):
     both = "core" in a and "core" in b
     shared = shared_core(Evidence(context_a, a), Evidence(context_b, b)) if both else []
     apart = only_in(a, b), only_in(b, a)
-    page = comparison_page(sides, (context_a, context_b), differences, shared, claims, apart, folder)
+    warnings = warnings_of(a), warnings_of(b)
+    page = comparison_page(sides, (context_a, context_b), differences, shared, claims, apart, warnings, folder)
     write_text(folder / "compare.html", page)
 
 

@@ -26,7 +26,8 @@ def main(arguments=None):
             new, taught = load_file(getattr(args, hop), args.device), setting.taught(hop)
             for part, asked in taught.parts.items():
                 about = named | {"hop": hop, "part": part}
-                rows += [about | row for row in subnetwork_rows(whole(new, asked), args.pruning)]
+                found_of = subnetwork_rows(whole(new, asked), args.pruning, f"{hop} {part}", args.seed)
+                rows += [about | row for row in found_of]
             relations = setting.related() if hop == "first" else {"second hop": taught.parts["implications"]}
             for relation, asked in relations.items():
                 of = contrast(old, new, asked, args.scores.counterfactuals, args.seed)

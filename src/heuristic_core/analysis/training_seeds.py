@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy import stats
 
-from heuristic_core.analysis.estimates import CannotSay, Estimate
+from heuristic_core.analysis.estimates import CannotSay, Estimate, TooFew
 from heuristic_core.analysis.seeds import LEVEL
 
 SEEDS = "training seeds"
@@ -25,7 +25,7 @@ def extreme(
     Seeds that agree exactly have no interval, as they may agree by chance. percent: no value is possible beyond 0 and
     100; where all seeds are at 0 or 100, the interval reaches to Wilson's bound of a share that `units` observations
     for each seed may not show. units: independent observations behind a seed's value; 1: the seed itself.
-    Raises CannotSay without a value.
+    Raises CannotSay without a value, and TooFew where some group has none: it might be the lowest.
 
     The lowest mean is above a threshold where all means are, so that the lower end is the lowest of the groups' own.
     It is below a threshold where any mean is: the upper end allows for as many chances as there are groups
@@ -36,9 +36,11 @@ def extreme(
     sign = 1 if which == LOWEST else -1
     known = {name: sign * np.asarray(values, dtype=float) for name, values in groups.items()}
     known = {name: values[~np.isnan(values)] for name, values in known.items()}
-    known = {name: values for name, values in known.items() if len(values)}
-    if not known:
+    lacking = [name for name, values in known.items() if not len(values)]
+    if len(lacking) == len(known):
         raise CannotSay(f"no seed has a value: {detail}")
+    if lacking:
+        raise TooFew(f"no seed has a value of {', '.join(lacking)}: {detail}")
     means = {name: values.mean() for name, values in known.items()}
     found = min(means, key=means.get)
     tail = (1 - LEVEL) / 2

@@ -31,6 +31,13 @@ def _relative(path: str) -> str:
     return path
 
 
+def _phrase(text: str) -> str:
+    """It becomes part of captions, which have marks of their own."""
+    if not re.fullmatch(r"[^\W_]+([ ,'’-]+[^\W_]+)*", text) or len(text) > 60:
+        raise ValueError(f"{text!r}: give a few words, such as word overlap, in at most 60 letters")
+    return text
+
+
 def _fits(wanted):
     """Refuse what is neither a regular expression nor a list of values, in one message."""
     if isinstance(wanted, str):
@@ -48,6 +55,14 @@ RelativePath = Annotated[str, AfterValidator(_relative)]
 Fitting = Annotated[str | list[str | int], BeforeValidator(_fits)]
 Address = Annotated[str, Field(pattern=r"^https?://[^\s/]+/\S+$")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Heuristic = Annotated[
+    Annotated[str, AfterValidator(_phrase)] | None,
+    Field(
+        exclude_if=lambda phrase: phrase is None,  # settings of studies without it remain what they were
+        description="what misleads on the out-of-domain subsets, as captions say it, such as `word overlap`; default: "
+        "captions do not say",
+    ),
+]
 
 
 class Artefacts(Block):
@@ -96,6 +111,7 @@ class GeneratedTask(Block):
 
     name: Name
     source: Literal["generated"]
+    heuristic: Heuristic = None
     seed: Seed
     train_pairs: PositiveInt
     counter_examples: Share = Field(description="share of training pairs on which the overlap heuristic is wrong")
@@ -218,6 +234,7 @@ class FilesTask(Block):
 
     name: Name
     source: Literal["files"]
+    heuristic: Heuristic = None
     folder: str = Field(".", description="where local files are, relative to the working directory")
     labels: Annotated[list[str], AfterValidator(unique)] = Field(
         min_length=2, description="label names in the model's class order"

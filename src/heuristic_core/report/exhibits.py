@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import jinja2
 import pandas as pd
 from PIL import Image
 
@@ -97,10 +98,15 @@ def picture(png: bytes) -> tuple[str, int, int]:
     return data_uri(file.getvalue(), "image/webp"), *image.size
 
 
-def caption_of(names: Sequence[str], captions: Mapping[str, str]) -> str:
-    """The caption of a target: its own, else the caption of the target whose drawing it repeats. names: of both."""
+def caption_of(names: Sequence[str], captions: Mapping[str, str], settings: Mapping | None) -> str:
+    """The caption of a target: its own, else the caption of the target whose drawing it repeats.
+
+    names: of both. captions: by target, templates as Snakemake's report fills them in. settings: the study's checked
+    configuration, which is `snakemake.config` in them; None for imported results.
+    """
     for name in names:
         if name in captions:
-            return " ".join(captions[name].split())
+            text = jinja2.Template(captions[name]).render(snakemake={"config": settings or {}})
+            return " ".join(text.split())
     wanted = " or ".join(f"{name}.rst" for name in dict.fromkeys(names))
     raise InputError(f"--captions: none for {names[0]}; give {wanted}")

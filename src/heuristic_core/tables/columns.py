@@ -18,12 +18,12 @@ CELL = {
 }
 SUBSET = {
     "subset": (STRING, "evaluation subset"),
-    "group": (STRING, "id, ood (the overlap heuristic is wrong) or ood-entailment (it is right)"),
+    "group": (STRING, "id, ood (out-of-domain) or ood-entailment (its entailment class)"),
     "family": (STRING, "lexical_overlap, subsequence, constituent, or null"),
 }
 SUBSET_OR_AUC = SUBSET | {
     "subset": (STRING, "evaluation subset; null where group is auc"),
-    "group": (STRING, "id, ood (the overlap heuristic is wrong) or ood-entailment (it is right); auc: the area under "
+    "group": (STRING, "id, ood (out-of-domain) or ood-entailment (its entailment class); auc: the area under "
                       "the ROC curve of the last two by log odds of entailment, percent, the mean over families"),
 }  # fmt: skip
 ABLATION = {

@@ -59,6 +59,8 @@ SMALL = "small_" if max(NEEDS["prune"].runtime, NEEDS["evaluate"].runtime) <= 10
 MODELS = f"{SMALL}models_ft{{ft_seed}}"
 SUBNETWORKS = f"{SMALL}subnetworks_ft{{ft_seed}}_step{{step}}"
 ABLATIONS = f"{SMALL}ablations_ft{{ft_seed}}"
+# What jobs read of the task: the phrase is of captions alone.
+TASK = STUDY.task.model_copy(update={"heuristic": None})
 # How predictions are scored, everywhere.
 SCORING = block(STUDY.analysis, {"subsets", "class_rule", "bootstrap", "seed"})
 # Settings of jobs: which run they are about, and how they run a model.

@@ -19,7 +19,7 @@ if TO_FETCH:
                 depends_on="network",
                 arithmetic="native",  # nothing is computed
                 model=block(STUDY.model),
-                task=block(STUDY.task),
+                task=block(TASK),
             ),
         shell:
             STEP
@@ -56,7 +56,7 @@ rule sentences:
     params:
         **job(
             "sentences",
-            task=block(STUDY.task),
+            task=block(TASK),
             # Checked, but no pair depends on them. Functions of outputs are not compared: other demands run nothing again.
             demands=lambda w, output: json.dumps(STUDY.demands._asdict()),
         ),
@@ -84,6 +84,6 @@ rule encode:
     resources:
         **asks("encode"),
     params:
-        **job("encode", model=block(STUDY.model), task=block(STUDY.task)),
+        **job("encode", model=block(STUDY.model), task=block(TASK)),
     shell:
         FORK

@@ -36,6 +36,7 @@ for one in DRAWN:
                         {
                             *("mid", "high", "last", "subsets", "counterpart"),
                             *(["seeds", "curve_seeds", "curve_repeat"] if of_subnetworks(name) else []),
+                            *(["early", "early_seeds"] if "core_null" in TARGETS[name].tables else []),
                             *(SIZES_SHOWN if "effective_size" in TARGETS[name].tables else []),
                         },
                     ),

@@ -6,7 +6,13 @@ import pandas as pd
 
 from heuristic_core.analysis.estimates import CannotSay
 
+HOPS = "first", "second"
 IMPLICATIONS, TESTED, TEST_FACTS = "implications", "test implications", "test facts"
+
+
+def by_hop(rows: pd.DataFrame, column: str) -> dict[str, pd.Series]:
+    """A column of both hops by seed; empty where a hop has no rows."""
+    return {f"{hop} hop": rows[rows["hop"] == hop].set_index("seed")[column].astype(float) for hop in HOPS}
 
 
 @dataclass(frozen=True)
@@ -34,8 +40,14 @@ class Evidence:
         return rows.set_index("seed")["rank"].astype(float).sort_index()
 
     def taught(self, hop: str, corpus: str, part: str, epoch: int | None = None) -> pd.Series:
-        """Ranks after an epoch of teaching a hop's facts; None: after the last one."""
-        last = self.table("extractive_curves")["epoch"].max()
+        """Ranks after an epoch of teaching a hop's facts; None: after the last one.
+
+        Raises CannotSay where no model was pre-trained on the corpus.
+        """
+        curves = self.table("extractive_curves")
+        if corpus not in set(curves["corpus"]):
+            raise CannotSay(f"no model was pre-trained on the corpus {corpus}")
+        last = curves["epoch"].max()
         return self.ranks("extractive_curves", part, hop=hop, corpus=corpus, epoch=last if epoch is None else epoch)
 
     def ordered(self, order: str, part: str = TESTED) -> pd.Series:

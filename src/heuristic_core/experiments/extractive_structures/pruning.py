@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from heuristic_core.common.errors import InputError
+from heuristic_core.common.seeds import seed_for
 from heuristic_core.experiments.extractive_structures.answers import option_logits, ranks
 from heuristic_core.experiments.extractive_structures.config import FEW, Pruning
 from heuristic_core.experiments.extractive_structures.model import Parameters, Shifts, run
@@ -68,8 +69,11 @@ def gated(of: Whole, asked: Asked, gates: Tensor) -> Tensor:
     return run(of.model, asked.tokens, sites).logits
 
 
-def subnetwork_rows(of: Whole, settings: Pruning) -> list[dict]:
-    """Rows of table "extractive_subnetworks", without names: a row for each component of each subnetwork."""
+def subnetwork_rows(of: Whole, settings: Pruning, purpose: str, seed: int) -> list[dict]:
+    """Rows of table "extractive_subnetworks", without names: a row for each component of each subnetwork.
+
+    purpose, seed: as of :func:`learn`.
+    """
     layers, parts = of.shape
     count = kept_count(layers * parts, settings.sparsity)
     if not 0 < count < layers * parts:
@@ -78,21 +82,26 @@ def subnetwork_rows(of: Whole, settings: Pruning) -> list[dict]:
             f"learn; give a sparsity near a multiple of {1 / (layers * parts):.3g} between 0 and 1"
         )
     rows = []
-    for found in learn(of, settings):
-        about = {"how": "learned", "prune_seed": found.run.seed, "sampled_sparsity": _reached(found)}
+    for prune_seed, found in zip(settings.seeds, learn(of, settings, purpose, seed), strict=True):
+        about = {"how": "learned", "prune_seed": prune_seed, "sampled_sparsity": _reached(found)}
         kept = None if found.failed else keep_largest(found.log_alpha, count)
         rows += _rows(of, kept, about | {"reason": found.failed})
     few = layers * parts <= FEW
-    reason = None if few else f"not applicable: {layers * parts} components; greedy subnetworks are of at most {FEW}"
+    reason = None if few else f"{layers * parts} components; greedy subnetworks are of at most {FEW}"
     about = {"how": "greedy", "prune_seed": None, "sampled_sparsity": None, "reason": reason}
     return rows + _rows(of, greedy(of, count) if few else None, about)
 
 
-def learn(of: Whole, settings: Pruning) -> list[Pruned]:
-    """Learn log_alpha for every pruning seed, as :func:`heuristic_core.pruning.prune.prune` does of other models."""
+def learn(of: Whole, settings: Pruning, purpose: str, seed: int) -> list[Pruned]:
+    """Learn log_alpha for every pruning seed, as :func:`heuristic_core.pruning.prune.prune` does of other models.
+
+    purpose: what answers are to be kept, such as "first facts". seed: of the study. Both are in the names of draws:
+    subnetworks of several models with common draws would be alike by these draws, and the models no independent ones.
+    """
     gates, (layers, parts) = settings.gates, of.shape
     per_draw = gates.batch_size // gates.gate_draws
-    runs = [PruningRun(settings.sparsity, seed) for seed in settings.seeds]
+    draws = [seed_for(f"pruning, {purpose}", seed, prune_seed) for prune_seed in settings.seeds]
+    runs = [PruningRun(settings.sparsity, draw) for draw in draws]
 
     def divergence(z: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
         index = index.to(of.answers.device)

@@ -144,7 +144,7 @@ def agreement_rows(scores: dict[str, Tensor], patched: dict[str, Tensor] | None)
     a model that is too large for it, whose rows have no r."""
     if patched is None:
         layers, parts = scores[KINDS[0]].shape[2:]
-        reason = f"not applicable: {layers * parts} components; outputs are replaced one by one of at most {FEW}"
+        reason = f"{layers * parts} components; outputs are replaced one by one of at most {FEW}"
         return [
             {"kind": kind, "score": score, "over": over, "r": None, "n": 0, "reason": reason}
             for score, kind, over in product(scores, ("head", "mlp"), ("means", "questions"))

@@ -26,7 +26,7 @@ def extractive_page(
     captions: by target. targets: the figures and tables shown, in order.
     """
     exhibits = [
-        exhibit(root, name, TARGETS[name].title, caption_of((name,), captions), partial(sheets_of, name))
+        exhibit(root, name, TARGETS[name].title, caption_of((name,), captions, settings), partial(sheets_of, name))
         for name in targets
     ]
     return render(

@@ -6,25 +6,17 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
-from heuristic_core.analysis.training_seeds import HIGHEST, SEEDS, extreme, over_seeds
+from heuristic_core.analysis.training_seeds import HIGHEST, extreme, over_seeds
 from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation
-from heuristic_core.experiments.extractive_structures.evidence import IMPLICATIONS, TEST_FACTS, Evidence
+from heuristic_core.experiments.extractive_structures.evidence import HOPS, IMPLICATIONS, TEST_FACTS, Evidence, by_hop
 
 WHOLE = "whole"
 
 
 @statistic
-def models_of_corpus(evidence: Evidence, corpus: str) -> Estimate:
-    """How many models were pre-trained on a corpus; models that others have pre-trained are of the whole one."""
-    curves = evidence.table("extractive_curves")
-    count = curves.loc[curves["corpus"] == corpus, "seed"].nunique()
-    return Estimate(count, n=count, unit=SEEDS, detail=f"{count} models of the corpus {corpus}", exact=True)
-
-
-@statistic
 def rank_of_facts(evidence: Evidence, corpus: str = WHOLE) -> Estimate:
     """Mean rank of the facts of a hop after they are taught, of the hop that is worse."""
-    return _worst(evidence, {f"{hop} hop": evidence.taught(hop, corpus, "facts") for hop in ("first", "second")})
+    return _worst(evidence, {f"{hop} hop": evidence.taught(hop, corpus, "facts") for hop in HOPS})
 
 
 @statistic
@@ -123,8 +115,7 @@ def score_agrees(evidence: Evidence, score: str, kind: str) -> Estimate:
 def _lowest_of_hops(rows: pd.DataFrame, what: str) -> Estimate:
     """The lower mean r of both hops."""
     _known(rows, what)
-    found = {f"{hop} hop": of_hop.set_index("seed")["r"].astype(float) for hop, of_hop in rows.groupby("hop")}
-    return lowest_correlation(found, what)
+    return lowest_correlation(by_hop(rows, "r"), what)
 
 
 def _known(rows: pd.DataFrame, what: str) -> None:

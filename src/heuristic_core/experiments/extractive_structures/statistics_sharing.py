@@ -6,7 +6,7 @@ from scipy import stats
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
 from heuristic_core.analysis.training_seeds import LOWEST, extreme
 from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation
-from heuristic_core.experiments.extractive_structures.evidence import Evidence
+from heuristic_core.experiments.extractive_structures.evidence import Evidence, by_hop
 
 
 @statistic
@@ -15,9 +15,9 @@ def shared_heads_beyond_chance(evidence: Evidence, part: str) -> Estimate:
     fewer."""
     rows = evidence.table("extractive_sharing")
     rows = rows[rows["part"] == part].dropna(subset="observed")
-    found = _by_hop(rows.assign(value=rows["observed"] - rows["expected"]), what := "shared beyond chance")
+    found = by_hop(rows.assign(value=rows["observed"] - rows["expected"]), "value")
     said = ", ".join(f"{hop} {values.mean():.3g}" for hop, values in found.items())
-    return extreme(found, LOWEST, f"{what}: {said}")
+    return extreme(found, LOWEST, f"shared beyond chance: {said}")
 
 
 @statistic
@@ -29,8 +29,8 @@ def kept_by_score(evidence: Evidence, part: str, score: str) -> Estimate:
         {"hop": hop, "seed": seed, "value": float(stats.spearmanr(of_model["kept_by"], of_model[score]).statistic)}
         for (hop, seed), of_model in rows[rows["part"] == part].groupby(["hop", "seed"])
     ]
-    by_hop = _by_hop(pd.DataFrame(found, columns=["hop", "seed", "value"]), what := f"rho of {score} scores")
-    return lowest_correlation(by_hop, what)
+    rows = pd.DataFrame(found, columns=["hop", "seed", "value"])
+    return lowest_correlation(by_hop(rows, "value"), f"rho of {score} scores")
 
 
 @statistic
@@ -42,10 +42,3 @@ def rho_between_relations(evidence: Evidence, score: str) -> Estimate:
     if values.empty:
         raise CannotSay(f"no rho of {score} scores between relations")
     return lowest_correlation({"": values}, f"rho of {score} scores of heads, mean over pairs of relations")
-
-
-def _by_hop(rows: pd.DataFrame, what: str) -> dict[str, pd.Series]:
-    """By hop, `value` by seed. Raises CannotSay without rows."""
-    if rows.empty:
-        raise CannotSay(f"no {what}")
-    return {f"{hop} hop": of_hop.set_index("seed")["value"].astype(float) for hop, of_hop in rows.groupby("hop")}

@@ -16,6 +16,7 @@ WITH, WITHOUT, ANY = "with", "without", "any"  # weight decay
 OF_HEADS = ("copying", "suppression")  # of the model's head that has most of it
 NATS = ("loss", "entropy")
 ACCURACY = "token_accuracy"
+IDLE = 1e-3  # nats: a head without which neither loss nor entropy changes by more does nothing
 SORTS_ABOVE = 95  # percent of sorted numbers that are right; the claims name the same limit
 
 
@@ -76,6 +77,24 @@ class Evidence:
         found = rows.groupby(["seed", "condition"], sort=False)[measure].max().unstack("condition")
         return found.astype(float).sort_index() * (1 if measure in NATS else 100)
 
+    @cached_property
+    def idle(self) -> list[str]:
+        """The heads that do nothing at the last step, such as "head 1 of l2, seed 3": their ablation by means changes
+        neither loss nor entropy by more than `IDLE`. So does that of a head that does not attend to numbers, or puts
+        out the same whatever it attends to. The folded OV matrix of such a head may have any soft overlap, or none.
+
+        Raises CannotSay where no head was ablated.
+        """
+        rows = self.at_end("loss", "sorting_ablations")
+        whole = rows[rows["kind"] == "none"].set_index(["condition", "seed"])
+        single = rows[(rows["kind"] == "mean") & rows["ablated"].str.isdecimal()]
+        if single.empty:
+            raise CannotSay("no head was ablated by means")
+        keys = pd.MultiIndex.from_frame(single[["condition", "seed"]])
+        changes = (single[[*NATS]].astype(float) - whole[[*NATS]].astype(float).reindex(keys).to_numpy()).abs()
+        found = single[(changes <= IDLE).all(axis=1)]
+        return [f"head {row.ablated} of {row.condition}, seed {row.seed}" for row in found.itertuples()]
+
     def specialised(self, overlap: float) -> tuple[list[str], list[str]]:
         """The conditions whose soft overlap ends below `overlap` percent, mean over seeds, and the others."""
         means = self.models("soft_overlap").mean()
@@ -105,7 +124,7 @@ def statistic_of_sorting(function: Callable[..., Estimate]) -> Callable[..., Est
         try:
             found = function(evidence, **options)
         except CannotSay as reason:
-            raise CannotSay(f"{reason}{beside}") from None
+            raise type(reason)(f"{reason}{beside}") from None
         return replace(found, detail=found.detail + beside)
 
     return statistic(named)

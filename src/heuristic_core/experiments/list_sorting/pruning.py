@@ -35,7 +35,7 @@ def subset_rows(model: Parameters, lists: Corners, tokens: Tensor) -> list[dict]
     """
     heads = lists.contexts.shape[2]
     if 2 * heads > MOST:
-        reason = f"not applicable: {2 * heads} halves; all subsets are evaluated of at most {MOST}"
+        reason = f"of {2 * heads} halves not all subsets are evaluated, but of at most {MOST}"
         return [dict.fromkeys(("kept", "halves", "heads", *MEASURES)) | {"reason": reason}]
     return [
         {"kept": joined(kept, heads), "halves": len(kept), "heads": len({half // 2 for half in kept})}

@@ -29,7 +29,7 @@ def sorting_page(
     captions: by target. targets: the figures and tables shown, in order; of figure_circuits also the sliders.
     """
     exhibits = [
-        exhibit(root, name, TARGETS[name].title, caption_of((name,), captions), partial(sheets_of, name))
+        exhibit(root, name, TARGETS[name].title, caption_of((name,), captions, settings), partial(sheets_of, name))
         for name in targets
     ]
     return render(

@@ -77,7 +77,7 @@ def change_rows(steps: Sequence[int], fits: Fits, settings: Stages) -> list[dict
 def movement_rows(
     steps: Sequence[int], curves: Mapping[str, np.ndarray], stages: Sequence[Sequence[Stage]], settings: Stages
 ) -> list[dict]:
-    """How much every curve changes in every stage: mean over seeds, its interval, and rises, falls or undecided.
+    """How much every curve changes in every stage: mean over seeds, its interval, and rises, falls or not clear.
 
     steps, curves: as of :func:`fits_of`. With fewer than two seeds there is no interval, and no direction.
     """
@@ -96,7 +96,7 @@ def movement_rows(
             rows.append(row | {"reason": "an interval needs two seeds"})
             continue
         low, high = _interval(changes, settings, f"{curve} in {name}")
-        direction = "falls" if high < 0 else "rises" if low > 0 else "undecided"
+        direction = "falls" if high < 0 else "rises" if low > 0 else "not clear"
         rows.append(row | {"low": low, "high": high, "direction": direction})
     return rows
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
-from heuristic_core.analysis.training_seeds import LOWEST, SEEDS, extreme
+from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, statistic
+from heuristic_core.analysis.training_seeds import HIGHEST, LOWEST, SEEDS, extreme
 from heuristic_core.experiments.list_sorting.evidence import (
     ACCURACY,
     ANY,
@@ -36,8 +36,24 @@ def at_end(evidence: Evidence, measure: str, which: str, decay: str = ANY) -> Es
 
     measure: as :meth:`Evidence.models`. which: lowest or highest. decay: of conditions with, without, or any.
     """
+    return _at_end(evidence, measure, which, decay)
+
+
+def _at_end(evidence: Evidence, measure: str, which: str, decay: str = ANY) -> Estimate:
     found = evidence.models(measure, decay)
     return extreme(found.to_dict("list"), which, _by_condition(measure, found), percent=measure not in NATS)
+
+
+@statistic_of_sorting
+def overlap_at_end(evidence: Evidence) -> Estimate:
+    """Soft overlap at the last step, percent, in the condition that has most of it.
+
+    Raises DoesNotApply where a head does nothing: it has no range of numbers, and soft overlap with it is low.
+    """
+    if idle := evidence.idle:
+        more = f" (and {len(idle) - 1} more)" if len(idle) > 1 else ""
+        raise DoesNotApply(f"{idle[0]}{more} does nothing: with means in its place neither loss nor entropy changes")
+    return _at_end(evidence, "soft_overlap", HIGHEST)
 
 
 @statistic_of_sorting

@@ -160,7 +160,7 @@ SORTING = {
         "change": (REAL, "value at the stage's end less value at its start, mean over seeds"),
         "low": (REAL, "95 % interval over seeds"),
         "high": (REAL, "its upper end"),
-        "direction": (STRING, "rises, falls or undecided"),
+        "direction": (STRING, "rises, falls or not clear"),
     } | WHY,
 }  # fmt: skip
 SCHEMAS.update(SORTING)  # so that the shared functions read and write them

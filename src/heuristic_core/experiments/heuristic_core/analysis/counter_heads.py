@@ -15,7 +15,7 @@ from heuristic_core.analysis.bootstrap import HIGH, LOW
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.randomisation import tails
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, OOD, chosen
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, OOD, J, chosen
 from heuristic_core.experiments.heuristic_core.analysis.mask_effects import (
     LEAST,
     LEVEL,
@@ -53,9 +53,14 @@ class MaskScores(NamedTuple):
         """Accuracies on the OOD subsets."""
         return self.values[:, ((self.about["group"] == OOD) & self.about["subset"].notna()).to_numpy()]
 
-    def id_(self) -> np.ndarray:
-        """The mean ID accuracy, [masks, 1]; [masks, 0] of a study without ID subsets."""
-        return self.values[:, ((self.about["group"] == ID) & self.about["subset"].isna()).to_numpy()]
+    def whole(self, group: str) -> np.ndarray:
+        """The mean accuracy on a group, or J, [masks, 1]; [masks, 0] of a study without it."""
+        whole = self.about["subset"].isna() & self.about["family"].isna()
+        return self.values[:, ((self.about["group"] == group) & whole).to_numpy()]
+
+    def judged(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What tells which heads are counter-heuristic: OOD subsets, ID and J."""
+        return self.ood(), self.whole(ID), self.whole(J)
 
 
 def mask_scores(
@@ -116,7 +121,7 @@ def counter_heuristic(heads: pd.DataFrame) -> list[int]:
 
 def _of_run(masks: MaskScores, names: pd.DataFrame, bootstrap: int, rng: np.random.Generator) -> pd.DataFrame:
     """The rows of one run, head by head."""
-    beta, p = effects(masks.inside, masks.values)
+    beta, p, *_ = effects(masks.inside, masks.values)
     draws = resampled(masks.inside, masks.values, bootstrap, rng)
     with np.errstate(invalid="ignore"):
         low, high = np.nanpercentile(np.where(np.isnan(beta), 0, draws), [LOW, HIGH], axis=0)
@@ -124,9 +129,9 @@ def _of_run(masks: MaskScores, names: pd.DataFrame, bootstrap: int, rng: np.rand
     for _, kind in masks.about.groupby([masks.about["group"], *(masks.about[c].isna() for c in ("subset", "family"))]):
         q[:, kind.index] = adjusted(p[:, kind.index])
     passes = np.full(p.shape, None, dtype=object)
-    if masks.id_().shape[1]:
+    if all(values.shape[1] for values in masks.judged()):
         subsets = (masks.about["group"] == OOD) & masks.about["subset"].notna()
-        passes[:, subsets.to_numpy()] = counter(masks.inside, masks.ood(), masks.id_())
+        passes[:, subsets.to_numpy()] = counter(masks.inside, *masks.judged())
         passes[np.isnan(beta)] = None
     count = np.repeat(masks.inside.sum(axis=0)[:, None], len(masks.about), axis=1)
     unknown, few = np.isnan(p), f"fewer than {LEAST} masks have the head, or lack it, or two for each coefficient"
@@ -168,11 +173,11 @@ def mask_tests(
     rng = numpy_generator(seed, "mask tests", run["ft_seed"])
     order = rng.permuted(np.tile(np.arange(len(masks.inside)), (PERMUTATIONS, 1)), axis=1)
     parts = [
-        _statistics(masks.inside, masks.ood()[part], masks.id_()[part])
+        _statistics(masks.inside, *(values[part] for values in masks.judged()))
         for part in np.array_split(order, -(-PERMUTATIONS // TOGETHER))
     ]
     rows = []
-    for test, observed in _statistics(masks.inside, masks.ood(), masks.id_()).items():
+    for test, observed in _statistics(masks.inside, *masks.judged()).items():
         draws = np.concatenate([part[test] for part in parts])
         p, p_below = tails(draws, float(observed))
         row = {"test": test, "observed": float(observed), "expected": draws.mean(), "p": p, "p_below": p_below}
@@ -186,12 +191,12 @@ def _untested(masks: MaskScores) -> str | None:
     """Why there is no test; None if there is."""
     if not len(masks.inside):
         return NO_POOL
-    if masks.ood().shape[1] < 2 or not masks.id_().shape[1]:
-        return "tests need two OOD subsets and an ID subset"
+    if masks.ood().shape[1] < 2 or not all(values.shape[1] for values in masks.judged()):
+        return "tests need two OOD subsets, an ID subset and J, which needs an ood-entailment subset"
     if np.isnan(effects(masks.inside, masks.ood()).p).all():
         return "OOD accuracy does not vary, or masks are too few for the heads"
     return None
 
 
-def _statistics(inside: np.ndarray, ood: np.ndarray, id_: np.ndarray) -> dict[str, np.ndarray]:
-    return {COUNTER: counter(inside, ood, id_).sum(axis=(-2, -1)), PROFILE: profile_variance(inside, ood)}
+def _statistics(inside: np.ndarray, ood: np.ndarray, id_: np.ndarray, j: np.ndarray) -> dict[str, np.ndarray]:
+    return {COUNTER: counter(inside, ood, id_, j).sum(axis=(-2, -1)), PROFILE: profile_variance(inside, ood)}

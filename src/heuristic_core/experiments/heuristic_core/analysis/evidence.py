@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.estimates import CannotSay, FailedRuns
+from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, FailedRuns
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, OOD, J, group_means
 from heuristic_core.experiments.heuristic_core.analysis.degenerate import unsound
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import well
@@ -45,9 +45,27 @@ class Evidence:
         self.learned()
 
     def chance(self) -> float | None:
-        """In-domain accuracy of always giving the most frequent label, percent; None where it is not recorded."""
+        """In-domain accuracy of always giving the most frequent label, percent, as evaluation merges labels.
+
+        None where it is not recorded, as of published results.
+        """
         known = self.tables["runs"]["chance"].dropna() if "runs" in self.tables else ()
         return float(known.max()) if len(known) else None
+
+    def above_chance(self, accuracy: float) -> float:
+        """In-domain accuracy above chance, points. Raises CannotSay where chance is not recorded."""
+        if (chance := self.chance()) is None:
+            raise CannotSay("in-domain chance is not recorded, so that accuracy above it is not known")
+        return accuracy - chance
+
+    def share_of_best(self, accuracies: pd.Series, share: float) -> float:
+        """`share` of the best in-domain accuracy, percent. Raises DoesNotApply where chance would reach it."""
+        bound, chance = share * accuracies.max(), self.chance()
+        if chance is not None and bound <= chance:
+            raise DoesNotApply(
+                f"{100 * share:g} % of the best in-domain accuracy is {bound:.1f} %, and chance is {chance:.1f} %"
+            )
+        return bound
 
     def learned(self) -> None:
         """Refuse a full model that is at chance in-domain, where chance is recorded."""
@@ -68,13 +86,18 @@ class Evidence:
         return rows if runs is None or runs.empty else well(rows, runs)
 
     def measured(self, group: str, rows: pd.DataFrame | None = None) -> str:
-        """`group`, or OOD instead of J where the rows have no J, as no entailment class was evaluated.
+        """`group`, or OOD instead of J of published results without it, as the paper's.
 
-        rows: of table "group_accuracy"; default: all.
+        rows: of table "group_accuracy"; default: all. Raises CannotSay where a study without an entailment class is
+        asked for J: a model that rejects every pair has 100 % OOD, and with merged labels guesses are half right.
         """
         rows = self.tables.get("group_accuracy") if rows is None else rows
         without = rows is not None and not rows.loc[rows["group"] == J, "accuracy"].notna().any()
-        return OOD if group == J and without else group
+        if group != J or not without:
+            return group
+        if self.chance() is not None:
+            raise CannotSay("no ood-entailment subset was evaluated, and without it there is no J")
+        return OOD
 
     def spread(self, table: str, group: str, sparsity: str) -> pd.DataFrame:
         """The same of table "accuracy" or "group_accuracy": the known accuracies on a group."""

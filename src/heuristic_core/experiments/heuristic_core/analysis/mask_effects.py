@@ -12,24 +12,29 @@ J in points). Values may have axes before these two, such as permutations.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtr
+from scipy.special import stdtr, stdtrit
 from scipy.stats import false_discovery_control
 
 LEAST = 3  # masks with a head, and without it, that its effect is taken from
-LEVEL = 0.05  # of the false discovery rate
-# Points: a head whose estimated effect on ID accuracy is no larger counts as no part of the task. The estimate has an
-# error of its own, about 0.8 points in the miniature, so that the effect itself may be larger: its interval says.
-ID_MARGIN = 1.0
+LEVEL = 0.05  # of the false discovery rate, and of tests
+ID_MARGIN = 1.0  # points: a head whose effect on ID accuracy is no larger counts as no part of the task
 FLAT = 1e-9  # points, or points squared: what rounding alone makes of equal values
 TOGETHER = 100  # resamples that are in memory at once
 
 
 class Effects(NamedTuple):
     """beta: [..., heads, values], points; NaN of a head that fewer than `LEAST` masks have or lack, and of all heads
-    where masks are fewer than two for each coefficient. p: two-sided; NaN where beta is, and where no error is left."""
+    where masks are fewer than two for each coefficient. error: standard errors of beta; p: two-sided; both NaN where
+    beta is, and where no error is left. freedom: degrees of freedom of the errors."""
 
     beta: np.ndarray
     p: np.ndarray
+    error: np.ndarray
+    freedom: int
+
+    def half(self, level: float) -> np.ndarray:
+        """Half the width of each t interval of a `level`, such as 0.95."""
+        return stdtrit(self.freedom, (1 + level) / 2) * self.error
 
 
 def estimable(inside: np.ndarray) -> np.ndarray:
@@ -42,10 +47,10 @@ def estimable(inside: np.ndarray) -> np.ndarray:
 def effects(inside: np.ndarray, values: np.ndarray) -> Effects:
     """The effect of every head on every value."""
     shape = (*values.shape[:-2], inside.shape[1], values.shape[-1])
-    beta, p = np.full(shape, np.nan), np.full(shape, np.nan)
+    beta, p, error = (np.full(shape, np.nan) for _ in range(3))
     known = estimable(inside)
     if not known.any():
-        return Effects(beta, p)
+        return Effects(beta, p, error, 0)
     design = design_of(inside[:, known])
     inverse = np.linalg.pinv(design)
     values = values - values.mean(axis=-2, keepdims=True)  # equal values become zeros, and have no error
@@ -58,7 +63,8 @@ def effects(inside: np.ndarray, values: np.ndarray) -> Effects:
         both = 2 * stdtr(freedom, -np.abs(found) / np.sqrt(variance))
     beta[..., known, :] = np.where(np.abs(found) > FLAT, found, 0)
     p[..., known, :] = np.where(variance > FLAT, both, np.nan)
-    return Effects(beta, p)
+    error[..., known, :] = np.where(variance > FLAT, np.sqrt(variance), np.nan)
+    return Effects(beta, p, error, freedom)
 
 
 def resampled(inside: np.ndarray, values: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
@@ -96,17 +102,19 @@ def adjusted(p: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(p), np.nan, false_discovery_control(flat, axis=-1).reshape(p.shape))
 
 
-def counter(inside: np.ndarray, ood: np.ndarray, id_: np.ndarray) -> np.ndarray:
+def counter(inside: np.ndarray, ood: np.ndarray, id_: np.ndarray, j: np.ndarray) -> np.ndarray:
     """Which heads are counter-heuristic on which OOD subsets: bool [..., heads, subsets].
 
-    Such a head raises accuracy on the subset (q over heads and subsets), and its estimated effect on ID accuracy is
-    within `ID_MARGIN`.
-    ood: [..., masks, subsets]. id_: [..., masks, 1].
+    Such a head raises accuracy on the subset (q over heads and subsets); its effect on ID accuracy is within
+    `ID_MARGIN` with its 90 % interval, the two one-sided tests of equivalence at 5 % (Schuirmann 1987); and the 95 %
+    interval of its effect on J is above 0, as a head that makes masks reject more pairs raises OOD accuracy, too.
+    ood: [..., masks, subsets]. id_, j: [..., masks, 1].
     """
-    found = effects(inside, ood)
+    found, of_id, of_j = (effects(inside, values) for values in (ood, id_, j))
     with np.errstate(invalid="ignore"):
-        harmless = np.abs(effects(inside, id_).beta) <= ID_MARGIN
-        return (found.beta > 0) & (adjusted(found.p) < LEVEL) & harmless
+        equivalent = np.abs(of_id.beta) + of_id.half(1 - 2 * LEVEL) <= ID_MARGIN
+        better = of_j.beta - of_j.half(1 - LEVEL) > 0
+        return (found.beta > 0) & (adjusted(found.p) < LEVEL) & equivalent & better
 
 
 def profile_variance(inside: np.ndarray, ood: np.ndarray) -> np.ndarray:

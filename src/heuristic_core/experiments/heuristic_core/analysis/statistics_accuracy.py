@@ -28,7 +28,7 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
     if absent := {"id", "ood"} - set(curve):
         raise CannotSay(f"no {' and no '.join(sorted(absent))} subset was evaluated over fine-tuning")
     curve = some(curve.dropna(subset=["id", "ood"]), "evaluation of the full model over fine-tuning")
-    below = np.flatnonzero(curve["id"] < share * curve["id"].max())
+    below = np.flatnonzero(curve["id"] < evidence.share_of_best(curve["id"], share))
     first = int(below[-1]) + 1 if len(below) else 0
     if (left := len(curve) - first) < PLATEAU:
         raise DoesNotApply(f"ID accuracy stays at {100 * share:g} % of its best for {left} evaluations, not {PLATEAU}")
@@ -65,15 +65,14 @@ def seed_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
 @statistic
 def share_of_full(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     """Mean over pruning seeds of a group's accuracy, in percent of the full model's; of ID accuracy, above chance."""
-    known = evidence.chance() if group == ID else None
-    chance = known or 0.0
-    full = evidence.full(group)["accuracy"] - chance
+    accuracy = evidence.full(group)["accuracy"]
+    full = evidence.above_chance(accuracy) if group == ID else accuracy
     if full <= 0:
         raise DoesNotApply(f"the full model is {full:.1f} points above chance on {group}")
     rows = evidence.spread("group_accuracy", group, sparsity)
-    values = 100 * (rows["accuracy"] - chance) / full
-    detail = f"lowest {values.min():.1f} %, full model {full + chance:.1f} %"
-    detail += f", chance {'unknown' if known is None else f'{chance:.1f} %'}" if group == ID else ""
+    values = 100 * (1 - (accuracy - rows["accuracy"]) / full)
+    detail = f"lowest {values.min():.1f} %, full model {accuracy:.1f} %"
+    detail += f", chance {accuracy - full:.1f} %" if group == ID else ""
     return Estimate.mean(values, detail, _of_pairs(rows) * 100 / full)
 
 

@@ -21,9 +21,8 @@ def share_lost_beyond_the_task(evidence: Evidence) -> Estimate:
     Pairs of both are independent. What the full model has is taken as known.
     """
     rows = joint_ablation(evidence)
-    chance = evidence.chance() or 0.0
     j, id_ = (on_group(rows, group) for group in (J, ID))
-    of_j, of_id = evidence.full(J)["accuracy"], evidence.full(ID)["accuracy"] - chance
+    of_j, of_id = evidence.full(J)["accuracy"], evidence.above_chance(evidence.full(ID)["accuracy"])
     if of_j <= 0 or of_id <= 0:
         raise DoesNotApply(f"the full model has {of_j:.1f} points of J, and {of_id:.1f} of ID accuracy above chance")
     lost_j, lost_id = (-100 * row[CHANGE].astype(float) / of for row, of in ((j, of_j), (id_, of_id)))

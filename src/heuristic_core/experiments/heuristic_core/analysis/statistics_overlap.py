@@ -53,7 +53,7 @@ def lesion_cost(evidence: Evidence, group: str, share: float) -> Estimate:
     detail = f"with all heads/without {_heads(evidence, curves)}/without random heads: {ends} %"
     if any(group not in curve for curve in curves.values()):
         raise CannotSay(f"no {group} subset was evaluated over fine-tuning")
-    if group != "id" and (failed := [name for name, at in _learned(curves, share).items() if at is None]):
+    if group != "id" and (failed := [name for name, at in _learned(evidence, curves, share).items() if at is None]):
         raise FailedRuns(f"the task is not learned in run {', '.join(failed)}; {detail}")
     _, own, *controls = (row[group] for row in last.values())
     most = 100 - LEAST.get(group, 0)
@@ -70,7 +70,7 @@ def lesion_delay(evidence: Evidence, share: float) -> Estimate:
     bound of its own delay. Where a random lesion never does, there is no interval.
     """
     curves = _curves(evidence)
-    learned, whole = _learned(curves, share), curves["none"]
+    learned, whole = _learned(evidence, curves, share), curves["none"]
     if not (half := whole["ood"].iloc[-1] / 2) > 0:
         raise DoesNotApply("the unlesioned model ends with 0 % out-of-domain")
     reached = {name: _reached(curve, half, learned[name]) for name, curve in curves.items()}
@@ -116,11 +116,11 @@ def _heads(evidence: Evidence, curves: dict[str, pd.DataFrame]) -> str:
     return f"the {sizes[OVERLAP]} overlap heads" + (f" (too few others: {', '.join(fewer)})" if fewer else "")
 
 
-def _learned(curves: dict[str, pd.DataFrame], share: float) -> dict[str, int | None]:
+def _learned(evidence: Evidence, curves: dict[str, pd.DataFrame], share: float) -> dict[str, int | None]:
     """The first step at which each model's ID accuracy is at least `share` of the unlesioned model's best."""
     if any("id" not in curve for curve in curves.values()):
         raise CannotSay("no in-domain subset was evaluated over fine-tuning")
-    bound = share * curves["none"]["id"].max()
+    bound = evidence.share_of_best(curves["none"]["id"], share)
     steps = {name: curve.index[curve["id"] >= bound] for name, curve in curves.items()}
     return {name: int(there[0]) if len(there) else None for name, there in steps.items()}
 

@@ -29,6 +29,10 @@ def crossings(evidence: Evidence, group: str, sparsity: str) -> Estimate:
         raise TooFew(f"only {len(values)} subnetworks")
     if values.shape[1] < 2:
         raise DoesNotApply(f"the {group} group has {values.shape[1]} subset")
+    if np.isnan(values).any():
+        seed, subset = (int(one[0]) for one in np.nonzero(np.isnan(values)))
+        named = f"pruning seed {table.index[seed]} on subset {table['accuracy'].columns[subset]}"
+        raise CannotSay(f"no accuracy of the subnetwork of {named}")
     if np.isnan([low, high]).any():
         raise CannotSay("accuracies have no intervals, as there are no predictions")
     degrees = np.maximum(units.min(axis=0) - 1, 1)

@@ -15,8 +15,8 @@ from heuristic_core.pruning.subnetwork import Subnetwork
 
 ACCURATE = """\
 Percent, with 95 % intervals in brackets (bootstrap over templates or pairs); J in points. In-domain (ID) pairs;
-out-of-domain (OOD) pairs, on which the word-overlap heuristic is wrong; OOD-entailment pairs, on which it is right. J
-is the mean accuracy on the last two, added up, minus 100; AUC says how well log odds of entailment tell them apart."""
+out-of-domain (OOD) pairs{}; OOD-entailment pairs{}. J is the mean accuracy on the last two, added up, minus 100; AUC
+says how well log odds of entailment tell them apart."""
 NOT_FOR = """\
 It is an object of study, not a classifier to rely on. Pruning made it imitate the full model on training pairs; nothing
 keeps what the full model knows of other pairs. Subnetworks of other pruning seeds with the same accuracy in-domain
@@ -63,6 +63,12 @@ class Origin(NamedTuple):
         return f"the folder `{public(model['folder'])}`{package}, which has no repository on the hub that is known here"
 
     @property
+    def where(self) -> tuple[str, str]:
+        """What distinguishes OOD pairs, and OOD-entailment pairs; nothing where the study does not declare it."""
+        phrase = self.settings["task"].get("heuristic")
+        return (f", on which {phrase} misleads", f", on which {phrase} is right") if phrase else ("", "")
+
+    @property
     def generated(self) -> bool:
         return self.settings["task"]["source"] == "generated"
 
@@ -91,7 +97,7 @@ def card(
         f"`{run.study}`, as in {paper}, with heuristic-core.",
         *([AT_CHANCE.format(lost)] if lost else []),
         "## What was measured" if lost else "## How accurate it is",
-        ACCURATE,
+        ACCURATE.format(*origin.where),
         to_markdown([_accuracies(groups, "group", [ROLES[one].label for one in MEASURED], MEASURED)]),
         to_markdown([_accuracies(subsets, "subset", names, names)]),
         "## What it is not for",

@@ -20,7 +20,7 @@ BELOW = {LABELS[ID]: ("",), LABELS[ENTAILMENT]: (), LABELS[J]: (" ",)}
 ROW, COUNTER = 0.165, "#009E73"  # inches of a row; the outline of counter-heuristic cells
 LEAST = 3.2  # inches of the figure, for the label of the colour bar
 KEY = (
-    "counter-heuristic: raises accuracy, and the estimated effect on ID is within 1 point.\n"
+    "counter-heuristic: raises accuracy and J, and ID stays within 1 point (90 % interval).\n"
     "Numbers: false discovery rate below 5 %; on ID always"
 )
 MARKS = ["ft_seed", "name", "row", "included", "excluded", "beta", "low", "high", "p", "q", "counter", "reason"]
@@ -29,8 +29,8 @@ MARKS = ["ft_seed", "name", "row", "included", "excluded", "beta", "low", "high"
 def draw(tables, settings, context):
     """A map for each fine-tuning seed: heads across, OOD subsets, ID, entailment and J down. Marks: one row per cell.
 
-    A cell has its number where q is below 0.05. All cells of ID have theirs, as these estimates decide
-    which heads are counter-heuristic.
+    A cell has its number where q is below 0.05. All cells of ID have theirs, as which heads are counter-heuristic
+    rests on them, too.
     """
     seeds = ft_seeds(some(tables["mask_tests"], "rows in table mask_tests"))
     marks = _rows(tables["counter_heads"], settings.subsets or context.subsets)

@@ -1,4 +1,4 @@
-"""From a subnetwork that follows the heuristic to one that generalises, component by component."""
+"""From the subnetwork with the lowest J to the one with the highest, component by component."""
 
 import pandas as pd
 from matplotlib.axes import Axes

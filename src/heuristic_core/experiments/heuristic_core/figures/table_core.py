@@ -2,9 +2,13 @@
 
 import pandas as pd
 
+from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.experiments.heuristic_core.analysis.core import SETS
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, of_run
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import number, seed_label
+from heuristic_core.tables.columns import RUN
 
 CORE, STABLE = "mid+high", "stable core"
 STABILITY = ["least", "bound", "names", "reason"]
@@ -22,14 +26,32 @@ STABLE_HEADS = [
 def draw(tables, settings, context):
     """No figure. Marks: one row per set of subnetworks, and one of the stable core.
 
-    names: of the heads that are observed, with their share of pruning seeds in the stable core.
+    names: of the heads that are observed, with their share of pruning seeds in the stable core. reason: why a set has
+    no p, as claims do not rest on it, or why there is no stable core.
     """
-    rows = some(tables["core_null"], "rows in table core_null")
+    rows = _judged(some(tables["core_null"], "rows in table core_null"), tables, context)
     # The archive of an older version lacks the paper's expectation and the stable core, published results lack masks.
     parts = [rows.assign(names=_names(rows, tables.get("core"), "in_core").where(rows["set"] == CORE))]
     if (stable := tables.get("stable_core")) is not None:
+        stable = _judged(stable.assign(set=CORE), tables, context)
         parts.append(stable.assign(set=STABLE, names=_names(stable, tables.get("core"), "in_stable_core")))
     return None, pd.concat([part.reindex(columns=COLUMNS) for part in parts], ignore_index=True)
+
+
+def _judged(rows: pd.DataFrame, tables, context) -> pd.DataFrame:
+    """`rows` with a reason and without p where claims do not rest on the runs of their set."""
+    reasons = pd.Series([_reason(tables, context, row) for row in rows.to_dict("records")], rows.index, dtype=object)
+    stated = rows["reason"] if "reason" in rows else pd.Series(None, rows.index, dtype=object)
+    return rows.assign(reason=reasons.fillna(stated), p=rows["p"].where(reasons.isna()))
+
+
+def _reason(tables, context, row: dict) -> str | None:
+    """Why the set of a row of table "core_null" has no p: its model is at chance, or most runs of a cell went wrong."""
+    try:
+        Evidence(context, of_run(tables, {name: row[name] for name in RUN})).sound(*SETS[row["set"]])
+    except CannotSay as reason:
+        return str(reason)
+    return None
 
 
 def _names(rows: pd.DataFrame, core: pd.DataFrame | None, column: str) -> pd.Series:
@@ -49,14 +71,22 @@ def _share(head) -> str:
 
 def sheets(marks: pd.DataFrame) -> list[Sheet]:
     """For each fine-tuning seed a table of the sets, and one of the core beside the stable core."""
-    found = []
+    parts = []
     for seed in ft_seeds(marks):
         rows, title = marks[marks["ft_seed"] == seed], seed_label(seed).capitalize()
-        found.append(Sheet(title, HEADS, [_cells(row) for row in rows[rows["set"] != STABLE].itertuples()]))
+        parts.append(_sets(title, rows[rows["set"] != STABLE]))
         if (rows["set"] == STABLE).any():
             shown = rows[rows["set"].isin([CORE, STABLE])]
-            found.append(Sheet(f"{title}: core and stable core", STABLE_HEADS, [*map(_stability, shown.itertuples())]))
-    return found
+            parts.append(Sheet(f"{title}: core and stable core", STABLE_HEADS, [*map(_stability, shown.itertuples())]))
+    return parts
+
+
+def _sets(title: str, rows: pd.DataFrame) -> Sheet:
+    cells, heads, reasons = [_cells(row) for row in rows.itertuples()], HEADS, rows["reason"]
+    if reasons.notna().any():
+        heads = [*HEADS, "why there is no p"]
+        cells = [[*row, "" if pd.isna(why) else why] for row, why in zip(cells, reasons, strict=True)]
+    return Sheet(title, heads, cells)
 
 
 def _cells(row) -> list[str]:

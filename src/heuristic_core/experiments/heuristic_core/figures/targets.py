@@ -85,7 +85,7 @@ TARGETS = {
         ("counter_heads", "mask_tests"), "What heads add to random subnetworks that contain the core", part="masks"
     ),
     "figure_interpolation": Target(
-        ("interpolation",), "From a subnetwork that follows the heuristic to one that generalises", part="interpolation"
+        ("interpolation",), "From the subnetwork with the lowest J to the one with the highest", part="interpolation"
     ),
     "figure_mediation": Target(
         ("mediation", "core"),
@@ -102,7 +102,7 @@ TARGETS = {
     "table_core": Target(
         ("core_null",),
         "Heads that all subnetworks share, and the stable core, against chance",
-        also=("core", "stable_core"),
+        also=("core", "stable_core", *RUNS, "group_accuracy"),
     ),
     "table_overlap": Target(
         ("overlap_heads", "core"), "Heads that attend to the repeated word before fine-tuning, and which are kept"

@@ -1,11 +1,13 @@
 """The page that puts two studies next to each other: differences, claims, figures."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
+from heuristic_core.experiments.heuristic_core.analysis.chance import warnings as unlearned
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import warning
 from heuristic_core.experiments.heuristic_core.analysis.shared_core import SharedCore
 from heuristic_core.experiments.heuristic_core.figures import sheets_of
 from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, module
@@ -24,10 +26,11 @@ def comparison_page(
     shared: Sequence[SharedCore],
     claims: Sequence[list[dict]],
     only_in: Sequence[list[str]],
+    warnings: Sequence[list[str]],
     folder: Path,
 ) -> str:
-    """The HTML page. shared: core heads of both. claims, only_in: of each side, the rows of its claims and subsets that
-    the other has not.
+    """The HTML page. shared: core heads of both. claims, only_in, warnings: of each side, the rows of its claims,
+    subsets that the other has not, and what :func:`warnings_of` says.
 
     folder: of the page, from which it links to the studies.
     """
@@ -39,7 +42,15 @@ def comparison_page(
         contexts=contexts,
         shared=shared,
         only_in=only_in,
+        warnings=warnings,
     )
+
+
+def warnings_of(tables: Mapping[str, pd.DataFrame]) -> list[str]:
+    """A sentence for each full model that has not learned, or may not have, and for pruning runs that went wrong."""
+    found = [f"{said}." for said in unlearned(tables["chance"].to_dict("records"))] if "chance" in tables else []
+    said = warning(tables["runs"]) if "runs" in tables else None
+    return [*found, said] if said else found
 
 
 def _names(sides: tuple[Side, Side]) -> list[str]:

@@ -41,7 +41,7 @@ def study_page(
             root,
             name,
             TARGETS[name].title,
-            caption_of((name, module(name)), captions),
+            caption_of((name, module(name)), captions, settings),
             partial(sheets_of, name),
             view=partial(view_of, name),
         )
@@ -52,6 +52,7 @@ def study_page(
         **study_values(root, settings, claims, exhibits, records, made_with, absent),
         subject=", ".join(dict.fromkeys(f"{row['model']} on {row['task']}" for row in claims)),
         context=context,
+        heuristic=(settings or {}).get("task", {}).get("heuristic"),
         **study_runs(root),
         unlearned=study_unlearned(root),
         gaps=study_gaps(root),

@@ -18,6 +18,7 @@ USAGE = (
 )
 TABLES = (
     *("accuracy", "group_accuracy", "summary", "effective_size", "core", "components", "rank_correlation", "runs"),
+    "chance",
     "claims",
 )
 

@@ -26,9 +26,9 @@ RANDOM_MASKS = {
         "p": (REAL, "two-sided t test with robust errors (HC3); null where beta or its error is unknown"),
         "q": (REAL, "p adjusted for the false discovery rate (Benjamini and Hochberg) over all heads and all values of "
                     "one kind: all subsets of a group, all its families, or its mean alone"),
-        "counter": (BOOL, "counter-heuristic on this OOD subset: beta above 0, q below 0.05, and the head's beta on ID "
-                          "accuracy, an estimate whose interval is in the head's row of group id, within 1 point of 0; "
-                          "null on other values"),
+        "counter": (BOOL, "counter-heuristic on this OOD subset: beta above 0, q below 0.05, the 90 % t interval of "
+                          "the head's effect on ID accuracy within 1 point of 0, and the 95 % t interval of its effect "
+                          "on J above 0; null on other values, and in a study without J"),
     } | WHY,
     "mask_fit": RUN | STEP | VALUE | {
         "masks": (STRING, "what is predicted: learned subnetworks, from all random masks; or random, each half of the "
