@@ -128,6 +128,7 @@ if STUDY.mechanism.paths:
         input:
             **AT_LAST,
             core=L.core,
+            **({"minimal": MINIMAL} if STUDY.task.source == "generated" else {}),
         output:
             paths=L.mechanism("paths"),
         log:
