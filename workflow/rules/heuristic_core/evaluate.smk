@@ -63,6 +63,7 @@ AT_LAST = {
     "means": f"{LAST}/means.safetensors",
     "evaluation": rules.encode.output.evaluation,
 }
+MINIMAL = rules.minimal_pairs.output.minimal
 
 
 rule ablate:
@@ -71,6 +72,7 @@ rule ablate:
         **AT_LAST,
         core=L.core,
         train=rules.encode.output.train,
+        **({"minimal": MINIMAL} if "counterfactual" in STUDY.analysis.ablation_kinds else {}),
     output:
         predictions=f"{L.run}/ablation_predictions.parquet",
         sets=f"{L.run}/ablation_sets.parquet",

@@ -27,9 +27,9 @@ from heuristic_core.plan.shapes import Shape
 
 IN_PASSING = "evaluation in passing"  # whose predictions are in one file alone
 PRETRAINING = "pre-training"
-# What a model with resampled heads takes beside its own pass, in passes: one on training pairs, and every row of all
+# What a model with heads of other pairs takes beside its own pass, in passes: one on these pairs, and every row of all
 # layers in both. Measured: 1.9 of the miniature, 1.6 of MiniLM's shape.
-DONORS, RESAMPLED = "activations that are resampled", 1.75
+DONORS, OF_OTHERS = "activations on other pairs", 1.75
 # Of all heads, nine of BERT's 144 are the core. How large a study's core is shows only at its end: few pruning seeds
 # share others by chance. Cores of MiniLM's 72 heads: 11 of four seeds at 50 %, 10 of three; so estimated, 9 and 13. Of
 # the miniature's 32 heads: 5 of three seeds at 40 %; so estimated, 8.
@@ -87,7 +87,8 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         pairs, kept = min(evaluated, (thin or evaluated) * data.subsets), 1 - study.grid.mid
         return evaluation("transplants", ("transplant",), models, kept, pairs)
 
-    checkpoints, donors = len(tune.checkpoints), ablations(study, shape)["resample"]
+    checkpoints, by_kind = len(tune.checkpoints), ablations(study, shape)
+    donors = sum(by_kind[kind] for kind in ("resample", "counterfactual"))
     return [
         *([pretraining()] if study.pretraining else []),
         *tuning("", ("finetune",), 1),
@@ -98,7 +99,7 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         evaluation("subnetworks", ("evaluate", "evaluate_again"), len(grid), _kept(grid)),
         evaluation("empty circuits", ("empty_circuit",), len(study.grid.checkpoints), 0.0),
         evaluation("ablations", ("ablate",), ablation_count(study, shape), pairs=thinned),
-        *([work(DONORS, ("ablate",), "evaluate", donors, donors * thinned, length, RESAMPLED)] if donors else []),
+        *([work(DONORS, ("ablate",), "evaluate", donors, donors * thinned, length, OF_OTHERS)] if donors else []),
         evaluation("controls", ("evaluate_controls",), len(controls), _kept(controls)),
         *(further_runs() if study.mechanism.core_free else []),
         *([transplanted()] if study.mechanism.transplant else []),
