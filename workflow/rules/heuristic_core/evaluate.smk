@@ -70,9 +70,9 @@ rule ablate:
     input:
         ancient(LEARNED),
         **AT_LAST,
+        **({"minimal": MINIMAL} if "counterfactual" in STUDY.analysis.ablation_kinds else {}),
         core=L.core,
         train=rules.encode.output.train,
-        **({"minimal": MINIMAL} if "counterfactual" in STUDY.analysis.ablation_kinds else {}),
     output:
         predictions=f"{L.run}/ablation_predictions.parquet",
         sets=f"{L.run}/ablation_sets.parquet",

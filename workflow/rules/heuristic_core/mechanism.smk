@@ -127,8 +127,8 @@ if STUDY.mechanism.paths:
     rule paths:
         input:
             **AT_LAST,
-            core=L.core,
             **({"minimal": MINIMAL} if STUDY.task.source == "generated" else {}),
+            core=L.core,
         output:
             paths=L.mechanism("paths"),
         log:
