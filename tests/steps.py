@@ -45,9 +45,10 @@ from heuristic_core.pruning.inputs import pruning_inputs
 from heuristic_core.pruning.learner import PruningRun
 from heuristic_core.pruning.prune import prune
 from heuristic_core.tables.identity import Identity
+from heuristic_core.tasks.counterparts import generated
 from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.language import LABELS
-from heuristic_core.tasks.minimal_pairs import SWAPPED, generated, paired
+from heuristic_core.tasks.minimal_pairs import SWAPPED, paired
 from heuristic_core.tasks.sentences import sentences
 from heuristic_core.tasks.words import word_pairs
 from heuristic_core.training import pretrain as pretraining

@@ -8,12 +8,12 @@ from reduced import STUDY
 
 from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.tasks import grammar
-from heuristic_core.tasks.counterparts import counterpart
+from heuristic_core.tasks.counterparts import counterpart, generated
 from heuristic_core.tasks.draw import Draw
 from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.encoded import Subset, from_lists
 from heuristic_core.tasks.language import evaluation_pairs
-from heuristic_core.tasks.minimal_pairs import SWAPPED, changed_tokens, generated, nearest, paired
+from heuristic_core.tasks.minimal_pairs import SWAPPED, changed_tokens, nearest, paired
 from heuristic_core.tasks.pairs import SubsetRule
 from heuristic_core.tasks.vocabulary import CONTENT
 

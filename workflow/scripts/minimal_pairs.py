@@ -7,8 +7,9 @@ from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.models.hugging_face import load_tokenizer
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_rows
+from heuristic_core.tasks.counterparts import generated
 from heuristic_core.tasks.encoded import Encoded
-from heuristic_core.tasks.minimal_pairs import generated, log_changes, nearest
+from heuristic_core.tasks.minimal_pairs import log_changes, nearest
 
 
 def main(arguments=None):

@@ -1,8 +1,13 @@
 """Minimal pairs of the generated language: a pair of a rule with the fewest words exchanged that turn its label."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import permutations
 
+from heuristic_core.tasks.encode import encode
+from heuristic_core.tasks.encoded import Encoded
 from heuristic_core.tasks.grammar import Pair
+from heuristic_core.tasks.minimal_pairs import SIDES, layouts
 from heuristic_core.tasks.vocabulary import (
     ADJECTIVES,
     CERTAIN_ADVERBS,
@@ -45,26 +50,38 @@ _STATED = {
     "A N I": ("12",),
     "N I in L": ("01",),
 }
-# Cue words of what is stated and of what is not, each of which becomes its counterpart by position.
-_CUES = (
-    (FACTUAL_CONJUNCTIONS, CONDITIONALS),
-    (FACTIVES, NON_FACTIVES),
-    (CERTAIN_ADVERBS, DOUBTFUL_ADVERBS),
-    (("and",), ("or",)),
-)
+# Rules whose label a cue word of the premise makes -> those of a stated and of an unstated clause.
+_CUES = {
+    ("ce_because", "cn_if"): (FACTUAL_CONJUNCTIONS, CONDITIONALS),
+    ("ce_verb", "cn_verb"): (FACTIVES, NON_FACTIVES),
+    ("ce_adv", "cn_adv"): (CERTAIN_ADVERBS, DOUBTFUL_ADVERBS),
+    ("ce_and", "cn_or"): (("and",), ("or",)),
+}
+_CUES_OF = {rule: stated + unstated for rules, (stated, unstated) in _CUES.items() for rule in rules}
+# A cue word -> the one of the other kind that takes its place, by position in the list.
 _EXCHANGED = {
     word: others[k % len(others)]
-    for stated, unstated in _CUES
+    for stated, unstated in _CUES.values()
     for words, others in ((stated, unstated), (unstated, stated))
     for k, word in enumerate(words)
 }
-_BY_CUE = {
-    "cn_if": FACTUAL_CONJUNCTIONS + CONDITIONALS, "ce_because": FACTUAL_CONJUNCTIONS + CONDITIONALS,
-    "cn_verb": FACTIVES + NON_FACTIVES, "ce_verb": FACTIVES + NON_FACTIVES,
-    "cn_adv": CERTAIN_ADVERBS + DOUBTFUL_ADVERBS, "ce_adv": CERTAIN_ADVERBS + DOUBTFUL_ADVERBS,
-    "cn_or": ("and", "or"), "ce_and": ("and", "or"),
-}  # fmt: skip
 _SCOPES = CONDITIONALS + DOUBTFUL_ADVERBS + NON_FACTIVES + FACTUAL_CONJUNCTIONS
+
+
+def generated(rows: Sequence[dict], evaluation: Encoded, tokenizer, max_length: int) -> Encoded:
+    """Minimal pairs of the generated language: see :func:`.counterpart`.
+
+    rows: of table "sentences", as `evaluation` was encoded from them. In-domain pairs have none, nor does a pair whose
+    tokens would not align with those of its counterpart.
+    """
+    made = [_counterpart_row(row) for row in rows]
+    other = encode(made, tokenizer, max_length)
+    ids, parts = evaluation.ids.copy(), [one.split(one.ids) for one in (evaluation, other)]
+    alike = [layouts(one) for one in (evaluation, other)]
+    for k, (here, there) in enumerate(zip(*alike, strict=True)):
+        if here == there:
+            ids[evaluation.offsets[k] : evaluation.offsets[k + 1]] = parts[1][k]
+    return replace(evaluation, ids=ids)
 
 
 def counterpart(rule: str, premise: Words, hypothesis: Words) -> Pair | None:
@@ -78,8 +95,8 @@ def counterpart(rule: str, premise: Words, hypothesis: Words) -> Pair | None:
     rule: one of the evaluation subsets of the grammar's rules. None where there is no such pair: of `se_modified` with
     one noun or two conjoined ones, and of `ce_scope` with a transitive hypothesis.
     """
-    if rule in _BY_CUE:
-        return _other_cue(premise, _BY_CUE[rule]), hypothesis
+    if rule in _CUES_OF:
+        return _other_cue(premise, _CUES_OF[rule]), hypothesis
     if rule == "ce_scope":
         return (premise, _in_scope(premise)) if len(hypothesis) == 2 else None
     if "were" in hypothesis:  # b were v by a
@@ -89,10 +106,17 @@ def counterpart(rule: str, premise: Words, hypothesis: Words) -> Pair | None:
     verb, nouns = hypothesis[1], [word for word in premise if _CLASSES.get(word) == "N"]
     possible = [(subject, verb, *objects) for subject, *objects in permutations(nouns, len(hypothesis) - 1)]
     turned = [clause for clause in possible if (clause in stated) != (hypothesis in stated)]
-    of_several = min(
+    closest = min(
         turned, default=None, key=lambda clause: (_changes(clause, hypothesis), not _in_order(clause, premise))
     )
-    return of_several and (premise, of_several)
+    return closest and (premise, closest)
+
+
+def _counterpart_row(row: dict) -> dict:
+    if row["group"] not in SIDES:
+        return row
+    pair = counterpart(row["subset"], tuple(row["sentence1"].split()), tuple(row["sentence2"].split()))
+    return row | dict(zip(("sentence1", "sentence2"), map(" ".join, pair), strict=True)) if pair else row
 
 
 def _other_cue(premise: Words, cues: Words) -> Words:

@@ -7,14 +7,12 @@ are the nearest pairs.
 
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from heuristic_core.tasks.counterparts import counterpart
-from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.encoded import Encoded
 
 LOGGER = logging.getLogger(__name__)
@@ -31,33 +29,17 @@ class Paired(NamedTuple):
     minimal: Encoded
 
 
-def generated(rows: Sequence[dict], evaluation: Encoded, tokenizer, max_length: int) -> Encoded:
-    """Minimal pairs of the generated language: see :func:`.counterpart`.
-
-    rows: of table "sentences", as `evaluation` was encoded from them. In-domain pairs have none, nor does a pair whose
-    tokens would not align with those of its counterpart.
-    """
-    made = [_counterpart_row(row) for row in rows]
-    other = encode(made, tokenizer, max_length)
-    ids, parts = evaluation.ids.copy(), [one.split(one.ids) for one in (evaluation, other)]
-    layouts = [_layouts(one) for one in (evaluation, other)]
-    for k, (here, there) in enumerate(zip(*layouts, strict=True)):
-        if here == there:
-            ids[evaluation.offsets[k] : evaluation.offsets[k + 1]] = parts[1][k]
-    return replace(evaluation, ids=ids)
-
-
 def nearest(evaluation: Encoded) -> Encoded:
     """Of each pair the nearest of its family in the other of `SIDES`: the fewest other tokens, then the first in order.
 
     Both sentences have as many tokens as those of the pair. Pairs without a family have none.
     """
-    ids, layouts = evaluation.ids.copy(), _layouts(evaluation)
+    ids, layout = evaluation.ids.copy(), layouts(evaluation)
     alike: dict[tuple, dict[str, list[int]]] = defaultdict(lambda: {side: [] for side in SIDES})
     for subset in evaluation.subsets:
         if subset.family is not None and subset.group in SIDES:
             for place in range(subset.start, subset.stop):
-                alike[subset.family, layouts[place]][subset.group].append(place)
+                alike[subset.family, layout[place]][subset.group].append(place)
     for places in alike.values():
         sides = [np.array(places[side], np.int64) for side in SIDES]
         if all(map(len, sides)):
@@ -112,13 +94,6 @@ def log_changes(evaluation: Encoded, minimal: Encoded) -> None:
             LOGGER.info("%s: %d of %d pairs have a minimal pair%s", subset.name, len(differ), len(here), tokens)
 
 
-def _counterpart_row(row: dict) -> dict:
-    if row["group"] not in SIDES:
-        return row
-    pair = counterpart(row["subset"], tuple(row["sentence1"].split()), tuple(row["sentence2"].split()))
-    return row | dict(zip(("sentence1", "sentence2"), map(" ".join, pair), strict=True)) if pair else row
-
-
-def _layouts(encoded: Encoded) -> list[bytes]:
+def layouts(encoded: Encoded) -> list[bytes]:
     """What tells whether the tokens of two pairs align: which are special, and which are of the second sentence."""
     return [part.tobytes() for part in encoded.split(encoded.types + 2 * encoded.special)]
