@@ -106,7 +106,7 @@ def test_a_core_of_five_heads_has_its_three_strongest_tested(finished, tmp_path)
     write_table("core", core.assign(in_core=heads & (core["component"] < 5)), tmp_path / "core.parquet")
     inputs = {"checkpoint": run / "step60/checkpoint", "means": run / "step60/means.safetensors"}
     inputs |= {"evaluation": finished / RUNS / "data/encoded/evaluation.safetensors", "core": tmp_path / "core.parquet"}
-    inputs |= {"train": finished / RUNS / "data/encoded/train.safetensors"}
+    inputs |= {name: finished / RUNS / f"data/encoded/{name}.safetensors" for name in ("train", "minimal")}
     identity = {"study": "reduced", "model_name": "mini-bert", "task_name": "pairs", "ft_seed": 1, "step": 60}
     outputs = {name: tmp_path / f"{name}.parquet" for name in ("predictions", "sets")}
     script("ablate", **inputs, **identity, **outputs, analysis=REDUCED)
