@@ -4,14 +4,15 @@ from random import Random
 
 import numpy as np
 import pytest
-from reduced import STUDY
+from archives import script
+from reduced import ROOT, STUDY
 
 from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.tasks import grammar
 from heuristic_core.tasks.counterparts import counterpart, generated
 from heuristic_core.tasks.draw import Draw
 from heuristic_core.tasks.encode import encode
-from heuristic_core.tasks.encoded import Subset, from_lists
+from heuristic_core.tasks.encoded import Encoded, Subset, from_lists
 from heuristic_core.tasks.language import evaluation_pairs
 from heuristic_core.tasks.minimal_pairs import SWAPPED, changed_tokens, nearest, paired
 from heuristic_core.tasks.pairs import SubsetRule
@@ -184,6 +185,19 @@ def test_the_nearest_pair_is_of_the_family_the_other_group_and_the_same_lengths(
     assert {tuple(found[k]) for k in (4, 5, 6)} == {(1, 5, 6, 7, 2, 7, 6, 5, 2)}
     both = paired(evaluation, minimal)
     assert both.places.tolist() == [1, 4, 5, 6] and [s.name for s in both.pairs.subsets] == ["o", "e"]
+
+
+def test_the_step_takes_the_nearest_pairs_of_files_and_logs_how_near_they_are(tmp_path):
+    near, far = [([5, 6, 7], [7, 6, 5])], [([5, 6, 7], [5, 6, 7]), ([5, 6], [5])]
+    evaluation = files_set(("o", "ood", "x", near), ("e", "ood-entailment", "x", far))
+    evaluation.save(tmp_path / "evaluation")
+    given = {name: str(tmp_path / name) for name in ("evaluation", "sentences", "tokenizer", "minimal", "log")}
+    given["task"] = str(ROOT / "config" / "paper-mnli-bert.yaml")  # of files
+    script("minimal_pairs").main([part for name, value in given.items() for part in (f"--{name}", value)])
+    assert (Encoded.load(tmp_path / "minimal").ids == nearest(evaluation).ids).all()
+    log = (tmp_path / "log").read_text()
+    assert "o: 1 of 1 pairs have a minimal pair; tokens that differ: median 2, at most 2" in log
+    assert "e: 1 of 2 pairs have a minimal pair" in log
 
 
 def test_the_nearest_pair_of_many_is_that_of_every_comparison():
