@@ -82,6 +82,7 @@ class Study(Block):
         self._has_groups()
         self._subsets_exist()
         self._ablated_heads_exist()
+        self._minimal_pairs_are_possible()
         return self
 
     def _entry_seeds_are_fresh(self) -> None:
@@ -128,6 +129,16 @@ class Study(Block):
             if shape and not (layer < shape.layers and head < shape.heads):
                 last = f"{shape.layers - 1}.{shape.heads - 1}"
                 raise ValueError(f"analysis.ablation_sets: no head {name!r}; the model has heads 0.0 to {last}")
+
+    def _minimal_pairs_are_possible(self) -> None:
+        """Files without families have no minimal pairs; beside other kinds of ablation this one is left out."""
+        generated = isinstance(self.task, GeneratedTask)
+        families = generated or any(split.family_by for split in self.task.evaluation.values())
+        if self.analysis.ablation_kinds == ["counterfactual"] and not families:
+            raise ValueError(
+                "analysis.ablation_kinds = ['counterfactual'] needs minimal pairs, which are looked for within "
+                "families; let family_by of an entry of task.evaluation name a column of families, or add 'mean'"
+            )
 
     def _model_fits_task(self) -> None:
         if isinstance(self.model, NewModel) and not isinstance(self.task, GeneratedTask):
