@@ -112,7 +112,10 @@ def test_ablations_with_activations_on_other_pairs_pass_these_pairs_too():
 
     assert DONORS not in parts("mean", "zero")
     three = parts("mean", "resample", "counterfactual")
-    assert three[DONORS].times > parts("mean", "counterfactual")[DONORS].times > 0
+    exchanged = parts("mean", "counterfactual")
+    assert three[DONORS].times > exchanged[DONORS].times > 0
+    of_kind, outside = exchanged["counterfactual ablations"], HUNDRED.evaluation.pairs - sum(HUNDRED.in_domain)
+    assert of_kind.pairs == of_kind.times * outside and of_kind.times == exchanged[DONORS].times
     both, alone = parts("mean", "resample"), parts("mean")
     assert both[DONORS].times == both["ablations"].times - alone["ablations"].times - 1  # without "none"
     assert both[DONORS].tokens == both[DONORS].pairs * HUNDRED.train.mean and both[DONORS].rules == ("ablate",)

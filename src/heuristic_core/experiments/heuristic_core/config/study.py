@@ -132,9 +132,7 @@ class Study(Block):
 
     def _minimal_pairs_are_possible(self) -> None:
         """Files without families have no minimal pairs; beside other kinds of ablation this one is left out."""
-        generated = isinstance(self.task, GeneratedTask)
-        families = generated or any(split.family_by for split in self.task.evaluation.values())
-        if self.analysis.ablation_kinds == ["counterfactual"] and not families:
+        if self.analysis.ablation_kinds == ["counterfactual"] and not self.has_families:
             raise ValueError(
                 "analysis.ablation_kinds = ['counterfactual'] needs minimal pairs, which are looked for within "
                 "families; let family_by of an entry of task.evaluation name a column of families, or add 'mean'"
@@ -163,6 +161,11 @@ class Study(Block):
                     f"task.evaluation: no set has the group {group!r}, but a study compares in-domain with "
                     f"out-of-domain pairs; add a set of {pairs}, with `group: {group}`"
                 )
+
+    @property
+    def has_families(self) -> bool:
+        """Whether evaluation subsets have families, within which minimal pairs are looked for."""
+        return isinstance(self.task, GeneratedTask) or any(s.family_by for s in self.task.evaluation.values())
 
     @property
     def asked_subsets(self) -> dict[str, list[str]]:
