@@ -45,9 +45,10 @@ from heuristic_core.pruning.inputs import pruning_inputs
 from heuristic_core.pruning.learner import PruningRun
 from heuristic_core.pruning.prune import prune
 from heuristic_core.tables.identity import Identity
+from heuristic_core.tasks.counterparts import generated
 from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.language import LABELS
-from heuristic_core.tasks.minimal_pairs import swapped_and_identity
+from heuristic_core.tasks.minimal_pairs import SWAPPED, paired
 from heuristic_core.tasks.sentences import sentences
 from heuristic_core.tasks.words import word_pairs
 from heuristic_core.training import pretrain as pretraining
@@ -79,6 +80,7 @@ class Steps:
         made, self._tokenizer = sentences(TASK), load_tokenizer(self._checkpoint)
         self._train = encode(made.train, self._tokenizer, TASK.max_length)
         self._evaluation = encode(made.evaluation, self._tokenizer, TASK.max_length, made.subsets)
+        self._minimal = generated(made.evaluation, self._evaluation, self._tokenizer, TASK.max_length)
         texts = [(row["sentence1"], row["sentence2"]) for row in made.evaluation]
         self._words = word_pairs(self._checkpoint, texts[:6], TASK.max_length)
 
@@ -161,9 +163,13 @@ class Steps:
         """Logits of a subnetwork with each kind of ablation, and what the table of predictions says of them."""
         removed = sorted(set(range(len(self._model.grid))) - set(self._kept))
         pairs = PairTensors(self._evaluation, self._model.pad)
-        kinds = ("mean", "zero", "resample")
-        donors = PairTensors(drawn_donors(self._train, len(pairs), 0, 0), self._model.pad)
-        logits = {kind: subnetwork_logits(self._model, pairs, removed, self._means, kind, donors) for kind in kinds}
+        drawn = drawn_donors(self._train, len(pairs), 0, 0)
+        donors = {"mean": None, "zero": None, "resample": drawn, "counterfactual": self._minimal}
+        donors = {kind: one and PairTensors(one, self._model.pad) for kind, one in donors.items()}
+        logits = {
+            kind: subnetwork_logits(self._model, pairs, removed, self._means, kind, of_kind)
+            for kind, of_kind in donors.items()
+        }
         logits["full"] = all_logits(self._model, pairs)
         self.predictions = {kind: predictions(one.numpy(), self._evaluation) for kind, one in logits.items()}
         odds = {f"{kind} log_odds": torch.from_numpy(of["log_odds"]) for kind, of in self.predictions.items()}
@@ -177,10 +183,13 @@ class Steps:
 
     def mediation(self) -> dict[str, Tensor]:
         """Exchanged heads with two heads ablated, and paths from one of them, with both donors."""
-        pairs, minimal = PairTensors(self._evaluation, self._model.pad), swapped_and_identity(self._evaluation)
+        pairs, minimal = (
+            PairTensors(self._evaluation, self._model.pad),
+            paired(self._evaluation, self._minimal, [SWAPPED]),
+        )
         _, (mediated,) = mediated_logits(self._model, pairs, self._means, [([1, 9], [[10, 20], [30]])])
         found, senders = mediated._asdict(), [([1], [9, 30])]
-        swapped, same = (PairTensors(one, self._model.pad) for one in minimal)
+        swapped, same = (PairTensors(one, self._model.pad) for one in minimal[1:])
         _, (by_mean,) = path_logits(self._model, pairs, lambda index: constants(self._means), senders)
         _, (by_pair,) = path_logits(self._model, swapped, on_pairs(self._model, same), senders)
         for donor, paths in (("mean", by_mean), ("pair", by_pair)):

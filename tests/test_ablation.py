@@ -1,7 +1,9 @@
 """Mean ablation against models from which components were really taken out, and means against a naive loop."""
 
 import copy
+from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from conftest import make_encoded
@@ -107,6 +109,20 @@ def test_resample_ablation_puts_another_pairs_activations_in_place(bert, fused, 
             hook.remove()
         torch.testing.assert_close(ours[index], expected, atol=1e-4, rtol=0)
         assert not torch.allclose(ours[index], full[index], atol=1e-3)
+
+
+def test_donors_as_long_as_their_pairs_give_activations_token_by_token(fused, pairs, encoded):
+    """All components of the minimal pair in the place of a pair's: what the model says of the minimal pair."""
+    rng = np.random.default_rng(1)
+    words = encoded.special == 0
+    ids = np.where(words & (rng.random(len(words)) < 0.3), rng.integers(5, 50, len(words)), encoded.ids)
+    minimal = PairTensors(replace(encoded, ids=ids.astype(np.int32)))
+    # The model classifies the first token, whose embedding both pairs share: all else of its stream is components'.
+    everything, full = list(range(len(fused.grid))), all_logits(fused, pairs)
+    ours = subnetwork_logits(fused, pairs, everything, None, "counterfactual", minimal)
+    torch.testing.assert_close(ours, all_logits(fused, minimal), atol=1e-5, rtol=0)
+    some = subnetwork_logits(fused, pairs, [0, 5], None, "counterfactual", minimal)
+    assert not torch.allclose(some, full, atol=1e-3) and not torch.allclose(some, ours, atol=1e-3)
 
 
 def test_donors_are_training_pairs_that_seed_and_draw_name():

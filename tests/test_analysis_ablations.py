@@ -233,6 +233,26 @@ def test_j_and_auc_have_changes_and_interactions_of_their_own():
     assert rows["log_odds_change"].isna().all() and (rows["n"] == 30).all()
 
 
+def test_a_kind_of_some_pairs_is_compared_with_none_of_its_own_pairs():
+    """Counterfactual ablation of half of the pairs of ood_a and of no pair of id_a, beside kinds of all pairs."""
+    whole = predictions()
+    of_kind = whole[(whole["kind"] == "mean") & (whole["subset"] != "id_a")]
+    of_kind = of_kind[(of_kind["subset"] != "ood_a") | (of_kind["example"] % 2 == 0)].assign(kind="counterfactual")
+    named = set_table(SETS, [*KINDS, "counterfactual"], MODEL)
+    of_kind = of_kind[of_kind["ablation"].isin(named.loc[named["kind"] == "counterfactual", "ablation"])]
+    both = ablations(frame("ablation_predictions", pd.concat([whole, of_kind])), named)
+    others = both[both["kind"] != "counterfactual"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(others, ablations(whole, sets()))
+    accuracy, change, n = (by_cell(both, column, "counterfactual") for column in ("accuracy", "change", "n"))
+    assert n["none", "ood_a"] == 5 and n["none", "ood_b"] == 20 and n["none", "ood"] == 25
+    assert ("none", "id_a") not in n and ("none", "id") not in n
+    # Of 10 pairs the first 8 are right, the first 2 without both heads: of the 5 with even numbers, 4 and 1.
+    assert accuracy["none", "ood_a"] == 80 and change["0.0+0.1", "ood_a"] == pytest.approx(-60)
+    assert change["0.0+0.1", "ood"] == pytest.approx((-60 - 5) / 2)
+    with pytest.raises(ValueError, match="no predictions of kind zero on id_a"):
+        ablations(whole[(whole["kind"] != "zero") | (whole["subset"] != "id_a")], sets())
+
+
 def test_single_drops_by_component_index():
     mean, table = sets()[lambda s: s["kind"] == "mean"], predictions()[lambda p: p["kind"] == "mean"]
     assert single_ood_drops(table, mean) == pytest.approx({0: 10, 1: 10, 2: -5})

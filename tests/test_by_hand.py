@@ -109,7 +109,7 @@ def test_a_core_of_five_heads_and_a_stable_core_of_six_are_ablated(finished, tmp
     write_table("core", core.assign(**chosen), tmp_path / "core.parquet")
     inputs = {"checkpoint": run / "step60/checkpoint", "means": run / "step60/means.safetensors"}
     inputs |= {"evaluation": finished / RUNS / "data/encoded/evaluation.safetensors", "core": tmp_path / "core.parquet"}
-    inputs |= {"train": finished / RUNS / "data/encoded/train.safetensors"}
+    inputs |= {name: finished / RUNS / f"data/encoded/{name}.safetensors" for name in ("train", "minimal")}
     identity = {"study": "reduced", "model_name": "mini-bert", "task_name": "pairs", "ft_seed": 1, "step": 60}
     outputs = {name: tmp_path / f"{name}.parquet" for name in ("predictions", "sets")}
     script("ablate", **inputs, **identity, **outputs, analysis=REDUCED)

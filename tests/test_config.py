@@ -206,6 +206,12 @@ IMPOSSIBLE = [
     (GENERATED, "model.source", "old", ["model", "source", "'old'", "'new'", "'pretrained'"]),
     (GENERATED, "results", "", ["results = ''", "should match pattern"]),
     (GENERATED, "results", "my results", ["results = 'my results'", "should match pattern"]),
+    (
+        "config/minilm-qqp.yaml",
+        "analysis.ablation_kinds",
+        ["counterfactual"],
+        ["analysis.ablation_kinds = ['counterfactual']", "family_by", "or add 'mean'"],
+    ),
     (REAL, "task.train", [], ["task.train = []", "at least 1"]),
     (REAL, "task.train_pairs", 1, ["prune.examples = ", "task.train_pairs = 1", "at most 1"]),
     (REAL, "task.labels", ["yes", "yes"], ["task", "labels", "yes", "once"]),
@@ -235,6 +241,12 @@ IMPOSSIBLE = [
 def test_an_impossible_value_is_named_with_what_would_be_right(file, path, value, parts):
     (line,) = faults(replaced(VALUES[file], path, value))
     assert [part for part in parts if part not in line] == [], line
+
+
+@pytest.mark.parametrize("file", [REAL, GENERATED])
+def test_counterfactual_ablation_alone_is_possible_where_there_are_families(file):
+    values = replaced(VALUES[file], "analysis", VALUES[file]["analysis"] | {"ablation_kinds": ["counterfactual"]})
+    assert parse_study(values).analysis.ablation_kinds == ["counterfactual"]
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan"), "inf", "nan"])

@@ -6,7 +6,6 @@ import torch
 from conftest import make_encoded
 from families import make_model
 
-from heuristic_core.common.errors import InputError
 from heuristic_core.evaluation.mediation import mediated_logits
 from heuristic_core.evaluation.path_patching import on_pairs, path_logits
 from heuristic_core.models.ablation import component_means
@@ -15,8 +14,6 @@ from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.hooked import HookedModel
 from heuristic_core.models.interventions import constants
 from heuristic_core.models.model import PROJECTIONS
-from heuristic_core.tasks.encoded import Subset, from_lists
-from heuristic_core.tasks.minimal_pairs import swapped_and_identity
 
 PAIRS, HEADS = 20, 4
 CORE = [1, 6]  # heads 0.1 and 1.2
@@ -154,38 +151,3 @@ def test_donors_that_are_the_pairs_themselves_change_nothing(setting):
     for logits in (found.total, found.direct, *found.through.flatten(0, 1)):
         close(logits, full)
     assert found.moved.abs().max() < 1e-6
-
-
-# ---- minimal pairs
-
-
-def encoded_pairs(*sentences, name="ln_so_swap"):
-    """[CLS] premise [SEP] hypothesis [SEP] of lists of words."""
-    ids = [[1, *a, 2, *b, 2] for a, b in sentences]
-    types = [[0] * (len(a) + 2) + [1] * (len(b) + 1) for a, b in sentences]
-    special = [[1, *[0] * len(a), 1, *[0] * len(b), 1] for a, b in sentences]
-    subsets = Subset("in_domain", "id", None, (0, 1, 2), 0, 1), Subset(name, "ood", None, (0, 1, 1), 1, len(sentences))
-    return from_lists(ids, types, special, [0, *[1] * (len(sentences) - 1)], subsets)
-
-
-def test_the_minimal_pair_of_a_swap_has_the_premise_as_its_hypothesis():
-    swapped, identity = swapped_and_identity(encoded_pairs(([9], [9]), ([5, 6, 7], [7, 6, 5]), ([8, 6, 5], [5, 6, 8])))
-    assert [subset.name for subset in swapped.subsets] == ["ln_so_swap"] and len(swapped) == 2
-    assert [part.tolist() for part in swapped.split(swapped.ids)] == [
-        [1, 5, 6, 7, 2, 7, 6, 5, 2],
-        [1, 8, 6, 5, 2, 5, 6, 8, 2],
-    ]
-    assert [part.tolist() for part in identity.split(identity.ids)] == [
-        [1, 5, 6, 7, 2, 5, 6, 7, 2],
-        [1, 8, 6, 5, 2, 8, 6, 5, 2],
-    ]
-    assert (identity.lengths == swapped.lengths).all() and (identity.types == swapped.types).all()
-
-
-def test_there_are_no_minimal_pairs_without_the_subset():
-    assert swapped_and_identity(encoded_pairs(([9], [9]), ([5, 6], [6, 5]), name="ln_prep")) is None
-
-
-def test_tokens_that_do_not_align_are_refused():
-    with pytest.raises(InputError, match="ln_so_swap: a hypothesis has other words than its premise"):
-        swapped_and_identity(encoded_pairs(([9], [9]), ([5, 6, 7], [7, 6, 8])))

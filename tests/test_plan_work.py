@@ -105,12 +105,17 @@ def test_few_pruning_seeds_are_taken_to_share_more_heads_and_so_more_pairs():
     assert needs(PAPER)["ablate"].runtime > 3
 
 
-def test_resampled_ablations_pass_training_pairs_too():
+def test_ablations_with_activations_on_other_pairs_pass_these_pairs_too():
     def parts(*kinds):
         analysis = PAPER.analysis.model_copy(update={"ablation_kinds": list(kinds)})
         return by_name(PAPER.model_copy(update={"analysis": analysis}), BERT, HUNDRED)
 
     assert DONORS not in parts("mean", "zero")
+    three = parts("mean", "resample", "counterfactual")
+    exchanged = parts("mean", "counterfactual")
+    assert three[DONORS].times > exchanged[DONORS].times > 0
+    of_kind, outside = exchanged["counterfactual ablations"], HUNDRED.evaluation.pairs - sum(HUNDRED.in_domain)
+    assert of_kind.pairs == of_kind.times * outside and of_kind.times == exchanged[DONORS].times
     both, alone = parts("mean", "resample"), parts("mean")
     assert both[DONORS].times == both["ablations"].times - alone["ablations"].times - 1  # without "none"
     assert both[DONORS].tokens == both[DONORS].pairs * HUNDRED.train.mean and both[DONORS].rules == ("ablate",)

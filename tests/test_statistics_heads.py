@@ -61,6 +61,21 @@ def joint(**groups):
     ]  # fmt: skip
 
 
+def test_the_least_cost_is_that_of_the_kind_in_which_the_core_costs_least():
+    def of_kinds(**costs):
+        rows = [row | {"kind": kind} for kind, cost in costs.items() for row in joint(j=(-cost, 6.0), ood=(-1.0, 1.0))]
+        return heads.least_cost(evidence(ablations=rows), group="j")
+
+    found = of_kinds(mean=70.0, resample=20.0, counterfactual=95.0)
+    assert (found.value, found.low, found.high) == (20.0, 14.0, 26.0) and found.n == 100
+    assert found.detail == "0.0+1.1: mean -70.0, resample -20.0, counterfactual -95.0 points J"
+    assert verdict(found, "> 0 points") == "supported"
+    assert verdict(of_kinds(mean=70.0, resample=5.0), "> 0 points") == "not clear"
+    assert verdict(of_kinds(mean=70.0, resample=-20.0), "> 0 points") == "contradicted"
+    with pytest.raises(DoesNotApply, match=r"in one kind alone, mean \(analysis.ablation_kinds\)"):
+        of_kinds(mean=70.0)
+
+
 def full(j=60.0, id_=90.0):
     return [
         group_row(value, group, 0.0, None, low=value - 3, high=value + 3) for group, value in (("j", j), ("id", id_))

@@ -68,7 +68,7 @@ def test_table3_rows_and_values(tables):
     assert cells.loc["head 1.3", values].tolist() == head[values].tolist()
 
 
-def test_table3_has_the_first_kind_in_full_and_the_kinds_side_by_side(tables):
+def test_table3_has_the_first_kind_in_full_and_the_kinds_below_one_another(tables):
     marks = draw("table3", tables, SHORT, CONTEXT)[1]
     in_full, by_kind, second = sheets(marks)
     assert in_full.title == "Fine-tuning seed 1, mean ablation" and second.title == "Fine-tuning seed 2, mean ablation"
@@ -79,16 +79,15 @@ def test_table3_has_the_first_kind_in_full_and_the_kinds_side_by_side(tables):
     assert rows[HEADS][6] == f"{90 - drop:.1f} (−{drop:.1f}; −{drop + 4:.1f} to −{drop - 3:.1f})"
     signed = [f"{drop - least:+.1f}".replace("-", "−") for least in (36, 40, 30)]
     assert rows[f"interaction of {HEADS}"][6] == f"{signed[0]} ({signed[1]} to {signed[2]})"
-    assert by_kind.columns == [
-        "ablated",
-        *(f"{of}: {k}" for of in ("ID", "OOD", "OOD-entailment", "J", "AUC") for k in ("mean", "zero")),
-    ]
-    names = [row[0] for row in by_kind.rows]
-    assert names == ["head 0.2", "head 1.3", "head 2.1", "head 3.0", HEADS, "mean of 3 controls in layers 0+1+2"]
+    assert by_kind.columns == ["ablated", "replaced by", "ID", "OOD", "OOD-entailment", "J", "AUC"]
+    names = ["head 0.2", "head 1.3", "head 2.1", "head 3.0", HEADS, "mean of 3 controls in layers 0+1+2"]
+    assert [row[:2] for row in by_kind.rows] == [[name, kind] for name in names for kind in ("mean", "zero")]
     zero = only(
         tables["ablations"][tables["ablations"]["subset"].isna()], ft_seed=1, kind="zero", group="ood", ablation="0.2"
     )
-    assert by_kind.rows[0][4].startswith(f"{zero['change'].item():.1f} (".replace("-", "−"))
+    assert by_kind.rows[1][3].startswith(
+        f"{zero['accuracy'].item():.1f} ({zero['change'].item():.1f}; ".replace("-", "−")
+    )
 
 
 def test_a_core_of_two_shows_its_pair_with_controls(tables):

@@ -1,13 +1,10 @@
 """Ablate heads from the full model: every head alone, sets of core heads, chosen sets, and matched random controls."""
 
-from functools import cache
-
 import pyarrow.parquet as pq
 
 from heuristic_core.common.atomic import replacing
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.threads import use_threads
-from heuristic_core.evaluation.evaluate import drawn_donors, predictions, subnetwork_logits
 from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import (
     ablated,
     chosen_heads,
@@ -20,14 +17,13 @@ from heuristic_core.experiments.heuristic_core.analysis.ablations import single_
 from heuristic_core.experiments.heuristic_core.analysis.completeness_sets import completeness_sets
 from heuristic_core.experiments.heuristic_core.analysis.triples import choosing, triple_sets
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.jobs.replacements import Replacements
 from heuristic_core.jobs.arguments import Arguments, identity
 from heuristic_core.models.ablation import ComponentMeans
-from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.implementation import load_model
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import as_table, coded_frame, read_table, write_table
 from heuristic_core.tables.schemas import schema
-from heuristic_core.tasks.encoded import Encoded
 
 TABLE = "ablation_predictions"
 
@@ -43,6 +39,7 @@ def main(arguments=None):
         train="encoded training pairs, from which activations are resampled",
         evaluation="encoded evaluation pairs",
     )
+    parser.reads("?", minimal="their minimal pairs, on which counterfactual ablation takes activations")
     parser.writes(
         predictions="where to write predictions (Parquet)",
         sets="where to write the ablated sets (Parquet)",
@@ -52,24 +49,17 @@ def main(arguments=None):
     use_threads(1)
     analysis, run = args.analysis, identity(args)
     model = load_model(args.checkpoint, args.device, args.precision)
-    evaluation = Encoded.load(args.evaluation).thinned(analysis.ablation_pairs, seed=analysis.seed)
-    means, pairs = ComponentMeans.load(args.means).to(model), PairTensors(evaluation, model.pad, model.device)
+    replacements = Replacements(model, ComponentMeans.load(args.means).to(model), args)
+    kinds = replacements.kinds
     core = read_table(args.core)
     heads, stable = (core.loc[core[name], "component"].tolist() for name in ("in_core", "in_stable_core"))
     chosen = chosen_heads(analysis.ablation_sets, model.grid)
 
-    train = Encoded.load(args.train) if "resample" in analysis.ablation_kinds else None
-
-    @cache
-    def donors(draw):
-        return PairTensors(drawn_donors(train, len(pairs), analysis.seed, draw), model.pad, model.device)
-
     def predict(kind, one, draw):
-        of_draw = donors(draw) if kind == "resample" else None
-        logits = subnetwork_logits(model, pairs, one.heads, means, kind, of_draw).numpy()
-        columns = predictions(logits, evaluation) | run.columns(len(pairs), "step")
-        about = {"kind": kind, "ablation": one.name, "draw": draw}
-        return as_table(TABLE, columns | {name: [value] * len(pairs) for name, value in about.items()})
+        columns = replacements.predictions(kind, one.heads, draw)
+        count, about = len(columns["example"]), {"kind": kind, "ablation": one.name, "draw": draw}
+        about = run.columns(count, "step") | {name: [value] * count for name, value in about.items()}
+        return as_table(TABLE, columns | about)
 
     # Thousands of pairs times hundreds of sets: written as they come.
     with replacing(args.predictions) as partial, pq.ParquetWriter(partial, schema(TABLE), compression="zstd") as file:
@@ -82,7 +72,7 @@ def main(arguments=None):
                 yield table.select(["ablation", "draw", "subset", "group", "template", "correct"])
                 progress.at(done, sets=done)
 
-        first, singles = analysis.ablation_kinds[:1], single_sets(heads, model.grid, chosen)
+        first, singles = kinds[:1], single_sets(heads, model.grid, chosen)
         alone = coded_frame(write("ablate single heads", ablated(singles, first)))
         drops, on_half = (
             single_ood_drops(rows, set_table(singles, first, run), analysis.subsets)
@@ -93,9 +83,9 @@ def main(arguments=None):
         triples = triple_sets(heads, on_half, model.grid, analysis.control_draws, analysis.seed)
         completeness = completeness_sets(heads, stable, model.grid, analysis.control_draws, analysis.seed)
         sets = [*singles, *joint, *triples, *completeness]
-        for _ in write("ablate sets", ablated(sets, analysis.ablation_kinds)[len(singles) :]):
+        for _ in write("ablate sets", ablated(sets, kinds)[len(singles) :]):
             pass
-    write_table("ablation_sets", set_table(sets, analysis.ablation_kinds, run), args.sets)
+    write_table("ablation_sets", set_table(sets, kinds, run), args.sets)
 
 
 if __name__ == "__main__":

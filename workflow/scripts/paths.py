@@ -17,7 +17,8 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.interventions import constants
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import read_table, write_table
-from heuristic_core.tasks.minimal_pairs import swapped_and_identity
+from heuristic_core.tasks.encoded import Encoded
+from heuristic_core.tasks.minimal_pairs import SWAPPED, paired
 
 
 def main(arguments=None):
@@ -27,6 +28,7 @@ def main(arguments=None):
     parser.identity("ft_seed", "step")
     reads_checkpoint(parser)
     parser.reads(core="the run's core (Parquet)")
+    parser.reads("?", minimal="minimal pairs of the evaluation pairs, where the language gives them")
     parser.writes(paths="where to write the table (Parquet)")
     args = parser.read(arguments)
     use_threads(1)
@@ -64,9 +66,9 @@ def main(arguments=None):
 
     means = constants(evaluator.means)
     parts = [frame("paths", []), *table("mean", evaluator.evaluation, lambda index: means, analysis.subsets, False)]
-    if minimal := swapped_and_identity(evaluator.evaluation):
-        swapped, same = minimal
-        parts += table("minimal pair", swapped, on_pairs(model, tensors(same)), None, True)
+    minimal = evaluator.thinned(Encoded.load(args.minimal)) if args.minimal else evaluator.evaluation
+    if swapped := paired(evaluator.evaluation, minimal, [SWAPPED]):
+        parts += table("minimal pair", swapped.pairs, on_pairs(model, tensors(swapped.minimal)), None, True)
     write_table("paths", pd.concat(parts), args.paths)
 
 

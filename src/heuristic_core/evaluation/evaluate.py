@@ -16,6 +16,7 @@ from heuristic_core.models.micro_batches import BATCH_TOKENS
 from heuristic_core.models.model import Model
 from heuristic_core.tasks.encoded import Encoded
 
+OF_DONORS = ("resample", "counterfactual")  # kinds of ablation: of training pairs, of minimal pairs
 LOGGER = logging.getLogger(__name__)
 
 
@@ -56,10 +57,10 @@ def subnetwork_logits(
 ) -> Tensor:
     """Class logits of every pair, float32 [n, classes], without the components at the indices `removed`.
 
-    ablation: what takes their place: "mean", "zero", or "resample": their activations on `donors`, one for each pair.
-    With constants in their place the physically smaller model runs.
+    ablation: what takes their place: "mean", "zero", or, with "resample" and "counterfactual", their activations on
+    `donors`, one for each pair. With constants in their place the physically smaller model runs.
     """
-    if ablation == "resample" and len(removed):
+    if ablation in OF_DONORS and len(removed):
         gates = gates_without(removed, model.grid).to(model.device)
         return all_logits(model, pairs, Mask(gates, Resampled(model, pairs, donors), model.grid))
     constant = zeros(model) if ablation == "zero" else means.to(model)

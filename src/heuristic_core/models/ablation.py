@@ -2,7 +2,7 @@
 
 Mean ablation: ``masked = keep * (x - reference) + reference``, for a head's context vector before the output
 projection and for an MLP's output. The reference is the component's mean over training tokens (the default), zero, or
-its activation on another example (resample ablation).
+its activation on another example (resample and counterfactual ablation).
 """
 
 from collections.abc import Iterable, Sequence
@@ -82,7 +82,8 @@ class Activations:
 
 
 class Resampled:
-    """The reference of resample ablation: pair i takes the activations that the model has on `donors[i]`.
+    """The reference of resample and counterfactual ablation: pair i takes the activations that the model has on
+    `donors[i]`.
 
     Token t of a pair of n tokens takes the place of the donor's token round(t (m - 1) / (n - 1)) of m: first falls on
     first, last on last. Donors run unablated. Raises InputError where there are not as many donors as pairs.
@@ -92,7 +93,7 @@ class Resampled:
 
     def __init__(self, model: Model, pairs: PairTensors, donors: PairTensors):
         if len(donors) != len(pairs):
-            raise InputError(f"resample ablation needs a donor for each of {len(pairs)} pairs; there are {len(donors)}")
+            raise InputError(f"this ablation needs a donor for each of {len(pairs)} pairs; there are {len(donors)}")
         self._model, self._pairs, self._donors = model, pairs, donors
 
     def on(self, batch: Batch) -> Activations:

@@ -27,7 +27,7 @@ SUBSET_OR_AUC = SUBSET | {
                       "the ROC curve of the last two by log odds of entailment, percent, the mean over families"),
 }  # fmt: skip
 ABLATION = {
-    "kind": (STRING, "what takes the heads' place: mean, zero or resample"),
+    "kind": (STRING, "what takes the heads' place: mean, zero, resample or counterfactual"),
     "ablation": (STRING, "name of the ablated set; none: the full model"),
 }
 LESION = {

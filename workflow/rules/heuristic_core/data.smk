@@ -87,3 +87,23 @@ rule encode:
         **job("encode", model=block(STUDY.model), task=block(TASK)),
     shell:
         FORK
+
+
+# A rule of its own, so that a study that needs no minimal pairs, or had its pairs encoded before, is as it was.
+rule minimal_pairs:
+    input:
+        sentences=rules.sentences.output.evaluation,
+        evaluation=rules.encode.output.evaluation,
+        tokenizer=rules.encode.output.tokenizer,
+    output:
+        minimal=f"{L.data}/encoded/minimal.safetensors",
+    log:
+        L.log("minimal_pairs"),
+    group:
+        "data"
+    resources:
+        **asks("minimal_pairs"),
+    params:
+        **job("minimal_pairs", task=block(STUDY.task)),
+    shell:
+        FORK

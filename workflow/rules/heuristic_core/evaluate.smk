@@ -63,12 +63,14 @@ AT_LAST = {
     "means": f"{LAST}/means.safetensors",
     "evaluation": rules.encode.output.evaluation,
 }
+MINIMAL = rules.minimal_pairs.output.minimal
 
 
 rule ablate:
     input:
         ancient(LEARNED),
         **AT_LAST,
+        **({"minimal": MINIMAL} if "counterfactual" in STUDY.analysis.ablation_kinds else {}),
         core=L.core,
         train=rules.encode.output.train,
     output:

@@ -127,6 +127,7 @@ if STUDY.mechanism.paths:
     rule paths:
         input:
             **AT_LAST,
+            **({"minimal": MINIMAL} if STUDY.task.source == "generated" else {}),
             core=L.core,
         output:
             paths=L.mechanism("paths"),

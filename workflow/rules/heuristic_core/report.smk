@@ -78,6 +78,7 @@ PARTS_OF_CELLS = [f"{{folder}}/{name}" for name in ("subnetwork.json", "trace.pa
 MADE = [
     *rules.sentences.output,
     *rules.encode.output,
+    *rules.minimal_pairs.output,
     *(rules.pretrain.output if STUDY.pretraining else []),
     *expand(PARTS_OF_RUNS, ft_seed=STUDY.finetune.seeds),
     *expand(PARTS_OF_LESIONS, ft_seed=STUDY.finetune.seeds, lesion=CONTEXT.lesions),

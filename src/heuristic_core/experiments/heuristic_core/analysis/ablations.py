@@ -18,6 +18,7 @@ from heuristic_core.experiments.heuristic_core.analysis.accuracy import RULES, c
 from heuristic_core.experiments.heuristic_core.analysis.measures import Measure, Subset, measures
 
 SET = ["kind", "ablation"]
+SOME_PAIRS = ("counterfactual",)  # kinds that have the pairs with a minimal pair alone
 SINGLE = ("core", "non-core")
 CERTAIN = 30.0  # nats; a pair's log odds, which may be infinite, count as no more
 
@@ -36,28 +37,29 @@ class Measured(NamedTuple):
 
 
 class Effects:
-    """Changes and interactions from means by ablation, [..., ablations], in the order of `sets` of one model.
+    """Changes and interactions from means by ablation, [..., ablations], in the order of `sets`: of one model and kind.
 
-    Raises ValueError where a kind has no set "none".
+    Raises ValueError where there is no set "none".
     """
 
     def __init__(self, sets: pd.DataFrame):
-        position = {name: k for k, name in enumerate(zip(sets["kind"], sets["ablation"], strict=True))}
-        if lacking := [kind for kind in sets["kind"].unique() if (kind, "none") not in position]:
-            raise ValueError(f"no predictions of ablation 'none' of kind {lacking[0]}, with which others are compared")
-        self._none = [position[kind, "none"] for kind in sets["kind"]]
+        position = {name: k for k, name in enumerate(sets["ablation"])}
+        if "none" not in position:
+            kind = sets["kind"].iloc[0]
+            raise ValueError(f"no predictions of ablation 'none' of kind {kind}, with which others are compared")
+        self._none = position["none"]
         self.compared = np.arange(len(sets)) != self._none
-        single = {(row.kind, row.heads[0]): position[row.kind, row.ablation] for row in _of(sets, *SINGLE).itertuples()}
+        single = {row.heads[0]: position[row.ablation] for row in _of(sets, *SINGLE).itertuples()}
         self._singles = np.zeros((len(sets), len(sets)))  # [single ablations, sets that they are part of]
         for k, row in enumerate(sets.itertuples()):
-            parts = [single.get((row.kind, head)) for head in row.heads]
+            parts = [single.get(head) for head in row.heads]
             if not row.role.startswith("control") and len(parts) > 1 and None not in parts:
                 self._singles[parts, k] = 1
         self.summed = 1 + self._singles.sum(axis=0)  # changes that an interaction is a sum of
 
     def changes(self, means: np.ndarray) -> np.ndarray:
         """Ablated minus full."""
-        return means - means[..., self._none]
+        return means - means[..., [self._none]]
 
     def interactions(self, means: np.ndarray) -> np.ndarray:
         """The drop of a set minus the sum of its heads' single drops: positive is super-additive.
@@ -80,8 +82,9 @@ def ablations(
 
     An ablation has one row for each subset, and one for each group (subset null): the unweighted mean over its
     subsets, restricted to `subsets` where given, with n the pairs of them all. Where there are both OOD and entailment
-    subsets it has a row for J and for AUC, too. Changes are against "none" of the same kind. Log odds are of the true
-    label, clipped to +-30 nats for each pair.
+    subsets it has a row for J and for AUC, too. Changes are against "none" of the same kind, on the pairs of this kind:
+    in a kind of `SOME_PAIRS` a subset may have fewer pairs than in others, or none. Log odds are of the true label,
+    clipped to +-30 nats for each pair.
     rule: ``analysis.class_rule``. bootstrap: draws of a subset's templates or pairs, the same for all its ablations;
     a group's draw is the mean over its subsets.
     Raises ValueError where "none" or pairs of an ablation are absent, an ablation is in no set, or a subset of
@@ -91,12 +94,13 @@ def ablations(
     for model, of_model in (cells_of(predictions) if isinstance(predictions, pd.DataFrame) else predictions).items():
         own = sets[(sets[MODEL] == list(model)).all(axis=1)].reset_index(drop=True)
         described = own.assign(size=own["heads"].map(len), position=range(len(own)))
-        effects = Effects(own)
-        for one in _measured(of_model, own, subsets, rule, bootstrap, seed):
-            columns = _of_measure(effects, one) if isinstance(one, Measure) else _columns(effects, one)
+        kinds = {kind: rows.reset_index(drop=True) for kind, rows in described.groupby("kind", sort=False)}
+        effects = {kind: Effects(rows) for kind, rows in kinds.items()}
+        for kind, one in _measured(of_model, kinds, subsets, rule, bootstrap, seed):
+            columns = (_of_measure if isinstance(one, Measure) else _columns)(effects[kind], one)
             ends = [name for name in columns if name.endswith(("_low", "_high"))]
-            values = described.assign(**columns)
-            values.loc[own["role"].str.startswith("control"), ends] = np.nan
+            values = kinds[kind].assign(**columns)
+            values.loc[values["role"].str.startswith("control"), ends] = np.nan
             parts.append(values)
     rows = pd.concat(parts) if parts else sets.head(0).assign(position=0, subset=None, group=None)
     return frame("ablations", rows.sort_values([*MODEL, "position", "subset", "group"]))
@@ -123,32 +127,50 @@ def _of(sets: pd.DataFrame, *roles: str) -> pd.DataFrame:
     return sets[sets["role"].isin(roles)]
 
 
-def _measured(cells, sets, subsets, rule, bootstrap, seed) -> Iterator[Measured | Measure]:
-    """Every subset, then every group, then J and AUC."""
+def _measured(cells, kinds, subsets, rule, bootstrap, seed) -> Iterator[tuple[str, Measured | Measure]]:
+    """By kind every subset, then every group, J and AUC. kinds: the sets of each."""
     entering = set(chosen(pd.DataFrame({"subset": cells.subsets}), subsets)["subset"])
-    groups: dict[str, list[Measured]] = {}
-    scored = []
+    groups: dict[str, dict[str, list[Measured]]] = {kind: {} for kind in kinds}
+    scored: dict[str, list[Subset]] = {kind: [] for kind in kinds}
+    for (subset, group, family), values_by_kind in _cells_by_kind(cells, kinds, rule):
+        for kind, (values, templates) in values_by_kind.items():
+            resamples = Resamples(templates, bootstrap, numpy_generator(seed, "bootstrap", subset, group))
+            identity = {"subset": subset, "group": group, "family": family, "n": len(values)}
+            draws = resamples.means(values)
+            measured = Measured(identity, values.mean(axis=0, dtype=float), [draws], [resamples.units])
+            if subset in entering:
+                groups[kind].setdefault(group, []).append(measured)
+                scored[kind].append(Subset(identity, values[:, 0] / 100, values[:, 1], draws[:, 0], resamples))
+            yield kind, measured
+    for kind in kinds:
+        for group, parts in groups[kind].items():
+            identity = {"subset": None, "group": group, "family": None, "n": sum(part.identity["n"] for part in parts)}
+            means = sum(part.means for part in parts) / len(parts)
+            draws, units = [part.draws[0] for part in parts], [part.units[0] for part in parts]
+            yield kind, Measured(identity, means, draws, units)
+        yield from ((kind, measure) for measure in measures(scored[kind])[0])
+
+
+def _cells_by_kind(cells, kinds, rule) -> Iterator[tuple[tuple, dict[str, tuple[np.ndarray, np.ndarray]]]]:
+    """Of every subset its identity and, by kind, `_values`."""
     for (subset, group, family), cell in cells:
-        values, templates = _values(cell, sets, rule, subset)
-        del cell
-        resamples = Resamples(templates, bootstrap, numpy_generator(seed, "bootstrap", subset, group))
-        identity = {"subset": subset, "group": group, "family": family, "n": len(values)}
-        draws = resamples.means(values)
-        measured = Measured(identity, values.mean(axis=0, dtype=float), [draws], [resamples.units])
-        if subset in entering:
-            groups.setdefault(group, []).append(measured)
-            scored.append(Subset(identity, values[:, 0] / 100, values[:, 1], draws[:, 0], resamples))
-        yield measured
-    for group, parts in groups.items():
-        identity = {"subset": None, "group": group, "family": None, "n": sum(part.identity["n"] for part in parts)}
-        means = sum(part.means for part in parts) / len(parts)
-        yield Measured(identity, means, [part.draws[0] for part in parts], [part.units[0] for part in parts])
-    yield from measures(scored)[0]
+        cell = _over_draws(cell, subset)
+        values = {}
+        for kind, sets in kinds.items():
+            of_kind = cell if len(kinds) == 1 else cell[cell["kind"] == kind]
+            if len(of_kind) or kind not in SOME_PAIRS:
+                values[kind] = _values(of_kind, sets, rule, subset)
+        del cell, of_kind
+        yield (subset, group, family), values
 
 
 def _values(cell: pd.DataFrame, sets: pd.DataFrame, rule: str, subset: str) -> tuple[np.ndarray, np.ndarray]:
-    """Accuracy and log odds of every pair of a subset, [pairs, 2, ablations] in the order of `sets`; its templates."""
-    cell = _over_draws(cell, subset)
+    """Accuracy and log odds of every pair of a subset, [pairs, 2, ablations] in the order of `sets`; its templates.
+
+    cell, sets: of one kind. Raises ValueError where the ablations of `sets` do not have the same pairs.
+    """
+    if cell.empty:
+        raise ValueError(f"no predictions of kind {sets['kind'].iloc[0]} on {subset}")
     names = pd.MultiIndex.from_frame(sets[SET])
     number, example = _numbers(cell, names), cell["example"].to_numpy()
     if (number < 0).any():

@@ -12,13 +12,18 @@ WHOLE_CORE = ("core-all", "strongest", "pair", "core")
 
 def joint_ablation(evidence: Evidence) -> pd.DataFrame:
     """The rows of the whole core, of the first kind of ablation. Raises CannotSay where there is no core."""
+    return next(iter(joint_ablations(evidence).values()))
+
+
+def joint_ablations(evidence: Evidence) -> dict[str, pd.DataFrame]:
+    """The same of every kind, by kind, in the order of the table."""
     evidence.sound("mid", "high")
     table = evidence.table("ablations")
-    table = table[table["kind"] == table["kind"].iloc[0]]
     for role in WHOLE_CORE:
         rows = table[table["role"] == role]
         if len(rows):
-            return rows[rows["ablation"] == rows["ablation"].iloc[0]]
+            rows = rows[rows["ablation"] == rows["ablation"].iloc[0]]
+            return {kind: rows[rows["kind"] == kind] for kind in rows["kind"].unique()}
     raise CannotSay("no core head was ablated")
 
 

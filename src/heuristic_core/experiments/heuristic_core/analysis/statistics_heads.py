@@ -7,7 +7,12 @@ from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate,
 from heuristic_core.analysis.randomisation import tails
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, LABELS, J
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
-from heuristic_core.experiments.heuristic_core.analysis.joint_ablation import joint_ablation, matched, on_group
+from heuristic_core.experiments.heuristic_core.analysis.joint_ablation import (
+    joint_ablation,
+    joint_ablations,
+    matched,
+    on_group,
+)
 
 PAIRS = "pairs, drawn by template where a subset has several"
 CHANGE = ["change", "change_low", "change_high"]
@@ -52,6 +57,19 @@ def against_controls(evidence: Evidence, group: str) -> Estimate:
         f"{controls.mean():+.1f} on average, {controls.min():+.1f} at most (analysis.control_draws), p = {p:.2g}"
     )
     return Estimate.test(p, opposite, len(controls), "random sets", detail, 1 / (1 + len(controls)))
+
+
+@statistic
+def least_cost(evidence: Evidence, group: str) -> Estimate:
+    """What ablating the whole core costs on a group in the kind of ablation in which it costs least, points."""
+    rows = {kind: on_group(of_kind, group) for kind, of_kind in joint_ablations(evidence).items()}
+    if len(rows) < 2:
+        raise DoesNotApply(f"heads are ablated in one kind alone, {next(iter(rows))} (analysis.ablation_kinds)")
+    least = max(rows.values(), key=lambda row: row["change"])
+    n = None if pd.isna(least["n"]) else int(least["n"])
+    changes = ", ".join(f"{kind} {row['change']:+.1f}" for kind, row in rows.items())
+    detail = f"{least['ablation']}: {changes} points {LABELS[group]}"
+    return Estimate(-least["change"], -least["change_high"], -least["change_low"], n, PAIRS, detail)
 
 
 @statistic

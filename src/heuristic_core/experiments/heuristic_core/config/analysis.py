@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, PositiveInt, Strict
 from heuristic_core.config.blocks import Block, Positive, Seed, Share, ascending, unique
 from heuristic_core.config.figure import Figure
 
-Kind = Literal["mean", "zero", "resample"]
+Kind = Literal["mean", "zero", "resample", "counterfactual"]
 Rule = Literal["interpolated", "grid"]
 Order = Literal["per-seed", "mean-first", "upward"]
 Mixed = Literal["groups", "subsets"]
@@ -83,9 +83,10 @@ class Analysis(Block):
         "default: all",
     )
     ablation_kinds: Annotated[list[Kind], AfterValidator(unique)] = Field(
-        ["mean", "zero", "resample"],
+        ["mean", "zero", "resample", "counterfactual"],
         min_length=1,
-        description="what takes the place of ablated heads: their means, zeros, or their activations on training pairs",
+        description="what takes the place of ablated heads: their means, zeros, their activations on training pairs, "
+        "or those on the minimal pair, of the pairs that have one",
     )
     resample_draws: PositiveInt = Field(
         4,

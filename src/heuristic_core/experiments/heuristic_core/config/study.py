@@ -82,6 +82,7 @@ class Study(Block):
         self._has_groups()
         self._subsets_exist()
         self._ablated_heads_exist()
+        self._minimal_pairs_are_possible()
         return self
 
     def _entry_seeds_are_fresh(self) -> None:
@@ -129,6 +130,14 @@ class Study(Block):
                 last = f"{shape.layers - 1}.{shape.heads - 1}"
                 raise ValueError(f"analysis.ablation_sets: no head {name!r}; the model has heads 0.0 to {last}")
 
+    def _minimal_pairs_are_possible(self) -> None:
+        """Files without families have no minimal pairs; beside other kinds of ablation this one is left out."""
+        if self.analysis.ablation_kinds == ["counterfactual"] and not self.has_families:
+            raise ValueError(
+                "analysis.ablation_kinds = ['counterfactual'] needs minimal pairs, which are looked for within "
+                "families; let family_by of an entry of task.evaluation name a column of families, or add 'mean'"
+            )
+
     def _model_fits_task(self) -> None:
         if isinstance(self.model, NewModel) and not isinstance(self.task, GeneratedTask):
             raise ValueError(
@@ -152,6 +161,11 @@ class Study(Block):
                     f"task.evaluation: no set has the group {group!r}, but a study compares in-domain with "
                     f"out-of-domain pairs; add a set of {pairs}, with `group: {group}`"
                 )
+
+    @property
+    def has_families(self) -> bool:
+        """Whether evaluation subsets have families, within which minimal pairs are looked for."""
+        return isinstance(self.task, GeneratedTask) or any(s.family_by for s in self.task.evaluation.values())
 
     @property
     def asked_subsets(self) -> dict[str, list[str]]:

@@ -121,7 +121,7 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
         compared = own[own["subset"].isna() & (own["role"] != "none") & (own["statistic"] != "largest drop")]
         compared = compared[~compared["role"].isin(FIRST_KIND_ALONE)]
         if len(kinds) > 1 and len(compared):
-            found.append(_by_kind(compared, f"Fine-tuning seed {ft_seed}, change by kind of ablation", kinds))
+            found.append(_by_kind(compared, f"Fine-tuning seed {ft_seed}, by kind of ablation"))
     return found
 
 
@@ -137,14 +137,14 @@ def _by_set(marks: pd.DataFrame, title: str) -> Sheet:
     return Sheet(title, ["ablated", *columns], rows)
 
 
-def _by_kind(marks: pd.DataFrame, title: str, kinds: list[str]) -> Sheet:
-    """Change (interval) of group means, every kind in a column of its own."""
-    columns = [(group, kind) for group in dict.fromkeys(marks["group"]) for kind in kinds]
-    rows = []
+def _by_kind(marks: pd.DataFrame, title: str) -> Sheet:
+    """Accuracy (change; its interval) of group means, the kinds of a set of heads below one another."""
+    groups, rows = list(dict.fromkeys(marks["group"])), []
     for name, of_row in marks.groupby("row", sort=False):
-        cells = {(cell.group, cell.kind): cell for cell in of_row.itertuples()}
-        rows.append([name, *(_with_interval(cells.get(column), "change") for column in columns)])
-    return Sheet(title, ["ablated", *(f"{ROLES[group].label}: {kind}" for group, kind in columns)], rows)
+        for kind, of_kind in of_row.groupby("kind", sort=False):
+            cells = {cell.group: cell for cell in of_kind.itertuples()}
+            rows.append([name, kind, *(_accuracy(cells.get(group)) for group in groups)])
+    return Sheet(title, ["ablated", "replaced by", *(ROLES[group].label for group in groups)], rows)
 
 
 def _accuracy(cell) -> str:

@@ -25,9 +25,14 @@ class Evaluator:
         """args: what :func:`reads_checkpoint` declared. pairs, skip: see :meth:`.Encoded.thinned`."""
         self.model = load_model(args.checkpoint, args.device, args.precision)
         self.means = ComponentMeans.load(args.means).to(self.model)
-        self.evaluation = Encoded.load(args.evaluation).thinned(pairs, skip, args.analysis.seed)
+        self._thinning = pairs, skip, args.analysis.seed
+        self.evaluation = self.thinned(Encoded.load(args.evaluation))
         self.pairs = PairTensors(self.evaluation, self.model.pad, self.model.device)
         self._rule = args.analysis.class_rule
+
+    def thinned(self, encoded: Encoded) -> Encoded:
+        """Of a set with the subsets and labels of the evaluation pairs, the pairs at the places that are evaluated."""
+        return encoded.thinned(*self._thinning)
 
     def without(self, removed: Iterable[int]) -> dict[str, np.ndarray]:
         """Predictions without the components `removed`, which are replaced by their means."""

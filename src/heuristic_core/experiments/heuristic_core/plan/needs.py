@@ -56,7 +56,7 @@ def _bytes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
     evaluation, ablated = peak["evaluation"], _ablated_rows(study, shape, data)
     return {
         "sentences": peak["sentences"],
-        "encode": peak["encode"],
+        **dict.fromkeys(("encode", "minimal_pairs"), peak["encode"]),
         "pretrain": _pretraining_bytes(study, shape, data),
         "initial_attention": evaluation,
         "finetune": peak["fine-tuning"],
@@ -106,6 +106,7 @@ def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
     return {
         "sentences": data.train.pairs / 1e5,
         "encode": data.train.pairs / 1e5,
+        "minimal_pairs": data.evaluation.pairs / 1e4,
         "pretrain": OLDEST
         * sum(60 * hours(part, shape, device(DEFAULTS["cpu"]), "float32").hours for part in pretraining),
         "initial_attention": whole,

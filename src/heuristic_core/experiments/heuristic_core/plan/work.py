@@ -28,9 +28,10 @@ from heuristic_core.plan.shapes import Shape
 
 IN_PASSING = "evaluation in passing"  # whose predictions are in one file alone
 PRETRAINING = "pre-training"
-# What a model with resampled heads takes beside its own pass, in passes: one on training pairs, and every row of all
+# What a model with heads of other pairs takes beside its own pass, in passes: one on these pairs, and every row of all
 # layers in both. Measured: 1.9 of the miniature, 1.6 of MiniLM's shape.
-DONORS, RESAMPLED = "activations that are resampled", 1.75
+DONORS, OF_OTHERS = "activations on other pairs", 1.75
+EXCHANGED = "counterfactual ablations"  # of the pairs that have a minimal pair alone
 # Of all heads, nine of BERT's 144 are the core. How large a study's core is shows only at its end: few pruning seeds
 # share others by chance. Cores of MiniLM's 72 heads: 11 of four seeds at 50 %, 10 of three; so estimated, 9 and 13. Of
 # the miniature's 32 heads: 5 of three seeds at 40 %; so estimated, 8.
@@ -88,7 +89,11 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         pairs, kept = min(evaluated, (thin or evaluated) * data.subsets), 1 - study.grid.mid
         return evaluation("transplants", ("transplant",), models, kept, pairs)
 
-    checkpoints, donors = len(tune.checkpoints), ablations(study, shape)["resample"]
+    checkpoints, by_kind = len(tune.checkpoints), ablations(study, shape)
+    resampled, exchanged = by_kind["resample"], by_kind.pop("counterfactual", 0) * study.has_families
+    outside = evaluated - sum(data.in_domain)  # at most so many pairs have a minimal pair
+    outside = min(outside, (study.analysis.ablation_pairs or outside) * (data.subsets - len(data.in_domain)))
+    donors, of_donors = resampled + exchanged, resampled * thinned + exchanged * outside
     return [
         *([pretraining()] if study.pretraining else []),
         *tuning("", ("finetune",), 1),
@@ -98,8 +103,9 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         work("pruning", ("prune", "prune_again"), "prune", steps, steps * prune.batch_size, length),
         evaluation("subnetworks", ("evaluate", "evaluate_again"), len(grid), _kept(grid)),
         evaluation("empty circuits", ("empty_circuit",), len(study.grid.checkpoints), 0.0),
-        evaluation("ablations", ("ablate",), ablation_count(study, shape), pairs=thinned),
-        *([work(DONORS, ("ablate",), "evaluate", donors, donors * thinned, length, RESAMPLED)] if donors else []),
+        evaluation("ablations", ("ablate",), sum(by_kind.values()), pairs=thinned),
+        *([evaluation(EXCHANGED, ("ablate",), exchanged, pairs=outside)] if exchanged else []),
+        *([work(DONORS, ("ablate",), "evaluate", donors, of_donors, length, OF_OTHERS)] if donors else []),
         evaluation("controls", ("evaluate_controls",), len(controls), _kept(controls)),
         *(further_runs() if study.mechanism.core_free else []),
         *([transplanted()] if study.mechanism.transplant else []),

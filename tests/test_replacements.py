@@ -1,0 +1,86 @@
+"""Kinds of replacement of heads: which pairs each is of, and that a kind is left out where no pair allows it."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from conftest import make_encoded
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.evaluation.evaluate import all_logits, predictions, subnetwork_logits
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.jobs.replacements import Replacements
+from heuristic_core.models.ablation import component_means
+from heuristic_core.models.batches import PairTensors
+
+KINDS = ["mean", "zero", "resample", "counterfactual"]
+REMOVED = [1, 6]
+
+
+@pytest.fixture
+def given(fused, tmp_path):
+    """Writes the sets, and gives a model's replacements on them; changed: the pairs that have a minimal pair."""
+
+    def made(changed, kinds=KINDS, pairs=None, minimal=True):
+        evaluation = make_encoded(60)
+        ids = evaluation.ids.copy()
+        for pair in changed:
+            ids[evaluation.offsets[pair] + 1] += 1  # the first word
+        evaluation.save(tmp_path / "evaluation")
+        replace(evaluation, ids=ids).save(tmp_path / "minimal")
+        make_encoded(90, seed=5).save(tmp_path / "train")
+        analysis = Analysis(ablation_kinds=kinds, ablation_pairs=pairs)
+        paths = {name: str(tmp_path / name) for name in ("evaluation", "train")}
+        args = SimpleNamespace(**paths, minimal=str(tmp_path / "minimal") if minimal else None, analysis=analysis)
+        tensors = PairTensors(evaluation, fused.pad)
+        means = component_means(fused, tensors, torch.arange(60).split(30))
+        return Replacements(fused, means, args), evaluation, replace(evaluation, ids=ids), means
+
+    return made
+
+
+def test_kinds_of_all_pairs_and_the_kind_of_those_with_a_minimal_pair(given, fused):
+    changed = [21, 25, 44]
+    replacements, evaluation, minimal, means = given(changed)
+    assert replacements.kinds == KINDS
+    columns = {kind: replacements.predictions(kind, REMOVED, 0) for kind in KINDS}
+    pairs = PairTensors(evaluation, fused.pad)
+    for kind in ("mean", "zero"):
+        expected = predictions(subnetwork_logits(fused, pairs, REMOVED, means, kind).numpy(), evaluation)
+        assert (np.stack(columns[kind]["logits"]) == np.stack(expected["logits"])).all()
+        assert columns[kind]["example"].tolist() == list(range(60))
+    some = columns["counterfactual"]
+    assert some["example"].tolist() == changed and some["subset"].tolist() == ["out", "out", "out_entailed"]
+    assert (some["label"] == evaluation.labels[changed]).all()
+    donors = PairTensors(minimal, fused.pad)
+    expected = subnetwork_logits(fused, pairs, REMOVED, means, "counterfactual", donors)[changed].numpy()
+    np.testing.assert_allclose(np.stack(some["logits"]), expected, atol=1e-5)
+    none = replacements.predictions("counterfactual", (), 0)
+    np.testing.assert_allclose(np.stack(none["logits"]), all_logits(fused, pairs)[changed].numpy(), atol=1e-5)
+    again, other = (np.stack(replacements.predictions("resample", REMOVED, draw)["logits"]) for draw in (0, 1))
+    assert (again == np.stack(columns["resample"]["logits"])).all() and not np.allclose(again, other)
+
+
+def test_thinned_pairs_keep_their_minimal_pairs(given, fused):
+    replacements, *_ = given(range(20, 60), pairs=5)
+    every, some = (replacements.predictions(kind, REMOVED, 0) for kind in ("mean", "counterfactual"))
+    assert len(every["example"]) == 15 and some["example"].tolist() == list(range(5, 15))
+    assert (some["label"] == every["label"][5:]).all() and (some["subset"] == every["subset"][5:]).all()
+
+
+def test_without_minimal_pairs_the_kind_is_left_out_and_the_log_says_why(given, caplog):
+    replacements, *_ = given([])
+    assert replacements.kinds == ["mean", "zero", "resample"]
+    assert "counterfactual ablation is left out: no evaluation pair has a minimal pair" in caplog.text
+
+
+def test_no_kind_is_left(given):
+    with pytest.raises(InputError, match=r"analysis.ablation_kinds: \[counterfactual\]: .* add mean, zero or resample"):
+        given([], kinds=["counterfactual"])
+
+
+def test_counterfactual_ablation_by_hand_asks_for_minimal_pairs(given):
+    with pytest.raises(InputError, match="give them by --minimal"):
+        given([1], minimal=False)
