@@ -107,8 +107,7 @@ def test_core_heads_are_shared_by_identity_of_one_model(folder):
     assert (found[0].expected, found[0].p) == pytest.approx((3, 15 / 70))  # six of eight heads hold all of four
     for other in (b["core"].assign(model="another"), b["core"][b["core"]["component"] < 6]):
         assert shared_core(of_a, Evidence(context_b, b | {"core": other})) == []
-    bare = {name: rows for name, rows in b.items() if name != "components"}
-    same = shared_core(of_a, Evidence(context_b, bare))[0]
+    same = shared_core(of_a, Evidence(context_b, b))[0]
     assert same.p is None and same.reason.endswith("a study has no table components")
     runs = {"ft_seed": 1, "step": context_a.last, "repeat": 0, "collapsed": True, "missed": False}
     runs |= {"actual_sparsity": 0.5, "chance": 33.3}

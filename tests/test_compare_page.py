@@ -46,7 +46,7 @@ def test_the_page_puts_both_side_by_side(folder, monkeypatch):
     assert "a: one, Figure 6" in text and "b: other, Figure 15" in text
     assert "The core matters ≠ differ ? not clear – ✗ contradicted −4.5 −5.5 to −3.5" in text
     assert "Subnetworks disagree by <more> than 20 points the same ✓ supported" in text
-    assert "1 and 1 4 6 4 3.0 – 0.0, 0.1, 0.2, 0.3 No p: pruning seeds" in text
+    assert "1 and 1 4 6 4 3.0 – 0.0, 0.1, 0.2, 0.3 No p: both have pruning seeds in common" in text
     assert "OOD 50.0 45.0 to 55.0 57.0 52.0 to 62.0 7.0 −0.071 to 14.1 200 200 pair" in text
     frame = read_table(out / "differences.parquet")
     assert list(frame.columns) == schema("differences").names
