@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from amounts import amount
 from claim_tables import table
+from conftest import ROOT
 
 from heuristic_core.analysis.replicates import replicates, share_interval
+from heuristic_core.config.reading import ConfigError, read_layers
+from heuristic_core.experiments.studies import parse_studies, replicates_of
 from heuristic_core.figures.table_replicates import sheets
 
 
@@ -55,3 +58,30 @@ def test_the_interval_covers_the_mean_share_of_models_that_differ(spread):
         low, high = ends[holding]
         covered.append(low <= np.average(shares, weights=(4, 3, 3)) <= high)
     assert np.mean(covered) >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / count)
+
+
+# ---- the configuration
+
+
+def test_the_shipped_file_has_ten_fresh_seeds_of_three_pre_trained_models():
+    path = ROOT / "config" / "replicates.yaml"
+    values = read_layers([path])
+    configured = parse_studies(values, path)
+    studies = [entry.study for entry in configured.values()]
+    assert replicates_of(values, configured, path).target == "table_replicates"
+    seeds = [seed for study in studies for seed in study.finetune.seeds]
+    assert len(set(seeds)) == len(seeds) == 10 and not {1, 2} & set(seeds)  # these chose the recipe
+    assert [study.pretraining and study.pretraining.seed for study in studies] == [None, 1, 2]
+    rest = [study.model_dump(exclude={"study": True, "model": True, "finetune": {"seeds"}}) for study in studies]
+    assert rest[0] == rest[1] == rest[2]
+
+
+def test_what_is_no_table_of_replicates_is_refused(tmp_path):
+    path = tmp_path / "studies.yaml"
+    both = {"studies": [str(ROOT / "config.yaml"), str(ROOT / "config" / "list-sorting.yaml")]}
+    configured = parse_studies(both, path)
+    assert replicates_of(both, configured, path) is None
+    with pytest.raises(ConfigError, match=r"studies\.yaml: replicates: .*heuristic-core, list-sorting"):
+        replicates_of(both | {"replicates": {"name": "x"}}, configured, path)
+    with pytest.raises(ConfigError, match=r"replicates\.axes"):
+        replicates_of(both | {"replicates": {"name": "x", "axes": {}}}, configured, path)
