@@ -269,9 +269,9 @@ def test_a_folder_without_a_study_is_told(made, tmp_path):
 
 def test_the_page_is_true_of_a_study(finished):
     """Its code runs on the reduced study, whose last step is another."""
-    page = (ROOT / "docs/python.md").read_text()
+    page = (ROOT / "docs/using.md").read_text()
     code = "\n".join(re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL))
     code = code.replace("results/miniature", str(finished / "results/reduced")).replace("1800", "60")
-    exec(compile(code, "python.md", "exec"), found := {})
+    exec(compile(code, "using.md", "exec"), found := {})
     assert found["pruned"].removed == tuple(found["subnetwork"].removed_from(found["full"].grid))
     assert {"0.1", "1.1"} == set(found["full"].kept) - set(found["without"].kept)
