@@ -27,10 +27,9 @@ def block(language: str) -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with the page's script, its files and its configuration."""
+    """A folder with the files of the page's script and the page's configuration."""
     folder = tmp_path_factory.mktemp("own")
-    (folder / "make_reviews.py").write_text(block("python"))
-    subprocess.run([sys.executable, "make_reviews.py"], cwd=folder, check=True)
+    subprocess.run([sys.executable, ROOT / "docs/examples/make_reviews.py"], cwd=folder, check=True)
     (folder / "reviews.yaml").write_text(block("yaml"))
     return folder
 
