@@ -23,7 +23,14 @@ from heuristic_core.tables.parquet import read_table
 from heuristic_core.tables.schemas import SCHEMAS, schema
 
 # Schemas of files that are no table of a study of ours.
-NO_TABLE_OF_A_STUDY = {"sentences", "predictions", "finetune_predictions", "actual_sparsity", "differences"}
+NO_TABLE_OF_A_STUDY = {
+    "sentences",
+    "predictions",
+    "finetune_predictions",
+    "actual_sparsity",
+    "differences",
+    "replicates",
+}
 NO_TABLE_OF_A_STUDY |= absent(STUDY)
 
 

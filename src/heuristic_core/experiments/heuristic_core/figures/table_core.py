@@ -97,7 +97,7 @@ def _cells(row) -> list[str]:
 def _stability(row) -> list[str]:
     """The cells of the core, which all seeds keep, or of the stable core."""
     name, least = ("core", row.seeds) if row.set == CORE else (row.set, row.least)
-    kept = "" if pd.isna(least) else f"{least} of {row.seeds}"
+    kept = "" if pd.isna(least) else f"{least:.0f} of {row.seeds}"
     names = row.reason if pd.isna(row.names) else row.names
     observed, bound = number(row.observed, 0), number(row.bound)
     return [name, kept, observed, number(row.expected, 2), bound, _p(row), "" if pd.isna(names) else names]
