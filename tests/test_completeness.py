@@ -10,7 +10,7 @@ from conftest import CLAIMS
 from figure_head_tables import ablation_rows
 from figure_tables import CONTEXT as DRAWN_CONTEXT
 from figure_tables import table as drawn_table
-from test_degenerate import full_rows, run_rows
+from test_degenerate import CHANCE, full_rows, run_rows
 
 from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, FailedRuns, TooFew
 from heuristic_core.analysis.verdicts import verdict
@@ -100,22 +100,29 @@ def sets_of(role, value, controls, group, column):
 def alone(core=80.0, controls=tuple(range(40)), none=33.0, in_core=(0, 4), **more):
     rows = sets_of("all-but-core", core, controls, "id", "accuracy")
     rows += [row | {"accuracy": none} for row in ablation("all-heads", "all heads", 8, {None: ("id", none - 90)})]
-    return core_alone(evidence(ablations=rows, core=core_rows(set(in_core), set()), **more), group="id")
+    sound = {"runs": run_rows(), "group_accuracy": list(full_rows())} | more
+    return core_alone(evidence(ablations=rows, core=core_rows(set(in_core), set()), **sound), group="id")
 
 
 def test_a_core_that_does_the_task_alone_suffices():
     found = alone()
     assert (found.value, found.opposite, found.n) == (pytest.approx(1 / 41), 1, 40)
     assert found.attainable == found.value and verdict(found, "p < 0.05") == "supported"
-    assert found.detail.startswith("ID 80.0 of the core's heads alone, 33.0 of no head; 40 random sets 19.5 on average")
-    assert verdict(alone(core=-1.0), "p < 0.05") == "contradicted"
+    assert found.detail.startswith("ID 80.0 of the core's heads alone, 33.0 of no head, chance ")
+    assert verdict(alone(core=40.0, controls=range(41, 81)), "p < 0.05") == "contradicted"
     assert verdict(alone(controls=range(10)), "p < 0.05") == "too few"
 
 
 def test_a_core_that_leaves_one_class_is_like_random_sets():
     """Of a model whose heads are nearly all ablated: it gives one class, whichever heads are left."""
-    dead = alone(core=33.3, controls=[33.3] * 40, none=33.3)
-    assert (dead.value, dead.opposite) == (1, 1) and verdict(dead, "p < 0.05") == "not clear"
+    for core, controls in ((33.3, 33.3), (CHANCE, 20.0), (20.0, CHANCE)):  # the same class, or another one
+        dead = alone(core=core, controls=[controls] * 40, none=33.3)
+        assert (dead.value, dead.opposite) == (1, 1) and verdict(dead, "p < 0.05") == "not clear"
+
+
+def test_without_chance_nothing_is_said_of_the_core_alone():
+    with pytest.raises(CannotSay, match="chance is not known"):
+        alone(runs=[row | {"chance": None} for row in run_rows()])
 
 
 def test_without_a_core_or_with_all_heads_in_it_nothing_is_compared():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 from amounts import amount
 from claim_tables import table
 from conftest import ROOT
@@ -85,3 +86,18 @@ def test_what_is_no_table_of_replicates_is_refused(tmp_path):
         replicates_of(both | {"replicates": {"name": "x"}}, configured, path)
     with pytest.raises(ConfigError, match=r"replicates\.axes"):
         replicates_of(both | {"replicates": {"name": "x", "axes": {}}}, configured, path)
+
+
+def test_studies_that_differ_in_more_than_their_model_and_seeds_are_no_replicates(tmp_path):
+    def refused(match, name="x", **changes):
+        other = tmp_path / "other.yaml"
+        other.write_text(yaml.safe_dump({"study": "other", **changes}))
+        path, base = tmp_path / "studies.yaml", str(ROOT / "config.yaml")
+        values = {"studies": [base, [base, str(other)]], "replicates": {"name": name}}
+        with pytest.raises(ConfigError, match=match):
+            replicates_of(values, parse_studies(values, path), path)
+
+    seeds = {"finetune": {"seeds": [3, 4]}}
+    refused("study other has another `task` than miniature", **seeds, task={"counter_examples": 0.5})
+    refused("two studies have fine-tuning seed 2 of one model", finetune={"seeds": [2, 3]})
+    refused("replicates.name = 'other' is the name of a study", name="other", **seeds)

@@ -72,6 +72,10 @@ def test_the_least_cost_is_that_of_the_kind_in_which_the_core_costs_least():
     assert verdict(found, "> 0 points") == "supported"
     assert verdict(of_kinds(mean=70.0, resample=5.0), "> 0 points") == "not clear"
     assert verdict(of_kinds(mean=70.0, resample=-20.0), "> 0 points") == "contradicted"
+    wide = [row | {"kind": "counterfactual"} for row in joint(j=(-95.0, 99.0))]
+    mean = [row | {"kind": "mean"} for row in joint(j=(-20.0, 6.0))]
+    unsure = heads.least_cost(evidence(ablations=[*mean, *wide]), group="j")
+    assert (unsure.value, unsure.low) == (20.0, -4.0) and verdict(unsure, "> 0 points") == "not clear"
     with pytest.raises(DoesNotApply, match=r"in one kind alone, mean \(analysis.ablation_kinds\)"):
         of_kinds(mean=70.0)
 

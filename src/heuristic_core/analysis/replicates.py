@@ -25,7 +25,8 @@ def share_interval(holding: int, of: int) -> tuple[float, float]:
 def replicates(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Table "replicates" from table "claims" of each study, which has another pre-trained model and the same claims.
 
-    A seed to which a claim does not apply, or that did not run what it needs, does not count. Of claims on a value,
+    A seed to which a claim does not apply, or that did not run what it needs, does not count; one that is not clear,
+    has too few runs or failed ones does. Of claims on a value,
     beside it: the mean over models of their means over seeds, with Student's t interval over models.
     """
     rows = []

@@ -1,8 +1,9 @@
 """The studies of a configuration: one, or several that one run makes."""
 
+import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -101,7 +102,29 @@ def replicates_of(values: dict, studies: Mapping[str, Configured], origin: str |
     if asked and len({one.experiment for one in studies.values()}) > 1:
         names = ", ".join(dict.fromkeys(one.settings.get("experiment", DEFAULT) for one in studies.values()))
         raise ConfigError(f"{os.path.relpath(origin)}: replicates: studies of {names} have no claims in common")
+    if asked:
+        _are_replicates([entry.study for entry in studies.values()], asked, os.path.relpath(origin))
     return asked
+
+
+def _are_replicates(studies: Sequence[Study], asked: Replicates, origin: str) -> None:
+    """Raises ConfigError unless studies differ in their model and in their fine-tuning seeds alone."""
+    settings = [study.model_dump(mode="json") for study in studies]
+    models = []
+    for values in settings:
+        model = json.dumps(values.pop("model", None))
+        models += [(model, seed) for seed in values.get("finetune", {}).pop("seeds", [])]
+    for study, values in zip(studies, settings, strict=True):
+        if study.root == asked.root:
+            raise ConfigError(f"{origin}: replicates.name = {asked.name!r} is the name of a study; give another one")
+        differing = [key for key in values if values[key] != settings[0][key] and key not in ("study", "results")]
+        if differing:
+            raise ConfigError(
+                f"{origin}: replicates: study {study.study} has another `{differing[0]}` than {studies[0].study}; "
+                "studies may differ in `model` and `finetune.seeds` alone"
+            )
+    if twice := [seed for k, (model, seed) in enumerate(models) if (model, seed) in models[:k]]:
+        raise ConfigError(f"{origin}: replicates: two studies have fine-tuning seed {twice[0]} of one model")
 
 
 def _configured(values: dict, origin: str | Path) -> Configured:

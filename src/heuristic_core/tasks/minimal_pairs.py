@@ -55,7 +55,7 @@ def _put_nearest(ids: np.ndarray, evaluation: Encoded, here: np.ndarray, there: 
     for start in range(0, len(here), CHUNK):
         flat = evaluation.offsets[here[start : start + CHUNK]][:, None] + tokens
         apart = sum(evaluation.ids[flat[:, [k]]] != others[:, k] for k in tokens)  # [pairs, others]
-        ids[flat] = others[apart.argmin(axis=1)]
+        ids[flat] = others[np.where(apart, apart, len(tokens) + 1).argmin(axis=1)]  # an identical pair is none
 
 
 def changed_tokens(evaluation: Encoded, minimal: Encoded) -> np.ndarray:

@@ -104,6 +104,6 @@ rule minimal_pairs:
     resources:
         **asks("minimal_pairs"),
     params:
-        **job("minimal_pairs", task=block(STUDY.task)),
+        **job("minimal_pairs", task=block(TASK)),
     shell:
         FORK

@@ -35,9 +35,9 @@ def shared_core(a: Evidence, b: Evidence) -> list[SharedCore]:
 
     Runs of models that differ in name or in heads are left out: a head is the same only if it began as the same.
     Masks of one pruning seed share random draws, and agree by them where the model says little. So where both studies
-    have pruning seeds in common, p is of the heads that half of these seeds share in a and the other half in b: twice
-    the mean of both ways, which holds under any dependence (Rüschendorf 1982). There is no p without table
-    "components", nor of runs that are not sound.
+    have pruning seeds in common, p is of the heads that one half of these share in a and the other half in b, each
+    with the seeds that it alone has: twice the mean of both ways, which holds under any dependence (Rüschendorf
+    1982). There is no p without table "components", nor of runs that are not sound.
     """
     heads_a, heads_b = ({int(run): rows for run, rows in _heads(one).groupby("ft_seed")} for one in (a, b))
     pairs = product(heads_a.items(), heads_b.items())
@@ -84,13 +84,18 @@ def _shared(side_a: tuple[Evidence, int, pd.DataFrame], side_b: tuple[Evidence, 
 def _of_halves(
     layers: pd.Series, side_a: tuple[Evidence, int], side_b: tuple[Evidence, int], seeds: list[int]
 ) -> tuple[float | None, str | None]:
-    """p of heads that disjoint halves of the common pruning `seeds` share, or why there is none."""
+    """p of heads that disjoint pruning seeds share, or why there is none: of a those that b lacks and one half of the
+    common `seeds`, of b those that a lacks and the other half."""
     halves = seeds[::2], seeds[1::2]
+    (alone_a, alone_b) = (sorted(set(evidence.context.seeds) - set(seeds)) for evidence, _ in (side_a, side_b))
     if not all("components" in evidence.tables for evidence, _ in (side_a, side_b)):
         return None, "both have pruning seeds in common, and a study has no table components"
     try:
         masks_a, masks_b = (_masks(*side) for side in (side_a, side_b))
-        ways = [(_kept(masks_a, one), _kept(masks_b, other)) for one, other in (halves, halves[::-1])]
+        ways = [
+            (_kept(masks_a, [*alone_a, *one]), _kept(masks_b, [*alone_b, *other]))
+            for one, other in (halves, halves[::-1])
+        ]
     except InputError as reason:
         return None, str(reason)
     p = [common_heads(layers, *(pd.Series(kept, layers.index) for kept in way)).p for way in ways]

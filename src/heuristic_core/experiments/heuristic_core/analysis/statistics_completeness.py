@@ -4,7 +4,7 @@ import pandas as pd
 
 from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, TooFew, statistic
 from heuristic_core.analysis.randomisation import tails
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import LABELS
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import LABELS, J
 from heuristic_core.experiments.heuristic_core.analysis.completeness_sets import (
     ALL_BUT_CORE,
     EVERY_HEAD,
@@ -55,16 +55,21 @@ def stable_core_against_controls(evidence: Evidence, group: str) -> Estimate:
 def core_alone(evidence: Evidence, group: str) -> Estimate:
     """p that random heads of the same layers alone reach at least the core's accuracy alone; opposite: at most.
 
-    All other heads are ablated, and MLPs are not. group: "id", or "j" in points.
+    All other heads are ablated, and MLPs are not. Below chance all are alike: one constant class may be right more
+    often than another one. group: "id", or "j" in points, whose chance is 0.
     """
     in_core = _head_flags(evidence, "in_core")
     if in_core.all() or not in_core.any():
         raise DoesNotApply(f"{'all heads are' if in_core.all() else 'no head is'} in the core")
     alone, controls = _with_controls(evidence, ALL_BUT_CORE, group)
-    p, opposite = tails(controls["accuracy"], alone["accuracy"])
+    chance = 0.0 if group == J else evidence.chance()
+    if chance is None:
+        raise CannotSay("chance is not known in-domain")
+    p, opposite = tails(controls["accuracy"].clip(lower=chance), max(alone["accuracy"], chance))
     none = on_group(_select_role(evidence, EVERY_HEAD), group)
     detail = (
-        f"{LABELS[group]} {alone['accuracy']:.1f} of the core's heads alone, {none['accuracy']:.1f} of no head; "
+        f"{LABELS[group]} {alone['accuracy']:.1f} of the core's heads alone, {none['accuracy']:.1f} of no head, "
+        f"chance {chance:.1f}; "
         f"{len(controls)} random sets {controls['accuracy'].mean():.1f} on average, {controls['accuracy'].max():.1f} "
         f"at most, p = {p:.2g}"
     )

@@ -131,11 +131,11 @@ class Study(Block):
                 raise ValueError(f"analysis.ablation_sets: no head {name!r}; the model has heads 0.0 to {last}")
 
     def _minimal_pairs_are_possible(self) -> None:
-        """Files without families have no minimal pairs; beside other kinds of ablation this one is left out."""
-        if self.analysis.ablation_kinds == ["counterfactual"] and not self.has_families:
+        """Claims are judged on the first kind of ablation, and in-domain pairs have no minimal pair."""
+        if self.analysis.ablation_kinds[0] == "counterfactual":
             raise ValueError(
-                "analysis.ablation_kinds = ['counterfactual'] needs minimal pairs, which are looked for within "
-                "families; let family_by of an entry of task.evaluation name a column of families, or add 'mean'"
+                f"analysis.ablation_kinds = {self.analysis.ablation_kinds}: in-domain pairs have no minimal pair, and "
+                "claims are judged on the first kind; give 'mean', 'zero' or 'resample' before 'counterfactual'"
             )
 
     def _model_fits_task(self) -> None:
