@@ -36,48 +36,48 @@ CORE, STABLE = (1, 10, 11, 24), (1, 10, 11, 17, 24)
 
 
 def test_all_heads_but_the_core_s_are_ablated_and_random_ones_kept_in_their_place():
-    sets = {one.name: one for one in completeness_sets(CORE, CORE, GRID, 5, 0)}
+    sets = {item.name: item for item in completeness_sets(CORE, CORE, GRID, 5, 0)}
     assert sets["all heads"].heads == tuple(range(32)) and sets["all heads"].role == "all-heads"
     assert set(sets["all heads but the core"].heads) == EVERY - set(CORE)
-    controls = [one for one in sets.values() if one.role == "control-all-but-core"]
-    assert len(controls) == 5 == len(sets) - 2 and len({one.heads for one in controls}) == 5
+    controls = [item for item in sets.values() if item.role == "control-all-but-core"]
+    assert len(controls) == 5 == len(sets) - 2 and len({item.heads for item in controls}) == 5
     layers = Counter(head // 8 for head in CORE)
-    assert all(Counter(head // 8 for head in EVERY - set(one.heads)) == layers for one in controls)
-    assert all(tuple(sorted(EVERY - set(one.heads))) != CORE for one in controls)
-    assert len({one.layers for one in sets.values() if "but" in one.role}) == 1
+    assert all(Counter(head // 8 for head in EVERY - set(item.heads)) == layers for item in controls)
+    assert all(tuple(sorted(EVERY - set(item.heads))) != CORE for item in controls)
+    assert len({item.layers for item in sets.values() if "but" in item.role}) == 1
 
 
 def test_the_kept_sets_are_those_that_are_ablated_as_controls_of_the_core():
     drops = dict.fromkeys(CORE, 0.0)
     joint = joint_sets(CORE, drops, GRID, control_draws=5, pair_control_draws=1, seed=3)
-    alike = {one.heads for one in joint if one.role == "control" and one.layers == "0+1+1+3"}
+    alike = {item.heads for item in joint if item.role == "control" and item.layers == "0+1+1+3"}
     kept = completeness_sets(CORE, CORE, GRID, 5, 3)
-    assert {tuple(sorted(EVERY - set(one.heads))) for one in kept if one.role.startswith("control")} == alike
+    assert {tuple(sorted(EVERY - set(item.heads))) for item in kept if item.role.startswith("control")} == alike
 
 
 def test_a_stable_core_of_its_own_is_ablated_and_kept_alone():
     sets = completeness_sets(CORE, STABLE, GRID, 5, 0)
-    assert Counter(one.role for one in sets) == {
+    assert Counter(item.role for item in sets) == {
         "all-heads": 1, "all-but-core": 1, "control-all-but-core": 5, "stable-core": 1, "control-stable-core": 5,
         "all-but-stable-core": 1, "control-all-but-stable-core": 5,
     }  # fmt: skip
-    by_role = {one.role: one for one in sets}
+    by_role = {item.role: item for item in sets}
     assert by_role["stable-core"].heads == STABLE and by_role["stable-core"].layers == "0+1+1+2+3"
     assert set(by_role["all-but-stable-core"].heads) == EVERY - set(STABLE)
     assert by_role["control-stable-core"].layers == "0+1+1+2+3"
-    assert len({one.name for one in sets}) == len(sets)
+    assert len({item.name for item in sets}) == len(sets)
     kinds = Counter(kind for kind, _ in ablated(sets, ["mean", "zero"]))
     assert kinds == {"mean": len(sets)}
 
 
 @pytest.mark.parametrize(("core", "stable"), [((), ()), (tuple(range(32)), ()), ((), tuple(range(32)))])
 def test_no_core_and_a_core_of_all_heads_have_no_sets(core, stable):
-    assert {one.role for one in completeness_sets(core, stable, GRID, 5, 0)} == {"all-heads"}
+    assert {item.role for item in completeness_sets(core, stable, GRID, 5, 0)} == {"all-heads"}
 
 
 def test_a_core_of_one_head_has_the_others_of_its_layer():
     sets = completeness_sets((9,), (9,), GRID, 40, 0)
-    kept = {(EVERY - set(one.heads)).pop() for one in sets if one.role == "control-all-but-core"}
+    kept = {(EVERY - set(item.heads)).pop() for item in sets if item.role == "control-all-but-core"}
     assert kept == {8, 10, 11, 12, 13, 14, 15}
 
 
@@ -187,8 +187,8 @@ def test_a_core_of_random_heads_rarely_suffices():
             tuple(sorted(int(head) for layer in (0, 8) for head in layer + rng.permutation(8)[:2])),
         )
         sets = completeness_sets(whole, whole, grid, 40, int(rng.integers(1 << 30)))
-        value = {one.name: worth.sum() - worth[list(one.heads)].sum() for one in sets}
-        controls = [value[one.name] for one in sets if one.role == "control-all-but-core"]
+        value = {item.name: worth.sum() - worth[list(item.heads)].sum() for item in sets}
+        controls = [value[item.name] for item in sets if item.role == "control-all-but-core"]
         found = alone(value["all heads but the core"], controls, value["all heads"])
         decided += verdict(found, "p < 0.05") in ("supported", "contradicted")
     assert decided <= by_chance(count)

@@ -47,7 +47,7 @@ if REPLICATES:
         name:
             REPLICATES.target
         input:
-            claims=[f"{one.study.root}/tables/claims.parquet" for one in STUDIES.values()],
+            claims=[f"{entry.study.root}/tables/claims.parquet" for entry in STUDIES.values()],
         output:
             files=outputs(REPLICATES.root, REPLICATES.target),
         log:

@@ -99,8 +99,8 @@ def replicates_of(values: dict, studies: Mapping[str, Configured], origin: str |
     Raises ConfigError, also where the studies are of different experiments, whose claims differ.
     """
     asked = _read(values, origin).replicates
-    if asked and len({one.experiment for one in studies.values()}) > 1:
-        names = ", ".join(dict.fromkeys(one.settings.get("experiment", DEFAULT) for one in studies.values()))
+    if asked and len({entry.experiment for entry in studies.values()}) > 1:
+        names = ", ".join(dict.fromkeys(entry.settings.get("experiment", DEFAULT) for entry in studies.values()))
         raise ConfigError(f"{os.path.relpath(origin)}: replicates: studies of {names} have no claims in common")
     if asked:
         _are_replicates([entry.study for entry in studies.values()], asked, os.path.relpath(origin))

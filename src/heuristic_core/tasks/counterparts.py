@@ -76,8 +76,8 @@ def generated(rows: Sequence[dict], evaluation: Encoded, tokenizer, max_length: 
     """
     made = [_counterpart_row(row) for row in rows]
     other = encode(made, tokenizer, max_length)
-    ids, parts = evaluation.ids.copy(), [one.split(one.ids) for one in (evaluation, other)]
-    alike = [layouts(one) for one in (evaluation, other)]
+    ids, parts = evaluation.ids.copy(), [encoded.split(encoded.ids) for encoded in (evaluation, other)]
+    alike = [layouts(encoded) for encoded in (evaluation, other)]
     for k, (here, there) in enumerate(zip(*alike, strict=True)):
         if here == there:
             ids[evaluation.offsets[k] : evaluation.offsets[k + 1]] = parts[1][k]

@@ -78,11 +78,11 @@ def paired(evaluation: Encoded, minimal: Encoded, names: Collection[str] | None 
     if not places:
         return None
     where = np.concatenate(places)
-    return Paired(where, *(one.take(where, tuple(subsets)) for one in (evaluation, minimal)))
+    return Paired(where, *(pairs.take(where, tuple(subsets)) for pairs in (evaluation, minimal)))
 
 
 def log_changes(evaluation: Encoded, minimal: Encoded) -> None:
-    """Tell of every subset outside the domain how many pairs have a minimal pair, and how many tokens differ."""
+    """Log for every out-of-domain subset how many pairs have a minimal pair, and how many tokens differ."""
     changed = changed_tokens(evaluation, minimal)
     for subset in evaluation.subsets:
         if subset.group in SIDES:

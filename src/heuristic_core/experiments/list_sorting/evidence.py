@@ -92,8 +92,8 @@ class Evidence:
             raise CannotSay("no head was ablated by means")
         keys = pd.MultiIndex.from_frame(single[["condition", "seed"]])
         changes = (single[[*NATS]].astype(float) - whole[[*NATS]].astype(float).reindex(keys).to_numpy()).abs()
-        found = single[(changes <= IDLE).all(axis=1)]
-        return [f"head {row.ablated} of {row.condition}, seed {row.seed}" for row in found.itertuples()]
+        idle = single[(changes <= IDLE).all(axis=1)]
+        return [f"head {row.ablated} of {row.condition}, seed {row.seed}" for row in idle.itertuples()]
 
     def specialised(self, overlap: float) -> tuple[list[str], list[str]]:
         """The conditions whose soft overlap ends below `overlap` percent, mean over seeds, and the others."""

@@ -96,8 +96,8 @@ def ablations(
         described = own.assign(size=own["heads"].map(len), position=range(len(own)))
         kinds = {kind: rows.reset_index(drop=True) for kind, rows in described.groupby("kind", sort=False)}
         effects = {kind: Effects(rows) for kind, rows in kinds.items()}
-        for kind, one in _measured(of_model, kinds, subsets, rule, bootstrap, seed):
-            columns = (_of_measure if isinstance(one, Measure) else _columns)(effects[kind], one)
+        for kind, measure in _measured(of_model, kinds, subsets, rule, bootstrap, seed):
+            columns = (_of_measure if isinstance(measure, Measure) else _columns)(effects[kind], measure)
             ends = [name for name in columns if name.endswith(("_low", "_high"))]
             values = kinds[kind].assign(**columns)
             values.loc[values["role"].str.startswith("control"), ends] = np.nan
@@ -157,10 +157,10 @@ def _cells_by_kind(cells, kinds, rule) -> Iterator[tuple[tuple, dict[str, tuple[
         cell = _over_draws(cell, subset)
         values = {}
         for kind, sets in kinds.items():
-            of_kind = cell if len(kinds) == 1 else cell[cell["kind"] == kind]
-            if len(of_kind) or kind not in SOME_PAIRS:
-                values[kind] = _values(of_kind, sets, rule, subset)
-        del cell, of_kind
+            kind_cell = cell if len(kinds) == 1 else cell[cell["kind"] == kind]
+            if len(kind_cell) or kind not in SOME_PAIRS:
+                values[kind] = _values(kind_cell, sets, rule, subset)
+        del cell, kind_cell
         yield (subset, group, family), values
 
 

@@ -29,7 +29,7 @@ def completeness_sets(
 ) -> list[AblationSet]:
     """Make the sets with their controls, all for the first kind of ablation alone.
 
-    Controls have random heads in the place of the core's, as many in each layer; those of the core are the sets that
+    Controls have random heads in place of the core's, as many in each layer; those of the core are the sets that
     :func:`.joint_sets` ablates. No set that would be empty, or every head, has a row beside "all heads".
 
     Args:

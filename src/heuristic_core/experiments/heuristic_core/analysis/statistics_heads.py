@@ -66,7 +66,7 @@ def least_cost(evidence: Evidence, group: str) -> Estimate:
 
     It costs something in every kind where it does in each: the lower end is the lowest of the kinds' own.
     """
-    rows = {kind: on_group(of_kind, group) for kind, of_kind in joint_ablations(evidence).items()}
+    rows = {kind: on_group(ablations, group) for kind, ablations in joint_ablations(evidence).items()}
     if len(rows) < 2:
         raise DoesNotApply(f"heads are ablated in one kind alone, {next(iter(rows))} (analysis.ablation_kinds)")
     least = max(rows.values(), key=lambda row: row["change"])

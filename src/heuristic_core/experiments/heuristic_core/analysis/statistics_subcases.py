@@ -30,7 +30,7 @@ def crossings(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     if values.shape[1] < 2:
         raise DoesNotApply(f"the {group} group has {values.shape[1]} subset")
     if np.isnan(values).any():
-        seed, subset = (int(one[0]) for one in np.nonzero(np.isnan(values)))
+        seed, subset = (int(places[0]) for places in np.nonzero(np.isnan(values)))
         named = f"pruning seed {table.index[seed]} on subset {table['accuracy'].columns[subset]}"
         raise CannotSay(f"no accuracy of the subnetwork of {named}")
     if np.isnan([low, high]).any():

@@ -141,8 +141,8 @@ def _by_kind(marks: pd.DataFrame, title: str) -> Sheet:
     """Accuracy (change; its interval) of group means, the kinds of a set of heads below one another."""
     groups, rows = list(dict.fromkeys(marks["group"])), []
     for name, of_row in marks.groupby("row", sort=False):
-        for kind, of_kind in of_row.groupby("kind", sort=False):
-            cells = {cell.group: cell for cell in of_kind.itertuples()}
+        for kind, kind_rows in of_row.groupby("kind", sort=False):
+            cells = {cell.group: cell for cell in kind_rows.itertuples()}
             rows.append([name, kind, *(_accuracy(cells.get(group)) for group in groups)])
     return Sheet(title, ["ablated", "replaced by", *(ROLES[group].label for group in groups)], rows)
 

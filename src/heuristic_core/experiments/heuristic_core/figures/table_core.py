@@ -76,8 +76,8 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
         rows, title = marks[marks["ft_seed"] == seed], seed_label(seed).capitalize()
         parts.append(_sets(title, rows[rows["set"] != STABLE]))
         if (rows["set"] == STABLE).any():
-            shown = rows[rows["set"].isin([CORE, STABLE])]
-            parts.append(Sheet(f"{title}: core and stable core", STABLE_HEADS, [*map(_stability, shown.itertuples())]))
+            both = rows[rows["set"].isin([CORE, STABLE])]
+            parts.append(Sheet(f"{title}: core and stable core", STABLE_HEADS, [*map(_stability, both.itertuples())]))
     return parts
 
 

@@ -62,7 +62,7 @@ class Replacements:
     @cached_property
     def _tensors(self) -> tuple[PairTensors, PairTensors]:
         """The pairs that have a minimal pair, and their minimal pairs."""
-        pairs, minimal = (PairTensors(one, self._model.pad, self._model.device) for one in self._paired[1:])
+        pairs, minimal = (PairTensors(encoded, self._model.pad, self._model.device) for encoded in self._paired[1:])
         return pairs, minimal
 
     def _with_minimal_pairs(self, path: str | None) -> Paired | None:

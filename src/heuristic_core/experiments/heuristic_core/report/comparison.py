@@ -30,7 +30,7 @@ def comparison_page(
     folder: Path,
 ) -> str:
     """The HTML page. shared: core heads of both. claims, only_in, warnings: of each side, the rows of its claims,
-    subsets that the other has not, and what :func:`warnings_of` says.
+    subsets that the other lacks, and what :func:`warnings_of` says.
 
     folder: of the page, from which it links to the studies.
     """
@@ -48,9 +48,9 @@ def comparison_page(
 
 def warnings_of(tables: Mapping[str, pd.DataFrame]) -> list[str]:
     """A sentence for each full model that has not learned, or may not have, and for pruning runs that went wrong."""
-    found = [f"{said}." for said in unlearned(tables["chance"].to_dict("records"))] if "chance" in tables else []
+    warnings = [f"{said}." for said in unlearned(tables["chance"].to_dict("records"))] if "chance" in tables else []
     said = warning(tables["runs"]) if "runs" in tables else None
-    return [*found, said] if said else found
+    return [*warnings, said] if said else warnings
 
 
 def _names(sides: tuple[Side, Side]) -> list[str]:
