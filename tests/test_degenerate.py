@@ -66,11 +66,11 @@ def constant_class():
         for row in JOINT
     ]
     joint += [
-        row | {"role": prefix + role, "group": group, "change": change, "accuracy": change}
+        row | {"role": prefix + role, "group": group, "change": change, "accuracy": level + change}
         for role in ("stable-core", "all-but-core", "all-heads")
         for prefix, changes in (("", [-9.0 if role == "stable-core" else 9.0]), ("control-", [0.0] * 40))
         for change in changes
-        for group in ("id", "j")
+        for group, level in (("id", CHANCE), ("j", 0.0))
         for row in ablation(role, role, 2, {None: (group, 0.0)})
     ]
     stable = {"seeds": 4, "least": 3, "observed": 3, "expected": 0.2, "permutations": 999}
@@ -105,7 +105,7 @@ def supported(tables):
 
 def test_a_study_whose_runs_all_collapsed_earns_no_supported_verdict():
     tables = constant_class()
-    blind = supported(tables)
+    blind = supported(tables | {"runs": table("runs", run_rows())})
     assert (blind["verdict"] == "supported").sum() > 4
     assert (
         blind.loc[["stable-core-is-special", "core-suffices-in-domain", "stable-heads"], "verdict"] == "supported"
