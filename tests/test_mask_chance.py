@@ -56,16 +56,16 @@ def test_effects_that_differ_are_found():
 
 @pytest.mark.sampled
 def test_a_head_that_changes_in_domain_accuracy_by_the_margin_is_seldom_counter_heuristic():
-    """Of every head by itself: 5 % of the heads whose effect is the margin pass, and with a larger error hardly any."""
+    """At most 5 % of the heads whose effect is the margin pass; most do that have none and a small error."""
     rng, count, passed = np.random.default_rng(12), amount(400), []
-    for error in (1.0, 4.0):
-        found = []
+    for error, effect in ((1.0, masks.ID_MARGIN), (4.0, masks.ID_MARGIN), (1.0, 0.0)):
+        results = []
         for _ in range(count):
             inside, ood, id_, j = world(rng, [[20.0], [0.0], [0.0]])
-            id_ = 95 + error * (id_ - 95) + masks.ID_MARGIN * inside[:, [0]]
-            found.append(masks.counter(inside, ood, id_, j)[0].any())
-        passed.append(np.sum(found))
-    assert 0 < passed[0] <= stats.binom.ppf(0.995, count, 0.05) and passed[1] <= passed[0]
+            id_ = 95 + error * (id_ - 95) + effect * inside[:, [0]]
+            results.append(masks.counter(inside, ood, id_, j)[0].any())
+        passed.append(np.sum(results))
+    assert max(passed[:2]) <= stats.binom.ppf(0.995, count, 0.05) and passed[2] > count / 2
 
 
 def test_a_head_whose_effect_on_the_task_is_not_known_well_is_not_counter_heuristic():

@@ -98,7 +98,9 @@ def test_errors_are_hc3():
     found = masks.effects(inside, values)
     np.testing.assert_allclose(found.p[:, 0], 2 * stats.t.sf(np.abs(t), 30 - 4))
     errors = np.sqrt(np.diag(bread @ meat @ bread))[1:]
-    np.testing.assert_allclose(found.half(0.9)[:, 0], stats.t.ppf(0.95, 30 - 4) * errors)
+    np.testing.assert_allclose(found.error[:, 0], errors)
+    one_sided = stats.t.cdf((np.abs(found.beta[:, 0]) - 1) / errors, 30 - 4)
+    np.testing.assert_allclose(found.p_equivalent(1)[:, 0], one_sided)
 
 
 def test_effects_of_many_permutations_are_those_of_each():

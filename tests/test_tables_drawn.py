@@ -158,3 +158,12 @@ def test_bars_in_cells_do_not_end_them():
     sheets = [Sheet("One", ["a|b", "c"], [["y || z", ""]]), Sheet("", ["d"], [["45.0"]])]
     lines = ["## One", "", r"| a\|b | c |", "| --- | --- |", r"| y \|\| z |  |", "", "| d |", "| --- |", "| 45.0 |", ""]
     assert to_markdown(sheets).splitlines() == lines[:-1]
+
+
+def test_table3_leaves_out_a_kind_that_no_shown_subset_has(tables):
+    ablations = tables["ablations"]
+    hidden = ablations[(ablations["kind"] == "zero") & (ablations["subset"] == "sn_pp")]
+    assert len(hidden) and "sn_pp" not in SHORT.subsets
+    rows = pd.concat([ablations[ablations["kind"] == "mean"], hidden.assign(kind="counterfactual")])
+    _, marks = draw("table3", {"ablations": rows}, SHORT, CONTEXT)
+    assert marks["kind"].unique().tolist() == ["mean"]

@@ -70,7 +70,7 @@ rule ablate:
     input:
         ancient(LEARNED),
         **AT_LAST,
-        **({"minimal": MINIMAL} if "counterfactual" in STUDY.analysis.ablation_kinds else {}),
+        **({"minimal": MINIMAL} if COUNTERFACTUAL in STUDY.analysis.ablation_kinds else {}),
         core=L.core,
         train=rules.encode.output.train,
     output:

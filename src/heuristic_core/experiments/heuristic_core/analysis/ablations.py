@@ -16,9 +16,9 @@ from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import MODEL, Cells, cells_of
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import RULES, chosen
 from heuristic_core.experiments.heuristic_core.analysis.measures import Measure, Subset, measures
+from heuristic_core.experiments.heuristic_core.config.analysis import COUNTERFACTUAL
 
 SET = ["kind", "ablation"]
-SOME_PAIRS = ("counterfactual",)  # kinds that have the pairs with a minimal pair alone
 SINGLE = ("core", "non-core")
 CERTAIN = 30.0  # nats; a pair's log odds, which may be infinite, count as no more
 
@@ -83,7 +83,7 @@ def ablations(
     An ablation has one row for each subset, and one for each group (subset null): the unweighted mean over its
     subsets, restricted to `subsets` where given, with n the pairs of them all. Where there are both OOD and entailment
     subsets it has a row for J and for AUC, too. Changes are against "none" of the same kind, on the pairs of this kind:
-    in a kind of `SOME_PAIRS` a subset may have fewer pairs than in others, or none. Log odds are of the true label,
+    in counterfactual ablation a subset may have fewer pairs than in others, or none. Log odds are of the true label,
     clipped to +-30 nats for each pair.
     rule: ``analysis.class_rule``. bootstrap: draws of a subset's templates or pairs, the same for all its ablations;
     a group's draw is the mean over its subsets.
@@ -158,7 +158,7 @@ def _cells_by_kind(cells, kinds, rule) -> Iterator[tuple[tuple, dict[str, tuple[
         values = {}
         for kind, sets in kinds.items():
             kind_cell = cell if len(kinds) == 1 else cell[cell["kind"] == kind]
-            if len(kind_cell) or kind not in SOME_PAIRS:
+            if len(kind_cell) or kind != COUNTERFACTUAL:
                 values[kind] = _values(kind_cell, sets, rule, subset)
         del cell, kind_cell
         yield (subset, group, family), values

@@ -12,7 +12,7 @@ J in points). Values may have axes before these two, such as permutations.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtr
 from scipy.stats import false_discovery_control
 
 LEAST = 3  # masks with a head, and without it, that its effect is taken from
@@ -32,9 +32,14 @@ class Effects(NamedTuple):
     error: np.ndarray
     freedom: int
 
-    def half(self, level: float) -> np.ndarray:
-        """Half the width of each t interval of a `level`, such as 0.95."""
-        return stdtrit(self.freedom, (1 + level) / 2) * self.error
+    def p_raised(self) -> np.ndarray:
+        """The two-sided p where beta is positive; 1 elsewhere."""
+        return np.where(self.beta > 0, self.p, np.where(np.isnan(self.p), np.nan, 1))
+
+    def p_equivalent(self, margin: float) -> np.ndarray:
+        """The p of the two one-sided tests that beta is within the margin, points."""
+        with np.errstate(invalid="ignore"):
+            return 1 - stdtr(self.freedom, (margin - np.abs(self.beta)) / self.error)
 
 
 def estimable(inside: np.ndarray) -> np.ndarray:
@@ -105,16 +110,20 @@ def adjusted(p: np.ndarray) -> np.ndarray:
 def counter(inside: np.ndarray, ood: np.ndarray, id_: np.ndarray, j: np.ndarray) -> np.ndarray:
     """Which heads are counter-heuristic on which OOD subsets: bool [..., heads, subsets].
 
-    Such a head raises accuracy on the subset (q over heads and subsets); its effect on ID accuracy is within
-    `ID_MARGIN` with its 90 % interval, the two one-sided tests of equivalence at 5 % (Schuirmann 1987); and the 95 %
-    interval of its effect on J is above 0, as a head that makes masks reject more pairs raises OOD accuracy, too.
-    ood: [..., masks, subsets]. id_, j: [..., masks, 1].
+    Such a head raises accuracy on the subset; its effect on ID accuracy is within `ID_MARGIN`, by two one-sided tests
+    of equivalence (Schuirmann 1987); and its effect on J is above 0, as a head that makes masks reject more pairs
+    raises OOD accuracy, too. All three have to hold, so the largest p of the three is the p of a head and subset
+    (Berger 1982), and these are adjusted for heads and subsets.
+
+    Args:
+        ood: Accuracies on OOD subsets, percent, [..., masks, subsets].
+        id_: ID accuracy, percent, [..., masks, 1].
+        j: J in points, [..., masks, 1].
     """
-    found, of_id, of_j = (effects(inside, values) for values in (ood, id_, j))
+    on_ood, on_id, on_j = (effects(inside, values) for values in (ood, id_, j))
+    p = np.maximum(np.maximum(on_ood.p_raised(), on_j.p_raised()), on_id.p_equivalent(ID_MARGIN))
     with np.errstate(invalid="ignore"):
-        equivalent = np.abs(of_id.beta) + of_id.half(1 - 2 * LEVEL) <= ID_MARGIN
-        better = of_j.beta - of_j.half(1 - LEVEL) > 0
-        return (found.beta > 0) & (adjusted(found.p) < LEVEL) & equivalent & better
+        return adjusted(p) < LEVEL
 
 
 def profile_variance(inside: np.ndarray, ood: np.ndarray) -> np.ndarray:

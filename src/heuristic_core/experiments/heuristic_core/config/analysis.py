@@ -8,6 +8,7 @@ from heuristic_core.config.blocks import Block, Positive, Seed, Share, ascending
 from heuristic_core.config.figure import Figure
 
 Kind = Literal["mean", "zero", "resample", "counterfactual"]
+COUNTERFACTUAL: Kind = "counterfactual"  # as on the minimal pair, which only some pairs have
 Rule = Literal["interpolated", "grid"]
 Order = Literal["per-seed", "mean-first", "upward"]
 Mixed = Literal["groups", "subsets"]

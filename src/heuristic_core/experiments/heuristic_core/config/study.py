@@ -11,7 +11,7 @@ from heuristic_core.config.models import AnyModel, NewModel, Pretraining
 from heuristic_core.config.pruning import Prune
 from heuristic_core.config.reading import checked, read_values
 from heuristic_core.config.tasks import GENERATED_SUBSETS, AnyTask, GeneratedTask, unknown_subsets
-from heuristic_core.experiments.heuristic_core.config.analysis import Analysis, Counterpart, Figures
+from heuristic_core.experiments.heuristic_core.config.analysis import COUNTERFACTUAL, Analysis, Counterpart, Figures
 from heuristic_core.experiments.heuristic_core.config.grid import Grid
 from heuristic_core.experiments.heuristic_core.config.lesion import Lesion
 from heuristic_core.experiments.heuristic_core.config.mechanism import Mechanism
@@ -132,7 +132,7 @@ class Study(Block):
 
     def _minimal_pairs_are_possible(self) -> None:
         """Claims are judged on the first kind of ablation, and in-domain pairs have no minimal pair."""
-        if self.analysis.ablation_kinds[0] == "counterfactual":
+        if self.analysis.ablation_kinds[0] == COUNTERFACTUAL:
             raise ValueError(
                 f"analysis.ablation_kinds = {self.analysis.ablation_kinds}: in-domain pairs have no minimal pair, and "
                 "claims are judged on the first kind; give 'mean', 'zero' or 'resample' before 'counterfactual'"

@@ -29,12 +29,12 @@ def draw(tables, settings, context):
     groups = subset_groups(ablations, shown(settings, context))
     cells = pd.concat([_group_cells(ablations), _subset_cells(ablations, list(groups))])
     columns = list(dict.fromkeys(cells["column"]))
-    kinds = list(dict.fromkeys(ablations["kind"]))
+    first = ablations["kind"].iloc[0]
     rows = [
         row.assign(kind=kind).sort_values("column", key=lambda names: names.map(columns.index), kind="stable")
         for ft_seed in ft_seeds(cells)
-        for kind in kinds
-        for row in _rows(cells[(cells["ft_seed"] == ft_seed) & (cells["kind"] == kind)], with_others=kind == kinds[0])
+        for kind, kind_cells in cells[cells["ft_seed"] == ft_seed].groupby("kind", sort=False)
+        for row in _rows(kind_cells, with_others=kind == first)
     ]
     return None, pd.concat(rows, ignore_index=True)[COLUMNS]
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.evaluation.evaluate import drawn_donors, predictions, subnetwork_logits
+from heuristic_core.experiments.heuristic_core.config.analysis import COUNTERFACTUAL
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.model import Model
@@ -16,7 +17,6 @@ from heuristic_core.tasks.encoded import Encoded
 from heuristic_core.tasks.minimal_pairs import Paired, paired
 
 LOGGER = logging.getLogger(__name__)
-COUNTERFACTUAL = "counterfactual"
 
 
 class Replacements:

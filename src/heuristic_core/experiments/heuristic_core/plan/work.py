@@ -20,6 +20,7 @@ from heuristic_core.experiments.heuristic_core.analysis.mediation import plan
 from heuristic_core.experiments.heuristic_core.analysis.path_effects import PARTS, senders
 from heuristic_core.experiments.heuristic_core.analysis.triples import triple_sets
 from heuristic_core.experiments.heuristic_core.config import Study
+from heuristic_core.experiments.heuristic_core.config.analysis import COUNTERFACTUAL
 from heuristic_core.experiments.heuristic_core.config.cells import Cell, cells, repeats, spread
 from heuristic_core.experiments.heuristic_core.plan.pairs import StudyPairs
 from heuristic_core.models.components import ComponentGrid
@@ -90,7 +91,7 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         return evaluation("transplants", ("transplant",), models, kept, pairs)
 
     checkpoints, by_kind = len(tune.checkpoints), ablations(study, shape)
-    resampled, exchanged = by_kind["resample"], by_kind.pop("counterfactual", 0) * study.has_families
+    resampled, exchanged = by_kind["resample"], by_kind.pop(COUNTERFACTUAL, 0) * study.has_families
     outside = evaluated - sum(data.in_domain)  # at most so many pairs have a minimal pair
     outside = min(outside, (study.analysis.ablation_pairs or outside) * (data.subsets - len(data.in_domain)))
     donors, of_donors = resampled + exchanged, resampled * thinned + exchanged * outside
@@ -169,7 +170,8 @@ def ablations(study: Study, shape: Shape) -> Counter:
     none = dict.fromkeys(range(heads), 0.0)
     joint = joint_sets(core, none, grid, *draws, analysis.seed)
     sets = single_sets(core, grid) + joint + triple_sets(core, none, grid, analysis.control_draws, analysis.seed)
-    sets += completeness_sets(core, core, grid, analysis.control_draws, analysis.seed)
+    stable = core[:-1] or core  # which has sets of its own where it differs from the core
+    sets += completeness_sets(core, stable, grid, analysis.control_draws, analysis.seed)
     every = with_draws(ablated(sets, analysis.ablation_kinds), analysis.resample_draws)
     return Counter(kind if one.heads else "mean" for kind, one, _ in every)
 
