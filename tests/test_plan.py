@@ -17,7 +17,7 @@ from heuristic_core.experiments.heuristic_core.plan.report import plan
 from heuristic_core.experiments.heuristic_core.plan.space import disk
 from heuristic_core.experiments.heuristic_core.plan.work import work_of
 from heuristic_core.plan.devices import device
-from heuristic_core.plan.jobs import jobs
+from heuristic_core.plan.jobs import jobs, of_study
 from heuristic_core.plan.shapes import shape_of
 
 # ---- pairs
@@ -153,3 +153,9 @@ def test_every_number_that_was_not_measured_is_marked(name, elsewhere):
         columns = re.split(r" {2,}", line)
         told = columns[2:] if columns[0] == "total" else columns[5:7]
         assert len(told) >= 2 and all(value.startswith("~") or value == "0" for value in told), line
+
+
+def test_a_rule_of_no_study_is_counted_for_none():
+    counts = Counter({"a_prune_1_2": 1, "a_b_prune": 2, "table_replicates": 1})
+    prefixes = ["a_", "a_b_"]
+    assert [of_study(prefix, prefixes, counts) for prefix in prefixes] == [{"prune_1_2": 1}, {"prune": 2}]

@@ -59,10 +59,19 @@ def family(rule: str) -> str:
     return re.sub(r"(prune(_closed)?)(_\d+)+$", r"\1", rule)
 
 
-def of_study(prefix: str, prefixes: Collection[str], found: Counter) -> Counter:
-    """The jobs of the study whose rules have that prefix (of `prefixes`, those of all studies), without it."""
+def of_study(prefix: str, prefixes: Collection[str], counts: Counter) -> Counter:
+    """Select the jobs of one study from those of a file of studies.
 
-    def owner(rule: str) -> str:
-        return max((one for one in prefixes if rule.startswith(one)), key=len)
+    Args:
+        prefix: What the names of the study's rules begin with.
+        prefixes: Those of all studies. A rule without any, such as of a table of all studies, is none of a study's.
+        counts: Jobs by rule.
 
-    return Counter({rule.removeprefix(prefix): count for rule, count in found.items() if owner(rule) == prefix})
+    Returns:
+        Jobs by rule, without the prefix.
+    """
+
+    def owner(rule: str) -> str | None:
+        return max((known for known in prefixes if rule.startswith(known)), key=len, default=None)
+
+    return Counter({rule.removeprefix(prefix): count for rule, count in counts.items() if owner(rule) == prefix})

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from snakemake.exceptions import WorkflowError
 
 from heuristic_core.common.errors import InputError
+from heuristic_core.experiments.heuristic_core.config.analysis import COUNTERFACTUAL
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.experiments.heuristic_core.config.cells import (
     cells,
