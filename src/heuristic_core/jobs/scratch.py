@@ -14,7 +14,7 @@ from heuristic_core.common.errors import InputError
 
 LOCK, MARK = "lock", "fingerprint"
 PATIENCE = 10.0  # seconds that the job of a Snakemake which was just killed may take to end
-_held: list[FileLock] = []  # of this process, until it ends: a FileLock that nobody refers to is released
+_held: dict[Path, FileLock] = {}  # of this process: a FileLock that nobody refers to is released
 
 
 def scratch(folder: str | Path, fingerprint: str) -> Path:
@@ -23,7 +23,7 @@ def scratch(folder: str | Path, fingerprint: str) -> Path:
     Raises InputError where another process works in it.
     """
     folder = Path(folder)
-    _held.append(_locked(folder))
+    _held[folder] = _locked(folder)
     mark = folder / MARK
     if not (mark.is_file() and mark.read_bytes() == fingerprint.encode()):
         for path in folder.iterdir():
@@ -31,6 +31,11 @@ def scratch(folder: str | Path, fingerprint: str) -> Path:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
         mark.write_bytes(fingerprint.encode())
     return folder
+
+
+def release(folder: Path) -> None:
+    """Let other processes, or a further job of this one, use the folder."""
+    _held.pop(folder).release()
 
 
 def set_aside(folder: Path, name: str) -> Path:

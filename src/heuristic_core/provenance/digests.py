@@ -20,7 +20,10 @@ CARRIERS = (
     "experiments/heuristic_core/config",
     "common/errors.py",
     "common/progress.py",
+    "common/roles.py",
     "jobs/arguments.py",
+    "jobs/job.py",
+    "jobs/signature.py",
     "provenance/record.py",
 )
 LENGTH = 16  # hexadecimal digits of a digest: enough for a few thousand jobs

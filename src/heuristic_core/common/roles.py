@@ -1,0 +1,49 @@
+"""What the parameters of a job's function are: its signature says what the job reads, writes and is set by.
+
+=====================================  ==================================================================
+``Input``, ``Output``                  path of a file or folder that the job reads, or writes
+``Folder``                             path below which other parameters name files
+``Unfinished``                         folder for the state of a job that can resume
+``Annotated[Identity, Fields(...)]``   which run, by these fields beside study, model and task
+``Annotated[T, Read(...)]``            read from the command line by a function
+a pydantic model, or a union of them   block of a study's configuration
+``str``, ``int``, ``float``, Literal   a value
+=====================================  ==================================================================
+
+A parameter that is a list takes several; one with a default may be left out.
+"""
+
+from collections.abc import Callable
+from enum import Enum, auto
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+
+class Role(Enum):
+    """What a parameter is, where its type does not say it."""
+
+    INPUT = auto()
+    OUTPUT = auto()
+    FOLDER = auto()
+    UNFINISHED = auto()
+    VALUE = auto()
+    BLOCK = auto()
+
+
+class Fields(tuple):
+    """The fields of an identity that a job is about, beside study, model and task."""
+
+    def __new__(cls, *names: str):
+        return super().__new__(cls, names)
+
+
+class Read(NamedTuple):
+    """How a parameter is read from a word of the command line."""
+
+    read: Callable[[str], Any]
+
+
+Input = Annotated[str, Role.INPUT]
+Output = Annotated[str, Role.OUTPUT]
+Folder = Annotated[str, Role.FOLDER]
+Unfinished = Annotated[Path, Role.UNFINISHED]

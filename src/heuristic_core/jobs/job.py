@@ -1,0 +1,138 @@
+"""The main of a script from a typed function: its command line, log, record and resumption follow from its signature.
+
+    main = job(prune_seeds)
+
+    if __name__ == "__main__":
+        recorded(main)
+
+The function itself is plain Python: it takes paths, settings and where to write, and knows of no command line.
+"""
+
+import json
+import shutil
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel
+
+from heuristic_core.common.errors import Diverged
+from heuristic_core.common.roles import Fields, Read, Role
+from heuristic_core.jobs.arguments import Arguments, identity
+from heuristic_core.jobs.scratch import release, scratch, set_aside
+from heuristic_core.jobs.signature import Parameter, parameters_of, summary_of
+from heuristic_core.provenance.digests import code_digest, versions
+from heuristic_core.provenance.record import digests
+
+
+def job(function: Callable[..., None]) -> Callable[[Sequence[str] | None], None]:
+    """Make the main of a script that runs `function`.
+
+    The state of an unfinished job is in the folder that the parameter annotated ``Unfinished`` gets. It is kept for the
+    very same job, removed once that has succeeded, and set aside where it diverged.
+
+    Args:
+        function: Every parameter has an annotation (see :mod:`heuristic_core.common.roles`) and an entry in the
+            docstring.
+
+    Returns:
+        A function of the command line's words; without any, those of this process.
+    """
+    parameters = parameters_of(function)
+
+    def main(arguments: Sequence[str] | None = None) -> None:
+        parser = Arguments(summary_of(function))
+        for parameter in parameters:
+            _declare(parser, parameter)
+        args = parser.read(arguments)
+        values = {p.name: _value(args, p) for p in parameters if p.role is not Role.UNFINISHED}
+        if "torch" in sys.modules:
+            from heuristic_core.common.threads import use_threads
+
+            use_threads(values.get("threads", 1))
+        resumed = [p.name for p in parameters if p.role is Role.UNFINISHED]
+        if not resumed:
+            return function(**values)
+        with _unfinished(function, parameters, values, args.code) as folder:
+            function(**values, **dict.fromkeys(resumed, folder))
+
+    return main
+
+
+def _declare(parser: Arguments, parameter: Parameter) -> None:
+    """Add the option or options of a parameter."""
+    name, role, flag = parameter.name, parameter.role, f"--{parameter.name.replace('_', '-')}"
+    paths = {Role.INPUT: parser.reads, Role.OUTPUT: parser.writes}
+    if role in paths:
+        count = ("+" if parameter.required else "*") if parameter.several else ("1" if parameter.required else "?")
+        paths[role](count, **{name: parameter.help})
+    elif role is Role.FOLDER:
+        parser.places(**{name: parameter.help})
+    elif isinstance(role, Fields):
+        parser.identity(*role)
+    elif role is Role.BLOCK:
+        parser.settings(name, parameter.kind)
+    elif role is not Role.UNFINISHED:
+        parser.add_argument(flag, help=parameter.help, **_reading(parameter))
+
+
+def _reading(parameter: Parameter) -> dict[str, Any]:
+    """How argparse reads a value."""
+    options: dict[str, Any] = {"required": parameter.required, "default": parameter.default}
+    if isinstance(parameter.role, Read):
+        options |= {"type": parameter.role.read, "metavar": "CONFIG"}
+    elif get_origin(parameter.kind) is Literal:
+        options |= {"choices": get_args(parameter.kind)}
+    else:
+        options |= {"type": parameter.kind, "metavar": "TEXT" if parameter.kind is str else "N"}
+    return options | ({"nargs": "+" if parameter.required else "*"} if parameter.several else {})
+
+
+def _value(args: Namespace, parameter: Parameter):
+    return identity(args) if isinstance(parameter.role, Fields) else getattr(args, parameter.name)
+
+
+@contextmanager
+def _unfinished(
+    function: Callable, parameters: Sequence[Parameter], values: dict[str, Any], code: str | None
+) -> Iterator[Path]:
+    """The folder of the state of this very job, beside its first output; removed once the job has succeeded."""
+    outputs = [values[p.name] for p in parameters if p.role is Role.OUTPUT]
+    first = outputs[0][0] if isinstance(outputs[0], list) else outputs[0]
+    folder = scratch(
+        Path(first).with_name(f".unfinished-{function.__name__}"),
+        _fingerprint(parameters, values, code or code_digest(sys.modules[function.__module__].__file__)),
+    )
+    try:
+        yield folder
+    except Diverged as fault:
+        raise Diverged(f"{fault}. What it left: {set_aside(folder, 'diverged')}") from None
+    else:
+        shutil.rmtree(folder)
+    finally:
+        release(folder)
+
+
+def _fingerprint(parameters: Sequence[Parameter], values: dict[str, Any], code: str) -> str:
+    """All that the state of an unfinished job depends on, as JSON."""
+    from heuristic_core.models.device import precision_on, usable_device
+
+    device = usable_device(values.get("device", "cpu"))
+    state: dict[str, Any] = {"code": code, "packages": versions()}
+    for parameter in parameters:
+        value, paths = values.get(parameter.name), []
+        if parameter.role is Role.INPUT:
+            paths = value if parameter.several else [value] * (value is not None)
+            value = [sorted(digests(path).values()) for path in paths]
+        elif isinstance(value, BaseModel):
+            value = value.model_dump(mode="json")
+            if value.get("precision") == "auto":
+                value["precision"] = precision_on(device, "auto")
+        elif parameter.name == "precision":
+            value = precision_on(device, value)
+        if parameter.role is not Role.OUTPUT:
+            state[parameter.name] = value
+    return json.dumps(state, indent=1, sort_keys=True, default=str)

@@ -1,0 +1,85 @@
+"""The parameters of a job, from the signature and the docstring of its function."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from types import NoneType, UnionType
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+from heuristic_core.common.roles import Fields, Read, Role
+
+SIMPLE = (str, int, float)
+
+
+class Parameter(NamedTuple):
+    """One parameter of a job.
+
+    Attributes:
+        name: Of the parameter.
+        kind: Its type, of one item where it takes several.
+        role: A `Role`, the `Fields` of an identity, or how it is `Read`.
+        several: Whether it takes a list.
+        required: Whether it has no default.
+        default: Its default.
+        help: What its docstring says.
+    """
+
+    name: str
+    kind: Any
+    role: Role | Fields | Read
+    several: bool
+    required: bool
+    default: Any
+    help: str
+
+
+def parameters_of(function: Callable) -> list[Parameter]:
+    """Read the parameters of a job's function.
+
+    Raises:
+        TypeError: A parameter lacks an annotation, or its docstring.
+    """
+    hints, helps = get_type_hints(function, include_extras=True), dict(_documented(function))
+    parameters = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name not in hints or name not in helps:
+            missing = "annotation" if name not in hints else "entry under Args of its docstring"
+            raise TypeError(f"{function.__qualname__}: parameter {name} has no {missing}")
+        kind, several = _item(hints[name])
+        kind, role = _role(kind)
+        required = parameter.default is parameter.empty
+        default = None if required else parameter.default
+        parameters.append(Parameter(name, kind, role, several, required, default, helps[name]))
+    return parameters
+
+
+def summary_of(function: Callable) -> str:
+    """Return the docstring of a function up to its arguments."""
+    return re.split(r"\n\s*(Args|Returns|Raises):\n", inspect.getdoc(function) or "")[0].strip()
+
+
+def _item(hint) -> tuple[Any, bool]:
+    """The type of one item of an annotation, and whether it is a list of them; None as an alternative is left out."""
+    if get_origin(hint) in (Union, UnionType):
+        rest = [part for part in get_args(hint) if part is not NoneType]
+        if len(rest) == 1:
+            return _item(rest[0])
+    if get_origin(hint) is list:
+        return get_args(hint)[0], True
+    return hint, False
+
+
+def _role(kind) -> tuple[Any, Role | Fields | Read]:
+    for mark in getattr(kind, "__metadata__", ()):
+        if isinstance(mark, Role | Fields | Read):
+            return get_args(kind)[0], mark
+    return kind, Role.VALUE if kind in SIMPLE or get_origin(kind) is Literal else Role.BLOCK
+
+
+def _documented(function: Callable) -> Iterator[tuple[str, str]]:
+    """The parameters under `Args` of a Google-style docstring, each with its text in one line."""
+    section = re.search(r"^Args:\n((?:[ \t]+.*\n?|\n)+)", inspect.getdoc(function) or "", re.MULTILINE)
+    entries = re.split(r"^ {4}(\w+(?:, \w+)*): ", section[1] if section else "", flags=re.MULTILINE)
+    for names, text in zip(entries[1::2], entries[2::2], strict=True):
+        for name in names.split(", "):
+            yield name, " ".join(text.split()).rstrip(".")
