@@ -29,7 +29,7 @@ def missed(sparsity, size=36, **schedule):
 
 
 def test_the_schedule_that_reached_its_targets_does_so_alone_and_the_shorter_does_not():
-    """docs/lab-notes.md, A schedule of pruning: 10 of 12 missed with 210 + 90 steps, 4 with 300 + 300."""
+    """docs/decisions/pruning-schedule.md: 10 of 12 missed with 210 + 90 steps, 4 with 300 + 300."""
     assert max(missed(sparsity, rise=300, hold=300) for sparsity in (0.4, 0.7)) <= 3
     assert min(missed(sparsity, rise=210, hold=90) for sparsity in (0.2, 0.8)) >= 7
 

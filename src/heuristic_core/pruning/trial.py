@@ -1,7 +1,7 @@
 """What a schedule of pruning does to gates by themselves: no model, so no loss that holds them open.
 
 The controller alone decides then, and a run costs milliseconds. Gates that miss their target even so have too few
-steps, or rates that do not fit the steps. Measured beside whole runs in docs/lab-notes.md.
+steps, or rates that do not fit the steps. docs/pruning.md compares such trials with whole runs.
 """
 
 from collections.abc import Sequence

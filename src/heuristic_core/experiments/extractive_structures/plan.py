@@ -13,7 +13,7 @@ from heuristic_core.plan.text import about, columns, gigabytes, job_rows
 BACKWARD = 3  # forward passes that one with its backward pass costs
 TOKENS = 10  # of a sentence, about
 HUB_TOKENS = 14  # the same by tokenizers of the hub, which cut words
-MEASURED = 600 * 64, 64.0  # sentences of pre-training at the default sizes, and seconds of a core (docs/lab-notes.md)
+MEASURED = 600 * 64, 64.0  # sentences of pre-training at the default sizes, and seconds of a core
 WEIGHT = 4  # bytes
 EXACT = {"score", "prune"}  # rules that compute in float32 whatever the precision of teaching
 # Copies of the weights that a device holds while a model learns: the weights, their gradient, two moments; and in the

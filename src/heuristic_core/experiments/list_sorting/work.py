@@ -14,7 +14,7 @@ from heuristic_core.experiments.list_sorting.study import SortingStudy, evenly, 
 
 BACKWARD = 3  # forward passes that one with its backward pass costs
 BACKWARD_OF_GATES = 2  # the same where weights have no gradient
-# A training step of one model of the default sizes on 512 lists took 39 ms of one core (docs/lab-notes.md).
+# A training step of one model of the default sizes on 512 lists took 39 ms of one core.
 MEASURED = 512, 0.039
 PROCESS = 0.4e9  # bytes of a process that has loaded torch
 REAL, WIDE, INT, OBJECT = 4, 8, 8, 32  # bytes of a number: float32, float64, int64, Python's float in a list
