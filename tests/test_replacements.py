@@ -1,7 +1,6 @@
 """Kinds of replacement of heads: which pairs each is of, and that a kind is left out where no pair allows it."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -33,10 +32,10 @@ def given(fused, tmp_path):
         make_encoded(90, seed=5).save(tmp_path / "train")
         analysis = Analysis(ablation_kinds=kinds, ablation_pairs=pairs)
         paths = {name: str(tmp_path / name) for name in ("evaluation", "train")}
-        args = SimpleNamespace(**paths, minimal=str(tmp_path / "minimal") if minimal else None, analysis=analysis)
+        paths["minimal"] = str(tmp_path / "minimal") if minimal else None
         tensors = PairTensors(evaluation, fused.pad)
         means = component_means(fused, tensors, torch.arange(60).split(30))
-        return Replacements(fused, means, args), evaluation, replace(evaluation, ids=ids), means
+        return Replacements(fused, means, **paths, analysis=analysis), evaluation, replace(evaluation, ids=ids), means
 
     return made
 

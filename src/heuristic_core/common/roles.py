@@ -18,6 +18,8 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
+from heuristic_core.common.errors import InputError
+
 
 class Role(Enum):
     """What a parameter is, where its type does not say it."""
@@ -47,3 +49,15 @@ Input = Annotated[str, Role.INPUT]
 Output = Annotated[str, Role.OUTPUT]
 Folder = Annotated[str, Role.FOLDER]
 Unfinished = Annotated[Path, Role.UNFINISHED]
+
+
+def require_same_length(**lists: list) -> None:
+    """Check that lists have one entry for each entry of the first of them.
+
+    Raises:
+        InputError: One has more or fewer.
+    """
+    (first, values), *others = lists.items()
+    for name, entries in others:
+        if len(entries) != len(values):
+            raise InputError(f"{name}: {len(entries)} given for {len(values)} {first}; give one for each")

@@ -52,6 +52,7 @@ Steps = Annotated[list[PositiveInt], Field(min_length=1), AfterValidator(ascendi
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 Name = Annotated[str, Field(pattern=NAME, max_length=60)]
 Names = Annotated[list[Name], Field(min_length=1), AfterValidator(unique)]
+Device = Literal["cpu", "cuda"]
 Precision = Literal["float32", "bfloat16", "float16"]
 # auto: bfloat16 where what a job runs on multiplies in it, float32 elsewhere (`models/device.py`)
 AskedPrecision = Literal["auto", "float32", "bfloat16", "float16"]

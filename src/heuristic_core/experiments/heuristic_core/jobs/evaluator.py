@@ -1,17 +1,17 @@
-"""A checkpoint and its evaluation pairs as one object, for scripts that evaluate many changes of one model."""
+"""A checkpoint and its evaluation pairs as one object, for jobs that evaluate many changes of one model."""
 
-from argparse import Namespace
 from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 from torch import Tensor
 
+from heuristic_core.config.blocks import AskedPrecision, Device
 from heuristic_core.evaluation.evaluate import all_logits, judged, predictions, subnetwork_logits
 from heuristic_core.experiments.heuristic_core.analysis.ablations import CERTAIN
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import RULES
 from heuristic_core.experiments.heuristic_core.analysis.levels import VALUES, by_subset
-from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.models.ablation import ComponentMeans, Mask
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.implementation import load_model
@@ -21,14 +21,35 @@ from heuristic_core.tasks.encoded import Count, Encoded
 class Evaluator:
     """The model of a checkpoint, its component means, and the pairs on which it is evaluated."""
 
-    def __init__(self, args: Namespace, pairs: Count = None, skip: Count = None):
-        """args: what :func:`reads_checkpoint` declared. pairs, skip: see :meth:`.Encoded.thinned`."""
-        self.model = load_model(args.checkpoint, args.device, args.precision)
-        self.means = ComponentMeans.load(args.means).to(self.model)
-        self._thinning = pairs, skip, args.analysis.seed
-        self.evaluation = self.thinned(Encoded.load(args.evaluation))
+    def __init__(
+        self,
+        checkpoint: str,
+        means: str,
+        evaluation: str,
+        analysis: Analysis,
+        device: Device = "cpu",
+        precision: AskedPrecision = "float32",
+        pairs: Count = None,
+        skip: Count = None,
+    ):
+        """Load the model and the pairs.
+
+        Args:
+            checkpoint: Folder of the fine-tuned model.
+            means: File of component means.
+            evaluation: File of encoded evaluation pairs.
+            analysis: Settings of the analysis.
+            device: Where the model runs.
+            precision: Of the model.
+            pairs: How many pairs of each subset to evaluate, see :meth:`.Encoded.thinned`.
+            skip: How many pairs of each subset to leave out first.
+        """
+        self.model = load_model(checkpoint, device, precision)
+        self.means = ComponentMeans.load(means).to(self.model)
+        self._thinning = pairs, skip, analysis.seed
+        self.evaluation = self.thinned(Encoded.load(evaluation))
         self.pairs = PairTensors(self.evaluation, self.model.pad, self.model.device)
-        self._rule = args.analysis.class_rule
+        self._rule = analysis.class_rule
 
     def thinned(self, encoded: Encoded) -> Encoded:
         """Of a set with the subsets and labels of the evaluation pairs, the pairs at the places that are evaluated."""
@@ -49,23 +70,19 @@ class Evaluator:
 
 
 def values_by_pair(logits: Tensor, evaluation: Encoded, rule: str) -> dict[str, np.ndarray]:
-    """Accuracy, percent, and log odds of the true label, nats, of many models on every pair, [n, models].
+    """Compute accuracy, percent, and log odds of the true label, nats, of many models on every pair.
 
-    logits: [models, n, classes]. rule: ``analysis.class_rule``. Log odds are clipped to +-30.
+    Args:
+        logits: [models, n, classes].
+        evaluation: The n pairs.
+        rule: ``analysis.class_rule``.
+
+    Returns:
+        Both by name, [n, models]. Log odds are clipped to +-30.
     """
-    found = [judged(one, evaluation) for one in logits.numpy()]
-    columns = {name: np.empty((len(evaluation), len(found)), np.float32) for name in VALUES}
-    for k, one in enumerate(found):
-        columns["accuracy"][:, k] = 100 * one[RULES[rule]]
-        columns["log_odds"][:, k] = one["log_odds"].clip(-CERTAIN, CERTAIN)
+    judgements = [judged(logits_of_model, evaluation) for logits_of_model in logits.numpy()]
+    columns = {name: np.empty((len(evaluation), len(judgements)), np.float32) for name in VALUES}
+    for k, judgement in enumerate(judgements):
+        columns["accuracy"][:, k] = 100 * judgement[RULES[rule]]
+        columns["log_odds"][:, k] = judgement["log_odds"].clip(-CERTAIN, CERTAIN)
     return columns
-
-
-def reads_checkpoint(parser: Arguments) -> None:
-    """Declare what an `Evaluator` reads."""
-    parser.reads(
-        checkpoint="folder of the fine-tuned model",
-        means="component means",
-        evaluation="encoded evaluation pairs",
-    )
-    parser.device()

@@ -1,7 +1,6 @@
 """What a model predicts with heads replaced, by kind of replacement."""
 
 import logging
-from argparse import Namespace
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -9,7 +8,7 @@ import numpy as np
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.evaluation.evaluate import drawn_donors, predictions, subnetwork_logits
-from heuristic_core.experiments.heuristic_core.config.analysis import COUNTERFACTUAL
+from heuristic_core.experiments.heuristic_core.config.analysis import COUNTERFACTUAL, Analysis
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.model import Model
@@ -26,14 +25,31 @@ class Replacements:
     are none it is left out. Raises InputError where no kind is left.
     """
 
-    def __init__(self, model: Model, means: ComponentMeans, args: Namespace):
-        """args: paths `evaluation`, `train` and `minimal` (None: no counterfactual ablation), block `analysis`."""
-        self._model, self._means, self._analysis = model, means, args.analysis
-        self._train, self._draws = args.train, {}
-        self._evaluation, self.kinds = self._thinned(args.evaluation), list(args.analysis.ablation_kinds)
+    def __init__(
+        self,
+        model: Model,
+        means: ComponentMeans,
+        evaluation: str,
+        train: str,
+        minimal: str | None,
+        analysis: Analysis,
+    ):
+        """Load the pairs.
+
+        Args:
+            model: The full model.
+            means: Component means.
+            evaluation: File of encoded evaluation pairs.
+            train: File of encoded training pairs.
+            minimal: File of the evaluation pairs' minimal pairs, for counterfactual ablation.
+            analysis: Settings of the analysis.
+        """
+        self._model, self._means, self._analysis = model, means, analysis
+        self._train, self._draws = train, {}
+        self._evaluation, self.kinds = self._thinned(evaluation), list(analysis.ablation_kinds)
         self._every = PairTensors(self._evaluation, model.pad, model.device)
         if COUNTERFACTUAL in self.kinds:
-            self._paired = self._with_minimal_pairs(args.minimal)
+            self._paired = self._with_minimal_pairs(minimal)
 
     def predictions(self, kind: str, heads: Sequence[int], draw: int) -> dict[str, np.ndarray]:
         """Columns of table "ablation_predictions", from `subset` on, with `heads` (component indices) replaced.

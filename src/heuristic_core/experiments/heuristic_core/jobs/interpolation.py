@@ -1,0 +1,51 @@
+"""Subnetworks between two learned ones."""
+
+from typing import Annotated
+
+from heuristic_core.common.roles import Fields, Input, Output
+from heuristic_core.config.blocks import AskedPrecision, Device
+from heuristic_core.experiments.heuristic_core.analysis.interpolation import interpolation
+from heuristic_core.experiments.heuristic_core.analysis.random_masks import learned
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.heuristic_core.config.mechanism import Mechanism
+from heuristic_core.experiments.heuristic_core.jobs.evaluator import Evaluator
+from heuristic_core.tables.identity import Identity
+from heuristic_core.tables.parquet import read_table, write_table
+
+
+def interpolate_subnetworks(
+    components: Input,
+    checkpoint: Input,
+    means: Input,
+    evaluation: Input,
+    mechanism: Mechanism,
+    analysis: Analysis,
+    run: Annotated[Identity, Fields("ft_seed", "step")],
+    table: Output,
+    device: Device = "cpu",
+    precision: AskedPrecision = "float32",
+) -> None:
+    """Evaluate subnetworks between the mid-sparsity subnetwork that generalises least and the one that does most.
+
+    Args:
+        components: Components of the sound mid-sparsity subnetworks (Parquet).
+        checkpoint: Folder of the fine-tuned model.
+        means: Component means (safetensors).
+        evaluation: Encoded evaluation pairs (safetensors).
+        mechanism: Which analyses depend on the core.
+        analysis: Settings of the analysis.
+        run: Which checkpoint.
+        table: Where to write the scores of subnetworks (Parquet).
+        device: Where the model runs.
+        precision: Of the model.
+    """
+    pairs = mechanism.interpolation.pairs
+    evaluator = Evaluator(checkpoint, means, evaluation, analysis, device, precision, pairs)
+    grid = evaluator.model.grid
+    identity = {name: values[0] for name, values in run.columns(1, "step").items()}
+
+    def predict(kept):
+        return evaluator.without(set(range(len(grid))) - kept)
+
+    rows = interpolation(learned(read_table(components)), predict, grid, analysis, identity)
+    write_table("interpolation", rows, table)

@@ -1,0 +1,117 @@
+"""Subnetworks of a checkpoint by pruning, from files to files."""
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from safetensors.torch import load_file
+
+from heuristic_core.common.roles import Fields, Input, Output, Unfinished, require_same_length
+from heuristic_core.config.blocks import Device
+from heuristic_core.config.pruning import Prune
+from heuristic_core.models.ablation import ComponentMeans
+from heuristic_core.models.implementation import load_model
+from heuristic_core.pruning.discretise import discretise
+from heuristic_core.pruning.inputs import pruning_inputs
+from heuristic_core.pruning.learner import PruningRun
+from heuristic_core.pruning.loop import Pruned
+from heuristic_core.pruning.prune import prune as prune_together
+from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
+from heuristic_core.tables.identity import Identity
+from heuristic_core.tables.parquet import write_table
+from heuristic_core.tasks.encoded import Encoded
+
+LOGGER = logging.getLogger(__name__)
+
+
+class Pruner:
+    """Finds subnetworks of one checkpoint.
+
+    Attributes:
+        grid: Components of the model.
+    """
+
+    def __init__(self, checkpoint: str, means: str, logits: str, train: str, settings: Prune, device: Device = "cpu"):
+        """Load the model and what its pruning runs share.
+
+        Args:
+            checkpoint: Folder of the fine-tuned model.
+            means: File of component means.
+            logits: File of the full model's logits on the training pairs.
+            train: File of encoded training pairs.
+            settings: Of pruning.
+            device: Where the model runs.
+        """
+        self._settings = settings
+        model = load_model(checkpoint, device, settings.precision)
+        means, logits = ComponentMeans.load(means), load_file(logits)["logits"]
+        self._inputs, self._held_out = pruning_inputs(model, means, Encoded.load(train), logits, settings)
+        self.grid = model.grid
+
+    def prune(self, runs: Sequence[PruningRun], state: Path) -> list[Pruned]:
+        """Prune; the runs share every pass.
+
+        Args:
+            runs: Pruning runs.
+            state: File from which they resume.
+
+        Returns:
+            What each run learns.
+        """
+        return prune_together(self._inputs, runs, self._settings, state)
+
+    def subnetwork(self, pruned: Pruned, run: Identity) -> Subnetwork | FailedRun:
+        """Discretise what a run has learned into a subnetwork; a failed run keeps its reason."""
+        if pruned.failed:
+            LOGGER.warning("failed run: seed %d %s", run.seed, pruned.failed)
+            return FailedRun(run, pruned.failed)
+        closed = pruned.run.closed
+        kept = discretise(pruned.log_alpha, self.grid, run.sparsity, self._settings, self._held_out, closed)
+        alphas, shape = tuple(pruned.log_alpha.tolist()), (self.grid.layers, self.grid.heads)
+        return Subnetwork(run, *shape, tuple(kept.components), alphas, kept.threshold, kept.rule, closed)
+
+    def save(self, pruned: Pruned, run: Identity, subnetwork: str | Path, trace: str | Path) -> None:
+        """Write a run's subnetwork (JSON) and its table "prune_trace"."""
+        write_table("prune_trace", [{**run._asdict(), **row} for row in pruned.trace], trace)
+        self.subnetwork(pruned, run).save(subnetwork)
+
+
+def find_subnetworks(
+    checkpoint: Input,
+    means: Input,
+    logits: Input,
+    train: Input,
+    prune: Prune,
+    run: Annotated[Identity, Fields("ft_seed", "step", "sparsity")],
+    seeds: list[int],
+    subnetworks: list[Output],
+    traces: list[Output],
+    unfinished: Unfinished,
+    repeat: int = 0,
+    device: Device = "cpu",
+) -> None:
+    """Find subnetworks of a checkpoint at one sparsity, one for each pruning seed.
+
+    The seeds share every pass. A run that diverges is written as a failed one.
+
+    Args:
+        checkpoint: Folder of the fine-tuned model.
+        means: Component means (safetensors).
+        logits: The full model's logits on the training pairs (safetensors).
+        train: Encoded training pairs (safetensors).
+        prune: Settings of pruning.
+        run: Which checkpoint, and the sparsity.
+        seeds: Pruning seeds.
+        subnetworks: Where to write each seed's subnetwork (JSON).
+        traces: Where to write the trace of each seed's pruning (Parquet).
+        unfinished: Folder of the state from which the job resumes.
+        repeat: 0; another number marks the same run, run again.
+        device: Where the model runs.
+    """
+    require_same_length(seeds=seeds, subnetworks=subnetworks, traces=traces)
+    pruner = Pruner(checkpoint, means, logits, train, prune, device)
+    runs = [PruningRun(run.sparsity, seed) for seed in seeds]
+    learned = pruner.prune(runs, unfinished / "state.safetensors")
+    for pruned, subnetwork, trace in zip(learned, subnetworks, traces, strict=True):
+        pruner.save(pruned, run._replace(seed=pruned.run.seed, repeat=repeat), subnetwork, trace)
