@@ -11,6 +11,8 @@ import pytest
 import yaml
 from conftest import ROOT
 
+from heuristic_core.common.errors import InputError
+from heuristic_core.common.roles import Role
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.models import AnyModel
 from heuristic_core.config.pruning import Prune
@@ -20,6 +22,8 @@ from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.experiments.heuristic_core.jobs.arguments import read_context
 from heuristic_core.jobs import arguments
+from heuristic_core.pruning.pruner import find_subnetworks
+from heuristic_core.tables.identity import Identity
 
 PACKAGE = ROOT / "src" / "heuristic_core"
 SCRIPTS = sorted((ROOT / "workflow" / "scripts").glob("*.py"))
@@ -49,8 +53,8 @@ def status(name, *given):
 @every_script
 def test_help_is_the_docstring_and_every_option(path, capsys):
     assert status(path.stem, "--help") == 0
-    shown = capsys.readouterr().out
-    assert script(path.stem).__doc__ in shown
+    shown, module = capsys.readouterr().out, script(path.stem)
+    assert (module.main.__doc__ or module.__doc__) in shown
     assert "--log FILE" in shown
 
 
@@ -71,11 +75,11 @@ def test_what_a_script_logs_reaches_the_log_of_its_job(path):
 
 
 def declared(path):
-    """The blocks that a script reads, itself or as every run of fine-tuning or pruning does: (script, block)."""
-    text = path.read_text()
-    for shared in ("finetuning_run", "pruning_run"):
-        text += (PACKAGE / "jobs" / f"{shared}.py").read_text() if f"heuristic_core.jobs.{shared}" in text else ""
-    for node in ast.walk(ast.parse(text)):
+    """The blocks that a script reads: (script, block)."""
+    for parameter in getattr(script(path.stem).main, "parameters", ()):
+        if parameter.role is Role.BLOCK:
+            yield path.stem, parameter.name
+    for node in ast.walk(ast.parse(path.read_text())):
         match node:
             case ast.Call(func=ast.Attribute(attr="settings"), args=[ast.Constant(value=name), _]):
                 yield path.stem, name
@@ -154,12 +158,12 @@ def test_a_number_that_is_none_is_named(capsys):
     assert "--seeds" in capsys.readouterr().err
 
 
-def test_as_many_paths_as_seeds_are_asked_for(capsys):
-    paths = {"checkpoint": "a", "means": "a", "logits": "a", "train": "a", "subnetworks": "a", "traces": "a"}
-    names = {"study": "s", "model-name": "m", "task-name": "t", "ft-seed": "1", "step": "1", "sparsity": "0.5"}
-    given = [part for key, value in (paths | names).items() for part in (f"--{key}", value)]
-    assert status("prune", "--prune", CONFIG, *given, "--seeds", "1", "2") == 2
-    assert "--subnetworks: give one path for each of the 2 values of seeds" in capsys.readouterr().err
+def test_as_many_paths_as_seeds_are_asked_for(tmp_path):
+    inputs = dict.fromkeys(("checkpoint", "means", "logits", "train"), "a")
+    outputs = {key: ["a"] for key in ("subnetworks", "traces")}
+    run = Identity("s", "m", "t", 1, 1, 0.5)
+    with pytest.raises(InputError, match="subnetworks: 1 given for 2 seeds"):
+        find_subnetworks(**inputs, prune=STUDY.prune, run=run, seeds=[1, 2], **outputs, unfinished=tmp_path)
 
 
 @pytest.mark.parametrize(("name", "given"), [("figure", "figure99"), ("concatenate", "nothing")])

@@ -1,6 +1,6 @@
 """Compute the accuracy of a checkpoint's empty circuit."""
 
-from heuristic_core.experiments.heuristic_core.jobs.evaluate import evaluate_empty_circuit
+from heuristic_core.experiments.heuristic_core.jobs.empty_circuit import evaluate_empty_circuit
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import recorded
 

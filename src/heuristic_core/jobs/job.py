@@ -39,7 +39,8 @@ def job(function: Callable[..., None]) -> Callable[[Sequence[str] | None], None]
             docstring.
 
     Returns:
-        A function of the command line's words; without any, those of this process.
+        A function of the command line's words; without any, those of this process. Its attribute `parameters` has what
+        its options are made of.
     """
     parameters = parameters_of(function)
 
@@ -59,6 +60,7 @@ def job(function: Callable[..., None]) -> Callable[[Sequence[str] | None], None]
         with _unfinished(function, parameters, values, args.code) as folder:
             function(**values, **dict.fromkeys(resumed, folder))
 
+    main.__doc__, main.parameters = summary_of(function), parameters
     return main
 
 

@@ -1,21 +1,17 @@
-"""Predictions of subnetworks, and accuracy of the empty circuit."""
+"""Predictions of subnetworks."""
 
 import logging
-from typing import Annotated, Literal
+from typing import Literal
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.common.roles import Fields, Input, Output
+from heuristic_core.common.roles import Input, Output
 from heuristic_core.config.blocks import AskedPrecision, Device
 from heuristic_core.evaluation.evaluate import drawn_donors, subnetwork_logits
 from heuristic_core.evaluation.evaluate import predictions as make_predictions
-from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
-from heuristic_core.experiments.heuristic_core.jobs.evaluator import Evaluator
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.implementation import load_model
 from heuristic_core.pruning.subnetwork import FailedRun, load_run
-from heuristic_core.tables.columns import RUN
-from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import write_table
 from heuristic_core.tasks.encoded import Encoded
 
@@ -65,31 +61,3 @@ def evaluate_subnetwork(
     logits = subnetwork_logits(model, pairs, removed, ComponentMeans.load(means), ablation, donors)
     columns = make_predictions(logits.numpy(), encoded)
     write_table("predictions", run.identity.columns(len(encoded)) | columns, predictions)
-
-
-def evaluate_empty_circuit(
-    checkpoint: Input,
-    means: Input,
-    evaluation: Input,
-    analysis: Analysis,
-    run: Annotated[Identity, Fields("ft_seed", "step")],
-    empty_circuit: Output,
-    device: Device = "cpu",
-    precision: AskedPrecision = "float32",
-) -> None:
-    """Compute the accuracy of a checkpoint's empty circuit: its model with all components replaced by their means.
-
-    Args:
-        checkpoint: Folder of the fine-tuned model.
-        means: Component means (safetensors).
-        evaluation: Encoded evaluation pairs (safetensors).
-        analysis: Settings of the analysis.
-        run: Which checkpoint.
-        empty_circuit: Where to write accuracies (Parquet).
-        device: Where the model runs.
-        precision: Of the model.
-    """
-    evaluator = Evaluator(checkpoint, means, evaluation, analysis, device, precision)
-    scores = evaluator.scores(evaluator.without(range(len(evaluator.model.grid))))
-    columns = {name: getattr(run, name) for name in (*RUN, "step")}
-    write_table("empty_circuit", scores.drop(columns="log_odds").assign(**columns), empty_circuit)
