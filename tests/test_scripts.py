@@ -20,7 +20,7 @@ from heuristic_core.config.tasks import AnyTask
 from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.context import Context
-from heuristic_core.experiments.heuristic_core.jobs.arguments import read_context
+from heuristic_core.experiments.heuristic_core.jobs.parameters import read_context
 from heuristic_core.jobs import arguments
 from heuristic_core.pruning.pruner import find_subnetworks
 from heuristic_core.tables.identity import Identity

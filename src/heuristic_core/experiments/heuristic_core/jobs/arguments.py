@@ -1,12 +1,6 @@
 """Command lines of scripts that need to know of the study what analysis and figures know."""
 
-import argparse
-
-from pydantic import ValidationError
-
-from heuristic_core.config.reading import ConfigError
-from heuristic_core.experiments.heuristic_core.config import load_study
-from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.heuristic_core.jobs.parameters import read_context
 from heuristic_core.jobs import arguments
 
 
@@ -22,11 +16,3 @@ class Arguments(arguments.Arguments):
             metavar="CONFIG",
             help="a study's configuration file, or the context drawn from it as JSON",
         )
-
-
-def read_context(text: str) -> Context:
-    """The context of the study at path `text`, or from JSON."""
-    try:
-        return Context.model_validate_json(text) if text.lstrip().startswith("{") else Context.of(load_study(text))
-    except (ConfigError, ValidationError) as error:
-        raise argparse.ArgumentTypeError(f"not a context: {error}") from None

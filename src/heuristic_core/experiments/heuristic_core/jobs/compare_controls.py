@@ -1,0 +1,23 @@
+"""Learned subnetworks against controls."""
+
+import pandas as pd
+
+from heuristic_core.common.roles import Input, Output
+from heuristic_core.experiments.heuristic_core.analysis.controls import controls, on_drawn_pairs
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.tables.parquet import read_table, write_table
+
+
+def compare_with_controls(learned: list[Input], predictions: Input, analysis: Analysis, table: Output) -> None:
+    """Compare learned subnetworks with random and gradient-importance ones, on the same pairs.
+
+    Args:
+        learned: Predictions of the learned subnetworks (Parquet).
+        predictions: Predictions of the controls (Parquet).
+        analysis: Settings of the analysis.
+        table: Where to write accuracies and differences (Parquet).
+    """
+    tables = (read_table(path, without=["logits"]) for path in (*learned, predictions))
+    settings = analysis.control_pairs, analysis.seed, analysis.class_rule
+    parts = [on_drawn_pairs(rows, *settings) for rows in tables]
+    write_table("controls", controls(pd.concat(parts), analysis.subsets), table)

@@ -1,0 +1,20 @@
+"""Accuracies of groups of subsets, without predictions."""
+
+from heuristic_core.common.roles import Input, Output
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import family_scores_of, group_accuracy_of
+from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.tables.parquet import read_table, write_table
+
+
+def average_groups(accuracy: Input, analysis: Analysis, table: Output, family_scores: Output) -> None:
+    """Average accuracy over the subsets of each group, and compute J of each family, of studies without predictions.
+
+    Args:
+        accuracy: Table of accuracies (Parquet).
+        analysis: Settings of the analysis.
+        table: Where to write the means (Parquet).
+        family_scores: Where to write J of families of subsets (Parquet).
+    """
+    rows = read_table(accuracy)
+    write_table("group_accuracy", group_accuracy_of(rows, analysis.subsets), table)
+    write_table("family_scores", family_scores_of(rows, analysis.subsets), family_scores)
