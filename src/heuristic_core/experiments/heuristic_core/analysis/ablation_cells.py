@@ -49,7 +49,7 @@ class Cells:
             ValueError: If the frames were dropped by an earlier iteration.
         """
         if not self.frames:
-            raise ValueError("predictions were already read once and dropped (once=True)")
+            raise ValueError("predictions were already read, and dropped after reading")
         for key in list(self.frames):
             yield key, self.select(self.frames.pop(key) if self.once else self.frames[key])
 
