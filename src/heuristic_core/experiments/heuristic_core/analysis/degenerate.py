@@ -1,4 +1,4 @@
-"""Find cells of the grid that cannot support claims, because most pruning runs failed, collapsed or missed the target."""
+"""Find cells of the grid that cannot support claims: most pruning runs failed, collapsed or missed their target."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
