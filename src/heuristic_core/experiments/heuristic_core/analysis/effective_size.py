@@ -6,8 +6,7 @@ threshold; rounding to a coarse grid would make sizes jump. At the ends of the g
 subnetworks fail, it is above the share that the densest one keeps, as nothing was pruned between that and the full
 model. Where the sparsest subnetwork is faithful, it is at most the share that this one keeps, the *floor*. A mean over
 seeds that includes a bound is a bound. `analysis.effective_size: grid` rounds as the authors do: to the last faithful
-sparsity, and to 100 % where none is faithful. These sizes are numbers, with the authors' means; `least` and `most`
-still give their bounds. There are three orders:
+sparsity, and to 100 % where none is faithful; `least` and `most` still give the bounds. There are three orders:
 
 per-seed    threshold each pruning seed, then average (the authors' script);
 mean-first  average over seeds, then threshold (the paper's text);
