@@ -44,7 +44,6 @@ class MaskScores(NamedTuple):
         about: Subset, group, family and n of each value, one row per value.
         inside: Whether a mask keeps a head of the pool, bool [masks, heads].
         values: Accuracy, percent, or J, points, [masks, values].
-        numbers: Number or pruning seed of each mask.
     """
 
     run: dict
@@ -52,7 +51,6 @@ class MaskScores(NamedTuple):
     about: pd.DataFrame
     inside: np.ndarray
     values: np.ndarray
-    numbers: list[int]
 
     def ood_accuracies(self) -> np.ndarray:
         """Return accuracies on the OOD subsets, percent, [masks, subsets]."""
@@ -96,8 +94,7 @@ def _pivot_scores(run: dict, heads: list[int], rows: pd.DataFrame) -> MaskScores
     values = rows.assign(value=value).pivot(index="mask", columns="value", values="accuracy")
     kept = rows.drop_duplicates("mask").set_index("mask")["heads"].loc[values.index]
     inside = np.array([np.isin(heads, mask_heads) for mask_heads in kept]).reshape(len(kept), len(heads))
-    numbers = [int(mask) for mask in values.index]
-    return MaskScores(run, heads, about.reset_index(drop=True), inside, values.to_numpy(float), numbers)
+    return MaskScores(run, heads, about.reset_index(drop=True), inside, values.to_numpy(float))
 
 
 def counter_heads(
