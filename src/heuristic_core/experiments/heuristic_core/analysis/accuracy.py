@@ -16,7 +16,7 @@ from heuristic_core.tables.columns import ABLATION, CELL, RUN, STEP
 
 CELLS = [*RUN, *STEP, *CELL]
 RULES = {"argmax-first": "correct", "merge-first": "correct_merged"}  # analysis.class_rule -> column of predictions
-MODELS = [*CELLS, *ABLATION]  # columns that identify a model
+MODEL_KEYS = [*CELLS, *ABLATION]  # columns that identify a model
 ID, OOD, ENTAILMENT = "id", "ood", "ood-entailment"  # groups of subsets
 J, AUC = "j", "auc"  # groups of rows that compare OOD with entailment subsets instead of averaging subsets
 LABELS = {ID: "ID", OOD: "OOD", ENTAILMENT: "entailment", J: "J", AUC: "AUC"}
@@ -45,14 +45,14 @@ def group_means(rows: pd.DataFrame, subsets: Collection[str] | None = None) -> p
         subsets: Subsets that enter the means; None for all.
 
     Returns:
-        The columns of `MODELS` that `rows` has, group and accuracy. A mean over a missing value is missing. Group "j"
-        is J, in points, of the models with OOD and entailment subsets.
+        The columns of `MODEL_KEYS` that `rows` has, group and accuracy. A mean over a missing value is missing. Group
+        "j" is J, in points, of the models with OOD and entailment subsets.
 
     Raises:
         ValueError: If a subset is unknown.
     """
     rows = chosen(rows, subsets)
-    keys = [name for name in MODELS if name in rows]
+    keys = [name for name in MODEL_KEYS if name in rows]
     return pd.concat([condensed(rows, [*keys, "group"], ["accuracy"]), j_means(rows, keys)], ignore_index=True)
 
 

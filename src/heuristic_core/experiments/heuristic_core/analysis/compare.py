@@ -91,7 +91,7 @@ def compare(a: Tables, b: Tables, context_a: Context, context_b: Context) -> pd.
         context_a: Facts about study a.
         context_b: Facts about study b.
     """
-    values_a, values_b = dict(estimates(a, context_a)), dict(estimates(b, context_b))
+    values_a, values_b = dict(iter_values(a, context_a)), dict(iter_values(b, context_b))
     unshared = {*only_in(a, b), *only_in(b, a)} if same_task(a, b) else _subsets(a) | _subsets(b)
     labels = set(map(subset_label, unshared))
     keys = [key for key in values_a | values_b if not _is_accuracy_of(key, labels)]
@@ -117,7 +117,7 @@ def _subsets(tables: Tables) -> set[str]:
     return set(tables["accuracy"]["subset"].dropna()) if "accuracy" in tables else set()
 
 
-def estimates(tables: Tables, context: Context) -> Iterator[tuple[Key, StudyValue]]:
+def iter_values(tables: Tables, context: Context) -> Iterator[tuple[Key, StudyValue]]:
     """Yield all comparable results of a study, in the order of the comparison."""
     several = "summary" in tables and (tables["summary"]["n"][_is_over_runs(tables["summary"])] > 1).any()
     if several:

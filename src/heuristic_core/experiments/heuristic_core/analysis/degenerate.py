@@ -40,15 +40,15 @@ def unsound(runs: pd.DataFrame, context: Context, *names: str) -> Iterator[str]:
     Args:
         runs: Table "runs" of one fine-tuning run.
         context: Cells of the study.
-        names: Names of :func:`cells`.
+        names: Names of :func:`list_cells`.
     """
-    for cell in (cell for name in names for cell in cells(name, runs, context)):
+    for cell in (cell for name in names for cell in list_cells(name, runs, context)):
         rows = cell.select(runs)
         if mostly_faulty(rows):
             yield f"of the {len(rows)} pruning runs at {cell}, {counted(faults(rows))}"
 
 
-def cells(name: str, runs: pd.DataFrame, context: Context) -> list[Cell]:
+def list_cells(name: str, runs: pd.DataFrame, context: Context) -> list[Cell]:
     """Return the cells of a name.
 
     Args:

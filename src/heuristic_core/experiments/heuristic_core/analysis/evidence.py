@@ -45,7 +45,7 @@ class Evidence:
         A study without table "runs", such as published results, passes: nothing is known about its runs.
 
         Args:
-            cells: Names of :func:`.degenerate.cells`.
+            cells: Names of :func:`.degenerate.list_cells`.
 
         Raises:
             FailedRuns: If most runs of a cell failed, collapsed or missed their target, or the full model is at chance.

@@ -30,11 +30,11 @@ def frequency_agreement(components: pd.DataFrame, context: Context, seed: int) -
     for run, masks in masks_of_runs(components, context):
         mid, high = of_both(masks)
         row = run | {"step": context.last, "seeds": len(mid) // 2, "n": mid.shape[1] * mid.shape[2]}
-        rows.append(row | agreement(mid, high, numpy_generator(seed, "frequency agreement", run["ft_seed"])))
+        rows.append(row | correlate(mid, high, numpy_generator(seed, "frequency agreement", run["ft_seed"])))
     return frame("frequency_agreement", rows)
 
 
-def agreement(mid: np.ndarray, high: np.ndarray, rng: np.random.Generator) -> dict:
+def correlate(mid: np.ndarray, high: np.ndarray, rng: np.random.Generator) -> dict:
     """Return the columns of the correlation between two sparsities.
 
     Runs of one seed share their random draws, so one half of the seeds at mid sparsity is compared with the other half
