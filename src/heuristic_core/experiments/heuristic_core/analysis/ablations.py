@@ -159,7 +159,7 @@ def _estimate(cells, kinds, subsets, rule, bootstrap, seed) -> Iterator[tuple[st
 
     kinds: Rows of table "ablation_sets" by kind.
     """
-    entering = set(chosen(pd.DataFrame({"subset": cells.subsets}), subsets)["subset"])
+    group_subsets = set(chosen(pd.DataFrame({"subset": cells.subsets}), subsets)["subset"])
     groups: dict[str, dict[str, list[AblationMeans]]] = {kind: {} for kind in kinds}
     measured: dict[str, list[Subset]] = {kind: [] for kind in kinds}
     for (subset, group, family), values_by_kind in _cells_by_kind(cells, kinds, rule):
@@ -168,7 +168,7 @@ def _estimate(cells, kinds, subsets, rule, bootstrap, seed) -> Iterator[tuple[st
             identity = {"subset": subset, "group": group, "family": family, "n": len(values)}
             draws = resamples.means(values)
             subset_means = AblationMeans(identity, values.mean(axis=0, dtype=float), [draws], [resamples.units])
-            if subset in entering:
+            if subset in group_subsets:
                 groups[kind].setdefault(group, []).append(subset_means)
                 measured[kind].append(Subset(identity, values[:, 0] / 100, values[:, 1], draws[:, 0], resamples))
             yield kind, subset_means

@@ -182,9 +182,9 @@ class Levels:
 
     def _parts(self, level: Level, means: BootstrapMeans) -> tuple[list[np.ndarray], list[int], list[float]]:
         """Return the draws, the number of units and the weight of each subset of a level."""
-        entering = np.flatnonzero(level.weights)
-        units = [self._resamples[k].units for k in entering]
-        return [means.draws[k] for k in entering], units, level.weights[entering].tolist()
+        positions = np.flatnonzero(level.weights)
+        units = [self._resamples[k].units for k in positions]
+        return [means.draws[k] for k in positions], units, level.weights[positions].tolist()
 
 
 def _aggregate_levels(subsets: pd.DataFrame, count: int) -> list[Level]:

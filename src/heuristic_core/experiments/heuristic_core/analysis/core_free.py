@@ -84,8 +84,8 @@ def _compare(values: pd.DataFrame) -> dict:
     sets = control_runs.groupby("set")["value"].mean().to_numpy()
     row = {"n": len(core_runs), "n_control": len(sets)}
     if core_runs.empty or not len(sets):
-        which = "with the core closed" if core_runs.empty else "of a random set"
-        return row | {"reason": f"no run {which} went well"}
+        condition = "with the core closed" if core_runs.empty else "of a random set"
+        return row | {"reason": f"no run {condition} went well"}
     mean, control = core_runs["value"].mean(), sets.mean()
     higher, lower = tails(sets, mean)
     row |= {"core_free": mean, "control": control, "difference": mean - control}
