@@ -93,9 +93,9 @@ def test_the_users_sets_are_named_by_head_and_have_controls():
 
 @pytest.mark.parametrize("names", [["0.1", "4.0"], ["mlp 2"], ["0.8"]])
 def test_an_unknown_head_is_named_with_those_there_are(names):
-    with pytest.raises(InputError, match=rf"analysis.ablation_sets.*no head '{names[-1]}'.*from 0\.0 to 3\.7"):
+    with pytest.raises(InputError, match=rf"analysis\.ablation_sets.*'{names[-1]}'.*0\.0 to 3\.7"):
         chosen_heads([["0.0"], names], GRID)
-    with pytest.raises(InputError, match=r"analysis.ablation_sets: an empty set"):
+    with pytest.raises(InputError, match=r"analysis\.ablation_sets: .*empty"):
         chosen_heads([[]], GRID)
 
 

@@ -81,7 +81,7 @@ def test_the_class_rule_chooses_which_predictions_count():
 def test_group_means_take_the_chosen_subsets_alone():
     _, groups = tables(subsets=["in", "if"])
     assert cell(groups, 0.5, group="ood")["accuracy"] == 25
-    with pytest.raises(ValueError, match="no subset 'absent'"):
+    with pytest.raises(ValueError, match="subset 'absent'"):
         tables(subsets=["absent"])
 
 
@@ -210,7 +210,7 @@ def test_a_group_mean_over_a_missing_value_is_missing():
     assert group_means(rows, ["a"])["accuracy"].tolist() == [10]
     groups = group_accuracy_of(rows)
     assert groups["accuracy"].isna().all() and groups["reason"].tolist() == ["failed"]
-    with pytest.raises(ValueError, match="no subset 'c'; there are a, b"):
+    with pytest.raises(ValueError, match=r"subset 'c'; .* a, b"):
         group_means(rows, ["c"])
 
 

@@ -42,7 +42,7 @@ def test_all_effects_on_id_have_numbers_and_those_on_entailment_a_row():
 def test_chosen_subsets_are_in_their_order():
     figure, _ = draw("figure_counter_heads", TABLES, Figure(subsets=["cn_if", "in_domain", "ln_prep"]), CONTEXT)
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["cn_if", "ln_prep", *BELOW]
-    with pytest.raises(ValueError, match="figure_counter_heads: no subset 'nowhere'"):
+    with pytest.raises(ValueError, match=r"figure_counter_heads: .*subset 'nowhere'"):
         draw("figure_counter_heads", TABLES, Figure(subsets=["nowhere"]), CONTEXT)
 
 

@@ -172,7 +172,7 @@ def few_draws(monkeypatch):
     monkeypatch.setattr("heuristic_core.experiments.heuristic_core.analysis.rank_correlation.SPLITS", 20)
 
 
-agreement = frequency_agreement.agreement
+agreement = frequency_agreement.correlate
 BY_LAYER = np.broadcast_to([[0.1], [0.4], [0.7], [0.95]], SHAPE)
 
 

@@ -1,1 +1,1 @@
-"""From tables to tables: scores, core, ablations, effective size, claims. No torch."""
+"""Compute result tables from other tables: scores, core, ablations, effective size, claims. Does not import torch."""

@@ -1,4 +1,4 @@
-"""Which sets of heads are ablated: every head alone, sets of core heads, the user's own, and matched controls."""
+"""Choose sets of heads to ablate: each head alone, sets of core heads, the user's own sets, and matched controls."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,8 +20,12 @@ from heuristic_core.tables.identity import Identity
 class AblationSet:
     """Heads that are ablated together.
 
-    name: "none", "2.5", "2.5+3.7", "core-all" or "control 3 of layers 2+3". role, layers: as in table "ablation_sets".
-    heads: ascending component indices. every_kind: ablated in every kind, not in the first alone.
+    Attributes:
+        name: "none", "2.5", "2.5+3.7", "core-all" or "control 3 of layers 2+3".
+        role: Role in table "ablation_sets".
+        heads: Component indices, ascending.
+        layers: Layer of each head, such as "2+3", as in table "ablation_sets".
+        every_kind: Whether the set is ablated in all kinds of ablation, or only in the first.
     """
 
     name: str
@@ -32,25 +36,36 @@ class AblationSet:
 
 
 def chosen_heads(names: Sequence[Sequence[str]], grid: ComponentGrid) -> list[tuple[int, ...]]:
-    """The sets of setting `analysis.ablation_sets` as ascending component indices. Raises InputError on other names."""
+    """Convert the sets of setting `analysis.ablation_sets` to ascending component indices.
+
+    Args:
+        names: Names of heads, layer.head, for each set.
+        grid: Components of the model.
+
+    Raises:
+        InputError: If a set is empty or names a head that the model lacks.
+    """
     heads = {component.name: component.index for component in grid if component.kind == "head"}
-    for one in names:
-        if unknown := [name for name in one if name not in heads]:
+    for head_names in names:
+        if unknown := [name for name in head_names if name not in heads]:
             raise InputError(
-                f"analysis.ablation_sets: {list(one)}: no head {unknown[0]!r}; heads are named layer.head, "
-                f"in this model from {min(heads, key=heads.get)} to {max(heads, key=heads.get)}"
+                f"analysis.ablation_sets: {list(head_names)}: unknown head {unknown[0]!r}; choose heads as layer.head "
+                f"from {min(heads, key=heads.get)} to {max(heads, key=heads.get)}"
             )
-        if not one:
-            raise InputError("analysis.ablation_sets: an empty set; name at least one head, such as ['0.1']")
-    return [tuple(sorted({heads[name] for name in one})) for one in names]
+        if not head_names:
+            raise InputError("analysis.ablation_sets: a set is empty; name at least one head, such as ['0.1']")
+    return [tuple(sorted({heads[name] for name in head_names})) for head_names in names]
 
 
 def single_sets(
     core_heads: Sequence[int], grid: ComponentGrid, chosen: Sequence[tuple[int, ...]] = ()
 ) -> list[AblationSet]:
-    """The empty set "none", then every head of the model by itself.
+    """Make the empty set "none" and one set for each head of the model.
 
-    core_heads: component indices. chosen: the user's sets, whose heads are ablated in every kind, as core heads are.
+    Args:
+        core_heads: Component indices of the core.
+        grid: Components of the model.
+        chosen: The user's sets, whose heads are ablated in every kind, like core heads.
     """
     compared = {*core_heads, *chain(*chosen)}
     sets = [AblationSet("none", "none", (), "")]
@@ -62,7 +77,7 @@ def single_sets(
 
 
 def strongest(heads: Sequence[int], drops: Mapping[int, float]) -> tuple[int, ...]:
-    """The three heads with the largest drops, as ascending component indices; of equal ones the first."""
+    """Return the three heads with the largest drops as ascending component indices; ties go to the lower index."""
     return tuple(sorted(sorted(heads, key=lambda head: (-drops[head], head))[:3]))
 
 
@@ -75,38 +90,47 @@ def joint_sets(
     seed: int,
     chosen: Sequence[tuple[int, ...]] = (),
 ) -> list[AblationSet]:
-    """Sets of two and more heads: of the core, the user's own, and controls of them all.
+    """Make sets of two or more heads: core heads, the user's own sets, and random controls of both.
 
-    Of the core: all heads, the three whose single ablation costs most out-of-domain accuracy, and all pairs. No set
-    occurs twice: a pair that the user names is the user's. A control has as many heads in each layer, drawn at random
-    from all of the layer, the core's among them: sets of the few others would overlap one another and not the core, and
-    a core like any set of heads would seem special too often. None is the whole core itself. Sets with the same layers
-    share theirs. Of the strongest three and of the whole core there are
-    `control_draws`, ablated in every kind, of other sets `pair_control_draws`; where no more exist, each occurs once.
+    Sets of core heads are the whole core, its three heads whose single ablation costs most out-of-domain accuracy, and
+    all its pairs. Each set occurs once: a pair that the user also names counts as the user's.
 
-    core_heads: component indices. single_ood_drop: points lost by ablating each of them. chosen: the user's sets.
-    Raises ValueError where a core head has no single drop.
+    A control has as many heads in each layer as its set, drawn at random from all heads of the layer. Core heads may be
+    drawn: sets of only the few other heads would overlap each other more than the core, and any core would then look
+    special too often. The core itself is never a control. Sets with the same layers share their controls.
+
+    Args:
+        core_heads: Component indices of the core.
+        single_ood_drop: Points lost by ablating each core head alone, by component index.
+        grid: Components of the model.
+        control_draws: Number of controls of the whole core and of its strongest three heads, ablated in every kind.
+        pair_control_draws: Number of controls of each other set. Where fewer sets exist, each occurs once.
+        seed: Seed of the random draws.
+        chosen: The user's sets.
+
+    Raises:
+        ValueError: If `single_ood_drop` lacks a core head.
     """
     core_heads, components = tuple(sorted(core_heads)), list(grid)
-    if unknown := [components[head].name for head in core_heads if head not in single_ood_drop]:
-        raise ValueError(f"no single ablation of core head {', '.join(unknown)}")
-    whole = {0: "none", 1: "core", 2: "pair", 3: "strongest"}.get(len(core_heads), "core-all")
-    wanted = [(whole, core_heads), ("strongest", strongest(core_heads, single_ood_drop))]
-    wanted += [("chosen", one) for one in chosen]
-    wanted += [("pair", pair) for pair in combinations(core_heads, 2)]
+    if missing := [components[head].name for head in core_heads if head not in single_ood_drop]:
+        raise ValueError(f"no single ablation of core head {', '.join(missing)}")
+    core_role = {0: "none", 1: "core", 2: "pair", 3: "strongest"}.get(len(core_heads), "core-all")
+    roles = [(core_role, core_heads), ("strongest", strongest(core_heads, single_ood_drop))]
+    roles += [("chosen", heads) for heads in chosen]
+    roles += [("pair", pair) for pair in combinations(core_heads, 2)]
     sets: dict[tuple[int, ...], AblationSet] = {}
-    for role, heads in wanted:
+    for role, heads in roles:
         if len(heads) > 1 and heads not in sets:
             name = role if role == "core-all" else "+".join(components[head].name for head in heads)
             layers = "+".join(str(components[head].layer) for head in heads)
             sets[heads] = AblationSet(name, role, heads, layers)
-    every = [c.index for c in grid if c.kind == "head"]
-    everywhere = {one.layers for one in sets.values() if one.role == "strongest" or one.heads == core_heads}
+    all_heads = [c.index for c in grid if c.kind == "head"]
+    main_layers = {s.layers for s in sets.values() if s.role == "strongest" or s.heads == core_heads}
     controls = [
-        AblationSet(f"control {k} of layers {layers}", "control", heads, layers, layers in everywhere)
-        for layers in dict.fromkeys(one.layers for one in sets.values())
-        for draws in [control_draws if layers in everywhere else pair_control_draws]
-        for k, heads in enumerate(matched_sets(layers, every, grid.heads, draws, seed, core_heads), start=1)
+        AblationSet(f"control {k} of layers {layers}", "control", heads, layers, layers in main_layers)
+        for layers in dict.fromkeys(s.layers for s in sets.values())
+        for draws in [control_draws if layers in main_layers else pair_control_draws]
+        for k, heads in enumerate(matched_sets(layers, all_heads, grid.heads, draws, seed, core_heads), start=1)
     ]
     return [*sets.values(), *controls]
 
@@ -114,52 +138,64 @@ def joint_sets(
 def matched_sets(
     layers: str, heads: Sequence[int], per_layer: int, draws: int, seed: int, core: tuple[int, ...]
 ) -> Iterator[tuple[int, ...]]:
-    """At most `draws` distinct random sets of `heads` in these layers, other than `core`; fewer where no more exist.
+    """Draw random sets with the same number of heads in each layer as a given set.
 
-    layers: of each head of a set, such as "0+1+1". per_layer: the number of heads of a layer of the model.
+    Args:
+        layers: Layer of each head of a set, such as "0+1+1".
+        heads: Component indices to draw from.
+        per_layer: Number of heads in each layer of the model.
+        draws: Number of distinct sets; fewer where no more exist.
+        seed: Seed of the draws.
+        core: Set that is never drawn.
+
+    Yields:
+        Component indices of each set.
     """
-    needed = Counter(map(int, layers.split("+")))
-    pools = [([head for head in heads if head // per_layer == layer], count) for layer, count in needed.items()]
-    if prod(comb(len(pool), count) for pool, count in pools) <= draws + 1:
-        choices = (tuple(chain(*parts)) for parts in product(*(combinations(pool, count) for pool, count in pools)))
-        return islice((one for one in choices if one != core), draws)
-    return iter(_distinct(pools, draws, numpy_generator(seed, "controls", layers), core))
+    sizes = Counter(map(int, layers.split("+")))
+    pools = [([head for head in heads if head // per_layer == layer], size) for layer, size in sizes.items()]
+    if prod(comb(len(pool), size) for pool, size in pools) <= draws + 1:
+        choices = (tuple(chain(*parts)) for parts in product(*(combinations(pool, size) for pool, size in pools)))
+        return islice((choice for choice in choices if choice != core), draws)
+    return iter(_draw_distinct(pools, draws, numpy_generator(seed, "controls", layers), core))
 
 
-def _distinct(
+def _draw_distinct(
     pools: list[tuple[list[int], int]], draws: int, rng: np.random.Generator, core: tuple[int, ...]
 ) -> list[tuple[int, ...]]:
-    """`draws` different sets, each with `count` heads of every pool. One more than that must be possible."""
-    found: dict[tuple[int, ...], None] = {}
-    while len(found) < draws:
-        parts = [sorted(rng.choice(pool, count, replace=False).tolist()) for pool, count in pools]
-        if (one := tuple(chain(*parts))) != core:
-            found[one] = None
-    return list(found)
+    """Draw different sets other than `core` by rejection; at least `draws + 1` sets must exist.
+
+    pools: Component indices to draw from, and the number to draw, for each layer.
+    """
+    sets: dict[tuple[int, ...], None] = {}
+    while len(sets) < draws:
+        parts = [sorted(rng.choice(pool, size, replace=False).tolist()) for pool, size in pools]
+        if (heads := tuple(chain(*parts))) != core:
+            sets[heads] = None
+    return list(sets)
 
 
 def ablated(sets: Sequence[AblationSet], kinds: Sequence[str]) -> list[tuple[str, AblationSet]]:
-    """Every ablation that is made of `sets`, by kind: all of them with the first kind, some with the others too."""
-    return [(kind, one) for kind in kinds for one in sets if one.every_kind or kind == kinds[0]]
+    """Return (kind, set) for every ablation: all sets with the first kind, `every_kind` sets with the others too."""
+    return [(kind, s) for kind in kinds for s in sets if s.every_kind or kind == kinds[0]]
 
 
 def with_draws(ablations: Iterable[tuple[str, AblationSet]], draws: int) -> Iterator[tuple[str, AblationSet, int]]:
-    """Every ablation, (kind, set), with the draw of donors that it is made with, from 0.
+    """Yield (kind, set, draw) for every ablation, where draw is the index of the draw of donor activations.
 
-    Where activations are resampled, a set has all `draws`; a control has one, in turn, as it is averaged over controls
-    anyway. All others, "none" among them, have draw 0 alone.
+    A set whose activations are resampled has all `draws`. A resampled control has a single draw, taken in turn, because
+    results are averaged over controls anyway. All other ablations, including "none", have draw 0.
     """
     turn = count()
-    for kind, one in ablations:
-        resampled = kind == "resample" and one.heads
-        if resampled and one.role.startswith("control"):
-            yield kind, one, next(turn) % draws
+    for kind, ablation_set in ablations:
+        resampled = kind == "resample" and ablation_set.heads
+        if resampled and ablation_set.role.startswith("control"):
+            yield kind, ablation_set, next(turn) % draws
         else:
-            yield from ((kind, one, draw) for draw in range(draws if resampled else 1))
+            yield from ((kind, ablation_set, draw) for draw in range(draws if resampled else 1))
 
 
 def set_table(sets: Sequence[AblationSet], kinds: Sequence[str], full_model: Identity) -> pd.DataFrame:
-    """Table "ablation_sets": the sets that are ablated from the model `full_model` names."""
+    """Build table "ablation_sets": the sets that are ablated from the model that `full_model` identifies."""
     run = full_model._asdict()
-    rows = [run | asdict(one) | {"kind": kind, "ablation": one.name} for kind, one in ablated(sets, kinds)]
+    rows = [run | asdict(s) | {"kind": kind, "ablation": s.name} for kind, s in ablated(sets, kinds)]
     return frame("ablation_sets", rows)

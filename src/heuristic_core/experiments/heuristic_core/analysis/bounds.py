@@ -1,29 +1,35 @@
-"""Means over seeds of values of which some are known as bounds alone.
+"""Compute intervals of means over seeds when some values are known only as bounds.
 
-A bound is not a number: "above 80 %" may be 81 or 99. An interval must hold for all values that bounds allow. Its ends
-are those of the mean of the least and of the most that each value may be, and its width is of the largest standard
-deviation that they allow. So it is rather too wide, and never too narrow.
+A bound such as "above 80 %" may be 81 or 99, and an interval must hold for all values that the bounds allow. It reaches
+from the mean of the lower bounds to the mean of the upper bounds, widened by the largest standard deviation that the
+bounds allow. It is therefore conservative: possibly too wide, never too narrow.
 """
 
 import numpy as np
-import scipy  # loads scipy.stats where it is used: Snakemake reads this module at every start
+import scipy  # scipy.stats loads lazily: Snakemake imports this module at every start
 
 from heuristic_core.analysis.seeds import LEVEL
 
-SAME = 1e-9
+MIN_SD = 1e-9  # values with a smaller standard deviation count as equal
 
 
 def interval_between(least: np.ndarray, most: np.ndarray, reach: np.ndarray | float = 0.0) -> tuple[float, float]:
-    """The 95 % interval of the mean over seeds of values that are between `least` and `most`, one of each seed.
+    """Compute the 95 % interval of the mean over seeds of values between `least` and `most`.
 
-    It is Student's t interval, where all are known. NaN for fewer than two seeds, and for equal values, which say
-    nothing of how much seeds differ.
-    reach: half of each seed's own interval over evaluation pairs. Seeds share their pairs: these errors do not average
-    out, and are independent of those of seeds, so that half-widths add up as squares.
+    Where all values are known it is Student's t interval.
+
+    Args:
+        least: Lower bound of each seed's value, [seeds].
+        most: Upper bound of each seed's value, [seeds].
+        reach: Half width of each seed's own interval over evaluation pairs. Seeds share their pairs, so these errors do
+            not average out; they are independent of the errors over seeds, so squared half widths add up.
+
+    Returns:
+        Lower and upper end; NaN for fewer than two seeds, and for equal values, which do not show how much seeds vary.
     """
     least, most = (np.asarray(ends, dtype=float) for ends in (least, most))
     n = len(least)
-    if n < 2 or (sd := largest_sd(least, most)) < SAME:
+    if n < 2 or (sd := largest_sd(least, most)) < MIN_SD:
         return np.nan, np.nan
     half = scipy.stats.t.ppf((1 + LEVEL) / 2, n - 1) * sd / np.sqrt(n)
     half = np.hypot(half, np.mean(reach))
@@ -31,9 +37,10 @@ def interval_between(least: np.ndarray, most: np.ndarray, reach: np.ndarray | fl
 
 
 def largest_sd(least: np.ndarray, most: np.ndarray) -> float:
-    """The largest standard deviation (n-1) of values between `least` and `most`.
+    """Return the largest standard deviation (ddof=1) of values between `least` and `most`.
 
-    There every value is at the end that is further from the mean: those with the lower middles at their least.
+    It is reached with each value at the end further from the mean: the values with the lower midpoints at `least`, the
+    others at `most`.
     """
     order = np.argsort(least + most, kind="stable")
     low, high = least[order], most[order]

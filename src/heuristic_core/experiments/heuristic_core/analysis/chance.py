@@ -1,12 +1,15 @@
-"""Whether a fine-tuned model has learned its task: its in-domain accuracy against the best constant class.
+"""Test whether a fine-tuned model has learned its task: in-domain accuracy against the best constant class.
 
-Tests over in-domain pairs, at 5 %: an exact binomial test of accuracy against chance, the accuracy of the best constant
-class, and a test of whether answers agree with labels more, or less, often than shuffled answers do.
+Chance is the accuracy of always predicting the best class. Two tests over in-domain pairs at the 5 % level: an exact
+binomial test of accuracy against chance, and a test of whether predictions agree with labels more or less often than
+shuffled predictions do. Outcomes:
 
-*learned*: the accuracy is above chance. *weak*: it is not, but answers agree with labels, as those of a model may that
-finds a rare class. *below chance*: fewer answers are right than of shuffled ones, and than chance. *at chance*:
-neither, and the upper limit of the accuracy is so close to chance (`REACH`, or half of what is left to 100 %) that the
-pairs suffice to tell. *unclear*: the pairs do not suffice: they are too few, or have one label.
+learned       accuracy is above chance;
+weak          accuracy is not above chance, but predictions agree with labels, as when a model detects a rare class;
+below chance  accuracy is below chance and below that of shuffled predictions;
+at chance     none of these, and the upper confidence limit of accuracy is within `MAX_EXCESS` of chance (or within half
+              of the distance from chance to 100 %);
+unclear       none of these: there are too few pairs to tell, or all have one label.
 """
 
 import json
@@ -23,15 +26,16 @@ from heuristic_core.tables.columns import RUN, STEP
 from heuristic_core.tables.parquet import read_table
 
 LEVEL = 0.05
-REACH = 0.1  # above chance; a model that may reach further is not at chance
+MAX_EXCESS = 0.1  # accuracy above chance, a share; a model that may exceed it is not "at chance"
 LEARNED, WEAK, AT_CHANCE, BELOW, UNCLEAR = "learned", "weak", "at chance", "below chance", "unclear"
 REMEDIES = {
-    AT_CHANCE: "The run ends here, as subnetworks and ablations would say nothing. Possible causes: "
-    "finetune.learning_rate is too low or too high; finetune.steps are too few; labels do not belong to their pairs "
-    "(the column `label`, the order of `labels`, `merge`); training pairs are too few, or of another kind",
-    BELOW: "The run ends here. Check the order of `labels`, the column `label`, and `merge`",
+    AT_CHANCE: "The run stops, because subnetworks and ablations would be meaningless. Possible causes: "
+    "finetune.learning_rate is too low or too high; finetune.steps is too small; labels do not match their pairs "
+    "(check the column `label`, the order of `labels`, and `merge`); training pairs are too few, or unlike the "
+    "evaluation pairs",
+    BELOW: "The run stops. Check the order of `labels`, the column `label`, and `merge`",
 }
-DESPITE = "analysis.despite_chance: true prunes and ablates all the same"
+OVERRIDE_HINT = "To prune and ablate anyway, set analysis.despite_chance: true"
 
 
 def judged(
@@ -41,18 +45,18 @@ def judged(
     subsets: Sequence[str] | None = None,
     rule: str = "argmax-first",
 ) -> dict:
-    """The row of table "chance" of one full model.
+    """Compute the row of table "chance" of one full model.
 
     Args:
-        predictions: rows of table "predictions" of that model.
-        merges: of each subset, for every class of the model the label that it counts as.
-        classes: names of the model's classes.
-        subsets: as in group means; None for all, and so where none of them is in-domain.
+        predictions: Rows of table "predictions" of the model.
+        merges: For each subset, the label that each class of the model counts as, [classes].
+        classes: Names of the model's classes.
+        subsets: Subsets that enter group means; None for all. All in-domain subsets are used if none of these is one.
         rule: ``analysis.class_rule``.
     """
     rows = predictions[predictions["group"] == ID]
-    entering = rows[rows["subset"].isin(list(rows["subset"] if subsets is None else subsets))]
-    rows = rows if entering.empty else entering
+    selected = rows[rows["subset"].isin(list(rows["subset"] if subsets is None else subsets))]
+    rows = rows if selected.empty else selected
     as_label = np.array([merges[name] for name in rows["subset"]])  # [pairs, classes]
     constant = (as_label == rows["label"].to_numpy()[:, None]).mean(0)
     n, correct, chance = len(rows), int(rows[RULES[rule]].sum()), float(constant.max())
@@ -70,24 +74,30 @@ def judged(
 
 
 def judged_files(full: str | Path, subsets: str | Path, analysis: Analysis) -> dict:
-    """The same from the full model's predictions, and from subsets.json, which job `sentences` wrote."""
-    described = json.loads(Path(subsets).read_text(encoding="utf-8"))
-    merges = {one["name"]: one["merge"] for one in described["subsets"]}
+    """Compute the row of table "chance" from files.
+
+    Args:
+        full: Table "predictions" of the full model.
+        subsets: subsets.json of job `sentences`.
+        analysis: Settings `analysis`.
+    """
+    description = json.loads(Path(subsets).read_text(encoding="utf-8"))
+    merges = {subset["name"]: subset["merge"] for subset in description["subsets"]}
     rows = read_table(full, without=["logits"])
-    return judged(rows, merges, described["labels"], analysis.subsets, analysis.class_rule)
+    return judged(rows, merges, description["labels"], analysis.subsets, analysis.class_rule)
 
 
 def _agreement(answers: np.ndarray, labels: np.ndarray, subsets: np.ndarray) -> float:
-    """How many standard deviations answers agree with labels above answers shuffled within subsets; 0 without any.
+    """Return the z-score of agreement between answers and labels, against answers shuffled within subsets.
 
-    Mean and variance are those of a random matching, the diagonal of a table with fixed margins.
+    Mean and variance are those of the diagonal sum of a contingency table with fixed margins. 0 if the variance is 0.
     """
     excess = variance = 0.0
     for subset in np.unique(subsets):
-        own, true = answers[subsets == subset], labels[subsets == subset]
-        n, kinds = len(own), np.union1d(own, true)
-        a, b = (np.array([(values == kind).sum() for kind in kinds], float) for values in (own, true))
-        excess += (own == true).sum() - a @ b / n
+        predicted, true = answers[subsets == subset], labels[subsets == subset]
+        n, classes = len(predicted), np.union1d(predicted, true)
+        a, b = (np.array([(values == label).sum() for label in classes], float) for values in (predicted, true))
+        excess += (predicted == true).sum() - a @ b / n
         if n > 1:
             products = a * b
             pairs = products.sum() ** 2 - (products**2).sum()
@@ -96,6 +106,7 @@ def _agreement(answers: np.ndarray, labels: np.ndarray, subsets: np.ndarray) -> 
 
 
 def _outcome(correct: int, n: int, chance: float, high: float, agreement: float) -> str:
+    """Return the outcome, as the module describes it; chance and high (upper confidence limit) are shares."""
     if binomtest(correct, n, chance, alternative="greater").pvalue < LEVEL:
         return LEARNED
     if chance == 1:
@@ -104,17 +115,17 @@ def _outcome(correct: int, n: int, chance: float, high: float, agreement: float)
         return WEAK
     if norm.cdf(agreement) < LEVEL and binomtest(correct, n, chance, alternative="less").pvalue < LEVEL:
         return BELOW
-    return AT_CHANCE if high < chance + min(REACH, (1 - chance) / 2) else UNCLEAR
+    return AT_CHANCE if high < chance + min(MAX_EXCESS, (1 - chance) / 2) else UNCLEAR
 
 
 def ends(row: Mapping) -> bool:
-    """Whether a study should not go on with this model. row: of table "chance"."""
+    """Return whether the study should stop before pruning this model; `row` is a row of table "chance"."""
     return row["outcome"] in (AT_CHANCE, BELOW)
 
 
 def sentence(row: Mapping) -> str:
-    """What a reader must know of a model that has not learned, or may not have. row: of table "chance"."""
-    what, more = {
+    """Describe a model that has not, or may not have, learned its task; `row` is a row of table "chance"."""
+    verdict, addition = {
         WEAK: (
             "is no better than a constant answer",
             "; its answers do agree with the labels more often than shuffled ones",
@@ -126,17 +137,17 @@ def sentence(row: Mapping) -> str:
         else ("cannot be told from chance", "; there are too few in-domain pairs to tell"),
     }[row["outcome"]]
     return (
-        f"fine-tuning seed {row['ft_seed']}, step {row['step']}: the full model {what}: {row['accuracy']:.1f} % of "
-        f"{row['n']} in-domain pairs, chance {row['chance']:.1f} % (always {row['constant']!r}){more}"
+        f"fine-tuning seed {row['ft_seed']}, step {row['step']}: the full model {verdict}: {row['accuracy']:.1f} % of "
+        f"{row['n']} in-domain pairs, chance {row['chance']:.1f} % (always {row['constant']!r}){addition}"
     )
 
 
 def why_it_ends(row: Mapping) -> str:
-    """The message of a run that ends with this model. row: of table "chance"."""
+    """Return the error message of a run that stops because of this model; `row` is a row of table "chance"."""
     text = sentence(row)
-    return f"{text}{'' if text.endswith('?') else '.'} {REMEDIES[row['outcome']]}. {DESPITE}"
+    return f"{text}{'' if text.endswith('?') else '.'} {REMEDIES[row['outcome']]}. {OVERRIDE_HINT}"
 
 
 def warnings(rows: Iterable[Mapping]) -> list[str]:
-    """A sentence for each model of table "chance" that has not learned, or may not have."""
+    """Describe each model in rows of table "chance" that has not, or may not have, learned its task."""
     return [sentence(row) for row in rows if row["outcome"] != LEARNED]

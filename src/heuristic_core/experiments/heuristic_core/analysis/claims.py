@@ -1,11 +1,11 @@
-"""The claims of claims.yaml, judged on a study."""
+"""Judge the claims of claims.yaml on a study."""
 
 import pandas as pd
 
 from heuristic_core.analysis.judging import check, judge
 from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS
 from heuristic_core.config.claims import Claim
-from heuristic_core.experiments.heuristic_core.analysis import (  # noqa: F401  each registers its statistics
+from heuristic_core.experiments.heuristic_core.analysis import (  # noqa: F401  importing a module registers its statistics
     statistics_accuracy,
     statistics_completeness,
     statistics_further_runs,
@@ -24,10 +24,15 @@ from heuristic_core.experiments.heuristic_core.config.context import Context
 
 
 def claims(context: Context, tables: dict[str, pd.DataFrame], stated: list[Claim]) -> pd.DataFrame:
-    """Table "claims": a row for each claim of the study, and one for each of its fine-tuning runs.
+    """Compute table "claims": a row for each claim over the study, and one for each claim and fine-tuning run.
 
-    tables: the study's tables, pandas frames by schema name. stated: the claims of claims.yaml.
-    Raises InputError on an unknown statistic, and on options that a statistic does not have.
+    Args:
+        context: Facts about the study.
+        tables: Tables of the study by schema name.
+        stated: Claims of claims.yaml.
+
+    Raises:
+        InputError: If a claim names an unknown statistic, or an option that its statistic lacks.
     """
     check(stated)
     identities = runs(tables)

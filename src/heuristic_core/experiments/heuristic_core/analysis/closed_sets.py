@@ -1,4 +1,4 @@
-"""Which heads are closed in further pruning runs: the core, and random sets in its place."""
+"""Choose the heads to close in further pruning runs: the core, or a random set instead."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -11,15 +11,23 @@ from heuristic_core.models.components import ComponentGrid
 
 
 def core_heads(core: pd.DataFrame) -> tuple[int, ...]:
-    """Ascending component indices of the core, from table "core" of one fine-tuning run."""
+    """Return the ascending component indices of the core, from table "core" of one fine-tuning run."""
     return tuple(sorted(int(component) for component in core.loc[core["in_core"], "component"]))
 
 
 def sets_beside(core: Sequence[int], grid: ComponentGrid, count: int, seed: int) -> list[tuple[int, ...]]:
-    """At most `count` different random sets with as many heads of each layer as the core, but none of the core.
+    """Draw different random sets with as many heads in each layer as the core, but no core heads.
 
-    core, and each set: ascending component indices. A set that held a core head would be a control that has part of
-    what it controls for. Fewer sets come where no more exist, none beside an empty core.
+    A control that contained core heads would share part of the effect that it controls for.
+
+    Args:
+        core: Component indices of the core, ascending.
+        grid: Components of the model.
+        count: Number of sets; fewer where no more exist.
+        seed: Seed of the draws.
+
+    Returns:
+        Ascending component indices of each set; no sets if the core is empty.
     """
     if not core:
         return []
@@ -28,19 +36,19 @@ def sets_beside(core: Sequence[int], grid: ComponentGrid, count: int, seed: int)
     return list(matched_sets(layers, others, grid.heads, count, seed, tuple(core)))
 
 
-def why_no_set(core: Sequence[int], grid: ComponentGrid, number: int, found: int) -> str:
-    """Why a pruning run with set `number` closed (0: the core) did not take place, where `found` sets exist."""
+def why_no_set(core: Sequence[int], grid: ComponentGrid, number: int, available: int) -> str:
+    """Return why no pruning run closed set `number` (0 is the core), where only `available` random sets exist."""
     if not core:
         return "was not run: the core is empty"
-    for layer, of_core in Counter(head // grid.heads for head in core).items():
-        if of_core > (others := grid.heads - of_core):
-            return f"was not run: layer {layer} has {others} heads beside the core's {of_core}"
-    return f"was not run: random set {number} of {found}, all that the core's layers have beside the core"
+    for layer, core_count in Counter(head // grid.heads for head in core).items():
+        if core_count > (others := grid.heads - core_count):
+            return f"was not run: layer {layer} has {others} heads beside the core's {core_count}"
+    return f"was not run: random set {number} of {available}, all that the core's layers have beside the core"
 
 
 def matched_set(heads: Collection[int], grid: ComponentGrid, rng: np.random.Generator) -> tuple[int, ...]:
-    """A random set with as many heads of each layer as `heads`, drawn from all heads of the layer, those included."""
-    drawn: list[int] = []
-    for layer, number in sorted(Counter(head // grid.heads for head in heads).items()):
-        drawn += (layer * grid.heads + rng.permutation(grid.heads)[:number]).tolist()
-    return tuple(sorted(drawn))
+    """Draw a random set with as many heads in each layer as `heads`, from all heads of the layer including `heads`."""
+    matched: list[int] = []
+    for layer, count in sorted(Counter(head // grid.heads for head in heads).items()):
+        matched += (layer * grid.heads + rng.permutation(grid.heads)[:count]).tolist()
+    return tuple(sorted(matched))

@@ -1,8 +1,8 @@
-"""Do subnetworks compete? Whether the masks of pruning seeds fall into clusters (paper, section 4: they do not).
+"""Test whether the masks of pruning seeds form clusters, as competing subnetworks would (paper, section 4: no).
 
-That seeds share heads says nothing about competition: any ranking of heads that all seeds follow gives a core.
-Competing subnetworks would be clusters: some pairs of masks would overlap more, and others less, than two facts
-explain, how often each head is kept and how many heads each seed keeps in each layer.
+Shared heads are no evidence about competition: any ranking of heads that all seeds follow yields a core. Competing
+subnetworks would form clusters: some pairs of masks would overlap more and others less than expected from how often
+each head is kept and how many heads each seed keeps in each layer.
 """
 
 import numpy as np
@@ -15,18 +15,23 @@ from heuristic_core.experiments.heuristic_core.analysis.core import masks_of_run
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
 DRAWS = 1000
-TRADES = 5  # in each layer, times the number of seeds; each trades the heads of two seeds
+TRADES_PER_SEED = 5  # trades in each layer for each seed; one trade exchanges heads between two seeds
 
 
 def mask_clusters(components: pd.DataFrame, context: Context, seed: int) -> pd.DataFrame:
-    """Table "mask_clusters" from table "components": the variance of pairwise overlaps against swaps of heads.
+    """Compute table "mask_clusters": the variance of pairwise overlaps, compared with random swaps of heads.
 
-    Cells of fewer than three seeds have one pair, or none, and no row.
+    Cells of fewer than three seeds have at most one pair and no row.
+
+    Args:
+        components: Table "components".
+        context: Cells of the study.
+        seed: Seed of the random swaps.
     """
     rows = []
-    for run, by_cell in masks_of_runs(components, context):
-        for name, of_seeds in by_cell.items():
-            masks = np.stack([of_seeds[seed] for seed in sorted(of_seeds)])
+    for run, masks_by_cell in masks_of_runs(components, context):
+        for name, masks_by_seed in masks_by_cell.items():
+            masks = np.stack([masks_by_seed[seed] for seed in sorted(masks_by_seed)])
             if len(masks) < 3:
                 continue
             draws = overlap_variance(swapped(masks, DRAWS, numpy_generator(seed, "clusters", run["ft_seed"], name)))
@@ -38,24 +43,35 @@ def mask_clusters(components: pd.DataFrame, context: Context, seed: int) -> pd.D
 
 
 def overlap_variance(masks: np.ndarray) -> np.ndarray:
-    """The variance, over pairs of seeds, of the number of heads that both keep; masks: [..., seeds, layers, heads].
+    """Compute the variance over pairs of seeds of the number of heads that both keep.
 
-    The mean over pairs follows from the frequencies of heads alone.
+    The mean over pairs depends only on how often each head is kept.
+
+    Args:
+        masks: Kept heads, bool [..., seeds, layers, heads].
     """
-    flat = masks.reshape(*masks.shape[:-2], -1).astype(np.float32)  # counts below 2^24 are exact in it
+    flat = masks.reshape(*masks.shape[:-2], -1).astype(np.float32)  # float32 represents counts below 2^24 exactly
     overlaps = flat @ flat.swapaxes(-1, -2)
     first, second = np.triu_indices(masks.shape[-3], k=1)
     return overlaps[..., first, second].astype(float).var(axis=-1)
 
 
 def swapped(masks: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
-    """Random masks with every seed's number of heads in each layer, and every head's number of seeds: [draws, ...].
+    """Draw random masks that preserve each seed's number of heads per layer and each head's number of seeds.
 
-    masks: bool, seeds x layers x heads. A Markov chain of trades (curveball: Strona et al. 2014) goes from the masks to
-    a hub, and from it once for each draw (Besag and Clifford 1989). As a trade is as likely as its reverse, masks and
-    draws are exchangeable under the null hypothesis: p is exact however slowly the chain mixes.
+    A Markov chain of trades (curveball: Strona et al. 2014) runs from the masks to a hub, and from the hub once for
+    each draw (Besag and Clifford 1989). Because a trade and its reverse are equally likely, masks and draws are
+    exchangeable under the null hypothesis, so p is exact however slowly the chain mixes.
+
+    Args:
+        masks: Kept heads, bool [seeds, layers, heads].
+        draws: Number of draws.
+        rng: Random generator.
+
+    Returns:
+        Random masks, bool [draws, seeds, layers, heads].
     """
-    steps = TRADES * len(masks)
+    steps = TRADES_PER_SEED * len(masks)
     hub = masks.swapaxes(0, 1)[np.newaxis].copy()  # [1, layers, seeds, heads]
     for _ in range(steps):
         _trade(hub, rng)
@@ -66,18 +82,22 @@ def swapped(masks: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarr
 
 
 def _trade(masks: np.ndarray, rng: np.random.Generator) -> None:
-    """In every layer two random seeds divide again the heads that only one of them keeps, both as many as before.
+    """In each layer, randomly redistribute between two random seeds the heads that only one of them keeps.
 
-    masks: bool, chains x layers x seeds x heads, changed in place.
+    Both seeds keep their numbers of heads.
+
+    Args:
+        masks: Kept heads, bool [chains, layers, seeds, heads]; modified in place.
+        rng: Random generator.
     """
     chains, layers, seeds, _ = masks.shape
     first = rng.integers(seeds, size=(chains, layers, 1, 1))
     second = (first + rng.integers(1, seeds, size=first.shape)) % seeds
-    one, other = (np.take_along_axis(masks, which, axis=2) for which in (first, second))
-    apart = one ^ other
-    keys = np.where(apart, rng.random(apart.shape), 2.0)
-    count = (one & apart).sum(axis=-1, keepdims=True)
+    first_mask, second_mask = (np.take_along_axis(masks, index, axis=2) for index in (first, second))
+    unshared = first_mask ^ second_mask
+    keys = np.where(unshared, rng.random(unshared.shape), 2.0)
+    count = (first_mask & unshared).sum(axis=-1, keepdims=True)
     last = np.take_along_axis(np.sort(keys, axis=-1), np.maximum(count - 1, 0), axis=-1)
-    chosen = apart & (keys <= last) & (count > 0)
-    np.put_along_axis(masks, first, (one & other) | chosen, axis=2)
-    np.put_along_axis(masks, second, (one & other) | (apart & ~chosen), axis=2)
+    moved = unshared & (keys <= last) & (count > 0)
+    np.put_along_axis(masks, first, (first_mask & second_mask) | moved, axis=2)
+    np.put_along_axis(masks, second, (first_mask & second_mask) | (unshared & ~moved), axis=2)

@@ -1,8 +1,7 @@
-"""Two studies against each other: differences of their numbers, with intervals.
+"""Compare two studies: differences of their results, with intervals.
 
-The interval of a difference combines the intervals of both sides as of independent estimates. Two models that share
-evaluation pairs, or two runs that share a pruning seed, are a little more alike: their intervals are wide rather than
-narrow.
+Intervals of differences treat both sides as independent. Models that share evaluation pairs and runs that share a
+pruning seed are positively correlated, so their intervals are conservative.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -21,17 +20,23 @@ from heuristic_core.experiments.heuristic_core.analysis.names import subset_labe
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
 GROUPS = (ID, OOD, ENTAILMENT, J, AUC, "mixed", "mixed-1:1")
-FULL, SUBNETWORKS = "accuracy of the full model", "mean accuracy of subnetworks"
-CORE = "core size"
-CORRELATION = "rank correlation of head frequency, mid against high"
+FULL_ACCURACY, SUBNETWORK_ACCURACY = "accuracy of the full model", "mean accuracy of subnetworks"
+CORE_SIZE = "core size"
+RANK_CORRELATION = "rank correlation of head frequency, mid against high"
 Tables = Mapping[str, pd.DataFrame]
 
 
-class Measured(NamedTuple):
-    """A number of one study. se: its standard error with df degrees of freedom; NaN where unknown.
+class StudyValue(NamedTuple):
+    """A result of one study.
 
-    n: units of the interval. unit: what it is over, None without an interval. step: of the checkpoint.
-    reason: why the value is null. at: the sparsities of the subnetworks behind it; empty where it depends on none.
+    Attributes:
+        value: Percent, points or a count; NaN where missing.
+        low, high: Ends of the 95 % interval.
+        se, df: Standard error and its degrees of freedom; NaN where unknown.
+        n, unit: Number and kind of units that the interval is over; None without an interval.
+        step: Training step of the checkpoint.
+        reason: Why the value is missing.
+        sparsities: Target sparsities of the subnetworks that the value depends on.
     """
 
     value: float = np.nan
@@ -43,53 +48,68 @@ class Measured(NamedTuple):
     unit: str | None = None
     step: int | None = None
     reason: str | None = None
-    at: tuple[float, ...] = ()
+    sparsities: tuple[float, ...] = ()
 
 
 class Key(NamedTuple):
-    """What a number is of. `of`: the label of a subset, a group, or the kind of a rank correlation."""
+    """Identity of a result.
+
+    Attributes:
+        quantity: Name of the quantity.
+        label: Label of a subset, a group, or the kind of seeds of a rank correlation.
+        sparsity: "full", "mid" or "high"; None where it does not apply.
+    """
 
     quantity: str
-    of: str
+    label: str
     sparsity: str | None = None
 
     @property
-    def possible(self) -> tuple[float, float]:
-        """The least and the largest value that there can be."""
-        if self.quantity == CORE:
+    def value_range(self) -> tuple[float, float]:
+        """Smallest and largest possible value."""
+        if self.quantity == CORE_SIZE:
             return 0, np.inf
-        if self.quantity == CORRELATION:
+        if self.quantity == RANK_CORRELATION:
             return -1, 1
-        return (-100, 100) if self.of == J else (0, 100)
+        return (-100, 100) if self.label == J else (0, 100)
 
 
 def compare(a: Tables, b: Tables, context_a: Context, context_b: Context) -> pd.DataFrame:
-    """Table "differences" of studies a and b, from their tables by name.
+    """Compute table "differences" of studies a and b.
 
-    A study with one fine-tuning run gives the numbers of that run, with intervals over its pairs, templates or
-    pruning seeds; one with several gives means over the runs, with Student's t intervals over these.
-    Subsets that only one study has are left out, and all where the tasks differ: names may agree there, not pairs.
-    Any other number that a study lacks is null, with the reason. So is a difference of numbers at other sparsities, as
-    where "mid" is 20 % in one study and 10 % in the other, and an interval that leaves out no possible value.
+    A study with one fine-tuning run contributes the results of this run, with intervals over its pairs, templates or
+    pruning seeds; a study with several runs contributes means over runs, with Student's t intervals.
+
+    Subsets of only one study are left out. If the tasks differ, all subsets are: equal names may mean different pairs.
+    Other results that a study lacks are null, with a reason. Differences between results at different sparsities are
+    null too (as when "mid" is 20 % in one study and 10 % in the other), as are intervals that cover all possible
+    values.
+
+    Args:
+        a: Tables of study a by name.
+        b: Tables of study b by name.
+        context_a: Facts about study a.
+        context_b: Facts about study b.
     """
-    of_a, of_b = dict(estimates(a, context_a)), dict(estimates(b, context_b))
-    apart = {*only_in(a, b), *only_in(b, a)} if same_task(a, b) else _subsets(a) | _subsets(b)
-    apart = set(map(subset_label, apart))
-    return frame("differences", [_row(key, of_a, of_b) for key in of_a | of_b if not _of_subset(key, apart)])
+    values_a, values_b = dict(iter_values(a, context_a)), dict(iter_values(b, context_b))
+    unshared = {*only_in(a, b), *only_in(b, a)} if same_task(a, b) else _subsets(a) | _subsets(b)
+    labels = set(map(subset_label, unshared))
+    keys = [key for key in values_a | values_b if not _is_accuracy_of(key, labels)]
+    return frame("differences", [_difference_row(key, values_a, values_b) for key in keys])
 
 
-def _of_subset(key: Key, labels: Collection[str]) -> bool:
-    return key.quantity in (FULL, SUBNETWORKS) and key.of in labels
+def _is_accuracy_of(key: Key, labels: Collection[str]) -> bool:
+    return key.quantity in (FULL_ACCURACY, SUBNETWORK_ACCURACY) and key.label in labels
 
 
 def same_task(a: Tables, b: Tables) -> bool:
-    """Whether both studies were evaluated on the same task, as its name tells."""
+    """Return whether both studies were evaluated on a task of the same name."""
     tasks = [set(tables["accuracy"]["task"]) if "accuracy" in tables else set() for tables in (a, b)]
     return tasks[0] == tasks[1]
 
 
 def only_in(tables: Tables, others: Tables) -> list[str]:
-    """The subsets that `tables` have and `others` do not, in alphabetical order: they are not compared."""
+    """Return the subsets of `tables` that `others` lack, in alphabetical order; they are not compared."""
     return sorted(_subsets(tables) - _subsets(others))
 
 
@@ -97,143 +117,147 @@ def _subsets(tables: Tables) -> set[str]:
     return set(tables["accuracy"]["subset"].dropna()) if "accuracy" in tables else set()
 
 
-def estimates(tables: Tables, context: Context) -> Iterator[tuple[Key, Measured]]:
-    """Every number of a study that can be compared, in the order in which it is shown."""
-    several = "summary" in tables and (tables["summary"]["n"][_over_runs(tables["summary"])] > 1).any()
+def iter_values(tables: Tables, context: Context) -> Iterator[tuple[Key, StudyValue]]:
+    """Yield all comparable results of a study, in the order of the comparison."""
+    several = "summary" in tables and (tables["summary"]["n"][_is_over_runs(tables["summary"])] > 1).any()
     if several:
-        yield from _accuracies(tables["summary"][_over_runs(tables["summary"])], context)
+        yield from _mean_accuracies(tables["summary"][_is_over_runs(tables["summary"])], context)
     else:
-        for name, of in (("group_accuracy", "group"), ("accuracy", "subset")):
+        for name, column in (("group_accuracy", "group"), ("accuracy", "subset")):
             if name in tables:
-                yield from _full_model(tables[name], of, context)
+                yield from _full_model_accuracies(tables[name], column, context)
         if "summary" in tables:
-            yield from _accuracies(tables["summary"][~_over_runs(tables["summary"])], context)
+            yield from _mean_accuracies(tables["summary"][~_is_over_runs(tables["summary"])], context)
     if "effective_size" in tables:
-        yield from _sizes(tables["effective_size"], context)
-    of_spread = {"at": (context.mid, context.high)}
+        yield from _effective_sizes(tables["effective_size"], context)
+    spread = {"sparsities": (context.mid, context.high)}
     if "core" in tables:
-        yield Key(CORE, "heads"), _core_size(tables["core"])._replace(**of_spread)
+        yield Key(CORE_SIZE, "heads"), _core_size(tables["core"])._replace(**spread)
     if "rank_correlation" in tables:
         for kind, rows in tables["rank_correlation"].groupby("seeds", sort=False):
-            yield Key(CORRELATION, f"{kind} seeds"), _of_runs(rows, "rho")._replace(**of_spread)
+            yield Key(RANK_CORRELATION, f"{kind} seeds"), _average_runs(rows, "rho")._replace(**spread)
 
 
-def _over_runs(summary: pd.DataFrame) -> pd.Series:
+def _is_over_runs(summary: pd.DataFrame) -> pd.Series:
     return summary["over"] == FINE_TUNING_SEEDS
 
 
-def _full_model(accuracy: pd.DataFrame, of: str, context: Context) -> Iterator[tuple[Key, Measured]]:
+def _full_model_accuracies(accuracy: pd.DataFrame, column: str, context: Context) -> Iterator[tuple[Key, StudyValue]]:
+    """Yield the full model's accuracies by `column`, "group" or "subset"."""
     rows = accuracy[(accuracy["sparsity"] == 0) & (accuracy["step"] == context.last)]
-    for name, found in _by_name(rows, of):
-        yield Key(FULL, name, "full"), _of_runs(found, "accuracy")
+    for name, cell in _group_by_name(rows, column):
+        yield Key(FULL_ACCURACY, name, "full"), _average_runs(cell, "accuracy")
 
 
-def _accuracies(summary: pd.DataFrame, context: Context) -> Iterator[tuple[Key, Measured]]:
-    """Mean accuracies over seeds, from rows of the summary that are all over the same kind of seeds."""
+def _mean_accuracies(summary: pd.DataFrame, context: Context) -> Iterator[tuple[Key, StudyValue]]:
+    """Yield mean accuracies over seeds from rows of table "summary" over one kind of seeds."""
     sparsities = {"full": 0.0, "mid": context.mid, "high": context.high}
     for role, sparsity in sparsities.items():
         rows = summary[(summary["sparsity"] == sparsity) & (summary["step"] == context.last)]
-        for of in ("group", "subset"):
-            for name, found in _by_name(rows[rows["subset"].isna() == (of == "group")], of):
-                key = Key(FULL if role == "full" else SUBNETWORKS, name, role)
-                yield key, _from_moments(found.iloc[0])._replace(at=(sparsity,))
+        for column in ("group", "subset"):
+            for name, cell in _group_by_name(rows[rows["subset"].isna() == (column == "group")], column):
+                key = Key(FULL_ACCURACY if role == "full" else SUBNETWORK_ACCURACY, name, role)
+                yield key, _from_summary_row(cell.iloc[0])._replace(sparsities=(sparsity,))
 
 
-def _from_moments(row: pd.Series) -> Measured:
+def _from_summary_row(row: pd.Series) -> StudyValue:
     n, over = int(row["n"]), row["over"]
     known = n > 1 and pd.notna(row["sd"])
     se, df = (row["sd"] / np.sqrt(n), n - 1) if known else (np.nan, np.nan)
-    return Measured(row["mean"], row["low"], row["high"], se, df, n, over, int(row["step"]))
+    return StudyValue(row["mean"], row["low"], row["high"], se, df, n, over, int(row["step"]))
 
 
-def _sizes(sizes: pd.DataFrame, context: Context) -> Iterator[tuple[Key, Measured]]:
-    """Effective size at the study's margin and its last step, in the study's order."""
+def _effective_sizes(sizes: pd.DataFrame, context: Context) -> Iterator[tuple[Key, StudyValue]]:
+    """Yield effective sizes at the last step, at the margin and in the order that the study uses."""
     rows = of_study(sizes, context)
     rows = rows[rows["step"] == rows["step"].max()]
-    # Sizes at other margins, in other orders and by other rules are other quantities.
-    words = [f"margin {context.margin:g}"]
-    words += [context.size_order] if context.size_order != "per-seed" else []
-    words += ["of the grid"] if context.size_rule == "grid" else []
-    for group, found in _by_name(rows, "group"):
-        key = Key(f"effective size, {', '.join(words)}", group)
-        runs, seeds = found[found["seed"].isna()], found[found["seed"].notna()]
+    # Sizes by another margin, order or rule are another quantity and must not be compared.
+    qualifiers = [f"margin {context.margin:g}"]
+    qualifiers += [context.size_order] if context.size_order != "per-seed" else []
+    qualifiers += ["of the grid"] if context.size_rule == "grid" else []
+    for group, cell in _group_by_name(rows, "group"):
+        key = Key(f"effective size, {', '.join(qualifiers)}", group)
+        runs, seeds = cell[cell["seed"].isna()], cell[cell["seed"].notna()]
         if len(runs) > 1 or seeds.empty:
-            found, unit = runs, FINE_TUNING_SEEDS
+            cell, unit = runs, FINE_TUNING_SEEDS
         else:
-            found, unit = seeds, PRUNING_SEEDS
-        size = _of_seeds(found, "effective_size", unit)
+            cell, unit = seeds, PRUNING_SEEDS
+        size = _average_seeds(cell, "effective_size", unit)
         yield key, size._replace(low=np.maximum(size.low, 0), high=np.minimum(size.high, 100))
 
 
-def _core_size(core: pd.DataFrame) -> Measured:
+def _core_size(core: pd.DataFrame) -> StudyValue:
     counts = core.groupby("ft_seed")["in_core"].sum()
-    return _mean(counts, FINE_TUNING_SEEDS) if len(counts) > 1 else Measured(float(counts.iloc[0]))
+    return _mean_value(counts, FINE_TUNING_SEEDS) if len(counts) > 1 else StudyValue(float(counts.iloc[0]))
 
 
-def _by_name(rows: pd.DataFrame, column: str) -> Iterator[tuple[str, pd.DataFrame]]:
-    """(group or subset, its rows), group by group, subsets of one in alphabetical order."""
-    found = dict(tuple(rows.groupby(column)))
-    order = sorted(found, key=lambda name: (GROUPS.index(found[name]["group"].iloc[0]), name))
+def _group_by_name(rows: pd.DataFrame, column: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Return (label, rows) of each group or subset, ordered by group and then alphabetically."""
+    cells = dict(tuple(rows.groupby(column)))
+    order = sorted(cells, key=lambda name: (GROUPS.index(cells[name]["group"].iloc[0]), name))
     label = subset_label if column == "subset" else str
-    return ((label(name), found[name]) for name in order)
+    return ((label(name), cells[name]) for name in order)
 
 
-def _of_runs(rows: pd.DataFrame, value: str) -> Measured:
-    """The one run's value with its own interval; over several fine-tuning runs their mean. rows: one per run."""
+def _average_runs(rows: pd.DataFrame, value: str) -> StudyValue:
+    """Return a single run's value with its interval, or the mean over several runs; `rows` has one row per run."""
     if len(rows) > 1:
-        return _of_seeds(rows, value, FINE_TUNING_SEEDS)
+        return _average_seeds(rows, value, FINE_TUNING_SEEDS)
     row = rows.iloc[0]
     if pd.isna(row[value]):
-        return Measured(step=int(row["step"]), reason=_reason(rows))
+        return StudyValue(step=int(row["step"]), reason=_first_reason(rows))
     se = (row["high"] - row["low"]) / (2 * stats.norm.ppf((1 + LEVEL) / 2))
     unit = "heads" if value == "rho" else row["unit"]
     n = None if pd.isna(row["n"]) else int(row["n"])
-    return Measured(row[value], row["low"], row["high"], se, np.inf, n, None if pd.isna(se) else unit, int(row["step"]))
+    return StudyValue(
+        row[value], row["low"], row["high"], se, np.inf, n, None if pd.isna(se) else unit, int(row["step"])
+    )
 
 
-def _of_seeds(rows: pd.DataFrame, value: str, unit: str) -> Measured:
-    """The mean over seeds, null where one is missing."""
+def _average_seeds(rows: pd.DataFrame, value: str, unit: str) -> StudyValue:
     step = int(rows["step"].iloc[0])
     if rows[value].isna().any():
-        return Measured(n=len(rows), step=step, reason=_reason(rows[rows[value].isna()]))
-    return _mean(rows[value], unit)._replace(step=step)
+        return StudyValue(n=len(rows), step=step, reason=_first_reason(rows[rows[value].isna()]))
+    return _mean_value(rows[value], unit)._replace(step=step)
 
 
-def _mean(values: pd.Series, unit: str) -> Measured:
+def _mean_value(values: pd.Series, unit: str) -> StudyValue:
     mean, low, high = mean_interval(values)
     n = len(values)
     se, df = (float(np.std(values, ddof=1)) / np.sqrt(n), n - 1) if n > 1 else (np.nan, np.nan)
-    return Measured(mean, low, high, se, df, n, unit)
+    return StudyValue(mean, low, high, se, df, n, unit)
 
 
-def _reason(rows: pd.DataFrame) -> str:
-    """The first reason that null values have."""
+def _first_reason(rows: pd.DataFrame) -> str:
     return next(iter(rows["reason"].dropna() if "reason" in rows else ()), "no value")
 
 
-def _row(key: Key, of_a: Mapping[Key, Measured], of_b: Mapping[Key, Measured]) -> dict:
-    a, b = (of.get(key, Measured(reason="not in its tables")) for of in (of_a, of_b))
+def _difference_row(key: Key, values_a: Mapping[Key, StudyValue], values_b: Mapping[Key, StudyValue]) -> dict:
+    a, b = (values.get(key, StudyValue(reason="not in its tables")) for values in (values_a, values_b))
     reasons = [f"{side}: {estimate.reason}" for side, estimate in (("a", a), ("b", b)) if estimate.reason]
     difference, (low, high) = b.value - a.value, (np.nan, np.nan)
-    if a.at and b.at and a.at != b.at:
-        difference, reasons = np.nan, [*reasons, _apart(a.at, b.at)]
+    if a.sparsities and b.sparsities and a.sparsities != b.sparsities:
+        difference, reasons = np.nan, [*reasons, _sparsity_mismatch(a.sparsities, b.sparsities)]
     else:
-        low, high = of_difference(a[:3], b[:3]) if np.isinf([a.df, b.df]).all() else _welch(a, b)
-        least, most = key.possible
+        low, high = of_difference(a[:3], b[:3]) if np.isinf([a.df, b.df]).all() else _welch_interval(a, b)
+        least, most = key.value_range
         if not reasons and np.isnan(low):
-            reasons = [f"no interval: {_why_none(a, b)}"]
-        elif _empty(low, high, least - most, most - least):
-            reasons.append(f"no interval: it would be {_reach(low, high)}, beyond all that is possible; n is too small")
+            reasons = [f"no interval: {_missing_interval_reason(a, b)}"]
+        elif _covers_range(low, high, least - most, most - least):
+            reasons.append(
+                f"no interval: it would be {_format_interval(low, high)}, beyond all that is possible; n is too small"
+            )
             low, high = np.nan, np.nan
     ends = {}
     for side, estimate in (("a", a), ("b", b)):
         ends |= {f"{side}_low": estimate.low, f"{side}_high": estimate.high}
-        if _empty(estimate.low, estimate.high, *key.possible):
-            reasons.append(f"{side}: its interval would be {_reach(estimate.low, estimate.high)}")
+        if _covers_range(estimate.low, estimate.high, *key.value_range):
+            reasons.append(f"{side}: its interval would be {_format_interval(estimate.low, estimate.high)}")
             ends |= {f"{side}_low": np.nan, f"{side}_high": np.nan}
     return {
-        "quantity": key.quantity, "group_or_subset": key.of, "sparsity_role": key.sparsity,
-        "sparsity_a": _one(a.at), "sparsity_b": _one(b.at), "step_a": a.step, "step_b": b.step,
+        "quantity": key.quantity, "group_or_subset": key.label, "sparsity_role": key.sparsity,
+        "sparsity_a": _single_sparsity(a.sparsities), "sparsity_b": _single_sparsity(b.sparsities),
+        "step_a": a.step, "step_b": b.step,
         "a": a.value, "b": b.value, **ends,
         "difference": difference, "low": low, "high": high,
         "unit": a.unit if a.unit == b.unit else f"a: {a.unit or 'none'}; b: {b.unit or 'none'}",
@@ -241,35 +265,34 @@ def _row(key: Key, of_a: Mapping[Key, Measured], of_b: Mapping[Key, Measured]) -
     }  # fmt: skip
 
 
-def _empty(low: float, high: float, least: float, most: float) -> bool:
-    """Whether an interval leaves out nothing between the least and the largest possible value."""
+def _covers_range(low: float, high: float, least: float, most: float) -> bool:
+    """Return whether an interval covers all values between the smallest and the largest possible."""
     return bool(low < least and high > most)
 
 
-def _reach(low: float, high: float) -> str:
+def _format_interval(low: float, high: float) -> str:
     return f"{low:.0f} to {high:.0f}".replace("-", "−")
 
 
-def _apart(a: tuple[float, ...], b: tuple[float, ...]) -> str:
-    of_a, of_b = (" and ".join(f"{100 * one:g} %" for one in sparsities) for sparsities in (a, b))
-    return f"not compared: a at {of_a} sparsity, b at {of_b}"
+def _sparsity_mismatch(a: tuple[float, ...], b: tuple[float, ...]) -> str:
+    text_a, text_b = (" and ".join(f"{100 * sparsity:g} %" for sparsity in sparsities) for sparsities in (a, b))
+    return f"not compared: a at {text_a} sparsity, b at {text_b}"
 
 
-def _one(sparsities: tuple[float, ...]) -> float:
-    """The sparsity of a number that is of a single one; NaN of others."""
+def _single_sparsity(sparsities: tuple[float, ...]) -> float:
     return sparsities[0] if len(sparsities) == 1 else np.nan
 
 
-def _why_none(a: Measured, b: Measured) -> str:
+def _missing_interval_reason(a: StudyValue, b: StudyValue) -> str:
     without = [side for side, estimate in (("a", a), ("b", b)) if np.isnan(estimate.se)]
     return f"{' and '.join(without)} without one" if without else "no spread on either side"
 
 
-def _welch(a: Measured, b: Measured) -> tuple[float, float]:
-    """95 % interval of b - a: Welch's t from standard errors and degrees of freedom (infinite: the normal one)."""
+def _welch_interval(a: StudyValue, b: StudyValue) -> tuple[float, float]:
+    """Return the 95 % interval of b - a: Welch's t, which is normal for infinite degrees of freedom."""
     variances = np.array([a.se, b.se]) ** 2
     total = variances.sum()
-    if not total > 0:  # unknown, or no spread, which is no evidence of none
+    if not total > 0:  # unknown, or no observed spread, which does not prove that there is none
         return np.nan, np.nan
     inverse = float((variances**2 / np.array([a.df, b.df])).sum()) / total**2  # Welch and Satterthwaite
     half = stats.t.ppf((1 + LEVEL) / 2, 1 / inverse if inverse > 0 else np.inf) * np.sqrt(total)

@@ -1,8 +1,8 @@
-"""Sets of heads whose ablation shows what the core leaves and what it suffices for, and the same of the stable core.
+"""Choose the sets of heads whose ablation tests the core and the stable core for sufficiency and completeness.
 
-A circuit is sufficient if it alone does what the model does, and complete if little is left without it (Wang et al.
-2023, faithfulness and completeness). So everything but the core is ablated, and every head, which is what nothing is
-left of; the core itself is among the sets of :mod:`.ablation_sets`.
+A circuit is sufficient if it does what the model does, and complete if the model does little without it (Wang et al.
+2023, faithfulness and completeness). Sufficiency is tested by ablating all other heads, against ablating all heads.
+Completeness is tested by ablating the core, which is among the sets of :mod:`.ablation_sets`.
 """
 
 from collections.abc import Sequence
@@ -20,52 +20,55 @@ NAMES = {
 
 
 def control_role(role: str) -> str:
-    """The role of the random sets that a set of this role is compared with."""
+    """Return the role of the random controls of sets with this role."""
     return f"control-{role}"
 
 
 def completeness_sets(
     core: Sequence[int], stable: Sequence[int], grid: ComponentGrid, draws: int, seed: int
 ) -> list[AblationSet]:
-    """Make the sets with their controls, all for the first kind of ablation alone.
+    """Make the sets and their controls, all for the first kind of ablation only.
 
-    Controls have random heads in place of the core's, as many in each layer; those of the core are the sets that
-    :func:`.joint_sets` ablates. No set that would be empty, or every head, has a row beside "all heads".
+    Controls replace the heads of the core by random heads, as many in each layer; the random sets for the core are
+    those that :func:`.joint_sets` ablates. Apart from "all heads", sets that would be empty or hold all heads are left
+    out.
 
     Args:
-        core: Component indices of its heads.
-        stable: Those of the stable core; it has sets of its own where it differs from the core.
+        core: Component indices of the core.
+        stable: Component indices of the stable core, which has its own sets where it differs from the core.
         grid: Components of the model.
-        draws: Controls of each set; where fewer exist, each occurs once.
-        seed: Of the draws.
+        draws: Number of controls of each set; where fewer exist, each occurs once.
+        seed: Seed of the draws.
     """
-    every = tuple(component.index for component in grid if component.kind == "head")
-    sets = [_ablation_set(EVERY_HEAD, NAMES[EVERY_HEAD], every, grid)]
-    if 0 < len(core) < len(every):
-        sets += _with_controls(ALL_BUT_CORE, core, every, grid, draws, seed)
-    if set(stable) != set(core) and 0 < len(stable) < len(every):
+    all_heads = tuple(component.index for component in grid if component.kind == "head")
+    sets = [_ablation_set(EVERY_HEAD, NAMES[EVERY_HEAD], all_heads, grid)]
+    if 0 < len(core) < len(all_heads):
+        sets += _with_controls(ALL_BUT_CORE, core, all_heads, grid, draws, seed)
+    if set(stable) != set(core) and 0 < len(stable) < len(all_heads):
         for role in (STABLE, ALL_BUT_STABLE):
-            sets += _with_controls(role, stable, every, grid, draws, seed)
+            sets += _with_controls(role, stable, all_heads, grid, draws, seed)
     return sets
 
 
 def _with_controls(
-    role: str, heads: Sequence[int], every: tuple[int, ...], grid: ComponentGrid, draws: int, seed: int
+    role: str, heads: Sequence[int], all_heads: tuple[int, ...], grid: ComponentGrid, draws: int, seed: int
 ) -> list[AblationSet]:
-    """A set and its controls. heads: what is ablated, or kept where `role` ablates all the others."""
+    """Make a set and its controls. heads: Heads to ablate, or to keep where `role` ablates all others."""
     heads = tuple(sorted(heads))
-    controls = matched_sets(_layers(heads, grid), every, grid.heads, draws, seed, heads)
+    controls = matched_sets(_layers(heads, grid), all_heads, grid.heads, draws, seed, heads)
     sets = []
-    for k, chosen in enumerate([heads, *controls]):
+    for k, selected in enumerate([heads, *controls]):
         name, set_role = (f"control {k} of {NAMES[role]}", control_role(role)) if k else (NAMES[role], role)
-        ablated = chosen if role == STABLE else tuple(head for head in every if head not in chosen)
+        ablated = selected if role == STABLE else tuple(head for head in all_heads if head not in selected)
         sets.append(_ablation_set(set_role, name, ablated, grid))
     return sets
 
 
 def _ablation_set(role: str, name: str, heads: tuple[int, ...], grid: ComponentGrid) -> AblationSet:
+    """Make a set that is ablated in the first kind only."""
     return AblationSet(name, role, heads, _layers(heads, grid), every_kind=False)
 
 
 def _layers(heads: Sequence[int], grid: ComponentGrid) -> str:
+    """Return the layer of each head, such as "2+3"."""
     return "+".join(str(head // grid.heads) for head in heads)

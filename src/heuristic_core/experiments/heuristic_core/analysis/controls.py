@@ -1,4 +1,4 @@
-"""Learned subnetworks against subnetworks found without learning: at random, and by gradient importance."""
+"""Compare learned subnetworks with controls: random subnetworks, and subnetworks chosen by gradient importance."""
 
 from collections.abc import Collection, Sequence
 
@@ -17,23 +17,30 @@ SUBNETWORK = [*RUN, *STEP, "sparsity", "seed", "control"]
 
 
 def permuted(kept: Sequence[int], grid: ComponentGrid, rng: np.random.Generator) -> list[int]:
-    """Ascending component indices: as many heads as `kept` has in every layer, drawn at random, and the same MLPs."""
-    components, found = list(grid), [index for index in kept if index >= grid.layers * grid.heads]
+    """Draw a random subnetwork with the MLPs of `kept` and as many heads in each layer; ascending component indices."""
+    components, permuted_indices = list(grid), [index for index in kept if index >= grid.layers * grid.heads]
     for layer in range(grid.layers):
         count = sum(components[index].kind == "head" and components[index].layer == layer for index in kept)
-        found += (layer * grid.heads + rng.permutation(grid.heads)[:count]).tolist()
-    return sorted(found)
+        permuted_indices += (layer * grid.heads + rng.permutation(grid.heads)[:count]).tolist()
+    return sorted(permuted_indices)
 
 
 def on_drawn_pairs(
     predictions: pd.DataFrame, pairs: int | None = None, seed: int = 0, rule: str = "argmax-first"
 ) -> pd.DataFrame:
-    """Accuracy, percent, of every subnetwork on every subset, over `pairs` drawn pairs of it; all for None.
+    """Compute the accuracy, percent, of each subnetwork on drawn pairs of each subset.
 
-    The pairs of learned subnetworks are those on which controls are evaluated: both are drawn by :func:`of_subset`.
+    Controls and learned subnetworks are evaluated on the same pairs: :func:`of_subset` draws both.
 
-    predictions: table "control_predictions", or "predictions" of learned subnetworks, pairs in the order of their set.
-    seed, rule: ``analysis.seed`` and ``analysis.class_rule``. Columns: `SUBNETWORK`, the subset's, accuracy.
+    Args:
+        predictions: Table "control_predictions", or "predictions" of learned subnetworks, with pairs in the order of
+            their set.
+        pairs: Number of pairs of each subset; None for all.
+        seed: ``analysis.seed``.
+        rule: ``analysis.class_rule``.
+
+    Returns:
+        The columns `SUBNETWORK` and those of a subset, and accuracy.
     """
     rows = predictions if "control" in predictions else predictions.assign(control="learned")
     keys = [*SUBNETWORK, *SUBSET]
@@ -44,23 +51,26 @@ def on_drawn_pairs(
 
 
 def controls(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:
-    """Table "controls" from the accuracies of learned subnetworks and controls, as :func:`on_drawn_pairs` gives.
+    """Compute table "controls" by subset and by group (subset null), an unweighted mean over the group's subsets.
 
-    By subset and by group (subset null): the unweighted mean over its subsets, restricted to `subsets` where given. A
-    random subnetwork is compared with the learned one whose heads it permutes, the one of importance with every learned
-    one. Failed runs are absent.
+    A random subnetwork is compared with the learned subnetwork whose heads it permutes, the subnetwork chosen by
+    importance with all learned subnetworks. Failed runs have no rows.
+
+    Args:
+        accuracy: Accuracies of learned subnetworks and controls from :func:`on_drawn_pairs`.
+        subsets: Subsets that enter group means; None for all.
     """
     groups = chosen(accuracy, subsets).groupby([*SUBNETWORK, "group"], dropna=False)["accuracy"].mean().reset_index()
     rows = []
     keys = [*RUN, *STEP, "sparsity", *SUBSET]
-    for key, of_key in pd.concat([accuracy, groups]).groupby(keys, dropna=False):
-        by_control = {name: rows.set_index("seed")["accuracy"] for name, rows in of_key.groupby("control")}
-        rows += [dict(zip(keys, key, strict=True)) | row for row in _compared(by_control)]
+    for key, cell in pd.concat([accuracy, groups]).groupby(keys, dropna=False):
+        by_control = {name: rows.set_index("seed")["accuracy"] for name, rows in cell.groupby("control")}
+        rows += [dict(zip(keys, key, strict=True)) | row for row in _control_rows(by_control)]
     return frame("controls", rows)
 
 
-def _compared(accuracy: dict[str, pd.Series]) -> list[dict]:
-    """The rows of one subset or group. accuracy: by control, then by pruning seed."""
+def _control_rows(accuracy: dict[str, pd.Series]) -> list[dict]:
+    """Return the rows of one subset or group; `accuracy` is by control, then by pruning seed."""
     rows = []
     for name in CONTROLS:
         if name not in accuracy:
@@ -68,8 +78,8 @@ def _compared(accuracy: dict[str, pd.Series]) -> list[dict]:
         values = accuracy[name]
         row = {"control": name, "n": len(values), "accuracy": values.mean(), "sd": values.std()}
         if name != "learned" and "learned" in accuracy:
-            against = values.mean() if name == "importance" else values
-            difference, low, high = mean_interval((accuracy["learned"] - against).dropna())
+            reference = values.mean() if name == "importance" else values
+            difference, low, high = mean_interval((accuracy["learned"] - reference).dropna())
             row |= {"difference": difference, "difference_low": low, "difference_high": high}
         rows.append(row)
     return rows

@@ -1,7 +1,7 @@
-"""Which heads the subnetworks share: frequencies, the heuristic core, and what chance would give (paper, section 4).
+"""Find the heads that subnetworks share: frequencies, the heuristic core, and tests against chance (paper, section 4).
 
-The paper compares with chance by a product of shares over all heads (:func:`expected_over_all_heads`); here the null
-hypothesis knows of layers, whose numbers of kept heads differ much.
+The paper's expectation under chance is a product of shares over all heads (:func:`expected_over_all_heads`). The null
+hypothesis here also accounts for layers, which differ greatly in their numbers of kept heads.
 """
 
 import math
@@ -20,7 +20,7 @@ from heuristic_core.experiments.heuristic_core.analysis.stability import share_i
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.tables.columns import COMPONENT, RUN
 
-# Sets of subnetworks whose shared heads are counted, each by the cells it consists of.
+# Sets of subnetworks whose shared heads are counted: name -> cells.
 SETS = {
     "high": ("high",),
     "mid": ("mid",),
@@ -28,25 +28,27 @@ SETS = {
     "early": ("early",),
     "early+mid+high": ("early", "mid", "high"),
 }
-Masks = dict[str, dict[int, np.ndarray]]  # by cell (mid, high, early) and pruning seed: bool [layers, heads]
+Masks = dict[
+    str, dict[int, np.ndarray]
+]  # cell ("mid", "high", "early") -> pruning seed -> kept heads, bool [layers, heads]
 
 
 def cells(context: Context) -> dict[str, tuple[int, float, tuple[int, ...]]]:
-    """Step, sparsity and pruning seeds of the cells that have many seeds: mid, high and, where there is one, early."""
-    found = {name: (context.last, getattr(context, name), context.seeds) for name in ("mid", "high")}
+    """Return step, sparsity and pruning seeds of the cells with many seeds: mid, high and, if it exists, early."""
+    spread = {name: (context.last, getattr(context, name), context.seeds) for name in ("mid", "high")}
     if context.early is not None:
-        found["early"] = (context.early, context.high, context.early_seeds)
-    return found
+        spread["early"] = (context.early, context.high, context.early_seeds)
+    return spread
 
 
 def head_frequency(components: pd.DataFrame, context: Context) -> pd.DataFrame:
-    """Table "head_frequency" from table "components": how many subnetworks of each cell keep a component.
+    """Compute table "head_frequency" from table "components": how many subnetworks of each cell keep a component.
 
-    A cell is a step and a sparsity. Its subnetworks are of the spread's seeds at the last step's mid and high sparsity,
-    of the early seeds at the early checkpoint and high sparsity, and of the curve's seeds elsewhere.
+    A cell is a step and a sparsity. Its subnetworks have the spread's seeds at the last step's mid and high sparsity,
+    the early seeds at the early checkpoint and high sparsity, and the curve's seeds elsewhere.
     """
-    # Reversed, so that mid and high win where the early checkpoint is the last one.
-    seeds = {(step, sparsity): of for step, sparsity, of in reversed(cells(context).values())}
+    # Reversed, so that mid and high take precedence if the early checkpoint is the last one.
+    seeds = {(step, sparsity): cell_seeds for step, sparsity, cell_seeds in reversed(cells(context).values())}
     counts = []
     first = components[components["repeat"] == 0]
     for (*run, step, sparsity), cell in first.groupby([*RUN, "step", "sparsity"]):
@@ -57,26 +59,32 @@ def head_frequency(components: pd.DataFrame, context: Context) -> pd.DataFrame:
     return frame("head_frequency", counts)
 
 
-def _kept(components: pd.DataFrame, step: int, sparsity: float, seeds: tuple[int, ...]) -> pd.DataFrame:
-    """The masks of one cell of one run: seeds x component indices, True where kept; failed runs have none.
+def _cell_masks(components: pd.DataFrame, step: int, sparsity: float, seeds: tuple[int, ...]) -> pd.DataFrame:
+    """Return the masks of one cell of one run, bool [seeds, component indices]; failed runs have no row.
 
-    Raises InputError without any.
+    Raises InputError if the cell has no subnetworks.
     """
     first = components["repeat"] == 0
-    here = first & (components["step"] == step) & (components["sparsity"] == sparsity) & components["seed"].isin(seeds)
-    if not here.any():
-        named = ", ".join(map(str, seeds))
+    in_cell = (
+        first & (components["step"] == step) & (components["sparsity"] == sparsity) & components["seed"].isin(seeds)
+    )
+    if not in_cell.any():
+        names = ", ".join(map(str, seeds))
         raise InputError(
-            f"no subnetworks at step {step}, sparsity {sparsity:g} of pruning seeds {named}: none ran, or all failed"
+            f"no subnetworks at step {step}, sparsity {sparsity:g} of pruning seeds {names}: none ran, or all failed"
         )
-    return components[here].pivot(index="seed", columns="component", values="kept").astype(bool)
+    return components[in_cell].pivot(index="seed", columns="component", values="kept").astype(bool)
 
 
 def run_masks(components: pd.DataFrame, context: Context) -> Masks:
-    """The heads that one run's subnetworks keep. Raises InputError where a cell has no subnetworks."""
+    """Return the heads that one run's subnetworks keep.
+
+    Raises:
+        InputError: If a cell has no subnetworks.
+    """
     heads = components[components["kind"] == "head"]
     layers = heads["layer"].nunique()
-    kept = {name: _kept(heads, *cell) for name, cell in cells(context).items()}
+    kept = {name: _cell_masks(heads, *cell) for name, cell in cells(context).items()}
     return {
         name: {int(seed): mask.reshape(layers, -1) for seed, mask in zip(masks.index, masks.to_numpy(), strict=True)}
         for name, masks in kept.items()
@@ -84,64 +92,71 @@ def run_masks(components: pd.DataFrame, context: Context) -> Masks:
 
 
 def masks_of_runs(components: pd.DataFrame, context: Context) -> Iterator[tuple[dict, Masks]]:
-    """The columns of every fine-tuning run in table "components", and its masks as of :func:`run_masks`."""
-    for run, of_run in components.groupby([*RUN]):
-        yield dict(zip(RUN, run, strict=True)), run_masks(of_run, context)
+    """Yield the identity columns of each fine-tuning run in table "components", and its :func:`run_masks`."""
+    for run, run_rows in components.groupby([*RUN]):
+        yield dict(zip(RUN, run, strict=True)), run_masks(run_rows, context)
 
 
 def of_both(masks: Masks) -> np.ndarray:
-    """The masks at mid and at high sparsity of the pruning seeds that have both: bool [2, seeds, layers, heads]."""
+    """Stack the mid- and high-sparsity masks of the pruning seeds that have both: bool [2, seeds, layers, heads]."""
     shape = next(iter(masks["mid"].values())).shape
     seeds = sorted(masks["mid"].keys() & masks["high"].keys())
     return np.array([masks[cell][seed] for cell in ("mid", "high") for seed in seeds], bool).reshape(2, -1, *shape)
 
 
 def core(components: pd.DataFrame, context: Context) -> pd.DataFrame:
-    """Table "core" from table "components": how many subnetworks keep each component, and the heads that all keep.
+    """Compute table "core" from table "components": how many subnetworks keep each component, and the core heads.
 
-    A head is in the core if every mid- and every high-sparsity subnetwork of the last checkpoint keeps it: every one
-    that there is, as failed runs have none. Columns n_* say how many that are. The stable core has the heads that
-    enough pruning seeds keep at both sparsities: see :mod:`.stability`.
-    Raises InputError where mid, high or, if the study has any, early subnetworks are absent altogether.
+    A head is in the core if all mid- and high-sparsity subnetworks of the last checkpoint keep it. Failed runs have no
+    subnetwork; columns n_* count the existing ones. The stable core has the heads that enough pruning seeds keep at
+    both sparsities, see :mod:`.stability`.
+
+    Raises:
+        InputError: If there are no mid, no high, or (where the study has this cell) no early subnetworks.
     """
     if components.empty:
-        raise InputError("there is no subnetwork to look for shared heads in: every pruning run of the spread failed")
+        raise InputError("no subnetworks to find shared heads in: all pruning runs of the spread failed")
     parts = []
     for _, run in components.groupby([*RUN]):
-        kept = {name: _kept(run, *cell) for name, cell in cells(context).items()}
-        of_run = run[[*RUN, *COMPONENT]].drop_duplicates("component").set_index("component").sort_index()
+        kept = {name: _cell_masks(run, *cell) for name, cell in cells(context).items()}
+        names = run[[*RUN, *COMPONENT]].drop_duplicates("component").set_index("component").sort_index()
         in_all = kept["mid"].all() & kept["high"].all()
         counts = {name: masks.sum() for name, masks in kept.items()}
         counts |= {f"n_{name}": len(masks) for name, masks in kept.items()}
-        counts |= _stability(pd.concat([kept["mid"], kept["high"]]).groupby(level="seed").all(), of_run)
-        parts.append(of_run.assign(**counts, in_core=in_all & (of_run["kind"] == "head")).reset_index())
+        counts |= _stability(pd.concat([kept["mid"], kept["high"]]).groupby(level="seed").all(), names)
+        parts.append(names.assign(**counts, in_core=in_all & (names["kind"] == "head")).reset_index())
     return frame("core", pd.concat(parts))
 
 
-def _stability(by_seed: pd.DataFrame, components: pd.DataFrame) -> dict[str, pd.Series]:
-    """Compute the columns of table "core" on pruning seeds, by component index.
+def _stability(kept_by_seed: pd.DataFrame, components: pd.DataFrame) -> dict[str, pd.Series]:
+    """Compute the columns of table "core" about pruning seeds, by component index.
 
     Args:
-        by_seed: Whether both subnetworks of a pruning seed keep a component, bool [seeds, component indices].
+        kept_by_seed: Whether both subnetworks of a pruning seed keep a component, bool [seeds, component indices].
         components: Kind and layer by component index; a model's layers have equally many heads.
     """
     heads = components.index[components["kind"] == "head"]
-    masks = by_seed[heads].to_numpy().reshape(len(by_seed), components.loc[heads, "layer"].nunique(), -1)
-    low, high = share_intervals(len(by_seed))[by_seed.sum()].T
+    masks = kept_by_seed[heads].to_numpy().reshape(len(kept_by_seed), components.loc[heads, "layer"].nunique(), -1)
+    low, high = share_intervals(len(kept_by_seed))[kept_by_seed.sum()].T
     stable = pd.Series(stable_heads(masks).ravel(), heads).reindex(components.index, fill_value=False)
     ends = {"seed_share_low": low, "seed_share_high": high}
-    return {"seed_share": by_seed.mean(), "in_stable_core": stable} | {
-        name: pd.Series(end, by_seed.columns) for name, end in ends.items()
+    return {"seed_share": kept_by_seed.mean(), "in_stable_core": stable} | {
+        name: pd.Series(end, kept_by_seed.columns) for name, end in ends.items()
     }
 
 
 def by_seed(masks: Masks, names: tuple[str, ...]) -> np.ndarray:
-    """What the subnetworks of each pruning seed in cells `names` share: bool [seeds, layers, heads], seeds ascending.
+    """Return the heads that all subnetworks of a pruning seed share.
 
-    Of a seed with a failed run it is what its other subnetworks share.
+    Runs of one seed at two sparsities share their random draws, so the sparser mask is nearly a subset of the other:
+    together they are one observation of what a seed keeps, not two.
 
-    The runs of one seed at two sparsities share their random draws, so that the sparser mask is nearly within the
-    other: together they are one piece of evidence about what a seed keeps, not two.
+    Args:
+        masks: Masks by cell and pruning seed.
+        names: Cells whose subnetworks are intersected; failed runs are skipped.
+
+    Returns:
+        Shared heads, bool [seeds, layers, heads], seeds ascending.
     """
     shared: dict[int, np.ndarray] = {}
     for name in names:
@@ -151,42 +166,53 @@ def by_seed(masks: Masks, names: tuple[str, ...]) -> np.ndarray:
 
 
 def expected_over_all_heads(heads: int, sparsities: Iterable[float]) -> float:
-    """How many of `heads` heads would be in all subnetworks of these sparsities by the paper's reckoning (section 4).
+    """Compute the paper's expected number of heads shared by chance by subnetworks of these sparsities (section 4).
 
-    144 heads and twelve subnetworks of 70 % give 144 * 0.3^12 = 7.7e-5. Every head is kept with the same probability,
-    and independently: neither layers count, nor that a sparsity is of heads and MLPs, nor that runs of one seed are
-    alike.
+    144 heads and twelve subnetworks of 70 % give 144 * 0.3^12 = 7.7e-5. All heads are kept independently with equal
+    probability. This ignores layers, that sparsity counts MLPs too, and that runs of one seed are alike.
+
+    Args:
+        heads: Number of heads of the model.
+        sparsities: Target sparsity of each subnetwork, a share.
     """
     return heads * math.prod(1 - sparsity for sparsity in sparsities)
 
 
 def core_null(components: pd.DataFrame, context: Context, permutations: int, seed: int) -> pd.DataFrame:
-    """Table "core_null" from table "components": do subnetworks share more heads than chance would give?
+    """Compute table "core_null": do subnetworks share more heads than expected by chance?
 
-    Chance: in what each pruning seed keeps the heads of each layer are permuted, so its number of heads per layer
-    stays. Another way permutes every mask by itself; where a seed gives several (mid and high), that would count their
-    nesting as heads that seeds share, so here the heads in all masks of a seed are permuted as one (:func:`by_seed`).
-    Beside it is the paper's expectation, from the target sparsities.
-    Raises InputError as :func:`core` does.
+    The null hypothesis permutes the heads of each layer within what each pruning seed keeps, which preserves its number
+    of heads per layer. Permuting each mask separately would count the nesting of a seed's mid and high masks as sharing
+    between seeds, so their intersection is permuted (:func:`by_seed`). The paper's expectation from the target
+    sparsities is given for comparison.
+
+    Args:
+        components: Table "components".
+        context: Cells of the study.
+        permutations: Number of permutations.
+        seed: Seed of the permutations.
+
+    Raises:
+        InputError: If a cell has no subnetworks.
     """
     rows = []
     targets = {name: sparsity for name, (_, sparsity, _) in cells(context).items()}
     for run, kept in masks_of_runs(components, context):
-        for name, of_set in SETS.items():
-            if not set(of_set) <= set(kept):
+        for name, set_cells in SETS.items():
+            if not set(set_cells) <= set(kept):
                 continue
-            masks = by_seed(kept, of_set)
+            masks = by_seed(kept, set_cells)
             observed = int(masks.all(axis=0).sum())
             draws = shared_by_chance(masks, permutations, numpy_generator(seed, run["ft_seed"], name))
             more, fewer = tails(draws, observed)
             row = {
                 "set": name,
-                "n": sum(len(kept[cell]) for cell in of_set),
+                "n": sum(len(kept[cell]) for cell in set_cells),
                 "seeds": len(masks),
                 "observed": observed,
                 "expected": draws.mean(),
                 "expected_over_all": expected_over_all_heads(
-                    masks[0].size, (targets[cell] for cell in of_set for _ in kept[cell])
+                    masks[0].size, (targets[cell] for cell in set_cells for _ in kept[cell])
                 ),
                 "p": more,
                 "p_fewer": fewer,
@@ -196,8 +222,16 @@ def core_null(components: pd.DataFrame, context: Context, permutations: int, see
 
 
 class Common(NamedTuple):
-    """Heads in both of two sets. expected: if one were drawn at random within each layer. p, p_fewer: the probability
-    of at least, and of at most, as many then (hypergeometric, convolved over layers)."""
+    """Number of heads in both of two sets, compared with chance.
+
+    Chance draws the heads of one set at random within each layer (hypergeometric, convolved over layers).
+
+    Attributes:
+        observed: Number of heads in both sets.
+        expected: Expected number under chance.
+        p: Probability of at least `observed` heads under chance.
+        p_fewer: Probability of at most `observed` heads under chance.
+    """
 
     observed: int
     expected: float
@@ -205,14 +239,17 @@ class Common(NamedTuple):
     p_fewer: float
 
 
-def common_heads(layers: pd.Series, one: pd.Series, other: pd.Series) -> Common:
-    """How many heads two sets have in common, and how many by chance.
+def common_heads(layers: pd.Series, a: pd.Series, b: pd.Series) -> Common:
+    """Count the heads that two sets have in common, and compare the count with chance.
 
-    layers: of all heads. one, other: bool, whether a head is in the set. All three have one index.
+    Args:
+        layers: Layer of each head.
+        a: Whether a head is in the first set, bool, with the index of `layers`.
+        b: Whether a head is in the second set, in the same form.
     """
-    both, chances = int((one & other).sum()), np.ones(1)
+    both, pmf = int((a & b).sum()), np.ones(1)
     for _, layer in layers.groupby(layers):
-        own, marked = int(one[layer.index].sum()), int(other[layer.index].sum())
-        chances = np.convolve(chances, stats.hypergeom.pmf(np.arange(own + 1), len(layer), marked, own))
-    expected = float((chances * np.arange(len(chances))).sum())
-    return Common(both, expected, *(min(1.0, float(tail.sum())) for tail in (chances[both:], chances[: both + 1])))
+        count_a, count_b = int(a[layer.index].sum()), int(b[layer.index].sum())
+        pmf = np.convolve(pmf, stats.hypergeom.pmf(np.arange(count_a + 1), len(layer), count_b, count_a))
+    expected = float((pmf * np.arange(len(pmf))).sum())
+    return Common(both, expected, *(min(1.0, float(tail.sum())) for tail in (pmf[both:], pmf[: both + 1])))

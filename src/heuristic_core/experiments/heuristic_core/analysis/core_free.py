@@ -1,17 +1,17 @@
-"""What subnetworks without the core lose: pruning with the core closed against random sets closed in its place.
+"""Estimate what subnetworks lose without the core: pruning with the core closed, against random sets closed instead.
 
-If subnetworks competed, another one would do as well in-domain where the core may not be kept. If all of them rest on
+If subnetworks competed, another one would do as well in-domain when the core cannot be kept. If all of them depend on
 the core, none does (paper, section 4).
 
-D is the mean over pruning runs with the core closed minus the mean over random sets of as many other heads of the same
-layers, one run each. Both are independent samples of runs, whose difference has Welch's interval. Runs of one closed
-set are no sample of sets, so that p is a permutation test over sets: one set, the core, against all others, each by the
-mean over its runs. With 40 random sets p is at least 2 / 41, so that p < 0.05 asks that the core is the most extreme of
-all; with fewer sound sets no p of one fine-tuning seed is below 0.05. A mean over many runs varies less than one run of
-a random set, which makes the test err towards no difference.
+The difference D is the mean over pruning runs with the core closed minus the mean over random sets, each closing as
+many other heads of the same layers in one run. Both are independent samples of runs, so D has Welch's interval. Runs of
+one closed set are not a sample of sets, so p is from a permutation test over sets: the core against all random sets,
+each by the mean over its runs. With 40 random sets p is at least 2 / 41, so p < 0.05 requires the core to be the most
+extreme set; with fewer sound sets p of one fine-tuning seed is never below 0.05. A mean over many runs varies less than
+one run of a random set, which makes the test conservative.
 
-A run that failed, collapsed or missed its target is left out and counted. Leaving out a collapsed run with the core
-closed makes the cost of the core smaller.
+Runs that failed, collapsed or missed their target are left out and counted. Leaving out a collapsed run with the core
+closed underestimates the cost of closing the core.
 """
 
 import warnings
@@ -33,80 +33,91 @@ RUNS = [*RUN, *STEP, "sparsity"]
 
 
 def core_free_runs(
-    design: pd.DataFrame, became: pd.DataFrame, groups: pd.DataFrame, mid: float | None, margin: float
+    design: pd.DataFrame, outcomes: pd.DataFrame, groups: pd.DataFrame, mid: float | None, margin: float
 ) -> pd.DataFrame:
-    """Table "core_free_runs".
+    """Compute table "core_free_runs".
 
-    design: columns number, role, set, seed and closed, a row for each run. became, groups: tables "runs" and
-    "group_accuracy" of these runs, whose pruning seed is the number. mid: mean ID accuracy of the sound
-    mid-sparsity subnetworks, percent; None without any. margin: points.
+    Args:
+        design: Columns number, role, set, seed and closed, one row per run.
+        outcomes: Table "runs" of these runs, whose pruning seed is the number.
+        groups: Table "group_accuracy" of these runs, likewise.
+        mid: Mean ID accuracy of the sound mid-sparsity subnetworks, percent; None if there are none.
+        margin: Largest drop in ID accuracy of a faithful subnetwork, points.
     """
     levels = groups.pivot(index="seed", columns="group", values="accuracy").reindex(columns=[ID, OOD, ENTAILMENT, J])
     levels.columns = ["id_accuracy", "ood_accuracy", "entailment_accuracy", "j"]
-    rows = became.drop(columns="id_accuracy").rename(columns={"seed": "number"})
+    rows = outcomes.drop(columns="id_accuracy").rename(columns={"seed": "number"})
     rows = rows.merge(design, on="number").merge(levels, left_on="number", right_index=True, how="left")
     sound = ~faults(rows).any(axis="columns")
     if mid is None:
-        why = rows["reason"].where(rows["reason"].notna(), NO_MID)
-        return frame("core_free_runs", rows.assign(sound=sound, reason=why))
+        reasons = rows["reason"].where(rows["reason"].notna(), NO_MID)
+        return frame("core_free_runs", rows.assign(sound=sound, reason=reasons))
     faithful = (rows["id_accuracy"] > mid - margin).where(rows["id_accuracy"].notna())
     return frame("core_free_runs", rows.assign(mid_id_accuracy=mid, faithful=faithful, sound=sound))
 
 
 def core_free(runs: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
-    """Table "core_free".
+    """Compute table "core_free".
 
-    runs: table "core_free_runs" of one fine-tuning run. levels: columns role, set, seed, measure, value and the
-    subset's, of every run that did not fail, as :func:`levels_of` gives them.
+    Args:
+        runs: Table "core_free_runs" of one fine-tuning run.
+        levels: Values of all runs that did not fail, as :func:`levels_of` returns them.
     """
-    about = runs[RUNS].iloc[0].to_dict() if len(runs) else {}
+    identity = runs[RUNS].iloc[0].to_dict() if len(runs) else {}
     sound = runs.loc[runs["sound"], ["role", "set", "seed"]]
-    wrong = runs[~runs["sound"] & runs["closed"].notna()]  # without the sets that do not exist
+    excluded = runs[~runs["sound"] & runs["closed"].notna()]  # closed is null for sets that do not exist
     counts = {
-        name: int((wrong["role"] == role).sum())
+        name: int((excluded["role"] == role).sum())
         for name, role in (("left_out", CORE_FREE), ("left_out_control", CONTROL))
     }
     keys, rows = ["measure", *SUBSET], []
-    known = levels.merge(sound, on=["role", "set", "seed"], how="left", indicator="is")
-    for key, of_key in known.groupby(keys, dropna=False, sort=False):
-        here = of_key[of_key["is"] == "both"].dropna(subset="value")
-        rows.append(about | dict(zip(keys, key, strict=True)) | compared(here) | counts)
+    merged = levels.merge(sound, on=["role", "set", "seed"], how="left", indicator="matched")
+    for key, cell in merged.groupby(keys, dropna=False, sort=False):
+        values = cell[cell["matched"] == "both"].dropna(subset="value")
+        rows.append(identity | dict(zip(keys, key, strict=True)) | _compare(values) | counts)
     return frame("core_free", rows)
 
 
-def compared(values: pd.DataFrame) -> dict:
-    """The columns of values. values: columns role, set and value, a row for each sound run."""
-    own, others = (values[values["role"] == role] for role in (CORE_FREE, CONTROL))
-    sets = others.groupby("set")["value"].mean().to_numpy()
-    row = {"n": len(own), "n_control": len(sets)}
-    if own.empty or not len(sets):
-        which = "with the core closed" if own.empty else "of a random set"
-        return row | {"reason": f"no run {which} went well"}
-    mean, control = own["value"].mean(), sets.mean()
+def _compare(values: pd.DataFrame) -> dict:
+    """Return the columns of means, difference and tests; `values` has the columns role, set and value of sound runs."""
+    core_runs, control_runs = (values[values["role"] == role] for role in (CORE_FREE, CONTROL))
+    sets = control_runs.groupby("set")["value"].mean().to_numpy()
+    row = {"n": len(core_runs), "n_control": len(sets)}
+    if core_runs.empty or not len(sets):
+        condition = "with the core closed" if core_runs.empty else "of a random set"
+        return row | {"reason": f"no run {condition} went well"}
+    mean, control = core_runs["value"].mean(), sets.mean()
     higher, lower = tails(sets, mean)
     row |= {"core_free": mean, "control": control, "difference": mean - control}
     row |= {"p_lower": lower, "p_higher": higher}
-    if min(len(own), len(sets)) < 2:
+    if min(len(core_runs), len(sets)) < 2:
         return row | {"reason": "one run alone has no interval"}
-    if max(own["value"].std(), sets.std()) < TIE:
+    if max(core_runs["value"].std(), sets.std()) < TIE:
         return row | {"reason": "runs do not differ, so that there is no interval"}
-    with warnings.catch_warnings():  # one side may be at a floor, where it does not vary
+    with warnings.catch_warnings():  # one side may be constant, at a floor
         warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
-        found = stats.ttest_ind(own["value"], sets, equal_var=False).confidence_interval(0.95)
-    return row | {"low": found.low, "high": found.high}
+        interval = stats.ttest_ind(core_runs["value"], sets, equal_var=False).confidence_interval(0.95)
+    return row | {"low": interval.low, "high": interval.high}
 
 
 def levels_of(
     accuracy: pd.DataFrame, groups: pd.DataFrame, families: pd.DataFrame, design: pd.DataFrame, subsets=None
 ) -> pd.DataFrame:
-    """Values of every run: of subsets, groups and families, J and AUC, and KL from the full model.
+    """Collect the values of all runs by subset, group and family: accuracy, J, AUC, and KL from the full model.
 
-    accuracy, groups, families: tables "accuracy", "group_accuracy" and "family_scores", whose pruning seed is the
-    number of a run in `design`. subsets: those that enter means; None for all.
+    Args:
+        accuracy: Table "accuracy", whose pruning seed is the number of a run in `design`.
+        groups: Table "group_accuracy", likewise.
+        families: Table "family_scores", likewise.
+        design: Columns number, role, set, seed and closed, one row per run.
+        subsets: Subsets that enter means; None for all.
+
+    Returns:
+        Columns role, set, seed, closed, measure, value and those of a subset.
     """
-    entering = chosen(accuracy, subsets)
-    of_families = condensed(entering[entering["family"].notna()], ["seed", "group", "family"], [*MEASURES.values()])
-    parts = [accuracy, groups, of_families, families[families["family"].notna()]]
+    selected = chosen(accuracy, subsets)
+    family_means = condensed(selected[selected["family"].notna()], ["seed", "group", "family"], [*MEASURES.values()])
+    parts = [accuracy, groups, family_means, families[families["family"].notna()]]
     wide = pd.concat([part.reindex(columns=["seed", *SUBSET, *MEASURES.values()]) for part in parts])
     long = wide.melt(["seed", *SUBSET], list(MEASURES.values()), "measure", "value")
     long = long[(long["measure"] == "accuracy") | ~long["group"].isin(["j", "auc"])]

@@ -1,4 +1,4 @@
-"""The core's size as a function of the number of seeds: does it converge, or will more seeds empty it?"""
+"""Compute the size of the core by number of seeds: does it converge, or would more seeds empty the core?"""
 
 from itertools import combinations
 from math import comb
@@ -12,33 +12,40 @@ from heuristic_core.experiments.heuristic_core.analysis.core import SETS, by_see
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
 CURVES = ("high", "mid", "mid+high")
-CHOICES = 500  # of seeds, where there are more: their mean then has an error of a few hundredths of a head
+MAX_CHOICES = 500  # choices of seeds that are averaged; the error of the mean is then a few hundredths of a head
 
 
 def core_seeds(components: pd.DataFrame, context: Context, seed: int) -> pd.DataFrame:
-    """Table "core_seeds" from table "components": heads kept by every subnetwork of k pruning seeds, for every k.
+    """Compute table "core_seeds": the number of heads kept by all subnetworks of k pruning seeds, for all k.
 
-    Averaged over all choices of k seeds, or over `CHOICES` random ones. Expected: under permutation of heads within
-    layers as in table "core_null", exactly: a layer of H heads of which seed i keeps k_i shares H * prod(k_i / H) of
-    them on average.
+    The number is averaged over all choices of k seeds, or over `MAX_CHOICES` random ones. Its expectation under
+    permutation of heads within layers, as in table "core_null", is exact: a layer of H heads of which seed i keeps k_i
+    has H * prod(k_i / H) shared heads on average.
+
+    Args:
+        components: Table "components".
+        context: Cells of the study.
+        seed: Seed of the random choices.
     """
     rows = []
     for run, masks in masks_of_runs(components, context):
         for name in CURVES:
             kept = by_seed(masks, SETS[name])  # [seeds, layers, heads]
             for count in range(1, len(kept) + 1):
-                chosen = _choices(len(kept), count, numpy_generator(seed, "core seeds", run["ft_seed"], name, count))
-                shared = kept[chosen].all(axis=1).sum(axis=(1, 2))
-                shares = kept[chosen].mean(axis=-1)  # [choices, seeds, layers]
+                choices = _choose_seeds(
+                    len(kept), count, numpy_generator(seed, "core seeds", run["ft_seed"], name, count)
+                )
+                shared = kept[choices].all(axis=1).sum(axis=(1, 2))
+                shares = kept[choices].mean(axis=-1)  # [choices, seeds, layers]
                 expected = kept.shape[-1] * shares.prod(axis=1).sum(axis=-1).mean()
                 row = {"set": name, "seeds": count, "heads": shared.mean(), "expected": expected}
-                sd = shared.std(ddof=1) if len(chosen) > 1 else None
-                rows.append(run | row | {"sd": sd, "choices": len(chosen)})
+                sd = shared.std(ddof=1) if len(choices) > 1 else None
+                rows.append(run | row | {"sd": sd, "choices": len(choices)})
     return frame("core_seeds", rows)
 
 
-def _choices(seeds: int, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Indices of seeds, [choices, count]."""
-    if comb(seeds, count) <= CHOICES:
+def _choose_seeds(seeds: int, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Return choices of `count` seeds as indices, [choices, count]."""
+    if comb(seeds, count) <= MAX_CHOICES:
         return np.array(list(combinations(range(seeds), count)))
-    return np.array([rng.choice(seeds, count, replace=False) for _ in range(CHOICES)])
+    return np.array([rng.choice(seeds, count, replace=False) for _ in range(MAX_CHOICES)])

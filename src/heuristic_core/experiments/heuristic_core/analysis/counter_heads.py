@@ -1,7 +1,7 @@
-"""Counter-heuristic heads: what each head adds to random subnetworks that contain the core, subset by subset.
+"""Find counter-heuristic heads: the effect of each head in random subnetworks that contain the core, by subset.
 
-The paper calls heads counter-heuristic that subnetworks which generalise have beside the core (section 5). Masks are
-drawn by :mod:`heuristic_core.experiments.heuristic_core.analysis.random_masks`, effects and tests are of
+Counter-heuristic heads are those that generalising subnetworks keep in addition to the core (paper, section 5). Masks
+are drawn by :mod:`heuristic_core.experiments.heuristic_core.analysis.random_masks`; effects and tests are in
 :mod:`heuristic_core.experiments.heuristic_core.analysis.mask_effects`.
 """
 
@@ -32,14 +32,18 @@ RANDOM, LEARNED = "random", "learned"
 TESTS = COUNTER, PROFILE, OPPOSITE = "counter", "profile", "opposite"
 NO_POOL = "no sound mid-sparsity subnetwork keeps a head outside the core"
 PERMUTATIONS = 1000
-TOGETHER = 100  # permutations that are in memory at once
+PERMUTATION_BATCH = 100  # permutations in memory at a time
 
 
 class MaskScores(NamedTuple):
-    """Masks and what they score. run: identity columns. heads: component indices of the pool, ascending.
+    """Masks and their accuracies.
 
-    about: of each value its subset, group and family, and n. inside: bool, [masks, heads]. values: [masks, values].
-    numbers: of each mask its number or pruning seed.
+    Attributes:
+        run: Identity columns of the fine-tuning run.
+        heads: Component indices of the pool, ascending.
+        about: Subset, group, family and n of each value, one row per value.
+        inside: Whether a mask keeps a head of the pool, bool [masks, heads].
+        values: Accuracy, percent, or J, points, [masks, values].
     """
 
     run: dict
@@ -47,48 +51,50 @@ class MaskScores(NamedTuple):
     about: pd.DataFrame
     inside: np.ndarray
     values: np.ndarray
-    numbers: list[int]
 
-    def ood(self) -> np.ndarray:
-        """Accuracies on the OOD subsets."""
+    def ood_accuracies(self) -> np.ndarray:
+        """Return accuracies on the OOD subsets, percent, [masks, subsets]."""
         return self.values[:, ((self.about["group"] == OOD) & self.about["subset"].notna()).to_numpy()]
 
-    def whole(self, group: str) -> np.ndarray:
-        """The mean accuracy on a group, or J, [masks, 1]; [masks, 0] of a study without it."""
-        whole = self.about["subset"].isna() & self.about["family"].isna()
-        return self.values[:, ((self.about["group"] == group) & whole).to_numpy()]
+    def group_values(self, group: str) -> np.ndarray:
+        """Return the mean accuracy on a group, or J, [masks, 1]; [masks, 0] if the study lacks it."""
+        is_mean = self.about["subset"].isna() & self.about["family"].isna()
+        return self.values[:, ((self.about["group"] == group) & is_mean).to_numpy()]
 
-    def judged(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What tells which heads are counter-heuristic: OOD subsets, ID and J."""
-        return self.ood(), self.whole(ID), self.whole(J)
+    def test_values(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the values that define counter-heuristic heads: accuracies on OOD subsets, ID and J."""
+        return self.ood_accuracies(), self.group_values(ID), self.group_values(J)
 
 
 def mask_scores(
     random_masks: pd.DataFrame, run: dict, subsets: Collection[str] | None = None
 ) -> tuple[MaskScores, MaskScores]:
-    """The random and the learned masks of one run, from its table "random_masks"; the pool is what learned ones keep.
+    """Return the random and the learned masks of one run; the pool consists of the heads that learned masks keep.
 
-    run: identity columns. subsets: the subsets that are analysed, of which the table's means and J are; None for all.
+    Args:
+        random_masks: Table "random_masks" of the run.
+        run: Identity columns.
+        subsets: Analysed subsets, which the table's means and J are over; None for all.
     """
-    named = random_masks["subset"].notna()
-    if named.any():
-        random_masks = pd.concat([chosen(random_masks[named], subsets), random_masks[~named]])
-    of_kind = [random_masks[random_masks["kind"] == kind] for kind in (RANDOM, LEARNED)]
-    heads = sorted({int(head) for kept in of_kind[1]["heads"] for head in kept})
-    random, learned = (_scores(run, heads, rows) for rows in of_kind)
+    is_subset = random_masks["subset"].notna()
+    if is_subset.any():
+        random_masks = pd.concat([chosen(random_masks[is_subset], subsets), random_masks[~is_subset]])
+    by_kind = [random_masks[random_masks["kind"] == kind] for kind in (RANDOM, LEARNED)]
+    heads = sorted({int(head) for kept in by_kind[1]["heads"] for head in kept})
+    random, learned = (_pivot_scores(run, heads, rows) for rows in by_kind)
     return random, learned
 
 
-def _scores(run: dict, heads: list[int], rows: pd.DataFrame) -> MaskScores:
-    # As text, for a null is a value, too.
+def _pivot_scores(run: dict, heads: list[int], rows: pd.DataFrame) -> MaskScores:
+    """Arrange the rows of one kind of masks as [masks, values]."""
+    # As text, because a null is a value too.
     keys = rows[[*SUBSET]].astype(object).fillna("")
     value = keys.groupby([*SUBSET], sort=False).ngroup()
     about = rows.assign(value=value).drop_duplicates("value").sort_values("value", kind="stable")[[*SUBSET, "n"]]
     values = rows.assign(value=value).pivot(index="mask", columns="value", values="accuracy")
     kept = rows.drop_duplicates("mask").set_index("mask")["heads"].loc[values.index]
-    inside = np.array([np.isin(heads, own) for own in kept]).reshape(len(kept), len(heads))
-    numbers = [int(mask) for mask in values.index]
-    return MaskScores(run, heads, about.reset_index(drop=True), inside, values.to_numpy(float), numbers)
+    inside = np.array([np.isin(heads, mask_heads) for mask_heads in kept]).reshape(len(kept), len(heads))
+    return MaskScores(run, heads, about.reset_index(drop=True), inside, values.to_numpy(float))
 
 
 def counter_heads(
@@ -99,28 +105,36 @@ def counter_heads(
     seed: int,
     subsets: Collection[str] | None = None,
 ) -> pd.DataFrame:
-    """Table "counter_heads" of one run from its table "random_masks"; no rows where the pool has no heads.
+    """Compute table "counter_heads" of one run; it is empty if the pool has no heads.
 
-    components: table "components", which names heads. run: identity columns. bootstrap: resamples of masks, the same
-    for all heads and values. subsets: as of :func:`mask_scores`.
+    Args:
+        random_masks: Table "random_masks" of the run.
+        components: Table "components", which has the names of heads.
+        run: Identity columns.
+        bootstrap: Number of resamples of masks, shared by all heads and values.
+        seed: Seed of the resamples.
+        subsets: Analysed subsets; None for all.
     """
     masks, _ = mask_scores(random_masks, run, subsets)
     if not masks.heads:
         return frame("counter_heads", [])
     names = components[[*COMPONENT]].drop_duplicates("component").set_index("component", drop=False)
     rng = numpy_generator(seed, "counter heads", run["ft_seed"])
-    return frame("counter_heads", _of_run(masks, names.loc[masks.heads], bootstrap, rng))
+    return frame("counter_heads", _head_rows(masks, names.loc[masks.heads], bootstrap, rng))
 
 
 def counter_heuristic(heads: pd.DataFrame) -> list[int]:
-    """Component indices, ascending, of the heads that table "counter_heads" has against the heuristic on any OOD
-    subset."""
-    against = heads["counter"].fillna(False).astype(bool) & (heads["group"] == OOD)
-    return sorted(heads.loc[against, "component"].unique().tolist())
+    """Return the component indices, ascending, of the heads that are counter-heuristic on any OOD subset.
+
+    Args:
+        heads: Table "counter_heads".
+    """
+    is_counter = heads["counter"].fillna(False).astype(bool) & (heads["group"] == OOD)
+    return sorted(heads.loc[is_counter, "component"].unique().tolist())
 
 
-def _of_run(masks: MaskScores, names: pd.DataFrame, bootstrap: int, rng: np.random.Generator) -> pd.DataFrame:
-    """The rows of one run, head by head."""
+def _head_rows(masks: MaskScores, names: pd.DataFrame, bootstrap: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Return the rows of one run, head by head."""
     beta, p, *_ = effects(masks.inside, masks.values)
     draws = resampled(masks.inside, masks.values, bootstrap, rng)
     with np.errstate(invalid="ignore"):
@@ -129,23 +143,23 @@ def _of_run(masks: MaskScores, names: pd.DataFrame, bootstrap: int, rng: np.rand
     for _, kind in masks.about.groupby([masks.about["group"], *(masks.about[c].isna() for c in ("subset", "family"))]):
         q[:, kind.index] = adjusted(p[:, kind.index])
     passes = np.full(p.shape, None, dtype=object)
-    if all(values.shape[1] for values in masks.judged()):
+    if all(values.shape[1] for values in masks.test_values()):
         subsets = (masks.about["group"] == OOD) & masks.about["subset"].notna()
-        passes[:, subsets.to_numpy()] = counter(masks.inside, *masks.judged())
+        passes[:, subsets.to_numpy()] = counter(masks.inside, *masks.test_values())
         passes[np.isnan(beta)] = None
     count = np.repeat(masks.inside.sum(axis=0)[:, None], len(masks.about), axis=1)
-    unknown, few = np.isnan(p), f"fewer than {LEAST} masks have the head, or lack it, or two for each coefficient"
-    equal = np.where(unknown, "heads leave no error: all masks have the same value, or are explained wholly", None)
+    no_p, too_few = np.isnan(p), f"fewer than {LEAST} masks have the head, or lack it, or two for each coefficient"
+    no_error = np.where(no_p, "heads leave no error: all masks have the same value, or are explained wholly", None)
     columns = {
         "included": count,
         "excluded": len(masks.inside) - count,
         "beta": beta,
-        "low": np.where(unknown, np.nan, low),
-        "high": np.where(unknown, np.nan, high),
+        "low": np.where(no_p, np.nan, low),
+        "high": np.where(no_p, np.nan, high),
         "p": p,
         "q": q,
         "counter": passes,
-        "reason": np.where(np.isnan(beta), few, equal),
+        "reason": np.where(np.isnan(beta), too_few, no_error),
     }
     heads = names.loc[np.repeat(masks.heads, len(masks.about))].reset_index(drop=True)
     about = pd.concat([masks.about] * len(masks.heads), ignore_index=True)
@@ -156,47 +170,51 @@ def _of_run(masks: MaskScores, names: pd.DataFrame, bootstrap: int, rng: np.rand
 def mask_tests(
     random_masks: pd.DataFrame, run: dict, seed: int, subsets: Collection[str] | None = None
 ) -> pd.DataFrame:
-    """Table "mask_tests" of one run from its table "random_masks": are there counter-heuristic heads, and do heads
-    differ by subset?
+    """Compute table "mask_tests" of one run: are there counter-heuristic heads, and do their effects vary over subsets?
 
-    The null distribution of two tests gives what masks score to other masks: p is exact where the first test's heads
-    do nothing, and where the second test's heads have the same effect on every OOD subset, so that what one subset has
-    more of than the others has nothing to do with heads. Subsets of other difficulty show an effect in other size, as
-    accuracy has a floor and a ceiling. So a third test asks for effects of opposite signs.
+    The first two tests permute accuracies over masks. Their null hypotheses are that heads have no effect (`COUNTER`),
+    and that heads have the same effect on all OOD subsets (`PROFILE`), so that differences between subsets do not
+    depend on heads. Because accuracy has a floor and a ceiling, equal effects differ in size between subsets of unequal
+    difficulty. The third test (`OPPOSITE`) therefore looks for effects of opposite signs.
 
-    subsets: as of :func:`mask_scores`.
+    Args:
+        random_masks: Table "random_masks" of the run.
+        run: Identity columns.
+        seed: Seed of the permutations.
+        subsets: Analysed subsets; None for all.
     """
     masks, _ = mask_scores(random_masks, run, subsets)
-    about = run | {"masks": len(masks.inside)}
-    if (reason := _untested(masks)) is not None:
-        return frame("mask_tests", [about | {"test": test, "reason": reason} for test in TESTS])
+    identity = run | {"masks": len(masks.inside)}
+    if (reason := _untested_reason(masks)) is not None:
+        return frame("mask_tests", [identity | {"test": test, "reason": reason} for test in TESTS])
     rng = numpy_generator(seed, "mask tests", run["ft_seed"])
     order = rng.permuted(np.tile(np.arange(len(masks.inside)), (PERMUTATIONS, 1)), axis=1)
     parts = [
-        _statistics(masks.inside, *(values[part] for values in masks.judged()))
-        for part in np.array_split(order, -(-PERMUTATIONS // TOGETHER))
+        _statistics(masks.inside, *(values[part] for values in masks.test_values()))
+        for part in np.array_split(order, -(-PERMUTATIONS // PERMUTATION_BATCH))
     ]
     rows = []
-    for test, observed in _statistics(masks.inside, *masks.judged()).items():
+    for test, observed in _statistics(masks.inside, *masks.test_values()).items():
         draws = np.concatenate([part[test] for part in parts])
         p, p_below = tails(draws, float(observed))
         row = {"test": test, "observed": float(observed), "expected": draws.mean(), "p": p, "p_below": p_below}
-        rows.append(about | row | {"draws": PERMUTATIONS})
-    p = opposite(masks.inside, masks.ood())
-    rows.append(about | {"test": OPPOSITE, "observed": float((p < LEVEL).sum()), "p": float(p.min())})
+        rows.append(identity | row | {"draws": PERMUTATIONS})
+    p = opposite(masks.inside, masks.ood_accuracies())
+    rows.append(identity | {"test": OPPOSITE, "observed": float((p < LEVEL).sum()), "p": float(p.min())})
     return frame("mask_tests", rows)
 
 
-def _untested(masks: MaskScores) -> str | None:
-    """Why there is no test; None if there is."""
+def _untested_reason(masks: MaskScores) -> str | None:
+    """Return why the tests are impossible, or None if they are possible."""
     if not len(masks.inside):
         return NO_POOL
-    if masks.ood().shape[1] < 2 or not all(values.shape[1] for values in masks.judged()):
+    if masks.ood_accuracies().shape[1] < 2 or not all(values.shape[1] for values in masks.test_values()):
         return "tests need two OOD subsets, an ID subset and J, which needs an ood-entailment subset"
-    if np.isnan(effects(masks.inside, masks.ood()).p).all():
+    if np.isnan(effects(masks.inside, masks.ood_accuracies()).p).all():
         return "OOD accuracy does not vary, or masks are too few for the heads"
     return None
 
 
 def _statistics(inside: np.ndarray, ood: np.ndarray, id_: np.ndarray, j: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the statistics of the permutation tests."""
     return {COUNTER: counter(inside, ood, id_, j).sum(axis=(-2, -1)), PROFILE: profile_variance(inside, ood)}

@@ -1,4 +1,4 @@
-"""Cells of the grid that no claim may rest on: most of their pruning runs failed, collapsed or missed their target."""
+"""Find cells of the grid that cannot support claims: most pruning runs failed, collapsed or missed their target."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -11,7 +11,14 @@ from heuristic_core.experiments.heuristic_core.config.context import Context
 
 
 class Cell(NamedTuple):
-    """Pruning runs that are read together. sparsity: None for all sparsities of the grid."""
+    """Pruning runs that are analysed together.
+
+    Attributes:
+        step: Training step of the checkpoint.
+        sparsity: Target sparsity; None for all sparsities of the grid.
+        seeds: Pruning seeds.
+        repeat: Index of the repeated run of a seed.
+    """
 
     step: int
     sparsity: float | None
@@ -21,37 +28,47 @@ class Cell(NamedTuple):
     def __str__(self) -> str:
         return f"step {self.step}" + ("" if self.sparsity is None else f", sparsity {self.sparsity:g}")
 
-    def of(self, runs: pd.DataFrame) -> pd.DataFrame:
-        here = (runs["step"] == self.step) & (runs["repeat"] == self.repeat) & runs["seed"].isin(list(self.seeds))
-        return runs[here if self.sparsity is None else here & (runs["sparsity"] == self.sparsity)]
+    def select(self, runs: pd.DataFrame) -> pd.DataFrame:
+        """Select the rows of table "runs" in this cell."""
+        in_cell = (runs["step"] == self.step) & (runs["repeat"] == self.repeat) & runs["seed"].isin(list(self.seeds))
+        return runs[in_cell if self.sparsity is None else in_cell & (runs["sparsity"] == self.sparsity)]
 
 
 def unsound(runs: pd.DataFrame, context: Context, *names: str) -> Iterator[str]:
-    """What is wrong with each of the named cells in which most runs did not go well.
+    """Yield a description of each named cell in which most runs failed, collapsed or missed their target.
 
-    runs: table "runs" of one fine-tuning run. names: as :func:`cells` has them.
+    Args:
+        runs: Table "runs" of one fine-tuning run.
+        context: Cells of the study.
+        names: Names of :func:`list_cells`.
     """
-    for cell in (cell for name in names for cell in cells(name, runs, context)):
-        rows = cell.of(runs)
+    for cell in (cell for name in names for cell in list_cells(name, runs, context)):
+        rows = cell.select(runs)
         if mostly_faulty(rows):
             yield f"of the {len(rows)} pruning runs at {cell}, {counted(faults(rows))}"
 
 
-def cells(name: str, runs: pd.DataFrame, context: Context) -> list[Cell]:
-    """The cells of a name: "mid", "high", "early" (the early checkpoint's), "curve" (each sparsity of the last
-    checkpoint), "sizes" (all sparsities of each checkpoint: to effective size a collapsed run is unfaithful) or "entry"
-    (fresh seeds at neighbouring checkpoints).
+def list_cells(name: str, runs: pd.DataFrame, context: Context) -> list[Cell]:
+    """Return the cells of a name.
 
-    runs: table "runs" of one fine-tuning run. Raises ValueError on another name.
+    Args:
+        name: "mid", "high", "early" (early checkpoint), "curve" (each sparsity of the last checkpoint), "sizes" (all
+            sparsities of each checkpoint together, as a collapsed run is merely unfaithful for effective size) or
+            "entry" (fresh seeds at neighbouring checkpoints).
+        runs: Table "runs" of one fine-tuning run.
+        context: Cells of the study.
+
+    Raises:
+        ValueError: If the name is unknown.
     """
     curve = {"seeds": context.curve_seeds, "repeat": context.curve_repeat}
     match name:
         case "mid" | "high" | "early":
-            return [Cell(*cell) for own, cell in core.cells(context).items() if own == name]
+            return [Cell(*cell) for cell_name, cell in core.cells(context).items() if cell_name == name]
         case "curve":
             return [Cell(context.last, sparsity, **curve) for sparsity in sorted(runs["sparsity"].unique())]
         case "sizes":
             return [Cell(step, None, **curve) for step in context.checkpoints]
         case "entry":
             return [Cell(step, context.mid, context.entry_seeds) for step in context.entry]
-    raise ValueError(f"no cell {name!r}")
+    raise ValueError(f"unknown cell {name!r}; choose from mid, high, early, curve, sizes, entry")

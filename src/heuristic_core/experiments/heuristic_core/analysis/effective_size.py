@@ -1,22 +1,21 @@
-"""Effective size: how much of a model its smallest faithful subnetwork keeps (paper, section 4).
+"""Compute effective size: the share of a model that its smallest faithful subnetwork keeps (paper, section 4).
 
-Effective size is 100 * (1 - the largest faithful sparsity); `faithful` says what that means. Between two sparsities of
-the grid, the last faithful and the next, it is where the straight line between their values crosses the threshold. On
-a coarse grid sizes that are rounded to the grid would seem to jump. At the two ends of the grid a size is a bound, no
-number: where every subnetwork fails it is above what the densest one keeps, as nothing was pruned between that one and
-the full model; where the sparsest subnetwork is faithful it is at most what that one keeps, the *floor*. A mean over
-seeds with a bound among them is a bound. `analysis.effective_size: grid` rounds, as the authors do: the last faithful
-sparsity itself, and 100 % where none is. These are numbers, and their means are the authors'; `least` and `most` say
-what the sizes may be all the same. Three orders:
+Effective size is 100 * (1 - the largest faithful sparsity); :mod:`.faithful` defines faithful. Between the last
+faithful sparsity of the grid and the next one, it is where the straight line between their values crosses the
+threshold; rounding to a coarse grid would make sizes jump. At the ends of the grid a size is only bounded. Where all
+subnetworks fail, it is above the share that the densest one keeps, as nothing was pruned between that and the full
+model. Where the sparsest subnetwork is faithful, it is at most the share that this one keeps, the *floor*. A mean over
+seeds that includes a bound is a bound. `analysis.effective_size: grid` rounds as the authors do: to the last faithful
+sparsity, and to 100 % where none is faithful; `least` and `most` still give the bounds. There are three orders:
 
-per-seed    threshold every pruning seed, then average (the authors' script);
+per-seed    threshold each pruning seed, then average (the authors' script);
 mean-first  average over seeds, then threshold (the paper's text);
-upward      per seed, from the densest subnetwork on, stopping at the first that fails. Very sparse subnetworks
-            may reject every overlap, and so be right out of domain without being what the model does; this
-            order does not reach them.
+upward      per seed, from the densest subnetwork on, stopping at the first that fails. Very sparse subnetworks may
+            reject all overlap pairs, and so be right out of domain without doing what the model does; this order does
+            not reach them.
 
-A missing subnetwork is skipped, in all of them: its seed's grid is without this sparsity, and so is the grid of the
-mean over seeds, which would otherwise be over fewer seeds there than beside it.
+All orders skip missing subnetworks: the sparsity is removed from the grid of its seed, and from the grid of the mean
+over seeds, which would otherwise average fewer seeds there than at other sparsities.
 """
 
 from collections.abc import Iterator
@@ -46,18 +45,21 @@ from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.tables.columns import RUN
 
-VALUES = ["accuracy", "agreement", "kl", "square"]  # of a model; square: of half an interval of its change
-CURVE = [*RUN, "step", "sparsity", "seed"]
+VALUES = ["accuracy", "agreement", "kl", "square"]  # square: squared half width of the interval of the change
+CURVE_KEYS = [*RUN, "step", "sparsity", "seed"]
 DEFINED, BOUNDED, UNDEFINED, MISSING = "defined", "bounded", "undefined", "missing"
-CHANCE = 50.0  # the AUC of a model that cannot tell classes apart
+AUC_AT_CHANCE = 50.0  # percent; AUC of a model that cannot tell classes apart
 UNITS = {J: "points", AUC: "points above 50"}
 
 
 class Size(NamedTuple):
-    """An effective size, percent of components; null where it is a bound. least, most: between which it lies.
+    """An effective size, percent of components.
 
-    low, high: its 95 % interval, of a seed over evaluation pairs: the sizes of the subnetworks' values at both ends of
-    the intervals of their change from the full model.
+    Attributes:
+        effective_size: The size; NaN where it is only bounded.
+        least, most: Bounds of the size.
+        low, high: Ends of the 95 % interval. For one seed it is over evaluation pairs: the sizes where all changes from
+            the full model are at an end of their intervals.
     """
 
     effective_size: float
@@ -67,7 +69,7 @@ class Size(NamedTuple):
     high: float = np.nan
 
 
-NONE = Size(np.nan, np.nan, np.nan)
+NO_SIZE = Size(np.nan, np.nan, np.nan)
 
 
 def effective_size(
@@ -77,109 +79,117 @@ def effective_size(
     runs: pd.DataFrame | None = None,
     groups: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Table "effective_size" from table "accuracy".
+    """Compute table "effective_size" from table "accuracy".
 
-    groups: table "group_accuracy", which has the AUC of each model; None: sizes on AUC are not asked for.
-    runs: table "runs", of which collapsed subnetworks are never faithful: a constant class may be as right
-    out-of-domain as the full model, and be all that the full model is not. None where it is not known.
-    analysis: margin, margins, recovery, agreement, kl, effective_size, and the subsets that enter group means. context:
-    the curve's pruning seeds and which of their runs, and the steps.
     Group "mixed" is the plain mean over all in-domain and out-of-domain subsets (the authors' script), "mixed-1:1"
-    weighs both halves equally (the paper's text), "j" is J, its margin points of J, and "auc" is AUC minus 50, so that
-    margins and shares are of what exceeds chance. Failed subnetworks, absent or with a null, are skipped; steps without
-    any subnetwork have no rows, and so have criteria that the whole table has no values for, and criteria of J and AUC
-    other than of their values.
-    Effective size is a bound at the ends of the grid: then it is null, with its bounds in `least` and `most`.
-    It is undefined where the full model is not surely above the margin, by the lower end of its interval if
-    it has one: just above the margin, any subnetwork passes. It is missing where the full model, a seed, or a sparsity
-    that other steps of the run have is absent. All are nulls, which `state` tells apart by their reason.
-    Raises ValueError on an unknown subset.
+    gives both halves equal weight (the paper's text), "j" is J with margins in points, and "auc" is AUC - 50, so that
+    margins and shares refer to what exceeds chance. J and AUC only have criteria of accuracy. Failed subnetworks are
+    skipped. Steps without subnetworks and criteria without values have no rows.
+
+    Sizes at the ends of the grid are null, with bounds in `least` and `most`. Sizes are undefined where the lower end
+    of the full model's interval is not above the margin, since any subnetwork passes just above it. They are missing
+    where the full model, a seed, or a sparsity that other steps have is missing. :func:`state` tells these nulls apart.
+
+    Args:
+        accuracy: Table "accuracy".
+        analysis: Criteria, `effective_size`, and the subsets that enter group means.
+        context: Pruning seeds and repeat of the curve, and the checkpoints.
+        runs: Table "runs"; None if unknown. Collapsed subnetworks are never faithful: a constant class may be as
+            accurate out of domain as the full model while behaving unlike it.
+        groups: Table "group_accuracy", which has AUC; None to leave out AUC.
+
+    Raises:
+        ValueError: If a subset is unknown.
     """
     rows = chosen(accuracy, analysis.subsets)
     if groups is not None:
-        rows = pd.concat([rows, _above_chance(groups[groups["group"] == AUC])])
-    of_curve = rows["seed"].isin(context.curve_seeds) & (rows["repeat"] == context.curve_repeat)
+        rows = pd.concat([rows, _subtract_chance(groups[groups["group"] == AUC])])
+    on_curve = rows["seed"].isin(context.curve_seeds) & (rows["repeat"] == context.curve_repeat)
     rows = rows.assign(square=((rows["change_high"] - rows["change_low"]) / 2) ** 2)
-    means = _group_values(rows[rows["step"].isin(context.checkpoints) & (rows["seed"].isna() | of_curve)])
+    means = _group_values(rows[rows["step"].isin(context.checkpoints) & (rows["seed"].isna() | on_curve)])
     means = with_collapses(means.assign(repeat=context.curve_repeat), runs)
     pruned = means[means["seed"].notna()]
     full = means[means["seed"].isna()].set_index([*RUN, "step", "group"])["accuracy"].dropna()
-    lows = _lows(rows[rows["seed"].isna()])
-    known = [criterion for criterion in criteria(analysis) if pruned[criterion.column].notna().any()]
+    lower_ends = _lower_ends(rows[rows["seed"].isna()])
+    measured_criteria = [criterion for criterion in criteria(analysis) if pruned[criterion.column].notna().any()]
     rows = []
-    for run, of_run in pruned.groupby([*RUN]):
-        sparsities = sorted(of_run["sparsity"].unique())
-        for (step, group), cells in of_run.groupby(["step", "group"]):
+    for run, run_rows in pruned.groupby([*RUN]):
+        sparsities = sorted(run_rows["sparsity"].unique())
+        for (step, group), cells in run_rows.groupby(["step", "group"]):
             identity = dict(zip(RUN, run, strict=True)) | {"step": step, "group": group}
             identity |= {"full_accuracy": full.get((*run, step, group)), "floor": _kept(sparsities[-1])}
-            for criterion in known:
+            for criterion in measured_criteria:
                 if group in UNITS and criterion.column != "accuracy":
                     continue
                 curves = cells.pivot(index="sparsity", columns="seed", values=criterion.column)
                 curves = curves.reindex(index=sparsities, columns=list(context.curve_seeds)).astype(float)
                 collapsed = cells.pivot(index="sparsity", columns="seed", values="collapsed").reindex_like(curves)
                 reach = cells.pivot(index="sparsity", columns="seed", values="square").reindex_like(curves) ** 0.5
-                about = identity | {"criterion": criterion.name, "threshold": criterion.threshold}
-                between = analysis.effective_size == "interpolated"
-                full_here, low = identity["full_accuracy"], lows.get((*run, step, group), np.nan)
-                reason = _reason(curves, full_here, low, criterion, UNITS.get(group, "%"))
-                sizes = _sizes(curves, reach, collapsed.eq(True), full_here, criterion, reason, between)
-                rows += [about | row for row in sizes]
+                columns = identity | {"criterion": criterion.name, "threshold": criterion.threshold}
+                interpolate = analysis.effective_size == "interpolated"
+                full_value, lower_end = identity["full_accuracy"], lower_ends.get((*run, step, group), np.nan)
+                reason = _reason(curves, full_value, lower_end, criterion, UNITS.get(group, "%"))
+                sizes = _sizes(curves, reach, collapsed.eq(True), full_value, criterion, reason, interpolate)
+                rows += [columns | row for row in sizes]
     return frame("effective_size", rows)
 
 
 def of_study(sizes: pd.DataFrame, context: Context) -> pd.DataFrame:
-    """The rows of table "effective_size" that figure 6, claims and comparisons take: by accuracy at the study's margin,
-    in the study's order. Only the orders that go seed by seed have rows of pruning seeds."""
-    of_margin = (sizes["criterion"] == "accuracy") & (sizes["threshold"] == context.margin)
-    return sizes[of_margin & (sizes["order"] == context.size_order)]
+    """Select the rows of table "effective_size" by accuracy at the study's margin, in the study's order.
+
+    Figure 6, claims and comparisons use these rows. Only orders that treat seeds separately have rows of pruning seeds.
+    """
+    at_margin = (sizes["criterion"] == "accuracy") & (sizes["threshold"] == context.margin)
+    return sizes[at_margin & (sizes["order"] == context.size_order)]
 
 
 def state(sizes: pd.DataFrame) -> pd.Series:
-    """What every row of table "effective_size" is: "defined", "bounded" (no more is known than `least` and `most`),
-    "undefined" (the full model does not exceed the margin, so that there is nothing to be faithful to) or "missing"
-    (something was not run, or failed)."""
+    """Classify each row of table "effective_size".
+
+    "defined"; "bounded" (only `least` and `most` are known); "undefined" (the full model does not exceed the margin, so
+    there is nothing to be faithful to); or "missing" (something was not run, or failed).
+    """
     known = sizes["least"].notna()
-    found = sizes["reason"].str.partition(":")[0].where(~known, DEFINED)
-    return found.mask(known & (sizes["least"] < sizes["most"]), BOUNDED).astype(str)
+    states = sizes["reason"].str.partition(":")[0].where(~known, DEFINED)
+    return states.mask(known & (sizes["least"] < sizes["most"]), BOUNDED).astype(str)
 
 
 def bound(least: float, most: float) -> str:
-    """What is known of a size that is a bound, such as "above 80 %", "at most 20 %" or "60 to 67 %"."""
+    """Format a bound, percent, such as "above 80 %", "at most 20 %" or "60 to 67 %"."""
     low, high = (f"{round(end, 1):g}" for end in (least, most))
     if least == 0:
         return f"at most {high} %"
     return f"above {low} %" if most == 100 else f"{low} to {high} %"
 
 
-def _lows(full: pd.DataFrame) -> dict[tuple, float]:
-    """Lower ends of the full models' intervals, by the columns of a run, step and group; NaN where unknown."""
+def _lower_ends(full: pd.DataFrame) -> dict[tuple, float]:
+    """Return the lower ends of full models' intervals by (*run, step, group); NaN where unknown."""
     model = [*RUN, "step"]
     groups = full.groupby([*model, "group"], observed=True)
-    of_j = both_sides(full, model).groupby(model, observed=True)
-    found = {key: interval_of_mean(rows)[0] for key, rows in groups}
-    return found | {(*key, J): interval_of_j(rows)[0] for key, rows in of_j}
+    j_rows = both_sides(full, model).groupby(model, observed=True)
+    lower_ends = {key: interval_of_mean(rows)[0] for key, rows in groups}
+    return lower_ends | {(*key, J): interval_of_j(rows)[0] for key, rows in j_rows}
 
 
-def _above_chance(auc: pd.DataFrame) -> pd.DataFrame:
-    values = ["accuracy", "low", "high"]  # not of changes, which are the same
-    return auc.assign(**auc[values] - CHANCE)
+def _subtract_chance(auc: pd.DataFrame) -> pd.DataFrame:
+    values = ["accuracy", "low", "high"]  # changes are unaffected
+    return auc.assign(**auc[values] - AUC_AT_CHANCE)
 
 
 def _group_values(rows: pd.DataFrame) -> pd.DataFrame:
-    """Means by group of every model; J and mixtures where a model has subsets of both groups that enter them."""
-    keys = [*CURVE, "group"]
+    """Average each model by group; add J and mixtures for models with subsets of both groups that enter them."""
+    keys = [*CURVE_KEYS, "group"]
     groups = _means(rows, keys)
-    both, halves = (table[table["group"].isin([ID, OOD])] for table in (rows, groups))
-    mixed = [both.assign(group="mixed"), halves.assign(group="mixed-1:1")] if halves["group"].nunique() == 2 else []
-    sides = both_sides(rows, CURVE)
-    squares = condensed(sides.assign(square=sides["weight"] ** 2 * sides["square"]), CURVE, ["square"], "sum")
-    j = j_means(rows, CURVE).merge(squares, on=CURVE, how="left")
-    return pd.concat([groups, j, *(_means(one, keys) for one in mixed)], ignore_index=True)
+    subsets, halves = (table[table["group"].isin([ID, OOD])] for table in (rows, groups))
+    mixed = [subsets.assign(group="mixed"), halves.assign(group="mixed-1:1")] if halves["group"].nunique() == 2 else []
+    sides = both_sides(rows, CURVE_KEYS)
+    squares = condensed(sides.assign(square=sides["weight"] ** 2 * sides["square"]), CURVE_KEYS, ["square"], "sum")
+    j = j_means(rows, CURVE_KEYS).merge(squares, on=CURVE_KEYS, how="left")
+    return pd.concat([groups, j, *(_means(part, keys) for part in mixed)], ignore_index=True)
 
 
 def _means(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Means of `VALUES`, of independent parts: half-widths of intervals add up as squares (Newcombe 1998)."""
+    """Average `VALUES` over independent subsets: squared half widths of intervals add up (Newcombe 1998)."""
     means = condensed(rows, keys, VALUES)
     return means.assign(square=means["square"] / rows.groupby(keys, dropna=False).size().to_numpy())
 
@@ -191,88 +201,92 @@ def _sizes(
     full: float | None,
     criterion: Criterion,
     reason: str | None,
-    between: bool,
+    interpolate: bool,
 ) -> Iterator[dict]:
-    """One summary row for each order, and one for each seed in the orders that go seed by seed.
+    """Yield a row for each order, and for each seed in the orders that treat seeds separately.
 
-    curves: what the criterion judges; sparsities (ascending) x seeds, null where a subnetwork is missing. reach,
-    collapsed: of the same form; how far a value may be off by its pairs, null where unknown, and whether the run
-    collapsed. A mean over seeds is not faithful where most of them collapsed. reason: why there is no size, where there
-    is none. between: sizes are interpolated between sparsities.
+    curves: Values of the criterion, [sparsities, seeds], sparsities ascending; null where a subnetwork is missing.
+        reach, collapsed: Half width of a value's interval over pairs (null where unknown), and whether the run
+        collapsed, in
+    the same form. A mean over seeds is not faithful where most of them collapsed. reason: Why there is no size, or
+    None.
+    interpolate: Whether to interpolate between sparsities.
     """
     values, sparsities = curves.to_numpy(), curves.index.to_numpy()
     reach = reach.to_numpy() if criterion.column == "accuracy" else np.full(curves.shape, np.nan)
     present_at = ~np.isnan(values)
     present = present_at.any(axis=0)
-    about = {"n_seeds": int(present.sum()), "reason": reason}
+    columns = {"n_seeds": int(present.sum()), "reason": reason}
 
-    def size(of_grid: np.ndarray, lost: np.ndarray, upward: bool = False, off: float | np.ndarray = 0.0) -> Size:
-        known = ~np.isnan(of_grid)
-        slack = np.array([criterion.slack_of_full(full), *(criterion.slack(of_grid, full) + off)[known]])
+    def size(curve: np.ndarray, lost: np.ndarray, upward: bool = False, shift: float | np.ndarray = 0.0) -> Size:
+        known = ~np.isnan(curve)
+        slack = np.array([criterion.slack_of_full(full), *(criterion.slack(curve, full) + shift)[known]])
         faithful = criterion.holds(slack) & ~np.array([False, *lost[known]])
-        return _crossing(np.array([0.0, *sparsities[known]]), slack, faithful, upward, between)
+        return _crossing(np.array([0.0, *sparsities[known]]), slack, faithful, upward, interpolate)
 
     for order in ("per-seed", "upward"):
         sizes = []
         for k, seed in enumerate(curves):
-            absent = None if present[k] else f"{MISSING}: no subnetworks of pruning seed {seed}"
-            one, of_seed = NONE, (values[:, k], collapsed.to_numpy()[:, k], order == "upward")
+            missing = None if present[k] else f"{MISSING}: no subnetworks of pruning seed {seed}"
+            seed_size, arguments = NO_SIZE, (values[:, k], collapsed.to_numpy()[:, k], order == "upward")
             if reason is None and present[k]:
-                best, worst = (size(*of_seed, off) for off in (reach[:, k], -reach[:, k]))
+                best, worst = (size(*arguments, shift) for shift in (reach[:, k], -reach[:, k]))
                 known = not np.isnan(reach[present_at[:, k], k]).any()
-                one = size(*of_seed)._replace(**({"low": best.least, "high": worst.most} if known else {}))
-                sizes.append(one)
-            yield {"order": order, "seed": seed, "n_seeds": int(present[k])} | _told(one, reason or absent)
-        sd = pd.Series([one.effective_size for one in sizes]).std(skipna=False)
-        yield {"order": order, "sd": sd} | about | _told(_mean(sizes), reason)
-    mean, most = values[:, present].mean(axis=1), collapsed.to_numpy()[:, present].mean(axis=1) > 0.5
+                seed_size = size(*arguments)._replace(**({"low": best.least, "high": worst.most} if known else {}))
+                sizes.append(seed_size)
+            yield {"order": order, "seed": seed, "n_seeds": int(present[k])} | _size_columns(
+                seed_size, reason or missing
+            )
+        sd = pd.Series([seed_size.effective_size for seed_size in sizes]).std(skipna=False)
+        yield {"order": order, "sd": sd} | columns | _size_columns(_average_sizes(sizes), reason)
+    mean, mostly_collapsed = values[:, present].mean(axis=1), collapsed.to_numpy()[:, present].mean(axis=1) > 0.5
     if reason is None and np.isnan(mean).all():
         reason = f"{MISSING}: at every sparsity a pruning seed has no subnetwork"
-    whole = size(mean, most) if reason is None else NONE
-    yield {"order": "mean-first"} | about | _told(whole, reason)
+    mean_size = size(mean, mostly_collapsed) if reason is None else NO_SIZE
+    yield {"order": "mean-first"} | columns | _size_columns(mean_size, reason)
 
 
-def _mean(sizes: list[Size]) -> Size:
-    """The mean over seeds, null where one is, with its interval over seeds and pairs."""
+def _average_sizes(sizes: list[Size]) -> Size:
+    """Average sizes over seeds, null where any is null, with the interval over seeds and pairs."""
     if not sizes:
-        return NONE
-    found = pd.DataFrame(sizes)
-    low, high = interval_between(found["least"], found["most"], reach_of(found))
-    means = found[["effective_size", "least", "most"]].mean(skipna=False)
+        return NO_SIZE
+    table = pd.DataFrame(sizes)
+    low, high = interval_between(table["least"], table["most"], reach_of(table))
+    means = table[["effective_size", "least", "most"]].mean(skipna=False)
     return Size(*means, low=np.maximum(low, 0), high=np.minimum(high, 100))
 
 
 def reach_of(sizes: pd.DataFrame) -> pd.Series:
-    """Half of what the interval of a seed over pairs adds to what is known of its size; 0 where unknown."""
+    """Return half of the width that a seed's interval over pairs adds to the bounds of its size; 0 where unknown."""
     return ((sizes["high"] - sizes["low"] - sizes["most"] + sizes["least"]) / 2).fillna(0)
 
 
-def _told(size: Size, reason: str | None) -> dict:
-    """The columns of a size. A null that is a bound has the bound for its reason."""
+def _size_columns(size: Size, reason: str | None) -> dict:
+    """Return the columns of a size; the reason of a bounded size states its bounds."""
     if reason is None and np.isnan(size.effective_size):
         reason = f"{BOUNDED}: {bound(size.least, size.most)}"
     return size._asdict() | {"reason": reason}
 
 
-def _crossing(sparsities: np.ndarray, slack: np.ndarray, faithful: np.ndarray, upward: bool, between: bool) -> Size:
-    """Effective size. sparsities: ascending from 0, the full model. slack, faithful: there."""
+def _crossing(sparsities: np.ndarray, slack: np.ndarray, faithful: np.ndarray, upward: bool, interpolate: bool) -> Size:
+    """Compute an effective size from slack and faithfulness at ascending sparsities, from 0 (the full model) on."""
     faithful[0] = True
     last = int(np.argmin(faithful)) - 1 if upward and not faithful.all() else int(np.flatnonzero(faithful)[-1])
     largest = sparsities[last]
-    if last in (0, len(sparsities) - 1):  # nothing was pruned beyond: above the densest, or at most the sparsest
+    if last in (0, len(sparsities) - 1):  # at an end of the grid: above the densest, or at most the sparsest
         least, most = (_kept(sparsities[1]), 100.0) if last == 0 else (0.0, _kept(largest))
-        return Size(np.nan if between else _kept(largest), least, most)
-    if between and slack[last + 1] <= ROUNDING:
+        return Size(np.nan if interpolate else _kept(largest), least, most)
+    if interpolate and slack[last + 1] <= ROUNDING:
         share = slack[last] / (slack[last] - slack[last + 1])
         largest += np.clip(share, 0, 1) * (sparsities[last + 1] - largest)
     return Size(*[_kept(largest)] * 3)
 
 
-def _reason(curves: pd.DataFrame, full: float | None, low: float, criterion: Criterion, unit: str) -> str | None:
-    """Why no effective size can be given for this checkpoint and group; None if it can."""
+def _reason(curves: pd.DataFrame, full: float | None, lower_end: float, criterion: Criterion, unit: str) -> str | None:
+    """Return why a checkpoint and group have no effective size, or None if they have one."""
     if full is None:
         return f"{MISSING}: the full model was not evaluated"
-    if why := criterion.undefined(full, low, unit):
+    if why := criterion.undefined(full, lower_end, unit):
         return f"{UNDEFINED}: {why}"
     missing = curves.index[curves.isna().all(axis="columns")]
     if len(missing) == len(curves):

@@ -1,12 +1,13 @@
-"""When heads enter subnetworks over fine-tuning, and whether the full model generalises by then.
+"""Determine when heads enter subnetworks during fine-tuning, and whether the full model generalises by then.
 
-Subnetworks of fresh pruning seeds at neighbouring checkpoints tell of each head how often it is kept. A head has
-entered at the first of two consecutive steps at which at least `OFTEN` percent of the subnetworks keep it. A head that
-is in at the first step entered then or before: its time is censored. Only subnetworks count whose run neither failed
-nor collapsed nor missed its target; nothing is known of a step with fewer than `FEWEST` of them. The full model
-generalises at the step from which on its OOD accuracy, between evaluations of fine-tuning on a straight line, is at
-least half of its last value: for good, as an untrained model may reject every pair, and so have all of the OOD accuracy
-that there is.
+Subnetworks of fresh pruning seeds at neighbouring checkpoints show how often each head is kept. A head enters at the
+first of two consecutive steps at which at least `OFTEN` percent of the subnetworks keep it. The time of a head that is
+kept at the first step is censored: it entered then or before. Runs that failed, collapsed or missed their target do not
+count, and a step with fewer than `FEWEST` counted subnetworks is unknown.
+
+The full model generalises from the step on at which its OOD accuracy, interpolated linearly between evaluations, stays
+at or above half of its last value. An earlier crossing does not count: an untrained model may reject every pair, and so
+reach any OOD accuracy.
 """
 
 import numpy as np
@@ -19,11 +20,11 @@ from heuristic_core.experiments.heuristic_core.analysis.outcomes import well
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.tables.columns import COMPONENT, RUN
 
-OFTEN = 75.0
-FEWEST = 3
-BOUNDS = 0.0, 100.0  # percent, of a step of which nothing is known
+OFTEN = 75.0  # percent of subnetworks
+FEWEST = 3  # sound subnetworks of a step
+UNKNOWN_BOUNDS = 0.0, 100.0  # percent, bounds of the share at an unknown step
 CORE, COUNTER, OTHER = "core", "counter", "other"
-HEAD = [*RUN, *COMPONENT, "group"]
+HEAD_KEYS = [*RUN, *COMPONENT, "group"]
 
 
 def entry_frequency(
@@ -33,14 +34,19 @@ def entry_frequency(
     context: Context,
     counter_heads: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Table "entry_frequency" of one fine-tuning run: how many sound subnetworks keep each head, by step.
+    """Compute table "entry_frequency" of one fine-tuning run: how many sound subnetworks keep each head, by step.
 
-    components, runs, core: tables of the run. counter_heads: the table of this name (columns component, group,
-    counter); None where it is not known, and then no head is in group `COUNTER`.
+    Args:
+        components: Table "components" of the run.
+        runs: Table "runs" of the run.
+        core: Table "core" of the run.
+        context: Seeds, checkpoints and sparsity.
+        counter_heads: Table "counter_heads" (columns component, group, counter); None if unknown, in which case no head
+            is in group `COUNTER`.
     """
-    of_seeds = components["seed"].isin(list(context.entry_seeds)) & (components["repeat"] == 0)
-    here = of_seeds & components["step"].isin(list(context.entry)) & (components["sparsity"] == context.mid)
-    heads = well(components[here & (components["kind"] == "head")], runs)
+    has_seed = components["seed"].isin(list(context.entry_seeds)) & (components["repeat"] == 0)
+    in_cells = has_seed & components["step"].isin(list(context.entry)) & (components["sparsity"] == context.mid)
+    heads = well(components[in_cells & (components["kind"] == "head")], runs)
     kept = heads.groupby([*RUN, "step", "sparsity", *COMPONENT])["kept"].agg(count="sum", n="size").reset_index()
     groups = pd.Series(OTHER, index=kept.index, dtype=object)
     if counter_heads is not None:
@@ -50,12 +56,18 @@ def entry_frequency(
 
 
 def entry(frequency: pd.DataFrame, finetuning: pd.DataFrame, context: Context) -> pd.DataFrame:
-    """Table "entry" of one fine-tuning run. frequency, finetuning: tables "entry_frequency" and "finetune_accuracy"."""
+    """Compute table "entry" of one fine-tuning run.
+
+    Args:
+        frequency: Table "entry_frequency" of the run.
+        finetuning: Table "finetune_accuracy" of the run.
+        context: Checkpoints, and the subsets that enter means.
+    """
     half, missing = half_step(finetuning, context.subsets)
     rows = []
-    for key, head in frequency.assign(percent=percents(frequency)).groupby(HEAD, sort=False):
+    for key, head in frequency.assign(percent=percents(frequency)).groupby(HEAD_KEYS, sort=False):
         shares = head[head["n"] >= FEWEST].set_index("step")["percent"].sort_index()
-        row = dict(zip(HEAD, key, strict=True)) | entered(shares, context.entry) | {"half_step": half}
+        row = dict(zip(HEAD_KEYS, key, strict=True)) | entered(shares, context.entry) | {"half_step": half}
         if missing:
             rows.append(row | {"reason": "; ".join(filter(None, (row["reason"], missing)))})
             continue
@@ -64,25 +76,26 @@ def entry(frequency: pd.DataFrame, finetuning: pd.DataFrame, context: Context) -
         if len(before) and len(after):
             row["rise"] = after.mean() - before.mean()
         else:
-            which = "before" if before.empty else "from"
-            unknown = f"no known step of mechanism.entry.checkpoints is {which} step {half:.0f}"
+            side = "before" if before.empty else "from"
+            unknown = f"no known step of mechanism.entry.checkpoints is {side} step {half:.0f}"
             row["reason"] = "; ".join(filter(None, (row["reason"], unknown)))
         rows.append(row)
     return frame("entry", rows)
 
 
 def percents(frequency: pd.DataFrame) -> pd.Series:
-    """The percentage of subnetworks behind each row of table "entry_frequency" that keep its head."""
+    """Return the percentage of subnetworks that keep a head, for each row of table "entry_frequency"."""
     return 100.0 * frequency["count"].astype(float) / frequency["n"].astype(float)
 
 
 def entered(shares: pd.Series, steps: tuple[int, ...]) -> dict:
-    """The columns entry_step, censored and reason of one head.
+    """Return the columns entry_step, censored and reason of one head; null where unknown steps could change them.
 
-    shares: percent of the subnetworks that keep it, by step; a step of `steps` of which nothing is known is absent.
-    All are null where this step might change them.
+    Args:
+        shares: Percent of the subnetworks that keep the head, by step; without unknown steps.
+        steps: All steps, ascending.
     """
-    low, high = (_first_of_two(shares, steps, unknown) for unknown in BOUNDS)
+    low, high = (_first_of_two(shares, steps, bound) for bound in UNKNOWN_BOUNDS)
     if low != high:
         unknown = ", ".join(str(step) for step in steps if step not in shares.index)
         return {"reason": f"fewer than {FEWEST} pruning runs went well at {unknown}"}
@@ -94,23 +107,28 @@ def entered(shares: pd.Series, steps: tuple[int, ...]) -> dict:
 
 
 def enters_before(half: float, shares: pd.Series, steps: tuple[int, ...]) -> bool | None:
-    """Whether a head enters at a step below `half`; None where unknown steps decide. Others as in :func:`entered`."""
-    positions = [_first_of_two(shares, steps, unknown) for unknown in BOUNDS]
-    either = {position is not None and steps[position] < half for position in positions}
-    return either.pop() if len(either) == 1 else None
+    """Return whether a head enters before step `half`, or None if unknown steps decide; see :func:`entered`."""
+    positions = [_first_of_two(shares, steps, bound) for bound in UNKNOWN_BOUNDS]
+    outcomes = {position is not None and steps[position] < half for position in positions}
+    return outcomes.pop() if len(outcomes) == 1 else None
 
 
 def _first_of_two(shares: pd.Series, steps: tuple[int, ...], unknown: float) -> int | None:
-    """Position of the first of two consecutive `steps` with at least `OFTEN`, those without a share at `unknown`."""
-    often = shares.reindex(list(steps)).fillna(unknown).to_numpy(dtype=float) >= OFTEN
-    both = np.flatnonzero(often[:-1] & often[1:])
+    """Return the index of the first two consecutive steps with at least `OFTEN`; `unknown` fills missing shares."""
+    is_often = shares.reindex(list(steps)).fillna(unknown).to_numpy(dtype=float) >= OFTEN
+    both = np.flatnonzero(is_often[:-1] & is_often[1:])
     return int(both[0]) if len(both) else None
 
 
 def half_step(finetuning: pd.DataFrame, subsets=None) -> tuple[float | None, str | None]:
-    """The step from which on OOD accuracy is at least half of its last value, interpolated; and why there is none.
+    """Find the interpolated step from which on OOD accuracy is at least half of its last value.
 
-    finetuning: table "finetune_accuracy" of one run. subsets: those that enter means; None for all.
+    Args:
+        finetuning: Table "finetune_accuracy" of one run.
+        subsets: Subsets that enter means; None for all.
+
+    Returns:
+        The step and None, or None and the reason why it is missing.
     """
     rows = finetuning[finetuning["subset"].notna()]
     means = group_means(chosen(rows, subsets))

@@ -1,4 +1,4 @@
-"""What statistics read of a run: its tables, what is known of its study, and which of its cells are sound."""
+"""Provide the statistics of claims with the tables of a run, facts about its study, and checks of its cells."""
 
 from dataclasses import dataclass
 
@@ -15,51 +15,73 @@ from heuristic_core.tables.columns import RUN
 
 @dataclass(frozen=True)
 class Evidence:
-    """The tables of one fine-tuning run by schema name, and what to know of its study."""
+    """Results of one fine-tuning run.
+
+    Attributes:
+        context: Facts about the study.
+        tables: Tables of the run by schema name.
+    """
 
     context: Context
     tables: dict[str, pd.DataFrame]
 
     def table(self, name: str) -> pd.DataFrame:
-        """The rows of a table. Raises CannotSay where it has none."""
+        """Return a table.
+
+        Raises:
+            CannotSay: If the study lacks the table, or it has no rows for this run.
+        """
         if name not in self.tables or self.tables[name].empty:
             raise CannotSay(f"the study has no table {name}")
         return self.tables[name]
 
     def sparsity(self, name: str) -> float:
-        """The sparsity that the study calls "mid" or "high"."""
+        """Return the sparsity named "mid" or "high", a share."""
         return getattr(self.context, name)
 
     def sound(self, *cells: str) -> None:
-        """Refuse cells of the grid in which most pruning runs went wrong, and any of a full model at chance in-domain.
+        """Check that most pruning runs of the cells went well and that the full model is above chance in-domain.
 
-        cells: "mid", "high", "early", "curve", "sizes" or "entry", as :mod:`.degenerate` has them. A study without
-        table "runs", such as published results, is not refused: nothing is known of its runs.
+        A study without table "runs", such as published results, passes: nothing is known about its runs.
+
+        Args:
+            cells: Names of :func:`.degenerate.list_cells`.
+
+        Raises:
+            FailedRuns: If most runs of a cell failed, collapsed or missed their target, or the full model is at chance.
         """
         runs = self.tables.get("runs")
         if runs is None or runs.empty:
             return
-        if found := list(unsound(runs, self.context, *cells)):
-            more = f", and {len(found) - 1} more such cells" if len(found) > 1 else ""
-            raise FailedRuns(f"{found[0]}{more}")
+        if problems := list(unsound(runs, self.context, *cells)):
+            more = f", and {len(problems) - 1} more such cells" if len(problems) > 1 else ""
+            raise FailedRuns(f"{problems[0]}{more}")
         self.learned()
 
     def chance(self) -> float | None:
-        """In-domain accuracy of always giving the most frequent label, percent, as evaluation merges labels.
+        """Return the in-domain accuracy, percent, of always predicting the most frequent label after merging.
 
-        None where it is not recorded, as of published results.
+        None if it is not recorded, as for published results.
         """
-        known = self.tables["runs"]["chance"].dropna() if "runs" in self.tables else ()
-        return float(known.max()) if len(known) else None
+        values = self.tables["runs"]["chance"].dropna() if "runs" in self.tables else ()
+        return float(values.max()) if len(values) else None
 
     def above_chance(self, accuracy: float) -> float:
-        """In-domain accuracy above chance, points. Raises CannotSay where chance is not recorded."""
+        """Return in-domain accuracy above chance, points.
+
+        Raises:
+            CannotSay: If chance is not recorded.
+        """
         if (chance := self.chance()) is None:
             raise CannotSay("in-domain chance is not recorded, so that accuracy above it is not known")
         return accuracy - chance
 
     def share_of_best(self, accuracies: pd.Series, share: float) -> float:
-        """`share` of the best in-domain accuracy, percent. Raises DoesNotApply where chance would reach it."""
+        """Return `share` times the best in-domain accuracy, percent.
+
+        Raises:
+            DoesNotApply: If this is no higher than chance.
+        """
         bound, chance = share * accuracies.max(), self.chance()
         if chance is not None and bound <= chance:
             raise DoesNotApply(
@@ -68,77 +90,109 @@ class Evidence:
         return bound
 
     def learned(self) -> None:
-        """Refuse a full model that is at chance in-domain, where chance is recorded."""
+        """Check that the full model is above chance in-domain, if chance is recorded.
+
+        Raises:
+            FailedRuns: If the full model is at chance.
+        """
         chance = self.chance()
         if chance is not None and not (full := self.full(ID))["low"] > chance:
             raise FailedRuns(f"the full model is at chance in-domain: {full['accuracy']:.1f} %, chance {chance:.1f} %")
 
     def cell(self, table: str, sparsity: str) -> pd.DataFrame:
-        """The rows of a table about the spread: the first runs of its pruning seeds at the last checkpoint.
+        """Return the rows of a table about the spread: first runs of its pruning seeds at the last checkpoint.
 
-        Runs that failed, collapsed or missed their target are left out. sparsity: "mid" or "high".
+        Runs that failed, collapsed or missed their target are left out.
+
+        Args:
+            table: Name of the table.
+            sparsity: "mid" or "high".
+
+        Raises:
+            CannotSay: If the table is missing.
+            FailedRuns: If the cell is not sound, see :meth:`sound`.
         """
         self.sound(sparsity)
         rows = self.table(table)
-        here = (rows["step"] == self.context.last) & (rows["sparsity"] == self.sparsity(sparsity))
-        rows = rows[here & (rows["repeat"] == 0) & rows["seed"].isin(list(self.context.seeds))]
+        in_cell = (rows["step"] == self.context.last) & (rows["sparsity"] == self.sparsity(sparsity))
+        rows = rows[in_cell & (rows["repeat"] == 0) & rows["seed"].isin(list(self.context.seeds))]
         runs = self.tables.get("runs")
         return rows if runs is None or runs.empty else well(rows, runs)
 
     def measured(self, group: str, rows: pd.DataFrame | None = None) -> str:
-        """`group`, or OOD instead of J of published results without it, as the paper's.
+        """Return `group`, or OOD instead of J for published results without J, such as the paper's.
 
-        rows: of table "group_accuracy"; default: all. Raises CannotSay where a study without an entailment class is
-        asked for J: a model that rejects every pair has 100 % OOD, and with merged labels guesses are half right.
+        Other studies have no substitute for J: a model that rejects every pair has 100 % OOD accuracy, and with merged
+        labels half of all guesses are right.
+
+        Args:
+            group: A group, or J.
+            rows: Rows of table "group_accuracy" to check for J; default all.
+
+        Raises:
+            CannotSay: If the group is J and the study has no entailment subsets.
         """
         rows = self.tables.get("group_accuracy") if rows is None else rows
-        without = rows is not None and not rows.loc[rows["group"] == J, "accuracy"].notna().any()
-        if group != J or not without:
+        lacks_j = rows is not None and not rows.loc[rows["group"] == J, "accuracy"].notna().any()
+        if group != J or not lacks_j:
             return group
         if self.chance() is not None:
             raise CannotSay("no ood-entailment subset was evaluated, and without it there is no J")
         return OOD
 
     def spread(self, table: str, group: str, sparsity: str) -> pd.DataFrame:
-        """The same of table "accuracy" or "group_accuracy": the known accuracies on a group."""
+        """Return the rows of a :meth:`cell` of table "accuracy" or "group_accuracy" with accuracies on a group.
+
+        Raises:
+            CannotSay: If there are none.
+            FailedRuns: If the cell is not sound, see :meth:`sound`.
+        """
         rows, group = self.cell(table, sparsity), self.measured(group)
         rows = self.analysed(rows[rows["group"] == group]).dropna(subset="accuracy")
         return some(rows, f"{group} accuracy at {sparsity} sparsity")
 
     def full(self, group: str) -> pd.Series:
-        """The full model's row of table "group_accuracy" at the last checkpoint."""
+        """Return the full model's row of table "group_accuracy" at the last checkpoint.
+
+        Raises:
+            CannotSay: If it is missing.
+        """
         rows, group = self.table("group_accuracy"), self.measured(group)
-        here = (rows["step"] == self.context.last) & rows["seed"].isna() & (rows["group"] == group)
-        return some(rows[here].dropna(subset="accuracy"), f"{group} accuracy of the full model").iloc[0]
+        is_full = (rows["step"] == self.context.last) & rows["seed"].isna() & (rows["group"] == group)
+        return some(rows[is_full].dropna(subset="accuracy"), f"{group} accuracy of the full model").iloc[0]
 
     def analysed(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Rows of the subsets that enter group means."""
+        """Select the rows of the subsets that enter group means."""
         if self.context.subsets is None or "subset" not in rows:
             return rows
         return rows[rows["subset"].isna() | rows["subset"].isin(list(self.context.subsets))]
 
     def over_steps(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Mean accuracy by step and group, percent, of models over fine-tuning: [steps, groups]."""
+        """Return mean accuracy, percent, by step of fine-tuning and group, [steps, groups]."""
         return group_means(self.analysed(rows)).pivot(index="step", columns="group", values="accuracy")
 
 
 def of_run(tables: dict[str, pd.DataFrame], run: dict) -> dict[str, pd.DataFrame]:
-    """The rows of one fine-tuning run in every table."""
-    found = {}
+    """Select the rows of one fine-tuning run in all tables."""
+    selected = {}
     for name, table in tables.items():
-        here = np.logical_and.reduce([(table[column] == value).fillna(False) for column, value in run.items()])
-        found[name] = table[here]
-    return found
+        in_run = np.logical_and.reduce([(table[column] == value).fillna(False) for column, value in run.items()])
+        selected[name] = table[in_run]
+    return selected
 
 
 def runs(tables: dict[str, pd.DataFrame]) -> list[dict]:
-    """The fine-tuning runs that any table knows, ascending."""
+    """Return the identity columns of all fine-tuning runs in the tables, ascending."""
     identities = pd.concat([t[[*RUN]] for t in tables.values() if len(t)]).dropna().drop_duplicates()
     return identities.sort_values([*RUN]).to_dict("records")
 
 
 def some(rows: pd.DataFrame, what: str) -> pd.DataFrame:
-    """`rows`, of which there must be some. Raises CannotSay that names `what` is missing."""
+    """Return `rows` if there are any.
+
+    Raises:
+        CannotSay: If there are no rows; the message says that `what` is missing.
+    """
     if rows.empty:
         raise CannotSay(f"no {what}")
     return rows

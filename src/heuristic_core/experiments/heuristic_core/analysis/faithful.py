@@ -1,13 +1,13 @@
-"""The criteria of faithful subnetworks that a study asks for, see :mod:`heuristic_core.analysis.faithful`."""
+"""List the criteria of faithful subnetworks of a study, see :mod:`heuristic_core.analysis.faithful`."""
 
 from heuristic_core.analysis.faithful import Criterion
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 
 
 def criteria(analysis: Analysis) -> list[Criterion]:
-    """All criteria at the thresholds of a study; criteria that need no predictions are the first.
+    """Return all criteria at the thresholds of a study, starting with those that need no predictions.
 
-    Recovery is undefined where accuracy is at the main margin: any subnetwork recovers nothing.
+    Recovery is undefined where the full model's accuracy is within the main margin: there is nothing to recover.
     """
     margins = sorted({analysis.margin, *analysis.margins})
     return [
@@ -19,4 +19,5 @@ def criteria(analysis: Analysis) -> list[Criterion]:
 
 
 def _percent(share: float) -> float:
+    """Convert a share to percent."""
     return round(100 * share, 6)

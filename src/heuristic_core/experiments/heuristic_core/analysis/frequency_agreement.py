@@ -1,7 +1,7 @@
-"""Do both sparsities keep the same heads of each layer? Ranks within layers, corrected for how few subnetworks count.
+"""Correlate head frequencies at two sparsities within layers, corrected for the small number of subnetworks.
 
-Layers differ in how many heads subnetworks keep. That alone correlates head frequencies over all heads, as table
-"rank_correlation" has them from the paper, whichever heads of a layer are kept.
+Layers differ in how many heads subnetworks keep. This alone correlates head frequencies over all heads, as in table
+"rank_correlation" after the paper, whichever heads of a layer are kept. Ranks within layers do not share this problem.
 """
 
 import numpy as np
@@ -17,41 +17,49 @@ from heuristic_core.experiments.heuristic_core.config.context import Context
 
 
 def frequency_agreement(components: pd.DataFrame, context: Context, seed: int) -> pd.DataFrame:
-    """Table "frequency_agreement" from table "components", over heads; null where there is nothing to correlate.
+    """Compute table "frequency_agreement"; values are null where nothing can be correlated.
 
-    A seed of which a run failed is left out, and so is one seed of an odd number in every split.
+    Seeds with a failed run are left out. With an odd number of seeds, each split leaves out one.
+
+    Args:
+        components: Table "components".
+        context: Cells of the study.
+        seed: Seed of splits and permutations.
     """
     rows = []
     for run, masks in masks_of_runs(components, context):
         mid, high = of_both(masks)
         row = run | {"step": context.last, "seeds": len(mid) // 2, "n": mid.shape[1] * mid.shape[2]}
-        rows.append(row | agreement(mid, high, numpy_generator(seed, "frequency agreement", run["ft_seed"])))
+        rows.append(row | correlate(mid, high, numpy_generator(seed, "frequency agreement", run["ft_seed"])))
     return frame("frequency_agreement", rows)
 
 
-def agreement(mid: np.ndarray, high: np.ndarray, rng: np.random.Generator) -> dict:
-    """The columns of values, from the masks of the same seeds at both sparsities: bool, seeds x layers x heads.
+def correlate(mid: np.ndarray, high: np.ndarray, rng: np.random.Generator) -> dict:
+    """Return the columns of the correlation between two sparsities.
 
-    Runs of one seed share their random draws, so that one half of the seeds at mid sparsity is compared with the other
-    half at high. Halves count few subnetworks, which lowers rho however well the sparsities agree; so it is divided by
-    the root of the reliabilities, its values between halves of one sparsity (Spearman 1904). The null hypothesis
+    Runs of one seed share their random draws, so one half of the seeds at mid sparsity is compared with the other half
+    at high sparsity. Halves have few subnetworks, which attenuates rho. It is therefore divided by the root of the
+    product of the reliabilities, the correlations between halves at one sparsity (Spearman 1904). The null hypothesis
     permutes the heads of each layer at one sparsity.
+
+    Args:
+        mid: Masks of pruning seeds at mid sparsity, bool [seeds, layers, heads].
+        high: Masks of the same seeds at high sparsity.
+        rng: Random generator of splits and permutations.
     """
     if len(mid) < 2:
         return {}
     halves, (layers, heads) = halves_of(len(mid), rng), mid.shape[1:]
-    mid_one, mid_other, high_one, high_other = (_ranks(kept[of].sum(axis=1)) for kept in (mid, high) for of in halves)
-    if not (mid_one.any() and high_one.any()):
+    mid_a, mid_b, high_a, high_b = (_ranks(kept[half].sum(axis=1)) for kept in (mid, high) for half in halves)
+    if not (mid_a.any() and high_a.any()):
         return {}
-    # Of each head at mid sparsity with each at high.
-    products = (mid_one.T @ high_other + mid_other.T @ high_one) / (2 * len(mid_one))
-    every = np.arange(layers * heads)
-    drawn = rng.permuted(np.broadcast_to(every.reshape(layers, heads), (PERMUTATIONS, layers, heads)), axis=2)
-    rho, chance = np.trace(products), products[every, drawn.reshape(PERMUTATIONS, -1)].sum(axis=1)
-    at_mid, at_high = (
-        float((one * other).sum(axis=1).mean()) for one, other in ((mid_one, mid_other), (high_one, high_other))
-    )
-    p, p_below = tails(chance, rho)
+    # Product of each head at mid sparsity with each head at high sparsity, averaged over splits.
+    products = (mid_a.T @ high_b + mid_b.T @ high_a) / (2 * len(mid_a))
+    all_heads = np.arange(layers * heads)
+    permuted = rng.permuted(np.broadcast_to(all_heads.reshape(layers, heads), (PERMUTATIONS, layers, heads)), axis=2)
+    rho, null = np.trace(products), products[all_heads, permuted.reshape(PERMUTATIONS, -1)].sum(axis=1)
+    at_mid, at_high = (float((a * b).sum(axis=1).mean()) for a, b in ((mid_a, mid_b), (high_a, high_b)))
+    p, p_below = tails(null, rho)
     return {
         "rho": rho,
         "reliability_mid": at_mid,
@@ -63,9 +71,9 @@ def agreement(mid: np.ndarray, high: np.ndarray, rng: np.random.Generator) -> di
 
 
 def _ranks(counts: np.ndarray) -> np.ndarray:
-    """Ranks of heads within their layers, centred there and of norm 1 over all heads: [splits, heads of all layers].
+    """Return ranks of heads within layers, centred by layer and with norm 1 over all heads: [splits, all heads].
 
-    counts: [splits, layers, heads]. Zeros where no layer has any order.
+    counts: Number of subnetworks that keep a head, [splits, layers, heads]. Ranks are 0 if no layer has any order.
     """
     ranks = rankdata(counts, axis=2)
     ranks = (ranks - ranks.mean(axis=2, keepdims=True)).reshape(len(counts), -1)

@@ -1,7 +1,7 @@
-"""The accuracies of one checkpoint's subnetworks from files of predictions, some subnetworks at a time.
+"""Compute the accuracies of one checkpoint's subnetworks from files of predictions, in batches of subnetworks.
 
-Every subnetwork is compared with the full model alone, on draws that depend on the subset alone. So the full model
-beside some of the subnetworks gives the same as beside all of them, and memory does not grow with their number.
+Each subnetwork is compared only with the full model, on bootstrap draws that depend only on the subset. Batches that
+include the full model therefore give the same results as all subnetworks at once, and bound the memory.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from heuristic_core.tables.columns import CELL, RUN, STEP, SUBSET
 from heuristic_core.tables.parquet import matrix, read_coded
 
 COLUMNS = [*RUN, *STEP, *CELL, *SUBSET, "template", "label", "example", "correct", "correct_merged", "log_odds"]
-BLOCKS = ("subset", "group", "family")  # the columns, of those that a table has, whose rows follow one another
+BLOCK_KEYS = ("subset", "group", "family")  # rows with equal values in these columns, if present, are contiguous
 
 
 def gathered(
@@ -28,25 +28,33 @@ def gathered(
     failed: Sequence[FailedRun] = (),
     most: int = GATHERED_ROWS,
 ) -> tuple[tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame], float | None]:
-    """Tables "accuracy", "group_accuracy" and "family_scores", as :func:`accuracies` has them, and chance, percent.
+    """Compute accuracies in batches of files.
 
-    full, pruned: files of table "predictions", of the full model and of each subnetwork. most: rows in memory.
+    Args:
+        full: File of table "predictions" of the full model.
+        pruned: Files of table "predictions" of the subnetworks.
+        analysis: Settings `analysis`.
+        failed: Pruning runs without a subnetwork.
+        most: Largest number of rows in memory.
+
+    Returns:
+        Tables "accuracy", "group_accuracy" and "family_scores" of :func:`accuracies`, and chance, percent.
     """
-    parts, known, drawn, a = [], None, {}, analysis
-    shares = list(_shares(full, pruned, most))
-    for share in shares:
-        rows, logits = read_coded([full, *share], COLUMNS), matrix(_logits([full, *share]))
-        missing = failed if share is shares[-1] else ()
-        found = accuracies(rows, logits, a.subsets, a.class_rule, a.bootstrap, a.seed, missing, drawn)
-        known = known if parts else chance(rows, a.subsets)
-        parts.append([table[table["seed"].notna()] if parts else table for table in found])
-    return tuple(map(_joined, zip(*parts, strict=True))), known
+    parts, chance_accuracy, draws, a = [], None, {}, analysis
+    batches = list(_batches(full, pruned, most))
+    for batch in batches:
+        rows, logits = read_coded([full, *batch], COLUMNS), matrix(_logits([full, *batch]))
+        missing = failed if batch is batches[-1] else ()
+        tables = accuracies(rows, logits, a.subsets, a.class_rule, a.bootstrap, a.seed, missing, draws)
+        chance_accuracy = chance_accuracy if parts else chance(rows, a.subsets)
+        parts.append([table[table["seed"].notna()] if parts else table for table in tables])
+    return tuple(map(_concatenate, zip(*parts, strict=True))), chance_accuracy
 
 
-def _shares(full: str | Path, pruned: Sequence[str | Path], most: int) -> Iterator[Sequence[str | Path]]:
-    """The files of subnetworks, as many at a time as have, with the full model, at most `most` rows.
+def _batches(full: str | Path, pruned: Sequence[str | Path], most: int) -> Iterator[Sequence[str | Path]]:
+    """Yield batches of files that have, with the full model, at most `most` rows.
 
-    Bootstrap draws take memory by model and subset, whatever their rows: so there are at most `GATHERED_MODELS`, too.
+    Bootstrap draws take memory per model and subset whatever the rows, so `GATHERED_MODELS` limits a batch as well.
     """
     count = min(GATHERED_MODELS, max(1, most // max(1, pq.read_metadata(full).num_rows) - 1))
     yield from (pruned[k : k + count] for k in range(0, max(1, len(pruned)), count))
@@ -56,10 +64,10 @@ def _logits(paths: Sequence[str | Path]):
     return pq.read_table(paths, columns=["logits"])["logits"]
 
 
-def _joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """One table of the parts. Rows are in blocks of one subset, group or family, and every part has every block."""
+def _concatenate(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Concatenate tables block by block; each part has all blocks, of one subset, group or family each."""
     if len(parts) == 1:
         return parts[0]
-    whole = pd.concat(parts, ignore_index=True)
-    blocks = whole.groupby([name for name in BLOCKS if name in whole], dropna=False, sort=False).ngroup()
-    return whole.loc[blocks.sort_values(kind="stable").index].reset_index(drop=True)
+    table = pd.concat(parts, ignore_index=True)
+    blocks = table.groupby([name for name in BLOCK_KEYS if name in table], dropna=False, sort=False).ngroup()
+    return table.loc[blocks.sort_values(kind="stable").index].reset_index(drop=True)

@@ -1,10 +1,10 @@
-"""Between a subnetwork that follows the heuristic and one that generalises: which components make the difference?
+"""Find the components that distinguish a subnetwork that follows the heuristic from one that generalises.
 
-H is the learned subnetwork with the lowest J, M the one with the highest; a study without J has OOD accuracy in its
-place. OOD accuracy alone would favour a subnetwork that rejects every overlap. The greedy path leads from H to M: at
-every step the component that M has and H lacks is added which raises this measure most, then those that H alone has are
-removed in the same way. H, M and every step are chosen on one half of the pairs, and all values are of the other half:
-the best of many is better on the pairs that chose it than on others.
+H is the learned subnetwork with the lowest J, M the one with the highest; studies without J use OOD accuracy. (OOD
+accuracy alone would favour a subnetwork that rejects all overlap pairs.) The greedy path leads from H to M: each step
+adds the component of M that raises this measure most; once all are added, further steps remove the components that only
+H has in the same way. H, M and all steps are selected on one half of the pairs, and all values are measured on the
+other half, because the best of many candidates is better on the pairs that selected it than on others.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -22,14 +22,22 @@ from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.models.components import Component, ComponentGrid
 
 HEURISTIC, GENERALISING, PATH, WITH, WITHOUT = "H", "M", "path", "with", "without"
-APART = 10.0  # points of the choosing measure between H and M; nearer ones have no path
+MIN_GAP = 10.0  # points; smallest difference of the selecting measure between H and M for a path
 PAIRS = ["subset", "group", "family", "template", "example"]
-Kept = frozenset[int]
+Kept = frozenset[int]  # component indices
 Predict = Callable[[Kept], Mapping[str, np.ndarray]]
 
 
 class Model(NamedTuple):
-    """A subnetwork that is measured. place: on the path, else None. component, added: what was changed last."""
+    """A subnetwork to evaluate.
+
+    Attributes:
+        role: `HEURISTIC`, `GENERALISING`, `PATH`, `WITH` or `WITHOUT`.
+        kept: Its components.
+        place: Position on the path, or None.
+        component: Component that was changed last, or None.
+        added: Whether this component was added or removed, or None.
+    """
 
     role: str
     kept: Kept
@@ -39,20 +47,31 @@ class Model(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """The pruning seeds of H and M. apart: points of the choosing measure between them, on the choosing half."""
+    """Ends of the path.
+
+    Attributes:
+        heuristic: Pruning seed of H.
+        generalising: Pruning seed of M.
+        gap: Difference of the selecting measure between them on the selecting half, points.
+    """
 
     heuristic: int
     generalising: int
-    apart: float
+    gap: float
 
 
 def interpolation(
     learned: Mapping[int, Kept], predict: Predict, grid: ComponentGrid, analysis: Analysis, run: dict
 ) -> pd.DataFrame:
-    """Table "interpolation".
+    """Compute table "interpolation".
 
-    learned: components of every learned subnetwork by pruning seed. predict: the predictions of a set of components, as
-    :func:`heuristic_core.evaluation.evaluate.predictions` gives them. run: identity columns.
+    Args:
+        learned: Components of the sound learned subnetworks by pruning seed.
+        predict: Function that returns the predictions of a set of components, in the form of
+            :func:`heuristic_core.evaluation.evaluate.predictions`.
+        grid: Components of the model.
+        analysis: Settings `analysis`.
+        run: Identity columns.
     """
     if len(learned) < 2:
         reason = f"sound mid-sparsity subnetworks: {len(learned)}, and 2 are needed"
@@ -60,70 +79,78 @@ def interpolation(
     halves = Halves(predict, analysis)
     ends = ends_of(learned, halves.value)
     models, reason = [*_models(learned, ends, halves.value)], None
-    if ends.apart < APART:
+    if ends.gap < MIN_GAP:
         measure = LABELS[halves.measure]
-        reason = f"no path: H and M are {ends.apart:.1f} points of {measure} apart, and {APART:g} are needed"
-    rows = _measured(models, halves, analysis)
-    about = [_about(model, list(grid)) for model in models]
-    rows = rows.merge(pd.DataFrame(about).assign(model=range(len(models))), on="model")
+        reason = f"no path: H and M are {ends.gap:.1f} points of {measure} apart, and {MIN_GAP:g} are needed"
+    rows = _evaluate_models(models, halves, analysis)
+    columns = [_model_columns(model, list(grid)) for model in models]
+    rows = rows.merge(pd.DataFrame(columns).assign(model=range(len(models))), on="model")
     identity = run | {"heuristic": ends.heuristic, "generalising": ends.generalising, "measure": halves.measure}
     identity |= {"reason": reason}
     return frame("interpolation", rows.sort_values(["model"], kind="stable").assign(**identity))
 
 
 class Halves:
-    """What sets of components get right on the two halves of the pairs; each set is predicted once.
+    """Accuracies of sets of components on the two halves of the pairs; each set is predicted once.
 
-    measure: group of what chooses, J where analysed families have both its sides, else OOD; None before a prediction.
+    Attributes:
+        measure: Group of the selecting measure: J if an analysed family has OOD and entailment subsets, else OOD. None
+            before the first prediction.
     """
 
     def __init__(self, predict: Predict, analysis: Analysis):
+        """Prepare without predicting.
+
+        Args:
+            predict: Function that returns the predictions of a set of components.
+            analysis: Settings `analysis`.
+        """
         self._predict, self._analysis, self._rule = predict, analysis, RULES[analysis.class_rule]
         self._correct: dict[Kept, np.ndarray] = {}
-        self._pairs: pd.DataFrame | None = None  # of any set, and which half a pair is of
-        self._weights: np.ndarray | None = None  # of all pairs in the measure
+        self._pairs: pd.DataFrame | None = None  # identity of pairs, and whether they select
+        self._weights: np.ndarray | None = None  # weight of each pair in the measure
         self.measure: str | None = None
 
     def value(self, kept: Kept) -> float:
-        """The measure on the half that chooses: percent, or points of J. Rounded, so that sets alike are equal."""
-        value = 100 * float((self._of(kept) * self._weights).sum())
+        """Return the measure on the selecting half, percent, or points of J; rounded so that equal sets have ties."""
+        value = 100 * float((self._correct_of(kept) * self._weights).sum())
         return round(value - 100 if self.measure == J else value, 9)
 
     def rows(self, kept: Kept) -> pd.DataFrame:
-        """Predictions on the half that measures."""
-        correct = self._of(kept)
-        here = ~self._pairs["chooses"]
-        return self._pairs[here].assign(**{self._rule: correct[here]})
+        """Return the predictions on the measuring half."""
+        correct = self._correct_of(kept)
+        measuring = ~self._pairs["chooses"]
+        return self._pairs[measuring].assign(**{self._rule: correct[measuring]})
 
-    def _of(self, kept: Kept) -> np.ndarray:
-        """Which pairs a set gets right, [pairs]."""
+    def _correct_of(self, kept: Kept) -> np.ndarray:
+        """Return which pairs a set of components gets right, [pairs]."""
         if kept not in self._correct:
-            found = self._predict(kept)
-            self._correct[kept] = np.asarray(found[self._rule])
+            predictions = self._predict(kept)
+            self._correct[kept] = np.asarray(predictions[self._rule])
             if self._pairs is None:
-                pairs = pd.DataFrame({name: found[name] for name in PAIRS})
+                pairs = pd.DataFrame({name: predictions[name] for name in PAIRS})
                 self._pairs = pairs.assign(chooses=choosing(pairs))
-                self.measure, self._weights = _measure(self._pairs, self._analysis.subsets)
+                self.measure, self._weights = _selecting_measure(self._pairs, self._analysis.subsets)
         return self._correct[kept]
 
 
-def _measure(pairs: pd.DataFrame, subsets: Collection[str] | None) -> tuple[str, np.ndarray]:
-    """The group of the measure that chooses, and the weight of every pair in it; 0 of those that do not choose.
+def _selecting_measure(pairs: pd.DataFrame, subsets: Collection[str] | None) -> tuple[str, np.ndarray]:
+    """Return the group of the selecting measure and the weight of each pair, 0 outside the selecting half.
 
-    The weights of a side add up to 1.
+    The weights of each side sum to 1.
     """
-    entering = chosen(pairs[pairs["chooses"]], subsets)
-    counts = entering.groupby(["chooses", "subset", "group", "family"], dropna=False, observed=True).size()
+    selected = chosen(pairs[pairs["chooses"]], subsets)
+    counts = selected.groupby(["chooses", "subset", "group", "family"], dropna=False, observed=True).size()
     counts = counts.reset_index(name="pairs")
-    both = both_sides(counts, ["chooses"])
+    sides = both_sides(counts, ["chooses"])
     ood = counts[counts["group"] == OOD]
-    measure, own = (OOD, ood.assign(weight=1 / max(len(ood), 1))) if both.empty else (J, both)
-    weight = pairs["subset"].astype(object).map(dict(zip(own["subset"], own["weight"] / own["pairs"], strict=True)))
+    measure, rows = (OOD, ood.assign(weight=1 / max(len(ood), 1))) if sides.empty else (J, sides)
+    weight = pairs["subset"].astype(object).map(dict(zip(rows["subset"], rows["weight"] / rows["pairs"], strict=True)))
     return measure, np.where(pairs["chooses"], weight.fillna(0), 0).astype(float)
 
 
 def ends_of(learned: Mapping[int, Kept], measure: Callable[[Kept], float]) -> Ends:
-    """H and M; of several alike the lowest seed. learned: at least two."""
+    """Select H and M among at least two learned subnetworks; ties go to the lowest seed."""
     values = {seed: measure(learned[seed]) for seed in sorted(learned)}
     low = min(values, key=values.get)
     high = max((seed for seed in values if seed != low), key=values.get)
@@ -131,60 +158,67 @@ def ends_of(learned: Mapping[int, Kept], measure: Callable[[Kept], float]) -> En
 
 
 def greedy(start: Kept, changes: Collection[int], measure: Callable[[Kept], float]) -> Iterator[tuple[int, Kept]]:
-    """All `changes`, each adding or removing a component, the best one at every step first; of several alike the first.
+    """Toggle all components of `changes`, at each step the one that raises `measure` most; ties go to the lowest index.
 
-    Yields the component and the components that are kept after its change.
+    Args:
+        start: Components kept at the start.
+        changes: Components to add if they are not kept, and to remove if they are.
+        measure: Function that scores a set of components.
+
+    Yields:
+        The changed component, and the components kept after the change.
     """
-    kept, left = frozenset(start), sorted(changes)
-    while left:
-        best = max(left, key=lambda component: measure(kept ^ {component}))  # the first of the largest
-        left.remove(best)
+    kept, remaining = frozenset(start), sorted(changes)
+    while remaining:
+        best = max(remaining, key=lambda component: measure(kept ^ {component}))  # max returns the first of ties
+        remaining.remove(best)
         kept = kept ^ {best}
         yield best, kept
 
 
 def _models(learned: Mapping[int, Kept], ends: Ends, measure: Callable[[Kept], float]) -> Iterator[Model]:
-    """All that is measured, H and M first. Ends that are too near to each other have no others."""
+    """Yield all subnetworks to evaluate, H and M first; there are no others if the ends are too close."""
     h, m = learned[ends.heuristic], learned[ends.generalising]
     yield Model(HEURISTIC, h, 0)
     yield Model(GENERALISING, m)
-    if ends.apart < APART:
+    if ends.gap < MIN_GAP:
         return
-    more = sorted(m - h)
-    yield from (Model(WITH, h | {component}, None, component, True) for component in more)
-    yield from (Model(WITHOUT, m - {component}, None, component, False) for component in more)
+    only_m = sorted(m - h)
+    yield from (Model(WITH, h | {component}, None, component, True) for component in only_m)
+    yield from (Model(WITHOUT, m - {component}, None, component, False) for component in only_m)
     added = [*greedy(h, m - h, measure)]
     removed = greedy(h | m, h - m, measure)
     for place, (component, kept) in enumerate([*added, *removed], start=1):
         yield Model(PATH, kept, place, component, component in m)
 
 
-def _measured(models: list[Model], halves: Halves, analysis: Analysis) -> pd.DataFrame:
-    """Values of every model by subset and by group, and J, with intervals, and changes from H or M.
+def _evaluate_models(models: list[Model], halves: Halves, analysis: Analysis) -> pd.DataFrame:
+    """Compute the values of all models by subset and group, and J, with intervals, and changes from H or M.
 
-    Column model: its number.
+    Column model is the index in `models`.
     """
-    rows = pd.concat([halves.rows(one.kept).assign(model=k) for k, one in enumerate(models)], ignore_index=True)
+    rows = pd.concat([halves.rows(model.kept).assign(model=k) for k, model in enumerate(models)], ignore_index=True)
     settings = analysis.class_rule, analysis.bootstrap, analysis.seed
     parts = list(scores(rows, np.empty((len(rows), 0)), ["model"], *settings))
-    reference = np.array([1 if one.role in (GENERALISING, WITHOUT) else 0 for one in models])
-    found = [one.identity | compared([one], reference) for one in parts]
-    names = set(chosen(pd.DataFrame([one.identity for one in parts]), analysis.subsets)["subset"])
-    entering = [one for one in parts if one.identity["subset"] in names]
-    for group in dict.fromkeys(one.identity["group"] for one in entering):
-        of_group = [one for one in entering if one.identity["group"] == group]
-        found.append({"subset": None, "group": group, "family": None} | compared(of_group, reference))
-    whole, families = measures(entering)
-    for one in (*whole, *families):
-        found.append({"subset": None, "group": one.group, "family": one.family} | compared_measure(one, reference))
+    reference = np.array([1 if model.role in (GENERALISING, WITHOUT) else 0 for model in models])
+    tables = [part.identity | compared([part], reference) for part in parts]
+    names = set(chosen(pd.DataFrame([part.identity for part in parts]), analysis.subsets)["subset"])
+    selected = [part for part in parts if part.identity["subset"] in names]
+    for group in dict.fromkeys(part.identity["group"] for part in selected):
+        group_parts = [part for part in selected if part.identity["group"] == group]
+        tables.append({"subset": None, "group": group, "family": None} | compared(group_parts, reference))
+    overall, by_family = measures(selected)
+    for measure in (*overall, *by_family):
+        identity = {"subset": None, "group": measure.group, "family": measure.family}
+        tables.append(identity | compared_measure(measure, reference))
     against = np.array([HEURISTIC, GENERALISING])[reference]
-    return pd.concat([pd.DataFrame({"model": range(len(models)), "against": against} | one) for one in found])
+    return pd.concat([pd.DataFrame({"model": range(len(models)), "against": against} | table) for table in tables])
 
 
-def _about(model: Model, components: list[Component]) -> dict:
-    """Columns of a model: its role, its place, and the component that was changed."""
-    about = {"role": model.role, "place": model.place, "added": model.added}
+def _model_columns(model: Model, components: list[Component]) -> dict:
+    """Return the columns of a model: role, place, and the component that was changed last."""
+    columns = {"role": model.role, "place": model.place, "added": model.added}
     if model.component is None:
-        return about
-    one = components[model.component]
-    return about | {"component": one.index, "name": one.name, "kind": one.kind, "layer": one.layer, "head": one.head}
+        return columns
+    c = components[model.component]
+    return columns | {"component": c.index, "name": c.name, "kind": c.kind, "layer": c.layer, "head": c.head}

@@ -1,22 +1,30 @@
-"""What table "ablations" says of the whole core ablated together, on a group of subsets."""
+"""Select the rows of table "ablations" about ablating the whole core at once."""
 
 import pandas as pd
 
 from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
 
-# Roles of the set that holds the whole core, by its size: three heads are all among the strongest three. The strongest
-# of a larger core are chosen by what they cost, so that comparing them with random sets would favour them.
+# Role of the set of all core heads, which depends on the size of the core: a core of three heads has role "strongest".
+# The strongest three of a larger core were selected by their cost, so comparing them with random sets would be biased.
 WHOLE_CORE = ("core-all", "strongest", "pair", "core")
 
 
 def joint_ablation(evidence: Evidence) -> pd.DataFrame:
-    """The rows of the whole core, of the first kind of ablation. Raises CannotSay where there is no core."""
+    """Return the rows of the whole core for the first kind of ablation.
+
+    Raises:
+        CannotSay: If no core head was ablated.
+    """
     return next(iter(joint_ablations(evidence).values()))
 
 
 def joint_ablations(evidence: Evidence) -> dict[str, pd.DataFrame]:
-    """The same of every kind, by kind, in the order of the table."""
+    """Return the rows of the whole core by kind of ablation, in the order of the table.
+
+    Raises:
+        CannotSay: If no core head was ablated.
+    """
     evidence.sound("mid", "high")
     table = evidence.table("ablations")
     for role in WHOLE_CORE:
@@ -28,15 +36,23 @@ def joint_ablations(evidence: Evidence) -> dict[str, pd.DataFrame]:
 
 
 def on_group(rows: pd.DataFrame, group: str) -> pd.Series:
-    """The row of one ablation on a group. Raises CannotSay where its change is not known."""
-    here = rows[rows["subset"].isna() & (rows["group"] == group)].dropna(subset="change")
-    return some(here, f"{group} accuracy of ablation {rows['ablation'].iloc[0]}").iloc[0]
+    """Return the row of one ablation on a group.
+
+    Raises:
+        CannotSay: If the change of accuracy is missing.
+    """
+    group_rows = rows[rows["subset"].isna() & (rows["group"] == group)].dropna(subset="change")
+    return some(group_rows, f"{group} accuracy of ablation {rows['ablation'].iloc[0]}").iloc[0]
 
 
 def matched(table: pd.DataFrame, core: pd.Series) -> pd.DataFrame:
-    """The rows of table "ablations" of random sets like `core`: as many heads of the same layers, of the same kind.
+    """Select the random controls of the core: sets with as many heads of the same layers, ablated in the same kind.
 
-    core: any row of the core's ablation. A core of one head has all other heads of its layer, which are ablated alone.
+    For a core of a single head, the controls are all other heads of its layer, ablated alone.
+
+    Args:
+        table: Table "ablations".
+        core: Any row of the core's ablation.
     """
     roles = ["control", "non-core"] if core["size"] == 1 else ["control"]
     same = (table["layers"] == core["layers"]) & (table["kind"] == core["kind"]) & (table["size"] == core["size"])

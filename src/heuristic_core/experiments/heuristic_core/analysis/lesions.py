@@ -1,4 +1,4 @@
-"""Accuracy of models that were fine-tuned without some heads."""
+"""Compute the accuracy of models that were fine-tuned without some of their heads."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,13 @@ from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 
 
 def lesion_accuracy(predictions: pd.DataFrame, lesion: Mapping, analysis: Analysis) -> pd.DataFrame:
-    """Table "lesion_accuracy" of one run from its predictions, and its row of table "lesions"; empty without any."""
+    """Compute table "lesion_accuracy" of one run; it is empty if there are no predictions.
+
+    Args:
+        predictions: Table "predictions" of the run.
+        lesion: Row of table "lesions" of the run.
+        analysis: Settings `analysis`.
+    """
     if predictions.empty:
         return frame("lesion_accuracy", [])
     scoring = analysis.subsets, analysis.class_rule, analysis.bootstrap, analysis.seed
