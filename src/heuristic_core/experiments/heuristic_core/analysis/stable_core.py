@@ -1,4 +1,4 @@
-"""The stable core: how it is selected, and whether it is larger than by chance."""
+"""The stable core: how it is selected, and whether it is larger than expected by chance."""
 
 import pandas as pd
 
@@ -15,20 +15,20 @@ from heuristic_core.experiments.heuristic_core.analysis.stability import (
 )
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
-CORE = "mid+high"
+CORE_SET = "mid+high"  # key of `SETS`
 
 
 def stable_core(components: pd.DataFrame, context: Context, permutations: int, seed: int) -> pd.DataFrame:
     """Make table "stable_core" from table "components".
 
-    The threshold depends on the numbers of heads that seeds keep in each layer alone, which permutations leave as they
-    are. So the permutation test of how many heads reach it is exact.
+    The threshold depends only on the numbers of heads that seeds keep in each layer, which permutations preserve. The
+    permutation test of the number of heads that reach it is therefore exact.
 
     Args:
         components: Table "components" of any number of fine-tuning runs.
-        context: Of the study.
+        context: Context of the study.
         permutations: Draws of the test.
-        seed: Of the draws.
+        seed: Seed of the draws.
 
     Returns:
         A row for each fine-tuning run.
@@ -38,10 +38,10 @@ def stable_core(components: pd.DataFrame, context: Context, permutations: int, s
     """
     rows = []
     for run, masks_by_cell in masks_of_runs(components, context):
-        masks = by_seed(masks_by_cell, SETS[CORE])
+        masks = by_seed(masks_by_cell, SETS[CORE_SET])
         least, expected = selection_threshold(masks), expected_counts(masks)
         row = {
-            "n": sum(len(masks_by_cell[cell]) for cell in SETS[CORE]),
+            "n": sum(len(masks_by_cell[cell]) for cell in SETS[CORE_SET]),
             "seeds": len(masks),
             "heads": masks[0].size,
             "kept": masks.sum(axis=(1, 2)).mean(),
