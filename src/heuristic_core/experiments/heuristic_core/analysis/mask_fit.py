@@ -39,19 +39,19 @@ def mask_fit(random_masks: pd.DataFrame, run: dict, subsets: Collection[str] | N
         return frame("mask_fit", [run | {"n": 0, "heads": 0, "reason": NO_POOL}])
     sufficient = len(random.inside) // 2 > len(random.heads) + 1
     reason = None if sufficient else f"half of {len(random.inside)} masks are too few for {len(random.heads)} heads"
-    predictions = (fitted(random, learned), _cross_predict(random)) if sufficient else (None, None)
+    predictions = (predict(random, learned), _cross_predict(random)) if sufficient else (None, None)
     parts = zip((LEARNED, RANDOM), (learned, random), predictions, strict=True)
     return frame("mask_fit", pd.concat([_rows(*part, reason) for part in parts]))
 
 
-def coefficients(inside: np.ndarray, values: np.ndarray) -> np.ndarray:
+def fit_coefficients(inside: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Fit an intercept and a coefficient for each head by least squares: [1 + heads, values]."""
     return np.linalg.lstsq(design_of(inside), values, rcond=None)[0]
 
 
-def fitted(train: MaskScores, test: MaskScores) -> np.ndarray:
+def predict(train: MaskScores, test: MaskScores) -> np.ndarray:
     """Predict the values of masks `test` from a fit to masks `train`: [test masks, values]."""
-    return design_of(test.inside) @ coefficients(train.inside, train.values)
+    return design_of(test.inside) @ fit_coefficients(train.inside, train.values)
 
 
 def _cross_predict(masks: MaskScores) -> np.ndarray:
@@ -59,7 +59,7 @@ def _cross_predict(masks: MaskScores) -> np.ndarray:
     even = np.arange(len(masks.inside)) % 2 == 0
     predicted = np.empty_like(masks.values)
     for half in (even, ~even):
-        predicted[half] = design_of(masks.inside[half]) @ coefficients(masks.inside[~half], masks.values[~half])
+        predicted[half] = design_of(masks.inside[half]) @ fit_coefficients(masks.inside[~half], masks.values[~half])
     return predicted
 
 

@@ -148,9 +148,9 @@ def measures(subsets: Sequence[Subset]) -> tuple[list[Measure], list[Measure]]:
     for family, rows in both_sides(table, ["family"]).groupby("family", dropna=False, sort=False):
         weighted = [(subsets[k], rows.loc[k, "weight"]) for k in rows.index]
         name = family if isinstance(family, str) else None
-        families[J].append(_j(name, weighted))
+        families[J].append(_compute_j(name, weighted))
         if all(subset.log_odds is not None for subset, _ in weighted):
-            families[AUC].append(_auc(name, weighted))
+            families[AUC].append(_compute_auc(name, weighted))
     return [_average_families(group) for group in families.values() if group], [*families[J], *families[AUC]]
 
 
@@ -162,20 +162,20 @@ def _average_families(families: list[Measure]) -> Measure:
     return Measure(families[0].group, None, value, [part._replace(level=levels[part.side]) for part in parts])
 
 
-def _j(family: str | None, weighted: list[tuple[Subset, float]]) -> Measure:
+def _compute_j(family: str | None, weighted: list[tuple[Subset, float]]) -> Measure:
     """Compute J of one family from its subsets and their weights."""
     levels = {
         side: sum(weight * 100 * subset.correct.mean(axis=0) for subset, weight in _select_side(weighted, side))
         for side in SIDES
     }
     parts = [
-        _part(subset, weight, levels[subset.identity["group"]], subset.draws - 100 * subset.correct.mean(axis=0))
+        _build_part(subset, weight, levels[subset.identity["group"]], subset.draws - 100 * subset.correct.mean(axis=0))
         for subset, weight in weighted
     ]
     return Measure(J, family, levels[OOD] + levels[ENTAILMENT] - 100, parts)
 
 
-def _auc(family: str | None, weighted: list[tuple[Subset, float]]) -> Measure:
+def _compute_auc(family: str | None, weighted: list[tuple[Subset, float]]) -> Measure:
     """Compute AUC of one family from its subsets and their weights.
 
     The true label of an OOD pair is "not entailment", so its log odds of entailment are the negated log odds of its
@@ -198,7 +198,7 @@ def _auc(family: str | None, weighted: list[tuple[Subset, float]]) -> Measure:
         side, pairs = subset.identity["group"], len(subset.correct)
         values = placements[side][offset[side] : offset[side] + pairs]
         offset[side] += pairs
-        parts.append(_part(subset, weight, value, subset.resamples.means(values) - values.mean(axis=0)))
+        parts.append(_build_part(subset, weight, value, subset.resamples.means(values) - values.mean(axis=0)))
     return Measure(AUC, family, value, parts)
 
 
@@ -207,7 +207,7 @@ def _select_side(weighted: list[tuple[Subset, float]], side: str) -> list[tuple[
     return [pair for pair in weighted if pair[0].identity["group"] == side]
 
 
-def _part(subset: Subset, weight: float, level: np.ndarray, draws: np.ndarray) -> Part:
+def _build_part(subset: Subset, weight: float, level: np.ndarray, draws: np.ndarray) -> Part:
     """Build the part of one subset."""
     return Part(subset.identity["group"], weight, level, draws, subset.resamples, len(subset.correct))
 

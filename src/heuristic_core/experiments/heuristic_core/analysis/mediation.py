@@ -78,7 +78,7 @@ def plan(core: Sequence[int], counter: Sequence[int], grid: ComponentGrid, rando
     core = tuple(sorted(core))
     if not (later := _later_heads(core, grid)):
         return []
-    sets = _sets(core, counter, grid)
+    sets = _build_sets(core, counter, grid)
     names = [component.name for component in grid]
     singles = [PatchedSet(names[head], SINGLE, (head,), _layer_label((head,), grid)) for head in later]
     if counter_sets := [patched for patched in sets if patched.role == COUNTER]:
@@ -92,7 +92,7 @@ def plan(core: Sequence[int], counter: Sequence[int], grid: ComponentGrid, rando
     )
     return [
         Core(LEARNED, core, [*singles, *sets]),
-        *(Core(f"random {k}", heads, _sets(heads, counter, grid, (ALL, COUNTER))) for k, heads in random_cores),
+        *(Core(f"random {k}", heads, _build_sets(heads, counter, grid, (ALL, COUNTER))) for k, heads in random_cores),
     ]
 
 
@@ -101,7 +101,7 @@ def mediation(
     cores: Sequence[Core],
     levels: Levels,
     full: Mapping[str, np.ndarray],
-    found: Iterable[tuple[Mapping, Mapping, Mapping]],
+    core_values: Iterable[tuple[Mapping, Mapping, Mapping]],
 ) -> pd.DataFrame:
     """Make table "mediation" of one run.
 
@@ -110,14 +110,14 @@ def mediation(
         cores: Heads ablated, from :func:`plan`.
         levels: Levels of the pairs.
         full: Values of the full model by measure ("accuracy", percent; "log_odds", nats), [pairs, 1].
-        found: For each of `cores`, three mappings like `full`: values without the core, [pairs, 1], and restored and
-            transmitted values, [pairs, sets].
+        core_values: For each of `cores`, three mappings like `full`: values without the core, [pairs, 1], and
+            restored and transmitted values, [pairs, sets].
 
     Returns:
         Rows by core, direction, measure, level and set. Single heads and random sets have levels of groups only.
     """
     rows = []
-    for core, (ablated, *patched) in zip(cores, found, strict=True):
+    for core, (ablated, *patched) in zip(cores, core_values, strict=True):
         identity = {"study": run.study, "model": run.model, "task": run.task, "ft_seed": run.ft_seed, "step": run.step}
         identity |= {"core": core.name, "core_heads": list(core.heads)}
         for direction, values in zip(DIRECTIONS, patched, strict=True):
@@ -185,7 +185,7 @@ def _set_columns(patched_set: PatchedSet) -> dict:
     }
 
 
-def _sets(
+def _build_sets(
     core: Sequence[int], counter: Sequence[int], grid: ComponentGrid, roles: Collection[str] = (LAYER, ALL, COUNTER)
 ) -> list[PatchedSet]:
     """Build the nonempty sets with one of `roles`: later heads by layer, all of them, the counter-heuristic ones."""

@@ -96,10 +96,15 @@ def warning(rows: pd.DataFrame) -> str | None:
     kinds = faults(rows)
     if not kinds.to_numpy().any():
         return None
-    most, cells = sum(cell.most for cell in troubled(rows)), rows.groupby(["ft_seed", "step", "sparsity"]).ngroups
+    bad_cells, cells = (
+        sum(cell.most for cell in troubled(rows)),
+        rows.groupby(["ft_seed", "step", "sparsity"]).ngroups,
+    )
     text = f"Of {len(rows)} pruning runs, {counted(kinds)}."
-    if most:
-        text += f" In {most} of {cells} cells of the grid they are most runs; claims that rest on one are not judged."
+    if bad_cells:
+        text += (
+            f" In {bad_cells} of {cells} cells of the grid they are most runs; claims that rest on one are not judged."
+        )
     return text
 
 

@@ -62,7 +62,9 @@ def closed_next(last: Round, grid: ComponentGrid, size: int) -> tuple[int, ...] 
     return closed if heads and len(grid) - len(closed) >= size else None
 
 
-def packing(rounds: Sequence[Round], grid: ComponentGrid, full: float, recovery: float, about: Mapping) -> pd.DataFrame:
+def packing(
+    rounds: Sequence[Round], grid: ComponentGrid, full: float, recovery: float, identity: Mapping
+) -> pd.DataFrame:
     """Make table "packing".
 
     Args:
@@ -70,7 +72,7 @@ def packing(rounds: Sequence[Round], grid: ComponentGrid, full: float, recovery:
         grid: Components of the model.
         full: ID accuracy of the full model, percent.
         recovery: Share of `full` that makes a subnetwork faithful.
-        about: Columns that all rows share.
+        identity: Columns that all rows share.
 
     Returns:
         A row for each round and control.
@@ -80,7 +82,13 @@ def packing(rounds: Sequence[Round], grid: ComponentGrid, full: float, recovery:
     room = heads // len(first_heads) if first_heads else None
     rows = []
     for round_ in sorted(rounds, key=lambda item: (item.number, item.control)):
-        row = {**about, "round": round_.number, "control": round_.control, "closed": list(round_.closed), "room": room}
+        row = {
+            **identity,
+            "round": round_.number,
+            "control": round_.control,
+            "closed": list(round_.closed),
+            "room": room,
+        }
         row |= {"full_id_accuracy": full, "gate_sparsity": round_.gate_sparsity, "reason": round_.reason}
         if round_.kept is not None:
             row |= {"kept": list(round_.kept), "heads": sum(component < heads for component in round_.kept)}

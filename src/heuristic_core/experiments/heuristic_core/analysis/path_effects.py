@@ -170,8 +170,8 @@ def _core_rows(
         p = np.concatenate([levels.p(level, part[1]) for part in draws])
         columns = {"attention": level.weights @ attention, "random": level.weights @ means, "p": p, "q": _adjust(p)}
         columns["beyond"] = _beyond(effect[0], [level.weights @ by_cell for by_cell in random_means])
-        for name, ends in (("effect", effect), ("difference", difference)):
-            columns |= {f"{name}{end}": values for end, values in zip(("", "_low", "_high"), ends, strict=True)}
+        for name, interval in (("effect", effect), ("difference", difference)):
+            columns |= {f"{name}{end}": values for end, values in zip(("", "_low", "_high"), interval, strict=True)}
         rows += _rows(sender, core_targets, level, measure, columns)
     return rows
 
@@ -188,8 +188,8 @@ def _beyond(effect: np.ndarray, others: list[np.ndarray]) -> list[bool | None]:
     """Return whether effects, [targets], exceed those of every random sender in their direction; None without any."""
     flags = []
     for value, column in zip(effect, np.reshape(others, (len(others), len(effect))).T, strict=True):
-        reached = column[~np.isnan(column)]
-        flags.append(bool((np.sign(value) * (value - reached) > CLEAR).all()) if len(reached) else None)
+        known_effects = column[~np.isnan(column)]
+        flags.append(bool((np.sign(value) * (value - known_effects) > CLEAR).all()) if len(known_effects) else None)
     return flags
 
 

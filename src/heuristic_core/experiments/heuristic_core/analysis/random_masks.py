@@ -68,4 +68,4 @@ def drawn(pool: Pool, count: int, rng: np.random.Generator) -> np.ndarray:
 def learned(components: pd.DataFrame) -> dict[int, frozenset[int]]:
     """Return the components that each subnetwork of table "components" keeps, by pruning seed, ascending."""
     kept = components[components["kept"].astype(bool)].groupby("seed")["component"]
-    return {int(seed): frozenset(of_seed.astype(int)) for seed, of_seed in kept}
+    return {int(seed): frozenset(seed_components.astype(int)) for seed, seed_components in kept}

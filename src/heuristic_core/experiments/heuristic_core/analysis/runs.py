@@ -27,7 +27,7 @@ END = 0.1  # share of the recorded steps of pruning, the last ones, that the end
 
 
 def runs(
-    found: Sequence[Subnetwork | FailedRun],
+    pruning_runs: Sequence[Subnetwork | FailedRun],
     traces: pd.DataFrame,
     groups: pd.DataFrame,
     chance: float | None,
@@ -36,7 +36,7 @@ def runs(
     """Make table "runs" of one checkpoint.
 
     Args:
-        found: Pruning runs, in the order of the rows.
+        pruning_runs: Pruning runs, in the order of the rows.
         traces: Table "prune_trace" of the checkpoint; columns `CELL` and `ENDS` suffice.
         groups: Table "group_accuracy" of the checkpoint.
         chance: Accuracy at chance, percent, from :func:`chance`; None if unknown.
@@ -51,7 +51,7 @@ def runs(
     full_is_above_chance = chance is not None and bool((full > chance).any())
     accuracy = id_[id_["seed"].notna()].set_index([*CELL])[["accuracy", "low", "high"]]
     rows = []
-    for run in found:
+    for run in pruning_runs:
         row = run.identity._asdict() | {"chance": chance}
         if isinstance(run, FailedRun):
             rows.append(row | {"reason": run.reason})

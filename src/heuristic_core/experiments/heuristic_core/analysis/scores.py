@@ -40,7 +40,7 @@ def scores(
     rule: str,
     bootstrap: int,
     seed: int,
-    drawn: dict[str, Resamples] | None = None,
+    shared_draws: dict[str, Resamples] | None = None,
 ) -> Iterator[Scores]:
     """Yield the scores of each subset, in the order of `predictions`.
 
@@ -52,7 +52,7 @@ def scores(
         rule: Setting ``analysis.class_rule``.
         bootstrap: Number of resamples.
         seed: Seed of the draws.
-        drawn: Draws by subset, to be shared with further models on the same pairs; missing subsets are added.
+        shared_draws: Draws by subset, to be shared with further models on the same pairs; missing subsets are added.
 
     Yields:
         Scores of all models on one subset.
@@ -60,7 +60,7 @@ def scores(
     Raises:
         ValueError: Two models were evaluated on different pairs.
     """
-    drawn = {} if drawn is None else drawn
+    shared_draws = {} if shared_draws is None else shared_draws
     number = predictions.groupby(models, dropna=False, sort=False, observed=True).ngroup().to_numpy()
     count = number.max() + 1
     for (subset, group, family), rows in predictions.groupby([*SUBSET], dropna=False, sort=False, observed=True):
@@ -70,10 +70,10 @@ def scores(
         if (examples != np.resize(examples[: len(positions) // count], len(positions))).any():
             raise ValueError(f"not all models were evaluated on the same pairs of subset {subset}")
         order = positions.reshape(count, -1)  # [models, pairs]
-        if subset not in drawn:
+        if subset not in shared_draws:
             rng = numpy_generator(seed, "bootstrap", subset, group)
-            drawn[subset] = Resamples(predictions["template"].iloc[order[0]].to_numpy(), bootstrap, rng)
-        resamples = drawn[subset]
+            shared_draws[subset] = Resamples(predictions["template"].iloc[order[0]].to_numpy(), bootstrap, rng)
+        resamples = shared_draws[subset]
         correct = predictions[RULES[rule]].to_numpy(dtype=float)[order].T
         log_odds = predictions["log_odds"].to_numpy()[order].T if "log_odds" in predictions else None
         identity = {"subset": subset, "group": group, "family": family}
@@ -89,7 +89,7 @@ def accuracies(
     bootstrap: int,
     seed: int,
     failed: Sequence[FailedRun] = (),
-    drawn: dict[str, Resamples] | None = None,
+    shared_draws: dict[str, Resamples] | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Make tables "accuracy", "group_accuracy" and "family_scores" of one checkpoint.
 
@@ -101,14 +101,14 @@ def accuracies(
         bootstrap: Number of resamples.
         seed: Seed of the draws.
         failed: Runs without predictions, whose rows are null.
-        drawn: Draws by subset, as for :func:`scores`.
+        shared_draws: Draws by subset, as for :func:`scores`.
 
     Returns:
         The three tables.
     """
     models = predictions[CELLS].drop_duplicates().reset_index(drop=True)
     full = np.full(len(models), models.index[models["seed"].isna()][0])
-    subset_scores = list(scores(predictions, logits, CELLS, rule, bootstrap, seed, drawn))
+    subset_scores = list(scores(predictions, logits, CELLS, rule, bootstrap, seed, shared_draws))
     failed_rows = pd.DataFrame([run.identity._asdict() | {"reason": run.reason} for run in failed])
 
     def rows(identity: dict, columns: dict) -> pd.DataFrame:

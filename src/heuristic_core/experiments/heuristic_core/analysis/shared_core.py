@@ -57,8 +57,8 @@ def shared_core(a: Evidence, b: Evidence) -> list[SharedCore]:
     """
     heads_a, heads_b = ({int(run): rows for run, rows in _heads(evidence).groupby("ft_seed")} for evidence in (a, b))
     pairs = product(heads_a.items(), heads_b.items())
-    alike = [pair for pair in pairs if _head_keys(pair[0][1]) == _head_keys(pair[1][1])]
-    return [_compare_runs((a, *run_a), (b, *run_b)) for run_a, run_b in alike]
+    matching = [pair for pair in pairs if _head_keys(pair[0][1]) == _head_keys(pair[1][1])]
+    return [_compare_runs((a, *run_a), (b, *run_b)) for run_a, run_b in matching]
 
 
 def _unsound_reason(*sides: tuple[Evidence, int]) -> str | None:

@@ -14,7 +14,7 @@ from heuristic_core.tables.columns import RUN, STEP, SUBSET
 STUDY_KEYS = [name for name in RUN if name != "ft_seed"]
 
 
-def spread_rows(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Context) -> pd.DataFrame:
+def select_spread(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Context) -> pd.DataFrame:
     """Select accuracies of the full model and of the first runs of subnetworks that make up the spread.
 
     Args:
@@ -45,7 +45,7 @@ def summary(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Conte
     Returns:
         Means, standard deviations, ranges and intervals by subset and group, percent (J: points).
     """
-    rows = spread_rows(accuracy, group_accuracy, context).dropna(subset="accuracy")
+    rows = select_spread(accuracy, group_accuracy, context).dropna(subset="accuracy")
     cell = [*STEP, "sparsity", *SUBSET]
     over_pruning = _summarise(rows[rows["seed"].notna()], [*RUN, *cell], PRUNING_SEEDS)
     full = rows[rows["seed"].isna()].rename(columns={"accuracy": "mean"})
@@ -59,9 +59,9 @@ def _summarise(rows: pd.DataFrame, keys: list[str], over: str) -> pd.DataFrame:
     values = rows.groupby(keys, dropna=False, sort=False)["accuracy"]
     table = values.agg(n="size", sd="std", min="min", max="max").reset_index()
     table["mean"], table["low"], table["high"] = zip(*(mean_interval(v) for _, v in values), strict=True)
-    least = table["group"].map(LEAST).fillna(0)
+    lower_bound = table["group"].map(LEAST).fillna(0)
     bounded = {
-        end: table[end].clip(least, 100) for end in ("low", "high")
+        end: table[end].clip(lower_bound, 100) for end in ("low", "high")
     }  # with few seeds, ends can exceed the possible range
     return table.assign(over=over, **bounded)
 

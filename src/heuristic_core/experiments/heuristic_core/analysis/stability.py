@@ -52,16 +52,16 @@ def selection_threshold(masks: np.ndarray) -> int | None:
 
 def stable_heads(masks: np.ndarray) -> np.ndarray:
     """Select the heads that reach the threshold, bool [layers, heads]; none without a threshold."""
-    least = selection_threshold(masks)
-    return masks.sum(axis=0) >= (math.inf if least is None else least)
+    threshold = selection_threshold(masks)
+    return masks.sum(axis=0) >= (math.inf if threshold is None else threshold)
 
 
-def stable_by_chance(masks: np.ndarray, least: int, permutations: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw how many heads at least `least` seeds keep if heads are permuted within layers.
+def stable_by_chance(masks: np.ndarray, threshold: int, permutations: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw how many heads at least `threshold` seeds keep if heads are permuted within layers.
 
     Args:
         masks: Heads that each seed keeps.
-        least: Threshold of seeds.
+        threshold: Fewest seeds that keep a stable head.
         permutations: Number of draws.
         rng: Generator of the draws.
 
@@ -71,22 +71,22 @@ def stable_by_chance(masks: np.ndarray, least: int, permutations: int, rng: np.r
     totals = np.zeros(permutations, int)
     for layer in masks.transpose(1, 0, 2):  # [seeds, heads]
         permuted = rng.permuted(np.broadcast_to(layer, (permutations, *layer.shape)), axis=2)
-        totals += (permuted.sum(axis=1) >= least).sum(axis=1)
+        totals += (permuted.sum(axis=1) >= threshold).sum(axis=1)
     return totals
 
 
-def error_bound(masks: np.ndarray, least: int) -> float | None:
+def error_bound(masks: np.ndarray, threshold: int) -> float | None:
     """Compute Meinshausen and Bühlmann's bound on the expected number of falsely selected heads.
 
     Args:
         masks: Heads that each seed keeps.
-        least: Threshold of seeds.
+        threshold: Fewest seeds that keep a stable head.
 
     Returns:
         q^2 / ((2 pi - 1) p), where q is the mean number of heads that a seed keeps, p the number of heads, and pi =
-        least / seeds; None unless pi is above one half (their theorem 1).
+        threshold / seeds; None unless pi is above one half (their theorem 1).
     """
-    excess = 2 * least / len(masks) - 1
+    excess = 2 * threshold / len(masks) - 1
     return float(masks.sum(axis=(1, 2)).mean() ** 2 / (excess * masks[0].size)) if excess > 0 else None
 
 

@@ -39,21 +39,21 @@ def stable_core(components: pd.DataFrame, context: Context, permutations: int, s
     rows = []
     for run, masks_by_cell in masks_of_runs(components, context):
         masks = by_seed(masks_by_cell, SETS[CORE_SET])
-        least, expected = selection_threshold(masks), expected_counts(masks)
+        threshold, expected = selection_threshold(masks), expected_counts(masks)
         row = {
             "n": sum(len(masks_by_cell[cell]) for cell in SETS[CORE_SET]),
             "seeds": len(masks),
             "heads": masks[0].size,
             "kept": masks.sum(axis=(1, 2)).mean(),
-            "expected": expected[-1 if least is None else least],
+            "expected": expected[-1 if threshold is None else threshold],
         }
-        if least is None:
+        if threshold is None:
             average = f"{expected[-1]:.2g} on average, more than {MOST_BY_CHANCE:g}"
             rows.append(run | row | {"reason": f"all {len(masks)} seeds share too many heads by chance: {average}"})
             continue
-        observed = int((masks.sum(axis=0) >= least).sum())
-        draws = stable_by_chance(masks, least, permutations, numpy_generator(seed, run["ft_seed"], "stable core"))
+        observed = int((masks.sum(axis=0) >= threshold).sum())
+        draws = stable_by_chance(masks, threshold, permutations, numpy_generator(seed, run["ft_seed"], "stable core"))
         more, fewer = tails(draws, observed)
-        row |= {"least": least, "observed": observed, "bound": error_bound(masks, least)}
+        row |= {"least": threshold, "observed": observed, "bound": error_bound(masks, threshold)}
         rows.append(run | row | {"p": more, "p_fewer": fewer, "permutations": permutations})
     return frame("stable_core", rows)

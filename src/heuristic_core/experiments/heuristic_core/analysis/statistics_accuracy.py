@@ -49,9 +49,9 @@ def full_accuracy(evidence: Evidence, group: str) -> Estimate:
     evidence.learned()
     row = evidence.full(group)
     n, unit = _interval_units(row.to_frame().T)
-    least = LEAST.get(row["group"], 0)
+    lower_bound = LEAST.get(row["group"], 0)
     detail = f"{LABELS[row['group']]} at step {evidence.context.last}"
-    return Estimate(row["accuracy"], row["low"], row["high"], n, unit, detail, least=least, most=100)
+    return Estimate(row["accuracy"], row["low"], row["high"], n, unit, detail, least=lower_bound, most=100)
 
 
 @statistic

@@ -20,11 +20,11 @@ def generalisation(evidence: Evidence) -> Estimate:
     if margin is None:
         raise CannotSay("the study has no margin")
     row = evidence.full(J)
-    known = not pd.isna(row["low"]) and not pd.isna(row["high"])
-    interval = f" [{row['low']:.1f}, {row['high']:.1f}]" if known else ""
+    has_interval = not pd.isna(row["low"]) and not pd.isna(row["high"])
+    interval = f" [{row['low']:.1f}, {row['high']:.1f}]" if has_interval else ""
     detail = (
         f"the full model's {LABELS[row['group']]} is {row['accuracy']:.1f}{interval}, "
         f"and above {margin:.1f} is presumed"
     )
-    low, high = (row["low"] - margin, row["high"] - margin) if known else (None, None)
-    return Estimate(row["accuracy"] - margin, low, high, detail=detail, exact=not known)
+    low, high = (row["low"] - margin, row["high"] - margin) if has_interval else (None, None)
+    return Estimate(row["accuracy"] - margin, low, high, detail=detail, exact=not has_interval)

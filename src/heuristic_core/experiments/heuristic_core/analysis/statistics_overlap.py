@@ -58,9 +58,14 @@ def lesion_cost(evidence: Evidence, group: str, share: float) -> Estimate:
     ):
         raise FailedRuns(f"the task is not learned in run {', '.join(failed)}; {detail}")
     _, lesioned, *controls = (row[group] for row in last.values())
-    most = 100 - LEAST.get(group, 0)
+    upper_bound = 100 - LEAST.get(group, 0)
     return Estimate(
-        *_compare_with_controls(lesioned, controls), len(controls), LESION_UNITS, detail, least=-most, most=most
+        *_compare_with_controls(lesioned, controls),
+        len(controls),
+        LESION_UNITS,
+        detail,
+        least=-upper_bound,
+        most=upper_bound,
     )
 
 
@@ -74,21 +79,21 @@ def lesion_delay(evidence: Evidence, share: float) -> Estimate:
     random lesion never reaches it.
     """
     curves = _curves(evidence)
-    learned, unlesioned = _learning_steps(evidence, curves, share), curves["none"]
+    learning_steps, unlesioned = _learning_steps(evidence, curves, share), curves["none"]
     if not (half := unlesioned["ood"].iloc[-1] / 2) > 0:
         raise DoesNotApply("the unlesioned model ends with 0 % out-of-domain")
-    reached = {name: _first_step(curve, half, learned[name]) for name, curve in curves.items()}
-    lesioned, *others = (reached[name] for name in curves if name != "none")
+    half_steps = {name: _first_step(curve, half, learning_steps[name]) for name, curve in curves.items()}
+    lesioned, *others = (half_steps[name] for name in curves if name != "none")
     if lesioned is None and all(step is None for step in others):
         raise DoesNotApply(f"no lesioned model reaches {half:.1f} % out-of-domain, half of the unlesioned model's")
     last = int(unlesioned.index[-1])
-    counted = [last if step is None else step for step in (lesioned, *others)]
+    counted_steps = [last if step is None else step for step in (lesioned, *others)]
     labels = [f"never (counted as {last})" if step is None else str(step) for step in (lesioned, *others)]
     detail = (
         f"half is {half:.1f} %; reached at step {labels[0]} without {_describe_lesion(evidence, curves)}, "
-        f"{', '.join(labels[1:])} without random heads, {reached['none']} with all"
+        f"{', '.join(labels[1:])} without random heads, {half_steps['none']} with all"
     )
-    value, low, high = _compare_with_controls(counted[0], counted[1:])
+    value, low, high = _compare_with_controls(counted_steps[0], counted_steps[1:])
     if None in others:
         low = high = None
     return Estimate(value, low, high, len(others), LESION_UNITS, detail)
