@@ -98,6 +98,7 @@ class Measure(NamedTuple):
         """Return the columns of the value and its interval, named as for accuracies."""
 
         def extend(part: int, units: int) -> tuple[np.ndarray, np.ndarray]:
+            """Return how far the exact bounds of an accuracy reach below and above its level."""
             level = np.round(self.parts[part].level, 9)
             bounds = of_accuracy(level, level, units)
             return level - bounds[0], bounds[1] - level

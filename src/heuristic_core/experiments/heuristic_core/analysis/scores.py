@@ -68,7 +68,7 @@ def scores(
         positions = positions[np.argsort(number[positions], kind="stable")]
         examples = predictions["example"].to_numpy()[positions]
         if (examples != np.resize(examples[: len(positions) // count], len(positions))).any():
-            raise ValueError(f"not all models were evaluated on the same pairs of subset {subset}")
+            raise ValueError(f"subset {subset!r}: models were evaluated on different pairs")
         order = positions.reshape(count, -1)  # [models, pairs]
         if subset not in shared_draws:
             rng = numpy_generator(seed, "bootstrap", subset, group)

@@ -42,8 +42,7 @@ def selection_threshold(masks: np.ndarray) -> int | None:
         masks: Heads that each seed keeps.
 
     Returns:
-        The smallest number of seeds that at most `MOST_BY_CHANCE` heads reach by chance; None if more heads than that
-        are
+        The smallest number of seeds that at most `MOST_BY_CHANCE` heads reach by chance; None if more are
         expected even in all seeds.
     """
     (counts,) = np.nonzero(expected_counts(masks) <= MOST_BY_CHANCE + TIE)
@@ -51,7 +50,14 @@ def selection_threshold(masks: np.ndarray) -> int | None:
 
 
 def stable_heads(masks: np.ndarray) -> np.ndarray:
-    """Select the heads that reach the threshold, bool [layers, heads]; none without a threshold."""
+    """Select the heads that reach the threshold.
+
+    Args:
+        masks: Heads that each seed keeps.
+
+    Returns:
+        bool [layers, heads]; all False without a threshold.
+    """
     threshold = selection_threshold(masks)
     return masks.sum(axis=0) >= (math.inf if threshold is None else threshold)
 

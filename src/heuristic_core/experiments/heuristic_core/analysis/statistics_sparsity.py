@@ -49,9 +49,9 @@ def trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, float, n
         rng: Generator of the permutations.
 
     Returns:
-        p of a falling trend, p of a rising trend, and the trend of each row, -1 to 1. The trend of a constant row is 0;
-        if
-        all rows are constant, both p are 1.
+        p of a falling trend, p of a rising trend, and the trend of each row, -1 to 1. A constant row has trend 0. If
+        all
+        rows are constant, both p are 1.
     """
     ranks = rankdata(values, axis=1)
     ranks -= ranks.mean(axis=1, keepdims=True)

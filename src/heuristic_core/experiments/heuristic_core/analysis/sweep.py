@@ -25,8 +25,7 @@ def sweep(tables: Sequence[pd.DataFrame], studies: Mapping[str, Mapping[str, flo
     Returns:
         A row for each axis, study, fine-tuning seed and group of subsets. Columns: axis, value, study, ft_seed, group,
         core (its heads), full (percent; for J points), change (points, without the core) with its interval low and
-        high,
-        random (mean change of random sets), reason (why change is null).
+        high, random (mean change of random sets), reason (why change is null).
     """
     first = next(iter(studies.values()))
     rows = []

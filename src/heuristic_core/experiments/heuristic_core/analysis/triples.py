@@ -45,20 +45,20 @@ def triple_sets(
     if len(core_heads) <= 3:
         return []
     rng, layers = numpy_generator(seed, "triples"), Counter(head // grid.heads for head in core_heads)
-    core_sets = [tuple(core_heads)]
+    head_sets = [tuple(core_heads)]
     for _ in range(draws):
         heads_by_layer = (
             layer * grid.heads + rng.permutation(grid.heads)[:count] for layer, count in sorted(layers.items())
         )
-        core_sets.append(tuple(int(head) for layer_heads in heads_by_layer for head in layer_heads))
-    triple_list = []
-    for k, core_set in enumerate(core_sets):
-        heads = strongest(core_set, drops)
+        head_sets.append(tuple(int(head) for layer_heads in heads_by_layer for head in layer_heads))
+    triples_of_sets = []
+    for k, head_set in enumerate(head_sets):
+        heads = strongest(head_set, drops)
         name, role = (f"{TRIPLE} of random set {k}", CONTROL) if k else (TRIPLE, TRIPLE)
-        triple_list.append(
+        triples_of_sets.append(
             AblationSet(name, role, heads, "+".join(str(head // grid.heads) for head in heads), every_kind=False)
         )
-    return triple_list
+    return triples_of_sets
 
 
 def choosing(predictions: pd.DataFrame) -> np.ndarray:
@@ -66,8 +66,7 @@ def choosing(predictions: pd.DataFrame) -> np.ndarray:
 
     Args:
         predictions: Table "ablation_predictions", with pairs in the same order for each ablation, and text as
-            categories,
-            so that the jobs that choose and test order templates equally, by first appearance.
+            categories, so that the choosing and the testing job order templates equally, by first appearance.
 
     Returns:
         bool [rows].
