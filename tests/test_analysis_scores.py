@@ -124,7 +124,7 @@ def test_agreement_and_kl_are_measured_from_the_full_model():
 
 def test_models_on_different_pairs_cannot_be_compared():
     rows = predictions(CORRECT).iloc[:-1]
-    with pytest.raises(ValueError, match="not all models were evaluated on the same pairs of subset if"):
+    with pytest.raises(ValueError, match="subset 'if"):
         accuracies(rows, np.zeros((len(rows), 3)), None, "argmax-first", 10, 0)
 
 

@@ -177,6 +177,6 @@ def test_a_range_of_the_threshold_is_seldom_below_it_and_seldom_above(n):
         of_size, of_cmd = (
             curve(np.array([[low], [low + 10], [low + 20]]) + rng.normal(0, 5, (3, n))) for low in (45, 40)
         )
-        found = sizes._both(*map(sizes._range, (of_size, of_cmd)))
+        found = sizes._combine(*map(sizes._range, (of_size, of_cmd)))
         verdicts.append(verdict(found, "< 20 points"))
     assert verdicts.count("supported") <= 0.06 * DRAWS and verdicts.count("contradicted") <= 0.06 * DRAWS

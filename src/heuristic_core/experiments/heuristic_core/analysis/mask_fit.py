@@ -1,8 +1,8 @@
-"""Are effects of heads additive? Accuracies of learned subnetworks, predicted from random masks.
+"""Tests whether effects of heads are additive, by predicting learned subnetworks from random masks.
 
-The model has an intercept and the coefficient of each head, beta, by least squares on the random masks. Learned
-subnetworks took no part in the fit. The ceiling for them is the same model of one half of the random masks, which
-predicts the other half. All learned subnetworks may differ from random masks in their MLPs.
+The model is a least-squares fit to the random masks, with an intercept and a coefficient (beta) for each head. Learned
+subnetworks are not in the fit. The ceiling for their predictions is a model of one half of the random masks that
+predicts the other half. Learned subnetworks may also differ from random masks in their MLPs.
 """
 
 from collections.abc import Collection
@@ -24,41 +24,47 @@ from heuristic_core.tables.columns import SUBSET
 
 
 def mask_fit(random_masks: pd.DataFrame, run: dict, subsets: Collection[str] | None = None) -> pd.DataFrame:
-    """Table "mask_fit" of one run from its table "random_masks"; where the pool has no heads, one row that says so.
+    """Make table "mask_fit" of one run from its table "random_masks".
 
-    subsets: as of :func:`mask_scores`.
+    Args:
+        random_masks: Table "random_masks" of the run.
+        run: Identity columns.
+        subsets: Subsets to analyse, as for :func:`mask_scores`; None for all.
+
+    Returns:
+        A row for each kind of mask and value; a single row with a reason if the pool has no heads.
     """
     random, learned = mask_scores(random_masks, run, subsets)
     if not random.heads:
         return frame("mask_fit", [run | {"n": 0, "heads": 0, "reason": NO_POOL}])
-    enough = len(random.inside) // 2 > len(random.heads) + 1
-    reason = None if enough else f"half of {len(random.inside)} masks are too few for {len(random.heads)} heads"
-    predicted = (fitted(random, learned), _crossed(random)) if enough else (None, None)
-    of_kind = zip((LEARNED, RANDOM), (learned, random), predicted, strict=True)
-    return frame("mask_fit", pd.concat([_rows(*one, reason) for one in of_kind]))
+    sufficient = len(random.inside) // 2 > len(random.heads) + 1
+    reason = None if sufficient else f"half of {len(random.inside)} masks are too few for {len(random.heads)} heads"
+    predictions = (predict(random, learned), _cross_predict(random)) if sufficient else (None, None)
+    parts = zip((LEARNED, RANDOM), (learned, random), predictions, strict=True)
+    return frame("mask_fit", pd.concat([_rows(*part, reason) for part in parts]))
 
 
-def coefficients(inside: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The intercept and then every head's coefficient, by least squares: [1 + heads, values]."""
+def fit_coefficients(inside: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Fit an intercept and a coefficient for each head by least squares: [1 + heads, values]."""
     return np.linalg.lstsq(design_of(inside), values, rcond=None)[0]
 
 
-def fitted(on: MaskScores, of: MaskScores) -> np.ndarray:
-    """What the model of the masks `on` says of the masks `of`: [masks, values]."""
-    return design_of(of.inside) @ coefficients(on.inside, on.values)
+def predict(train: MaskScores, test: MaskScores) -> np.ndarray:
+    """Predict the values of masks `test` from a fit to masks `train`: [test masks, values]."""
+    return design_of(test.inside) @ fit_coefficients(train.inside, train.values)
 
 
-def _crossed(masks: MaskScores) -> np.ndarray:
-    """What the model of each half says of the other half; masks are independent draws, so any halves do."""
-    first = np.arange(len(masks.inside)) % 2 == 0
-    found = np.empty_like(masks.values)
-    for half in (first, ~first):
-        found[half] = design_of(masks.inside[half]) @ coefficients(masks.inside[~half], masks.values[~half])
-    return found
+def _cross_predict(masks: MaskScores) -> np.ndarray:
+    """Predict each half of the masks from the other half; masks are independent draws, so any halves will do."""
+    even = np.arange(len(masks.inside)) % 2 == 0
+    predicted = np.empty_like(masks.values)
+    for half in (even, ~even):
+        predicted[half] = design_of(masks.inside[half]) @ fit_coefficients(masks.inside[~half], masks.values[~half])
+    return predicted
 
 
 def _rows(kind: str, masks: MaskScores, predicted: np.ndarray | None, reason: str | None) -> pd.DataFrame:
-    """One row for each value."""
+    """Return one row for each value, with its goodness of fit or the reason for its absence."""
     rows = [
         {"n": len(observed)} | ({"reason": reason} if predicted is None else _agreement(observed, predicted[:, k]))
         for k, observed in enumerate(masks.values.T)
@@ -69,14 +75,14 @@ def _rows(kind: str, masks: MaskScores, predicted: np.ndarray | None, reason: st
 
 
 def _agreement(observed: np.ndarray, predicted: np.ndarray) -> dict:
-    """How well predictions agree with what they are of; null where there is nothing to predict."""
+    """Compare predictions with observed values, [masks] each; null where the comparison is undefined."""
     if len(observed) < 3:
         return {"reason": f"only {len(observed)} masks"}
-    errors, apart = ((observed - predicted) ** 2).sum(), ((observed - observed.mean()) ** 2).sum()
-    found = {"sd": observed.std(ddof=1), "error": np.sqrt(errors / len(observed))}
+    residual, total = ((observed - predicted) ** 2).sum(), ((observed - observed.mean()) ** 2).sum()
+    row = {"sd": observed.std(ddof=1), "error": np.sqrt(residual / len(observed))}
     if np.ptp(observed) < FLAT:
-        return found | {"reason": "all masks have the same value"}
-    found |= {"r2": 1 - errors / apart}
+        return row | {"reason": "all masks have the same value"}
+    row |= {"r2": 1 - residual / total}
     if np.ptp(predicted) < FLAT:
-        return found | {"reason": "no rho: predictions are all equal"}
-    return found | {"rho": spearmanr(observed, predicted).statistic}
+        return row | {"reason": "no rho: predictions are all equal"}
+    return row | {"rho": spearmanr(observed, predicted).statistic}

@@ -1,21 +1,21 @@
-"""Names of subsets beside names of groups and measures, wherever both head rows, columns or lines."""
+"""Labels of subsets that cannot be confused with labels of groups and measures."""
 
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import ENTAILMENT, LABELS
 
-# What tables, figures and pages call groups and measures, alone or before a comma, as in "ID, mean".
+# Labels of groups and measures in tables, figures and pages, alone or before a comma as in "ID, mean".
 GROUP_LABELS = LABELS | {
     ENTAILMENT: "OOD-entailment",
     "mixed": "mixed, by subset",
     "mixed-1:1": "mixed, ID and OOD 1:1",
 }
-OURS = {"", *GROUP_LABELS, *LABELS.values(), *(label.partition(",")[0] for label in GROUP_LABELS.values())}
-MARK = " (subset)"
+RESERVED_LABELS = {"", *GROUP_LABELS, *LABELS.values(), *(label.partition(",")[0] for label in GROUP_LABELS.values())}
+SUBSET_SUFFIX = " (subset)"
 
 
 def subset_label(subset: str) -> str:
-    """What a subset is called beside groups: its name, marked where it could be taken for one of ours.
+    """Return the label of a subset: its name, marked where it could be taken for a group or a measure.
 
-    No two subsets have one label, and no label is that of a group or a measure.
+    Labels of subsets are unique, and none is the label of a group or a measure.
     """
-    ours = subset.partition(",")[0].strip() in OURS
-    return subset + MARK if ours or subset.endswith(MARK) else subset
+    reserved = subset.partition(",")[0].strip() in RESERVED_LABELS
+    return subset + SUBSET_SUFFIX if reserved or subset.endswith(SUBSET_SUFFIX) else subset

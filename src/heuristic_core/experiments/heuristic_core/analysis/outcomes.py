@@ -1,4 +1,4 @@
-"""What table "runs" tells of pruning runs: how many failed, collapsed or missed their target, which, and where."""
+"""Faults of pruning runs, from table "runs": how many runs failed, collapsed or missed their target, and which."""
 
 from typing import NamedTuple
 
@@ -6,13 +6,17 @@ import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import CELLS
 
-NAMED = 12  # runs of a kind that are named before the rest is counted
+NAMED = 12  # runs listed for each kind of fault; the rest are only counted
 
 
 class Outcome(NamedTuple):
-    """The runs that did not go well in one way.
+    """The runs with one kind of fault.
 
-    kind: failed, collapsed or missed their target. count: how many of all `of` runs. named: the first, with reasons.
+    Attributes:
+        kind: "failed", "collapsed" or "missed their target".
+        count: Number of runs with this fault.
+        of: Number of all runs.
+        named: Descriptions of the first `NAMED` of them, with reasons.
     """
 
     kind: str
@@ -21,19 +25,22 @@ class Outcome(NamedTuple):
     named: list[str]
 
     def __str__(self) -> str:
+        """Return a sentence with the count and the runs."""
         more = [f"and {self.count - len(self.named)} more"] if self.count > len(self.named) else []
         return f"{self.count} of {self.of} pruning runs {self.kind}: {'. '.join([*self.named, *more])}"
 
 
 def outcomes(rows: pd.DataFrame) -> list[Outcome]:
-    """The kinds of faults in table "runs", as far as a run has them."""
+    """List the kinds of faults that occur in table "runs"."""
     kinds = faults(rows)
-    named = {kind: [_named(row) for row in rows[kinds[kind]].head(NAMED).itertuples()] for kind in kinds}
-    return [Outcome(kind, int(kinds[kind].sum()), len(rows), named[kind]) for kind in kinds if named[kind]]
+    descriptions = {kind: [_describe(row) for row in rows[kinds[kind]].head(NAMED).itertuples()] for kind in kinds}
+    return [
+        Outcome(kind, int(kinds[kind].sum()), len(rows), descriptions[kind]) for kind in kinds if descriptions[kind]
+    ]
 
 
 def faults(rows: pd.DataFrame) -> pd.DataFrame:
-    """In which ways the runs of table "runs" did not go well: bool, a column for each kind."""
+    """Mark the faults of each run of table "runs": bool, a column for each kind."""
     return pd.DataFrame(
         {
             "failed": rows["actual_sparsity"].isna(),
@@ -44,19 +51,25 @@ def faults(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def mostly_faulty(rows: pd.DataFrame) -> bool:
-    """Whether more than half of these runs did not go well."""
+    """Return whether more than half of the runs have a fault."""
     return 2 * faults(rows).any(axis="columns").sum() > len(rows)
 
 
 def counted(kinds: pd.DataFrame) -> str:
-    """For instance "2 failed, 7 collapsed", of what :func:`faults` gives."""
+    """Format counts of faults from :func:`faults`, for instance "2 failed, 7 collapsed"."""
     return ", ".join(f"{count} {kind}" for kind, count in kinds.sum().items() if count)
 
 
 class Troubled(NamedTuple):
-    """The runs of one cell that did not go well.
+    """A cell of the grid in which at least one run has a fault.
 
-    runs: how many the cell has. counts: of each kind. most: whether most runs did not go well.
+    Attributes:
+        ft_seed: Fine-tuning seed.
+        step: Step of the checkpoint.
+        sparsity: Target sparsity.
+        runs: Number of runs in the cell.
+        counts: Number of runs with each kind of fault.
+        most: Whether more than half of the runs have a fault.
     """
 
     ft_seed: int
@@ -68,52 +81,70 @@ class Troubled(NamedTuple):
 
 
 def troubled(rows: pd.DataFrame) -> list[Troubled]:
-    """The cells of table "runs" in which a run did not go well."""
-    found = []
+    """List the cells of table "runs" in which at least one run has a fault."""
+    cells = []
     for cell, runs in rows.groupby(["ft_seed", "step", "sparsity"]):
         kinds = faults(runs)
         if kinds.to_numpy().any():
             counts = {kind: int(count) for kind, count in kinds.sum().items()}
-            found.append(Troubled(*cell, len(runs), counts, mostly_faulty(runs)))
-    return found
+            cells.append(Troubled(*cell, len(runs), counts, mostly_faulty(runs)))
+    return cells
 
 
 def warning(rows: pd.DataFrame) -> str | None:
-    """What a reader of results must know of table "runs" first; None where all runs went well."""
+    """Return a warning about the faults in table "runs"; None if all runs went well."""
     kinds = faults(rows)
     if not kinds.to_numpy().any():
         return None
-    most, cells = sum(cell.most for cell in troubled(rows)), rows.groupby(["ft_seed", "step", "sparsity"]).ngroups
-    said = f"Of {len(rows)} pruning runs, {counted(kinds)}."
-    if most:
-        said += f" In {most} of {cells} cells of the grid they are most runs; claims that rest on one are not judged."
-    return said
+    bad_cells, cells = (
+        sum(cell.most for cell in troubled(rows)),
+        rows.groupby(["ft_seed", "step", "sparsity"]).ngroups,
+    )
+    text = f"Of {len(rows)} pruning runs, {counted(kinds)}."
+    if bad_cells:
+        text += (
+            f" In {bad_cells} of {cells} cells of the grid they are most runs; claims that rest on one are not judged."
+        )
+    return text
 
 
-def _named(row) -> str:
-    again = f", run {row.repeat + 1}" if row.repeat else ""
-    where = f"fine-tuning seed {row.ft_seed}, step {row.step}, sparsity {row.sparsity:g}, seed {row.seed}{again}"
-    return f"{where}: {row.reason}"
+def _describe(row) -> str:
+    """Describe one run and its fault."""
+    repeat = f", run {row.repeat + 1}" if row.repeat else ""
+    run = f"fine-tuning seed {row.ft_seed}, step {row.step}, sparsity {row.sparsity:g}, seed {row.seed}{repeat}"
+    return f"{run}: {row.reason}"
 
 
 def with_collapses(rows: pd.DataFrame, runs: pd.DataFrame | None) -> pd.DataFrame:
-    """`rows` with a column "collapsed" (bool): whether the model's pruning run collapsed.
+    """Add a bool column "collapsed": whether the pruning run of the model collapsed.
 
-    rows: one row or more of each model, with the columns `CELLS`.
-    runs: table "runs"; None where nothing was pruned, so that no run collapsed.
+    Args:
+        rows: One or more rows for each model, with the columns `CELLS`.
+        runs: Table "runs"; None if nothing was pruned, so that no run collapsed.
+
+    Returns:
+        `rows` with the new column.
     """
-    return _marked(rows, runs, "collapsed")
+    return _mark(rows, runs, "collapsed")
 
 
 def well(rows: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """The rows of models whose pruning run neither failed nor collapsed nor missed its target; both as above."""
-    found = _marked(rows, runs.assign(faulty=faults(runs).any(axis="columns")), "faulty")
-    return found[~found["faulty"]].drop(columns="faulty")
+    """Select the models whose pruning run neither failed nor collapsed nor missed its target.
+
+    Args:
+        rows: One or more rows for each model, with the columns `CELLS`.
+        runs: Table "runs".
+
+    Returns:
+        A subset of `rows`.
+    """
+    marked = _mark(rows, runs.assign(faulty=faults(runs).any(axis="columns")), "faulty")
+    return marked[~marked["faulty"]].drop(columns="faulty")
 
 
-def _marked(rows: pd.DataFrame, runs: pd.DataFrame | None, column: str) -> pd.DataFrame:
-    """`rows` with a bool column of `runs`, False where it is not known."""
+def _mark(rows: pd.DataFrame, runs: pd.DataFrame | None, column: str) -> pd.DataFrame:
+    """Add a bool column of `runs` to `rows`, False where it is unknown."""
     if runs is None:
         return rows.assign(**{column: False})
-    found = rows.merge(runs[[*CELLS, column]], on=CELLS, how="left")
-    return found.assign(**{column: found[column].eq(True).fillna(False).astype(bool)})
+    merged = rows.merge(runs[[*CELLS, column]], on=CELLS, how="left")
+    return merged.assign(**{column: merged[column].eq(True).fillna(False).astype(bool)})

@@ -1,10 +1,10 @@
-"""Direct effects of core heads on later heads and on the logits, against random heads of their layers.
+"""Direct effects of core heads on later heads and on the logits, compared with random heads of their layers.
 
-The test of an effect is paired over evaluation pairs: is what the core head does to a receiver other than what random
-senders of its layer do on average, on the same pairs? A rank among random senders would be coarse: a layer of eight
-heads has seven others, so that no p could be below 1/8. So p says that the difference is no matter of which pairs were
-drawn, and nothing of how far random senders differ among themselves: any head differs from the mean of others on enough
-pairs. So an edge counts only where its effect is beyond that of every random sender, too, in its own direction.
+The test of an effect is paired over evaluation pairs: does the core head affect a receiver differently from random
+senders of its layer on average, on the same pairs? A rank among random senders would be coarse: a layer of eight heads
+has seven others, so no p could be below 1/8. A small p means that the difference does not depend on which pairs were
+drawn. It ignores how much random senders differ from each other, and with enough pairs any head differs from the mean
+of others. An edge therefore also has to exceed the effect of every random sender in its own direction.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,12 +23,19 @@ from heuristic_core.tables.identity import Identity
 CORE, RANDOM = "core", "random"  # roles of senders; CORE is also the name of all core heads together
 TOTAL, LOGITS = "total", "logits"
 PARTS = ("query", "key", "value")
-ENDS = ((TOTAL, None, None), (LOGITS, None, None))  # receivers that are no heads: name, component, part
-BLOCK = 256  # differences whose draws are in memory at once
+OUTPUT_TARGETS = ((TOTAL, None, None), (LOGITS, None, None))  # receivers other than heads: name, component, part
+BLOCK = 256  # differences with their draws in memory at once
 
 
 class Sender(NamedTuple):
-    """Heads that send together, and the later heads that receive (component indices)."""
+    """Heads that send together, and the later heads that receive.
+
+    Attributes:
+        name: Name of the head, or of the set.
+        role: `CORE` or `RANDOM`.
+        heads: Component indices of senders.
+        receivers: Component indices of receivers.
+    """
 
     name: str
     role: str
@@ -37,10 +44,11 @@ class Sender(NamedTuple):
 
 
 class Effects(NamedTuple):
-    """What a sender changes on its targets (see :func:`targets`), by pair.
+    """Effects of a sender on its targets (see :func:`targets`), by pair.
 
-    values: by measure, [pairs, targets], changed minus clean, points or nats. attention: [pairs, targets], total
-    variation, NaN where it has no meaning.
+    Attributes:
+        values: By measure, changed minus clean, points or nats, [pairs, targets].
+        attention: Total variation of attention, [pairs, targets]; NaN where undefined.
     """
 
     values: Mapping[str, np.ndarray]
@@ -48,32 +56,41 @@ class Effects(NamedTuple):
 
 
 def senders(core: Sequence[int], grid: ComponentGrid, draws: int, seed: int) -> list[list[Sender]]:
-    """Every core head, and all of them together where there are several, each followed by at most `draws` random ones.
+    """List each core head, and all core heads together if there are several, each with its random senders.
 
-    Receivers are heads above the lowest layer of the sender, core heads among them, that do not send themselves. Random
-    senders have the same layers, and none is in the core.
+    Receivers are the heads above the lowest layer of the sender that do not send themselves, core heads included.
+    Random senders have the same layers as the core sender and contain no core head.
+
+    Args:
+        core: Component indices of core heads.
+        grid: Components of the model.
+        draws: Largest number of random senders for each core sender.
+        seed: Seed of the random senders.
+
+    Returns:
+        Lists of a core sender followed by its random senders.
     """
     core, names = tuple(sorted(core)), [component.name for component in grid]
-    own = [(names[head], (head,)) for head in core] + ([(CORE, core)] if len(core) > 1 else [])
+    core_senders = [(names[head], (head,)) for head in core] + ([(CORE, core)] if len(core) > 1 else [])
     heads = range(grid.layers * grid.heads)
-    found = []
-    for name, sending in own:
+    families = []
+    for name, sending in core_senders:
         lowest = min(sending) // grid.heads
         receivers = tuple(head for head in heads if head // grid.heads > lowest and head not in sending)
         layers = "+".join(str(head // grid.heads) for head in sending)
-        others = matched_sets(layers, [h for h in heads if h not in core], grid.heads, draws, seed, sending)
+        others = matched_sets(layers, [head for head in heads if head not in core], grid.heads, draws, seed, sending)
         random = [
-            Sender(f"random {k} for {name}", RANDOM, one, tuple(head for head in receivers if head not in one))
-            for k, one in enumerate(others, start=1)
+            Sender(f"random {k} for {name}", RANDOM, drawn, tuple(head for head in receivers if head not in drawn))
+            for k, drawn in enumerate(others, start=1)
         ]
-        found.append([Sender(name, CORE, sending, receivers), *random])
-    return found
+        families.append([Sender(name, CORE, sending, receivers), *random])
+    return families
 
 
 def targets(sender: Sender, grid: ComponentGrid) -> list[tuple[str, int | None, str | None]]:
-    """What a sender's effects are measured on: receiver, its component index, part."""
+    """List the targets of a sender's effects: receiver, its component index, part."""
     names = [component.name for component in grid]
-    return [*ENDS, *((names[head], head, part) for head in sender.receivers for part in PARTS)]
+    return [*OUTPUT_TARGETS, *((names[head], head, part) for head in sender.receivers for part in PARTS)]
 
 
 def paths(
@@ -85,97 +102,126 @@ def paths(
     levels: Levels,
     by_subset: bool = False,
 ) -> pd.DataFrame:
-    """Table "paths" of one core sender with its random ones, `family` (see :func:`senders`), and one donor.
+    """Make table "paths" of one core sender with its random senders and one donor.
 
-    effects: of each sender. levels: of the pairs; by_subset: subsets are told apart, otherwise groups and J.
+    Args:
+        run: Identity of the run.
+        family: A core sender and its random senders, from :func:`senders`.
+        grid: Components of the model.
+        donor: Name of the donor of activations.
+        effects: Effects of each sender.
+        levels: Levels of the pairs.
+        by_subset: Report subsets; otherwise groups and J.
+
+    Returns:
+        Rows by measure, sender, level and target.
     """
-    own, *others = family
-    about = targets(own, grid)
-    wanted = [one for one in levels.levels if one.identity["family"] is None or by_subset]
-    wanted = [one for one in wanted if (one.identity["subset"] is not None) == by_subset]
-    sent = [(targets(one, grid), effect) for one, effect in zip(others, effects[1:], strict=True)]
+    core_sender, *random_senders = family
+    core_targets = targets(core_sender, grid)
+    reported = [level for level in levels.levels if level.identity["family"] is None or by_subset]
+    reported = [level for level in reported if (level.identity["subset"] is not None) == by_subset]
+    reach = [(targets(sender, grid), effect) for sender, effect in zip(random_senders, effects[1:], strict=True)]
     rows = []
     for measure in (ACCURACY, LOG_ODDS):
-        here = [level for level in wanted if level.has(measure)]
-        random = [_aligned(about, reached, effect.values[measure]) for reached, effect in sent]
-        rows += _own_rows(own, about, levels, here, measure, effects[0], random)
-        for one, of_one in zip(others, effects[1:], strict=True):
-            rows += _random_rows(one, targets(one, grid), levels, here, measure, of_one)
+        measured = [level for level in reported if level.has(measure)]
+        random = [_align(core_targets, reached, effect.values[measure]) for reached, effect in reach]
+        rows += _core_rows(core_sender, core_targets, levels, measured, measure, effects[0], random)
+        for sender, sender_effects in zip(random_senders, effects[1:], strict=True):
+            rows += _random_rows(sender, targets(sender, grid), levels, measured, measure, sender_effects)
     identity = {name: getattr(run, name) for name in ("study", "model", "task", "ft_seed", "step")}
     return frame("paths", [identity | {"donor": donor} | row for row in rows])
 
 
-def _aligned(about: list, reached: list, values: np.ndarray) -> np.ndarray:
-    """A random sender's effects, [pairs, len(about)], NaN on targets it does not reach. values: [pairs, reached]."""
-    places = {target: k for k, target in enumerate(reached)}
+def _align(core_targets: list, reached: list, values: np.ndarray) -> np.ndarray:
+    """Align the effects of a random sender with the targets of the core sender.
+
+    Args:
+        core_targets: Targets of the core sender.
+        reached: Targets of the random sender.
+        values: [pairs, reached].
+
+    Returns:
+        [pairs, core targets], NaN for targets that the random sender does not reach.
+    """
+    columns = {target: k for k, target in enumerate(reached)}
     missing = np.full(len(values), np.nan)
-    return np.stack([values[:, places[one]] if one in places else missing for one in about], axis=1)
+    return np.stack(
+        [values[:, columns[core_target]] if core_target in columns else missing for core_target in core_targets], axis=1
+    )
 
 
-def _own_rows(sender, about, levels: Levels, wanted: list[Level], measure, effects: Effects, random) -> list[dict]:
-    """Rows of a core sender. random: of each random sender, [pairs, targets]."""
+def _core_rows(
+    sender, core_targets, levels: Levels, reported: list[Level], measure, effects: Effects, random
+) -> list[dict]:
+    """Return the rows of a core sender. random: effects of each random sender, [pairs, targets]."""
     values, rows = effects.values[measure], []
-    compared = _mean(random, values.shape)
-    blocks = [slice(first, first + BLOCK) for first in range(0, len(about), BLOCK)]
-    drawn = [(levels.drawn(values[:, block]), levels.drawn((values - compared)[:, block])) for block in blocks]
-    attention, means, others = levels.means(effects.attention), levels.means(compared), [*map(levels.means, random)]
-    for level in wanted:
+    random_mean = _mean(random, values.shape)
+    blocks = [slice(first, first + BLOCK) for first in range(0, len(core_targets), BLOCK)]
+    draws = [(levels.drawn(values[:, block]), levels.drawn((values - random_mean)[:, block])) for block in blocks]
+    attention, means, random_means = (
+        levels.means(effects.attention),
+        levels.means(random_mean),
+        [*map(levels.means, random)],
+    )
+    for level in reported:
         effect, difference = (
-            np.concatenate([levels.effect(level, part[k], measure) for part in drawn], axis=1) for k in (0, 1)
+            np.concatenate([levels.effect(level, part[k], measure) for part in draws], axis=1) for k in (0, 1)
         )
-        p = np.concatenate([levels.p(level, part[1]) for part in drawn])
-        columns = {"attention": level.weights @ attention, "random": level.weights @ means, "p": p, "q": _adjusted(p)}
-        columns["beyond"] = _beyond(effect[0], [level.weights @ one for one in others])
-        for name, ends in (("effect", effect), ("difference", difference)):
-            columns |= {f"{name}{end}": values for end, values in zip(("", "_low", "_high"), ends, strict=True)}
-        rows += _rows(sender, about, level, measure, columns)
+        p = np.concatenate([levels.p(level, part[1]) for part in draws])
+        columns = {"attention": level.weights @ attention, "random": level.weights @ means, "p": p, "q": _adjust(p)}
+        columns["beyond"] = _beyond(effect[0], [level.weights @ by_cell for by_cell in random_means])
+        for name, interval in (("effect", effect), ("difference", difference)):
+            columns |= {f"{name}{end}": values for end, values in zip(("", "_low", "_high"), interval, strict=True)}
+        rows += _rows(sender, core_targets, level, measure, columns)
     return rows
 
 
 def _mean(random: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
-    """The mean effect of random senders on each target, by pair; NaN where none reaches it."""
-    reached = [~np.isnan(one) for one in random]
+    """Average the effects of random senders on each target, by pair; NaN where none reaches it."""
+    reached = [~np.isnan(effect) for effect in random]
     count = sum(reached, np.zeros(shape))
-    total = sum((np.where(here, one, 0) for here, one in zip(reached, random, strict=True)), np.zeros(shape))
+    total = sum((np.where(known, effect, 0) for known, effect in zip(reached, random, strict=True)), np.zeros(shape))
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def _beyond(effect: np.ndarray, others: list[np.ndarray]) -> list[bool | None]:
-    """Whether effects, [targets], are beyond those of every random sender in their own direction; null without any."""
-    found = []
-    for own, column in zip(effect, np.reshape(others, (len(others), len(effect))).T, strict=True):
-        known = column[~np.isnan(column)]
-        found.append(bool((np.sign(own) * (own - known) > CLEAR).all()) if len(known) else None)
-    return found
+    """Return whether effects, [targets], exceed those of every random sender in their direction; None without any."""
+    flags = []
+    for value, column in zip(effect, np.reshape(others, (len(others), len(effect))).T, strict=True):
+        known_effects = column[~np.isnan(column)]
+        flags.append(bool((np.sign(value) * (value - known_effects) > CLEAR).all()) if len(known_effects) else None)
+    return flags
 
 
-def _random_rows(sender, about, levels: Levels, wanted: list[Level], measure, effects: Effects) -> list[dict]:
+def _random_rows(sender, reached, levels: Levels, reported: list[Level], measure, effects: Effects) -> list[dict]:
+    """Return the rows of a random sender."""
     means, attention = levels.means(effects.values[measure]), levels.means(effects.attention)
     return [
         row
-        for level in wanted
+        for level in reported
         for row in _rows(
-            sender, about, level, measure, {"effect": level.weights @ means, "attention": level.weights @ attention}
+            sender, reached, level, measure, {"effect": level.weights @ means, "attention": level.weights @ attention}
         )
     ]
 
 
-def _rows(sender: Sender, about: list, level: Level, measure: str, columns: Mapping[str, np.ndarray]) -> list[dict]:
+def _rows(sender: Sender, reached: list, level: Level, measure: str, columns: Mapping[str, np.ndarray]) -> list[dict]:
+    """Return one row for each target from columns of values, [targets]."""
     if not level.has(LOG_ODDS):
         columns = {name: values for name, values in columns.items() if name != "attention"}
-    said = {"sender": sender.name, "role": sender.role, "sender_heads": list(sender.heads), "measure": measure}
+    identity = {"sender": sender.name, "role": sender.role, "sender_heads": list(sender.heads), "measure": measure}
     return [
-        said
+        identity
         | level.identity
         | {"receiver": receiver, "component": component, "part": part}
         | {name: values[k] for name, values in columns.items()}
-        for k, (receiver, component, part) in enumerate(about)
+        for k, (receiver, component, part) in enumerate(reached)
     ]
 
 
-def _adjusted(p: np.ndarray) -> np.ndarray:
-    """p adjusted over the receivers that are heads; null where p is, and for total and logits."""
-    q, heads = np.full(len(p), np.nan), np.arange(len(p)) >= len(ENDS)
-    known = heads & ~np.isnan(p)
-    q[known] = scipy.stats.false_discovery_control(p[known]) if known.any() else []
+def _adjust(p: np.ndarray) -> np.ndarray:
+    """Adjust p for the false discovery rate over receivers that are heads; NaN elsewhere and where p is."""
+    q, heads = np.full(len(p), np.nan), np.arange(len(p)) >= len(OUTPUT_TARGETS)
+    tested = heads & ~np.isnan(p)
+    q[tested] = scipy.stats.false_discovery_control(p[tested]) if tested.any() else []
     return q

@@ -1,4 +1,4 @@
-"""Do both sparsities keep the same heads? Spearman's rank correlation of head frequencies (paper, appendix)."""
+"""Spearman's rank correlation of head frequencies between mid and high sparsity (paper, appendix)."""
 
 import math
 from itertools import combinations
@@ -13,16 +13,24 @@ from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.core import masks_of_runs, of_both
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
-SPLITS = 1000  # of the seeds in halves, at most: 12 seeds have 924
+SPLITS = 1000  # most splits of the seeds into halves; 12 seeds have 924
 
 
 def rank_correlation(components: pd.DataFrame, context: Context, bootstrap: int, seed: int) -> pd.DataFrame:
-    """Table "rank_correlation" from table "components": rho of head frequency at mid against high sparsity.
+    """Make table "rank_correlation" from table "components": rho of head frequency at mid against high sparsity.
 
-    Runs of one seed share their random draws at both sparsities, which raises rho; so it is also given between
-    disjoint halves of the seeds, a mean over splits. Halves count fewer subnetworks, so their ranks are noisier.
-    Intervals are a bootstrap over heads. Over heads only; null where a frequency is the same for all heads. A seed
-    of which a run failed is left out.
+    Runs of one seed share their random draws at both sparsities, which raises rho. A second row therefore has the mean
+    rho between disjoint halves of the seeds. Halves count fewer subnetworks, so their ranks are noisier. Intervals are
+    from a bootstrap over heads. MLPs are ignored, and so are seeds with a failed run.
+
+    Args:
+        components: Table "components" of any number of fine-tuning runs.
+        context: Context of the study.
+        bootstrap: Number of resamples.
+        seed: Seed of splits and resamples.
+
+    Returns:
+        Two rows for each fine-tuning run; rho is null if a frequency is the same for all heads.
     """
     rows = []
     for run, by_cell in masks_of_runs(components, context):
@@ -30,53 +38,61 @@ def rank_correlation(components: pd.DataFrame, context: Context, bootstrap: int,
         heads = masks.shape[2] * masks.shape[3]
         mid, high = masks.reshape(2, -1, heads)
         identity = run | {"step": context.last, "n": heads}
-        draw = numpy_generator(seed, "rank correlation", run["ft_seed"])
-        rows.append(identity | {"seeds": "shared"} | _shared(mid.sum(axis=0), high.sum(axis=0), bootstrap, draw))
-        rows.append(identity | {"seeds": "disjoint"} | _disjoint(mid, high, bootstrap, draw))
+        rng = numpy_generator(seed, "rank correlation", run["ft_seed"])
+        rows.append(
+            identity | {"seeds": "shared"} | _correlate_shared(mid.sum(axis=0), high.sum(axis=0), bootstrap, rng)
+        )
+        rows.append(identity | {"seeds": "disjoint"} | _correlate_disjoint(mid, high, bootstrap, rng))
     return frame("rank_correlation", rows)
 
 
-def _shared(mid: np.ndarray, high: np.ndarray, bootstrap: int, rng: np.random.Generator) -> dict:
-    """rho of two counts by head, with its p and interval."""
+def _correlate_shared(mid: np.ndarray, high: np.ndarray, bootstrap: int, rng: np.random.Generator) -> dict:
+    """Return rho of two counts by head, with its p and interval."""
     if len(set(mid)) < 2 or len(set(high)) < 2:
         return {}
     rho, p = spearmanr(mid, high)
     heads = rng.integers(len(mid), size=(bootstrap, len(mid)))
-    ends = percentiles(_rhos(mid[heads], high[heads]))
-    return {"rho": rho, "p": p, "low": ends[0], "high": ends[1]}
+    interval = percentiles(_rhos(mid[heads], high[heads]))
+    return {"rho": rho, "p": p, "low": interval[0], "high": interval[1]}
 
 
-def _disjoint(mid: np.ndarray, high: np.ndarray, bootstrap: int, rng: np.random.Generator) -> dict:
-    """Mean rho between one half of the seeds at mid and the other at high sparsity; mid, high: [seeds, heads]."""
+def _correlate_disjoint(mid: np.ndarray, high: np.ndarray, bootstrap: int, rng: np.random.Generator) -> dict:
+    """Return the mean rho of one half of the seeds at mid and the other at high; mid, high: [seeds, heads]."""
     if len(mid) < 2:
         return {}
-    one, other = halves_of(len(mid), rng)
-    halves = mid[one].sum(axis=1), high[other].sum(axis=1)  # [splits, heads]
+    first, second = halves_of(len(mid), rng)
+    halves = mid[first].sum(axis=1), high[second].sum(axis=1)  # [splits, heads]
     rhos = _rhos(*halves)
     if not len(rhos):
         return {}
-    drawn = (rng.integers(mid.shape[1], size=mid.shape[1]) for _ in range(bootstrap))
-    means = [_rhos(halves[0][:, heads], halves[1][:, heads]) for heads in drawn]
-    ends = percentiles(np.array([rho.mean() for rho in means if len(rho)]))
-    return {"rho": rhos.mean(), "low": ends[0], "high": ends[1]}
+    resamples = (rng.integers(mid.shape[1], size=mid.shape[1]) for _ in range(bootstrap))
+    means = [_rhos(halves[0][:, heads], halves[1][:, heads]) for heads in resamples]
+    interval = percentiles(np.array([rho.mean() for rho in means if len(rho)]))
+    return {"rho": rhos.mean(), "low": interval[0], "high": interval[1]}
 
 
 def halves_of(seeds: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Splits of pruning seeds in halves, of an odd number without one: indices, [splits, seeds // 2] each.
+    """Split pruning seeds into halves; of an odd number, each split leaves one out.
 
-    All splits, or `SPLITS` random ones where there are more. The order of the halves counts.
+    Args:
+        seeds: Number of seeds.
+        rng: Generator of random splits.
+
+    Returns:
+        Indices of the first and the second halves, [splits, seeds // 2] each: all splits, or `SPLITS` random ones if
+        there are more. The order of the halves counts.
     """
-    half, every = seeds // 2, range(seeds)
+    half, indices = seeds // 2, range(seeds)
     if math.comb(seeds, half) * math.comb(seeds - half, half) <= SPLITS:
-        ones = list(combinations(every, half))
-        order = np.array([one + other for one in ones for other in ones if not set(one) & set(other)])
+        subsets = list(combinations(indices, half))
+        order = np.array([a + b for a in subsets for b in subsets if not set(a) & set(b)])
     else:
         order = np.array([rng.permutation(seeds) for _ in range(SPLITS)])
     return order[:, :half], order[:, half : 2 * half]
 
 
 def _rhos(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Spearman's rho of every row of `a` with the same row of `b`, rows of equal ranks left out."""
+    """Return Spearman's rho of each row of `a` with the same row of `b`, without rows whose ranks are all equal."""
     a, b = (ranks - ranks.mean(axis=1, keepdims=True) for ranks in (rankdata(a, axis=1), rankdata(b, axis=1)))
     norm = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
     return ((a * b).sum(axis=1)[norm > 0]) / norm[norm > 0]

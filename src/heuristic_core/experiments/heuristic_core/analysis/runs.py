@@ -1,13 +1,14 @@
-"""What became of every pruning run: the sparsity it reached, and whether its subnetwork still does the task.
+"""Outcome of every pruning run: the sparsity it reached, and whether its subnetwork still performs the task.
 
-A run has *missed* its target where the sparsity of its subnetwork, or of the gates at the end of pruning, is further
-than `TOLERANCE` from the target: exact k cuts gates of any sparsity to k components, which were learned at another
-sparsity. The subnetwork itself may be off by half a component, and by the threshold rule's own tolerance where this
-rule decided; gates by one component, the least that a cut can move. Gates are not judged where the controller steers
-the expected sparsity, which is not the sparsity of gates. A run has *collapsed* where its subnetwork is at chance
-in-domain: the interval of its ID accuracy is not above the accuracy of always giving the most frequent label, though
-the full model's interval is. A run that removed all heads of a layer is neither. A failed run, which diverged, has a
-reason, and nulls.
+A run has *missed* its target if the sparsity of its subnetwork, or of the gates at the end of pruning, differs from the
+target by more than `TOLERANCE`: the exact-k rule cuts gates of any sparsity to k components, although they were learned
+at another sparsity. The subnetwork may also be off by half a component, and by the tolerance of the threshold rule if
+that rule was used. Gates may be off by one component, the smallest possible change. Gates are not judged if the
+controller steers the expected sparsity, which differs from the sparsity of sampled gates.
+
+A run has *collapsed* if its subnetwork is at chance in-domain: the interval of its ID accuracy is not above the
+accuracy of always predicting the most frequent label, while the interval of the full model is. A run that removed all
+heads of a layer is neither. A failed run, which diverged, has a reason and nulls.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,100 +21,123 @@ from heuristic_core.experiments.heuristic_core.analysis.accuracy import chosen
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
 from heuristic_core.tables.columns import CELL
 
-TOLERANCE = 0.02  # in sparsity, between the target and what was reached
-ENDS = ("target_sparsity", "sampled_sparsity", "kl")  # what of a trace counts there
-END = 0.1  # of the recorded steps of pruning: the last ones, over which the end is averaged
+TOLERANCE = 0.02  # largest difference between target and actual sparsity
+ENDS = ("target_sparsity", "sampled_sparsity", "kl")  # columns of a trace that are averaged over its end
+END = 0.1  # share of the recorded steps of pruning, the last ones, that the end is averaged over
 
 
 def runs(
-    found: Sequence[Subnetwork | FailedRun],
+    pruning_runs: Sequence[Subnetwork | FailedRun],
     traces: pd.DataFrame,
     groups: pd.DataFrame,
     chance: float | None,
     controller: str = "sampled",
 ) -> pd.DataFrame:
-    """Table "runs" of one checkpoint, in the order of `found`.
+    """Make table "runs" of one checkpoint.
 
-    traces, groups: its tables "prune_trace", of which columns `CELL` and `ENDS` suffice, and "group_accuracy".
-    chance: percent, as :func:`chance` gives it.
-    controller: ``prune.controller``.
+    Args:
+        pruning_runs: Pruning runs, in the order of the rows.
+        traces: Table "prune_trace" of the checkpoint; columns `CELL` and `ENDS` suffice.
+        groups: Table "group_accuracy" of the checkpoint.
+        chance: Accuracy at chance, percent, from :func:`chance`; None if unknown.
+        controller: Setting ``prune.controller``.
+
+    Returns:
+        A row for each run.
     """
     by_run = dict(tuple(traces.groupby([*CELL])))
     id_ = groups[groups["group"] == "id"]
     full = id_.loc[id_["seed"].isna(), "low"]
-    learned = chance is not None and bool((full > chance).any())
+    full_is_above_chance = chance is not None and bool((full > chance).any())
     accuracy = id_[id_["seed"].notna()].set_index([*CELL])[["accuracy", "low", "high"]]
     rows = []
-    for one in found:
-        row = one.identity._asdict() | {"chance": chance}
-        if isinstance(one, FailedRun):
-            rows.append(row | {"reason": one.reason})
+    for run in pruning_runs:
+        row = run.identity._asdict() | {"chance": chance}
+        if isinstance(run, FailedRun):
+            rows.append(row | {"reason": run.reason})
             continue
         key = tuple(row[name] for name in CELL)
-        row |= {"actual_sparsity": one.actual_sparsity, "rule": one.rule} | _end(by_run[key])
+        row |= {"actual_sparsity": run.actual_sparsity, "rule": run.rule} | _average_end(by_run[key])
         if key in accuracy.index:
             row |= accuracy.loc[key].add_prefix("id_").to_dict()
-        missed = _missed(one, row, controller == "sampled")
-        lost = at_chance(row) if learned else None
+        missed = _missed(run, row, controller == "sampled")
+        collapsed = at_chance(row) if full_is_above_chance else None
         rows.append(
             row
             | {
                 "missed": bool(missed),
-                "collapsed": bool(lost),
-                "reason": "; ".join(filter(None, (missed, lost))) or None,
+                "collapsed": bool(collapsed),
+                "reason": "; ".join(filter(None, (missed, collapsed))) or None,
             }
         )
     return frame("runs", rows)
 
 
-def end_of(one: Subnetwork, trace: pd.DataFrame, controller: str = "sampled") -> tuple[float, str | None]:
-    """The gates' sparsity at the end of a run, and in what way the run missed its target; None if it did not.
+def end_of(subnetwork: Subnetwork, trace: pd.DataFrame, controller: str = "sampled") -> tuple[float, str | None]:
+    """Return the sparsity of the gates at the end of a run, and how the run missed its target.
 
-    trace: its rows of table "prune_trace". controller: ``prune.controller``.
+    Args:
+        subnetwork: The subnetwork of the run.
+        trace: Rows of the run in table "prune_trace".
+        controller: Setting ``prune.controller``.
+
+    Returns:
+        Sparsity, and a reason; None if the run reached its target.
     """
-    row = _end(trace)
-    return row["gate_sparsity"], _missed(one, row, controller == "sampled")
+    row = _average_end(trace)
+    return row["gate_sparsity"], _missed(subnetwork, row, controller == "sampled")
 
 
 def chance(predictions: pd.DataFrame, subsets: Sequence[str] | None = None) -> float | None:
-    """ID accuracy, percent, of always giving the one label that does best: the unweighted mean over ID subsets.
+    """Compute the ID accuracy of always predicting the label that does best, as an unweighted mean over ID subsets.
 
-    predictions: table "predictions" of one checkpoint. subsets: as in group means; None for all. None where
-    no ID subset does.
+    Args:
+        predictions: Table "predictions" of one checkpoint.
+        subsets: Subsets that enter group means; None for all.
+
+    Returns:
+        Percent; None if no ID subset enters group means.
     """
     full = chosen(predictions[predictions["seed"].isna()], subsets)
-    of_id = full[full["group"] == "id"]
-    if of_id.empty:
+    id_predictions = full[full["group"] == "id"]
+    if id_predictions.empty:
         return None
-    shares = of_id.groupby("subset", observed=True)["label"].value_counts(normalize=True).unstack(fill_value=0.0)
+    shares = (
+        id_predictions.groupby("subset", observed=True)["label"].value_counts(normalize=True).unstack(fill_value=0.0)
+    )
     return float(100 * shares.mean().max())
 
 
-def _end(trace: pd.DataFrame) -> dict:
-    """Means over the end of a run's trace."""
+def _average_end(trace: pd.DataFrame) -> dict:
+    """Average the columns of a trace over its end."""
     last = trace.tail(max(1, round(END * len(trace))))
     gap = last["target_sparsity"] - last["sampled_sparsity"]
     return {"gate_sparsity": last["sampled_sparsity"].mean(), "gap": gap.mean(), "kl": last["kl"].mean()}
 
 
 def off_target(gap: float, size: int) -> bool:
-    """Whether gates of `size` components that ended `gap` from the target sparsity missed it."""
+    """Return whether gates missed the target sparsity.
+
+    Args:
+        gap: Difference from the target sparsity at the end of pruning.
+        size: Number of components.
+    """
     return abs(gap) > max(TOLERANCE, 1 / size) + 1e-9
 
 
-def _missed(one: Subnetwork, row: dict, judge_gates: bool) -> str | None:
-    """In what way a run missed its target; None if it did not. Sparsities are means of floats: rounding is allowed."""
-    allowed = max(TOLERANCE if one.threshold is None else THRESHOLD_TOLERANCE, 0.5 / len(one.grid)) + 1e-9
-    target, actual = one.identity.sparsity, one.actual_sparsity
+def _missed(subnetwork: Subnetwork, row: dict, judge_gates: bool) -> str | None:
+    """Return how a run missed its target, or None; sparsities are means of floats, so rounding is allowed."""
+    allowed = max(TOLERANCE if subnetwork.threshold is None else THRESHOLD_TOLERANCE, 0.5 / len(subnetwork.grid)) + 1e-9
+    target, actual = subnetwork.identity.sparsity, subnetwork.actual_sparsity
     if abs(actual - target) > allowed:
         return f"the subnetwork has sparsity {actual:.3f}, not {target:g}"
-    if judge_gates and off_target(row["gap"], len(one.grid)):
+    if judge_gates and off_target(row["gap"], len(subnetwork.grid)):
         return f"the gates ended {abs(row['gap']):.3f} {'below' if row['gap'] > 0 else 'above'} sparsity {target:g}"
     return None
 
 
 def at_chance(row: Mapping) -> str | None:
-    """In what way a subnetwork is at chance in-domain; None where it is above. row: of table "runs", or as there."""
+    """Return a reason if a subnetwork is at chance in-domain, else None. row: of table "runs", or with its columns."""
     if row["id_low"] > row["chance"]:
         return None
     return (

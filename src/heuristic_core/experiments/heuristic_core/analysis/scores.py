@@ -1,7 +1,7 @@
-"""From predictions to accuracies with intervals, and how far a model is from the full one.
+"""Accuracies with intervals from predictions, and comparisons with the full model.
 
-Every interval is a bootstrap over evaluation pairs (:mod:`heuristic_core.analysis.bootstrap`). All models of a subset
-are measured on the same draws, so that the interval of a change is paired.
+All intervals are bootstraps over evaluation pairs (:mod:`heuristic_core.analysis.bootstrap`). All models of a subset
+use the same draws, so the interval of a change is paired.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -18,13 +18,17 @@ from heuristic_core.experiments.heuristic_core.analysis.measures import Measure,
 from heuristic_core.pruning.subnetwork import FailedRun
 from heuristic_core.tables.columns import RUN, STEP, SUBSET
 
-# What of table "finetune_predictions" its accuracies need.
+# Columns of table "finetune_predictions" that accuracies are computed from.
 PASSING = [*RUN, *STEP, *SUBSET, "template", "example", "correct", "correct_merged", "log_odds"]
 
 
 @dataclass(frozen=True)
 class Scores(Subset):
-    """The same with logits, [pairs, models, classes]."""
+    """A subset with the logits of its models.
+
+    Attributes:
+        logits: [pairs, models, classes].
+    """
 
     logits: np.ndarray
 
@@ -36,35 +40,45 @@ def scores(
     rule: str,
     bootstrap: int,
     seed: int,
-    drawn: dict[str, Resamples] | None = None,
+    shared_draws: dict[str, Resamples] | None = None,
 ) -> Iterator[Scores]:
-    """The scores of every subset, in the order of `predictions`, whose models follow one another.
+    """Yield the scores of each subset, in the order of `predictions`.
 
-    predictions: rows of a table of predictions of one checkpoint (or one run's evaluations). logits: [rows, classes].
-    models: columns that tell models apart; `Scores` has them in the order of the rows. rule: ``analysis.class_rule``.
-    drawn: draws by subset, of further models on the same pairs; those that it lacks are added to it.
-    Scores have log odds where the rows have them.
-    Raises ValueError where two models were evaluated on different pairs.
+    Args:
+        predictions: Rows of a table of predictions of one checkpoint, or of the evaluations of one run, model by model.
+            Scores have log odds if the rows do.
+        logits: [rows, classes].
+        models: Columns that identify a model; scores keep the order of models in the rows.
+        rule: Setting ``analysis.class_rule``.
+        bootstrap: Number of resamples.
+        seed: Seed of the draws.
+        shared_draws: Draws by subset, to be shared with further models on the same pairs; missing subsets are added.
+
+    Yields:
+        Scores of all models on one subset.
+
+    Raises:
+        ValueError: Two models were evaluated on different pairs.
     """
-    drawn = {} if drawn is None else drawn
+    shared_draws = {} if shared_draws is None else shared_draws
     number = predictions.groupby(models, dropna=False, sort=False, observed=True).ngroup().to_numpy()
     count = number.max() + 1
     for (subset, group, family), rows in predictions.groupby([*SUBSET], dropna=False, sort=False, observed=True):
-        position = predictions.index.get_indexer(rows.index)
-        position = position[np.argsort(number[position], kind="stable")]
-        examples = predictions["example"].to_numpy()[position]
-        if (examples != np.resize(examples[: len(position) // count], len(position))).any():
-            raise ValueError(f"not all models were evaluated on the same pairs of subset {subset}")
-        order = position.reshape(count, -1)  # [models, pairs]
-        if subset not in drawn:
-            draw = numpy_generator(seed, "bootstrap", subset, group)
-            drawn[subset] = Resamples(predictions["template"].iloc[order[0]].to_numpy(), bootstrap, draw)
-        resamples = drawn[subset]
+        positions = predictions.index.get_indexer(rows.index)
+        positions = positions[np.argsort(number[positions], kind="stable")]
+        examples = predictions["example"].to_numpy()[positions]
+        if (examples != np.resize(examples[: len(positions) // count], len(positions))).any():
+            raise ValueError(f"subset {subset!r}: models were evaluated on different pairs")
+        order = positions.reshape(count, -1)  # [models, pairs]
+        if subset not in shared_draws:
+            rng = numpy_generator(seed, "bootstrap", subset, group)
+            shared_draws[subset] = Resamples(predictions["template"].iloc[order[0]].to_numpy(), bootstrap, rng)
+        resamples = shared_draws[subset]
         correct = predictions[RULES[rule]].to_numpy(dtype=float)[order].T
         log_odds = predictions["log_odds"].to_numpy()[order].T if "log_odds" in predictions else None
         identity = {"subset": subset, "group": group, "family": family}
-        draws, logits_here = 100 * resamples.means(correct), logits[order].swapaxes(0, 1)
-        yield Scores(identity, correct, log_odds, draws, resamples, logits_here)
+        draws, subset_logits = 100 * resamples.means(correct), logits[order].swapaxes(0, 1)
+        yield Scores(identity, correct, log_odds, draws, resamples, subset_logits)
 
 
 def accuracies(
@@ -75,38 +89,50 @@ def accuracies(
     bootstrap: int,
     seed: int,
     failed: Sequence[FailedRun] = (),
-    drawn: dict[str, Resamples] | None = None,
+    shared_draws: dict[str, Resamples] | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Tables "accuracy", "group_accuracy" and "family_scores" of one checkpoint.
+    """Make tables "accuracy", "group_accuracy" and "family_scores" of one checkpoint.
 
-    The full model is the rows without a pruning seed.
+    Args:
+        predictions: Table "predictions" of the checkpoint; the rows without a pruning seed are the full model.
+        logits: [rows, classes].
+        subsets: Subsets that enter group means; None for all.
+        rule: Setting ``analysis.class_rule``.
+        bootstrap: Number of resamples.
+        seed: Seed of the draws.
+        failed: Runs without predictions, whose rows are null.
+        shared_draws: Draws by subset, as for :func:`scores`.
 
-    subsets: the subsets that enter group means; None for all. failed: runs without predictions, whose rows are null.
-    drawn: as of :func:`scores`.
+    Returns:
+        The three tables.
     """
     models = predictions[CELLS].drop_duplicates().reset_index(drop=True)
     full = np.full(len(models), models.index[models["seed"].isna()][0])
-    parts = list(scores(predictions, logits, CELLS, rule, bootstrap, seed, drawn))
-    absent = pd.DataFrame([one.identity._asdict() | {"reason": one.reason} for one in failed])
+    subset_scores = list(scores(predictions, logits, CELLS, rule, bootstrap, seed, shared_draws))
+    failed_rows = pd.DataFrame([run.identity._asdict() | {"reason": run.reason} for run in failed])
 
-    def rows(about: dict, columns: dict) -> pd.DataFrame:
-        return pd.concat([models.assign(**about, **columns), absent.assign(**about)])
+    def rows(identity: dict, columns: dict) -> pd.DataFrame:
+        """Combine identity columns and columns of values, [models]; failed runs have null values."""
+        return pd.concat([models.assign(**identity, **columns), failed_rows.assign(**identity)])
 
-    entering = _entering(parts, subsets)
+    selected = _select_subsets(subset_scores, subsets)
     groups = []
-    for group in dict.fromkeys(one.identity["group"] for one in entering):
-        of_group = [one for one in entering if one.identity["group"] == group]
-        groups.append(rows({"group": group, "subsets": len(of_group)}, _columns(of_group, full)))
-    whole, families = (
+    for group in dict.fromkeys(part.identity["group"] for part in selected):
+        group_scores = [part for part in selected if part.identity["group"] == group]
+        groups.append(rows({"group": group, "subsets": len(group_scores)}, _columns(group_scores, full)))
+    over_families, families = (
         [
-            rows({"group": one.group, "family": one.family, "subsets": len(one.parts)}, compared_measure(one, full))
-            for one in found
+            rows(
+                {"group": measure.group, "family": measure.family, "subsets": len(measure.parts)},
+                compared_measure(measure, full),
+            )
+            for measure in measured
         ]
-        for found in measures(entering)
+        for measured in measures(selected)
     )
     return (
-        frame("accuracy", pd.concat([rows(one.identity, _columns([one], full)) for one in parts])),
-        frame("group_accuracy", pd.concat([*groups, *whole])),
+        frame("accuracy", pd.concat([rows(part.identity, _columns([part], full)) for part in subset_scores])),
+        frame("group_accuracy", pd.concat([*groups, *over_families])),
         frame("family_scores", pd.concat(families) if families else []),
     )
 
@@ -114,31 +140,39 @@ def accuracies(
 def finetune_accuracy(
     predictions: pd.DataFrame, subsets: Collection[str] | None, rule: str, bootstrap: int, seed: int
 ) -> pd.DataFrame:
-    """Table "finetune_accuracy" from table "finetune_predictions" of one fine-tuning run.
+    """Make table "finetune_accuracy" from table "finetune_predictions" of one fine-tuning run.
 
-    subsets: the subsets that AUC is of; None for all.
+    Args:
+        predictions: Table "finetune_predictions"; columns `PASSING` suffice.
+        subsets: Subsets that AUC is computed on; None for all.
+        rule: Setting ``analysis.class_rule``.
+        bootstrap: Number of resamples.
+        seed: Seed of the draws.
+
+    Returns:
+        Accuracies by step and subset, and AUC by step.
     """
-    model = [*RUN, *STEP]
-    models = predictions[model].drop_duplicates().reset_index(drop=True)
+    keys = [*RUN, *STEP]
+    models = predictions[keys].drop_duplicates().reset_index(drop=True)
     no_logits = np.empty((len(predictions), 0))
-    parts = list(scores(predictions, no_logits, model, rule, bootstrap, seed))
-    rows = [models.assign(**one.identity, **_accuracy([one])) for one in parts]
-    whole, _ = measures(_entering(parts, subsets))
-    rows += [models.assign(group=AUC, **one.columns()) for one in whole if one.group == AUC]
+    subset_scores = list(scores(predictions, no_logits, keys, rule, bootstrap, seed))
+    rows = [models.assign(**part.identity, **_accuracy_columns([part])) for part in subset_scores]
+    over_families, _ = measures(_select_subsets(subset_scores, subsets))
+    rows += [models.assign(group=AUC, **measure.columns()) for measure in over_families if measure.group == AUC]
     return frame("finetune_accuracy", pd.concat(rows).sort_values("step", kind="stable"))
 
 
-def _entering(parts: Sequence[Scores], subsets: Collection[str] | None) -> list[Scores]:
-    """The parts that enter group means. Raises ValueError on an unknown subset."""
-    chosen(pd.DataFrame([one.identity for one in parts]), subsets)
-    return [one for one in parts if not subsets or one.identity["subset"] in subsets]
+def _select_subsets(parts: Sequence[Scores], subsets: Collection[str] | None) -> list[Scores]:
+    """Select the subsets that enter group means. Raises ValueError for an unknown subset."""
+    chosen(pd.DataFrame([part.identity for part in parts]), subsets)
+    return [part for part in parts if not subsets or part.identity["subset"] in subsets]
 
 
-def _accuracy(parts: Sequence[Subset]) -> dict:
-    """Accuracy with its interval, by model: of one subset, or the unweighted mean over several."""
+def _accuracy_columns(parts: Sequence[Subset]) -> dict:
+    """Return accuracy and its interval by model, of one subset or as an unweighted mean over several."""
     count = sum(part.resamples.units for part in parts)
     accuracy = _mean(parts, lambda part: 100 * part.correct.mean(axis=0))
-    low, high = of_accuracy(*interval([part.draws for part in parts], _units(parts), accuracy), count)
+    low, high = of_accuracy(*interval([part.draws for part in parts], _unit_counts(parts), accuracy), count)
     return {
         "n": sum(len(part.correct) for part in parts),
         "accuracy": accuracy,
@@ -150,49 +184,63 @@ def _accuracy(parts: Sequence[Subset]) -> dict:
 
 
 def compared(parts: Sequence[Subset], reference: np.ndarray) -> dict:
-    """The same, and how far every model is from its reference, paired: [models], the position of another model."""
-    columns = _accuracy(parts)
+    """Return the columns of accuracy, and of its paired change from a reference model.
+
+    Args:
+        parts: One subset, or several to average over.
+        reference: Position of each model's reference among the models, [models].
+
+    Returns:
+        Columns by name, each [models], percent and points.
+    """
+    columns = _accuracy_columns(parts)
     change = columns["accuracy"] - columns["accuracy"][reference]
     draws = [part.draws - part.draws[:, reference] for part in parts]
-    low, high = of_change(*interval(draws, _units(parts), change), columns["units"], _changed(reference))
+    low, high = of_change(
+        *interval(draws, _unit_counts(parts), change), columns["units"], _differs_from_reference(reference)
+    )
     return columns | {"change": change, "change_low": low, "change_high": high}
 
 
 def compared_measure(measure: Measure, reference: np.ndarray) -> dict:
-    """The same of J or AUC."""
-    change, low, high = measure.effect(lambda values: values - values[..., reference], _changed(reference))
+    """Return the columns of J or AUC, and of its paired change from a reference model, as for :func:`compared`."""
+    change, low, high = measure.effect(
+        lambda values: values - values[..., reference], _differs_from_reference(reference)
+    )
     return measure.columns() | {"change": change, "change_low": low, "change_high": high}
 
 
 def _columns(parts: list[Scores], full: np.ndarray) -> dict:
-    """Accuracy, and the comparison with the full model; a measure of models has no agreement or KL of its own."""
+    """Return accuracy, and agreement and KL with the full model; a measure over models has neither."""
     return compared(parts, full) | {
         "agreement": _mean(parts, lambda part: _agreement(part.logits, full[0])),
         "kl": _mean(parts, lambda part: _kl(part.logits, full[0])),
     }
 
 
-def _changed(reference: np.ndarray) -> np.ndarray:
-    """Whether a model is another one than its reference."""
+def _differs_from_reference(reference: np.ndarray) -> np.ndarray:
+    """Return whether each model differs from its reference, bool [models]."""
     return np.arange(len(reference)) != reference
 
 
-def _units(parts: Sequence[Subset]) -> list[int]:
+def _unit_counts(parts: Sequence[Subset]) -> list[int]:
+    """Return the number of bootstrap units of each subset."""
     return [part.resamples.units for part in parts]
 
 
 def _mean(parts: Sequence[Subset], value) -> np.ndarray:
+    """Average a value over subsets."""
     return np.mean([value(part) for part in parts], axis=0)
 
 
 def _agreement(logits: np.ndarray, full: int) -> np.ndarray:
-    """Percent of pairs on which each model has the class of model `full`; logits: [pairs, models, classes]."""
+    """Return the percentage of pairs on which each model agrees with model `full`; logits: [pairs, models, classes]."""
     classes = logits.argmax(-1)
     return 100 * (classes == classes[:, full : full + 1]).mean(axis=0)
 
 
 def _kl(logits: np.ndarray, full: int) -> np.ndarray:
-    """Mean over pairs of KL(full || model), nats."""
+    """Return the mean over pairs of KL(full || model), nats."""
     logits = logits.astype(float)
     log_p = logits - np.logaddexp.reduce(logits, axis=-1)[..., None]
     reference = log_p[:, full : full + 1]

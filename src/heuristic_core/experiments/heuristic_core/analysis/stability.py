@@ -1,8 +1,8 @@
-"""Stability selection: which heads more pruning seeds keep than chance within layers explains.
+"""Stability selection: heads that more pruning seeds keep than chance within layers explains.
 
-Meinshausen and Bühlmann (2010) select the variables that a share of at least pi of the fits select, with pi so large
-that few variables reach it by chance; Shah and Samworth (2013) make their bound tighter. Here a fit is a pruning seed,
-and chance is exact: each seed's heads are permuted within layers, so that its number of heads in each layer stays.
+Meinshausen and Bühlmann (2010) select the variables that at least a share pi of the fits select, with pi so large that
+few variables reach it by chance; Shah and Samworth (2013) tighten their bound. Here a fit is a pruning seed, and
+chance is exact: the heads of each seed are permuted within layers, which keeps its number of heads in each layer.
 All masks are bool [seeds, layers, heads].
 """
 
@@ -13,18 +13,18 @@ from scipy import stats
 
 from heuristic_core.analysis.randomisation import TIE
 
-MOST_BY_CHANCE = 0.5  # heads of the model expected to be selected by chance: most likely not a single head is
+MOST_BY_CHANCE = 0.5  # heads expected to be selected by chance in the whole model, so most likely none is
 
 
 def expected_counts(masks: np.ndarray) -> np.ndarray:
-    """Compute how many heads at least k seeds keep on average, if heads are permuted within layers.
+    """Compute the expected number of heads that at least k seeds keep, if heads are permuted within layers.
 
     Args:
         masks: Heads that each seed keeps.
 
     Returns:
         Numbers of heads for k = 0 to the number of seeds, [seeds + 1]. In a layer of H heads, a seed that keeps m
-        keeps any of them with probability m / H, so that a head's count is Poisson-binomial.
+        keeps any of them with probability m / H, so the count of a head is Poisson-binomial.
     """
     expected = np.zeros(len(masks) + 1)
     for shares in masks.mean(axis=2).T:
@@ -38,37 +38,61 @@ def expected_counts(masks: np.ndarray) -> np.ndarray:
 def selection_threshold(masks: np.ndarray) -> int | None:
     """Find the fewest seeds that must keep a head for it to be stable.
 
+    Args:
+        masks: Heads that each seed keeps.
+
     Returns:
-        The smallest number of seeds that at most `MOST_BY_CHANCE` heads reach by chance; None if more than that are
-        expected in all seeds.
+        The smallest number of seeds that at most `MOST_BY_CHANCE` heads reach by chance; None if more are
+        expected even in all seeds.
     """
-    (enough,) = np.nonzero(expected_counts(masks) <= MOST_BY_CHANCE + TIE)
-    return int(enough[0]) if len(enough) else None
+    (counts,) = np.nonzero(expected_counts(masks) <= MOST_BY_CHANCE + TIE)
+    return int(counts[0]) if len(counts) else None
 
 
 def stable_heads(masks: np.ndarray) -> np.ndarray:
-    """Select the heads that reach the threshold, bool [layers, heads]; none without a threshold."""
-    least = selection_threshold(masks)
-    return masks.sum(axis=0) >= (math.inf if least is None else least)
+    """Select the heads that reach the threshold.
 
-
-def stable_by_chance(masks: np.ndarray, least: int, permutations: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw how many heads at least `least` seeds keep once heads are permuted within layers: int [permutations]."""
-    stable = np.zeros(permutations, int)
-    for layer in masks.transpose(1, 0, 2):  # [seeds, heads]
-        permuted = rng.permuted(np.broadcast_to(layer, (permutations, *layer.shape)), axis=2)
-        stable += (permuted.sum(axis=1) >= least).sum(axis=1)
-    return stable
-
-
-def error_bound(masks: np.ndarray, least: int) -> float | None:
-    """Compute Meinshausen and Bühlmann's bound on the expected number of heads that are selected wrongly.
+    Args:
+        masks: Heads that each seed keeps.
 
     Returns:
-        q^2 / ((2 pi - 1) p), with q the mean number of heads that a seed keeps, of p, and pi = least / seeds; None
-        unless pi is above one half (their theorem 1).
+        bool [layers, heads]; all False without a threshold.
     """
-    excess = 2 * least / len(masks) - 1
+    threshold = selection_threshold(masks)
+    return masks.sum(axis=0) >= (math.inf if threshold is None else threshold)
+
+
+def stable_by_chance(masks: np.ndarray, threshold: int, permutations: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw how many heads at least `threshold` seeds keep if heads are permuted within layers.
+
+    Args:
+        masks: Heads that each seed keeps.
+        threshold: Fewest seeds that keep a stable head.
+        permutations: Number of draws.
+        rng: Generator of the draws.
+
+    Returns:
+        int [permutations].
+    """
+    totals = np.zeros(permutations, int)
+    for layer in masks.transpose(1, 0, 2):  # [seeds, heads]
+        permuted = rng.permuted(np.broadcast_to(layer, (permutations, *layer.shape)), axis=2)
+        totals += (permuted.sum(axis=1) >= threshold).sum(axis=1)
+    return totals
+
+
+def error_bound(masks: np.ndarray, threshold: int) -> float | None:
+    """Compute Meinshausen and Bühlmann's bound on the expected number of falsely selected heads.
+
+    Args:
+        masks: Heads that each seed keeps.
+        threshold: Fewest seeds that keep a stable head.
+
+    Returns:
+        q^2 / ((2 pi - 1) p), where q is the mean number of heads that a seed keeps, p the number of heads, and pi =
+        threshold / seeds; None unless pi is above one half (their theorem 1).
+    """
+    excess = 2 * threshold / len(masks) - 1
     return float(masks.sum(axis=(1, 2)).mean() ** 2 / (excess * masks[0].size)) if excess > 0 else None
 
 

@@ -1,4 +1,4 @@
-"""The stable core: how it is selected, and whether it is larger than by chance."""
+"""The stable core: how it is selected, and whether it is larger than expected by chance."""
 
 import pandas as pd
 
@@ -15,20 +15,20 @@ from heuristic_core.experiments.heuristic_core.analysis.stability import (
 )
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
-CORE = "mid+high"
+CORE_SET = "mid+high"  # key of `SETS`
 
 
 def stable_core(components: pd.DataFrame, context: Context, permutations: int, seed: int) -> pd.DataFrame:
     """Make table "stable_core" from table "components".
 
-    The threshold depends on the numbers of heads that seeds keep in each layer alone, which permutations leave as they
-    are. So the permutation test of how many heads reach it is exact.
+    The threshold depends only on the numbers of heads that seeds keep in each layer, which permutations preserve. The
+    permutation test of the number of heads that reach it is therefore exact.
 
     Args:
         components: Table "components" of any number of fine-tuning runs.
-        context: Of the study.
+        context: Context of the study.
         permutations: Draws of the test.
-        seed: Of the draws.
+        seed: Seed of the draws.
 
     Returns:
         A row for each fine-tuning run.
@@ -38,22 +38,22 @@ def stable_core(components: pd.DataFrame, context: Context, permutations: int, s
     """
     rows = []
     for run, masks_by_cell in masks_of_runs(components, context):
-        masks = by_seed(masks_by_cell, SETS[CORE])
-        least, expected = selection_threshold(masks), expected_counts(masks)
+        masks = by_seed(masks_by_cell, SETS[CORE_SET])
+        threshold, expected = selection_threshold(masks), expected_counts(masks)
         row = {
-            "n": sum(len(masks_by_cell[cell]) for cell in SETS[CORE]),
+            "n": sum(len(masks_by_cell[cell]) for cell in SETS[CORE_SET]),
             "seeds": len(masks),
             "heads": masks[0].size,
             "kept": masks.sum(axis=(1, 2)).mean(),
-            "expected": expected[-1 if least is None else least],
+            "expected": expected[-1 if threshold is None else threshold],
         }
-        if least is None:
+        if threshold is None:
             average = f"{expected[-1]:.2g} on average, more than {MOST_BY_CHANCE:g}"
             rows.append(run | row | {"reason": f"all {len(masks)} seeds share too many heads by chance: {average}"})
             continue
-        observed = int((masks.sum(axis=0) >= least).sum())
-        draws = stable_by_chance(masks, least, permutations, numpy_generator(seed, run["ft_seed"], "stable core"))
+        observed = int((masks.sum(axis=0) >= threshold).sum())
+        draws = stable_by_chance(masks, threshold, permutations, numpy_generator(seed, run["ft_seed"], "stable core"))
         more, fewer = tails(draws, observed)
-        row |= {"least": least, "observed": observed, "bound": error_bound(masks, least)}
+        row |= {"least": threshold, "observed": observed, "bound": error_bound(masks, threshold)}
         rows.append(run | row | {"p": more, "p_fewer": fewer, "permutations": permutations})
     return frame("stable_core", rows)

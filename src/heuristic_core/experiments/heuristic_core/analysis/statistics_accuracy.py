@@ -1,4 +1,4 @@
-"""Statistics of claims about accuracy: of the full model, and of the spread."""
+"""Statistics of claims about accuracy, of the full model and over pruning seeds."""
 
 import numpy as np
 import pandas as pd
@@ -12,51 +12,54 @@ from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, LABELS, LEAST, interval_of_mean
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
 
-FEWEST = 5  # subnetworks; of fewer at a floor or ceiling intervals of a standard deviation hold too seldom
-PLATEAU = 3  # evaluations from saturation on; with fewer a model that still learns looks saturated at its best
+MIN_SUBNETWORKS = 5  # with fewer at a floor or ceiling, intervals of a standard deviation cover too rarely
+MIN_PLATEAU = 3  # evaluations from saturation on; with fewer, a model that is still learning looks saturated
 
 
 @statistic
 def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
-    """OOD accuracy, percent, at the first evaluation from which on ID accuracy stays at `share` of its best; bootstrap.
+    """Estimate OOD accuracy, percent, once ID accuracy is saturated; bootstrap interval.
 
-    The last evaluation of a model that still learns is its best. So `PLATEAU` evaluations must be as good as that.
+    Saturation begins at the first evaluation from which ID accuracy stays at least at `share` of its best. If a model
+    is still learning, its last evaluation is its best, so `MIN_PLATEAU` evaluations must qualify.
     """
     evidence.learned()
     rows = evidence.analysed(evidence.table("finetune_accuracy"))
     curve = evidence.over_steps(rows)
-    if absent := {"id", "ood"} - set(curve):
-        raise CannotSay(f"no {' and no '.join(sorted(absent))} subset was evaluated over fine-tuning")
+    if missing := {"id", "ood"} - set(curve):
+        raise CannotSay(f"no {' and no '.join(sorted(missing))} subset was evaluated over fine-tuning")
     curve = some(curve.dropna(subset=["id", "ood"]), "evaluation of the full model over fine-tuning")
     below = np.flatnonzero(curve["id"] < evidence.share_of_best(curve["id"], share))
     first = int(below[-1]) + 1 if len(below) else 0
-    if (left := len(curve) - first) < PLATEAU:
-        raise DoesNotApply(f"ID accuracy stays at {100 * share:g} % of its best for {left} evaluations, not {PLATEAU}")
+    if (remaining := len(curve) - first) < MIN_PLATEAU:
+        raise DoesNotApply(
+            f"ID accuracy stays at {100 * share:g} % of its best for {remaining} evaluations, not {MIN_PLATEAU}"
+        )
     step = curve.index[first]
     at, ood = curve.loc[step], rows[(rows["step"] == step) & (rows["group"] == "ood")]
     low, high = interval_of_mean(ood)
     entailment = f", entailment class {at['ood-entailment']:.1f} %" if "ood-entailment" in at else ""
     detail = f"at step {step}: ID {at['id']:.1f} % (best {curve['id'].max():.1f}), OOD {at['ood']:.1f} %{entailment}"
-    return Estimate(at["ood"], low, high, *_units(ood), detail, least=0, most=100)
+    return Estimate(at["ood"], low, high, *_interval_units(ood), detail, least=0, most=100)
 
 
 @statistic
 def full_accuracy(evidence: Evidence, group: str) -> Estimate:
-    """The full model's accuracy on a group (or J, AUC) at the last checkpoint, percent (points); bootstrap interval."""
+    """Estimate the full model's accuracy on a group at the last checkpoint, percent (J: points); bootstrap interval."""
     evidence.learned()
     row = evidence.full(group)
-    n, unit = _units(row.to_frame().T)
-    least = LEAST.get(row["group"], 0)
+    n, unit = _interval_units(row.to_frame().T)
+    lower_bound = LEAST.get(row["group"], 0)
     detail = f"{LABELS[row['group']]} at step {evidence.context.last}"
-    return Estimate(row["accuracy"], row["low"], row["high"], n, unit, detail, least=least, most=100)
+    return Estimate(row["accuracy"], row["low"], row["high"], n, unit, detail, least=lower_bound, most=100)
 
 
 @statistic
 def seed_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """Standard deviation (n-1) of a group's accuracy over pruning seeds, points; interval of :func:`sd_interval`."""
+    """Estimate the standard deviation (n-1) of a group's accuracy over pruning seeds, points."""
     values = evidence.spread("group_accuracy", group, sparsity)["accuracy"].to_numpy(dtype=float)
-    if (n := len(values)) < FEWEST:
-        raise TooFew(f"{n} subnetworks, and their standard deviation needs {FEWEST}")
+    if (n := len(values)) < MIN_SUBNETWORKS:
+        raise TooFew(f"{n} subnetworks, and their standard deviation needs {MIN_SUBNETWORKS}")
     sd, low, high = sd_interval(values)
     detail = f"{LABELS[evidence.measured(group)]} from {values.min():.1f} to {values.max():.1f}"
     return Estimate(sd, low, high, n, PRUNING_SEEDS, detail, least=0)
@@ -64,7 +67,10 @@ def seed_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
 
 @statistic
 def share_of_full(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """Mean over pruning seeds of a group's accuracy, in percent of the full model's; of ID accuracy, above chance."""
+    """Estimate the mean accuracy on a group over pruning seeds, in percent of the full model's.
+
+    ID accuracies are taken above chance.
+    """
     accuracy = evidence.full(group)["accuracy"]
     full = evidence.above_chance(accuracy) if group == ID else accuracy
     if full <= 0:
@@ -73,45 +79,56 @@ def share_of_full(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     values = 100 * (1 - (accuracy - rows["accuracy"]) / full)
     detail = f"lowest {values.min():.1f} %, full model {accuracy:.1f} %"
     detail += f", chance {accuracy - full:.1f} %" if group == ID else ""
-    return Estimate.mean(values, detail, _of_pairs(rows) * 100 / full)
+    return Estimate.mean(values, detail, _pair_half_width(rows) * 100 / full)
 
 
 @statistic
 def below_full(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """The full model's accuracy on a group minus subnetworks', points; interval over pruning seeds and pairs."""
+    """Estimate the full model's accuracy minus subnetworks', points; interval over pruning seeds and pairs."""
     full = evidence.full(group)["accuracy"]
     rows = evidence.spread("group_accuracy", group, sparsity)
     values = full - rows["accuracy"]
     detail = f"full model {full:.1f} %; from {values.min():.1f} to {values.max():.1f} points below"
-    return Estimate.mean(values, detail, _of_pairs(rows, "change"))
+    return Estimate.mean(values, detail, _pair_half_width(rows, "change"))
 
 
 @statistic
 def spread_mean(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """Mean over pruning seeds of a group's accuracy (or J), percent (points); interval over pruning seeds and pairs."""
+    """Estimate the mean accuracy on a group over pruning seeds, percent (J: points).
+
+    The interval is over pruning seeds and pairs.
+    """
     rows = evidence.spread("group_accuracy", group, sparsity)
     values = rows["accuracy"]
     detail = f"{LABELS[evidence.measured(group)]} from {values.min():.1f} to {values.max():.1f}"
-    return Estimate.mean(values, detail, _of_pairs(rows), least=LEAST.get(evidence.measured(group), 0), most=100)
+    return Estimate.mean(values, detail, _pair_half_width(rows), least=LEAST.get(evidence.measured(group), 0), most=100)
 
 
 @statistic
 def sparsity_correlation(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """p of Spearman's rho between actual sparsity and a group's accuracy over pruning seeds; two-sided, permuted."""
-    known = "actual_sparsity" if "actual_sparsity" in evidence.tables else "components"
-    actual = evidence.cell(known, sparsity)[["seed", "actual_sparsity"]].drop_duplicates()
+    """Test Spearman's rho of actual sparsity and a group's accuracy over pruning seeds.
+
+    The test is a two-sided permutation test.
+    """
+    source = "actual_sparsity" if "actual_sparsity" in evidence.tables else "components"
+    actual = evidence.cell(source, sparsity)[["seed", "actual_sparsity"]].drop_duplicates()
     rows = evidence.spread("group_accuracy", group, sparsity).merge(actual, on="seed")
-    n = _several(rows["accuracy"])
+    n = _count_values(rows["accuracy"])
     if rows["actual_sparsity"].nunique() == 1:
         raise DoesNotApply(
             f"all keep the same number of components: {100 * rows['actual_sparsity'].iloc[0]:.1f} % sparse"
         )
     if rows["accuracy"].nunique() == 1:
         raise DoesNotApply(f"all have the same {group} accuracy, {rows['accuracy'].iloc[0]:.1f} %")
-    rank, ranks = rankdata(rows["actual_sparsity"]), rankdata(rows["accuracy"])
-    permuted = numpy_generator("sparsity correlation", group).permuted(np.tile(ranks, (PERMUTATIONS, 1)), axis=1)
-    rho, drawn = np.corrcoef(rank, ranks)[0, 1], np.array([np.corrcoef(rank, draw)[0, 1] for draw in permuted])
-    p, _ = tails(np.abs(drawn), abs(rho))
+    sparsity_ranks, accuracy_ranks = rankdata(rows["actual_sparsity"]), rankdata(rows["accuracy"])
+    permuted = numpy_generator("sparsity correlation", group).permuted(
+        np.tile(accuracy_ranks, (PERMUTATIONS, 1)), axis=1
+    )
+    rho, null = (
+        np.corrcoef(sparsity_ranks, accuracy_ranks)[0, 1],
+        np.array([np.corrcoef(sparsity_ranks, draw)[0, 1] for draw in permuted]),
+    )
+    p, _ = tails(np.abs(null), abs(rho))
     between = f"{100 * rows['actual_sparsity'].min():.1f} to {100 * rows['actual_sparsity'].max():.1f} %"
     detail = f"rho {rho:.2f}, actual sparsity {between}, p = {p:.3f}"
     return Estimate.test(p, None, n, PRUNING_SEEDS, detail)
@@ -119,20 +136,27 @@ def sparsity_correlation(evidence: Evidence, group: str, sparsity: str) -> Estim
 
 @statistic
 def over_control(evidence: Evidence, control: str, group: str, sparsity: str) -> Estimate:
-    """Learned minus control subnetworks' accuracy on a group, points; t interval over pruning seeds."""
+    """Estimate learned minus control subnetworks' accuracy on a group, points; t interval over pruning seeds."""
     evidence.sound(sparsity)
     rows = evidence.table("controls")
-    here = (rows["control"] == control) & (rows["sparsity"] == evidence.sparsity(sparsity)) & rows["subset"].isna()
-    row = some(rows[here & (rows["group"] == group)], f"{control} subnetworks").iloc[0]
-    ends, n = row[["difference_low", "difference_high"]], len(evidence.spread("group_accuracy", group, sparsity))
-    return Estimate(row["difference"], *ends, n, PRUNING_SEEDS, f"{control}: {row['accuracy']:.1f} %")
+    selected = (rows["control"] == control) & (rows["sparsity"] == evidence.sparsity(sparsity)) & rows["subset"].isna()
+    row = some(rows[selected & (rows["group"] == group)], f"{control} subnetworks").iloc[0]
+    interval, n = row[["difference_low", "difference_high"]], len(evidence.spread("group_accuracy", group, sparsity))
+    return Estimate(row["difference"], *interval, n, PRUNING_SEEDS, f"{control}: {row['accuracy']:.1f} %")
 
 
 def sd_interval(values: np.ndarray) -> tuple[float, float, float]:
-    """The standard deviation (n-1) of at least two values, and the ends of its chi-squared 95 % interval.
+    """Compute a standard deviation and its 95 % interval.
 
-    Accuracies that heap at a floor or a ceiling have heavy tails, and their standard deviation varies more than that of
-    normal values: it has fewer degrees of freedom, by the kurtosis about a trimmed mean (Bonett 2006).
+    Accuracies that accumulate at a floor or a ceiling have heavy tails, and their standard deviation varies more than
+    that of normal values. The chi-squared interval therefore has fewer degrees of freedom, estimated from the kurtosis
+    about a trimmed mean (Bonett 2006).
+
+    Args:
+        values: At least two values.
+
+    Returns:
+        Standard deviation (n-1), lower end, upper end.
     """
     n, sd = len(values), float(values.std(ddof=1))
     if np.ptp(values) == 0:
@@ -144,28 +168,28 @@ def sd_interval(values: np.ndarray) -> tuple[float, float, float]:
     return sd, low, high
 
 
-def _of_pairs(rows: pd.DataFrame, of: str = "") -> float:
-    """Half the width of the intervals over pairs, mean over subnetworks; 0 where there is none.
+def _pair_half_width(rows: pd.DataFrame, prefix: str = "") -> float:
+    """Return half the width of intervals over pairs, averaged over subnetworks; 0 without intervals.
 
-    All subnetworks are evaluated on the same pairs, whose errors their mean does not average out. of: "change" of the
-    change from the full model, which is paired.
+    All subnetworks are evaluated on the same pairs, so averaging over subnetworks does not reduce this error.
+    The prefix "change" selects the paired change from the full model.
     """
-    low, high = (f"{of}_low", f"{of}_high") if of else ("low", "high")
+    low, high = (f"{prefix}_low", f"{prefix}_high") if prefix else ("low", "high")
     half = (rows[high] - rows[low]).astype(float).mean() / 2
     return 0.0 if pd.isna(half) else float(half)
 
 
-def _units(rows: pd.DataFrame) -> tuple[int | None, str | None]:
-    """The number of units that the bootstrap intervals of `rows` are over, and their name; nulls without intervals."""
+def _interval_units(rows: pd.DataFrame) -> tuple[int | None, str | None]:
+    """Return the number and the name of the units of bootstrap intervals of `rows`; nulls without intervals."""
     if rows["units"].isna().any():
         return None, None
-    several = {"pair": "pairs", "pair of one template": "pairs of one template", "template": "templates"}
+    plurals = {"pair": "pairs", "pair of one template": "pairs of one template", "template": "templates"}
     units = {unit for units in rows["unit"].unique() for unit in units.split(" or ")}
-    return int(rows["units"].sum()), " or ".join(several[unit] for unit in sorted(units))
+    return int(rows["units"].sum()), " or ".join(plurals[unit] for unit in sorted(units))
 
 
-def _several(values) -> int:
-    """How many values there are. Raises CannotSay where they have no spread."""
+def _count_values(values) -> int:
+    """Count values. Raises TooFew if there are too few for a spread."""
     if len(values) < 2:
         raise TooFew(f"only {len(values)} subnetworks")
     return len(values)

@@ -1,4 +1,4 @@
-"""Statistics of claims about the stable core, and about what the core does alone."""
+"""Statistics of claims about the stable core, and about the core without other heads."""
 
 import pandas as pd
 
@@ -18,8 +18,8 @@ from heuristic_core.experiments.heuristic_core.analysis.joint_ablation import on
 
 @statistic
 def stable_head_count(evidence: Evidence) -> Estimate:
-    """p of at least as many stable heads, heads permuted within layers; opposite: of at most as many."""
-    row = _selection(evidence)
+    """Test whether more heads are stable than if heads are permuted within layers; opposite: fewer."""
+    row = _stable_core_row(evidence)
     detail = (
         f"{row['observed']} heads are kept by {row['least']} or more of {row['seeds']} seeds, {row['expected']:.2g} "
         f"expected, p = {row['p']:.2g}"
@@ -31,53 +31,60 @@ def stable_head_count(evidence: Evidence) -> Estimate:
 
 @statistic
 def stable_core_against_controls(evidence: Evidence, group: str) -> Estimate:
-    """p that a random set of the same layers costs at least as much as the stable core; opposite: at most as much.
+    """Test whether the stable core costs more than random sets of the same layers; opposite: less.
 
-    group: "j" or "auc".
+    Args:
+        evidence: Tables of one run.
+        group: "j" or "auc".
     """
-    if _selection(evidence)["observed"] == 0:
+    if _stable_core_row(evidence)["observed"] == 0:
         raise DoesNotApply("no head is in the stable core")
     heads = _head_flags(evidence, "in_stable_core")
     if heads.equals(_head_flags(evidence, "in_core")):
         raise DoesNotApply("the stable core is the core")
     if heads.all():
         raise DoesNotApply("all heads are in the stable core")
-    stable, controls = _with_controls(evidence, STABLE, group)
-    opposite, p = tails(controls["change"], stable["change"])
+    stable_row, controls = _with_controls(evidence, STABLE, group)
+    opposite, p = tails(controls["change"], stable_row["change"])
     detail = (
-        f"{int(stable['size'])} heads {stable['change']:+.1f} points {LABELS[group]}; {len(controls)} random sets "
-        f"{controls['change'].mean():+.1f} on average, {controls['change'].min():+.1f} at most, p = {p:.2g}"
+        f"{int(stable_row['size'])} heads {stable_row['change']:+.1f} points {LABELS[group]}; "
+        f"{len(controls)} random sets {controls['change'].mean():+.1f} on average, "
+        f"{controls['change'].min():+.1f} at most, p = {p:.2g}"
     )
     return Estimate.test(p, opposite, len(controls), "random sets", detail, 1 / (1 + len(controls)))
 
 
 @statistic
 def core_alone(evidence: Evidence, group: str) -> Estimate:
-    """p that random heads of the same layers alone reach at least the core's accuracy alone; opposite: at most.
+    """Test whether the core alone is more accurate than random heads of the same layers alone; opposite: less.
 
-    All other heads are ablated, and MLPs are not. Below chance all are alike: one constant class may be right more
-    often than another one. group: "id", or "j" in points, whose chance is 0.
+    All other heads are ablated, MLPs are not. Accuracies below chance count as chance: which constant class is right
+    more often is irrelevant.
+
+    Args:
+        evidence: Tables of one run.
+        group: "id", or "j" in points, whose chance is 0.
     """
     in_core = _head_flags(evidence, "in_core")
     if in_core.all() or not in_core.any():
         raise DoesNotApply(f"{'all heads are' if in_core.all() else 'no head is'} in the core")
-    alone, controls = _with_controls(evidence, ALL_BUT_CORE, group)
+    core_row, controls = _with_controls(evidence, ALL_BUT_CORE, group)
     chance = 0.0 if group == J else evidence.chance()
     if chance is None:
         raise CannotSay("chance is not known in-domain")
-    p, opposite = tails(controls["accuracy"].clip(lower=chance), max(alone["accuracy"], chance))
-    none = on_group(_select_role(evidence, EVERY_HEAD), group)
+    p, opposite = tails(controls["accuracy"].clip(lower=chance), max(core_row["accuracy"], chance))
+    without_heads = on_group(_select_role(evidence, EVERY_HEAD), group)
     detail = (
-        f"{LABELS[group]} {alone['accuracy']:.1f} of the core's heads alone, {none['accuracy']:.1f} of no head, "
-        f"chance {chance:.1f}; "
+        f"{LABELS[group]} {core_row['accuracy']:.1f} of the core's heads alone, "
+        f"{without_heads['accuracy']:.1f} of no head, chance {chance:.1f}; "
         f"{len(controls)} random sets {controls['accuracy'].mean():.1f} on average, {controls['accuracy'].max():.1f} "
         f"at most, p = {p:.2g}"
     )
     return Estimate.test(p, opposite, len(controls), "random sets", detail, 1 / (1 + len(controls)))
 
 
-def _selection(evidence: Evidence) -> pd.Series:
-    """The row of table "stable_core". Raises TooFew where no share of the pruning seeds is beyond chance."""
+def _stable_core_row(evidence: Evidence) -> pd.Series:
+    """Return the row of table "stable_core". Raises TooFew if no share of the pruning seeds is beyond chance."""
     evidence.sound("mid", "high")
     row = evidence.table("stable_core").iloc[0]
     if pd.isna(row["least"]):
@@ -86,16 +93,16 @@ def _selection(evidence: Evidence) -> pd.Series:
 
 
 def _head_flags(evidence: Evidence, column: str) -> pd.Series:
-    """Whether each head is in the core, or in the stable core, bool by component index."""
+    """Return whether each head is in the core or the stable core, bool by component index."""
     core = evidence.table("core")
-    if column not in core or core[column].isna().all():  # the archive of an older version
+    if column not in core or core[column].isna().all():  # archives of older versions
         raise CannotSay(f"table core has no column {column}")
     heads = core[core["kind"] == "head"].set_index("component")[column]
     return heads.astype(bool).rename(None)
 
 
 def _select_role(evidence: Evidence, role: str) -> pd.DataFrame:
-    """The rows of ablations of one role, of the first kind of ablation. Raises CannotSay without any."""
+    """Select the ablations with one role, of the first kind of ablation. Raises CannotSay without any."""
     evidence.sound("mid", "high")
     table = evidence.table("ablations")
     rows = table[(table["kind"] == table["kind"].iloc[0]) & (table["role"] == role)]
@@ -105,7 +112,7 @@ def _select_role(evidence: Evidence, role: str) -> pd.DataFrame:
 
 
 def _with_controls(evidence: Evidence, role: str, group: str) -> tuple[pd.Series, pd.DataFrame]:
-    """The row of the set of this role on a group, and the rows of its random sets."""
+    """Return the row of the set with this role on a group, and the rows of its random sets."""
     row, table = on_group(_select_role(evidence, role), group), evidence.table("ablations")
     random = table[(table["kind"] == row["kind"]) & (table["role"] == control_role(role))]
     controls = random[random["subset"].isna() & (random["group"] == group)]

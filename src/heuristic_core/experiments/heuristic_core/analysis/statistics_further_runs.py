@@ -1,4 +1,4 @@
-"""Statistics of claims about further pruning runs: subnetworks without the core, and when heads enter."""
+"""Statistics of claims about further pruning runs: subnetworks without the core, and steps at which heads enter."""
 
 import numpy as np
 import pandas as pd
@@ -12,12 +12,12 @@ from heuristic_core.experiments.heuristic_core.analysis.core_free import CONTROL
 from heuristic_core.experiments.heuristic_core.analysis.entry import CORE
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
 
-FEWEST = 6  # values whose median has a 95 % interval
+MIN_VALUES = 6  # fewest values whose median has a 95 % interval
 
 
 @statistic
 def core_size(evidence: Evidence) -> Estimate:
-    """How many heads the core has."""
+    """Return the number of heads in the core."""
     evidence.sound("mid", "high")
     core = evidence.table("core")
     names = [f"{head.layer}.{head.head}" for head in core[core["in_core"]].itertuples()]
@@ -26,10 +26,11 @@ def core_size(evidence: Evidence) -> Estimate:
 
 @statistic
 def controls_faithful(evidence: Evidence) -> Estimate:
-    """Median ID accuracy with a random set closed, minus what is faithful to mid-sparsity subnetworks, points.
+    """Estimate median ID accuracy with a random set closed, minus the faithful accuracy, points.
 
-    Faithful is their mean ID accuracy less the margin. If pruning around any closed heads failed, a cost without the
-    core would be no evidence. The interval is of the median, by order statistics.
+    The faithful accuracy is the mean ID accuracy of mid-sparsity subnetworks minus the margin. If pruning failed
+    whichever heads are closed, a cost without the core would be no evidence. The interval of the median is from order
+    statistics.
     """
     rows = evidence.table("core_free_runs")
     if evidence.context.margin is None:
@@ -37,34 +38,42 @@ def controls_faithful(evidence: Evidence) -> Estimate:
     if rows["mid_id_accuracy"].isna().all():
         raise CannotSay(NO_MID)
     controls = some(rows[(rows["role"] == CONTROL) & rows["sound"]], "random set whose run went well")
-    least = controls["mid_id_accuracy"].iloc[0] - evidence.context.margin
-    values = controls["id_accuracy"].to_numpy(dtype=float) - least
+    faithful = controls["mid_id_accuracy"].iloc[0] - evidence.context.margin
+    values = controls["id_accuracy"].to_numpy(dtype=float) - faithful
     low = high = None
-    if len(values) >= FEWEST:
+    if len(values) >= MIN_VALUES:
         low, high = stats.quantile_test(values, p=0.5).confidence_interval(0.95)
     detail = (
-        f"median ID accuracy of {len(values)} random sets {np.median(values) + least:.1f} %, faithful {least:.1f} %"
+        f"median ID accuracy of {len(values)} random sets {np.median(values) + faithful:.1f} %, "
+        f"faithful {faithful:.1f} %"
     )
     return Estimate(float(np.median(values)), low, high, len(values), "random sets", detail, exact=low is None)
 
 
 @statistic
 def without_core(evidence: Evidence, group: str) -> Estimate:
-    """p that a random set costs subnetworks at least as much on a group (or of J) as the core; opposite: at most."""
+    """Test whether closing the core costs more accuracy (or J) on a group than closing a random set; opposite: less."""
     evidence.sound("mid")
     rows = evidence.table("core_free")
-    whole = rows["subset"].isna() & rows["family"].isna() & (rows["measure"] == "accuracy") & (rows["group"] == group)
-    row = some(rows[whole], f"{LABELS[group]} of subnetworks without the core").iloc[0]
+    selected = (
+        rows["subset"].isna() & rows["family"].isna() & (rows["measure"] == "accuracy") & (rows["group"] == group)
+    )
+    row = some(rows[selected], f"{LABELS[group]} of subnetworks without the core").iloc[0]
     if pd.isna(row["p_lower"]):
         raise CannotSay(row["reason"])
-    for left, kept, what in (("left_out", "n", "the core"), ("left_out_control", "n_control", "a random set")):
-        if row[left] > row[kept]:
-            raise FailedRuns(f"of {row[left] + row[kept]} pruning runs with {what} closed, {row[left]} did not go well")
-    ends = "" if pd.isna(row["low"]) else f" [{row['low']:.1f}, {row['high']:.1f}]"
+    for excluded, included, closed in (
+        ("left_out", "n", "the core"),
+        ("left_out_control", "n_control", "a random set"),
+    ):
+        if row[excluded] > row[included]:
+            raise FailedRuns(
+                f"of {row[excluded] + row[included]} pruning runs with {closed} closed, {row[excluded]} did not go well"
+            )
+    interval = "" if pd.isna(row["low"]) else f" [{row['low']:.1f}, {row['high']:.1f}]"
     detail = (
         f"{LABELS[group]} {row['core_free']:.1f} in {row['n']} runs without the core, {row['control']:.1f} without one "
-        f"of {row['n_control']} random sets: {row['difference']:+.1f}{ends} points, p = {row['p_lower']:.2g}; left out "
-        f"{row['left_out']} and {row['left_out_control']}"
+        f"of {row['n_control']} random sets: {row['difference']:+.1f}{interval} points, p = {row['p_lower']:.2g}; "
+        f"left out {row['left_out']} and {row['left_out_control']}"
     )
     attainable = 1 / (1 + row["n_control"])
     return Estimate.test(row["p_lower"], row["p_higher"], int(row["n_control"]), "random sets", detail, attainable)
@@ -72,33 +81,35 @@ def without_core(evidence: Evidence, group: str) -> Estimate:
 
 @statistic
 def early_core_heads(evidence: Evidence) -> Estimate:
-    """p that as many random heads of the same layers enter before OOD accuracy reaches half of its last value.
+    """Test whether core heads enter before OOD accuracy reaches half of its last value; opposite: after.
 
-    Heads are permuted within layers, each by whether it enters before. The core is what all subnetworks of other seeds
-    keep at the last checkpoint, and often kept heads may be so at any step: the test says that core heads are early
-    beside other heads, not that being early makes a core head.
+    Heads are permuted within layers, each with whether it enters before. The core is the heads that all subnetworks of
+    other seeds keep at the last checkpoint, and heads that are kept often may be kept often at any step: the test shows
+    that core heads are early compared with other heads, not that entering early puts a head into the core.
     """
-    rows = _entry(evidence)
+    rows = _entry_rows(evidence)
     core, steps = some(rows[rows["group"] == CORE], "core head"), evidence.context.entry
     half = rows["half_step"].iloc[0]
-    if not steps[0] < half <= steps[-1]:  # nothing is seen to enter before the first one, or after the last one
-        ends = f"steps {steps[0]} to {steps[-1]} of mechanism.entry.checkpoints"
-        raise CannotSay(f"OOD accuracy reaches half at step {half:.0f}, outside of {ends}")
-    if (open_ := rows["before_half"].isna()).any():
+    if not steps[0] < half <= steps[-1]:  # entries before the first or after the last step are not observed
+        evaluated = f"steps {steps[0]} to {steps[-1]} of mechanism.entry.checkpoints"
+        raise CannotSay(f"OOD accuracy reaches half at step {half:.0f}, outside of {evaluated}")
+    if (undecided := rows["before_half"].isna()).any():
         raise CannotSay(
-            f"of {len(rows)} heads, {open_.sum()} may enter before half or not: {rows[open_].iloc[0].reason}"
+            f"of {len(rows)} heads, {undecided.sum()} may enter before half or not: {rows[undecided].iloc[0].reason}"
         )
     heads = rows.assign(in_core=rows["group"] == CORE, value=rows["before_half"].astype(float))
     early = heads["value"].astype(bool)
     p, opposite, attainable = within_layers(heads, numpy_generator("early core heads"))
     others = early[~heads["in_core"] & heads["layer"].isin(core["layer"])]
-    detail = f"OOD accuracy reaches half at step {half:.0f}; {', '.join(_named(head) for head in core.itertuples())}; "
+    detail = (
+        f"OOD accuracy reaches half at step {half:.0f}; {', '.join(_describe(head) for head in core.itertuples())}; "
+    )
     detail += f"of {len(others)} other heads of these layers {others.sum()} enter before, p = {p:.2g}"
     return Estimate.test(p, opposite, len(heads), "heads", detail, attainable)
 
 
-def _entry(evidence: Evidence) -> pd.DataFrame:
-    """Table "entry" of sound runs. Raises CannotSay where the full model does not generalise at any step."""
+def _entry_rows(evidence: Evidence) -> pd.DataFrame:
+    """Return table "entry" of sound runs. Raises DoesNotApply if the full model generalises at no step."""
     evidence.sound("entry")
     rows = evidence.table("entry")
     if rows["half_step"].isna().all():
@@ -106,7 +117,8 @@ def _entry(evidence: Evidence) -> pd.DataFrame:
     return rows
 
 
-def _named(head) -> str:
+def _describe(head) -> str:
+    """Describe when a head enters."""
     if pd.isna(head.entry_step):
         return f"{head.name} never enters"
     return f"{head.name} enters at {head.entry_step}" + (" or before" if head.censored else "")

@@ -1,4 +1,4 @@
-"""Statistics of claims about the whole core, ablated together: what it costs, of what, and beyond single heads."""
+"""Statistics of claims about ablating the whole core: its cost, its specificity, and its interaction."""
 
 import numpy as np
 import pandas as pd
@@ -15,40 +15,42 @@ from heuristic_core.experiments.heuristic_core.analysis.joint_ablation import (
     on_group,
 )
 
-PAIRS = "pairs, drawn by template where a subset has several"
-CHANGE = ["change", "change_low", "change_high"]
+PAIR_UNITS = "pairs, drawn by template where a subset has several"
+CHANGE_COLUMNS = ["change", "change_low", "change_high"]
 
 
 @statistic
 def share_lost_beyond_the_task(evidence: Evidence) -> Estimate:
-    """The share of J that ablating the whole core costs minus the share of ID accuracy above chance, percentage points.
+    """Estimate how much more J than ID accuracy above chance ablating the whole core costs, percentage points.
 
-    J is 0 of a constant class, as ID accuracy above chance is. Points of both would not compare: J may lose 200.
-    Pairs of both are independent. What the full model has is taken as known.
+    Both costs are shares of the full model's value, which is treated as known; plain points would not be comparable, as
+    J can lose 200. J and ID accuracy above chance are both 0 for a constant class. Their pairs are independent.
     """
     rows = joint_ablation(evidence)
     j, id_ = (on_group(rows, group) for group in (J, ID))
-    of_j, of_id = evidence.full(J)["accuracy"], evidence.above_chance(evidence.full(ID)["accuracy"])
-    if of_j <= 0 or of_id <= 0:
-        raise DoesNotApply(f"the full model has {of_j:.1f} points of J, and {of_id:.1f} of ID accuracy above chance")
-    lost_j, lost_id = (-100 * row[CHANGE].astype(float) / of for row, of in ((j, of_j), (id_, of_id)))
+    full_j, full_id = evidence.full(J)["accuracy"], evidence.above_chance(evidence.full(ID)["accuracy"])
+    if full_j <= 0 or full_id <= 0:
+        raise DoesNotApply(
+            f"the full model has {full_j:.1f} points of J, and {full_id:.1f} of ID accuracy above chance"
+        )
+    lost_j, lost_id = (-100 * row[CHANGE_COLUMNS].astype(float) / full for row, full in ((j, full_j), (id_, full_id)))
     detail = (
-        f"{j['ablation']}: J {j['change']:+.1f} of {of_j:.1f} points ({lost_j['change']:.0f} %), ID "
-        f"{id_['change']:+.1f} of {of_id:.1f} above chance ({lost_id['change']:.0f} %)"
+        f"{j['ablation']}: J {j['change']:+.1f} of {full_j:.1f} points ({lost_j['change']:.0f} %), ID "
+        f"{id_['change']:+.1f} of {full_id:.1f} above chance ({lost_id['change']:.0f} %)"
     )
-    ends = [(lost["change"], lost["change_high"], lost["change_low"]) for lost in (lost_id, lost_j)]
-    low, high = of_difference(*ends)
+    intervals = [(lost["change"], lost["change_high"], lost["change_low"]) for lost in (lost_id, lost_j)]
+    low, high = of_difference(*intervals)
     n = None if pd.isna(low) else int(j["n"] + id_["n"])
-    return Estimate(lost_j["change"] - lost_id["change"], low, high, n, PAIRS if n else None, detail)
+    return Estimate(lost_j["change"] - lost_id["change"], low, high, n, PAIR_UNITS if n else None, detail)
 
 
 @statistic
 def against_controls(evidence: Evidence, group: str) -> Estimate:
-    """p that a random set of the same layers costs at least as much J (or AUC) as the whole core; opposite: at most."""
+    """Test whether the whole core costs more J (or AUC) than random sets of the same layers; opposite: less."""
     joint = on_group(joint_ablation(evidence), group)
     table = evidence.table("ablations")
-    like = matched(table, joint)
-    controls = like[like["subset"].isna() & (like["group"] == group)]["change"]
+    matching = matched(table, joint)
+    controls = matching[matching["subset"].isna() & (matching["group"] == group)]["change"]
     if joint["size"] > 1 and not (table["role"] == "control").any():
         raise CannotSay("no random sets of heads were ablated")
     some(controls, f"random sets like {joint['ablation']}: its layers have no other set of as many heads")
@@ -62,26 +64,29 @@ def against_controls(evidence: Evidence, group: str) -> Estimate:
 
 @statistic
 def least_cost(evidence: Evidence, group: str) -> Estimate:
-    """What ablating the whole core costs on a group in the kind of ablation in which it costs least, points.
+    """Estimate the cost of ablating the whole core on a group, points, in the kind of ablation with the smallest cost.
 
-    It costs something in every kind where it does in each: the lower end is the lowest of the kinds' own.
+    The core costs something in any kind if it does in each kind, so the lower end is the lowest of all kinds.
     """
     rows = {kind: on_group(ablations, group) for kind, ablations in joint_ablations(evidence).items()}
     if len(rows) < 2:
         raise DoesNotApply(f"heads are ablated in one kind alone, {next(iter(rows))} (analysis.ablation_kinds)")
-    least = max(rows.values(), key=lambda row: row["change"])
-    n = None if pd.isna(least["n"]) else int(least["n"])
+    cheapest = max(rows.values(), key=lambda row: row["change"])
+    n = None if pd.isna(cheapest["n"]) else int(cheapest["n"])
     changes = ", ".join(f"{kind} {row['change']:+.1f}" for kind, row in rows.items())
-    detail = f"{least['ablation']}: {changes} points {LABELS[group]}"
-    low = np.min([-row["change_high"] for row in rows.values()])  # NaN where a kind has no interval
-    return Estimate(-least["change"], low, -least["change_low"], n, PAIRS, detail)
+    detail = f"{cheapest['ablation']}: {changes} points {LABELS[group]}"
+    low = np.min([-row["change_high"] for row in rows.values()])  # NaN if a kind has no interval
+    return Estimate(-cheapest["change"], low, -cheapest["change_low"], n, PAIR_UNITS, detail)
 
 
 @statistic
 def interaction(evidence: Evidence, of: str, group: str) -> Estimate:
-    """The drop of the whole core minus its single drops on a group: points (of J, of AUC), or nats of log odds.
+    """Estimate the drop of the whole core minus the sum of its heads' single drops on a group.
 
-    of: "accuracy" or "log_odds".
+    Args:
+        evidence: Tables of one run.
+        of: "accuracy" (points, also of J or AUC) or "log_odds" (nats).
+        group: Group of subsets or measure.
     """
     row = on_group(joint_ablation(evidence), group)
     if row["size"] < 2:
@@ -91,4 +96,4 @@ def interaction(evidence: Evidence, of: str, group: str) -> Estimate:
         raise CannotSay(f"no interaction in {of} of {row['ablation']}")
     n = None if pd.isna(row["n"]) else int(row["n"])
     detail = f"{row['ablation']}: {row['change']:+.1f} points {LABELS[group]} together"
-    return Estimate(row[column], row[f"{column}_low"], row[f"{column}_high"], n, PAIRS, detail)
+    return Estimate(row[column], row[f"{column}_low"], row[f"{column}_high"], n, PAIR_UNITS, detail)

@@ -1,4 +1,4 @@
-"""Statistics of claims about masks: do seeds, sparsities and checkpoints keep the same heads."""
+"""Statistics of claims about masks: whether seeds, sparsities and checkpoints keep the same heads."""
 
 import math
 
@@ -14,12 +14,12 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.analysis.core import Masks, of_both, run_masks
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
 
-LATE = ("mid", "high")
+LATE_CELLS = ("mid", "high")
 
 
 @statistic
 def shared_heads(evidence: Evidence, set: str) -> Estimate:
-    """p that at least as many heads are in all subnetworks of a set, heads permuted within layers."""
+    """Test whether all subnetworks of a set share more heads than if heads are permuted within layers."""
     evidence.sound(*set.split("+"))
     rows = evidence.table("core_null")
     row = some(rows[rows["set"] == set], f"comparison of {set} subnetworks with chance").iloc[0]
@@ -29,29 +29,29 @@ def shared_heads(evidence: Evidence, set: str) -> Estimate:
 
 @statistic
 def early_core(evidence: Evidence) -> Estimate:
-    """p that random heads of the same layers are kept as often by early subnetworks as core heads; opposite: as seldom.
+    """Test whether early subnetworks keep core heads more often than heads of the same layers; opposite: less often.
 
-    A head that the same seed keeps early and late is no evidence: runs of one seed share batches and noise. So the core
-    here is the heads that all late subnetworks keep whose seeds have no early subnetwork.
+    Runs of one seed share batches and noise, so a head that one seed keeps both early and late is no evidence. The core
+    is here the heads that all late subnetworks keep whose seeds have no early subnetwork.
     """
     evidence.sound("early")
     masks = _masks(evidence)
     if "early" not in masks:
         raise CannotSay("the study has no early subnetworks; set grid.early")
     early = masks["early"]
-    fresh = {seed for cell in LATE for seed in masks[cell]} - early.keys()
-    if not fresh:
+    late_only = {seed for cell in LATE_CELLS for seed in masks[cell]} - early.keys()
+    if not late_only:
         raise CannotSay("early and late subnetworks have the same pruning seeds; give grid.early seeds of its own")
-    in_core = np.all([mask for cell in LATE for seed, mask in masks[cell].items() if seed in fresh], axis=0)
+    in_core = np.all([mask for cell in LATE_CELLS for seed, mask in masks[cell].items() if seed in late_only], axis=0)
     if not in_core.any():
-        raise DoesNotApply(f"the late subnetworks of {len(fresh)} pruning seeds share no head")
+        raise DoesNotApply(f"the late subnetworks of {len(late_only)} pruning seeds share no head")
     share = np.mean([*early.values()], axis=0)
     columns = {"layer": np.indices(in_core.shape)[0], "in_core": in_core, "value": share}
     heads = pd.DataFrame({name: values.ravel() for name, values in columns.items()})
     p, opposite, attainable = within_layers(heads, numpy_generator("early core", int(evidence.context.last)))
     others = ~heads["in_core"] & heads["layer"].isin(heads.loc[heads["in_core"], "layer"])
     detail = (
-        f"{in_core.sum()} heads that late subnetworks of {len(fresh)} other seeds share are in "
+        f"{in_core.sum()} heads that late subnetworks of {len(late_only)} other seeds share are in "
         f"{100 * share[in_core].mean():.0f} % of {len(early)} early subnetworks, other heads of their layers in "
         f"{100 * heads.loc[others, 'value'].mean():.0f} %, p = {p:.2g}"
     )
@@ -60,29 +60,31 @@ def early_core(evidence: Evidence) -> Estimate:
 
 @statistic
 def nested(evidence: Evidence) -> Estimate:
-    """p that this much of high-sparsity masks is within mid-sparsity masks, paired at random; opposite: this little.
+    """Test whether high-sparsity masks lie within mid-sparsity masks more than if paired at random; opposite: less.
 
-    Any ranking of heads that all seeds follow nests every mask in every other. So the mid mask of the same seed is
-    compared with the mid masks of other seeds.
+    Any ranking of heads that all seeds follow nests every mask in every other. The mid mask of the same seed is
+    therefore compared with the mid masks of other seeds.
     """
     mid, high = (masks.reshape(len(masks), -1).astype(int) for masks in of_both(_masks(evidence)))
     if (seeds := len(mid)) < 2:
         raise TooFew(f"{seeds} pruning seeds have subnetworks at both sparsities")
-    inside, own = high @ mid.T, np.arange(seeds)  # heads of each high mask in each mid mask
-    paired = numpy_generator("nested", seeds).permuted(np.tile(own, (PERMUTATIONS, 1)), axis=1)
-    observed = int(np.trace(inside))
-    p, opposite = tails(inside[own, paired].sum(axis=1), observed)
-    others = (inside.sum() - observed) / (seeds - 1)
-    same, other = (100 * value / high.sum() for value in (observed, others))
-    detail = f"{same:.1f} % of high's heads are in the mid mask of the same seed, {other:.1f} % in that of another"
+    overlap, order = high @ mid.T, np.arange(seeds)  # heads of each high mask in each mid mask
+    paired = numpy_generator("nested", seeds).permuted(np.tile(order, (PERMUTATIONS, 1)), axis=1)
+    observed = int(np.trace(overlap))
+    p, opposite = tails(overlap[order, paired].sum(axis=1), observed)
+    others = (overlap.sum() - observed) / (seeds - 1)
+    same_seed, other_seed = (100 * value / high.sum() for value in (observed, others))
+    detail = (
+        f"{same_seed:.1f} % of high's heads are in the mid mask of the same seed, {other_seed:.1f} % in that of another"
+    )
     return Estimate.test(p, opposite, seeds, PRUNING_SEEDS, f"{detail}, p = {p:.2g}", 1 / math.factorial(seeds))
 
 
 @statistic
 def mlps_removed(evidence: Evidence, sparsity: str) -> Estimate:
-    """The share of MLPs that subnetworks lack, percent; t interval over pruning seeds.
+    """Estimate the share of MLPs that subnetworks lack, percent; t interval over pruning seeds.
 
-    Where no subnetwork lacks any, the upper end is Wilson's for the number of MLPs.
+    If no subnetwork lacks an MLP, the upper end is Wilson's for the number of MLPs.
     """
     rows = some(evidence.cell("components", sparsity), f"subnetworks at {sparsity} sparsity")
     removed = (100 * (1 - rows["kept"].astype(float))).groupby([rows["kind"], rows["seed"]]).mean()
@@ -98,8 +100,8 @@ def mlps_removed(evidence: Evidence, sparsity: str) -> Estimate:
 
 @statistic
 def frequency_within_layers(evidence: Evidence) -> Estimate:
-    """p that head frequencies at both sparsities agree this well within layers by chance; opposite: this badly."""
-    evidence.sound(*LATE)
+    """Test whether head frequencies at both sparsities agree within layers; opposite: disagree."""
+    evidence.sound(*LATE_CELLS)
     row = evidence.table("frequency_agreement").iloc[0]
     if pd.isna(row["rho"]):
         raise TooFew("there are no two halves of the pruning seeds that prefer heads of any layer")
@@ -112,9 +114,9 @@ def frequency_within_layers(evidence: Evidence) -> Estimate:
 
 
 def _masks(evidence: Evidence) -> Masks:
-    """The masks of a run, by cell and pruning seed. Raises CannotSay where a cell has none."""
-    evidence.sound(*LATE)
+    """Return the masks of a run, by cell and pruning seed. Raises CannotSay if a cell has none."""
+    evidence.sound(*LATE_CELLS)
     try:
         return run_masks(evidence.table("components"), evidence.context)
-    except InputError as absent:
-        raise CannotSay(str(absent)) from None
+    except InputError as error:
+        raise CannotSay(str(error)) from None

@@ -1,6 +1,6 @@
-"""What claims presume: that the full model generalises.
+"""Preconditions of claims: the full model generalises.
 
-A value without an interval, as in published results, is taken as it is: a precondition is no claim.
+A value without an interval, as in published results, counts as exact: a precondition is not a claim.
 """
 
 import pandas as pd
@@ -12,15 +12,19 @@ from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 
 @statistic
 def generalisation(evidence: Evidence) -> Estimate:
-    """The full model's J above the margin, points; its OOD accuracy above the margin in a study that has no J."""
+    """Estimate the full model's J minus the margin, points.
+
+    OOD accuracy replaces J in a study without J.
+    """
     margin = evidence.context.margin
     if margin is None:
         raise CannotSay("the study has no margin")
     row = evidence.full(J)
-    known = not pd.isna(row["low"]) and not pd.isna(row["high"])
-    ends = f" [{row['low']:.1f}, {row['high']:.1f}]" if known else ""
+    has_interval = not pd.isna(row["low"]) and not pd.isna(row["high"])
+    interval = f" [{row['low']:.1f}, {row['high']:.1f}]" if has_interval else ""
     detail = (
-        f"the full model's {LABELS[row['group']]} is {row['accuracy']:.1f}{ends}, and above {margin:.1f} is presumed"
+        f"the full model's {LABELS[row['group']]} is {row['accuracy']:.1f}{interval}, "
+        f"and above {margin:.1f} is presumed"
     )
-    low, high = (row["low"] - margin, row["high"] - margin) if known else (None, None)
-    return Estimate(row["accuracy"] - margin, low, high, detail=detail, exact=not known)
+    low, high = (row["low"] - margin, row["high"] - margin) if has_interval else (None, None)
+    return Estimate(row["accuracy"] - margin, low, high, detail=detail, exact=not has_interval)

@@ -1,4 +1,4 @@
-"""Statistics of claims about overlap heads, which are there before fine-tuning, and about fine-tuning without them."""
+"""Statistics of claims about overlap heads, which exist before fine-tuning, and about fine-tuning without them."""
 
 import math
 from collections.abc import Sequence
@@ -14,93 +14,105 @@ from heuristic_core.experiments.heuristic_core.analysis.core import common_heads
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
 from heuristic_core.experiments.heuristic_core.config.lesion import OVERLAP
 
-LESIONS = "random lesions"
+LESION_UNITS = "random lesions"
 
 
 @statistic
 def overlap_core(evidence: Evidence) -> Estimate:
-    """p (hypergeometric within layers) of at least as many core heads among the overlap heads; opposite: at most."""
+    """Test whether core heads are overlap heads more often than by chance (hypergeometric); opposite: less often."""
     evidence.sound("mid", "high")
-    before = evidence.table("overlap_heads").set_index("component")
-    heads = evidence.table("core").set_index("component").loc[before.index]
-    overlap, in_core = before["overlap"].astype(bool), heads["in_core"].astype(bool)
+    overlap_table = evidence.table("overlap_heads").set_index("component")
+    heads = evidence.table("core").set_index("component").loc[overlap_table.index]
+    overlap, in_core = overlap_table["overlap"].astype(bool), heads["in_core"].astype(bool)
     some(heads[in_core], "core head")
     if overlap.all() or not overlap.any():
         raise DoesNotApply(f"{'every' if overlap.all() else 'no'} head attends to the repeated word before fine-tuning")
-    common = common_heads(before["layer"], in_core, overlap)
+    common = common_heads(overlap_table["layer"], in_core, overlap)
     detail = (
         f"{common.observed} of {in_core.sum()} core heads attend to the repeated word before fine-tuning, as "
         f"{overlap.sum()} of all {len(overlap)} heads do; {common.expected:.2g} expected, p = {common.p:.2g}"
     )
-    sets = [math.comb(len(layer), int(layer.sum())) for _, layer in in_core.groupby(before["layer"])]
-    return Estimate.test(common.p, common.p_fewer, int(in_core.sum()), "core heads", detail, 1 / math.prod(sets))
+    set_counts = [math.comb(len(layer), int(layer.sum())) for _, layer in in_core.groupby(overlap_table["layer"])]
+    return Estimate.test(common.p, common.p_fewer, int(in_core.sum()), "core heads", detail, 1 / math.prod(set_counts))
 
 
 @statistic
 def lesion_cost(evidence: Evidence, group: str, share: float) -> Estimate:
-    """Accuracy on a group after the last step: without the overlap heads minus without random heads, points.
+    """Estimate accuracy on a group after the last step without overlap heads minus without random heads, points.
 
-    OOD accuracy is compared only of models that learned the task: their ID accuracy is at least `share` of the
-    unlesioned model's best. A model that rejects every pair has all OOD pairs right. The interval is for one more
+    OOD accuracy is compared only if all models learned the task, i.e. reached an ID accuracy of `share` times the
+    unlesioned model's best: a model that rejects every pair has all OOD pairs right. The interval is for one more
     random lesion.
     """
     curves = _curves(evidence)
     last = {name: curve.iloc[-1] for name, curve in curves.items()}
-    ends = "; ".join(
+    values = "; ".join(
         f"{label} " + "/".join(f"{row[column]:.1f}" if column in row else "unknown" for row in last.values())
         for label, column in (("ID", "id"), ("OOD", "ood"), ("entailment", "ood-entailment"), ("J", "j"))
     )
-    detail = f"with all heads/without {_heads(evidence, curves)}/without random heads: {ends} %"
+    detail = f"with all heads/without {_describe_lesion(evidence, curves)}/without random heads: {values} %"
     if any(group not in curve for curve in curves.values()):
         raise CannotSay(f"no {group} subset was evaluated over fine-tuning")
-    if group != "id" and (failed := [name for name, at in _learned(evidence, curves, share).items() if at is None]):
+    if group != "id" and (
+        failed := [name for name, step in _learning_steps(evidence, curves, share).items() if step is None]
+    ):
         raise FailedRuns(f"the task is not learned in run {', '.join(failed)}; {detail}")
-    _, own, *controls = (row[group] for row in last.values())
-    most = 100 - LEAST.get(group, 0)
-    return Estimate(*_against(own, controls), len(controls), LESIONS, detail, least=-most, most=most)
+    _, lesioned, *controls = (row[group] for row in last.values())
+    upper_bound = 100 - LEAST.get(group, 0)
+    return Estimate(
+        *_compare_with_controls(lesioned, controls),
+        len(controls),
+        LESION_UNITS,
+        detail,
+        least=-upper_bound,
+        most=upper_bound,
+    )
 
 
 @statistic
 def lesion_delay(evidence: Evidence, share: float) -> Estimate:
-    """When OOD accuracy reaches half of the unlesioned model's last: without the overlap heads minus without random
-    heads, steps.
+    """Estimate the delay, steps, of OOD accuracy without overlap heads relative to models without random heads.
 
-    The search begins where ID accuracy is at least `share` of the unlesioned model's best: a model that rejects every
-    pair has all OOD pairs right. A model that never reaches the half counts as if it did at the last step: a lower
-    bound of its own delay. Where a random lesion never does, there is no interval.
+    The delay is counted to half of the unlesioned model's last OOD accuracy. The search begins where ID accuracy is at
+    least `share` of the unlesioned model's best: a model that rejects every pair has all OOD pairs right. A model that
+    never reaches the half counts as reaching it at the last step, a lower bound of its delay. There is no interval if a
+    random lesion never reaches it.
     """
     curves = _curves(evidence)
-    learned, whole = _learned(evidence, curves, share), curves["none"]
-    if not (half := whole["ood"].iloc[-1] / 2) > 0:
+    learning_steps, unlesioned = _learning_steps(evidence, curves, share), curves["none"]
+    if not (half := unlesioned["ood"].iloc[-1] / 2) > 0:
         raise DoesNotApply("the unlesioned model ends with 0 % out-of-domain")
-    reached = {name: _reached(curve, half, learned[name]) for name, curve in curves.items()}
-    own, *others = (reached[name] for name in curves if name != "none")
-    if own is None and all(step is None for step in others):
+    half_steps = {name: _first_step(curve, half, learning_steps[name]) for name, curve in curves.items()}
+    lesioned, *others = (half_steps[name] for name in curves if name != "none")
+    if lesioned is None and all(step is None for step in others):
         raise DoesNotApply(f"no lesioned model reaches {half:.1f} % out-of-domain, half of the unlesioned model's")
-    last = int(whole.index[-1])
-    counted = [last if step is None else step for step in (own, *others)]
-    said = [f"never (counted as {last})" if step is None else str(step) for step in (own, *others)]
+    last = int(unlesioned.index[-1])
+    counted_steps = [last if step is None else step for step in (lesioned, *others)]
+    labels = [f"never (counted as {last})" if step is None else str(step) for step in (lesioned, *others)]
     detail = (
-        f"half is {half:.1f} %; reached at step {said[0]} without {_heads(evidence, curves)}, {', '.join(said[1:])} "
-        f"without random heads, {reached['none']} with all"
+        f"half is {half:.1f} %; reached at step {labels[0]} without {_describe_lesion(evidence, curves)}, "
+        f"{', '.join(labels[1:])} without random heads, {half_steps['none']} with all"
     )
-    value, low, high = _against(counted[0], counted[1:])
+    value, low, high = _compare_with_controls(counted_steps[0], counted_steps[1:])
     if None in others:
         low = high = None
-    return Estimate(value, low, high, len(others), LESIONS, detail)
+    return Estimate(value, low, high, len(others), LESION_UNITS, detail)
 
 
 def _curves(evidence: Evidence) -> dict[str, pd.DataFrame]:
-    """Mean accuracy, percent, [steps, groups]: of the unlesioned model ("none"), without overlap heads, of controls."""
+    """Return mean accuracy over fine-tuning, percent, [steps, groups], by model.
+
+    Models are "none" (no lesion), then without overlap heads, then without random heads.
+    """
     if evidence.tables.get("lesions") is None:
         raise CannotSay("nothing was fine-tuned without heads; set lesion, as config/lesion/overlap.yaml does")
-    made, rows = evidence.table("lesions").set_index("lesion"), evidence.tables.get("lesion_accuracy")
+    lesions, rows = evidence.table("lesions").set_index("lesion"), evidence.tables.get("lesion_accuracy")
     if rows is None:
         raise CannotSay("the study has no table lesion_accuracy")
-    trained = [name for name in made.index if name in set(rows["lesion"])]
+    trained = [name for name in lesions.index if name in set(rows["lesion"])]
     if OVERLAP not in trained or len(trained) < 2:
-        lacking = OVERLAP if OVERLAP not in trained else made.index[made.index != OVERLAP][0]
-        raise CannotSay(f"nothing was fine-tuned without {lacking} heads: {made.loc[lacking, 'reason']}")
+        missing = OVERLAP if OVERLAP not in trained else lesions.index[lesions.index != OVERLAP][0]
+        raise CannotSay(f"nothing was fine-tuned without {missing} heads: {lesions.loc[missing, 'reason']}")
     parts = {"none": evidence.table("finetune_accuracy")}
     parts |= {name: rows[rows["lesion"] == name] for name in sorted(trained, key=lambda name: name != OVERLAP)}
     curves = {name: evidence.over_steps(part) for name, part in parts.items()}
@@ -109,32 +121,32 @@ def _curves(evidence: Evidence) -> dict[str, pd.DataFrame]:
     return curves
 
 
-def _heads(evidence: Evidence, curves: dict[str, pd.DataFrame]) -> str:
-    """For instance "the 5 overlap heads", and how many heads the controls lack where they lack fewer."""
+def _describe_lesion(evidence: Evidence, curves: dict[str, pd.DataFrame]) -> str:
+    """Describe the lesion, for instance "the 5 overlap heads", and the controls that lack fewer heads."""
     sizes = evidence.table("lesions").set_index("lesion")["size"]
     fewer = [f"{name} {sizes[name]}" for name in curves if name in sizes and sizes[name] < sizes[OVERLAP]]
     return f"the {sizes[OVERLAP]} overlap heads" + (f" (too few others: {', '.join(fewer)})" if fewer else "")
 
 
-def _learned(evidence: Evidence, curves: dict[str, pd.DataFrame], share: float) -> dict[str, int | None]:
-    """The first step at which each model's ID accuracy is at least `share` of the unlesioned model's best."""
+def _learning_steps(evidence: Evidence, curves: dict[str, pd.DataFrame], share: float) -> dict[str, int | None]:
+    """Return the first step at which each model's ID accuracy is at least `share` of the unlesioned model's best."""
     if any("id" not in curve for curve in curves.values()):
         raise CannotSay("no in-domain subset was evaluated over fine-tuning")
     bound = evidence.share_of_best(curves["none"]["id"], share)
     steps = {name: curve.index[curve["id"] >= bound] for name, curve in curves.items()}
-    return {name: int(there[0]) if len(there) else None for name, there in steps.items()}
+    return {name: int(reached[0]) if len(reached) else None for name, reached in steps.items()}
 
 
-def _reached(curve: pd.DataFrame, level: float, learned: int | None) -> int | None:
-    """The first step from `learned` on at which OOD accuracy is at least `level`."""
+def _first_step(curve: pd.DataFrame, level: float, learned: int | None) -> int | None:
+    """Return the first step from `learned` on at which OOD accuracy is at least `level`, or None."""
     if learned is None:
         return None
-    there = curve.index[(curve.index >= learned) & (curve["ood"] >= level)]
-    return int(there[0]) if len(there) else None
+    reached = curve.index[(curve.index >= learned) & (curve["ood"] >= level)]
+    return int(reached[0]) if len(reached) else None
 
 
-def _against(value: float, controls: Sequence[float]) -> tuple[float, float | None, float | None]:
-    """`value` minus the mean of `controls`, and the ends of the t interval for one more control."""
+def _compare_with_controls(value: float, controls: Sequence[float]) -> tuple[float, float | None, float | None]:
+    """Return `value` minus the mean of `controls`, and the ends of the t interval for one more control."""
     difference, n = float(value - np.mean(controls)), len(controls)
     if n < 2:
         return difference, None, None

@@ -1,4 +1,4 @@
-"""Statistics of claims about random masks: do heads differ by subset."""
+"""Statistics of claims about random masks: whether effects of heads differ between subsets."""
 
 import pandas as pd
 
@@ -9,7 +9,10 @@ from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 
 @statistic
 def opposite_effects(evidence: Evidence) -> Estimate:
-    """p of table "mask_tests" that no head raises one OOD subset and lowers another one; it has no other tail."""
+    """Return the p of table "mask_tests" that no head raises one OOD subset and lowers another.
+
+    The test has no other tail.
+    """
     evidence.sound("mid")
     rows = evidence.table("mask_tests")
     row = some(rows[rows["test"] == OPPOSITE], "test of random masks").iloc[0]

@@ -1,4 +1,4 @@
-"""Statistics of claims about heads one by one: what the full model loses without each, and where each attends."""
+"""Statistics of claims about single heads: the cost of ablating each, and where each attends."""
 
 import pandas as pd
 
@@ -11,9 +11,9 @@ from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 
 @statistic
 def single_core_cost(evidence: Evidence, group: str) -> Estimate:
-    """p that as many random heads of the same layers cost as much on a group, one by one; opposite: as little."""
+    """Test whether core heads cost more one by one than random heads of the same layers; opposite: less."""
     evidence.sound("mid", "high")
-    heads = _singles(evidence, group)
+    heads = _single_rows(evidence, group)
     heads = heads.assign(layer=heads["layers"], in_core=heads["role"] == "core", value=-heads["change"])
     core = some(heads.loc[heads["in_core"], "value"], "core head")
     rng = numpy_generator("single heads", group, int(evidence.context.last))
@@ -25,9 +25,12 @@ def single_core_cost(evidence: Evidence, group: str) -> Estimate:
 
 @statistic
 def largest_single_cost(evidence: Evidence, group: str) -> Estimate:
-    """The most that any single head costs on a group, points; its interval holds for all heads (Bonferroni, normal)."""
+    """Estimate the largest cost of a single head on a group, points.
+
+    The interval holds for all heads together (Bonferroni, normal).
+    """
     evidence.learned()
-    heads = _singles(evidence, group)
+    heads = _single_rows(evidence, group)
     worst = heads.loc[heads["change"].idxmin()]
     detail = f"head {worst['ablation']}, of {len(heads)}"
     if heads[["change_low", "change_high"]].isna().any(axis=None):
@@ -38,7 +41,7 @@ def largest_single_cost(evidence: Evidence, group: str) -> Estimate:
 
 @statistic
 def repeated_word_attention(evidence: Evidence) -> Estimate:
-    """p that as many random heads of the same layers attend as much to the repeated word; opposite: as little."""
+    """Test whether core heads attend more to the repeated word than random heads of the same layers; opposite: less."""
     evidence.sound("mid", "high")
     rows = evidence.table("attention")
     shares = rows[rows["category"] == "repeated"].set_index("component")["share"]
@@ -53,11 +56,11 @@ def repeated_word_attention(evidence: Evidence) -> Estimate:
     return Estimate.test(p, opposite, len(core), "core heads", detail, attainable)
 
 
-def _singles(evidence: Evidence, group: str) -> pd.DataFrame:
-    """One row for every head, of the first kind of ablation, on a group."""
+def _single_rows(evidence: Evidence, group: str) -> pd.DataFrame:
+    """Return one row for each head on a group, of the first kind of ablation."""
     rows = evidence.table("ablations")
     rows = rows[(rows["kind"] == rows["kind"].iloc[0]) & rows["role"].isin(("core", "non-core"))]
     if "non-core" not in set(rows["role"]):
         raise CannotSay("not every head was ablated by itself")
-    here = rows["subset"].isna() & (rows["group"] == group)
-    return some(rows[here].dropna(subset="change"), f"{group} accuracy without single heads")
+    selected = rows["subset"].isna() & (rows["group"] == group)
+    return some(rows[selected].dropna(subset="change"), f"{group} accuracy without single heads")

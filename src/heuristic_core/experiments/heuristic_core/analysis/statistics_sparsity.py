@@ -1,4 +1,4 @@
-"""Statistics of claims about accuracy against sparsity: does accuracy decline, and where."""
+"""Statistics of claims about accuracy against sparsity: whether accuracy declines, and where."""
 
 import math
 
@@ -19,32 +19,39 @@ from heuristic_core.experiments.heuristic_core.config.context import Context
 
 @statistic
 def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
-    """p that a group's accuracy falls this consistently with sparsity by chance; opposite: that it rises.
+    """Test whether a group's accuracy falls with sparsity; opposite: rises.
 
-    The trend of a pruning seed is Spearman's rho of its accuracy with sparsity, over all sparsities of the grid; a seed
-    that lacks a sparsity is left out. Page's test (1963) permutes sparsities within seeds, ties included. It asks
-    whether the mean trend is more than noise, but takes neighbouring sparsities of a seed, which share random draws, as
-    independent (then three seeds over 14 sparsities reject in 14 to 22 % of curves that wander). A t test asks whether
-    the trends of different seeds agree, and knows too little of ties among few sparsities. p is the larger of both.
+    The trend of a pruning seed is Spearman's rho of accuracy and sparsity over all sparsities of the grid; seeds with a
+    missing sparsity are left out. Page's test (1963) permutes sparsities within seeds, with ties. It tests whether the
+    mean trend exceeds noise, but treats neighbouring sparsities of a seed, which share random draws, as independent:
+    three seeds over 14 sparsities reject in 14 to 22 % of curves that wander. A t test asks whether the trends of seeds
+    agree, but is imprecise with ties among few sparsities. p is the larger of both.
     """
     curve = _by_seed(evidence, group).dropna()
     if len(curve) < 2 or curve.shape[1] < 3:
-        of_grid = f"{len(curve)} have all {curve.shape[1]} of the grid"
-        there = of_grid if curve.shape[1] else f"there is no {group} subset"
-        raise TooFew(f"a trend of {group} accuracy needs two seeds with three sparsities; {there}")
+        complete = f"{len(curve)} have all {curve.shape[1]} of the grid"
+        available = complete if curve.shape[1] else f"there is no {group} subset"
+        raise TooFew(f"a trend of {group} accuracy needs two seeds with three sparsities; {available}")
     attainable = math.factorial(curve.shape[1]) ** -len(curve)
     p, opposite, trends = trend(curve.to_numpy(), numpy_generator("sparsity trend", group))
-    each = ", ".join(f"{value:.2f}" for value in trends)
+    rhos = ", ".join(f"{value:.2f}" for value in trends)
     detail = (
-        f"rho with sparsity {each}; accuracy from {curve.iloc[:, 0].mean():.1f} to {curve.iloc[:, -1].mean():.1f} %"
+        f"rho with sparsity {rhos}; accuracy from {curve.iloc[:, 0].mean():.1f} to {curve.iloc[:, -1].mean():.1f} %"
     )
     return Estimate.test(p, opposite, len(curve), PRUNING_SEEDS, f"{detail}, p = {p:.2g}", attainable)
 
 
 def trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, float, np.ndarray]:
-    """p of a falling trend, p of a rising trend, and the trend of every row, -1 to 1. values: [seeds, sparsities].
+    """Test for a monotonic trend, by permutations within rows and a t test over rows.
 
-    The trend of a row without any change is 0. Where all rows are such, both p are 1.
+    Args:
+        values: [seeds, sparsities].
+        rng: Generator of the permutations.
+
+    Returns:
+        p of a falling trend, p of a rising trend, and the trend of each row, -1 to 1. A constant row has trend 0. If
+        all
+        rows are constant, both p are 1.
     """
     ranks = rankdata(values, axis=1)
     ranks -= ranks.mean(axis=1, keepdims=True)
@@ -52,8 +59,8 @@ def trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, float, n
     norms = np.sqrt((ranks**2).sum(axis=1) * (order**2).sum())
     trends = ranks @ order / np.where(norms > 0, norms, 1)
     permuted = rng.permuted(np.broadcast_to(ranks, (PERMUTATIONS, *ranks.shape)), axis=2)
-    drawn = (permuted @ order / np.where(norms > 0, norms, 1)).mean(axis=1)
-    rising, falling = tails(drawn, trends.mean())
+    null = (permuted @ order / np.where(norms > 0, norms, 1)).mean(axis=1)
+    rising, falling = tails(null, trends.mean())
     if (spread := trends.std(ddof=1) / np.sqrt(len(trends))) > TIE:
         agreeing = stats.t.sf(trends.mean() / spread * np.array([1, -1]), len(trends) - 1)
         rising, falling = (max(pair) for pair in zip((rising, falling), agreeing.tolist(), strict=True))
@@ -62,11 +69,11 @@ def trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, float, n
 
 @statistic
 def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
-    """The number of subnetworks sparser than `sparsity` above the full model's accuracy on a group minus the margin.
+    """Count the subnetworks sparser than `sparsity` that are as accurate as the full model, within the margin.
 
-    The subnetworks are of the last checkpoint. Collapsed subnetworks do not count: they may be right by rejecting
-    everything. The ends count the subnetworks that are certainly and that are possibly above, by bootstrap
-    intervals of their changes that hold for all (Bonferroni); a study without predictions has the count alone.
+    The subnetworks are those of the last checkpoint. Collapsed subnetworks do not count, as they may be right by
+    rejecting everything. The ends of the interval count the subnetworks that are certainly and possibly above, from
+    simultaneous bootstrap intervals of their changes (Bonferroni); a study without predictions has only the count.
     """
     evidence.sound("curve")
     group = evidence.measured(group)
@@ -76,8 +83,8 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
             f"the full model's {full:.1f} % on {group} are not above the margin: any subnetwork is as good"
         )
     rows = evidence.table("group_accuracy")
-    here = (rows["step"] == context.last) & (rows["group"] == group) & (rows["sparsity"] > sparsity)
-    rows = with_collapses(rows[here & rows["seed"].notna()].dropna(subset="accuracy"), evidence.tables.get("runs"))
+    selected = (rows["step"] == context.last) & (rows["group"] == group) & (rows["sparsity"] > sparsity)
+    rows = with_collapses(rows[selected & rows["seed"].notna()].dropna(subset="accuracy"), evidence.tables.get("runs"))
     rows = rows[~rows["collapsed"]]
     rows = some(rows.drop_duplicates(["sparsity", "seed"]), f"{group} accuracy beyond {100 * sparsity:g} % sparsity")
     change = rows["accuracy"] - full
@@ -87,12 +94,12 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
     counts = [int((values > -context.margin).sum()) for values in (change, low, high)]
     if rows[["change_low", "change_high"]].isna().any(axis=None):
         return Estimate(counts[0], None, None, len(rows), "subnetworks", detail, exact=True)
-    same = len(set(counts)) == 1  # certain of all subnetworks
-    return Estimate(*counts, len(rows), "subnetworks", detail, exact=same)
+    certain = len(set(counts)) == 1  # no subnetwork is uncertain
+    return Estimate(*counts, len(rows), "subnetworks", detail, exact=certain)
 
 
 def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:
-    """A group's accuracy along the curve, percent: [pruning seeds, sparsities], ascending."""
+    """Return a group's accuracy along the curve, percent, [pruning seeds, sparsities], ascending."""
     evidence.sound("curve")
     curve = _curve(evidence.table("group_accuracy"), evidence.context)
     group = evidence.measured(group, curve)
@@ -100,6 +107,6 @@ def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:
 
 
 def _curve(rows: pd.DataFrame, context: Context) -> pd.DataFrame:
-    """The rows of the accuracy curves: known accuracies of the last checkpoint's subnetworks of the curve's seeds."""
-    here = (rows["step"] == context.last) & (rows["repeat"] == context.curve_repeat)
-    return rows[here & rows["seed"].isin(list(context.curve_seeds))].dropna(subset="accuracy")
+    """Select the known accuracies of the accuracy curves: the last checkpoint's subnetworks of the curve's seeds."""
+    selected = (rows["step"] == context.last) & (rows["repeat"] == context.curve_repeat)
+    return rows[selected & rows["seed"].isin(list(context.curve_seeds))].dropna(subset="accuracy")

@@ -1,4 +1,4 @@
-"""Statistics of claims about subcases: do subnetworks generalise to different ones."""
+"""Statistics of claims about subcases: whether subnetworks generalise to different ones."""
 
 from itertools import combinations
 
@@ -9,30 +9,29 @@ from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate,
 from heuristic_core.analysis.seeds import PRUNING_SEEDS
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 
-READ = ("accuracy", "low", "high", "units")
+READ_COLUMNS = ("accuracy", "low", "high", "units")
 
 
 @statistic
 def crossings(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """p that no subnetwork is better than another one on one subset of a group and worse on another subset.
+    """Test whether one subnetwork is better than another on one subset of a group and worse on another subset.
 
-    Subnetworks of which some are better at everything differ on every subset, and do not cross. The test is over
-    evaluation pairs (templates), by the intervals of accuracies. That two subnetworks share pairs is not made use of,
-    which makes differences look less certain than they are. It has no other tail: that no two subnetworks cross
-    cannot be shown.
+    Subnetworks that differ only in overall quality differ on every subset but do not cross. The test is over evaluation
+    pairs (templates) and uses the intervals of accuracies. It ignores that subnetworks share pairs, which makes
+    differences look less certain than they are. It has no other tail: the absence of crossings cannot be shown.
     """
     rows = evidence.spread("accuracy", group, sparsity)
-    table = rows.pivot(index="seed", columns="subset", values=[*READ])
-    numbers = (table[name].astype("Float64").to_numpy(float, na_value=np.nan) for name in READ)
-    values, low, high, units = numbers
+    table = rows.pivot(index="seed", columns="subset", values=[*READ_COLUMNS])
+    arrays = (table[name].astype("Float64").to_numpy(float, na_value=np.nan) for name in READ_COLUMNS)
+    values, low, high, units = arrays
     if len(values) < 2:
         raise TooFew(f"only {len(values)} subnetworks")
     if values.shape[1] < 2:
         raise DoesNotApply(f"the {group} group has {values.shape[1]} subset")
     if np.isnan(values).any():
-        seed, subset = (int(places[0]) for places in np.nonzero(np.isnan(values)))
-        named = f"pruning seed {table.index[seed]} on subset {table['accuracy'].columns[subset]}"
-        raise CannotSay(f"no accuracy of the subnetwork of {named}")
+        seed, subset = (int(indices[0]) for indices in np.nonzero(np.isnan(values)))
+        subnetwork = f"pruning seed {table.index[seed]} on subset {table['accuracy'].columns[subset]}"
+        raise CannotSay(f"no accuracy of the subnetwork of {subnetwork}")
     if np.isnan([low, high]).any():
         raise CannotSay("accuracies have no intervals, as there are no predictions")
     degrees = np.maximum(units.min(axis=0) - 1, 1)
@@ -40,22 +39,29 @@ def crossings(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     k = int(p.argmin())
     (a, b), difference = pairs[k], values[pairs[k][0]] - values[pairs[k][1]]
     seeds, subsets = table.index, table["accuracy"].columns
-    best = float(min(1.0, len(pairs) * p.min()))
+    adjusted = float(min(1.0, len(pairs) * p.min()))
     detail = (
         f"{int((len(pairs) * p < 0.05).sum())} of {len(pairs)} pairs of subnetworks cross; seed {seeds[a]} against "
         f"{seeds[b]}: {difference.max():+.1f} points on {subsets[difference.argmax()]}, {difference.min():+.1f} on "
-        f"{subsets[difference.argmin()]}, p = {best:.2g}"
+        f"{subsets[difference.argmin()]}, p = {adjusted:.2g}"
     )
-    return Estimate.test(best, None, len(values), PRUNING_SEEDS, detail)
+    return Estimate.test(adjusted, None, len(values), PRUNING_SEEDS, detail)
 
 
 def crossing(values: np.ndarray, errors: np.ndarray, degrees: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int]]]:
-    """p for each two subnetworks that they do not cross, and which two.
+    """Test for each two subnetworks whether they cross.
 
-    values, errors: accuracies and their standard errors, points, [subnetworks, subsets]. degrees: of freedom of the
-    errors, [subsets]; few templates have few, and at the small p of many comparisons t is far from normal. Under the
-    null hypothesis one of the two is nowhere better, or nowhere worse. Of either half the smallest p over subsets
-    (Bonferroni) is one of a test, so that the larger of both is (Berger 1982).
+    Under the null hypothesis one of the two is nowhere better, or nowhere worse. The smallest p over subsets
+    (Bonferroni) tests each half, so the larger of the two tests both (Berger 1982).
+
+    Args:
+        values: Accuracies, percent, [subnetworks, subsets].
+        errors: Standard errors of the accuracies, points, [subnetworks, subsets].
+        degrees: Degrees of freedom of the errors, [subsets]. They matter with few templates: at the small p of many
+            comparisons, t is far from normal.
+
+    Returns:
+        p of each couple of subnetworks, and the indices of the couples.
     """
     pairs = list(combinations(range(len(values)), 2))
     a, b = np.array(pairs).T

@@ -1,5 +1,7 @@
-"""Which changes over fine-tuning, the components that a subnetwork keeps or their weights: masks of one checkpoint on
-the weights and means of another."""
+"""Masks of one checkpoint on the weights and means of another.
+
+They show whether the kept components or their weights change during fine-tuning.
+"""
 
 from collections.abc import Collection, Sequence
 
@@ -11,32 +13,41 @@ from heuristic_core.pruning.subnetwork import FailedRun
 from heuristic_core.tables.columns import RUN
 from heuristic_core.tables.identity import Identity
 
-FULL = -1  # seed of the full model until it is null
+FULL_MODEL_SEED = -1  # replaces the null seed of the full model in groupings
 MODEL = ["step", "mask_step", "seed"]
-RUN_OF_MASK = [*RUN, "mask_step", "sparsity", "seed"]  # what a mask shares with its row of table "runs"
+RUN_OF_MASK = [*RUN, "mask_step", "sparsity", "seed"]  # keys that join a mask to its row of table "runs"
 
 
 def transplant(
     rows: pd.DataFrame, failed: Sequence[FailedRun], run: Identity, subsets: Collection[str] | None
 ) -> pd.DataFrame:
-    """Table "transplant".
+    """Make table "transplant".
 
-    rows: as `levels.by_subset` gives them, with columns step, mask_step and seed; `FULL` is the seed of full models.
-    failed: pruning runs without a subnetwork, whose rows are null. run: study, model, task, fine-tuning seed and the
-    sparsity of subnetworks. subsets: those that enter means; None for all.
+    Args:
+        rows: Rows of `levels.by_subset` with columns step, mask_step and seed; full models have seed `FULL_MODEL_SEED`.
+        failed: Pruning runs without a subnetwork, whose rows are null.
+        run: Study, model, task, fine-tuning seed, and sparsity of the subnetworks.
+        subsets: Subsets that enter means; None for all.
+
+    Returns:
+        A row for each checkpoint, mask and level.
     """
-    found = levels(rows, MODEL, subsets)
-    full = found[found["seed"] == FULL]
-    absent = [
+    table = levels(rows, MODEL, subsets)
+    full = table[table["seed"] == FULL_MODEL_SEED]
+    failed_rows = [
         full.assign(
-            mask_step=one.identity.step, seed=one.identity.seed, accuracy=None, log_odds=None, reason=one.reason
+            mask_step=failed_run.identity.step,
+            seed=failed_run.identity.seed,
+            accuracy=None,
+            log_odds=None,
+            reason=failed_run.reason,
         )
-        for one in failed
+        for failed_run in failed
     ]
-    found = pd.concat([found.assign(reason=None), *absent], ignore_index=True)
-    of_full = found["seed"] == FULL
-    found["sparsity"] = pd.Series(run.sparsity, found.index).mask(of_full, 0.0)
+    table = pd.concat([table.assign(reason=None), *failed_rows], ignore_index=True)
+    is_full = table["seed"] == FULL_MODEL_SEED
+    table["sparsity"] = pd.Series(run.sparsity, table.index).mask(is_full, 0.0)
     for name in ("mask_step", "seed"):
-        found[name] = found[name].astype("Int32").mask(of_full)
-    about = {name: getattr(run, name) for name in ("study", "model", "task", "ft_seed")}
-    return frame("transplant", found.assign(**about))
+        table[name] = table[name].astype("Int32").mask(is_full)
+    identity = {name: getattr(run, name) for name in ("study", "model", "task", "ft_seed")}
+    return frame("transplant", table.assign(**identity))

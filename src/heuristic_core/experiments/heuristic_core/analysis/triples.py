@@ -1,10 +1,10 @@
-"""The core's three strongest heads, judged fairly: chosen on one half of the pairs, and tested on the other.
+"""The three strongest heads of the core, chosen on one half of the pairs and tested on the other.
 
-The paper ablates three strong core heads together, never the whole core (table 3). Heads that are chosen by what they
-cost seem to cost more on the pairs that chose them than on others, and more than random heads that nobody chose. So
-random sets as large as the core, of the same layers, choose their own strongest three in the same way. They are drawn
-from all heads, the core's among them: only then is a core like any set of heads found special as rarely as p says. Sets
-from the few other heads of a layer overlap one another, but not the core.
+The paper ablates three strong core heads together, never the whole core (table 3). Heads that are chosen by their cost
+appear to cost more on the pairs that chose them than on other pairs, and more than random heads. Random sets as large
+as the core, in the same layers, therefore choose their own strongest three in the same way. They are drawn from all
+heads, core heads included: only then is a random set found to be special as rarely as p says. Sets drawn from the few
+other heads of a layer would overlap each other, but not the core.
 """
 
 from collections import Counter
@@ -24,43 +24,57 @@ from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.columns import ABLATION, RUN, STEP
 
 TRIPLE, CONTROL = "triple", "control-triple"
-READ = ("none", "core", TRIPLE, CONTROL)  # roles that table "triples" is made from
+SOURCE_ROLES = ("none", "core", TRIPLE, CONTROL)  # roles that table "triples" is made from
 
 
 def triple_sets(
     core_heads: Sequence[int], drops: Mapping[int, float], grid: ComponentGrid, draws: int, seed: int
 ) -> list[AblationSet]:
-    """The triples of the core and of `draws` random sets; none of a core of three heads or fewer.
+    """Choose the triples of the core and of random sets.
 
-    core_heads: component indices. drops: points that each head's single ablation costs on the choosing half, by index.
+    Args:
+        core_heads: Component indices of core heads.
+        drops: Cost of ablating each head alone on the choosing half, points, by component index.
+        grid: Components of the model.
+        draws: Number of random sets.
+        seed: Seed of the random sets.
+
+    Returns:
+        The core's triple, then those of random sets; empty if the core has three heads or fewer.
     """
     if len(core_heads) <= 3:
         return []
     rng, layers = numpy_generator(seed, "triples"), Counter(head // grid.heads for head in core_heads)
-    wholes = [tuple(core_heads)]
+    head_sets = [tuple(core_heads)]
     for _ in range(draws):
-        parts = (layer * grid.heads + rng.permutation(grid.heads)[:count] for layer, count in sorted(layers.items()))
-        wholes.append(tuple(int(head) for part in parts for head in part))
-    found = []
-    for k, whole in enumerate(wholes):
-        heads = strongest(whole, drops)
+        heads_by_layer = (
+            layer * grid.heads + rng.permutation(grid.heads)[:count] for layer, count in sorted(layers.items())
+        )
+        head_sets.append(tuple(int(head) for layer_heads in heads_by_layer for head in layer_heads))
+    triples_of_sets = []
+    for k, head_set in enumerate(head_sets):
+        heads = strongest(head_set, drops)
         name, role = (f"{TRIPLE} of random set {k}", CONTROL) if k else (TRIPLE, TRIPLE)
-        found.append(
+        triples_of_sets.append(
             AblationSet(name, role, heads, "+".join(str(head // grid.heads) for head in heads), every_kind=False)
         )
-    return found
+    return triples_of_sets
 
 
 def choosing(predictions: pd.DataFrame) -> np.ndarray:
-    """Which rows are of the half of the pairs that chooses: every other pair of each subset, template by template.
+    """Mark the rows of the choosing half: every other pair of each subset, template by template.
 
-    predictions: table "ablation_predictions", the pairs of every ablation in the same order, and text as categories:
-    templates are in the order in which they appear, for the job that chooses and for the job that tests.
+    Args:
+        predictions: Table "ablation_predictions", with pairs in the same order for each ablation, and text as
+            categories, so that the choosing and the testing job order templates equally, by first appearance.
+
+    Returns:
+        bool [rows].
     """
     keys = [name for name in (*RUN, *STEP, *ABLATION, "draw", "subset") if name in predictions]
     rows = predictions[[*keys, "template"]].reset_index(drop=True).sort_values("template", kind="stable")
-    place = rows.groupby(keys, dropna=False, observed=True).cumcount()
-    return place.sort_index().to_numpy() % 2 == 0
+    rank = rows.groupby(keys, dropna=False, observed=True).cumcount()
+    return rank.sort_index().to_numpy() % 2 == 0
 
 
 def triples(
@@ -71,22 +85,31 @@ def triples(
     bootstrap: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Table "triples" from tables "ablation_predictions" and "ablation_sets", on the half that did not choose.
+    """Make table "triples" from tables "ablation_predictions" and "ablation_sets", on the testing half.
 
-    Runs whose core has three heads or fewer have no rows. Arguments as of :func:`ablations`.
+    Args:
+        predictions: Table "ablation_predictions", or its cells by model.
+        sets: Table "ablation_sets".
+        subsets: As for :func:`ablations`.
+        rule: As for :func:`ablations`.
+        bootstrap: As for :func:`ablations`.
+        seed: As for :func:`ablations`.
+
+    Returns:
+        A row for each triple and level; none for runs whose core has three heads or fewer.
     """
-    found = []
-    for model, of_model in (cells_of(predictions) if isinstance(predictions, pd.DataFrame) else predictions).items():
-        own = sets[(sets[MODEL] == list(model)).all(axis=1)]
-        kinds = own.loc[own["role"] == TRIPLE, "kind"].unique()  # the first; none without a triple
-        own = own[own["role"].isin(READ) & own["kind"].isin(kinds)]
-        tested = {model: replace(of_model, select=partial(_testing, own))}
-        rows = ablations(tested, own, subsets, rule, bootstrap, seed) if len(kinds) else own
-        found.append(rows[rows["role"].isin((TRIPLE, CONTROL))])
-    return frame("triples", pd.concat(found) if found else [])
+    parts = []
+    for model, cells in (cells_of(predictions) if isinstance(predictions, pd.DataFrame) else predictions).items():
+        run_sets = sets[(sets[MODEL] == list(model)).all(axis=1)]
+        kinds = run_sets.loc[run_sets["role"] == TRIPLE, "kind"].unique()  # the first; none without a triple
+        run_sets = run_sets[run_sets["role"].isin(SOURCE_ROLES) & run_sets["kind"].isin(kinds)]
+        tested = {model: replace(cells, select=partial(_select_testing_half, run_sets))}
+        rows = ablations(tested, run_sets, subsets, rule, bootstrap, seed) if len(kinds) else run_sets
+        parts.append(rows[rows["role"].isin((TRIPLE, CONTROL))])
+    return frame("triples", pd.concat(parts) if parts else [])
 
 
-def _testing(sets: pd.DataFrame, cell: pd.DataFrame) -> pd.DataFrame:
-    """The predictions of `sets` on the half that did not choose."""
+def _select_testing_half(sets: pd.DataFrame, cell: pd.DataFrame) -> pd.DataFrame:
+    """Select the predictions of `sets` on the testing half."""
     cell = cell[cell["ablation"].isin(sets["ablation"]) & cell["kind"].isin(sets["kind"])]
     return cell[~choosing(cell)]
