@@ -36,7 +36,7 @@ def _sheet(heads: pd.DataFrame, title: str) -> Sheet:
     cells = [cell for cell in KEPT if heads[f"n_{cell}"].notna().any()]
     headings = [f"{cell} (of {heads[f'n_{cell}'].max()})" for cell in cells]
     overlap, core = heads["overlap"].astype(bool), heads["in_core"].astype(bool)
-    overlap_core, selected = int((overlap & core).sum()), heads[overlap | core]
+    n_both, selected = int((overlap & core).sum()), heads[overlap | core]
     title += (
         f": {overlap.sum()} of {len(heads)} heads attend to the repeated word, {n_both} of {core.sum()} in the core"
     )
