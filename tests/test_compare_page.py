@@ -134,7 +134,7 @@ def test_what_cannot_be_compared_is_said(folder, monkeypatch, studies, message):
 
 
 def test_an_unknown_run_and_a_faulty_context_are_named(folder, tmp_path):
-    with pytest.raises(InputError, match="no fine-tuning seed 3; .*1, 2"):
+    with pytest.raises(InputError, match=r"no fine-tuning seed 3; .*1, 2"):
         side(folder, "pair", 3)
     root = make_study(tmp_path / "faulty", (1,))
     values = {"context": CONTEXT.model_dump(mode="json") | {"nonsense": 1}, "settings": {}}
