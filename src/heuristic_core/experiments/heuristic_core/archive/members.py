@@ -61,9 +61,9 @@ def members(study: Study) -> list[str]:
         for ft_seed in study.finetune.seeds
         for cell in wanted_cells
     ]
-    absent_tables = absent(study)
+    missing_tables = absent(study)
     paths = [
-        *(layout.table(name) for name in EVERY_TABLE if name not in absent_tables),
+        *(layout.table(name) for name in EVERY_TABLE if name not in missing_tables),
         *target_files,
         *(f"{folder}/subnetwork.json" for folder in folders),
     ]

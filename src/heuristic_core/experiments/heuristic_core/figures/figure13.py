@@ -29,7 +29,7 @@ def draw(tables, settings, context):
     seeds = ft_seeds(heads)
     marks = pd.concat(cells.values())
     layers, largest = marks["layer"].max() + 1, marks["n"].max()
-    figure, axes = panels(settings, len(seeds), 2, len(seeds) * (0.54 + _map_height(settings, marks)) + 0.35)
+    figure, axes = panels(settings, len(seeds), 2, len(seeds) * (0.54 + _compute_map_height(settings, marks)) + 0.35)
     correlations = tables["rank_correlation"]
     correlations = correlations[correlations["step"] == context.last].drop_duplicates(["ft_seed", "seeds"])
     correlations = correlations.set_index(["seeds", "ft_seed"])[["rho", "low", "high", "p"]]
@@ -58,7 +58,7 @@ def draw(tables, settings, context):
     return figure, marks[[*columns, *shared.columns, *disjoint.columns]]
 
 
-def _map_height(settings, heads: pd.DataFrame) -> float:
+def _compute_map_height(settings, heads: pd.DataFrame) -> float:
     """Return the height in inches of a map with square cells, two maps being side by side."""
     return (settings.width - 1.1) / 2 * (heads["layer"].max() + 1) / (heads["head"].max() + 1)
 

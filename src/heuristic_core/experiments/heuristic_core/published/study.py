@@ -51,10 +51,10 @@ class Published(NamedTuple):
     @property
     def figures(self) -> Figures:
         """Settings of figures: figures over fine-tuning show the common subsets, table 3 the subsets in the paper."""
-        shown = dict.fromkeys(("figure06", "figure10"), self.common)
+        figure_subsets = dict.fromkeys(("figure06", "figure10"), self.common)
         if printed := paper(self.task).get("ablations"):
-            shown["table3"] = [subset.subset for subset in named(printed["subsets"], self.task, {}).values()]
-        return Figures(**{name: Figure(subsets=subsets) for name, subsets in shown.items()})
+            figure_subsets["table3"] = [subset.subset for subset in named(printed["subsets"], self.task, {}).values()]
+        return Figures(**{name: Figure(subsets=subsets) for name, subsets in figure_subsets.items()})
 
 
 def studies(folder: str | Path, groups: Mapping[str, str]) -> list[Published]:

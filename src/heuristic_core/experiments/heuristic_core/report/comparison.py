@@ -41,7 +41,7 @@ def comparison_page(
         warnings: For each side, the sentences of :func:`warnings_of`.
         folder: The folder of the page, for links to the studies.
     """
-    figures = figures_of(sides, folder)
+    figures = pair_exhibits(sides, folder)
     return render(
         "compare.html.j2",
         **comparison_values([side.root for side in sides], _names(sides), differences, claims, figures, folder),
@@ -70,7 +70,7 @@ def _names(sides: tuple[Side, Side]) -> list[str]:
     return [name[use_folder] + run for name, run in zip((a, b), runs, strict=True)]
 
 
-def figures_of(sides: tuple[Side, Side], folder: Path) -> list[Pair]:
+def pair_exhibits(sides: tuple[Side, Side], folder: Path) -> list[Pair]:
     """Pair the figures that the same module draws; their names may differ, such as figure06 and figure15."""
     names_by_module: dict[str, list[str]] = {}
     for name in TARGETS:

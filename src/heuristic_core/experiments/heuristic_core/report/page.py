@@ -60,15 +60,15 @@ def study_page(
         subject=", ".join(dict.fromkeys(f"{row['model']} on {row['task']}" for row in claims)),
         context=context,
         heuristic=(settings or {}).get("task", {}).get("heuristic"),
-        **study_runs(root),
-        unlearned=study_unlearned(root),
-        gaps=study_gaps(root),
-        subnetworks=study_subnetworks(root),
+        **load_run_outcomes(root),
+        unlearned=describe_unlearned(root),
+        gaps=load_gaps(root),
+        subnetworks=load_subnetworks(root),
         splits=study_splits(root),
     )
 
 
-def study_runs(root: Path) -> dict:
+def load_run_outcomes(root: Path) -> dict:
     """Return the template's values on the study's pruning runs; `outcomes` is None for a study without pruning runs."""
     path = root / "tables" / "runs.parquet"
     if not path.is_file():
@@ -77,7 +77,7 @@ def study_runs(root: Path) -> dict:
     return {"outcomes": outcomes(runs), "warning": warning(runs), "troubled": troubled(runs)}
 
 
-def study_unlearned(root: Path) -> list[str]:
+def describe_unlearned(root: Path) -> list[str]:
     """Return a sentence for each full model that may not have learned the task; empty if it is unknown."""
     path = root / "tables" / "chance.parquet"
     return unlearned(read_rows(path)) if path.is_file() else []
@@ -87,19 +87,19 @@ def warnings_of(roots: Sequence[str | Path]) -> list[str]:
     """Return lines for the terminal: full models that may not have learned, and pruning runs that went wrong."""
     messages = []
     for root in map(Path, roots):
-        messages += [f"{root.name}: {sentence}." for sentence in study_unlearned(root)]
-        if sentence := study_runs(root)["warning"]:
+        messages += [f"{root.name}: {sentence}." for sentence in describe_unlearned(root)]
+        if sentence := load_run_outcomes(root)["warning"]:
             messages.append(f"{root.name}: {sentence} See {root / 'report.html'}")
     return messages
 
 
-def study_gaps(root: Path) -> list[Gap]:
+def load_gaps(root: Path) -> list[Gap]:
     """Return the missing values of tables "accuracy" and "effective_size", as far as the study has them."""
     paths = (root / "tables" / f"{name}.parquet" for name in ("accuracy", "effective_size"))
     return gaps(*(read_table(path) if path.is_file() else None for path in paths))
 
 
-def study_subnetworks(root: Path) -> Subnetworks | None:
+def load_subnetworks(root: Path) -> Subnetworks | None:
     """Return the study's subnetworks; None if it lacks the tables that describe them, as published results do."""
     paths = [root / "tables" / f"{name}.parquet" for name in ("components", "accuracy", "group_accuracy")]
     return subnetworks(*map(read_table, paths)) if all(path.is_file() for path in paths) else None
