@@ -18,8 +18,8 @@ def collapses(tables, context) -> pd.Series:
     The series is empty if the study has no table "runs".
     """
     rows = tables.get("runs", pd.DataFrame(columns=[*CELLS, "collapsed"]))
-    of_curve = rows["seed"].isin(list(context.curve_seeds)) & (rows["repeat"] == context.curve_repeat)
-    rows = rows[of_curve]
+    in_curve = rows["seed"].isin(list(context.curve_seeds)) & (rows["repeat"] == context.curve_repeat)
+    rows = rows[in_curve]
     return rows["collapsed"].fillna(False).astype(bool).groupby([rows["ft_seed"], rows["step"]]).mean()
 
 

@@ -48,9 +48,9 @@ def _average_curves(accuracy: pd.DataFrame, context) -> pd.DataFrame:
 
     Columns `low` and `high` are the ends of the 95 % interval, `over` is its sampling unit. Failed runs are left out.
     """
-    of_curve = accuracy["seed"].isin(list(context.curve_seeds)) & (accuracy["repeat"] == context.curve_repeat)
+    in_curve = accuracy["seed"].isin(list(context.curve_seeds)) & (accuracy["repeat"] == context.curve_repeat)
     description = f"subnetworks of pruning seeds {context.curve_seeds} at step {context.last}"
-    pruned = some(accuracy[of_curve & (accuracy["step"] == context.last)], description)
+    pruned = some(accuracy[in_curve & (accuracy["step"] == context.last)], description)
     keys = ["ft_seed", "group", "sparsity"]
     full = (
         full_model(accuracy, context.last).assign(sparsity=0.0, models=1, collapsed=0).rename(columns={"unit": "over"})

@@ -28,11 +28,11 @@ def draw(tables, settings, context):
     seeds = ft_seeds(cells)
     figure, axes = wrapped(settings, len(seeds), 3.6)
     for ax, ft_seed in zip(axes, seeds, strict=True):
-        of_seed = cells[cells["ft_seed"] == ft_seed]
-        n_mid, n_high = of_seed[["n_mid", "n_high"]].iloc[0].astype(int)
-        grid = of_seed.pivot(index="high", columns="mid", values="heads").astype(float)
+        seed_cells = cells[cells["ft_seed"] == ft_seed]
+        n_mid, n_high = seed_cells[["n_mid", "n_high"]].iloc[0].astype(int)
+        grid = seed_cells.pivot(index="high", columns="mid", values="heads").astype(float)
         _draw_panel(ax, grid.reindex(index=range(n_high + 1), columns=range(n_mid + 1)), largest=cells["heads"].max())
-        ax.set_title(f"{seed_label(ft_seed)}, {of_seed['heads'].sum()} heads", loc="left")
+        ax.set_title(f"{seed_label(ft_seed)}, {seed_cells['heads'].sum()} heads", loc="left")
         ax.set_xlabel(f"subnetworks at {percent(context.mid)} sparsity\nthat keep the head (of {n_mid})")
         ax.set_ylabel(f"subnetworks at {percent(context.high)} sparsity\nthat keep the head (of {n_high})")
     return figure, cells[["ft_seed", "high", "mid", "heads"]]

@@ -108,10 +108,12 @@ def _draw_sizes(ax, sizes: pd.DataFrame, looks: dict[str, Role], offset: float) 
             "x", "effective_size", color=role.colour, **SEED_STYLE, data=group_seeds[group_seeds["state"] != BOUNDED]
         )
         for end, vacuous in VACUOUS_BOUNDS.items():
-            of_mean, of_seeds = (rows[(rows["group"] == group) & (rows[end] != vacuous)] for rows in (bounded, seeds))
-            of_seeds = of_seeds[of_seeds["state"] == BOUNDED]
-            ax.plot("x", end, color=role.colour, **SEED_STYLE | {"markerfacecolor": "none"}, data=of_seeds)
-            ax.plot("x", end, color=role.colour, marker=role.marker, **BOUND_STYLE, data=of_mean)
+            mean_rows, seed_rows = (
+                rows[(rows["group"] == group) & (rows[end] != vacuous)] for rows in (bounded, seeds)
+            )
+            seed_rows = seed_rows[seed_rows["state"] == BOUNDED]
+            ax.plot("x", end, color=role.colour, **SEED_STYLE | {"markerfacecolor": "none"}, data=seed_rows)
+            ax.plot("x", end, color=role.colour, marker=role.marker, **BOUND_STYLE, data=mean_rows)
     # Collapsed subnetworks are not faithful, so a size says little if most of them collapsed.
     mostly_collapsed = means[(means["collapsed"] > 0.5) & means["effective_size"].notna()]
     crosses(ax, mostly_collapsed["x"], mostly_collapsed["effective_size"])

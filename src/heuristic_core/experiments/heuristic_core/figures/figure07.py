@@ -54,12 +54,12 @@ def _select_heads(core: pd.DataFrame) -> pd.DataFrame:
     heads = some(core[core["kind"] == "head"], "heads in table core")
     selections = []
     for ft_seed in ft_seeds(heads):
-        of_seed = heads[heads["ft_seed"] == ft_seed].sort_values("component", kind="stable")
-        selected, role = of_seed[of_seed["in_core"].astype(bool)], "core"
+        seed_heads = heads[heads["ft_seed"] == ft_seed].sort_values("component", kind="stable")
+        selected, role = seed_heads[seed_heads["in_core"].astype(bool)], "core"
         count = len(selected)
         if selected.empty:
-            order = (-of_seed["mid"] - of_seed["high"]).argsort(kind="stable")
-            selected, role = of_seed.iloc[order], "kept most often"
+            order = (-seed_heads["mid"] - seed_heads["high"]).argsort(kind="stable")
+            selected, role = seed_heads.iloc[order], "kept most often"
         selections.append(selected.head(MAX_HEADS).assign(heads=count, role=role))
     return pd.concat(selections)[["ft_seed", "component", "role", "heads"]]
 
@@ -109,8 +109,8 @@ def _heading(heads: list[pd.DataFrame]) -> str:
     """Return the heading of a block: its seed, its pair and which heads it shows."""
     count, first = len(heads), heads[0].iloc[0]
     noun = "core head" if count == first["heads"] == 1 else "core heads"
-    of_core = f"{count} {noun}" if count == first["heads"] else f"the first {count} of {first['heads']} {noun}"
-    description = of_core if first["role"] == "core" else f"no core heads; the {count} heads kept most often"
+    core_text = f"{count} {noun}" if count == first["heads"] else f"the first {count} of {first['heads']} {noun}"
+    description = core_text if first["role"] == "core" else f"no core heads; the {count} heads kept most often"
     return f"{seed_label(first['ft_seed'])}, pair {first['pair'] + 1}: {description}"
 
 

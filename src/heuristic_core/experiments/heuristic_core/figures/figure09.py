@@ -62,8 +62,8 @@ def _collect_segments(attention: pd.DataFrame, core: pd.DataFrame, step: int) ->
     shares = some(attention.merge(core[["ft_seed", "component", "in_core"]]), "heads of table attention in table core")
     in_core = shares["in_core"].astype(bool)
     heads = shares[in_core].sort_values("component", kind="stable").assign(heads=1).rename(columns={"name": "bar"})
-    by_category = shares[~in_core].groupby(["ft_seed", "category"])
-    others = by_category.agg(share=("share", lambda values: values.mean(skipna=False)), heads=("component", "nunique"))
+    other_shares = shares[~in_core].groupby(["ft_seed", "category"])
+    others = other_shares.agg(share=("share", lambda values: values.mean(skipna=False)), heads=("component", "nunique"))
     segments = pd.concat([heads, others.reset_index().assign(bar=OTHER_HEADS)])
     return segments[["ft_seed", "bar", "heads", "category", "share"]].sort_values("ft_seed", kind="stable")
 

@@ -63,8 +63,8 @@ def _draw_panel(ax: Axes, points: pd.DataFrame, thin: dict[str, Role], spacing: 
     lines(ax, points, "step", "accuracy", "name", thin, linewidth=0.8)
     lines(ax, points, "step", "accuracy", "name", BOLD, linewidth=2)
     percent_axis(ax.yaxis, points["accuracy"])
-    known = points.dropna(subset="accuracy").drop_duplicates("name", keep="last").set_index("name")
-    ends = known.loc[[name for name in thin | BOLD if name in known.index]]
+    last_points = points.dropna(subset="accuracy").drop_duplicates("name", keep="last").set_index("name")
+    ends = last_points.loc[[name for name in thin | BOLD if name in last_points.index]]
     heights = spread_out(ends["accuracy"], spacing, high=103)
     for (name, end), height in zip(ends.iterrows(), heights, strict=True):
         label = f"{name}  {number(end['accuracy'], 0)}{bracket(end['low'], end['high'], 0)}"

@@ -36,8 +36,8 @@ def draw(tables, settings, context):
     shared, disjoint = (correlations[correlations.index.get_level_values(0) == k].droplevel(0) for k in SEED_DIVISIONS)
     for row, ft_seed in zip(axes, seeds, strict=True):
         for ax, (sparsity, cell) in zip(row, cells.items(), strict=True):
-            of_panel = cell[cell["ft_seed"] == ft_seed]
-            grid = of_panel.pivot(index="layer", columns="head", values="count").astype(float)
+            panel_rows = cell[cell["ft_seed"] == ft_seed]
+            grid = panel_rows.pivot(index="layer", columns="head", values="count").astype(float)
             mesh = heat_map(ax, grid.reindex(range(layers)), largest)
             ax.set_title(f"{percent(sparsity)} sparsity", loc="left")
             ax.label_outer()

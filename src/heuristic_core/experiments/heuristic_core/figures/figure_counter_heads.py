@@ -42,17 +42,17 @@ def draw(tables, settings, context):
     largest = np.nanmax(np.abs([1.0, *marks["beta"].astype(float)]))
     mesh = None
     for ax, seed in zip(axes[:, 0], seeds, strict=True):
-        of_seed = marks[marks["ft_seed"] == seed]
-        if of_seed.empty:
+        seed_marks = marks[marks["ft_seed"] == seed]
+        if seed_marks.empty:
             tests = tables["mask_tests"]
             told(ax, tests.loc[tests["ft_seed"] == seed, "reason"].iloc[0])
             ax.set_title(seed_label(seed), loc="left")
             continue
-        effects = of_seed.groupby("component")["beta"].apply(lambda beta: np.abs(beta.astype(float)).max())
+        effects = seed_marks.groupby("component")["beta"].apply(lambda beta: np.abs(beta.astype(float)).max())
         largest_heads = effects.sort_values(ascending=False, kind="stable").index[:MAX_HEADS]
-        mesh = _draw_map(ax, of_seed[of_seed["component"].isin(largest_heads)], names, largest)
+        mesh = _draw_map(ax, seed_marks[seed_marks["component"].isin(largest_heads)], names, largest)
         head_count = f"the {MAX_HEADS} of {len(effects)}" if len(effects) > MAX_HEADS else f"{len(effects)}"
-        mask_count = of_seed[["included", "excluded"]].iloc[0].sum()
+        mask_count = seed_marks[["included", "excluded"]].iloc[0].sum()
         ax.set_title(
             f"{seed_label(seed)}: {head_count} heads outside the core, {mask_count} random subnetworks", loc="left"
         )
@@ -71,8 +71,8 @@ def _order_rows(table: pd.DataFrame, subsets) -> pd.DataFrame:
     rows = chosen(rows, subsets) if len(rows) else rows  # no run may have heads outside the core
     ood = rows[rows["group"] == OOD]
     order = list(subsets).index if subsets else lambda name: 0
-    by_family = ood["family"].map({family: k for k, family in enumerate(FAMILIES)}).fillna(len(FAMILIES))
-    ood = ood.assign(row=ood["subset"].map(subset_label), first=ood["subset"].map(order), second=by_family)
+    family_order = ood["family"].map({family: k for k, family in enumerate(FAMILIES)}).fillna(len(FAMILIES))
+    ood = ood.assign(row=ood["subset"].map(subset_label), first=ood["subset"].map(order), second=family_order)
     ood = ood.sort_values(["first", "second"], kind="stable")
     means = table[table["subset"].isna() & table["family"].isna()]
     return pd.concat(

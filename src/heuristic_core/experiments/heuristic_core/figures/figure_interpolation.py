@@ -47,15 +47,15 @@ def draw(tables, settings, context):
     figure, axes = panels(settings, len(seeds), 2, 2.6 * len(seeds) + 0.5, width_ratios=(3, 2))
     rows = rows[rows["subset"].isna() & rows["family"].isna()]
     for (left, right), seed in zip(axes, seeds, strict=True):
-        of_seed = rows[rows["ft_seed"] == seed]
-        first = of_seed.iloc[0]
+        seed_rows = rows[rows["ft_seed"] == seed]
+        first = seed_rows.iloc[0]
         left.set_title(_title(seed, first), loc="left")
         if pd.notna(first["reason"]):
             told(left, first["reason"])
             right.remove()
             continue
-        _draw_path(left, of_seed)
-        _draw_singles(right, of_seed[of_seed["role"].isin(SINGLE_LOOKS) & (of_seed["group"] == first["measure"])])
+        _draw_path(left, seed_rows)
+        _draw_singles(right, seed_rows[seed_rows["role"].isin(SINGLE_LOOKS) & (seed_rows["group"] == first["measure"])])
     figure.legend(handles=[*handles(GROUP_LOOKS), *handles(SINGLE_LOOKS)], loc="outside upper center", ncols=3)
     return figure, rows.loc[rows["group"].isin(GROUP_LOOKS) | rows["group"].isna(), MARKS]
 
@@ -91,9 +91,9 @@ def _draw_singles(ax: Axes, rows: pd.DataFrame) -> None:
     label = "OOD accuracy" if rows["measure"].iloc[0] == OOD else LABELS[J]
     ax.axhline(0, color="0.6", linewidth=0.6)
     for (role, look), side in zip(SINGLE_LOOKS.items(), (-MARK_OFFSET, MARK_OFFSET), strict=True):
-        of_role = rows[rows["role"] == role].set_index("name").loc[order]
-        ends = (of_role["change"] - of_role["change_low"], of_role["change_high"] - of_role["change"])
+        role_rows = rows[rows["role"] == role].set_index("name").loc[order]
+        ends = (role_rows["change"] - role_rows["change_low"], role_rows["change_high"] - role_rows["change"])
         places = [k + side for k in range(len(order))]
-        ax.errorbar(places, of_role["change"], ends, fmt=look.marker, color=look.colour, linewidth=0.9)
+        ax.errorbar(places, role_rows["change"], ends, fmt=look.marker, color=look.colour, linewidth=0.9)
     ax.set_xticks(range(len(order)), order, rotation=90)
     ax.set(xlabel="component of M that H lacks", ylabel=f"change in {label} (points)")

@@ -32,13 +32,13 @@ def draw(tables, settings, context):
     seeds = ft_seeds(points)
     figure, axes = panels(settings, len(seeds), len(GROUPS), 1.9 * len(seeds) + 0.5, sharex=True, sharey=True)
     for row, ft_seed in zip(axes, seeds, strict=True):
-        of_seed = points[points["ft_seed"] == ft_seed]
+        seed_points = points[points["ft_seed"] == ft_seed]
         for ax, group in zip(row, GROUPS, strict=True):
-            _draw_panel(ax, of_seed[of_seed["group"] == group])
+            _draw_panel(ax, seed_points[seed_points["group"] == group])
             ax.set_title(ROLES[group].label, loc="left")
             ax.set(xlabel="fine-tuning step", ylabel="accuracy (%)")
             ax.label_outer()
-        row[0].set_title(f"{seed_label(ft_seed)}{_describe_size(of_seed)}: {ROLES[GROUPS[0]].label}", loc="left")
+        row[0].set_title(f"{seed_label(ft_seed)}{_describe_size(seed_points)}: {ROLES[GROUPS[0]].label}", loc="left")
     entries = [line for looks, width in LOOKS_AND_WIDTHS for line in handles(looks, linewidth=width)]
     figure.legend(handles=entries, loc="outside upper center", ncols=len(entries))
     return figure, points

@@ -45,15 +45,15 @@ def draw(tables, settings, context):
     """
     groups_alone(settings)
     heads, rows = some(tables["core"], "rows in table core"), _select_means(tables["paths"])
-    edge_tables = [_select_edges(of_group) for _, of_group in rows.groupby(["ft_seed", "group"], sort=False)]
+    edge_tables = [_select_edges(group_rows) for _, group_rows in rows.groupby(["ft_seed", "group"], sort=False)]
     edges = pd.concat(edge_tables) if edge_tables else rows.assign(**dict.fromkeys(EDGE_COLUMNS))
     seeds = ft_seeds(heads)
     figure, axes = panels(settings, len(seeds), 2, 3.0 * len(seeds) + 0.4)
     for row, ft_seed in zip(axes, seeds, strict=True):
-        of_seed = heads[(heads["ft_seed"] == ft_seed) & heads["head"].notna()]
+        seed_heads = heads[(heads["ft_seed"] == ft_seed) & heads["head"].notna()]
         for ax, group in zip(row, (OOD, ID), strict=True):
             panel_edges = edges[(edges["ft_seed"] == ft_seed) & (edges["group"] == group)]
-            _draw_panel(ax, panel_edges, of_seed)
+            _draw_panel(ax, panel_edges, seed_heads)
             ax.set_title(f"{seed_label(ft_seed)}: {_describe_total(group, panel_edges)}", loc="left")
     handles = [Line2D([], [], color=look.colour, linewidth=2.5, label=look.label) for look in PARTS.values()]
     handles += [Line2D([], [], color="0.4", linestyle=":", linewidth=2.5, label="against the total effect")]

@@ -35,9 +35,9 @@ def draw(tables, settings, studies):
     height = 1.9 * len(swept) + 0.4
     figure, axes = panels(settings, len(swept), len(GROUPS), height, sharey=True, sharex="row")
     for line, axis in zip(axes, swept, strict=True):
-        of_axis = rows[rows["axis"] == axis]
+        axis_rows = rows[rows["axis"] == axis]
         for ax, group in zip(line, GROUPS, strict=True):
-            _draw_panel(ax, of_axis[of_axis["group"] == group])
+            _draw_panel(ax, axis_rows[axis_rows["group"] == group])
             ax.set_title(ROLES[group].label, loc="left")
             ax.set_xlabel(axis)
         line[0].set_ylabel("change (points)")
@@ -52,7 +52,7 @@ def _draw_panel(ax: Axes, rows: pd.DataFrame) -> None:
     means = values.groupby("value")[[*LOOKS]].mean().reset_index()
     plain = {name: look._replace(marker="") for name, look in LOOKS.items()}
     lines(ax, means.melt("value", var_name="kind", value_name="points"), "value", "points", "kind", plain)
-    known = rows.dropna(subset="change")
+    complete = rows.dropna(subset="change")
     for name in ("random", "change"):
-        ax.plot(known["value"], known[name], LOOKS[name].marker, color=LOOKS[name].colour, markersize=3)
-    ax.vlines(known["value"], known["low"], known["high"], color=LOOKS["change"].colour, linewidth=0.8)
+        ax.plot(complete["value"], complete[name], LOOKS[name].marker, color=LOOKS[name].colour, markersize=3)
+    ax.vlines(complete["value"], complete["low"], complete["high"], color=LOOKS["change"].colour, linewidth=0.8)

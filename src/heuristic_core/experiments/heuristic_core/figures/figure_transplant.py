@@ -31,8 +31,8 @@ def draw(tables, settings, context):
     figure, axes = panels(settings, len(seeds), len(GROUPS), 3.1 * len(seeds) + 0.3)
     for row, ft_seed in zip(axes, seeds, strict=True):
         for ax, (group, unit) in zip(row, GROUPS.items(), strict=True):
-            of_panel = marks[(marks["ft_seed"] == ft_seed) & (marks["group"] == group)]
-            _draw_panel(ax, of_panel)
+            panel_cells = marks[(marks["ft_seed"] == ft_seed) & (marks["group"] == group)]
+            _draw_panel(ax, panel_cells)
             ax.set_title(f"{seed_label(ft_seed)}: {ROLES[group].label}, {unit}", loc="left")
             ax.set_xlabel("weights and means of step")
         row[0].set_ylabel(f"mask found at step\n({percent(context.mid)} sparsity)")

@@ -101,18 +101,18 @@ def _single_row(cells: pd.DataFrame, row: str) -> pd.DataFrame:
 
 def _mean_row(cells: pd.DataFrame, row: str) -> pd.DataFrame:
     """Return the row of means over ablations, without intervals; a mean is null if an ablation's value is null."""
-    by_column = cells.groupby("column", sort=False)
+    columns = cells.groupby("column", sort=False)
     count = cells["ablation"].nunique()
-    means = {value: by_column[value].agg(lambda values: values.mean(skipna=False)) for value in ("accuracy", "change")}
-    first = by_column[["ft_seed", "role", "size", "group", "subset", "n"]].agg(lambda values: values.iloc[0])
+    means = {value: columns[value].agg(lambda values: values.mean(skipna=False)) for value in ("accuracy", "change")}
+    first = columns[["ft_seed", "role", "size", "group", "subset", "n"]].agg(lambda values: values.iloc[0])
     labelled = first.assign(**means, row=row.format(count), statistic="mean", sets=count)
     return labelled.reset_index().reindex(columns=COLUMNS)
 
 
 def _largest_drop_row(cells: pd.DataFrame, row: str) -> pd.DataFrame:
     """Return the row of lowest changes; the ablation with the lowest change may differ between columns."""
-    known = cells.dropna(subset="change")
-    lowest = known.loc[known.groupby("column")["change"].idxmin()]
+    complete = cells.dropna(subset="change")
+    lowest = complete.loc[complete.groupby("column")["change"].idxmin()]
     count = cells["ablation"].nunique()
     return lowest.assign(row=row.format(count), statistic="largest drop", sets=count)
 

@@ -34,8 +34,8 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
     """Return two tables for each fine-tuning seed: checkpoints at the main margin, criteria at the last checkpoint."""
     sheet_list = []
     for ft_seed in ft_seeds(marks):
-        of_seed = marks[marks["ft_seed"] == ft_seed]
-        sheet_list += [_sheet_of_checkpoints(of_seed[of_seed["main"]]), _sheet_of_criteria(of_seed)]
+        seed_marks = marks[marks["ft_seed"] == ft_seed]
+        sheet_list += [_sheet_of_checkpoints(seed_marks[seed_marks["main"]]), _sheet_of_criteria(seed_marks)]
     return sheet_list
 
 
@@ -96,8 +96,8 @@ def _format_size(rows: pd.DataFrame) -> str:
         return "missing"
     row = rows.iloc[0]
     if pd.isna(row["effective_size"]):
-        known = pd.notna(row["least"])
-        return _format_bounds(row["least"], row["most"]) if known else row["reason"].partition(":")[0]
+        has_bounds = pd.notna(row["least"])
+        return _format_bounds(row["least"], row["most"]) if has_bounds else row["reason"].partition(":")[0]
     return number(row["effective_size"]) + (f" ± {number(row['sd'])}" if pd.notna(row["sd"]) else "")
 
 
