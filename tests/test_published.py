@@ -92,8 +92,8 @@ def test_groups_can_be_said(qqp, tmp_path):
 @pytest.mark.parametrize(
     "groups, message",
     [
-        ({"validation": "in"}, "published_groups: validation = 'in' is no group; give one of id, ood"),
-        ({"elsewhere": "id"}, "published_groups: no subset 'elsewhere' in .*; there are .*qqp_validation"),
+        ({"validation": "in"}, "published_groups: validation = 'in' is no group; .*id, ood"),
+        ({"elsewhere": "id"}, "published_groups: no subset 'elsewhere' in .*; .*qqp_validation"),
         ({"validation": "ood"}, "of the subsets that all files of qqp have, none is id .*qqp_validation is ood"),
     ],
 )
@@ -177,7 +177,7 @@ def test_files_that_are_not_there_or_not_json(qqp, tmp_path):
     (qqp / "qqp-sp45.json").write_text("{}")
     with pytest.raises(InputError, match=r"two files qqp-sp<NN>.json, .* found qqp-sp30.json, qqp-sp45.json, qqp-sp60"):
         studies(qqp, {})
-    with pytest.raises(InputError, match=r"no files mnli-sp<NN>.json, qqp-sp<NN>.json"):
+    with pytest.raises(InputError, match=r"no files .*mnli-sp<NN>.json, qqp-sp<NN>.json"):
         studies(tmp_path / "nowhere", {})
 
 

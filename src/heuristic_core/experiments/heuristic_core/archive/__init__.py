@@ -1,1 +1,1 @@
-"""What of a study goes into its archive, and drawing from an archive again."""
+"""The archive of a study: its members, reading it, and drawing from it."""

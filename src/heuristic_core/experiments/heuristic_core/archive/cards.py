@@ -1,4 +1,4 @@
-"""Model cards of published subnetworks: what each is, how accurate, what it is not for, and the hub's metadata."""
+"""Model cards of published subnetworks: identity, accuracy, limits, and the hub's metadata."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
@@ -13,19 +13,19 @@ from heuristic_core.figures.text import bracket, number, percent
 from heuristic_core.provenance.record import public
 from heuristic_core.pruning.subnetwork import Subnetwork
 
-ACCURATE = """\
+ACCURACY_TEXT = """\
 Percent, with 95 % intervals in brackets (bootstrap over templates or pairs); J in points. In-domain (ID) pairs;
 out-of-domain (OOD) pairs{}; OOD-entailment pairs{}. J is the mean accuracy on the last two, added up, minus 100; AUC
 says how well log odds of entailment tell them apart."""
-NOT_FOR = """\
+LIMITS_TEXT = """\
 It is an object of study, not a classifier to rely on. Pruning made it imitate the full model on training pairs; nothing
 keeps what the full model knows of other pairs. Subnetworks of other pruning seeds with the same accuracy in-domain
 answer out-of-domain pairs differently. No claim about a language, a population or another task follows from one
 subnetwork. It has the biases of its base model and of its training data, too."""
-AT_CHANCE = """\
+AT_CHANCE_TEXT = """\
 **This subnetwork is at chance in-domain: {}.** Always giving one class is no worse. So
 it claims no accuracy, and what it answers on out-of-domain pairs says nothing of what it knows."""
-STORED = """\
+STORAGE_TEXT = """\
 As an ordinary checkpoint of its architecture, in the full model's shape. Weights that read a removed component are
 zero; the mean output that takes the component's place is a constant, and is in a bias of the same layer. So the
 checkpoint takes the memory and time of the full model. `subnetwork.json` has the components kept and the log alphas.
@@ -38,22 +38,28 @@ model = AutoModelForSequenceClassification.from_pretrained(folder)
 tokenizer = AutoTokenizer.from_pretrained(folder)
 ```
 """
-GENERATED = " It knows only the words of a small generated language, which is not English."
+GENERATED_TEXT = " It knows only the words of a small generated language, which is not English."
 
 
 class Origin(NamedTuple):
-    """What all cards of a study share. settings: the checked configuration. licence: an identifier of the hub."""
+    """What all cards of a study share.
+
+    Attributes:
+        settings: The checked configuration.
+        licence: The hub's identifier of the licence.
+    """
 
     settings: Mapping
     licence: str
 
     @property
     def base(self) -> str | None:
-        """The repository of the hub that fine-tuning started from; None of a model from elsewhere."""
+        """The hub repository that fine-tuning started from; None for other models."""
         return self.settings["model"].get("hub")
 
     @property
     def started_from(self) -> str:
+        """A description of the model that fine-tuning started from."""
         model = self.settings["model"]
         if model["source"] == "new":
             return "random weights, as the study's configuration says"
@@ -64,12 +70,13 @@ class Origin(NamedTuple):
 
     @property
     def where(self) -> tuple[str, str]:
-        """What distinguishes OOD pairs, and OOD-entailment pairs; nothing where the study does not declare it."""
+        """Phrases that describe OOD and OOD-entailment pairs; empty if the task declares no heuristic."""
         phrase = self.settings["task"].get("heuristic")
         return (f", on which {phrase} misleads", f", on which {phrase} is right") if phrase else ("", "")
 
     @property
     def generated(self) -> bool:
+        """Whether the task's pairs are generated."""
         return self.settings["task"]["source"] == "generated"
 
 
@@ -81,10 +88,16 @@ def card(
     digests: Mapping[str, str],
     lost: str | None = None,
 ) -> str:
-    """README.md of one subnetwork.
+    """Return README.md of one subnetwork.
 
-    groups, subsets: its rows and the full model's of tables "group_accuracy" and "accuracy". digests: SHA-256 by what
-    it is of. lost: in what way it is at chance in-domain, as :func:`at_chance` says; it then claims no accuracy.
+    Args:
+        origin: What all cards of the study share.
+        subnetwork: The subnetwork.
+        groups: The rows of the subnetwork and of the full model in table "group_accuracy".
+        subsets: The same rows of table "accuracy".
+        digests: SHA-256 digests by a description of the file.
+        lost: How the subnetwork is at chance in-domain, from `analysis.runs.at_chance`; None if it is not. A subnetwork
+            at chance claims no accuracy.
     """
     run = subnetwork.identity
     kept, size = len(subnetwork.kept), len(subnetwork.grid)
@@ -95,21 +108,21 @@ def card(
         f"# A subnetwork of {run.model} on {run.task}: sparsity {percent(run.sparsity)}, pruning seed {run.seed}",
         f"{kept} of {size} attention heads and MLPs of a fine-tuned model, found by structured pruning in the study "
         f"`{run.study}`, as in {paper}, with heuristic-core.",
-        *([AT_CHANCE.format(lost)] if lost else []),
+        *([AT_CHANCE_TEXT.format(lost)] if lost else []),
         "## What was measured" if lost else "## How accurate it is",
-        ACCURATE.format(*origin.where),
-        to_markdown([_accuracies(groups, "group", [ROLES[one].label for one in MEASURED], MEASURED)]),
-        to_markdown([_accuracies(subsets, "subset", names, names)]),
+        ACCURACY_TEXT.format(*origin.where),
+        to_markdown([_accuracy_sheet(groups, "group", [ROLES[group].label for group in MEASURED], MEASURED)]),
+        to_markdown([_accuracy_sheet(subsets, "subset", names, names)]),
         "## What it is not for",
-        NOT_FOR + GENERATED * origin.generated,
+        LIMITS_TEXT + GENERATED_TEXT * origin.generated,
         "## Which it is",
-        to_markdown([_identity(origin, subnetwork, digests)]),
+        to_markdown([_identity_sheet(origin, subnetwork, digests)]),
         f"Kept: {components}.",
         "## How it is stored",
-        STORED,
+        STORAGE_TEXT,
     ]
-    results = None if lost else _results(groups[groups["seed"].notna()], run)
-    return _header(origin, f"{run.study}-ft{run.ft_seed}-s{run.sparsity:g}-seed{run.seed}", results) + "\n\n".join(
+    results = None if lost else _eval_results(groups[groups["seed"].notna()], run)
+    return _yaml_header(origin, f"{run.study}-ft{run.ft_seed}-s{run.sparsity:g}-seed{run.seed}", results) + "\n\n".join(
         lines
     )
 
@@ -122,9 +135,15 @@ def index(
     failed: Sequence[str],
     lost: Collection[str] = (),
 ) -> str:
-    """README.md of all published subnetworks of a study: a line for each folder, and the runs that found none.
+    """Return README.md of all published subnetworks of a study.
 
-    lost: the folders of subnetworks at chance in-domain.
+    Args:
+        origin: What all cards of the study share.
+        study: The study's name.
+        folders: Pairs of a folder and its subnetwork, one line each.
+        groups: Table "group_accuracy".
+        failed: The pruning runs that found no subnetwork.
+        lost: The folders of subnetworks at chance in-domain.
     """
     rows = []
     for folder, subnetwork in folders:
@@ -133,10 +152,10 @@ def index(
             [
                 Formatted(f"[{folder}]({folder})" + ", at chance" * (folder in lost)),
                 str(len(subnetwork.kept)),
-                *(number(values.get(one)) for one in MEASURED),
+                *(number(values.get(group)) for group in MEASURED),
             ]
         )
-    sheet = Sheet("", ["folder", "components kept", *(ROLES[one].label for one in MEASURED)], rows)
+    sheet = Sheet("", ["folder", "components kept", *(ROLES[group].label for group in MEASURED)], rows)
     lines = [
         f"# Subnetworks of study {study}",
         "",
@@ -145,36 +164,42 @@ def index(
         to_markdown([sheet]),
         *([f"No subnetwork was found by {', '.join(failed)}.", ""] if failed else []),
     ]
-    return _header(origin, study, None) + "\n".join(lines)
+    return _yaml_header(origin, study, None) + "\n".join(lines)
 
 
 def of_run(table: pd.DataFrame, subnetwork: Subnetwork) -> pd.DataFrame:
-    """Rows of a table of accuracies that are about one subnetwork."""
+    """Select the rows of one subnetwork from a table of accuracies."""
     run = subnetwork.identity._asdict()
     return table[(table[list(run)] == pd.Series(run)).all(axis=1)]
 
 
 def with_full(table: pd.DataFrame, subnetwork: Subnetwork) -> pd.DataFrame:
-    """Rows of a table of accuracies that are about one subnetwork, and those about the full model it is of."""
+    """Select the rows of one subnetwork and of its full model from a table of accuracies."""
     run = subnetwork.identity
     full = (table["ft_seed"] == run.ft_seed) & (table["step"] == run.step) & table["seed"].isna()
     return pd.concat([table[full], of_run(table, subnetwork)], ignore_index=True)
 
 
-def _accuracies(table: pd.DataFrame, by: str, labels: Sequence[str], keys: Sequence[str]) -> Sheet:
-    own, full = (table[mask].set_index(by) for mask in (table["seed"].notna(), table["seed"].isna()))
-    rows = [[label, _value(own, key), _value(full, key)] for label, key in zip(labels, keys, strict=True)]
+def _accuracy_sheet(table: pd.DataFrame, by: str, labels: Sequence[str], keys: Sequence[str]) -> Sheet:
+    """Return a table of accuracies of the subnetwork and the full model by `keys` of column `by`."""
+    pruned, full = (table[mask].set_index(by) for mask in (table["seed"].notna(), table["seed"].isna()))
+    rows = [
+        [label, _format_accuracy(pruned, key), _format_accuracy(full, key)]
+        for label, key in zip(labels, keys, strict=True)
+    ]
     return Sheet("", [by, "this subnetwork", "the full model"], rows)
 
 
-def _value(rows: pd.DataFrame, key: str) -> str:
+def _format_accuracy(rows: pd.DataFrame, key: str) -> str:
+    """Format an accuracy with its interval, or a dash if it is missing."""
     if key not in rows.index or pd.isna(rows.loc[key, "accuracy"]):
         return "–"
     row = rows.loc[key]
     return number(row["accuracy"]) + bracket(row["low"], row["high"])
 
 
-def _identity(origin: Origin, subnetwork: Subnetwork, digests: Mapping[str, str]) -> Sheet:
+def _identity_sheet(origin: Origin, subnetwork: Subnetwork, digests: Mapping[str, str]) -> Sheet:
+    """Return the table that identifies the subnetwork."""
     run = subnetwork.identity
     rows = {
         "study": run.study,
@@ -191,11 +216,11 @@ def _identity(origin: Origin, subnetwork: Subnetwork, digests: Mapping[str, str]
     )
 
 
-def _results(groups: pd.DataFrame, run) -> list:
-    """Accuracies by group as the hub's metadata have them."""
+def _eval_results(groups: pd.DataFrame, run) -> list:
+    """Return accuracies by group as ``EvalResult`` objects of the hub."""
     from huggingface_hub import EvalResult
 
-    known = groups[groups["group"].isin(GROUPS)].dropna(subset="accuracy")
+    rows = groups[groups["group"].isin(GROUPS)].dropna(subset="accuracy")
     return [
         EvalResult(
             task_type="text-classification",
@@ -205,12 +230,12 @@ def _results(groups: pd.DataFrame, run) -> list:
             metric_type="accuracy",
             metric_value=round(row.accuracy / 100, 4),
         )
-        for row in known.itertuples()
+        for row in rows.itertuples()
     ]
 
 
-def _header(origin: Origin, name: str, results: list | None) -> str:
-    """The YAML header of a card."""
+def _yaml_header(origin: Origin, name: str, results: list | None) -> str:
+    """Return the YAML header of a card."""
     from huggingface_hub import ModelCardData
 
     data = ModelCardData(

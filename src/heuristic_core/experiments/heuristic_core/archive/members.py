@@ -1,4 +1,4 @@
-"""What of a study goes into its archive."""
+"""The files of a study that go into its archive."""
 
 from itertools import chain
 
@@ -8,7 +8,7 @@ from heuristic_core.experiments.heuristic_core.config.study import Study
 from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, unmet_in
 from heuristic_core.figures.targets import outputs
 
-# All that are drawn, judged or reported, and the traces of training. Not those with a row for every pair and model.
+# Tables that figures, claims or the report read, and traces of training; no tables with a row for each pair and model.
 TABLES = (
     *(
         "accuracy",
@@ -28,7 +28,7 @@ TABLES = (
     *("ablations", "triples", "ablation_sets", "controls", "attention", "attention_maps"),
     *("claims", "splits", "runs", "prune_trace", "finetune_trace", "provenance"),
 )
-# Of studies that have a part of the block `mechanism`.
+# Tables by part of the block `mechanism`, for studies that have this part.
 MECHANISM: dict[str, tuple[str, ...]] = {
     "core_free": ("core_free", "core_free_runs", "packing"),
     "transplant": ("transplant",),
@@ -39,30 +39,32 @@ MECHANISM: dict[str, tuple[str, ...]] = {
     "paths": ("paths",),
 }
 EVERY_TABLE = (*TABLES, *chain(*MECHANISM.values()))
-LESIONED = ("lesions", "lesion_accuracy")  # of studies that fine-tune without heads
-PRETRAINED = ("pretraining_trace", "pretraining_attention")  # of studies that pre-train their model
+LESION_TABLES = ("lesions", "lesion_accuracy")  # of studies that fine-tune without heads
+PRETRAINING_TABLES = ("pretraining_trace", "pretraining_attention")  # of studies that pre-train their model
 
 
 def absent(study: Study) -> set[str]:
-    """Names of the tables that `study` does not have."""
-    found = {*(() if study.lesion else LESIONED), *(() if study.pretraining else PRETRAINED)}
-    return found | {name for part, names in MECHANISM.items() if part not in study.mechanism.parts for name in names}
+    """Return the names of the tables that `study` does not have."""
+    absent_names = {*(() if study.lesion else LESION_TABLES), *(() if study.pretraining else PRETRAINING_TABLES)}
+    return absent_names | {
+        table for part, names in MECHANISM.items() if part not in study.mechanism.parts for table in names
+    }
 
 
 def members(study: Study) -> list[str]:
-    """Paths below the study's folder: what its configuration says, whatever else is there."""
+    """Return the paths, below the study's folder, of the files that its configuration implies."""
     layout = Layout.of(study)
-    drawn = [path for name in TARGETS if unmet_in(name, study) is None for path in outputs(layout.root, name)]
+    target_files = [path for name in TARGETS if unmet_in(name, study) is None for path in outputs(layout.root, name)]
     folders = [
         pattern.format(ft_seed=ft_seed, step=cell.step, sparsity=f"{cell.sparsity:g}", seed=cell.seed)
-        for pattern, wanted in ((layout.cell, cells(study)), (layout.again, repeats(study)))
+        for pattern, wanted_cells in ((layout.cell, cells(study)), (layout.again, repeats(study)))
         for ft_seed in study.finetune.seeds
-        for cell in wanted
+        for cell in wanted_cells
     ]
-    lacking = absent(study)
+    missing_tables = absent(study)
     paths = [
-        *(layout.table(name) for name in EVERY_TABLE if name not in lacking),
-        *drawn,
+        *(layout.table(name) for name in EVERY_TABLE if name not in missing_tables),
+        *target_files,
         *(f"{folder}/subnetwork.json" for folder in folders),
     ]
     paths += [f"{layout.root}/report.html", f"{layout.root}/study.json"]

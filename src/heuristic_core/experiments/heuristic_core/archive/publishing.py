@@ -1,4 +1,4 @@
-"""Which subnetworks of a study are published, in which folders, and under which licence."""
+"""The subnetworks of a study that are published, their folders, and their licence."""
 
 import re
 from itertools import product
@@ -8,44 +8,58 @@ from heuristic_core.experiments.heuristic_core.config.cells import Cell, spread
 from heuristic_core.experiments.heuristic_core.config.study import Study
 
 FOLDER = "hub"  # below the study's folder
-CHOICES = ("ft_seed", "sparsity", "seed")
+CONDITION_KEYS = ("ft_seed", "sparsity", "seed")
 
 
 def chosen(study: Study, text: str = "") -> list[tuple[int, Cell]]:
-    """The fine-tuning seed and cell of each: of the last checkpoint, at both sparsities, those that `text` leaves.
+    """Select subnetworks of the last checkpoint at both sparsities.
 
-    text: such as "seed=42 sparsity=0.4"; empty for all. Raises InputError, which says what there is.
+    Args:
+        study: The checked study.
+        text: Conditions such as "seed=42 sparsity=0.4"; empty for all subnetworks.
+
+    Returns:
+        Pairs of a fine-tuning seed and a cell of the grid.
+
+    Raises:
+        InputError: If a condition is malformed, or no subnetwork meets it; the message lists the possible values.
     """
-    there = list(product(study.finetune.seeds, spread(study)))
+    candidates = list(product(study.finetune.seeds, spread(study)))
     for word in str(text).split():
-        match = re.fullmatch(rf"({'|'.join(CHOICES)})=([\d.]+)", word)
+        match = re.fullmatch(rf"({'|'.join(CONDITION_KEYS)})=([\d.]+)", word)
         if not match:
-            raise InputError(f"publish = {text!r}: {word!r} is no choice; give {', '.join(CHOICES)}, such as seed=42")
-        key, wanted = match[1], float(match[2])
-        values = sorted({_value(one, key) for one in there})
-        there = [one for one in there if _value(one, key) == wanted]
-        if not there:
             raise InputError(
-                f"publish = {text!r}: no subnetwork of the last checkpoint has {word}; for {key} give one of "
+                f"publish = {text!r}: unknown {word!r}; choose from {', '.join(CONDITION_KEYS)}, such as seed=42"
+            )
+        key, wanted = match[1], float(match[2])
+        values = sorted({_value(candidate, key) for candidate in candidates})
+        candidates = [candidate for candidate in candidates if _value(candidate, key) == wanted]
+        if not candidates:
+            raise InputError(
+                f"publish = {text!r}: no subnetwork of the last checkpoint has {word}; choose {key} from "
                 f"{', '.join(f'{value:g}' for value in values)}"
             )
-    return there
+    return candidates
 
 
-def _value(one: tuple[int, Cell], key: str) -> float:
-    ft_seed, cell = one
+def _value(candidate: tuple[int, Cell], key: str) -> float:
+    """Return the candidate's value of a key of `CONDITION_KEYS`."""
+    ft_seed, cell = candidate
     return ft_seed if key == "ft_seed" else getattr(cell, key)
 
 
 def folder_name(ft_seed: int, sparsity: float, seed: int) -> str:
-    """The folder of one subnetwork below `FOLDER`."""
+    """Return the name of one subnetwork's folder below `FOLDER`."""
     return f"ft{ft_seed}-s{sparsity:g}-seed{seed}"
 
 
 def licence_of(study: Study, own: str, given: str | None = None) -> str | None:
-    """The licence of models that descend from `study`'s, as the hub's identifiers say it; None where nobody knows it.
+    """Return the licence of models derived from `study`'s model, as an identifier of the hub; None if unknown.
 
-    own: this project's, which a new model and the shipped checkpoint have. given: what the user says of the model.
+    Args:
+        study: The checked study.
+        own: This project's licence, for new models and the shipped checkpoint.
+        given: The licence that the user states; it takes precedence.
     """
     if given:
         return str(given)

@@ -1,4 +1,4 @@
-"""Reading an archive that `export` wrote. Its giver is not trusted: names and hashes are checked, nothing runs."""
+"""Read an archive that `export` wrote. Archives are not trusted: names and hashes are checked, no code runs."""
 
 import hashlib
 import json
@@ -20,12 +20,29 @@ from heuristic_core.experiments.heuristic_core.config.context import Context
 NAME = "ro-crate-metadata.json"
 SETTINGS, CLAIMS, LOCK = "study.json", "claims.yaml", "envs/requirements.txt"
 # What reading a damaged or foreign zip file raises.
-DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, NotImplementedError, RuntimeError, OSError)
-GIVE = "give the path of an archive that `make export` wrote, such as miniature.crate.zip"
+READ_ERRORS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    KeyError,
+    ValueError,
+    NotImplementedError,
+    RuntimeError,
+    OSError,
+)
+HINT = "give the path of an archive that `make export` wrote, such as miniature.crate.zip"
 
 
 class Crate(NamedTuple):
-    """An archive's path, what its metadata say of each file, and the study that it is of."""
+    """An archive of a study.
+
+    Attributes:
+        path: The archive's path.
+        files: The metadata of each file, by name.
+        study: The study's name.
+        context: The study's context.
+        figures: The study's settings of figures.
+    """
 
     path: Path
     files: dict[str, dict]
@@ -35,17 +52,21 @@ class Crate(NamedTuple):
 
     @property
     def tables(self) -> list[str]:
-        """Names of the tables from which everything is drawn; claims are judged again."""
+        """Names of the tables in the archive, without the table of claims, which are judged again."""
         return [name for name in EVERY_TABLE if f"tables/{name}.parquet" in self.files and name != "claims"]
 
 
 def open_crate(path: str | Path) -> Crate:
-    """The archive at `path`. Raises InputError where it is none, is damaged, or is of something else."""
+    """Open the archive at `path`.
+
+    Raises:
+        InputError: If the file is missing, damaged, or not an archive of a study.
+    """
     path = Path(path)
-    files = _files(path)
-    needed = (SETTINGS, CLAIMS, LOCK, "tables/splits.parquet", "tables/runs.parquet")
-    if absent := [name for name in needed if name not in files]:
-        raise InputError(f"{path}: an RO-Crate, but not of a study: its metadata list no {absent[0]}; {GIVE}")
+    files = _read_metadata(path)
+    required = (SETTINGS, CLAIMS, LOCK, "tables/splits.parquet", "tables/runs.parquet")
+    if missing := [name for name in required if name not in files]:
+        raise InputError(f"{path}: an RO-Crate, but not of a study: its metadata lack {missing[0]}; {HINT}")
     text = read(path, files, SETTINGS)
     try:
         values = json.loads(text)
@@ -54,51 +75,60 @@ def open_crate(path: str | Path) -> Crate:
         figures = Figures.model_validate_json(json.dumps(values["settings"]["figures"]))
     except (KeyError, TypeError, ValueError) as error:
         reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else f"{type(error).__name__}: {error}"
-        raise InputError(f"{path}: {SETTINGS} is not what a study writes ({reason}); {GIVE}") from None
+        raise InputError(f"{path}: {SETTINGS} is not what a study writes ({reason}); {HINT}") from None
     return Crate(path, files, study, context, figures)
 
 
 def read(path: Path, files: dict[str, dict], name: str) -> bytes:
-    """The file `name` of the archive at `path`. Raises InputError unless it is what the metadata `files` say."""
+    """Read the file `name` of the archive at `path`.
+
+    Raises:
+        InputError: If size or SHA-256 differ from the metadata `files`.
+    """
     damaged = InputError(f"{path}: {name} is damaged: its SHA-256 differs from the metadata's; take another copy of it")
     try:
         with zipfile.ZipFile(path) as archive:
             if archive.getinfo(name).file_size != int(files[name]["contentSize"]):
                 raise damaged
-            found = archive.read(name)
-    except DAMAGE:
+            content = archive.read(name)
+    except READ_ERRORS:
         raise damaged from None
-    if hashlib.sha256(found).hexdigest() != files[name].get("sha256"):
+    if hashlib.sha256(content).hexdigest() != files[name].get("sha256"):
         raise damaged
-    return found
+    return content
 
 
-def _files(path: Path) -> dict[str, dict]:
-    """The files that the archive's metadata list, by name: exactly those that it holds."""
+def _read_metadata(path: Path) -> dict[str, dict]:
+    """Return the metadata of each file by name.
+
+    Raises:
+        InputError: If the metadata do not list exactly the files in the archive, or a path is unsafe.
+    """
     if not path.is_file():
-        raise InputError(f"{path}: no such file; {GIVE}")
+        raise InputError(f"{path}: no such file; {HINT}")
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
             graph = json.loads(archive.read(NAME))["@graph"] if NAME in names else []
-            listed = {unquote(one["@id"]): one for one in graph if "File" in one["@type"]}
+            metadata = {unquote(entry["@id"]): entry for entry in graph if "File" in entry["@type"]}
     except zipfile.BadZipFile as error:
-        raise InputError(f"{path}: not a whole zip file ({error}); {GIVE}") from None
-    except (*DAMAGE, TypeError) as error:
-        raise InputError(f"{path}: {NAME} cannot be read ({type(error).__name__}: {error}); {GIVE}") from None
-    if outside := [name for name in names if not _inside(name)]:
-        raise InputError(f"{path}: {outside[0]!r} would be outside the archive's folder: do not unpack it; {GIVE}")
+        raise InputError(f"{path}: not a whole zip file ({error}); {HINT}") from None
+    except (*READ_ERRORS, TypeError) as error:
+        raise InputError(f"{path}: {NAME} cannot be read ({type(error).__name__}: {error}); {HINT}") from None
+    if unsafe := [name for name in names if not _is_safe_path(name)]:
+        raise InputError(f"{path}: {unsafe[0]!r} would be outside the archive's folder: do not unpack it; {HINT}")
     if NAME not in names:
-        raise InputError(f"{path}: a zip file without {NAME}, so no RO-Crate; {GIVE}")
+        raise InputError(f"{path}: a zip file without {NAME}, so no RO-Crate; {HINT}")
     counts = Counter(names)
-    for name in sorted({*listed, *names}):
+    for name in sorted({*metadata, *names}):
         if counts[name] != 1:
             raise InputError(f"{path}: {name} is there {counts[name]} times, not once; take another copy of it")
-        if name not in listed and name != NAME:
+        if name not in metadata and name != NAME:
             raise InputError(f"{path}: {name} is not in the metadata; take another copy of it")
-    return listed
+    return metadata
 
 
-def _inside(name: str) -> bool:
+def _is_safe_path(name: str) -> bool:
+    """Return whether a name stays inside the folder that the archive is unpacked into."""
     parts = PurePosixPath(name).parts
     return not name.startswith("/") and ".." not in parts and "\\" not in name and ":" not in name

@@ -1,4 +1,4 @@
-"""What an archive says of its study and of the experiment's own files."""
+"""The description of a study and its files in an archive."""
 
 from pathlib import Path
 
@@ -10,18 +10,18 @@ PAPER = "arXiv:2403.03942"
 
 
 def subject_of(study: Study) -> Subject:
-    """What the archive of `study` is of."""
+    """Return the description of `study` for its archive."""
     subject = f"{study.model.name} on {study.task.name}"
     return Subject(
         run=f"{subject}: fine-tuned, pruned, analysed and drawn",
         results=f"Subnetworks of {subject}: configuration, tables, subnetworks, figures and provenance",
         paper=PAPER,
-        about=_about,
+        about=_describe_file,
     )
 
 
-def _about(path: Path) -> str | None:
-    """One line on a subnetwork, a figure or a table for reading."""
+def _describe_file(path: Path) -> str | None:
+    """Return one line on a subnetwork, a figure or a table for reading."""
     if path.name == "subnetwork.json":
         return f"Subnetwork {'/'.join(path.parts[2:-1])}: the components kept, the sparsity reached, the log alphas"
     return about_target(path, {name: target.title for name, target in TARGETS.items()})

@@ -1,4 +1,4 @@
-"""Taking from an archive what its study is drawn from."""
+"""Unpack the files of an archive that figures and tables are drawn from."""
 
 import io
 from pathlib import Path
@@ -12,19 +12,24 @@ from heuristic_core.tables.parquet import schema
 
 
 def unpack(crate: Crate, folder: Path) -> None:
-    """Write tables, settings and claims below `folder`. Raises InputError on one that is damaged or cannot be drawn."""
+    """Write tables, settings and claims below `folder`.
+
+    Raises:
+        InputError: If a file is damaged, or a table lacks a column.
+    """
     for name in (SETTINGS, CLAIMS, *(f"tables/{table}.parquet" for table in crate.tables)):
-        found = read(crate.path, crate.files, name)
+        content = read(crate.path, crate.files, name)
         if name.endswith(".parquet"):
-            _check_columns(f"{crate.path}: {name}", Path(name).stem, found)
+            _check_columns(f"{crate.path}: {name}", Path(name).stem, content)
         with replacing(folder / name) as partial:
-            partial.write_bytes(found)
+            partial.write_bytes(content)
 
 
-def _check_columns(shown: str, table: str, found: bytes) -> None:
-    there = pq.read_schema(io.BytesIO(found)).names
-    if absent := [column for column in schema(table).names if column not in there]:
+def _check_columns(label: str, table: str, content: bytes) -> None:
+    """Raise InputError if a Parquet file lacks a column of its schema."""
+    columns = pq.read_schema(io.BytesIO(content)).names
+    if missing := [column for column in schema(table).names if column not in columns]:
         raise InputError(
-            f"{shown} has no column {absent[0]}: another version of this code wrote it; draw it with that version, "
+            f"{label} has no column {missing[0]}: another version of this code wrote it; draw it with that version, "
             f"whose name and commit are in {NAME} of the archive"
         )

@@ -1,4 +1,8 @@
-"""The paper's figures and tables: pure functions from tables to a figure and the values behind its marks."""
+"""The paper's figures and tables: pure functions from tables to a figure and the values behind its marks.
+
+Each module draws one target with ``draw(tables, settings, context)``; :func:`draw` describes its arguments. It returns
+the figure and the marks. Modules of tables also define ``sheets(marks)``, the tables for reading.
+"""
 
 import importlib
 from collections.abc import Mapping
@@ -7,19 +11,26 @@ from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, m
 
 
 def draw(name: str, tables: Mapping, settings, context):
-    """Target `name` as (figure, marks): a matplotlib Figure, None for a table, and the values behind every mark.
+    """Draw target `name`; only the module of this target is imported.
 
-    tables: pandas frames by schema name, at least those of ``TARGETS[name]``. settings: the target's
-    ``config.figure.Figure``. context: what figures need to know of the study.
-    Only the module of that one target is loaded.
-    Raises ValueError, naming the target, where what it needs is absent from the tables.
+    Args:
+        name: A key of ``TARGETS``.
+        tables: Data frames by schema name, at least the tables of ``TARGETS[name]``.
+        settings: The target's ``config.figure.Figure``.
+        context: The study's ``config.context.Context``.
+
+    Returns:
+        The matplotlib Figure, None for a table, and the marks: a frame of the values behind every mark.
+
+    Raises:
+        ValueError: If the tables lack what the target needs; the message names the target.
     """
     from heuristic_core.figures import style
 
     drawing = importlib.import_module(f"{__name__}.{module(name)}")
     try:
-        if absent := [table for table in TARGETS[name].tables if table not in tables]:
-            raise ValueError(f"no table {', '.join(absent)}")
+        if missing := [table for table in TARGETS[name].tables if table not in tables]:
+            raise ValueError(f"no table {', '.join(missing)}")
         with style.applied(formulas=False):
             return drawing.draw(tables, settings, context)
     except ValueError as error:
@@ -27,9 +38,11 @@ def draw(name: str, tables: Mapping, settings, context):
 
 
 def sheets_of(name: str, marks) -> list | None:
-    """The tables for reading (``figures.sheets.Sheet``) of table target `name`; None of a figure.
+    """Return the tables for reading (``figures.sheets.Sheet``) of table target `name`, None for a figure.
 
-    marks: those that :func:`draw` gave.
+    Args:
+        name: A key of ``TARGETS``.
+        marks: The marks that :func:`draw` returned.
     """
     if not name.startswith("table"):
         return None
@@ -37,7 +50,7 @@ def sheets_of(name: str, marks) -> list | None:
 
 
 def write(folder, name: str, figure, marks, settings) -> None:
-    """Write what :func:`draw` gave for target `name`, as ``figures.save.save``, under its title."""
+    """Write the figure and marks that :func:`draw` returned for target `name`, as ``figures.save.save`` does."""
     from heuristic_core.figures.save import save
 
     title, sheets = TARGETS[name].title, sheets_of(name, marks)

@@ -7,6 +7,10 @@ LETTERS = {"mnli": "ab", "qqp": "cd"}  # the paper's panels
 
 
 def draw(tables, settings, context):
-    """Rows: fine-tuning seeds. Columns: mid and high sparsity. Marks: one row per point and per segment."""
+    """Draw a row of panels for each fine-tuning seed: mid and high sparsity.
+
+    Returns:
+        The figure and its marks, one row per point and per segment.
+    """
     letters, subsets = LETTERS[context.counterpart.task], shown(settings, context)
     return spread(tables, settings, context, subsets, families=False, letters=letters)

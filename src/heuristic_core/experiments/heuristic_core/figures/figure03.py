@@ -19,15 +19,19 @@ from heuristic_core.experiments.heuristic_core.figures.rows import (
 from heuristic_core.figures.panels import panels, percent_axis, upright_height
 from heuristic_core.figures.text import percent, seed_label
 
-FULL = "full model"
-WIDTH = 0.86  # of all bars of a subset, where the distance between subsets is 1
-WHISKER = {"color": "0.5", "linewidth": 0.6}  # seen on black and on yellow bars
-COMPACT = {"handlelength": 1, "columnspacing": 0.9, "handletextpad": 0.4}  # a legend of many short entries
-CHARACTERS = 14  # of tick labels that fit side by side into an inch
+FULL_MODEL = "full model"
+WIDTH = 0.86  # of all bars of a subset; subsets are 1 apart
+WHISKER = {"color": "0.5", "linewidth": 0.6}  # visible on black and on yellow bars
+COMPACT_LEGEND = {"handlelength": 1, "columnspacing": 0.9, "handletextpad": 0.4}  # a legend of many short entries
+CHARACTERS_PER_INCH = 14  # of tick labels that fit side by side into an inch
 
 
 def draw(tables, settings, context):
-    """Rows: fine-tuning seeds. Marks: one row per bar, with the ends of its whisker."""
+    """Draw a panel for each fine-tuning seed.
+
+    Returns:
+        The figure and its marks, one row per bar, with the ends of its whisker.
+    """
     accuracy = tables["accuracy"]
     full = full_model(accuracy, context.last)
     cell = subnetworks(accuracy, context.last, context.mid, context.seeds)
@@ -36,30 +40,33 @@ def draw(tables, settings, context):
         groups = {subset: group for subset, group in groups.items() if group != "ood-entailment"}
     seeds = ft_seeds(full)
     # Names are upright where they would otherwise run into each other.
-    crowded = len(groups) * max(map(len, groups)) > CHARACTERS * settings.width
+    crowded = len(groups) * max(map(len, groups)) > CHARACTERS_PER_INCH * settings.width
     height = 1.7 * len(seeds) + 0.7 + (upright_height(groups) if crowded else 0.3)
     figure, axes = panels(settings, len(seeds), 1, height, sharex=True)
     colours = sns.color_palette("viridis", len(context.seeds))
-    models = {FULL: "black"} | dict(zip(map(str, context.seeds), colours, strict=True))
+    models = {FULL_MODEL: "black"} | dict(zip(map(str, context.seeds), colours, strict=True))
     marks = with_collapses(pd.concat([full, cell]), tables.get("runs"))
     marks = marks[marks["subset"].isin(list(groups))]
-    named = marks.assign(model=marks["seed"].astype(str).where(marks["seed"].notna(), FULL))
+    bar_rows = marks.assign(model=marks["seed"].astype(str).where(marks["seed"].notna(), FULL_MODEL))
     for ax, ft_seed in zip(axes[:, 0], seeds, strict=True):
-        _bars(ax, named[named["ft_seed"] == ft_seed], list(groups), models)
+        _bars(ax, bar_rows[bar_rows["ft_seed"] == ft_seed], list(groups), models)
         ax.set_title(f"{seed_label(ft_seed)}, sparsity {percent(context.mid)}", loc="left")
     labels = [f"{subset}\n({ROLES[group].label})" for subset, group in groups.items()]
     axes[-1, 0].set_xticks(range(len(groups)), labels, rotation=90 if crowded else 0)
     title = "bars from left to right: the full model, then subnetworks by pruning seed"
-    bars = [Patch(color=colour, label=model) for model, colour in models.items()]
-    bars += crossed(marks["collapsed"].any(), "collapsed: at chance in-domain")
-    figure.legend(handles=bars, loc="outside upper center", ncols=len(bars), title=title, **COMPACT)
+    entries = [Patch(color=colour, label=model) for model, colour in models.items()]
+    entries += crossed(marks["collapsed"].any(), "collapsed: at chance in-domain")
+    figure.legend(handles=entries, loc="outside upper center", ncols=len(entries), title=title, **COMPACT_LEGEND)
     return figure, marks[[*CELL_MARKS, "collapsed"]]
 
 
 def _bars(ax, rows: pd.DataFrame, subsets: list[str], models: dict) -> None:
-    """One bar per model and subset, in their order; a missing value leaves its place empty."""
-    in_order = {"model": pd.Categorical(rows["model"], list(models)), "subset": pd.Categorical(rows["subset"], subsets)}
-    rows = rows.assign(**in_order).dropna(subset="accuracy").sort_values(["model", "subset"])
+    """Draw one bar per model and subset, in the order of both; a missing value leaves its place empty."""
+    order = {
+        "model": pd.Categorical(rows["model"], list(models)),
+        "subset": pd.Categorical(rows["subset"], subsets),
+    }
+    rows = rows.assign(**order).dropna(subset="accuracy").sort_values(["model", "subset"])
     sns.barplot(
         rows, x="subset", y="accuracy", hue="model", palette=models, saturation=1, errorbar=None, width=WIDTH, gap=0.1,
         linewidth=0, legend=False, ax=ax,

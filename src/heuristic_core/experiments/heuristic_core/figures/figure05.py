@@ -8,13 +8,17 @@ from heuristic_core.figures.heat import heat_map
 from heuristic_core.figures.panels import wrapped
 from heuristic_core.figures.text import percent, seed_label
 
-CORE = "#D55E00"  # the outline of the cell that holds the core
+CORE_COLOUR = "#D55E00"  # the outline of the cell that holds the core
 
 
 def draw(tables, settings, context):
-    """A panel for each fine-tuning seed. Marks: one row per filled cell.
+    """Draw a panel for each fine-tuning seed.
 
-    Raises ValueError where a head is kept by more subnetworks than there are.
+    Returns:
+        The figure and its marks, one row per filled cell.
+
+    Raises:
+        ValueError: If a head is kept by more subnetworks than there are.
     """
     core = some(tables["core"], "rows in table core")
     heads = some(core[core["kind"] == "head"].dropna(subset=["mid", "high"]), "heads in table core")
@@ -24,21 +28,23 @@ def draw(tables, settings, context):
     seeds = ft_seeds(cells)
     figure, axes = wrapped(settings, len(seeds), 3.6)
     for ax, ft_seed in zip(axes, seeds, strict=True):
-        of_seed = cells[cells["ft_seed"] == ft_seed]
-        n_mid, n_high = of_seed[["n_mid", "n_high"]].iloc[0].astype(int)
-        grid = of_seed.pivot(index="high", columns="mid", values="heads").astype(float)
-        _panel(ax, grid.reindex(index=range(n_high + 1), columns=range(n_mid + 1)), largest=cells["heads"].max())
-        ax.set_title(f"{seed_label(ft_seed)}, {of_seed['heads'].sum()} heads", loc="left")
+        seed_cells = cells[cells["ft_seed"] == ft_seed]
+        n_mid, n_high = seed_cells[["n_mid", "n_high"]].iloc[0].astype(int)
+        grid = seed_cells.pivot(index="high", columns="mid", values="heads").astype(float)
+        _draw_panel(ax, grid.reindex(index=range(n_high + 1), columns=range(n_mid + 1)), largest=cells["heads"].max())
+        ax.set_title(f"{seed_label(ft_seed)}, {seed_cells['heads'].sum()} heads", loc="left")
         ax.set_xlabel(f"subnetworks at {percent(context.mid)} sparsity\nthat keep the head (of {n_mid})")
         ax.set_ylabel(f"subnetworks at {percent(context.high)} sparsity\nthat keep the head (of {n_high})")
     return figure, cells[["ft_seed", "high", "mid", "heads"]]
 
 
-def _panel(ax, grid: pd.DataFrame, largest: int) -> None:
-    """grid: heads by [high, mid] count, null where there are none."""
+def _draw_panel(ax, grid: pd.DataFrame, largest: int) -> None:
+    """Draw one panel; `grid` has the number of heads by [high, mid] count, null for none."""
     heat_map(ax, grid, largest)
     ax.spines[["left", "bottom"]].set_visible(True)  # most cells are blank
     high, mid = grid.index[-1], grid.columns[-1]
-    ax.add_patch(Rectangle((mid, high), 1, 1, fill=False, edgecolor=CORE, linewidth=1.8, clip_on=False, zorder=4))
-    # Above its cell, where no other cell can be beneath it.
-    ax.set_title("core" if grid.loc[high, mid] > 0 else "no core head", loc="right", color=CORE)
+    ax.add_patch(
+        Rectangle((mid, high), 1, 1, fill=False, edgecolor=CORE_COLOUR, linewidth=1.8, clip_on=False, zorder=4)
+    )
+    # The title is above the core's cell, the only place that no other cell can cover.
+    ax.set_title("core" if grid.loc[high, mid] > 0 else "no core head", loc="right", color=CORE_COLOUR)

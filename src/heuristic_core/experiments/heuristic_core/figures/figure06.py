@@ -24,38 +24,44 @@ from heuristic_core.figures.roles import Role
 from heuristic_core.figures.text import seed_label
 from heuristic_core.tables.columns import ACCURACY, RUN, STEP, SUBSET
 
-MIXED = {"groups": "mixed-1:1", "subsets": "mixed"}
-APART = 0.012  # of the range of steps: groups are set apart where their sizes are equal
-THIN = 0.8  # points; accuracies are the background of sizes
-ACCURACIES = {group: ROLES[group]._replace(marker="") for group in (*GROUPS, "j")}
-OPEN = {"linestyle": "", "markerfacecolor": "white", "markersize": 5}  # a mean of which only bounds are known
-SEED = {"linestyle": "", "marker": "o", "markersize": 2.5, "markeredgewidth": 0.6, "alpha": 0.7}
-BOUNDS = {"least": 0.0, "most": 100.0}  # each end, and where it says nothing
-FLOOR = {"color": "0.5", "linestyle": ":", "linewidth": 0.9}
+MIXED_GROUPS = {"groups": "mixed-1:1", "subsets": "mixed"}
+GROUP_OFFSET = 0.012  # share of the range of steps between two groups, so that equal sizes do not overlap
+ACCURACY_LINEWIDTH = 0.8  # points; accuracies are drawn behind sizes
+ACCURACY_LOOKS = {group: ROLES[group]._replace(marker="") for group in (*GROUPS, "j")}
+BOUND_STYLE = {
+    "linestyle": "",
+    "markerfacecolor": "white",
+    "markersize": 5,
+}  # a mean that is only known to be within bounds
+SEED_STYLE = {"linestyle": "", "marker": "o", "markersize": 2.5, "markeredgewidth": 0.6, "alpha": 0.7}
+VACUOUS_BOUNDS = {"least": 0.0, "most": 100.0}  # percent: the value at which each end is no bound
+FLOOR_STYLE = {"color": "0.5", "linestyle": ":", "linewidth": 0.9}
 
 
 def draw(tables, settings, context):
-    """A panel for each fine-tuning seed, of the sizes that the study takes. Marks: one row per point of either axis.
+    """Draw a panel for each fine-tuning seed, of effective sizes at the study's margin.
 
-    `seed` is null for means over pruning seeds. `state` of a size is defined, bounded (between `least` and `most`),
-    undefined (the full model does not exceed the margin) or missing.
+    Returns:
+        The figure and its marks, one row per point of either axis. `seed` is null for means over pruning seeds. `state`
+        of a size is defined, bounded (between `least` and `most`), undefined (the full model does not exceed the
+        margin) or missing.
     """
-    shown_groups = (*GROUPS, MIXED[context.mixed], "j", "auc")
-    sizes = _sizes(tables["effective_size"], shown_groups, context)
+    groups = (*GROUPS, MIXED_GROUPS[context.mixed], "j", "auc")
+    sizes = _select_sizes(tables["effective_size"], groups, context)
     sizes = sizes.join(collapses(tables, context), on=["ft_seed", "step"])
     trace = some(tables["finetune_accuracy"], "rows in table finetune_accuracy")
     accuracies = group_means(trace[[*RUN, *STEP, *SUBSET, *ACCURACY]], shown(settings, context))
-    looks = {group: ROLES[group] for group in shown_groups if group in set(sizes["group"])}
+    looks = {group: ROLES[group] for group in groups if group in set(sizes["group"])}
     seeds = ft_seeds(sizes)
     figure, axes = wrapped(settings, len(seeds), 3.3, sharex=True, sharey=True)
-    apart = APART * (accuracies["step"].max() - accuracies["step"].min())
+    offset = GROUP_OFFSET * (accuracies["step"].max() - accuracies["step"].min())
     for k, (ax, ft_seed) in enumerate(zip(axes, seeds, strict=True)):
         right = ax.twinx()
         sns.despine(ax=right, right=False)
-        of_seed = accuracies[accuracies["ft_seed"] == ft_seed]
-        lines(right, of_seed, "step", "accuracy", "group", ACCURACIES, linewidth=THIN)
+        accuracy_rows = accuracies[accuracies["ft_seed"] == ft_seed]
+        lines(right, accuracy_rows, "step", "accuracy", "group", ACCURACY_LOOKS, linewidth=ACCURACY_LINEWIDTH)
         percent_axis(right.yaxis, accuracies["accuracy"])
-        _size_lines(ax, sizes[sizes["ft_seed"] == ft_seed], looks, apart)
+        _draw_sizes(ax, sizes[sizes["ft_seed"] == ft_seed], looks, offset)
         ax.set_zorder(right.get_zorder() + 1)  # sizes are drawn over accuracies
         ax.patch.set_visible(False)
         ax.set_title(seed_label(ft_seed), loc="left")
@@ -64,73 +70,83 @@ def draw(tables, settings, context):
         last = k % 2 == 1 or k == len(seeds) - 1
         right.set_ylabel("full model: accuracy (%), J" if last else "")
         right.tick_params(labelright=last)
-    _legends(figure, looks, context, sizes)
+    _add_legends(figure, looks, context, sizes)
     values = accuracies.rename(columns={"accuracy": "value"}).assign(quantity="full_accuracy")
     points = sizes.rename(columns={"effective_size": "value"}).assign(quantity="effective_size")
     columns = ["ft_seed", "quantity", "group", "step", "seed", "value", "least", "most", "low", "high", "sd", "n_seeds"]
     return figure, pd.concat([points, values]).reindex(columns=[*columns, "floor", "state", "reason", "collapsed"])
 
 
-def _sizes(table: pd.DataFrame, groups: Sequence[str], context: Context) -> pd.DataFrame:
-    """Sizes at the study's margin and in its order, of each pruning seed and of all, each with its state."""
+def _select_sizes(table: pd.DataFrame, groups: Sequence[str], context: Context) -> pd.DataFrame:
+    """Select sizes at the study's margin and in its order, by pruning seed and summarised, and add their state."""
     rows = of_study(table, context)
     rows = rows[rows["group"].isin(groups)]
-    what = f"summaries of order {context.size_order} at a margin of {context.margin} points"
-    some(rows[rows["seed"].isna()], f"{what} in table effective_size")
+    description = f"summaries of order {context.size_order} at a margin of {context.margin} points"
+    some(rows[rows["seed"].isna()], f"{description} in table effective_size")
     return rows.assign(state=state(rows)).sort_values("step", kind="stable")
 
 
-def _size_lines(ax, sizes: pd.DataFrame, looks: dict[str, Role], apart: float) -> None:
-    """Lines over means, broken where one is null, and pruning seeds beside them; bounds; crosses on the axis where a
-    size is undefined; the floor of the grid."""
+def _draw_sizes(ax, sizes: pd.DataFrame, looks: dict[str, Role], offset: float) -> None:
+    """Draw the effective sizes of one fine-tuning seed.
+
+    Means are lines, broken at nulls, with pruning seeds beside them. Bounds are hollow markers, undefined sizes are
+    crosses on the axis, and the floor of the grid is a horizontal line.
+    """
     for floor in sizes["floor"].dropna().unique():
-        ax.axhline(floor, **FLOOR)
-    place = {group: (k - (len(looks) - 1) / 2) * apart for k, group in enumerate(looks)}
+        ax.axhline(floor, **FLOOR_STYLE)
+    place = {group: (k - (len(looks) - 1) / 2) * offset for k, group in enumerate(looks)}
     sizes = sizes.assign(x=sizes["step"] + sizes["group"].map(place))
     means, seeds = sizes[sizes["seed"].isna()], sizes[sizes["seed"].notna()]
     lines(ax, means, "x", "effective_size", "group", looks)
     bounded = means[means["state"] == BOUNDED]
-    known = means[means["state"] == DEFINED]
-    for rows, ends in ((bounded, ("least", "most")), (known, ("low", "high"))):
+    defined = means[means["state"] == DEFINED]
+    for rows, ends in ((bounded, ("least", "most")), (defined, ("low", "high"))):
         ax.vlines("x", *ends, colors=rows["group"].map(COLOURS), linewidth=0.8, data=rows)
     for group, role in looks.items():
-        own = seeds[seeds["group"] == group]
-        ax.plot("x", "effective_size", color=role.colour, **SEED, data=own[own["state"] != BOUNDED])
-        for end, nothing in BOUNDS.items():
-            of_mean, of_seeds = (rows[(rows["group"] == group) & (rows[end] != nothing)] for rows in (bounded, seeds))
-            of_seeds = of_seeds[of_seeds["state"] == BOUNDED]
-            ax.plot("x", end, color=role.colour, **SEED | {"markerfacecolor": "none"}, data=of_seeds)
-            ax.plot("x", end, color=role.colour, marker=role.marker, **OPEN, data=of_mean)
-    # Collapsed subnetworks are not faithful: where most are, a size says little.
-    lost = means[(means["collapsed"] > 0.5) & means["effective_size"].notna()]
-    crosses(ax, lost["x"], lost["effective_size"])
+        group_seeds = seeds[seeds["group"] == group]
+        ax.plot(
+            "x", "effective_size", color=role.colour, **SEED_STYLE, data=group_seeds[group_seeds["state"] != BOUNDED]
+        )
+        for end, vacuous in VACUOUS_BOUNDS.items():
+            mean_rows, seed_rows = (
+                rows[(rows["group"] == group) & (rows[end] != vacuous)] for rows in (bounded, seeds)
+            )
+            seed_rows = seed_rows[seed_rows["state"] == BOUNDED]
+            ax.plot("x", end, color=role.colour, **SEED_STYLE | {"markerfacecolor": "none"}, data=seed_rows)
+            ax.plot("x", end, color=role.colour, marker=role.marker, **BOUND_STYLE, data=mean_rows)
+    # Collapsed subnetworks are not faithful, so a size says little if most of them collapsed.
+    mostly_collapsed = means[(means["collapsed"] > 0.5) & means["effective_size"].notna()]
+    crosses(ax, mostly_collapsed["x"], mostly_collapsed["effective_size"])
     undefined = means[means["state"] == UNDEFINED].assign(y=0)
     ax.scatter("x", "y", c=undefined["group"].map(COLOURS), marker="x", s=25, linewidth=1.2, zorder=3, data=undefined)
     percent_axis(ax.yaxis)
 
 
-def _legends(figure, looks: dict[str, Role], context: Context, sizes: pd.DataFrame) -> None:
+def _add_legends(figure, looks: dict[str, Role], context: Context, sizes: pd.DataFrame) -> None:
+    """Add the legends of both axes."""
     grey = {"color": "0.3", "linestyle": ""}
     undefined = f"undefined: full model not clearly above {context.margin:g} %"
     entries = [
         *handles(looks),
         Line2D([], [], marker="x", markeredgewidth=1.2, label=undefined, **grey),
-        Line2D([], [], **FLOOR, label="floor of the grid"),
+        Line2D([], [], **FLOOR_STYLE, label="floor of the grid"),
         *crossed((sizes["collapsed"] > 0.5).any(), "most subnetworks collapsed"),
     ]
     if sizes["seed"].notna().any():
-        entries.append(Line2D([], [], label="pruning seeds", **SEED | grey))
+        entries.append(Line2D([], [], label="pruning seeds", **SEED_STYLE | grey))
     if (sizes["state"] == BOUNDED).any():
-        entries.append(Line2D([], [], marker="o", label="no more than bounds known", **OPEN | grey))
-    title = f"effective size (left axis), margin {context.margin:g} points: {_order(context)}"
+        entries.append(Line2D([], [], marker="o", label="no more than bounds known", **BOUND_STYLE | grey))
+    title = f"effective size (left axis), margin {context.margin:g} points: {_describe_order(context)}"
     figure.legend(handles=entries, loc="outside upper left", ncols=3, title=title, alignment="left")
-    accuracies = handles({group: look for group, look in ACCURACIES.items() if group in looks}, linewidth=THIN)
+    accuracies = handles(
+        {group: look for group, look in ACCURACY_LOOKS.items() if group in looks}, linewidth=ACCURACY_LINEWIDTH
+    )
     title = "full model: accuracy and J (right axis)"
     figure.legend(handles=accuracies, loc="outside lower left", ncols=4, title=title, alignment="left")
 
 
-def _order(context: Context) -> str:
-    """Such as "mean of 3 pruning seeds, interval or bounds"."""
+def _describe_order(context: Context) -> str:
+    """Describe the order of averaging and thresholding, as in "mean of 3 pruning seeds, interval or bounds"."""
     seeds = f"{len(context.curve_seeds)} pruning seeds"
     words = {
         "per-seed": f"mean of {seeds}, interval or bounds",

@@ -14,110 +14,134 @@ from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, som
 from heuristic_core.figures.style import SMALL
 from heuristic_core.figures.text import seed_label
 
-HEADS, PAIRS = 6, 2  # at most, for each fine-tuning seed
-LEAST = 0.1  # a smaller probability is not drawn
-GAP = 0.7  # tokens, before the second sentence
-LINE, TITLE, BELOW, HEADING, LEGEND, MARGIN = 1.25 * SMALL / 72, 0.18, 0.13, 0.19, 0.34, 0.08  # inches
-LEAST_WIDTH = 0.6  # inches, between the two columns of a panel
-REPEATED, OTHER = ("#D55E00", "-"), ("#949494", (0, (2.5, 1.2)))  # colour, line
+MAX_HEADS, MAX_PAIRS = 6, 2  # for each fine-tuning seed
+MIN_PROBABILITY = 0.1  # smaller probabilities are not drawn
+SENTENCE_GAP = 0.7  # tokens, before the second sentence
+LINE_HEIGHT, TITLE_HEIGHT, SPACE_BELOW, HEADING_HEIGHT, LEGEND_HEIGHT, MARGIN = (
+    1.25 * SMALL / 72,
+    0.18,
+    0.13,
+    0.19,
+    0.34,
+    0.08,
+)  # inches
+MIN_COLUMN_GAP = 0.6  # inches, between the two columns of a panel
+REPEATED_STYLE, OTHER_STYLE = ("#D55E00", "-"), ("#949494", (0, (2.5, 1.2)))  # colour, line
 MARKS = ["ft_seed", "role", "heads", "name", "pair", "query", "query_token", "key", "key_token", "category"]
 
 
 def draw(tables, settings, context):
-    """A block for each fine-tuning seed and pair, a panel for each head. Marks: one row per line drawn.
+    """Draw a block for each fine-tuning seed and pair, with a panel for each head.
 
-    role: core, or kept most often where the core is empty. heads: how many the core has, shown or not.
-    Raises ValueError where there is no attention of these heads.
+    Returns:
+        The figure and its marks, one row per line drawn. `role` is core, or kept most often if the core is empty.
+        `heads` is the number of heads in the core, drawn or not.
+
+    Raises:
+        ValueError: If the tables lack the attention of these heads.
     """
     maps = tables["attention_maps"]
     maps = some(maps[maps["step"] == context.last], f"attention between tokens at step {context.last}")
-    maps = maps[maps["pair"] < PAIRS].merge(_chosen(tables["core"]), on=["ft_seed", "component"])
+    maps = maps[maps["pair"] < MAX_PAIRS].merge(_select_heads(tables["core"]), on=["ft_seed", "component"])
     maps = some(maps, "attention between tokens of the heads in table core")
     maps = maps.sort_values(["ft_seed", "pair", "component", "query", "key"], kind="stable")
     blocks = [[head for _, head in rows.groupby("component")] for _, rows in maps.groupby(["ft_seed", "pair"])]
-    return _figure(blocks, settings), maps.loc[maps["probability"] >= LEAST, [*MARKS, "probability"]]
+    return _draw_figure(blocks, settings), maps.loc[maps["probability"] >= MIN_PROBABILITY, [*MARKS, "probability"]]
 
 
-def _chosen(core: pd.DataFrame) -> pd.DataFrame:
-    """The heads shown, by fine-tuning seed: of its core, or where that is empty of those that most subnetworks keep."""
+def _select_heads(core: pd.DataFrame) -> pd.DataFrame:
+    """Select heads by fine-tuning seed: those in its core or, if this is empty, those that most subnetworks keep."""
     heads = some(core[core["kind"] == "head"], "heads in table core")
-    found = []
+    selections = []
     for ft_seed in ft_seeds(heads):
-        of_seed = heads[heads["ft_seed"] == ft_seed].sort_values("component", kind="stable")
-        shown, role = of_seed[of_seed["in_core"].astype(bool)], "core"
-        count = len(shown)
-        if shown.empty:
-            order = (-of_seed["mid"] - of_seed["high"]).argsort(kind="stable")
-            shown, role = of_seed.iloc[order], "kept most often"
-        found.append(shown.head(HEADS).assign(heads=count, role=role))
-    return pd.concat(found)[["ft_seed", "component", "role", "heads"]]
+        seed_heads = heads[heads["ft_seed"] == ft_seed].sort_values("component", kind="stable")
+        selected, role = seed_heads[seed_heads["in_core"].astype(bool)], "core"
+        count = len(selected)
+        if selected.empty:
+            order = (-seed_heads["mid"] - seed_heads["high"]).argsort(kind="stable")
+            selected, role = seed_heads.iloc[order], "kept most often"
+        selections.append(selected.head(MAX_HEADS).assign(heads=count, role=role))
+    return pd.concat(selections)[["ft_seed", "component", "role", "heads"]]
 
 
-def _figure(blocks: list[list[pd.DataFrame]], settings) -> Figure:
-    """Laid out by hand: matplotlib's layout of nested figures differs in the last digit from time to time."""
+def _draw_figure(blocks: list[list[pd.DataFrame]], settings) -> Figure:
+    """Lay out the panels by hand: matplotlib's layout of nested figures is not reproducible to the last digit."""
     label = _label_width({token for heads in blocks for token in heads[0]["key_token"]})
-    columns = _columns(max(map(len, blocks)), int((settings.width - 2 * MARGIN) // (2 * label + LEAST_WIDTH)))
-    room = (settings.width - 2 * MARGIN) / columns
-    lines = [LINE * (heads[0]["key"].nunique() + GAP) for heads in blocks]  # inches
+    columns = _count_columns(max(map(len, blocks)), int((settings.width - 2 * MARGIN) // (2 * label + MIN_COLUMN_GAP)))
+    column_width = (settings.width - 2 * MARGIN) / columns
+    lines = [LINE_HEIGHT * (heads[0]["key"].nunique() + SENTENCE_GAP) for heads in blocks]  # inches
     rows = [-(-len(heads) // columns) for heads in blocks]
-    total = LEGEND + sum(HEADING + n * (TITLE + height + BELOW) for n, height in zip(rows, lines, strict=True))
+    total = LEGEND_HEIGHT + sum(
+        HEADING_HEIGHT + n * (TITLE_HEIGHT + height + SPACE_BELOW) for n, height in zip(rows, lines, strict=True)
+    )
     figure = Figure(figsize=(settings.width, settings.height or total))
-    _legend(figure)
-    top = LEGEND  # inches from above, as if the figure were `total` high
+    _add_legend(figure)
+    top = LEGEND_HEIGHT  # inches from above, as if the figure were `total` high
     for heads, height in zip(blocks, lines, strict=True):
         figure.text(MARGIN / settings.width, 1 - top / total, _heading(heads), va="top")
-        top += HEADING
+        top += HEADING_HEIGHT
         for k, head in enumerate(heads):
             column, last = k % columns, (k + 1) % columns == 0 or k + 1 == len(heads)
-            left, bottom = MARGIN + column * room + label, top + TITLE + height
-            size = ((room - 2 * label) / settings.width, height / total)
-            _panel(figure.add_axes((left / settings.width, 1 - bottom / total, *size)), head)
-            top = bottom + BELOW if last else top
+            left, bottom = MARGIN + column * column_width + label, top + TITLE_HEIGHT + height
+            size = ((column_width - 2 * label) / settings.width, height / total)
+            _draw_panel(figure.add_axes((left / settings.width, 1 - bottom / total, *size)), head)
+            top = bottom + SPACE_BELOW if last else top
     return figure
 
 
 def _label_width(tokens: Collection[str]) -> float:
-    """Inches that the longest of `tokens` takes beside the lines."""
+    """Return the width in inches of the longest of `tokens`, beside the lines."""
     extents = (TextPath((0, 0), token.replace("$", "S"), size=SMALL).get_extents().width for token in tokens)
     return (max(extents) + 8) / 72
 
 
-def _columns(heads: int, fitting: int) -> int:
-    """Panels side by side, at most `fitting`, chosen so that the last row is as full as can be."""
+def _count_columns(heads: int, fitting: int) -> int:
+    """Return the number of panels side by side, at most `fitting`, that fills the last row best."""
     return -(-heads // -(-heads // max(fitting, 1)))
 
 
-def _width(probability):
-    """Of a line, in points."""
+def _line_width(probability):
+    """Return the width of a line in points."""
     return 0.25 + 2.2 * probability
 
 
 def _heading(heads: list[pd.DataFrame]) -> str:
-    shown, first = len(heads), heads[0].iloc[0]
-    noun = "core head" if shown == first["heads"] == 1 else "core heads"
-    of_core = f"{shown} {noun}" if shown == first["heads"] else f"the first {shown} of {first['heads']} {noun}"
-    what = of_core if first["role"] == "core" else f"no core heads; the {shown} heads kept most often"
-    return f"{seed_label(first['ft_seed'])}, pair {first['pair'] + 1}: {what}"
+    """Return the heading of a block: its seed, its pair and which heads it shows."""
+    count, first = len(heads), heads[0].iloc[0]
+    noun = "core head" if count == first["heads"] == 1 else "core heads"
+    core_text = f"{count} {noun}" if count == first["heads"] else f"the first {count} of {first['heads']} {noun}"
+    description = core_text if first["role"] == "core" else f"no core heads; the {count} heads kept most often"
+    return f"{seed_label(first['ft_seed'])}, pair {first['pair'] + 1}: {description}"
 
 
-def _legend(figure: Figure) -> None:
+def _add_legend(figure: Figure) -> None:
+    """Add the legend of colours and line widths."""
     handles = [
         Line2D([], [], color=colour, linestyle=line, linewidth=1.5, label=name)
-        for (colour, line), name in ((REPEATED, "to the same word in the other sentence"), (OTHER, "to other tokens"))
+        for (colour, line), name in (
+            (REPEATED_STYLE, "to the same word in the other sentence"),
+            (OTHER_STYLE, "to other tokens"),
+        )
     ]
-    sizes = [Line2D([], [], color="black", linewidth=_width(p), label=f"probability {p:g}") for p in (LEAST, 0.5, 1.0)]
+    sizes = [
+        Line2D([], [], color="black", linewidth=_line_width(p), label=f"probability {p:g}")
+        for p in (MIN_PROBABILITY, 0.5, 1.0)
+    ]
     figure.legend(handles=[*handles, *sizes], loc="upper center", ncols=5, handlelength=2.2, columnspacing=1.2)
 
 
-def _panel(ax: Axes, head: pd.DataFrame) -> None:
-    """Asking tokens at 0, attended ones at 1, the first on top; a line for every probability of at least `LEAST`."""
+def _draw_panel(ax: Axes, head: pd.DataFrame) -> None:
+    """Draw the attention of one head: query tokens on the left, key tokens on the right, the first token on top.
+
+    There is a line for every probability of at least `MIN_PROBABILITY`.
+    """
     tokens = head.drop_duplicates("key").sort_values("key", kind="stable")
-    heights = _heights(tokens["key_sentence"])
-    lines = head[head["probability"] >= LEAST].sort_values("probability", kind="stable")
-    for repeated, (colour, line) in ((False, OTHER), (True, REPEATED)):
+    heights = _token_heights(tokens["key_sentence"])
+    lines = head[head["probability"] >= MIN_PROBABILITY].sort_values("probability", kind="stable")
+    for repeated, (colour, line) in ((False, OTHER_STYLE), (True, REPEATED_STYLE)):
         drawn = lines[(lines["category"] == "repeated") == repeated]
         ends = [[(0, heights[q]), (1, heights[k])] for q, k in zip(drawn["query"], drawn["key"], strict=True)]
-        widths = _width(drawn["probability"].to_numpy())
+        widths = _line_width(drawn["probability"].to_numpy())
         ax.add_collection(LineCollection(ends, linewidths=widths, colors=colour, linestyles=[line]))
     labels = tokens["key_token"].tolist()
     ax.set(xlim=(0, 1), ylim=(heights.min() - 0.5, heights.max() + 0.5), xticks=[])
@@ -127,17 +151,17 @@ def _panel(ax: Axes, head: pd.DataFrame) -> None:
     for axis in (ax, right):
         axis.tick_params("y", length=0, pad=2)
         axis.spines[:].set_visible(False)
-    ax.set_title(f"head {head['name'].iloc[0]}, repeated: {100 * _repeated(head):.0f} %", fontsize=SMALL, pad=3)
+    ax.set_title(f"head {head['name'].iloc[0]}, repeated: {100 * _repeated_share(head):.0f} %", fontsize=SMALL, pad=3)
 
 
-def _heights(sentences: pd.Series) -> np.ndarray:
-    """A height for each token, in lines, descending; a gap precedes the second sentence."""
+def _token_heights(sentences: pd.Series) -> np.ndarray:
+    """Return a height for each token, in lines, descending, with a gap before the second sentence."""
     second = (sentences == 1).fillna(False).to_numpy(dtype=bool)
-    return -(np.arange(len(second)) + GAP * (second.cumsum() > 0))
+    return -(np.arange(len(second)) + SENTENCE_GAP * (second.cumsum() > 0))
 
 
-def _repeated(head: pd.DataFrame) -> float:
-    """Mean share of attention to repeated words over the words of the pair; a word's is the mean over its tokens."""
+def _repeated_share(head: pd.DataFrame) -> float:
+    """Return the mean share (0 to 1) of attention to repeated words over words; a word is the mean over its tokens."""
     head = head[head["category"].notna()]
     tokens = head.groupby("query")
     weights = 1 / tokens["category"].agg(lambda kinds: (kinds == "self").sum())

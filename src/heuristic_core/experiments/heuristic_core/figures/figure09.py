@@ -22,24 +22,28 @@ CATEGORY_NAMES = {
     "repeated": "repeated word", "previous": "previous word", "next": "next word", "first": "first token",
     "self": "itself",
 }  # fmt: skip
-READABLE = 4  # percent; a narrower segment has no room for its number
-OTHERS = "mean of other heads"
+MIN_LABELLED = 4  # percent; a narrower segment has no room for its number
+OTHER_HEADS = "mean of other heads"
 
 
 def draw(tables, settings, context):
-    """A panel for each fine-tuning seed. Marks: one row per segment; `heads` is how many the share is a mean of.
+    """Draw a panel for each fine-tuning seed.
 
-    Raises ValueError on an unknown category.
+    Returns:
+        The figure and its marks, one row per segment; `heads` is how many heads the share is a mean of.
+
+    Raises:
+        ValueError: If a category of attention is unknown.
     """
-    segments = _segments(tables["attention"], tables["core"], context.last)
+    segments = _collect_segments(tables["attention"], tables["core"], context.last)
     seeds = ft_seeds(segments)
     sizes = [segments.loc[segments["ft_seed"] == seed, "bar"].nunique() for seed in seeds]
     height = sum(0.24 * size + 0.45 for size in sizes) + 0.75
     figure, axes = panels(settings, len(seeds), 1, height, sharex=True, height_ratios=sizes)
     for ax, ft_seed in zip(axes[:, 0], seeds, strict=True):
         bars = segments[segments["ft_seed"] == ft_seed]
-        _panel(ax, bars)
-        none = "" if (bars["bar"] != OTHERS).any() else ": no core heads"
+        _draw_panel(ax, bars)
+        none = "" if (bars["bar"] != OTHER_HEADS).any() else ": no core heads"
         ax.set_title(seed_label(ft_seed) + none, loc="left")
     axes[-1, 0].set_xlabel("mean share of attention (%)")
     handles, names = axes[0, 0].get_legend_handles_labels()
@@ -49,8 +53,8 @@ def draw(tables, settings, context):
     return figure, segments
 
 
-def _segments(attention: pd.DataFrame, core: pd.DataFrame, step: int) -> pd.DataFrame:
-    """Share (0-1) by fine-tuning seed, bar and category: every core head, then the mean of all others."""
+def _collect_segments(attention: pd.DataFrame, core: pd.DataFrame, step: int) -> pd.DataFrame:
+    """Return shares (0 to 1) by fine-tuning seed, bar and category: each core head, then the mean of all others."""
     attention = attention[(attention["step"] == step) & (attention["kind"] == "head")]
     attention = some(attention, f"attention of heads at step {step}")
     if unknown := set(attention["category"]) - set(CATEGORIES):
@@ -58,14 +62,14 @@ def _segments(attention: pd.DataFrame, core: pd.DataFrame, step: int) -> pd.Data
     shares = some(attention.merge(core[["ft_seed", "component", "in_core"]]), "heads of table attention in table core")
     in_core = shares["in_core"].astype(bool)
     heads = shares[in_core].sort_values("component", kind="stable").assign(heads=1).rename(columns={"name": "bar"})
-    by_category = shares[~in_core].groupby(["ft_seed", "category"])
-    others = by_category.agg(share=("share", lambda values: values.mean(skipna=False)), heads=("component", "nunique"))
-    segments = pd.concat([heads, others.reset_index().assign(bar=OTHERS)])
+    other_shares = shares[~in_core].groupby(["ft_seed", "category"])
+    others = other_shares.agg(share=("share", lambda values: values.mean(skipna=False)), heads=("component", "nunique"))
+    segments = pd.concat([heads, others.reset_index().assign(bar=OTHER_HEADS)])
     return segments[["ft_seed", "bar", "heads", "category", "share"]].sort_values("ft_seed", kind="stable")
 
 
-def _panel(ax: Axes, bars: pd.DataFrame) -> None:
-    """Horizontal stacks, the first bar on top; a missing share leaves a gap of no width."""
+def _draw_panel(ax: Axes, bars: pd.DataFrame) -> None:
+    """Draw horizontal stacks, the first bar on top; a missing share has width zero."""
     names = list(bars["bar"].unique())
     left = pd.Series(0.0, names)
     for category, (colour, hatch) in CATEGORIES.items():
@@ -75,8 +79,8 @@ def _panel(ax: Axes, bars: pd.DataFrame) -> None:
             label=CATEGORY_NAMES.get(category, category),
         )  # fmt: skip
         for y, (start, width) in enumerate(zip(left, widths, strict=True)):
-            if width >= READABLE:
-                _number(ax, start + width / 2, y, width, colour)
+            if width >= MIN_LABELLED:
+                _write_share(ax, start + width / 2, y, width, colour)
         left += widths.fillna(0)
     ax.set_yticks(range(len(names)), [_label(name, bars) for name in names])
     ax.tick_params("y", length=0)
@@ -84,11 +88,12 @@ def _panel(ax: Axes, bars: pd.DataFrame) -> None:
 
 
 def _label(bar: str, bars: pd.DataFrame) -> str:
+    """Return the tick label of a bar."""
     heads = bars.loc[bars["bar"] == bar, "heads"].iloc[0]
-    return f"mean of {heads} other heads" if bar == OTHERS else f"head {bar}"
+    return f"mean of {heads} other heads" if bar == OTHER_HEADS else f"head {bar}"
 
 
-def _number(ax: Axes, x: float, y: float, share: float, colour: str) -> None:
-    """A share in its segment, on a ground of the segment's colour where a hatch would cross it."""
-    ground = {"facecolor": colour, "edgecolor": "none", "pad": 0.8}
-    ax.text(x, y, f"{share:.0f}", ha="center", va="center_baseline", fontsize=SMALL, color=ink(colour), bbox=ground)
+def _write_share(ax: Axes, x: float, y: float, share: float, colour: str) -> None:
+    """Write a share into its segment, on a background of the segment's colour, so that no hatch crosses it."""
+    background = {"facecolor": colour, "edgecolor": "none", "pad": 0.8}
+    ax.text(x, y, f"{share:.0f}", ha="center", va="center_baseline", fontsize=SMALL, color=ink(colour), bbox=background)

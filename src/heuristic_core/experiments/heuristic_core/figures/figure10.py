@@ -24,52 +24,56 @@ from heuristic_core.figures.roles import Role
 from heuristic_core.figures.style import SMALL
 from heuristic_core.figures.text import bracket, number, seed_label
 
-LINES = ("-", "--", "-.", ":")
-NAMES = {group: group_label(group) for group in MEASURED}
-BOLD = {name: ROLES[group]._replace(marker="") for group, name in NAMES.items()}
+LINESTYLES = ("-", "--", "-.", ":")
+GROUP_NAMES = {group: group_label(group) for group in MEASURED}
+BOLD = {name: ROLES[group]._replace(marker="") for group, name in GROUP_NAMES.items()}
 LABEL_HEIGHT = 0.125  # inches from one label to the next
 
 
 def draw(tables, settings, context):
-    """Rows: fine-tuning seeds. Marks: one row per point; subset is null for the mean of a group."""
+    """Draw a panel for each fine-tuning seed.
+
+    Returns:
+        The figure and its marks, one row per point; `subset` is null for the mean of a group.
+    """
     trace = some(tables["finetune_accuracy"], "rows in table finetune_accuracy")
     auc = trace[trace["group"] == AUC]
     groups = subset_groups(trace, shown(settings, context))
     trace = trace[trace["subset"].isin(list(groups))]
     ood = [subset for subset, group in groups.items() if group == "ood"]
     dark = sns.color_palette("YlOrBr", 2 * len(ood))[len(ood) :]
-    styles = zip(ood, dark, cycle(LINES), strict=False)
+    styles = zip(ood, dark, cycle(LINESTYLES), strict=False)
     thin = {subset_label(subset): Role(subset, colour, line=line) for subset, colour, line in styles}
-    whole = [means(trace, ["ft_seed", "step", "group"]), j_values(trace, ["ft_seed", "step"]), auc]
-    points = pd.concat([trace[trace["subset"].isin(ood)], *whole]).sort_values("step", kind="stable")
-    points["name"] = points["subset"].map(subset_label, na_action="ignore").fillna(points["group"].map(NAMES))
+    summaries = [means(trace, ["ft_seed", "step", "group"]), j_values(trace, ["ft_seed", "step"]), auc]
+    points = pd.concat([trace[trace["subset"].isin(ood)], *summaries]).sort_values("step", kind="stable")
+    points["name"] = points["subset"].map(subset_label, na_action="ignore").fillna(points["group"].map(GROUP_NAMES))
     seeds = ft_seeds(points)
     height = max(1.9, LABEL_HEIGHT * points["name"].nunique())
     figure, axes = panels(settings, len(seeds), 1, len(seeds) * (height + 0.3) + 0.3, sharex=True)
     for ax, ft_seed in zip(axes[:, 0], seeds, strict=True):
-        _panel(ax, points[points["ft_seed"] == ft_seed], thin, spacing=106 * LABEL_HEIGHT / height)
+        _draw_panel(ax, points[points["ft_seed"] == ft_seed], thin, spacing=106 * LABEL_HEIGHT / height)
         ax.set_title(seed_label(ft_seed), loc="left")
         ax.set_ylabel("accuracy and AUC (%), J (points)")
     axes[-1, 0].set_xlabel("fine-tuning step")
     return figure, points[["ft_seed", "step", "subset", "group", "n", "accuracy", "low", "high", "unit"]]
 
 
-def _panel(ax: Axes, points: pd.DataFrame, thin: dict[str, Role], spacing: float) -> None:
-    """Thin lines for out-of-domain subsets, bold ones for the groups, each named at its right end."""
+def _draw_panel(ax: Axes, points: pd.DataFrame, thin: dict[str, Role], spacing: float) -> None:
+    """Draw thin lines for OOD subsets and bold lines for groups, each named at its right end."""
     lines(ax, points, "step", "accuracy", "name", thin, linewidth=0.8)
     lines(ax, points, "step", "accuracy", "name", BOLD, linewidth=2)
     percent_axis(ax.yaxis, points["accuracy"])
-    known = points.dropna(subset="accuracy").drop_duplicates("name", keep="last").set_index("name")
-    ends = known.loc[[name for name in thin | BOLD if name in known.index]]
+    last_points = points.dropna(subset="accuracy").drop_duplicates("name", keep="last").set_index("name")
+    ends = last_points.loc[[name for name in thin | BOLD if name in last_points.index]]
     heights = spread_out(ends["accuracy"], spacing, high=103)
     for (name, end), height in zip(ends.iterrows(), heights, strict=True):
         label = f"{name}  {number(end['accuracy'], 0)}{bracket(end['low'], end['high'], 0)}"
-        _name(ax, label, (end["step"], end["accuracy"]), height, (thin | BOLD)[name].colour, name in BOLD)
+        _write_name(ax, label, (end["step"], end["accuracy"]), height, (thin | BOLD)[name].colour, name in BOLD)
     ax.set_xlim(max(ax.get_xlim()[0], 0), points["step"].max())
 
 
-def _name(ax: Axes, label: str, end: tuple[float, float], height: float, colour, bold: bool) -> None:
-    """A name right of the axes, led to its line's end."""
+def _write_name(ax: Axes, label: str, end: tuple[float, float], height: float, colour, bold: bool) -> None:
+    """Write a name to the right of the axes, with a leader to the end of its line."""
     leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.5, "shrinkA": 1, "shrinkB": 1, "relpos": (0, 0.5)}
     ax.annotate(
         label, end, (1.05, height), textcoords=ax.get_yaxis_transform(), va="center", fontsize=SMALL, color=colour,

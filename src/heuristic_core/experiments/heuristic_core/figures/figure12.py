@@ -4,5 +4,9 @@ from heuristic_core.experiments.heuristic_core.figures.spread import spread
 
 
 def draw(tables, settings, context):
-    """Rows: fine-tuning seeds, each at mid, then at high sparsity. Marks: one row per point and per segment."""
+    """Draw two panels for each fine-tuning seed: mid, then high sparsity.
+
+    Returns:
+        The figure and its marks, one row per point and per segment.
+    """
     return spread(tables, settings, context, settings.subsets, families=True)

@@ -8,11 +8,18 @@ from heuristic_core.figures.heat import heat_map
 from heuristic_core.figures.panels import panels
 from heuristic_core.figures.text import bracket, number, percent, seed_label
 
-SEEDS = ("shared", "disjoint")  # how pruning seeds are divided between the sparsities, see table "rank_correlation"
+SEED_DIVISIONS = (
+    "shared",
+    "disjoint",
+)  # how pruning seeds are divided between the sparsities, see table "rank_correlation"
 
 
 def draw(tables, settings, context):
-    """Rows: fine-tuning seeds. Columns: mid and high sparsity. Marks: one row per cell, with the row's rhos."""
+    """Draw a row of maps for each fine-tuning seed: mid and high sparsity.
+
+    Returns:
+        The figure and its marks, one row per cell, with Spearman's rhos of its fine-tuning seed.
+    """
     frequency = tables["head_frequency"]
     heads = frequency[(frequency["step"] == context.last) & (frequency["kind"] == "head")]
     cells = {
@@ -22,26 +29,28 @@ def draw(tables, settings, context):
     seeds = ft_seeds(heads)
     marks = pd.concat(cells.values())
     layers, largest = marks["layer"].max() + 1, marks["n"].max()
-    figure, axes = panels(settings, len(seeds), 2, len(seeds) * (0.54 + _map_height(settings, marks)) + 0.35)
+    figure, axes = panels(settings, len(seeds), 2, len(seeds) * (0.54 + _compute_map_height(settings, marks)) + 0.35)
     correlations = tables["rank_correlation"]
     correlations = correlations[correlations["step"] == context.last].drop_duplicates(["ft_seed", "seeds"])
     correlations = correlations.set_index(["seeds", "ft_seed"])[["rho", "low", "high", "p"]]
-    shared, disjoint = (correlations[correlations.index.get_level_values(0) == k].droplevel(0) for k in SEEDS)
+    shared, disjoint = (correlations[correlations.index.get_level_values(0) == k].droplevel(0) for k in SEED_DIVISIONS)
     for row, ft_seed in zip(axes, seeds, strict=True):
         for ax, (sparsity, cell) in zip(row, cells.items(), strict=True):
-            of_panel = cell[cell["ft_seed"] == ft_seed]
-            grid = of_panel.pivot(index="layer", columns="head", values="count").astype(float)
+            panel_rows = cell[cell["ft_seed"] == ft_seed]
+            grid = panel_rows.pivot(index="layer", columns="head", values="count").astype(float)
             mesh = heat_map(ax, grid.reindex(range(layers)), largest)
             ax.set_title(f"{percent(sparsity)} sparsity", loc="left")
             ax.label_outer()
-        lines = [f"{seed_label(ft_seed)}: Spearman's {_correlation(shared, ft_seed)}{_p_value(shared, ft_seed)}"]
+        lines = [f"{seed_label(ft_seed)}: Spearman's {_format_rho(shared, ft_seed)}{_format_p(shared, ft_seed)}"]
         if ft_seed in disjoint.index:
-            lines.append(f"disjoint halves of the pruning seeds: {_correlation(disjoint, ft_seed)}")
+            lines.append(f"disjoint halves of the pruning seeds: {_format_rho(disjoint, ft_seed)}")
         row[0].set_title("\n".join([*lines, row[0].get_title(loc="left")]), loc="left", parse_math=True)
-    whole = MaxNLocator(integer=True)  # counts, also of few subnetworks
-    bar = figure.colorbar(mesh, ax=axes, fraction=0.03, pad=0.02, aspect=30, ticks=whole)
-    least = marks["n"].min()  # fewer where runs failed
-    bar.set_label(f"subnetworks that keep the head (of {largest if least == largest else f'{least} to {largest}'})")
+    ticks = MaxNLocator(integer=True)  # counts, also of few subnetworks
+    bar = figure.colorbar(mesh, ax=axes, fraction=0.03, pad=0.02, aspect=30, ticks=ticks)
+    smallest = marks["n"].min()  # fewer where runs failed
+    bar.set_label(
+        f"subnetworks that keep the head (of {largest if smallest == largest else f'{smallest} to {largest}'})"
+    )
     bar.outline.set_visible(False)
     disjoint = disjoint.drop(columns="p").add_suffix("_disjoint")
     marks = marks.join(shared, on="ft_seed").join(disjoint, on="ft_seed")
@@ -49,20 +58,20 @@ def draw(tables, settings, context):
     return figure, marks[[*columns, *shared.columns, *disjoint.columns]]
 
 
-def _map_height(settings, heads: pd.DataFrame) -> float:
-    """Inches that a map takes when its cells are square and two maps are side by side."""
+def _compute_map_height(settings, heads: pd.DataFrame) -> float:
+    """Return the height in inches of a map with square cells, two maps being side by side."""
     return (settings.width - 1.1) / 2 * (heads["layer"].max() + 1) / (heads["head"].max() + 1)
 
 
-def _correlation(correlations: pd.DataFrame, ft_seed: int) -> str:
-    """Spearman's rho with its interval as it is written in a title."""
+def _format_rho(correlations: pd.DataFrame, ft_seed: int) -> str:
+    """Format Spearman's rho and its interval for a title."""
     if ft_seed not in correlations.index or pd.isna(rho := correlations.loc[ft_seed, "rho"]):
         return "ρ undefined"
     return f"ρ = {number(rho, 2)}{bracket(*correlations.loc[ft_seed, ['low', 'high']], digits=2)}"
 
 
-def _p_value(correlations: pd.DataFrame, ft_seed: int) -> str:
-    """The p-value after rho, powers of ten in full; empty where there is none."""
+def _format_p(correlations: pd.DataFrame, ft_seed: int) -> str:
+    """Format the p-value for a title, after rho; empty if it is unknown."""
     if ft_seed not in correlations.index or pd.isna(p := correlations.loc[ft_seed, "p"]):
         return ""
     if p >= 0.001:

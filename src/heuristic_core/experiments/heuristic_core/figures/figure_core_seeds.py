@@ -1,4 +1,4 @@
-"""How many heads all subnetworks share, against how many subnetworks there are: does the core settle?"""
+"""The number of heads that all subnetworks share, against the number of subnetworks: does the core converge?"""
 
 import pandas as pd
 
@@ -19,12 +19,12 @@ COLUMNS = ["ft_seed", "set", "seeds", "heads", "sd", "expected", "choices"]
 
 
 def draw(tables, settings, context):
-    """A panel for each fine-tuning seed. Marks: one row per point."""
+    """Draw a panel for each fine-tuning seed; the marks have one row per point."""
     points = some(tables["core_seeds"], "rows in table core_seeds").sort_values(["ft_seed", "set", "seeds"])
     seeds = ft_seeds(points)
     figure, axes = wrapped(settings, len(seeds), 2.6, sharex=True, sharey=True)
     for ax, ft_seed in zip(axes, seeds, strict=True):
-        _panel(ax, points[points["ft_seed"] == ft_seed])
+        _draw_panel(ax, points[points["ft_seed"] == ft_seed])
         ax.set_title(seed_label(ft_seed), loc="left")
         ax.set(xlabel="pruning seeds whose subnetworks are compared", ylabel="heads kept by all of them")
         ax.label_outer()
@@ -36,7 +36,8 @@ def draw(tables, settings, context):
     return figure, points[COLUMNS]
 
 
-def _panel(ax, points: pd.DataFrame) -> None:
+def _draw_panel(ax, points: pd.DataFrame) -> None:
+    """Draw means with bands of one standard deviation, and dashed lines by chance."""
     ends = points.assign(low=points["heads"] - points["sd"], high=points["heads"] + points["sd"])
     bands(ax, ends, "seeds", "set", SETS)
     lines(ax, points, "seeds", "heads", "set", SETS)

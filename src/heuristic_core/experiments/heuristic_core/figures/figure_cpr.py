@@ -11,25 +11,29 @@ from heuristic_core.figures.lines import handles, lines
 from heuristic_core.figures.panels import wrapped
 from heuristic_core.figures.text import seed_label
 
-APART = 0.012  # of the range of steps: groups are set apart where their values are equal
-SEED = {"linestyle": "", "marker": "o", "markersize": 2.5, "alpha": 0.7}
+GROUP_OFFSET = 0.012  # share of the range of steps between two groups, so that equal values do not overlap
+SEED_STYLE = {"linestyle": "", "marker": "o", "markersize": 2.5, "alpha": 0.7}
 LABELS = {"cpr": "CPR", "cmd": "CMD"}
 COLUMNS = ["ft_seed", "measure", "group", "step", "seed", "value", "low", "high", "full_accuracy", "empty_accuracy"]
 
 
 def draw(tables, settings, context):
-    """Two panels for each fine-tuning seed, CPR and CMD. Marks: one row per point; seed is null for means."""
+    """Draw two panels for each fine-tuning seed, CPR and CMD.
+
+    Returns:
+        The figure and its marks, one row per point; `seed` is null for means.
+    """
     groups_alone(settings)
     rows = some(tables["circuit_performance"], "rows in table circuit_performance")
-    marks = pd.concat([_of(rows, measure) for measure in LABELS], ignore_index=True)
+    marks = pd.concat([_select_measure(rows, measure) for measure in LABELS], ignore_index=True)
     looks = {group: ROLES[group] for group in GROUPS if group in set(marks["group"])}
-    apart = APART * (marks["step"].max() - marks["step"].min())
-    place = {group: (k - (len(looks) - 1) / 2) * apart for k, group in enumerate(looks)}
+    offset = GROUP_OFFSET * (marks["step"].max() - marks["step"].min())
+    place = {group: (k - (len(looks) - 1) / 2) * offset for k, group in enumerate(looks)}
     marks = marks.assign(x=marks["step"] + marks["group"].map(place))
-    shown = [(ft_seed, measure) for ft_seed in ft_seeds(marks) for measure in LABELS]
-    figure, axes = wrapped(settings, len(shown), 2.5, sharex=True, sharey=True)
-    for ax, (ft_seed, measure) in zip(axes, shown, strict=True):
-        _panel(ax, marks[(marks["ft_seed"] == ft_seed) & (marks["measure"] == measure)], looks)
+    panel_keys = [(ft_seed, measure) for ft_seed in ft_seeds(marks) for measure in LABELS]
+    figure, axes = wrapped(settings, len(panel_keys), 2.5, sharex=True, sharey=True)
+    for ax, (ft_seed, measure) in zip(axes, panel_keys, strict=True):
+        _draw_panel(ax, marks[(marks["ft_seed"] == ft_seed) & (marks["measure"] == measure)], looks)
         ax.set_title(f"{seed_label(ft_seed)}: {LABELS[measure]}", loc="left")
         ax.set(xlabel="fine-tuning step", ylabel="percent of components")
         ax.label_outer()
@@ -37,7 +41,7 @@ def draw(tables, settings, context):
         ax.set_ylim(min(-3, marks["value"].min() - 5), max(103, marks["value"].max() + 5))
     entries = [
         *handles(looks),
-        Line2D([], [], color="0.3", **SEED, label="pruning seeds"),
+        Line2D([], [], color="0.3", **SEED_STYLE, label="pruning seeds"),
         Line2D([], [], color="0.3", marker="x", linestyle="", label="undefined: full model not clearly above empty"),
     ]
     title = f"mean of {len(context.curve_seeds)} pruning seeds, 95 % interval over seeds and pairs"
@@ -45,16 +49,18 @@ def draw(tables, settings, context):
     return figure, marks[[*COLUMNS, "n_seeds", "reason"]]
 
 
-def _of(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
+def _select_measure(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """Return the values and intervals of one measure, ordered by step."""
     names = {measure: "value", f"{measure}_low": "low", f"{measure}_high": "high"}
     return rows.rename(columns=names).assign(measure=measure).sort_values("step", kind="stable")
 
 
-def _panel(ax, marks: pd.DataFrame, looks: dict) -> None:
+def _draw_panel(ax, marks: pd.DataFrame, looks: dict) -> None:
+    """Draw means with intervals, pruning seeds, and crosses on the axis for undefined means."""
     means, seeds = marks[marks["seed"].isna()], marks[marks["seed"].notna()]
     lines(ax, means, "x", "value", "group", looks)
     ax.vlines("x", "low", "high", colors=means["group"].map(COLOURS), linewidth=0.8, data=means)
     for group in looks:
-        ax.plot("x", "value", color=COLOURS[group], **SEED, data=seeds[seeds["group"] == group])
+        ax.plot("x", "value", color=COLOURS[group], **SEED_STYLE, data=seeds[seeds["group"] == group])
     undefined = means[means["reason"].str.startswith(UNDEFINED).fillna(False).astype(bool)].assign(y=0)
     ax.scatter("x", "y", c=undefined["group"].map(COLOURS), marker="x", s=25, linewidth=1.2, zorder=3, data=undefined)

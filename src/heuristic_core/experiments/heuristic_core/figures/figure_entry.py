@@ -16,28 +16,32 @@ LOOKS = {
     COUNTER: Role("counter-heuristic heads", "#E69F00", "v", "-."),
     CORE: Role("core heads", "black", "D", "-"),
 }
-THIN = {group: look._replace(marker="", line="-") for group, look in LOOKS.items()}
-MODEL = {OOD: ROLES[OOD]._replace(label="full model's OOD accuracy", marker="")}
-GUIDE = {"color": "0.8", "linewidth": 0.8, "zorder": 0}
+HEAD_LOOKS = {group: look._replace(marker="", line="-") for group, look in LOOKS.items()}
+MODEL_LOOK = {OOD: ROLES[OOD]._replace(label="full model's OOD accuracy", marker="")}
+GUIDE_STYLE = {"color": "0.8", "linewidth": 0.8, "zorder": 0}
 COLUMNS = ["ft_seed", "step", "group", "name", "percent", "n"]
 
 
 def draw(tables, settings, context):
-    """A panel for each fine-tuning seed. Marks: one row per point; name is null for means of groups and for OOD."""
+    """Draw a panel for each fine-tuning seed.
+
+    Returns:
+        The figure and its marks, one row per point; `name` is null for means of groups and for OOD accuracy.
+    """
     groups_alone(settings)
     heads = some(tables["entry_frequency"], "rows in table entry_frequency")
     heads = heads.assign(percent=percents(heads)).sort_values(["group", "component", "step"])
-    whole = heads.groupby(["ft_seed", "step", "group"])["percent"].agg(percent="mean", n="size").reset_index()
+    group_means = heads.groupby(["ft_seed", "step", "group"])["percent"].agg(percent="mean", n="size").reset_index()
     trace = tables["finetune_accuracy"]
     trace = trace[trace["subset"].notna() & (trace["group"] == OOD)]
     if context.subsets:
         trace = trace[trace["subset"].isin(list(context.subsets))]
     trace = means(trace, ["ft_seed", "step", "group"]).rename(columns={"accuracy": "percent", "subsets": "n"})
-    points, seeds = pd.concat([heads, whole, trace], ignore_index=True), ft_seeds(heads)
+    points, seeds = pd.concat([heads, group_means, trace], ignore_index=True), ft_seeds(heads)
     points = points[points["ft_seed"].isin(seeds)]
     figure, axes = wrapped(settings, len(seeds), 2.9, sharex=True, sharey=True)
     for ax, ft_seed in zip(axes, seeds, strict=True):
-        _panel(ax, points[points["ft_seed"] == ft_seed])
+        _draw_panel(ax, points[points["ft_seed"] == ft_seed])
         ax.set_title(seed_label(ft_seed), loc="left")
         ax.set(
             xlabel="fine-tuning step", ylabel=f"subnetworks at {percent(context.mid)} sparsity\nthat keep a head (%)"
@@ -45,14 +49,15 @@ def draw(tables, settings, context):
         ax.label_outer()
     looks = {group: look for group, look in LOOKS.items() if (heads["group"] == group).any()}
     title = f"thin: single heads, bold: means; grey line: {OFTEN:g} %, from which a head has entered"
-    figure.legend(handles=handles(looks | MODEL), loc="outside upper center", ncols=len(looks) + 1, title=title)
+    figure.legend(handles=handles(looks | MODEL_LOOK), loc="outside upper center", ncols=len(looks) + 1, title=title)
     return figure, points[COLUMNS]
 
 
-def _panel(ax, points: pd.DataFrame) -> None:
-    ax.axhline(OFTEN, **GUIDE)
-    single, whole = points[points["name"].notna()], points[points["name"].isna()]
-    lines(ax, single, "step", "percent", "group", THIN, unit="name", linewidth=0.5, alpha=0.6)
-    lines(ax, whole, "step", "percent", "group", LOOKS, linewidth=2)
-    lines(ax, whole, "step", "percent", "group", MODEL, linewidth=1.2)
+def _draw_panel(ax, points: pd.DataFrame) -> None:
+    """Draw single heads as thin lines, means of groups as bold lines, and the full model's OOD accuracy."""
+    ax.axhline(OFTEN, **GUIDE_STYLE)
+    single, group_means = points[points["name"].notna()], points[points["name"].isna()]
+    lines(ax, single, "step", "percent", "group", HEAD_LOOKS, unit="name", linewidth=0.5, alpha=0.6)
+    lines(ax, group_means, "step", "percent", "group", LOOKS, linewidth=2)
+    lines(ax, group_means, "step", "percent", "group", MODEL_LOOK, linewidth=1.2)
     percent_axis(ax.yaxis)

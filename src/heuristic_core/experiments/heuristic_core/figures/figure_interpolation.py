@@ -12,10 +12,10 @@ from heuristic_core.figures.panels import panels, percent_axis
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.text import seed_label, told
 
-SHOWN = {group: ROLES[group] for group in (ENTAILMENT, ID, OOD, J)}
+GROUP_LOOKS = {group: ROLES[group] for group in (ENTAILMENT, ID, OOD, J)}
 # Okabe and Ito's palette, without the colours of groups of subsets.
-SINGLE = {WITH: Role("H with it", "#E69F00", "^", ""), WITHOUT: Role("M without it", "#56B4E9", "v", "")}
-BESIDE = 0.14  # of the distance between components, from the middle to either mark
+SINGLE_LOOKS = {WITH: Role("H with it", "#E69F00", "^", ""), WITHOUT: Role("M without it", "#56B4E9", "v", "")}
+MARK_OFFSET = 0.14  # of the distance between components, from the middle to either mark
 MARKS = [
     "ft_seed",
     "measure",
@@ -34,46 +34,50 @@ MARKS += ["high", "against", "change", "change_low", "change_high", "reason"]
 
 
 def draw(tables, settings, context):
-    """Rows: fine-tuning seeds. Left: the greedy path from H to M. Right: single components, change in the measure
-    that H, M and steps are chosen by: J, or OOD accuracy of a study without J.
+    """Draw a row for each fine-tuning seed: left the greedy path from H to M, right single components.
 
-    Marks: one row per point.
+    The right panel shows changes in the measure by which H, M and steps are chosen: J, or OOD accuracy in a study
+    without J.
+
+    Returns:
+        The figure and its marks, one row per point.
     """
     rows = some(tables["interpolation"], "rows in table interpolation")
     seeds = ft_seeds(rows)
     figure, axes = panels(settings, len(seeds), 2, 2.6 * len(seeds) + 0.5, width_ratios=(3, 2))
     rows = rows[rows["subset"].isna() & rows["family"].isna()]
     for (left, right), seed in zip(axes, seeds, strict=True):
-        of_seed = rows[rows["ft_seed"] == seed]
-        first = of_seed.iloc[0]
+        seed_rows = rows[rows["ft_seed"] == seed]
+        first = seed_rows.iloc[0]
         left.set_title(_title(seed, first), loc="left")
         if pd.notna(first["reason"]):
             told(left, first["reason"])
             right.remove()
             continue
-        _path(left, of_seed)
-        _singles(right, of_seed[of_seed["role"].isin(SINGLE) & (of_seed["group"] == first["measure"])])
-    figure.legend(handles=[*handles(SHOWN), *handles(SINGLE)], loc="outside upper center", ncols=3)
-    return figure, rows.loc[rows["group"].isin(SHOWN) | rows["group"].isna(), MARKS]
+        _draw_path(left, seed_rows)
+        _draw_singles(right, seed_rows[seed_rows["role"].isin(SINGLE_LOOKS) & (seed_rows["group"] == first["measure"])])
+    figure.legend(handles=[*handles(GROUP_LOOKS), *handles(SINGLE_LOOKS)], loc="outside upper center", ncols=3)
+    return figure, rows.loc[rows["group"].isin(GROUP_LOOKS) | rows["group"].isna(), MARKS]
 
 
 def _title(seed: int, row: pd.Series) -> str:
+    """Return the title of a row of panels: the seeds of H and M, and the measure that chose them."""
     if pd.isna(row["heuristic"]):
         return seed_label(seed)
     chosen_by = LABELS[row["measure"]]
     return f"{seed_label(seed)}: from H (pruning seed {row['heuristic']}) to M ({row['generalising']}), by {chosen_by}"
 
 
-def _path(ax: Axes, rows: pd.DataFrame) -> None:
-    """Values along the path, H first; its last step is M."""
+def _draw_path(ax: Axes, rows: pd.DataFrame) -> None:
+    """Draw values along the path, from H to its last step, M."""
     steps = rows[rows["role"].isin((HEURISTIC, PATH))].sort_values("place", kind="stable")
     steps = steps.assign(place=steps["place"].astype(float))
-    bands(ax, steps, "place", "group", SHOWN)
-    lines(ax, steps, "place", "accuracy", "group", SHOWN)
+    bands(ax, steps, "place", "group", GROUP_LOOKS)
+    lines(ax, steps, "place", "accuracy", "group", GROUP_LOOKS)
     ticks = steps.drop_duplicates("place")
     labels = [
-        "H" if one.role == HEURISTIC else f"{'+' if one.added else '−'} {one.name}"
-        for one in ticks.itertuples(index=False)
+        "H" if tick.role == HEURISTIC else f"{'+' if tick.added else '−'} {tick.name}"
+        for tick in ticks.itertuples(index=False)
     ]
     labels[-1] += " = M"
     ax.set_xticks(ticks["place"], labels, rotation=90)
@@ -81,15 +85,15 @@ def _path(ax: Axes, rows: pd.DataFrame) -> None:
     ax.set(xlabel="", ylabel="accuracy (%), J (points)")
 
 
-def _singles(ax: Axes, rows: pd.DataFrame) -> None:
-    """Changes by single components that M has and H lacks, those that raise H most first."""
+def _draw_singles(ax: Axes, rows: pd.DataFrame) -> None:
+    """Draw changes by single components that M has and H lacks, ordered by how much they raise H."""
     order = rows[rows["role"] == WITH].sort_values("change", ascending=False, kind="stable")["name"].tolist()
     label = "OOD accuracy" if rows["measure"].iloc[0] == OOD else LABELS[J]
     ax.axhline(0, color="0.6", linewidth=0.6)
-    for (role, look), side in zip(SINGLE.items(), (-BESIDE, BESIDE), strict=True):
-        of_role = rows[rows["role"] == role].set_index("name").loc[order]
-        ends = (of_role["change"] - of_role["change_low"], of_role["change_high"] - of_role["change"])
+    for (role, look), side in zip(SINGLE_LOOKS.items(), (-MARK_OFFSET, MARK_OFFSET), strict=True):
+        role_rows = rows[rows["role"] == role].set_index("name").loc[order]
+        ends = (role_rows["change"] - role_rows["change_low"], role_rows["change_high"] - role_rows["change"])
         places = [k + side for k in range(len(order))]
-        ax.errorbar(places, of_role["change"], ends, fmt=look.marker, color=look.colour, linewidth=0.9)
+        ax.errorbar(places, role_rows["change"], ends, fmt=look.marker, color=look.colour, linewidth=0.9)
     ax.set_xticks(range(len(order)), order, rotation=90)
     ax.set(xlabel="component of M that H lacks", ylabel=f"change in {label} (points)")

@@ -12,46 +12,48 @@ from heuristic_core.figures.panels import panels, percent_axis
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.text import seed_label
 
-WHOLE, RANDOM = "none", "random"
+NO_LESION, RANDOM = "none", "random"
 # Okabe and Ito's palette, without the colours of groups of subsets.
-THIN = {RANDOM: Role("without random heads (a line for each set)", "#999999")}
-BOLD = {WHOLE: Role("all heads", "black"), OVERLAP: Role("without overlap heads", "#CC79A7", line="--")}
-WIDTHS = (THIN, 0.9), (BOLD, 1.8)
+RANDOM_LOOKS = {RANDOM: Role("without random heads (a line for each set)", "#999999")}
+MAIN_LOOKS = {NO_LESION: Role("all heads", "black"), OVERLAP: Role("without overlap heads", "#CC79A7", line="--")}
+LOOKS_AND_WIDTHS = (RANDOM_LOOKS, 0.9), (MAIN_LOOKS, 1.8)
 
 
 def draw(tables, settings, context):
-    """Rows: fine-tuning seeds; columns: groups of subsets. Marks: one row per point, the unweighted mean over subsets.
+    """Draw a row for each fine-tuning seed and a column for each group of subsets.
 
-    lesion: "none" for the model with all heads. size: heads taken out. The interval of a mean follows from those of its
-    subsets.
+    Returns:
+        The figure and its marks: one row per point, the unweighted mean over subsets, with an interval computed from
+        the subsets' intervals. `lesion` is "none" for the model with all heads, `size` the number of heads removed.
     """
-    whole = some(tables["finetune_accuracy"], "rows in table finetune_accuracy").assign(lesion=WHOLE, size=0)
-    rows = chosen(pd.concat([whole, tables["lesion_accuracy"]]), shown(settings, context))
+    unlesioned = some(tables["finetune_accuracy"], "rows in table finetune_accuracy").assign(lesion=NO_LESION, size=0)
+    rows = chosen(pd.concat([unlesioned, tables["lesion_accuracy"]]), shown(settings, context))
     points = means(rows[rows["group"].isin(GROUPS)], ["ft_seed", "lesion", "size", "step", "group"])
     seeds = ft_seeds(points)
     figure, axes = panels(settings, len(seeds), len(GROUPS), 1.9 * len(seeds) + 0.5, sharex=True, sharey=True)
     for row, ft_seed in zip(axes, seeds, strict=True):
-        of_seed = points[points["ft_seed"] == ft_seed]
+        seed_points = points[points["ft_seed"] == ft_seed]
         for ax, group in zip(row, GROUPS, strict=True):
-            _panel(ax, of_seed[of_seed["group"] == group])
+            _draw_panel(ax, seed_points[seed_points["group"] == group])
             ax.set_title(ROLES[group].label, loc="left")
             ax.set(xlabel="fine-tuning step", ylabel="accuracy (%)")
             ax.label_outer()
-        row[0].set_title(f"{seed_label(ft_seed)}{_taken(of_seed)}: {ROLES[GROUPS[0]].label}", loc="left")
-    kinds = [line for looks, width in WIDTHS for line in handles(looks, linewidth=width)]
-    figure.legend(handles=kinds, loc="outside upper center", ncols=len(kinds))
+        row[0].set_title(f"{seed_label(ft_seed)}{_describe_size(seed_points)}: {ROLES[GROUPS[0]].label}", loc="left")
+    entries = [line for looks, width in LOOKS_AND_WIDTHS for line in handles(looks, linewidth=width)]
+    figure.legend(handles=entries, loc="outside upper center", ncols=len(entries))
     return figure, points
 
 
-def _taken(points: pd.DataFrame) -> str:
-    """How many heads were taken out, for a title."""
+def _describe_size(points: pd.DataFrame) -> str:
+    """Describe, for a title, how many heads were removed."""
     sizes = points.loc[points["lesion"] == OVERLAP, "size"]
     return f", {sizes.iloc[0]} heads out" if len(sizes) else ", no such set of heads"
 
 
-def _panel(ax: Axes, points: pd.DataFrame) -> None:
+def _draw_panel(ax: Axes, points: pd.DataFrame) -> None:
+    """Draw accuracy over fine-tuning by lesion."""
     points = points.assign(kind=points["lesion"].str.rstrip("0123456789"))
-    bands(ax, points, "step", "kind", BOLD, alpha=0.15)
-    for looks, width in WIDTHS:
+    bands(ax, points, "step", "kind", MAIN_LOOKS, alpha=0.15)
+    for looks, width in LOOKS_AND_WIDTHS:
         lines(ax, points, "step", "accuracy", "kind", looks, unit="lesion", linewidth=width)
     percent_axis(ax.yaxis)

@@ -1,4 +1,4 @@
-"""What sets of later heads restore of the full model while the core is ablated, and transmit of the ablation."""
+"""How much of the ablated core's effect sets of later heads restore, and how much of the ablation they transmit."""
 
 import numpy as np
 import pandas as pd
@@ -29,18 +29,20 @@ LOOKS = {
     COUNTER: Role("counter-heuristic heads", "#CC79A7", "D"),
     ALL: Role("all later heads", "black", "s"),
 }
-LAYERS = Role("later heads of layer {}", "#56B4E9")
-COST = Role("what ablating the core costs: full minus ablated", "0.9")
-NONE = "no later heads of a core"
+LAYER_LOOK = Role("later heads of layer {}", "#56B4E9")
+COST_LOOK = Role("what ablating the core costs: full minus ablated", "0.9")
+NO_HEADS = "no later heads of a core"
 WIDTH = 0.8  # of the marks of one group, groups being 1 apart
 COLUMNS = ["ft_seed", "direction", "group", "set", "role", "size", "n", "full", "ablated", "patched"]
 COLUMNS += [f"{name}{end}" for name in ("points", "share") for end in ("", "_low", "_high")]
 
 
 def draw(tables, settings, context):
-    """Rows: fine-tuning seeds; columns: directions. Marks: one row per mark, in points of accuracy or J.
+    """Draw a row for each fine-tuning seed and a column for each direction.
 
-    A seed whose core is empty, or in the last layer, has no marks.
+    Returns:
+        The figure and its marks, one row per mark, in points of accuracy or J; none for a fine-tuning seed whose core
+        is empty or in the last layer.
     """
     groups_alone(settings)
     rows = tables["mediation"]
@@ -51,45 +53,47 @@ def draw(tables, settings, context):
     groups = [group for group in MEASURED if (rows["group"] == group).any()]
     for row, ft_seed in zip(axes, seeds, strict=True):
         for ax, direction in zip(row, DIRECTIONS, strict=True):
-            own = rows[(rows["ft_seed"] == ft_seed) & (rows["direction"] == direction)]
-            _panel(ax, own, groups if len(own) else [])
-            ax.set_title(f"{seed_label(ft_seed)}: {direction if len(own) else NONE}", loc="left")
+            panel_rows = rows[(rows["ft_seed"] == ft_seed) & (rows["direction"] == direction)]
+            _draw_panel(ax, panel_rows, groups if len(panel_rows) else [])
+            ax.set_title(f"{seed_label(ft_seed)}: {direction if len(panel_rows) else NO_HEADS}", loc="left")
             ax.set(ylabel="points")
             ax.set_xticks(range(len(groups)), [ROLES[group].label for group in groups])
             ax.label_outer()
-    figure.legend(handles=_handles(rows), loc="outside upper center", ncols=2)
+    figure.legend(handles=_legend_handles(rows), loc="outside upper center", ncols=2)
     return figure, rows[COLUMNS]
 
 
-def _panel(ax: Axes, rows: pd.DataFrame, groups: list[str]) -> None:
+def _draw_panel(ax: Axes, rows: pd.DataFrame, groups: list[str]) -> None:
+    """Draw the cost of ablating the core as bars, and sets of later heads as marks with intervals."""
     ax.axhline(0, color="0.5", linewidth=0.6)
     sets = rows[rows["role"] != RANDOM]["set"].drop_duplicates().tolist()
     offsets = WIDTH * (np.arange(len(sets) + 1) - len(sets) / 2) / (len(sets) + 1)
     places = dict(zip([*sets, RANDOM], offsets, strict=True))
     for k, group in enumerate(groups):
-        own = rows[rows["group"] == group]
-        cost = (own["full"] - own["ablated"]).iloc[0]
-        ax.bar(k, cost, WIDTH, color=COST.colour, zorder=0)
-        random = own[own["role"] == RANDOM]["points"]
+        group_rows = rows[rows["group"] == group]
+        cost = (group_rows["full"] - group_rows["ablated"]).iloc[0]
+        ax.bar(k, cost, WIDTH, color=COST_LOOK.colour, zorder=0)
+        random = group_rows[group_rows["role"] == RANDOM]["points"]
         ax.scatter(np.full(len(random), k + places[RANDOM]), random, 8, LOOKS[RANDOM].colour, linewidths=0, alpha=0.7)
-        for name, one in own[own["role"] != RANDOM].groupby("set", sort=False):
-            look, x = _look(one["role"].iloc[0], name), k + places[name]
-            ax.vlines(x, one["points_low"], one["points_high"], look.colour, linewidth=1)
+        for name, set_rows in group_rows[group_rows["role"] != RANDOM].groupby("set", sort=False):
+            look, x = _look(set_rows["role"].iloc[0], name), k + places[name]
+            ax.vlines(x, set_rows["points_low"], set_rows["points_high"], look.colour, linewidth=1)
             size = 4 if look.label else 5.5
-            ax.plot(x, one["points"].iloc[0], marker=look.marker, color=look.colour, markersize=size)
+            ax.plot(x, set_rows["points"].iloc[0], marker=look.marker, color=look.colour, markersize=size)
 
 
 def _look(role: str, name: str) -> Role:
-    """The look of a set; of a layer, its number is the mark."""
-    return LAYERS._replace(marker=f"${name.split()[-1]}$", label="") if role == LAYER else LOOKS[role]
+    """Return the look of a set; the mark of a layer is its number."""
+    return LAYER_LOOK._replace(marker=f"${name.split()[-1]}$", label="") if role == LAYER else LOOKS[role]
 
 
-def _handles(rows: pd.DataFrame) -> list:
-    found = [Patch(color=COST.colour, label=COST.label)]
+def _legend_handles(rows: pd.DataFrame) -> list:
+    """Return the legend entries of what is drawn."""
+    handles = [Patch(color=COST_LOOK.colour, label=COST_LOOK.label)]
     if (rows["role"] == LAYER).any():
         mark = {"marker": "$1$", "label": "later heads of layer 1, 2, ...", "markersize": 5.5}
-        found.append(Line2D([], [], linestyle="", color=LAYERS.colour, **mark))
+        handles.append(Line2D([], [], linestyle="", color=LAYER_LOOK.colour, **mark))
     for role, look in LOOKS.items():
         if (rows["role"] == role).any():
-            found.append(Line2D([], [], linestyle="", color=look.colour, marker=look.marker, label=look.label))
-    return found
+            handles.append(Line2D([], [], linestyle="", color=look.colour, marker=look.marker, label=look.label))
+    return handles

@@ -1,4 +1,4 @@
-"""The graph of direct effects: which later heads core heads act on, by queries, keys or values, for OOD against ID."""
+"""The graph of direct effects of core heads on later heads by queries, keys and values, for OOD and ID."""
 
 import numpy as np
 import pandas as pd
@@ -23,74 +23,78 @@ PARTS = {
     "value": Role("values", "#CC79A7"),
     LOGITS: Role("logits", "black"),
 }
-BENDS = {"query": -0.12, "key": 0.12, "value": 0.0, LOGITS: 0.0}
-GROUND = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.3}  # under text that edges may cross
-DRAWN, LABELLED = 16, 6  # strongest edges of a panel, and of these those whose share is written
-LEVEL, PALE = 0.05, 0.3
-WIDEST, THINNEST = 7.0, 0.5  # points, of a share of 100 % and of the smallest
+CURVATURES = {"query": -0.12, "key": 0.12, "value": 0.0, LOGITS: 0.0}
+TEXT_BACKGROUND = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.3}  # under text that edges may cross
+MAX_EDGES, MAX_LABELS = 16, 6  # for each panel: edges drawn, and edges labelled with their share
+LEVEL, PALE_ALPHA = 0.05, 0.3
+MAX_LINEWIDTH, MIN_LINEWIDTH = 7.0, 0.5  # points, of a share of 100 % and of the smallest
 COLUMNS = ["ft_seed", "group", "sender", "receiver", "part", "n", "effect", "effect_low", "effect_high", "random", "p"]
-ADDED = ["total", "share", "drawn", "differs"]
-COLUMNS += ["q", "beyond", *ADDED]
+EDGE_COLUMNS = ["total", "share", "drawn", "differs"]
+COLUMNS += ["q", "beyond", *EDGE_COLUMNS]
 
 
 def draw(tables, settings, context):
-    """Rows: fine-tuning seeds; columns: OOD and ID. Marks: one row per edge that there could be; drawn: whether it is.
+    """Draw a row for each fine-tuning seed and a column each for OOD and ID.
 
-    share: of the change of mean log odds that replacing the whole core makes (total). Drawn are the strongest edges, in
-    full colour those whose effect is other than random senders' mean, and beyond each of them (differs).
+    The strongest edges are drawn, in full colour if their effect differs from the mean of random senders and is larger
+    than each of them (`differs`).
+
+    Returns:
+        The figure and its marks, one row per possible edge. `drawn` says whether it is drawn, `share` is its share of
+        `total`, the change of mean log odds (nats) when the whole core is replaced.
     """
     groups_alone(settings)
-    heads, rows = some(tables["core"], "rows in table core"), _of_means(tables["paths"])
-    found = [_edges(of_group) for _, of_group in rows.groupby(["ft_seed", "group"], sort=False)]
-    edges = pd.concat(found) if found else rows.assign(**dict.fromkeys(ADDED))
+    heads, rows = some(tables["core"], "rows in table core"), _select_means(tables["paths"])
+    edge_tables = [_select_edges(group_rows) for _, group_rows in rows.groupby(["ft_seed", "group"], sort=False)]
+    edges = pd.concat(edge_tables) if edge_tables else rows.assign(**dict.fromkeys(EDGE_COLUMNS))
     seeds = ft_seeds(heads)
     figure, axes = panels(settings, len(seeds), 2, 3.0 * len(seeds) + 0.4)
     for row, ft_seed in zip(axes, seeds, strict=True):
-        of_seed = heads[(heads["ft_seed"] == ft_seed) & heads["head"].notna()]
+        seed_heads = heads[(heads["ft_seed"] == ft_seed) & heads["head"].notna()]
         for ax, group in zip(row, (OOD, ID), strict=True):
-            own = edges[(edges["ft_seed"] == ft_seed) & (edges["group"] == group)]
-            _panel(ax, own, of_seed)
-            ax.set_title(f"{seed_label(ft_seed)}: {_said(group, own)}", loc="left")
+            panel_edges = edges[(edges["ft_seed"] == ft_seed) & (edges["group"] == group)]
+            _draw_panel(ax, panel_edges, seed_heads)
+            ax.set_title(f"{seed_label(ft_seed)}: {_describe_total(group, panel_edges)}", loc="left")
     handles = [Line2D([], [], color=look.colour, linewidth=2.5, label=look.label) for look in PARTS.values()]
     handles += [Line2D([], [], color="0.4", linestyle=":", linewidth=2.5, label="against the total effect")]
-    handles += [Line2D([], [], color="0.4", alpha=PALE, linewidth=2.5, label="not told from random senders")]
+    handles += [Line2D([], [], color="0.4", alpha=PALE_ALPHA, linewidth=2.5, label="not told from random senders")]
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
     return figure, edges[COLUMNS]
 
 
-def _of_means(table: pd.DataFrame) -> pd.DataFrame:
-    """Changes of log odds where component means take the place of core heads."""
+def _select_means(table: pd.DataFrame) -> pd.DataFrame:
+    """Select changes of log odds when component means replace core heads."""
     rows = table[(table["donor"] == "mean") & (table["role"] == CORE) & (table["measure"] == LOG_ODDS)]
     return rows[rows["group"].isin([OOD, ID]) & rows["subset"].isna()]
 
 
-def _edges(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of one run and group, the edges from single core heads, with what the whole core does."""
-    whole = rows[rows["receiver"] == TOTAL]
-    whole = whole[whole["sender"] == CORE] if (whole["sender"] == CORE).any() else whole
-    total = whole.iloc[0]
+def _select_edges(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the edges from single core heads in one run and group, with the effect of the whole core."""
+    core_rows = rows[rows["receiver"] == TOTAL]
+    core_rows = core_rows[core_rows["sender"] == CORE] if (core_rows["sender"] == CORE).any() else core_rows
+    total = core_rows.iloc[0]
     edges = rows[(rows["receiver"] != TOTAL) & ((rows["sender"] != CORE) | (rows["sender"].nunique() == 1))]
     clear = total["effect_low"] > 0 or total["effect_high"] < 0
     share = edges["effect"] / total["effect"] if clear else np.nan
     edges = edges.assign(total=total["effect"], share=share, part=edges["part"].fillna(LOGITS))
-    strongest = edges["share"].abs().dropna().sort_values(ascending=False, kind="stable").index[:DRAWN]
+    strongest = edges["share"].abs().dropna().sort_values(ascending=False, kind="stable").index[:MAX_EDGES]
     differs = (edges["q"].fillna(edges["p"]) < LEVEL) & edges["beyond"].fillna(False).astype(bool)
     return edges.assign(drawn=edges.index.isin(strongest), differs=differs)
 
 
-def _said(group: str, edges: pd.DataFrame) -> str:
-    """What a panel shows, for its title."""
+def _describe_total(group: str, edges: pd.DataFrame) -> str:
+    """Describe the core's total effect, for the title of a panel."""
     if edges.empty:
         return "no core head"
     total = f"{ROLES[group].label}, the core's total {signed(edges['total'].iloc[0], 2)} nats"
     return total if edges["share"].notna().any() else f"{total}, not clear of 0"
 
 
-def _panel(ax: Axes, edges: pd.DataFrame, of_seed: pd.DataFrame) -> None:
-    """of_seed: the heads of table "core" of one run."""
-    layers, heads = (int(of_seed[axis].max()) + 1 for axis in ("layer", "head"))
-    places = {head.name: (int(head.layer), -int(head.head)) for head in of_seed.itertuples(index=False)}
-    core = set(of_seed.loc[of_seed["in_core"].astype(bool), "name"])
+def _draw_panel(ax: Axes, edges: pd.DataFrame, core_table: pd.DataFrame) -> None:
+    """Draw the edges of one panel; `core_table` has the heads of table "core" in one run."""
+    layers, heads = (int(core_table[axis].max()) + 1 for axis in ("layer", "head"))
+    places = {head.name: (int(head.layer), -int(head.head)) for head in core_table.itertuples(index=False)}
+    core = set(core_table.loc[core_table["in_core"].astype(bool), "name"])
     places[LOGITS] = (layers, -(heads - 1) / 2)
     drawn = edges[edges["drawn"].astype(bool)].sort_values("share", key=lambda share: -share.abs(), kind="stable")
     for edge in drawn[::-1].itertuples():
@@ -98,28 +102,30 @@ def _panel(ax: Axes, edges: pd.DataFrame, of_seed: pd.DataFrame) -> None:
         arrow = FancyArrowPatch(
             places[edge.sender],
             places[edge.receiver],
-            connectionstyle=f"arc3,rad={BENDS[edge.part]}",
+            connectionstyle=f"arc3,rad={CURVATURES[edge.part]}",
             arrowstyle="-",
-            linewidth=THINNEST + (WIDEST - THINNEST) * min(abs(edge.share), 1),
+            linewidth=MIN_LINEWIDTH + (MAX_LINEWIDTH - MIN_LINEWIDTH) * min(abs(edge.share), 1),
             color=look.colour,
             linestyle="-" if edge.share > 0 else ":",
-            alpha=1 if edge.differs else PALE,
+            alpha=1 if edge.differs else PALE_ALPHA,
             zorder=1,
         )
         ax.add_patch(arrow)
-    for receiver, own in drawn[:LABELLED].groupby("receiver", sort=False):
+    for receiver, receiver_edges in drawn[:MAX_LABELS].groupby("receiver", sort=False):
         x, y = places[receiver]
-        said = ", ".join(number(100 * share, 0) for share in own["share"]) + " %"
+        label = ", ".join(number(100 * share, 0) for share in receiver_edges["share"]) + " %"
         if heads <= 8 or receiver == LOGITS:
-            ax.text(x + 0.17, y, said, fontsize=SMALL, va="center", zorder=4, bbox=GROUND)
+            ax.text(x + 0.17, y, label, fontsize=SMALL, va="center", zorder=4, bbox=TEXT_BACKGROUND)
         else:  # beside small circles the text would cover the name
-            ax.text(x, y - 0.3, said, fontsize=SMALL, ha="center", va="top", zorder=4, bbox=GROUND)
-    seen = {*drawn["receiver"], *drawn["sender"]}
+            ax.text(x, y - 0.3, label, fontsize=SMALL, ha="center", va="top", zorder=4, bbox=TEXT_BACKGROUND)
+    connected = {*drawn["receiver"], *drawn["sender"]}
     size = 220 if heads <= 8 else 60
     for name, (x, y) in places.items():
         edge = "black" if name in core else "0.7"
-        ax.scatter(x, y, size * (0.35 if heads > 8 and name not in seen else 1), "white", edgecolors=edge, zorder=2)
-        if heads <= 8 or name in seen:
+        ax.scatter(
+            x, y, size * (0.35 if heads > 8 and name not in connected else 1), "white", edgecolors=edge, zorder=2
+        )
+        if heads <= 8 or name in connected:
             ax.text(x, y, "" if name == LOGITS else name, fontsize=SMALL, ha="center", va="center", zorder=3)
     ax.text(layers, places[LOGITS][1] - 0.75, LOGITS, fontsize=SMALL, ha="center", va="center")
     ax.set(xlim=(-0.4, layers + 0.6), ylim=(-heads + 0.3, 0.6))

@@ -18,19 +18,26 @@ LOOKS = {
 
 
 def draw(tables, settings, studies):
-    """Rows: settings; columns: groups of subsets. Marks: the rows of `analysis.sweep`.
+    """Draw a row for each setting and a column for each group of subsets.
 
-    tables: "ablations" of every study. studies: their values on every axis, by name. Lines are means over fine-tuning
-    seeds, points the seeds, with the interval of the change.
+    Lines are means over fine-tuning seeds; points are fine-tuning seeds, with the interval of the change.
+
+    Args:
+        tables: Table "ablations" of every study.
+        settings: The figure's settings.
+        studies: The studies' values on every axis, by name.
+
+    Returns:
+        The figure and its marks, the rows of `analysis.sweep`.
     """
     rows = sweep(tables, studies)
     swept = rows["axis"].unique()
     height = 1.9 * len(swept) + 0.4
     figure, axes = panels(settings, len(swept), len(GROUPS), height, sharey=True, sharex="row")
     for line, axis in zip(axes, swept, strict=True):
-        of_axis = rows[rows["axis"] == axis]
+        axis_rows = rows[rows["axis"] == axis]
         for ax, group in zip(line, GROUPS, strict=True):
-            _panel(ax, of_axis[of_axis["group"] == group])
+            _draw_panel(ax, axis_rows[axis_rows["group"] == group])
             ax.set_title(ROLES[group].label, loc="left")
             ax.set_xlabel(axis)
         line[0].set_ylabel("change (points)")
@@ -38,13 +45,14 @@ def draw(tables, settings, studies):
     return figure, rows
 
 
-def _panel(ax: Axes, rows: pd.DataFrame) -> None:
+def _draw_panel(ax: Axes, rows: pd.DataFrame) -> None:
+    """Draw the changes in one group against one setting."""
     ax.axhline(0, color="0.8", linewidth=0.6, zorder=0)
     values = rows.assign(full=-rows["full"])
     means = values.groupby("value")[[*LOOKS]].mean().reset_index()
     plain = {name: look._replace(marker="") for name, look in LOOKS.items()}
     lines(ax, means.melt("value", var_name="kind", value_name="points"), "value", "points", "kind", plain)
-    known = rows.dropna(subset="change")
+    complete = rows.dropna(subset="change")
     for name in ("random", "change"):
-        ax.plot(known["value"], known[name], LOOKS[name].marker, color=LOOKS[name].colour, markersize=3)
-    ax.vlines(known["value"], known["low"], known["high"], color=LOOKS["change"].colour, linewidth=0.8)
+        ax.plot(complete["value"], complete[name], LOOKS[name].marker, color=LOOKS[name].colour, markersize=3)
+    ax.vlines(complete["value"], complete["low"], complete["high"], color=LOOKS["change"].colour, linewidth=0.8)

@@ -1,9 +1,9 @@
-"""How the groups of subsets, J and AUC look wherever they appear."""
+"""Colours, markers and lines of the groups of subsets, J and AUC."""
 
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import AUC, J
 from heuristic_core.figures.roles import Role
 
-# Okabe and Ito's palette: distinct to colour-blind readers too.
+# Okabe and Ito's palette, which colour-blind readers can distinguish, too.
 ROLES = {
     "id": Role("ID", "#0072B2", "o", "-"),
     "ood": Role("OOD", "#D55E00", "^", "--"),
@@ -17,5 +17,5 @@ COLOURS = {group: role.colour for group, role in ROLES.items()}
 
 
 def group_label(group: str) -> str:
-    """The name of a row of no subset, such as "OOD, mean"; J and AUC are no means over subsets."""
+    """Return the name of a row without a subset, such as "OOD, mean"; J and AUC are not means over subsets."""
     return ROLES[group].label if group in (J, AUC) else f"{ROLES[group].label}, mean"

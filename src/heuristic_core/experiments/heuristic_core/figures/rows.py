@@ -1,4 +1,4 @@
-"""Choosing, ordering and averaging the rows that a figure shows."""
+"""Select, order and average the rows that a figure shows."""
 
 from collections.abc import Collection, Sequence
 
@@ -25,25 +25,26 @@ CELL_MARKS = ["ft_seed", "step", "sparsity", "seed", "subset", "group", "n", "ac
 
 
 def ft_seeds(rows: pd.DataFrame) -> list[int]:
-    """The fine-tuning seeds in `rows`, ascending. Each has a panel of its own: they are never pooled."""
+    """Return the fine-tuning seeds in `rows`, ascending; figures show them separately, never pooled."""
     return sorted(int(seed) for seed in rows["ft_seed"].unique())
 
 
 def shown(settings, context) -> Sequence[str] | None:
-    """The subsets a figure shows: its own, else the analysis's; None for all."""
+    """Return the subsets that a figure shows: from its settings, else from the analysis; None for all."""
     return settings.subsets or context.subsets
 
 
 def groups_alone(settings) -> None:
-    """Refuse a choice of subsets where only group means are shown, which have been taken already."""
+    """Raise ValueError if the settings choose subsets: the figure shows group means, which are computed before."""
     if settings.subsets is not None:
-        raise ValueError("subsets cannot be chosen here: group means are those over analysis.subsets")
+        raise ValueError("subsets cannot be chosen here: group means are over analysis.subsets")
 
 
 def subset_groups(rows: pd.DataFrame, subsets: Collection[str] | None) -> dict[str, str]:
-    """Subset -> group, in the order of display: by group, then as `subsets` says or, without, by HANS family.
+    """Map each subset to its group, in the order of display: by group, then by `subsets` or else by HANS family.
 
-    Raises ValueError on a subset that no row has.
+    Raises:
+        ValueError: If no row has one of `subsets`.
     """
     rows = chosen(rows.dropna(subset="subset"), subsets).drop_duplicates("subset")
     if subsets is None:
@@ -56,31 +57,39 @@ def subset_groups(rows: pd.DataFrame, subsets: Collection[str] | None) -> dict[s
 
 
 def full_model(accuracy: pd.DataFrame, step: int) -> pd.DataFrame:
-    """The full model's rows of table "accuracy" or "group_accuracy" at fine-tuning step `step`."""
+    """Select the full model's rows of table "accuracy" or "group_accuracy" at fine-tuning step `step`."""
     return some(accuracy[(accuracy["step"] == step) & accuracy["seed"].isna()], f"full model at step {step}")
 
 
 def subnetworks(accuracy: pd.DataFrame, step: int, sparsity: float, seeds: Collection[int]) -> pd.DataFrame:
-    """The rows of one cell of the grid: the first runs of pruning seeds `seeds`, one step, one sparsity."""
-    of_cell = (accuracy["step"] == step) & (accuracy["sparsity"] == sparsity) & accuracy["seed"].isin(list(seeds))
-    return some(accuracy[of_cell & (accuracy["repeat"] == 0)], f"subnetworks at step {step}, sparsity {sparsity:g}")
+    """Select the rows of one cell of the grid: the first runs of pruning seeds `seeds` at one step and sparsity."""
+    in_cell = (accuracy["step"] == step) & (accuracy["sparsity"] == sparsity) & accuracy["seed"].isin(list(seeds))
+    return some(accuracy[in_cell & (accuracy["repeat"] == 0)], f"subnetworks at step {step}, sparsity {sparsity:g}")
 
 
 def means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """The unweighted mean over the subsets of each `by`, with its interval: missing where a subset's value is."""
-    found = []
+    """Average over the subsets of each `by`, unweighted, with an interval; null if a subset's value is null.
+
+    Returns:
+        Columns `by`, "subsets" (their number), "accuracy", "low" and "high".
+    """
+    points = []
     for key, subsets in rows.groupby(list(by)):
         low, high = interval_of_mean(subsets)
         value = {"accuracy": subsets["accuracy"].mean(skipna=False), "low": low, "high": high}
-        found.append(dict(zip(by, key, strict=True)) | {"subsets": len(subsets)} | value)
-    return pd.DataFrame(found)
+        points.append(dict(zip(by, key, strict=True)) | {"subsets": len(subsets)} | value)
+    return pd.DataFrame(points)
 
 
 def j_values(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """J of each `by` with OOD and entailment subsets, and its interval, points: columns as of :func:`means`."""
-    found = []
+    """Compute J in points, with its interval, for each `by` that has OOD and entailment subsets.
+
+    Returns:
+        Columns as of :func:`means`, and "group".
+    """
+    points = []
     for key, sides in both_sides(rows, by).groupby(list(by)):
         low, high = interval_of_j(sides)
         value = {"group": J, "accuracy": j_means(sides, by)["accuracy"].item(), "low": low, "high": high}
-        found.append(dict(zip(by, key, strict=True)) | {"subsets": len(sides)} | value)
-    return pd.DataFrame(found)
+        points.append(dict(zip(by, key, strict=True)) | {"subsets": len(sides)} | value)
+    return pd.DataFrame(points)

@@ -1,4 +1,4 @@
-"""Table 3: accuracy of the full model with core heads ablated, by themselves and together. Also tables 4, 6 and 8."""
+"""Table 3, also tables 4, 6 and 8: accuracy of the full model with core heads ablated, singly and together."""
 
 from collections.abc import Iterator
 
@@ -11,18 +11,20 @@ from heuristic_core.experiments.heuristic_core.figures.rows import MEASURED, ft_
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import number, signed
 
-JOINT = ("strongest", "core-all", "chosen")  # roles of the sets that are shown
-FIRST_KIND_ALONE = ("non-core", *NAMES, *map(control_role, NAMES))
+JOINT_ROLES = ("strongest", "core-all", "chosen")  # roles of the sets of several heads in the table
+FIRST_KIND_ROLES = ("non-core", *NAMES, *map(control_role, NAMES))
 VALUES = ["accuracy", "change", "change_low", "change_high", "interaction", "interaction_low", "interaction_high"]
 COLUMNS = ["ft_seed", "kind", "row", "role", "size", "statistic", "sets", "column", "group", "subset", "n", *VALUES]
 
 
 def draw(tables, settings, context):
-    """No figure, and a tidy frame: one row per kind of ablation and cell of the table.
+    """Collect the cells of the table.
 
-    row: what is ablated. statistic: "one" ablation, or of several the "mean" or the "largest drop" in this column.
-    sets: how many ablations that are. column: a subset, or the mean of a group (subset null). n: pairs. accuracy in
-    percent; change and interaction in points, their intervals null where the table has none.
+    Returns:
+        No figure, and the marks: one row per kind of ablation and cell. `row` says what is ablated. `statistic` is
+        "one" for one ablation, for several "mean" or "largest drop" in this column; `sets` is their number. `column` is
+        a subset, or the mean of a group (null `subset`). `n` counts pairs. `accuracy` is in percent, `change` and
+        `interaction` are in points.
     """
     ablations = tables["ablations"]
     ablations = some(ablations[ablations["step"] == context.last], f"ablations at step {context.last}")
@@ -34,120 +36,131 @@ def draw(tables, settings, context):
         row.assign(kind=kind).sort_values("column", key=lambda names: names.map(columns.index), kind="stable")
         for ft_seed in ft_seeds(cells)
         for kind, kind_cells in cells[cells["ft_seed"] == ft_seed].groupby("kind", sort=False)
-        for row in _rows(kind_cells, with_others=kind == first)
+        for row in _build_rows(kind_cells, with_others=kind == first)
     ]
     return None, pd.concat(rows, ignore_index=True)[COLUMNS]
 
 
 def _subset_cells(ablations: pd.DataFrame, subsets: list[str]) -> pd.DataFrame:
+    """Return the cells of subsets, in the order of `subsets`."""
     cells = ablations[ablations["subset"].isin(subsets)]
     cells = cells.assign(column=cells["subset"].map(subset_label))
     return cells.sort_values("subset", key=lambda names: names.map(subsets.index), kind="stable")
 
 
 def _group_cells(ablations: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells of group means, J and AUC."""
     cells = ablations[ablations["subset"].isna()]
     cells = cells.assign(column=cells["group"].map(group_label))
     return cells.sort_values("group", key=lambda names: names.map(MEASURED.index), kind="stable")
 
 
-def _rows(cells: pd.DataFrame, with_others: bool) -> Iterator[pd.DataFrame]:
-    """The rows of one fine-tuning seed and kind. with_others: all heads outside the core were ablated, too."""
-    yield _one(some(cells[cells["role"] == "none"], "full model (ablation 'none')"), "none")
+def _build_rows(cells: pd.DataFrame, with_others: bool) -> Iterator[pd.DataFrame]:
+    """Yield the rows of one fine-tuning seed and kind; `with_others` adds the mean of heads outside the core."""
+    yield _single_row(some(cells[cells["role"] == "none"], "full model (ablation 'none')"), "none")
     others = cells[cells["role"] == "non-core"]
     if with_others and len(others):
-        yield _mean(others, "mean of {} heads outside the core")
+        yield _mean_row(others, "mean of {} heads outside the core")
     core = cells[cells["role"] == "core"]
-    for head in sorted(core["ablation"].unique(), key=_layer_and_head):
-        yield _one(core[core["ablation"] == head], _label(head))
-    joint = cells[cells["role"].isin(JOINT)]
+    for head in sorted(core["ablation"].unique(), key=_layer_head_key):
+        yield _single_row(core[core["ablation"] == head], _format_label(head))
+    joint = cells[cells["role"].isin(JOINT_ROLES)]
     if not joint["role"].isin(["strongest", "core-all"]).any():  # a core of two is one pair, and no larger set
-        joint = cells[cells["role"].isin([*JOINT, "pair"])]
+        joint = cells[cells["role"].isin([*JOINT_ROLES, "pair"])]
     for name in joint["ablation"].unique():
-        yield _one(joint[joint["ablation"] == name], _label(name))
+        yield _single_row(joint[joint["ablation"] == name], _format_label(name))
     for layers in joint["layers"].unique():
         controls = cells[(cells["role"] == "control") & (cells["layers"] == layers)]
         if len(controls):
-            yield _mean(controls, f"mean of {{}} controls in layers {layers}")
-            yield _costliest(controls, f"largest drop among {{}} controls in layers {layers}")
+            yield _mean_row(controls, f"mean of {{}} controls in layers {layers}")
+            yield _largest_drop_row(controls, f"largest drop among {{}} controls in layers {layers}")
     for role, name in NAMES.items():
-        whole, controls = (cells[cells["role"] == of] for of in (role, control_role(role)))
-        if len(whole):
-            yield _one(whole, name)
+        ablated, controls = (cells[cells["role"] == of] for of in (role, control_role(role)))
+        if len(ablated):
+            yield _single_row(ablated, name)
         if len(controls):
-            yield _mean(controls, f"mean of {{}} controls of {name}")
+            yield _mean_row(controls, f"mean of {{}} controls of {name}")
 
 
-def _label(name: str) -> str:
-    """For instance "head 2.5", "heads 2.5 + 3.7" or "all core heads"."""
+def _format_label(name: str) -> str:
+    """Return a label such as "head 2.5", "heads 2.5 + 3.7" or "all core heads"."""
     if name == "core-all":
         return "all core heads"
     return f"heads {name.replace('+', ' + ')}" if "+" in name else f"head {name}"
 
 
-def _layer_and_head(name: str) -> tuple[int, ...]:
+def _layer_head_key(name: str) -> tuple[int, ...]:
+    """Return layer and head of a name such as "2.5", for sorting."""
     return tuple(map(int, name.split(".")))
 
 
-def _one(cells: pd.DataFrame, row: str) -> pd.DataFrame:
+def _single_row(cells: pd.DataFrame, row: str) -> pd.DataFrame:
+    """Return the row of one ablation."""
     return cells.assign(row=row, statistic="one", sets=1)
 
 
-def _mean(cells: pd.DataFrame, row: str) -> pd.DataFrame:
-    """The mean over ablations in every column; null where one is missing. Such a mean has no interval."""
-    of_column = cells.groupby("column", sort=False)
+def _mean_row(cells: pd.DataFrame, row: str) -> pd.DataFrame:
+    """Return the row of means over ablations, without intervals; a mean is null if an ablation's value is null."""
+    columns = cells.groupby("column", sort=False)
     count = cells["ablation"].nunique()
-    means = {value: of_column[value].agg(lambda values: values.mean(skipna=False)) for value in ("accuracy", "change")}
-    first = of_column[["ft_seed", "role", "size", "group", "subset", "n"]].agg(lambda values: values.iloc[0])
-    named = first.assign(**means, row=row.format(count), statistic="mean", sets=count)
-    return named.reset_index().reindex(columns=COLUMNS)
+    means = {value: columns[value].agg(lambda values: values.mean(skipna=False)) for value in ("accuracy", "change")}
+    first = columns[["ft_seed", "role", "size", "group", "subset", "n"]].agg(lambda values: values.iloc[0])
+    labelled = first.assign(**means, row=row.format(count), statistic="mean", sets=count)
+    return labelled.reset_index().reindex(columns=COLUMNS)
 
 
-def _costliest(cells: pd.DataFrame, row: str) -> pd.DataFrame:
-    """The ablation with the lowest change in every column, which may differ from column to column."""
-    known = cells.dropna(subset="change")
-    lowest = known.loc[known.groupby("column")["change"].idxmin()]
+def _largest_drop_row(cells: pd.DataFrame, row: str) -> pd.DataFrame:
+    """Return the row of lowest changes; the ablation with the lowest change may differ between columns."""
+    complete = cells.dropna(subset="change")
+    lowest = complete.loc[complete.groupby("column")["change"].idxmin()]
     count = cells["ablation"].nunique()
     return lowest.assign(row=row.format(count), statistic="largest drop", sets=count)
 
 
 def sheets(marks: pd.DataFrame) -> list[Sheet]:
-    """For each fine-tuning seed the paper's table of the first kind of ablation, and the kinds side by side."""
-    found = []
+    """Return, for each fine-tuning seed, the paper's table of the first kind of ablation and a table of all kinds."""
+    sheet_list = []
     for ft_seed in ft_seeds(marks):
-        own = marks[marks["ft_seed"] == ft_seed]
-        kinds = list(dict.fromkeys(own["kind"]))
-        found.append(_by_set(own[own["kind"] == kinds[0]], f"Fine-tuning seed {ft_seed}, {kinds[0]} ablation"))
-        compared = own[own["subset"].isna() & (own["role"] != "none") & (own["statistic"] != "largest drop")]
-        compared = compared[~compared["role"].isin(FIRST_KIND_ALONE)]
+        seed_marks = marks[marks["ft_seed"] == ft_seed]
+        kinds = list(dict.fromkeys(seed_marks["kind"]))
+        sheet_list.append(
+            _sheet_by_set(
+                seed_marks[seed_marks["kind"] == kinds[0]], f"Fine-tuning seed {ft_seed}, {kinds[0]} ablation"
+            )
+        )
+        compared = seed_marks[
+            seed_marks["subset"].isna() & (seed_marks["role"] != "none") & (seed_marks["statistic"] != "largest drop")
+        ]
+        compared = compared[~compared["role"].isin(FIRST_KIND_ROLES)]
         if len(kinds) > 1 and len(compared):
-            found.append(_by_kind(compared, f"Fine-tuning seed {ft_seed}, by kind of ablation"))
-    return found
+            sheet_list.append(_sheet_by_kind(compared, f"Fine-tuning seed {ft_seed}, by kind of ablation"))
+    return sheet_list
 
 
-def _by_set(marks: pd.DataFrame, title: str) -> Sheet:
-    """Accuracy (change; its interval), and under every set of heads its interaction (interval)."""
+def _sheet_by_set(marks: pd.DataFrame, title: str) -> Sheet:
+    """Return a table of accuracy (change; its interval), with the interaction (interval) below each set of heads."""
     columns, rows = list(dict.fromkeys(marks["column"])), []
-    for name, of_row in marks.groupby("row", sort=False):
-        cells = {cell.column: cell for cell in of_row.itertuples()}
-        rows.append([name, *(_accuracy(cells.get(column)) for column in columns)])
-        if of_row["interaction"].notna().any():
-            texts = (_with_interval(cells.get(column), "interaction") for column in columns)
+    for name, row_marks in marks.groupby("row", sort=False):
+        cells = {cell.column: cell for cell in row_marks.itertuples()}
+        rows.append([name, *(_format_accuracy(cells.get(column)) for column in columns)])
+        if row_marks["interaction"].notna().any():
+            texts = (_format_interval(cells.get(column), "interaction") for column in columns)
             rows.append([f"interaction of {name}", *texts])
     return Sheet(title, ["ablated", *columns], rows)
 
 
-def _by_kind(marks: pd.DataFrame, title: str) -> Sheet:
-    """Accuracy (change; its interval) of group means, the kinds of a set of heads below one another."""
+def _sheet_by_kind(marks: pd.DataFrame, title: str) -> Sheet:
+    """Return a table of group means, the kinds of ablation of a set of heads below one another."""
     groups, rows = list(dict.fromkeys(marks["group"])), []
-    for name, of_row in marks.groupby("row", sort=False):
-        for kind, kind_rows in of_row.groupby("kind", sort=False):
+    for name, row_marks in marks.groupby("row", sort=False):
+        for kind, kind_rows in row_marks.groupby("kind", sort=False):
             cells = {cell.group: cell for cell in kind_rows.itertuples()}
-            rows.append([name, kind, *(_accuracy(cells.get(group)) for group in groups)])
+            rows.append([name, kind, *(_format_accuracy(cells.get(group)) for group in groups)])
     return Sheet(title, ["ablated", "replaced by", *(ROLES[group].label for group in groups)], rows)
 
 
-def _accuracy(cell) -> str:
+def _format_accuracy(cell) -> str:
+    """Format accuracy with its change and interval in brackets; empty for a missing cell."""
     if cell is None or cell.role == "none" or pd.isna(cell.change):
         return "" if cell is None else number(cell.accuracy)
     change = signed(cell.change)
@@ -156,8 +169,8 @@ def _accuracy(cell) -> str:
     return f"{number(cell.accuracy)} ({change})"
 
 
-def _with_interval(cell, value: str) -> str:
-    """A signed value with its interval in brackets, where it has one."""
+def _format_interval(cell, value: str) -> str:
+    """Format a signed value, with its interval in brackets if it has one."""
     if cell is None:
         return ""
     middle, low, high = (signed(getattr(cell, f"{value}{end}")) for end in ("", "_low", "_high"))

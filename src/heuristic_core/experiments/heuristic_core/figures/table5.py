@@ -7,7 +7,7 @@ __all__ = ["draw", "sheets"]
 
 
 def draw(tables, settings, context):
-    """No figure. Marks: one row per row of the table."""
+    """Return no figure, and marks with one row per row of the table."""
     full = full_model(tables["accuracy"], context.last)
     order = list(subset_groups(full, shown(settings, context)))
     return None, beside_full(full, tables, "subset", order, context, [context.mid])

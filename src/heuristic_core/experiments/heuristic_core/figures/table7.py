@@ -7,7 +7,11 @@ __all__ = ["draw", "sheets"]
 
 
 def draw(tables, settings, context):
-    """No figure. Marks: one row per row of the table. Raises ValueError where the settings choose subsets."""
+    """Return no figure, and marks with one row per row of the table.
+
+    Raises:
+        ValueError: If the settings choose subsets.
+    """
     groups_alone(settings)
     full = full_model(tables["group_accuracy"], context.last)
     return None, beside_full(full, tables, "group", MEASURED, context, [context.mid, context.high])

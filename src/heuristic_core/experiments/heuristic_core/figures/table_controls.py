@@ -1,4 +1,4 @@
-"""Learned subnetworks beside subnetworks at random, and by gradient importance."""
+"""Learned subnetworks beside random subnetworks and subnetworks by gradient importance."""
 
 import pandas as pd
 
@@ -14,9 +14,10 @@ VALUES = ["n", "collapsed", "accuracy", "sd", "difference", "difference_low", "d
 
 
 def draw(tables, settings, context):
-    """No figure, and the rows of table "controls" that are shown: every group mean, and the subsets of `settings`.
+    """Select rows of table "controls": all group means, and the subsets of `settings`.
 
-    column: a subset, or the mean of a group.
+    Returns:
+        No figure, and these rows as marks; `column` is a subset, or the mean of a group.
     """
     controls = tables["controls"]
     controls = some(controls[controls["step"] == context.last], f"controls at step {context.last}")
@@ -36,7 +37,7 @@ def draw(tables, settings, context):
 
 
 def sheets(marks: pd.DataFrame) -> list[Sheet]:
-    """One for each fine-tuning seed and sparsity: accuracies with their standard deviations, and differences."""
+    """Return a table of accuracies ± sd and differences for each fine-tuning seed and sparsity."""
     return [
         _sheet(cell, f"Fine-tuning seed {ft_seed}, sparsity {sparsity:g}")
         for ft_seed in ft_seeds(marks)
@@ -45,32 +46,37 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
 
 
 def _sheet(marks: pd.DataFrame, title: str) -> Sheet:
+    """Return the table of one fine-tuning seed and sparsity."""
     columns, rows = list(dict.fromkeys(marks["column"])), []
     present = [control for control in CONTROLS if control in set(marks["control"])]
     cells = {(cell.control, cell.column): cell for cell in marks.itertuples()}
     for control in present:
-        texts = (_accuracy(cells.get((control, column))) for column in columns)
-        of_control = marks[marks["control"] == control]
-        n = count(_count(of_control["n"]), of_control["collapsed"].max()).replace(" (", ", ").removesuffix(")")
+        texts = (_format_accuracy(cells.get((control, column))) for column in columns)
+        control_marks = marks[marks["control"] == control]
+        n = count(_format_n(control_marks["n"]), control_marks["collapsed"].max()).replace(" (", ", ").removesuffix(")")
         rows.append([f"{control} ({n})", *texts])
     for control in present:
         if marks.loc[marks["control"] == control, "difference"].notna().any():
-            rows.append([f"learned − {control}", *(_difference(cells.get((control, column))) for column in columns)])
+            rows.append(
+                [f"learned − {control}", *(_format_difference(cells.get((control, column))) for column in columns)]
+            )
     return Sheet(title, ["subnetworks", *columns], rows)
 
 
-def _count(n: pd.Series) -> str:
-    """For instance "n = 12", or "n = 10 to 12" where columns differ."""
+def _format_n(n: pd.Series) -> str:
+    """Format the number of subnetworks, as in "n = 12", or "n = 10 to 12" if columns differ."""
     return f"n = {n.min()}" if n.min() == n.max() else f"n = {n.min()} to {n.max()}"
 
 
-def _accuracy(cell) -> str:
+def _format_accuracy(cell) -> str:
+    """Format accuracy ± sd; empty for a missing cell."""
     if cell is None or pd.isna(cell.accuracy):
         return ""
     return number(cell.accuracy) if pd.isna(cell.sd) else f"{number(cell.accuracy)} ± {number(cell.sd)}"
 
 
-def _difference(cell) -> str:
+def _format_difference(cell) -> str:
+    """Format a difference with its interval; empty for a missing cell."""
     if cell is None or pd.isna(cell.difference):
         return ""
     low, high = signed(cell.difference_low), signed(cell.difference_high)

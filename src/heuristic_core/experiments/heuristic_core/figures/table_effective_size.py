@@ -1,4 +1,4 @@
-"""Effective size by checkpoint, group and order, and how it depends on what counts as faithful."""
+"""Effective size by checkpoint, group and order, and by the criterion for a faithful subnetwork."""
 
 import pandas as pd
 
@@ -21,7 +21,7 @@ COLUMNS += ["least", "most", "low", "high"]
 
 
 def draw(tables, settings, context):
-    """No figure. Marks: the summaries over seeds, one row per value; main: at the study's margin."""
+    """Return no figure, and marks: summaries over seeds, one row per value; `main` marks the study's margin."""
     sizes = tables["effective_size"]
     sizes = some(sizes[sizes["seed"].isna()], "summary rows in table effective_size")
     main = (sizes["criterion"] == "accuracy") & (sizes["threshold"] == context.margin)
@@ -31,67 +31,77 @@ def draw(tables, settings, context):
 
 
 def sheets(marks: pd.DataFrame) -> list[Sheet]:
-    """Two tables for each fine-tuning seed: over checkpoints at the main margin, and over criteria at the last one."""
-    found = []
+    """Return two tables for each fine-tuning seed: checkpoints at the main margin, criteria at the last checkpoint."""
+    sheet_list = []
     for ft_seed in ft_seeds(marks):
-        of_seed = marks[marks["ft_seed"] == ft_seed]
-        found += [_over_checkpoints(of_seed[of_seed["main"]]), _over_criteria(of_seed)]
-    return found
+        seed_marks = marks[marks["ft_seed"] == ft_seed]
+        sheet_list += [_sheet_of_checkpoints(seed_marks[seed_marks["main"]]), _sheet_of_criteria(seed_marks)]
+    return sheet_list
 
 
-def _over_checkpoints(rows: pd.DataFrame) -> Sheet:
-    groups = _groups(rows)
+def _sheet_of_checkpoints(rows: pd.DataFrame) -> Sheet:
+    """Return the table of sizes by checkpoint."""
+    groups = _present_groups(rows)
     lines = [
-        [count(step, at_step["collapsed"].max()), *(_in_orders(at_step, group) for group in groups)]
+        [count(step, at_step["collapsed"].max()), *(_join_orders(at_step, group) for group in groups)]
         for step, at_step in rows.groupby("step")
     ]
-    title = f"{_whose(rows)}: {_criterion(*rows[['criterion', 'threshold']].iloc[0])}; {' / '.join(ORDERS)}"
+    title = (
+        f"{_describe_seeds(rows)}: {_format_criterion(*rows[['criterion', 'threshold']].iloc[0])}; {' / '.join(ORDERS)}"
+    )
     return Sheet(title, ["step", *(GROUPS[group] for group in groups)], lines)
 
 
-def _over_criteria(rows: pd.DataFrame) -> Sheet:
+def _sheet_of_criteria(rows: pd.DataFrame) -> Sheet:
+    """Return the table of sizes by criterion at the last checkpoint."""
     step = rows["step"].max()
     rows = rows[rows["step"] == step]
-    groups = _groups(rows)
+    groups = _present_groups(rows)
     lines = []
     for criterion in CRITERIA:
-        for threshold, by_it in rows[rows["criterion"] == criterion].groupby("threshold"):
-            lines.append([_criterion(criterion, threshold), *(_in_orders(by_it, group) for group in groups)])
+        for threshold, threshold_rows in rows[rows["criterion"] == criterion].groupby("threshold"):
+            lines.append(
+                [_format_criterion(criterion, threshold), *(_join_orders(threshold_rows, group) for group in groups)]
+            )
     return Sheet(
-        f"{_whose(rows)}, step {step}; {' / '.join(ORDERS)}", ["faithful", *(GROUPS[g] for g in groups)], lines
+        f"{_describe_seeds(rows)}, step {step}; {' / '.join(ORDERS)}", ["faithful", *(GROUPS[g] for g in groups)], lines
     )
 
 
-def _whose(rows: pd.DataFrame) -> str:
+def _describe_seeds(rows: pd.DataFrame) -> str:
+    """Return the beginning of a title: fine-tuning seed, unit and number of pruning seeds."""
     n = rows["n_seeds"].max()
     return f"{seed_label(rows['ft_seed'].iloc[0]).capitalize()}, percent of components ± sd over {n} pruning seeds"
 
 
-def _criterion(name: str, threshold: float) -> str:
+def _format_criterion(name: str, threshold: float) -> str:
+    """Return the criterion as a formula."""
     return CRITERIA[name].format(f"{threshold:g}")
 
 
-def _groups(rows: pd.DataFrame) -> list[str]:
+def _present_groups(rows: pd.DataFrame) -> list[str]:
+    """Return the groups in `rows`, in the order of `GROUPS`."""
     return [group for group in GROUPS if group in set(rows["group"])]
 
 
-def _in_orders(rows: pd.DataFrame, group: str) -> str:
-    """The cells of all orders; one word where none of them is a number and all say why alike."""
-    cells = [_cell(rows[(rows["group"] == group) & (rows["order"] == order)]) for order in ORDERS]
+def _join_orders(rows: pd.DataFrame, group: str) -> str:
+    """Join the cells of all orders; return one word if all are undefined or all are missing."""
+    cells = [_format_size(rows[(rows["group"] == group) & (rows["order"] == order)]) for order in ORDERS]
     return cells[0] if set(cells) in ({"undefined"}, {"missing"}) else " / ".join(cells)
 
 
-def _cell(rows: pd.DataFrame) -> str:
-    """A size with its standard deviation, or what is known of it; else the word with which the reason begins."""
+def _format_size(rows: pd.DataFrame) -> str:
+    """Format a size ± sd, or its bounds, or else the first word of the reason why it is null."""
     if rows.empty:
         return "missing"
     row = rows.iloc[0]
     if pd.isna(row["effective_size"]):
-        known = pd.notna(row["least"])
-        return _bound(row["least"], row["most"]) if known else row["reason"].partition(":")[0]
+        has_bounds = pd.notna(row["least"])
+        return _format_bounds(row["least"], row["most"]) if has_bounds else row["reason"].partition(":")[0]
     return number(row["effective_size"]) + (f" ± {number(row['sd'])}" if pd.notna(row["sd"]) else "")
 
 
-def _bound(least: float, most: float) -> str:
+def _format_bounds(least: float, most: float) -> str:
+    """Format the bounds of a size in percent."""
     low, high = number(least), number(most)
     return f"≤ {high}" if least == 0 else f"> {low}" if most == 100 else f"{low} to {high}"

@@ -1,4 +1,4 @@
-"""What pairs and sets of heads cost together beyond what they cost one by one, in accuracy and in log odds."""
+"""Interactions of ablated heads: the cost of pairs and sets beyond the sum of single costs."""
 
 import pandas as pd
 
@@ -7,61 +7,65 @@ from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, MEASU
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import seed_label, signed
 
-JOINT = ("core-all", "strongest", "chosen", "pair")
+JOINT_ROLES = ("core-all", "strongest", "chosen", "pair")
 NUMBERS = ["change", "change_low", "change_high", "interaction", "interaction_low", "interaction_high"]
 LOG_ODDS = ["log_odds_interaction", "log_odds_interaction_low", "log_odds_interaction_high"]
-RANDOM = ["controls", "controls_mean", "controls_lowest"]
-COLUMNS = ["ft_seed", "kind", "ablation", "role", "size", "layers", "group", *NUMBERS, *LOG_ODDS, *RANDOM]
-HEADS = ("change", "random sets", "interaction", "in log odds")
+CONTROLS = ["controls", "controls_mean", "controls_lowest"]
+COLUMNS = ["ft_seed", "kind", "ablation", "role", "size", "layers", "group", *NUMBERS, *LOG_ODDS, *CONTROLS]
+HEADINGS = ("change", "random sets", "interaction", "in log odds")
 
 
 def draw(tables, settings, context):
-    """No figure. Marks: one row per kind of ablation, joint set and group.
+    """Collect the rows of the table.
 
-    controls: how many random sets with as many heads in each layer were ablated so, controls_mean and controls_lowest
-    their changes in points.
+    Returns:
+        No figure, and the marks: one row per kind of ablation, joint set and group. `controls` is the number of ablated
+        random sets with as many heads in each layer; `controls_mean` and `controls_lowest` are their changes in points.
     """
     rows = tables["ablations"]
     rows = rows[(rows["step"] == context.last) & rows["subset"].isna()]
     rows = some(rows, f"ablations at step {context.last}")
-    joint = rows[rows["role"].isin(JOINT)]
-    none = rows[(rows["role"] == "none") & ~rows["ft_seed"].isin(joint["ft_seed"])]
-    joint = pd.concat([joint, none[[*COLUMNS[:2], "group"]].assign(ablation="no two core heads")])
-    alike = ["ft_seed", "kind", "layers", "group"]
-    changes = rows[rows["role"] == "control"].groupby(alike)["change"]
+    joint = rows[rows["role"].isin(JOINT_ROLES)]
+    full_rows = rows[(rows["role"] == "none") & ~rows["ft_seed"].isin(joint["ft_seed"])]
+    joint = pd.concat([joint, full_rows[[*COLUMNS[:2], "group"]].assign(ablation="no two core heads")])
+    keys = ["ft_seed", "kind", "layers", "group"]
+    changes = rows[rows["role"] == "control"].groupby(keys)["change"]
     controls = changes.agg(controls="size", controls_mean="mean", controls_lowest="min").reset_index()
-    return None, joint.merge(controls, on=alike, how="left")[COLUMNS]
+    return None, joint.merge(controls, on=keys, how="left")[COLUMNS]
 
 
 def sheets(marks: pd.DataFrame) -> list[Sheet]:
-    """For each fine-tuning seed and kind of ablation a table of ID and OOD."""
-    found = []
+    """Return a table for each fine-tuning seed and kind of ablation."""
+    sheet_list = []
     for seed in ft_seeds(marks):
         for kind, rows in marks[marks["ft_seed"] == seed].groupby("kind", sort=False):
             groups = [group for group in MEASURED if group in set(rows["group"])]
             lines = [
-                [name, *(cell for group in groups for cell in _cells(of_set[of_set["group"] == group], group))]
-                for name, of_set in rows.groupby("ablation", sort=False)
+                [name, *(cell for group in groups for cell in _cells(set_rows[set_rows["group"] == group], group))]
+                for name, set_rows in rows.groupby("ablation", sort=False)
             ]
-            heads = [f"{ROLES[group].label}: {head}" for group in groups for head in _heads(group)]
-            found.append(Sheet(f"{seed_label(seed).capitalize()}, {kind} ablation", ["heads", *heads], lines))
-    return found
+            headings = [f"{ROLES[group].label}: {heading}" for group in groups for heading in _headings(group)]
+            sheet_list.append(Sheet(f"{seed_label(seed).capitalize()}, {kind} ablation", ["heads", *headings], lines))
+    return sheet_list
 
 
-def _heads(group: str) -> tuple[str, ...]:
-    return HEADS if group in GROUPS else HEADS[:-1]  # J and AUC have no log odds
+def _headings(group: str) -> tuple[str, ...]:
+    """Return the headings of a group's columns."""
+    return HEADINGS if group in GROUPS else HEADINGS[:-1]  # J and AUC have no log odds
 
 
 def _cells(rows: pd.DataFrame, group: str) -> list[str]:
+    """Return a group's cells of one set of heads."""
     if rows.empty:
-        return [""] * len(_heads(group))
+        return [""] * len(_headings(group))
     row = rows.iloc[0]
     random = "" if pd.isna(row["controls"]) else f"{signed(row['controls_mean'])} (n = {row['controls']:.0f})"
-    texts = [_with_interval(row, "change", 1), random, _with_interval(row, "interaction", 1)]
-    return [*texts, _with_interval(row, "log_odds_interaction", 2)][: len(_heads(group))]
+    texts = [_format_interval(row, "change", 1), random, _format_interval(row, "interaction", 1)]
+    return [*texts, _format_interval(row, "log_odds_interaction", 2)][: len(_headings(group))]
 
 
-def _with_interval(row: pd.Series, name: str, digits: int) -> str:
+def _format_interval(row: pd.Series, name: str, digits: int) -> str:
+    """Format a signed value, with its interval in brackets if it has one."""
     low, high = row[f"{name}_low"], row[f"{name}_high"]
     ends = "" if pd.isna(low) or pd.isna(high) else f" ({signed(low, digits)} to {signed(high, digits)})"
     return signed(row[name], digits) + ends

@@ -1,4 +1,4 @@
-"""How well effects of heads, known from random masks, predict what learned subnetworks score."""
+"""How well effects of heads, estimated from random masks, predict the accuracy of learned subnetworks."""
 
 import pandas as pd
 
@@ -11,37 +11,40 @@ from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import number, seed_label
 
 COLUMNS = ["ft_seed", "masks", "subset", "group", "family", "n", "heads", "sd", "error", "r2", "rho", "reason"]
-HEADS = ["of", "standard deviation", "error", "R²", "rho", "R², random masks", "reason"]
+HEADINGS = ["of", "standard deviation", "error", "R²", "rho", "R², random masks", "reason"]
 
 
 def draw(tables, settings, context):
-    """No figure. Marks: one row per value and kind of masks, without families."""
+    """Return no figure, and marks with one row per value and kind of masks, without families."""
     fit = some(tables["mask_fit"], "rows in table mask_fit")
     return None, fit.loc[fit["subset"].notna() | fit["family"].isna(), COLUMNS]
 
 
 def sheets(marks: pd.DataFrame) -> list[Sheet]:
-    """A table for each fine-tuning seed: means over groups and J first, then OOD subsets."""
+    """Return a table for each fine-tuning seed: means over groups and J first, then OOD subsets."""
     return [_sheet(marks[marks["ft_seed"] == seed], seed_label(seed).capitalize()) for seed in ft_seeds(marks)]
 
 
 def _sheet(rows: pd.DataFrame, title: str) -> Sheet:
+    """Return the table of one fine-tuning seed, or a table of the reason if no learned subnetwork is sound."""
     by_kind = {kind: rows[rows["masks"] == kind] for kind in (LEARNED, RANDOM)}
     learned = by_kind[LEARNED]
     if learned.empty:
-        return Sheet(title, HEADS, [["", "", "", "", "", "", rows["reason"].iloc[0]]])
+        return Sheet(title, HEADINGS, [["", "", "", "", "", "", rows["reason"].iloc[0]]])
     title += f": {learned['n'].max()} subnetworks, {learned['heads'].max()} heads outside the core"
-    shown = learned[learned["subset"].isna() | (learned["group"] == OOD)]
-    shown = shown.assign(last=shown["subset"].notna()).sort_values("last", kind="stable")
-    ceiling = {_name(row): row.r2 for row in by_kind[RANDOM].itertuples()}
-    return Sheet(title, HEADS, [_cells(row, ceiling) for row in shown.itertuples()])
+    selected = learned[learned["subset"].isna() | (learned["group"] == OOD)]
+    selected = selected.assign(last=selected["subset"].notna()).sort_values("last", kind="stable")
+    ceiling = {_row_label(row): row.r2 for row in by_kind[RANDOM].itertuples()}
+    return Sheet(title, HEADINGS, [_cells(row, ceiling) for row in selected.itertuples()])
 
 
-def _name(row) -> str:
+def _row_label(row) -> str:
+    """Return the label of a subset or a group."""
     return subset_label(row.subset) if isinstance(row.subset, str) else group_label(row.group)
 
 
 def _cells(row, ceiling: dict[str, float]) -> list[str]:
+    """Return the cells of a row; `ceiling` has R² of random masks by label."""
     reason = row.reason if isinstance(row.reason, str) else ""
     fit = [number(row.sd), number(row.error), number(row.r2, 2), number(row.rho, 2)]
-    return [_name(row), *fit, number(ceiling[_name(row)], 2), reason]
+    return [_row_label(row), *fit, number(ceiling[_row_label(row)], 2), reason]

@@ -1,4 +1,4 @@
-"""Heads that attend to the repeated word before fine-tuning, beside which heads subnetworks keep after it."""
+"""Heads that attend to the repeated word before fine-tuning, and how many subnetworks keep them afterwards."""
 
 import pandas as pd
 
@@ -13,9 +13,11 @@ COLUMNS += [*KEPT, *(f"n_{cell}" for cell in KEPT), "in_core"]
 
 
 def draw(tables, settings, context):
-    """No figure. Marks: one row per head, those that attend most to the repeated word first.
+    """Join attention before fine-tuning with the number of subnetworks that keep each head.
 
-    times_uniform: share over what uniform attention gives; null where that is 0, as no word is repeated.
+    Returns:
+        No figure, and the marks: one row per head, those that attend most to the repeated word first. `times_uniform`
+        is `share` over `uniform`, null if no word is repeated.
     """
     before = some(tables["overlap_heads"], "rows in table overlap_heads")
     marks = before.merge(tables["core"], on=[*RUN, *COMPONENT], validate="one_to_one")
@@ -25,24 +27,36 @@ def draw(tables, settings, context):
 
 
 def sheets(marks: pd.DataFrame) -> list[Sheet]:
-    """A table for each fine-tuning seed, of the heads that attend to the repeated word and of those in the core."""
+    """Return a table for each fine-tuning seed: heads that attend to the repeated word, and core heads."""
     return [_sheet(marks[marks["ft_seed"] == seed], seed_label(seed).capitalize()) for seed in ft_seeds(marks)]
 
 
 def _sheet(heads: pd.DataFrame, title: str) -> Sheet:
+    """Return the table of one fine-tuning seed."""
     cells = [cell for cell in KEPT if heads[f"n_{cell}"].notna().any()]
-    known = [f"{cell} (of {heads[f'n_{cell}'].max()})" for cell in cells]
+    headings = [f"{cell} (of {heads[f'n_{cell}'].max()})" for cell in cells]
     overlap, core = heads["overlap"].astype(bool), heads["in_core"].astype(bool)
-    both, shown = int((overlap & core).sum()), heads[overlap | core]
-    title += f": {overlap.sum()} of {len(heads)} heads attend to the repeated word, {both} of {core.sum()} in the core"
-    columns = ["head", "share (%)", "times uniform", "attends to the repeated word", *known, "core"]
-    return Sheet(title, columns, [_row(row, cells) for row in shown.itertuples()])
+    n_both, selected = int((overlap & core).sum()), heads[overlap | core]
+    title += (
+        f": {overlap.sum()} of {len(heads)} heads attend to the repeated word, {n_both} of {core.sum()} in the core"
+    )
+    columns = ["head", "share (%)", "times uniform", "attends to the repeated word", *headings, "core"]
+    return Sheet(title, columns, [_row(row, cells) for row in selected.itertuples()])
 
 
 def _row(row, cells: list[str]) -> list[str]:
+    """Return the cells of one head; `cells` names the columns of counts."""
     kept = (number(getattr(row, cell), 0) for cell in cells)
-    return [row.name, number(100 * row.share), number(row.times_uniform), _yes(row.overlap), *kept, _yes(row.in_core)]
+    return [
+        row.name,
+        number(100 * row.share),
+        number(row.times_uniform),
+        _format_flag(row.overlap),
+        *kept,
+        _format_flag(row.in_core),
+    ]
 
 
-def _yes(value: bool) -> str:
+def _format_flag(value: bool) -> str:
+    """Format a flag as "yes" or nothing."""
     return "yes" if value else ""

@@ -1,4 +1,4 @@
-"""Variance between pruning seeds against that between two runs of one seed."""
+"""Variance between pruning seeds, and between two runs of one seed."""
 
 import pandas as pd
 
@@ -11,11 +11,11 @@ from heuristic_core.figures.text import number, percent, seed_label
 
 COLUMNS = ["ft_seed", "step", "sparsity", "subset", "group"]
 VALUES = ["between_sd", "seeds", "collapsed", "within_sd", "repeated", "same_masks"]
-HEADS = ["sparsity", "sd between seeds", "seeds", "sd within a seed", "repeated seeds", "of these, same masks"]
+HEADINGS = ["sparsity", "sd between seeds", "seeds", "sd within a seed", "repeated seeds", "of these, same masks"]
 
 
 def draw(tables, settings, context):
-    """No figure. Marks: one row per row of the table; subset is null for the mean of a group."""
+    """Return no figure, and marks with one row per row of the table; `subset` is null for the mean of a group."""
     rows = tables["variance"]
     rows = some(rows[rows["step"] == context.last], f"rows of step {context.last} in table variance")
     rows = with_counts(rows, tables, context.seeds)
@@ -28,20 +28,21 @@ def draw(tables, settings, context):
 
 
 def sheets(marks: pd.DataFrame) -> list[Sheet]:
-    """A table for each fine-tuning seed."""
-    found = []
+    """Return a table for each fine-tuning seed."""
+    sheet_list = []
     for ft_seed in ft_seeds(marks):
         rows = [_cells(row) for row in marks[marks["ft_seed"] == ft_seed].itertuples()]
         title = f"{seed_label(ft_seed).capitalize()}: accuracy, standard deviations in points"
-        found.append(Sheet(title, ["subset", *HEADS], rows))
-    return found
+        sheet_list.append(Sheet(title, ["subset", *HEADINGS], rows))
+    return sheet_list
 
 
 def _cells(row) -> list[str]:
+    """Return the cells of one row."""
     name = group_label(row.group) if pd.isna(row.subset) else subset_label(row.subset)
-    same = "unknown" if row.repeated and pd.isna(row.same_masks) else number(row.same_masks, 0)
+    same_masks = "unknown" if row.repeated and pd.isna(row.same_masks) else number(row.same_masks, 0)
     between, within = (
         [number(row.between_sd, 2), count(row.seeds, row.collapsed)],
-        [number(row.within_sd, 2), f"{row.repeated}", same],
+        [number(row.within_sd, 2), f"{row.repeated}", same_masks],
     )
     return [name, percent(row.sparsity), *between, *within]

@@ -1,6 +1,6 @@
-"""Every figure and table of the experiment by name, what each is drawn from, and which studies can have it.
+"""The figures and tables of the experiment by name: what each is drawn from, and which studies can have it.
 
-Imports nothing heavy: the DAG reads it.
+Snakemake imports this module at every start, so it imports nothing heavy.
 """
 
 from collections.abc import Collection
@@ -12,13 +12,17 @@ from heuristic_core.experiments.heuristic_core.config.context import Context
 class Target(NamedTuple):
     """One figure or table.
 
-    tables: the Parquet tables it reads, by schema name. title: one line that says what it shows.
-    also: tables that it reads where a study has them.
-    draws: the module that draws it, where that is another target's: the paper repeats figures for further models and
-    tasks. model, task: the counterpart that a study must have for it; None for any.
-    part: of the block `mechanism`, the part that the study must have; None for any study.
-    twin: a target that shows the same subsets, where the study's task names no families of subsets.
-    needs: facts of `Context`, the number of each that the study must have at least, and the setting that gives them.
+    Attributes:
+        tables: The Parquet tables it reads, by schema name.
+        title: One line that says what it shows.
+        draws: The module that draws it if this is another target's: the paper repeats figures for further models and
+            tasks.
+        model: The counterpart model that the study must have; None for any.
+        task: The counterpart task that the study must have; None for any.
+        needs: Triples of a field of `Context`, the smallest length it must have, and the setting that provides it.
+        also: Tables that it reads if the study has them.
+        part: The part of the block `mechanism` that the study must have; None for any study.
+        twin: A target that shows the same if the study's task has no families of subsets.
     """
 
     tables: tuple[str, ...]
@@ -32,19 +36,21 @@ class Target(NamedTuple):
     twin: str | None = None
 
 
-OVER_STEPS = (("checkpoints", 2, "grid.checkpoints"),)
-SIZES = ("effective_size", "finetune_accuracy")
-RUNS = ("runs",)  # which subnetworks collapsed
-UNPRUNED = ("finetune_accuracy", "pretraining_attention", "pretraining_trace")  # tables of full models alone
-FREQUENCIES = ("head_frequency", "rank_correlation")
+SEVERAL_CHECKPOINTS = (("checkpoints", 2, "grid.checkpoints"),)
+SIZE_TABLES = ("effective_size", "finetune_accuracy")
+RUNS_TABLE = ("runs",)  # which subnetworks collapsed
+FULL_MODEL_TABLES = ("finetune_accuracy", "pretraining_attention", "pretraining_trace")  # tables without subnetworks
+FREQUENCY_TABLES = ("head_frequency", "rank_correlation")
 TARGETS = {
     "figure02": Target(
-        ("accuracy", "group_accuracy"), "Subnetworks agree in-domain and disagree out-of-domain", also=RUNS
+        ("accuracy", "group_accuracy"), "Subnetworks agree in-domain and disagree out-of-domain", also=RUNS_TABLE
     ),
-    "figure03": Target(("accuracy",), "Each subnetwork has its own out-of-domain profile", also=RUNS),
-    "figure04": Target(("group_accuracy",), "Accuracy against sparsity", also=RUNS),
+    "figure03": Target(("accuracy",), "Each subnetwork has its own out-of-domain profile", also=RUNS_TABLE),
+    "figure04": Target(("group_accuracy",), "Accuracy against sparsity", also=RUNS_TABLE),
     "figure05": Target(("core",), "Heads by the number of subnetworks that keep them", task="mnli"),
-    "figure06": Target(SIZES, "Effective size over fine-tuning", model="bert", needs=OVER_STEPS, also=RUNS),
+    "figure06": Target(
+        SIZE_TABLES, "Effective size over fine-tuning", model="bert", needs=SEVERAL_CHECKPOINTS, also=RUNS_TABLE
+    ),
     "figure07": Target(("attention_maps", "core"), "Attention of core heads between the tokens of a pair", task="mnli"),
     "figure08": Target(
         ("attention_maps", "core"), "Attention of core heads between the tokens of a pair", "figure07", task="qqp"
@@ -52,17 +58,29 @@ TARGETS = {
     "figure09": Target(("attention", "core"), "Where the core heads attend"),
     "figure10": Target(("finetune_accuracy",), "The full model's accuracy over fine-tuning"),
     "figure11": Target(("core",), "Heads by the number of subnetworks that keep them", "figure05", task="qqp"),
-    "figure12": Target(("accuracy", "family_scores"), "Subnetworks on every subset", also=RUNS, twin="figure02"),
-    "figure13": Target(FREQUENCIES, "How often each head is kept, at both sparsities", task="mnli"),
-    "figure14": Target(FREQUENCIES, "How often each head is kept, at both sparsities", "figure13", task="qqp"),
+    "figure12": Target(("accuracy", "family_scores"), "Subnetworks on every subset", also=RUNS_TABLE, twin="figure02"),
+    "figure13": Target(FREQUENCY_TABLES, "How often each head is kept, at both sparsities", task="mnli"),
+    "figure14": Target(FREQUENCY_TABLES, "How often each head is kept, at both sparsities", "figure13", task="qqp"),
     "figure15": Target(
-        SIZES, "Effective size over fine-tuning", "figure06", model="roberta", needs=OVER_STEPS, also=RUNS
+        SIZE_TABLES,
+        "Effective size over fine-tuning",
+        "figure06",
+        model="roberta",
+        needs=SEVERAL_CHECKPOINTS,
+        also=RUNS_TABLE,
     ),
-    "figure16": Target(SIZES, "Effective size over fine-tuning", "figure06", model="gpt2", needs=OVER_STEPS, also=RUNS),
+    "figure16": Target(
+        SIZE_TABLES,
+        "Effective size over fine-tuning",
+        "figure06",
+        model="gpt2",
+        needs=SEVERAL_CHECKPOINTS,
+        also=RUNS_TABLE,
+    ),
     "figure_cpr": Target(
         ("circuit_performance",),
         "Circuit performance (CPR) and circuit-model distance (CMD) over fine-tuning",
-        needs=OVER_STEPS,
+        needs=SEVERAL_CHECKPOINTS,
     ),
     "figure_pretraining": Target(
         ("pretraining_attention", "pretraining_trace"),
@@ -76,7 +94,10 @@ TARGETS = {
         needs=(("lesions", 1, "lesion.control_draws (as in config/lesion/overlap.yaml)"),),
     ),
     "figure_transplant": Target(
-        ("transplant",), "Subnetworks of one checkpoint with the weights of another one", also=RUNS, part="transplant"
+        ("transplant",),
+        "Subnetworks of one checkpoint with the weights of another one",
+        also=RUNS_TABLE,
+        part="transplant",
     ),
     "figure_entry": Target(
         ("entry_frequency", "finetune_accuracy"), "When heads enter subnetworks over fine-tuning", part="entry"
@@ -95,14 +116,14 @@ TARGETS = {
     "figure_paths": Target(("paths", "core"), "Direct effects of core heads on later heads", part="paths"),
     "table3": Target(("ablations",), "Ablating core heads from the full model", model="bert", task="mnli"),
     "table4": Target(("ablations",), "Ablating core heads from the full model", "table3", model="bert", task="qqp"),
-    "table5": Target(("accuracy", "summary"), "Subnetworks of the mid sparsity, subset by subset", also=RUNS),
+    "table5": Target(("accuracy", "summary"), "Subnetworks of the mid sparsity, subset by subset", also=RUNS_TABLE),
     "table6": Target(("ablations",), "Ablating core heads from the full model", "table3", model="roberta"),
-    "table7": Target(("group_accuracy", "summary"), "Subnetworks of both sparsities, group by group", also=RUNS),
+    "table7": Target(("group_accuracy", "summary"), "Subnetworks of both sparsities, group by group", also=RUNS_TABLE),
     "table8": Target(("ablations",), "Ablating core heads from the full model", "table3", model="gpt2"),
     "table_core": Target(
         ("core_null",),
         "Heads that all subnetworks share, and the stable core, against chance",
-        also=("core", "stable_core", *RUNS, "group_accuracy"),
+        also=("core", "stable_core", *RUNS_TABLE, "group_accuracy"),
     ),
     "table_overlap": Target(
         ("overlap_heads", "core"), "Heads that attend to the repeated word before fine-tuning, and which are kept"
@@ -112,57 +133,65 @@ TARGETS = {
         ("mask_fit",), "Learned subnetworks predicted from random ones, head by head", part="masks"
     ),
     "table_effective_size": Target(
-        ("effective_size",), "Effective size by checkpoint, group, order and criterion", also=RUNS
+        ("effective_size",), "Effective size by checkpoint, group, order and criterion", also=RUNS_TABLE
     ),
     "table_cpr": Target(
-        ("circuit_performance",), "Circuit performance (CPR) and circuit-model distance (CMD) by checkpoint", also=RUNS
+        ("circuit_performance",),
+        "Circuit performance (CPR) and circuit-model distance (CMD) by checkpoint",
+        also=RUNS_TABLE,
     ),
     "table_controls": Target(
-        ("controls",), "Learned subnetworks against random and gradient-importance ones", also=RUNS
+        ("controls",), "Learned subnetworks against random and gradient-importance ones", also=RUNS_TABLE
     ),
     "table_variance": Target(
-        ("variance",), "Variance between and within pruning seeds", needs=(("repeats", 1, "grid.repeats"),), also=RUNS
+        ("variance",),
+        "Variance between and within pruning seeds",
+        needs=(("repeats", 1, "grid.repeats"),),
+        also=RUNS_TABLE,
     ),
 }
 
 
 def module(name: str) -> str:
-    """The module under `figures` that draws target `name`."""
+    """Return the name of the module under `figures` that draws target `name`."""
     return TARGETS[name].draws or name
 
 
 def of_subnetworks(name: str) -> bool:
-    """Whether target `name` shows what was pruned, and so depends on pruning seeds."""
-    return any(table not in UNPRUNED for table in TARGETS[name].tables)
+    """Return whether target `name` shows subnetworks, and so depends on pruning seeds."""
+    return any(table not in FULL_MODEL_TABLES for table in TARGETS[name].tables)
 
 
 def unmet(name: str, context, tables: Collection[str] | None = None) -> str | None:
-    """Why a study cannot have target `name`, and what to set or ask for instead; None if it can.
+    """Return why a study cannot have target `name`, and what to set or request instead; None if it can.
 
-    context: of the study. tables: the tables of the study, by schema name; None for all.
+    Args:
+        name: A key of `TARGETS`.
+        context: The study's context.
+        tables: Names of the tables that the study has; None for all.
     """
     target = TARGETS[name]
     for key in ("model", "task"):
-        wanted, found = getattr(target, key), getattr(context.counterpart, key)
-        if wanted not in (None, found):
-            own = _own(name, context)
-            instead = f", or ask for {own}" if own else ""
-            return f"{name} is of {wanted}, this study of {found}; set counterpart.{key}: {wanted}{instead}"
+        required, actual = getattr(target, key), getattr(context.counterpart, key)
+        if required not in (None, actual):
+            alternative = _counterpart_target(name, context)
+            instead = f", or ask for {alternative}" if alternative else ""
+            return f"{name} is of {required}, this study of {actual}; set counterpart.{key}: {required}{instead}"
     if target.part not in (None, *context.parts):
         return f"{name} needs the block mechanism.{target.part}, which this study does not have (as in config.yaml)"
-    for fact, least, setting in target.needs:
-        if len(getattr(context, fact)) < least:
-            return f"{name} needs at least {least} of {setting}, this study has {len(getattr(context, fact))}"
-    if absent := [table for table in target.tables if tables is not None and table not in tables]:
-        return f"{name} is drawn from {', '.join(absent)}, which this study does not have"
+    for fact, minimum, setting in target.needs:
+        if len(getattr(context, fact)) < minimum:
+            return f"{name} needs at least {minimum} of {setting}, this study has {len(getattr(context, fact))}"
+    if missing := [table for table in target.tables if tables is not None and table not in tables]:
+        return f"{name} is drawn from {', '.join(missing)}, which this study does not have"
     return None
 
 
 def unmet_in(name: str, study) -> str | None:
-    """The same of a checked study."""
-    if (twin := TARGETS[name].twin) and not _families(study):
-        shown, of_twin = (getattr(study.figures, one).subsets for one in (name, twin))
-        if shown == (of_twin or study.analysis.subsets):
+    """Return why a checked study cannot have target `name`, as :func:`unmet` does; None if it can."""
+    if (twin := TARGETS[name].twin) and not _has_families(study):
+        subsets, twin_subsets = (getattr(study.figures, target).subsets for target in (name, twin))
+        if subsets == (twin_subsets or study.analysis.subsets):
             return (
                 f"{name} needs families of subsets, and {twin} shows the same subsets without them; let family_by of "
                 "an entry of task.evaluation name a column of families"
@@ -171,20 +200,20 @@ def unmet_in(name: str, study) -> str | None:
 
 
 def lacking(study) -> dict[str, str]:
-    """Targets that a checked study cannot have -> why, and what to set; without those that it has by another name."""
+    """Map each target that a checked study cannot have to the reason, except targets it has under another name."""
     reasons = {name: unmet_in(name, study) for name in TARGETS}
-    own = {name: _own(name, Context.of(study)) for name in TARGETS}
-    return {name: reason for name, reason in reasons.items() if reason and own[name] in (None, name)}
+    counterparts = {name: _counterpart_target(name, Context.of(study)) for name in TARGETS}
+    return {name: reason for name, reason in reasons.items() if reason and counterparts[name] in (None, name)}
 
 
-def _families(study) -> bool:
-    """Whether the study's evaluation pairs have families, as those of generated tasks do."""
+def _has_families(study) -> bool:
+    """Return whether the study's evaluation pairs have families; pairs of generated tasks do."""
     splits = getattr(study.task, "evaluation", None)
     return splits is None or any(split.family_by for split in splits.values())
 
 
-def _own(name: str, context) -> str | None:
-    """The target that draws the same as `name` for this study's counterpart."""
+def _counterpart_target(name: str, context) -> str | None:
+    """Return the target that draws the same as `name` for the study's counterpart, None if there is none."""
     for other, target in TARGETS.items():
         same = module(other) == module(name)
         if same and all(getattr(target, k) in (None, getattr(context.counterpart, k)) for k in ("model", "task")):

@@ -1,1 +1,1 @@
-"""The authors' published results as a study of their own: read, named as our subsets are, and written as our tables."""
+"""The authors' published results as a study: read the files, rename their subsets, and write the tables of a study."""

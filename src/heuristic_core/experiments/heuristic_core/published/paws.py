@@ -1,20 +1,29 @@
-"""PAWS-QQP as the authors' files have it: all pairs, and those of them that are no duplicates. The whole and its part.
+"""Derive accuracy on the duplicates of PAWS-QQP.
 
-A mean over both would count the part twice. So the whole gives way to the rest, its duplicates, whose accuracy follows
-exactly: of 12,663 pairs (Zhang, Baldridge, He 2019) 8,696 are no duplicates, so that
+The authors' files have accuracy on all pairs (the whole) and on the pairs that are no duplicates (a part). A mean over
+both would count the part twice, so the duplicates (the rest) replace the whole. Their accuracy follows exactly: of
+12,663 pairs (Zhang, Baldridge, He 2019) 8,696 are no duplicates, so that
 
-    right on the 3,967 duplicates = 12,663 x accuracy on all - 8,696 x accuracy on those that are none
+    correct on the 3,967 duplicates = 12,663 x accuracy on all - 8,696 x accuracy on the others
 """
 
 from typing import NamedTuple
 
 from heuristic_core.experiments.heuristic_core.published.files import Results, Value
 
-NEAR = 0.01  # pairs: single precision, in which some files are, tells a count of 12,663 to 0.001
+COUNT_TOLERANCE = 0.01  # pairs; some files are in single precision, which resolves counts of 12,663 to 0.001
 
 
 class Split(NamedTuple):
-    """A published subset, a published part of it, and the name of the rest. pairs, of_part: how many they have."""
+    """A published subset, a published part of it, and the name of the rest.
+
+    Attributes:
+        whole: The name of the subset.
+        part: The name of its part.
+        rest: The name of the rest.
+        pairs: The number of pairs of the whole.
+        of_part: The number of pairs of the part.
+    """
 
     whole: str
     part: str
@@ -24,6 +33,7 @@ class Split(NamedTuple):
 
     @property
     def derivation(self) -> str:
+        """The formula of the accuracy on the rest."""
         rest = self.pairs - self.of_part
         return f"({self.pairs} x {self.whole} - {self.of_part} x {self.part}) / {rest}, counts of pairs, rounded"
 
@@ -32,37 +42,42 @@ PAWS = Split("paws-qqp", "paws-qqp_0", "paws-qqp_1", 12_663, 8_696)
 
 
 def with_duplicates(results: Results) -> Results:
-    """`results` with the rest of PAWS-QQP in the place of the whole, in files that have its part, too."""
-    files = {name: _split(getattr(results, name)) for name in ("spread", "curve", "training", "grid")}
+    """Replace the whole of PAWS-QQP by the rest in files that have both whole and part."""
+    files = {name: _replace_whole(getattr(results, name)) for name in ("spread", "curve", "training", "grid")}
     return results._replace(**files)
 
 
-def _split(values: list[Value]) -> list[Value]:
-    wholes = {_run(value): value for value in values if value.name == PAWS.whole}
+def _replace_whole(values: list[Value]) -> list[Value]:
+    """Replace the whole by the rest in the values of one file, if it has whole and part."""
+    wholes = {_run_key(value): value for value in values if value.name == PAWS.whole}
     parts = [value for value in values if value.name == PAWS.part]
     if not wholes or not parts:
         return values
     kept = [value for value in values if value.name != PAWS.whole]
-    return kept + [rest_of(wholes.get(_run(part), _absent(part)), part) for part in parts]
+    return kept + [rest_of(wholes.get(_run_key(part), _missing_whole(part)), part) for part in parts]
 
 
-def _absent(part: Value) -> Value:
-    """The whole of a run that lacks it."""
+def _missing_whole(part: Value) -> Value:
+    """Return a missing value of the whole, for a run that lacks it."""
     return part._replace(name=PAWS.whole, accuracy=None, reason=f"its file has no {PAWS.whole}")
 
 
-def _run(value: Value) -> tuple:
+def _run_key(value: Value) -> tuple:
+    """Return what identifies the model of a value."""
     return value.step, value.sparsity, value.seed, value.repeat
 
 
 def rest_of(whole: Value, part: Value) -> Value:
-    """The accuracy of the rest, percent; missing where the two are, or are no whole counts of these pairs."""
+    """Return accuracy on the rest in percent; missing if `whole` or `part` is missing or no integer count of pairs."""
     rest = whole._replace(name=PAWS.rest, accuracy=None)
     if whole.accuracy is None or part.accuracy is None:
         return rest._replace(reason=whole.reason or part.reason)
-    right, count = PAWS.pairs * whole.accuracy / 100, PAWS.of_part * part.accuracy / 100
-    of_rest, pairs = round(right) - round(count), PAWS.pairs - PAWS.of_part
-    if max(abs(right - round(right)), abs(count - round(count))) > NEAR or not 0 <= of_rest <= pairs:
-        about = f"{PAWS.whole} and {PAWS.part} are no counts of {PAWS.pairs} pairs and {PAWS.of_part} of them"
-        return rest._replace(reason=about)
-    return rest._replace(accuracy=100 * of_rest / pairs)
+    whole_correct, part_correct = PAWS.pairs * whole.accuracy / 100, PAWS.of_part * part.accuracy / 100
+    rest_correct, pairs = round(whole_correct) - round(part_correct), PAWS.pairs - PAWS.of_part
+    if (
+        max(abs(whole_correct - round(whole_correct)), abs(part_correct - round(part_correct))) > COUNT_TOLERANCE
+        or not 0 <= rest_correct <= pairs
+    ):
+        reason = f"{PAWS.whole} and {PAWS.part} are no counts of {PAWS.pairs} pairs and {PAWS.of_part} of them"
+        return rest._replace(reason=reason)
+    return rest._replace(accuracy=100 * rest_correct / pairs)

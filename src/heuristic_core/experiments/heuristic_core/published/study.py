@@ -18,10 +18,18 @@ from heuristic_core.experiments.heuristic_core.published.subsets import Named, n
 
 
 class Published(NamedTuple):
-    """subsets: those of all files, under the names the files have. common: those that are in all files. analysis: all
-    defaults, but for effective sizes, which are those of the authors' script (of the grid, mixed by subset), and the
-    subsets that enter group means: the common ones, and beside them the entailment class of their families, which the
-    files of the spread alone have."""
+    """The published results of one task as a study.
+
+    Attributes:
+        files: The task's files.
+        results: The values in the files.
+        subsets: The subsets of all files, by their names in the files.
+        common: The subsets that all files have.
+        analysis: Settings of the analysis. Effective sizes are computed as in the authors' script (sizes of the grid,
+            `mixed` by subset). Group means are over the common subsets and the entailment class of their families,
+            which only the files of the spread have.
+        context: The study's context.
+    """
 
     files: Files
     results: Results
@@ -32,73 +40,90 @@ class Published(NamedTuple):
 
     @property
     def task(self) -> str:
+        """The name of the task."""
         return self.files.task
 
     @property
     def name(self) -> str:
-        """Of the study."""
+        """The name of the study."""
         return f"published-{self.task}"
 
     @property
     def figures(self) -> Figures:
-        """Settings of figures: what is drawn over fine-tuning has the common subsets alone, table 3 those it prints."""
-        shown = dict.fromkeys(("figure06", "figure10"), self.common)
+        """Settings of figures: figures over fine-tuning show the common subsets, table 3 the subsets in the paper."""
+        figure_subsets = dict.fromkeys(("figure06", "figure10"), self.common)
         if printed := paper(self.task).get("ablations"):
-            shown["table3"] = [one.subset for one in named(printed["subsets"], self.task, {}).values()]
-        return Figures(**{name: Figure(subsets=subsets) for name, subsets in shown.items()})
+            figure_subsets["table3"] = [subset.subset for subset in named(printed["subsets"], self.task, {}).values()]
+        return Figures(**{name: Figure(subsets=subsets) for name, subsets in figure_subsets.items()})
 
 
 def studies(folder: str | Path, groups: Mapping[str, str]) -> list[Published]:
-    """The tasks whose files are in `folder`. groups: name of a subset -> group, where its name does not tell it.
+    """Read the tasks whose files are in `folder`.
 
-    Raises InputError on files that are not as they should be, and on an entry of `groups` that no file has.
+    Args:
+        folder: The folder of the authors' result files.
+        groups: Groups by name of a subset, for subsets whose name does not imply the group.
+
+    Raises:
+        InputError: If a file is invalid, or `groups` names a subset that no file has.
     """
-    found = [_study(files, groups) for files in find(folder)]
-    known = {word for study in found for name, one in study.subsets.items() for word in (name, one.subset)}
-    if unknown := [name for name in groups if name not in known]:
-        there = ", ".join(sorted(known))
-        raise InputError(f"published_groups: no subset {unknown[0]!r} in {folder}; there are {there}")
-    return found
+    study_list = [_build_study(files, groups) for files in find(folder)]
+    valid_names = {
+        word for study in study_list for name, subset in study.subsets.items() for word in (name, subset.subset)
+    }
+    if unknown := [name for name in groups if name not in valid_names]:
+        choices = ", ".join(sorted(valid_names))
+        raise InputError(f"published_groups: no subset {unknown[0]!r} in {folder}; choose from {choices}")
+    return study_list
 
 
 @cache
 def paper(task: str) -> dict:
-    """What the paper itself prints of a task: keys heads, core_heads, ablations. Empty where nothing is kept of it."""
+    """Load the paper's printed results of a task (keys heads, core_heads, ablations); empty if there are none."""
     text = resources.files(__package__).joinpath("paper.yaml").read_text()
     return yaml.safe_load(text).get(task, {})
 
 
-def _study(files: Files, groups: Mapping[str, str]) -> Published:
+def _build_study(files: Files, groups: Mapping[str, str]) -> Published:
+    """Read the files of one task and choose the subsets of group means."""
     results = with_duplicates(read(files))
     parts = {"sp": results.spread, "curve": results.curve, "training": results.training, "grid": results.grid}
     names = {part: list(dict.fromkeys(value.name for value in values)) for part, values in parts.items()}
-    subsets = named(dict.fromkeys(name for of_part in names.values() for name in of_part), files.task, groups)
-    for of_part in names.values():
+    subsets = named(
+        dict.fromkeys(name for names_in_part in names.values() for name in names_in_part), files.task, groups
+    )
+    for names_in_part in names.values():
         first: dict[str, str] = {}
-        for name in of_part:
+        for name in names_in_part:
             if (other := first.setdefault(subsets[name].subset, name)) != name:
                 raise InputError(f"{files.task}: {other!r} and {name!r} of one file are both {subsets[name].subset}")
-    common = _common([[subsets[name] for name in of_part] for of_part in names.values()], files)
-    families = {one.family for one in common if one.group == "ood"}
-    entailed = [one for one in subsets.values() if one.group == "ood-entailment" and one.family in families]
-    subsets_of_means = list(dict.fromkeys(one.subset for one in [*common, *entailed]))
+    common = _common_subsets([[subsets[name] for name in names_in_part] for names_in_part in names.values()], files)
+    families = {subset.family for subset in common if subset.group == "ood"}
+    entailment = [
+        subset for subset in subsets.values() if subset.group == "ood-entailment" and subset.family in families
+    ]
+    subsets_of_means = list(dict.fromkeys(subset.subset for subset in [*common, *entailment]))
     analysis = Analysis(subsets=subsets_of_means, effective_size="grid", size_order="per-seed", mixed="subsets")
-    return Published(files, results, subsets, [one.subset for one in common], analysis, _context(results, analysis))
+    return Published(
+        files, results, subsets, [subset.subset for subset in common], analysis, _build_context(results, analysis)
+    )
 
 
-def _common(parts: list[list[Named]], files: Files) -> list[Named]:
-    """The subsets that all files have, in the order of the first."""
-    everywhere = [one for one in parts[0] if all(one in part for part in parts)]
-    if absent := {"id", "ood"} - {one.group for one in everywhere}:
-        each = "; ".join(f"{one.subset} is {one.group}" for one in everywhere) or "there is none"
+def _common_subsets(parts: list[list[Named]], files: Files) -> list[Named]:
+    """Return the subsets that all files have, in the order of the first file."""
+    common = [subset for subset in parts[0] if all(subset in part for part in parts)]
+    if missing := {"id", "ood"} - {subset.group for subset in common}:
+        described = "; ".join(f"{subset.subset} is {subset.group}" for subset in common) or "there is none"
         raise InputError(
-            f"{files.curve.parent}: of the subsets that all files of {files.task} have, none is {' or '.join(absent)} "
-            f"({each}); say which are by published_groups='{{name: group}}'"
+            f"{files.curve.parent}: of the subsets that all files of {files.task} have, none is {' or '.join(missing)} "
+            f"({described}); set their groups by published_groups='{{name: group}}'"
         )
-    return everywhere
+    return common
 
 
-def _context(results: Results, analysis: Analysis) -> Context:
+def _build_context(results: Results, analysis: Analysis) -> Context:
+    """Return the context of a published study."""
+
     def seeds(values: list[Value]) -> tuple[int, ...]:
         return tuple(sorted({value.seed for value in values if value.seed is not None}))
 

@@ -1,4 +1,4 @@
-"""What the published files' subsets are called here, and which group each is in."""
+"""Names and groups of the subsets in the published files, in the terms of other studies."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -9,18 +9,24 @@ from heuristic_core.experiments.heuristic_core.published.paws import PAWS
 
 GROUPS = ("id", "ood", "ood-entailment")
 FAMILIES = {"l": "lexical_overlap", "s": "subsequence", "c": "constituent"}
-HANS = re.compile(rf"(?:(?:{'|'.join(FAMILIES.values())})_)?(([lsc])([ne])_.+)")
-IN_DOMAIN = ("validation", "dev", "val", "matched", "mismatched")
-SAME = ("paraphrase", "para", "duplicate", "dup", "entail")
-OTHER = ("non", "not", "neg", "adv", "swap")
-KNOWN = {  # of names that say nothing of their pairs: in paws.py, by the names of config/paper-qqp-bert.yaml
+HANS_PATTERN = re.compile(rf"(?:(?:{'|'.join(FAMILIES.values())})_)?(([lsc])([ne])_.+)")
+IN_DOMAIN_WORDS = ("validation", "dev", "val", "matched", "mismatched")
+ENTAILMENT_PREFIXES = ("paraphrase", "para", "duplicate", "dup", "entail")
+NEGATION_PREFIXES = ("non", "not", "neg", "adv", "swap")
+EXPLICIT_NAMES = {  # names that do not imply a group (see paws.py), with the names of config/paper-qqp-bert.yaml
     PAWS.part: ("paws_adversarial", "ood"),
     PAWS.rest: ("paws_duplicates", "ood-entailment"),
 }
 
 
 class Named(NamedTuple):
-    """A subset as our own studies call it. family: of HANS, or None."""
+    """A subset with its name in other studies.
+
+    Attributes:
+        subset: The name.
+        group: "id", "ood" or "ood-entailment".
+        family: The HANS family, or None.
+    """
 
     subset: str
     group: str
@@ -28,35 +34,44 @@ class Named(NamedTuple):
 
 
 def named(names: Iterable[str], task: str, groups: Mapping[str, str]) -> dict[str, Named]:
-    """The subsets of the published files under their names here.
+    """Map the subsets of the published files to their names and groups in other studies.
 
-    HANS's subsets lose their family ("lexical_overlap_ln_preposition" is "ln_preposition"); the task's own evaluation
-    sets are "mnli_matched", "mnli_mismatched" or "<task>_validation"; the classes of PAWS-QQP are "paws_adversarial"
-    and "paws_duplicates". Groups follow from the name: HANS's "n" is ood and "e" ood-entailment; the task's own sets
-    are id; all others ood, but for those that say of their pairs that they are paraphrases, duplicates or entailed.
-    groups: name, here or there -> group, where that is not so.
-    Raises InputError on an unknown group.
+    Subsets of HANS lose their family ("lexical_overlap_ln_preposition" becomes "ln_preposition"); the task's own
+    evaluation sets become "mnli_matched", "mnli_mismatched" or "<task>_validation"; the classes of PAWS-QQP become
+    "paws_adversarial" and "paws_duplicates". Names imply groups: HANS's "n" is ood and "e" ood-entailment; the task's
+    own sets are id; other subsets are ood, unless their name says paraphrases, duplicates or entailed pairs.
+
+    Args:
+        names: The names in the files.
+        task: "mnli" or "qqp".
+        groups: Groups by either name of a subset, for subsets whose name implies a wrong group.
+
+    Raises:
+        InputError: If a group is unknown.
     """
     for name, group in groups.items():
         if group not in GROUPS:
-            raise InputError(f"published_groups: {name} = {group!r} is no group; give one of {', '.join(GROUPS)}")
-    found = {name: _named(name, task) for name in names}
-    wanted = {found[name].subset if name in found else name: group for name, group in groups.items()}
-    return {name: one._replace(group=wanted.get(one.subset, one.group)) for name, one in found.items()}
+            raise InputError(f"published_groups: {name} = {group!r} is no group; choose from {', '.join(GROUPS)}")
+    subsets = {name: _name_subset(name, task) for name in names}
+    new_groups = {subsets[name].subset if name in subsets else name: group for name, group in groups.items()}
+    return {
+        name: subset._replace(group=new_groups.get(subset.subset, subset.group)) for name, subset in subsets.items()
+    }
 
 
-def _named(name: str, task: str) -> Named:
-    if name in KNOWN:
-        return Named(*KNOWN[name], None)
-    if hans := HANS.fullmatch(name):
+def _name_subset(name: str, task: str) -> Named:
+    """Derive name, group and family from the name in the file."""
+    if name in EXPLICIT_NAMES:
+        return Named(*EXPLICIT_NAMES[name], None)
+    if hans := HANS_PATTERN.fullmatch(name):
         subset, family, kind = hans.groups()
         group = "ood" if kind == "n" else "ood-entailment"
         return Named(re.sub(r"[^\w.-]", "-", subset, flags=re.ASCII), group, FAMILIES[family])
     words = re.findall(r"[a-z0-9]+", name.lower())
-    if {task, *IN_DOMAIN} & set(words) and not any(word.startswith("paws") for word in words):
+    if {task, *IN_DOMAIN_WORDS} & set(words) and not any(word.startswith("paws") for word in words):
         rest = [word for word in words if word not in (task, "validation", "dev", "val")] or ["validation"]
         return Named("_".join([task, *rest]), "id", None)
-    alike = any(word.startswith(SAME) for word in words)
-    unlike = "no" in words or any(word.startswith(OTHER) for word in words)
+    is_entailment = any(word.startswith(ENTAILMENT_PREFIXES) for word in words)
+    is_negated = "no" in words or any(word.startswith(NEGATION_PREFIXES) for word in words)
     subset = re.sub(r"[^\w.]", "_", name, flags=re.ASCII)
-    return Named(subset, "ood-entailment" if alike and not unlike else "ood", None)
+    return Named(subset, "ood-entailment" if is_entailment and not is_negated else "ood", None)

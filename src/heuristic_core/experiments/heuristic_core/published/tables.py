@@ -1,4 +1,4 @@
-"""The published results as our tables, row by row. What the authors did not publish is null: sizes, predictions."""
+"""The published results as rows of the tables of a study; sizes and predictions, which were not published, are null."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -12,25 +12,25 @@ FT_SEED = 0  # one model was fine-tuned for each task
 
 
 def accuracy(study: Published) -> list[dict]:
-    """Table "accuracy". Where several files have the same cell, the sp files, then acc_vs_sparsity count."""
+    """Return the rows of table "accuracy"; if several files have a cell, files sp<NN> precede acc_vs_sparsity."""
     results = study.results
     training = [value for value in results.training if value.step in study.context.checkpoints]
-    values = _once([*results.spread, *results.curve, *training, *results.grid], study, lambda value: value[:4])
-    return [_row("accuracy", study, value) | _cell(value) | {"reason": value.reason} for value in values]
+    values = _first_values([*results.spread, *results.curve, *training, *results.grid], study, lambda value: value[:4])
+    return [_make_row("accuracy", study, value) | _cell_columns(value) | {"reason": value.reason} for value in values]
 
 
 def finetune_accuracy(study: Published) -> list[dict]:
-    """Table "finetune_accuracy": the full model at every step of acc_over_ft, and at the last checkpoint."""
+    """Return the rows of table "finetune_accuracy": the full model at the steps of acc_over_ft and the last one."""
     results = study.results
-    drawn = {study.subsets[value.name].subset for value in results.training}
-    last = [v for v in results.spread if v.seed is None and study.subsets[v.name].subset in drawn]
-    values = _once([*last, *results.training], study, lambda value: value[:1])
-    return [_row("finetune_accuracy", study, value) for value in values]
+    subsets = {study.subsets[value.name].subset for value in results.training}
+    last = [value for value in results.spread if value.seed is None and study.subsets[value.name].subset in subsets]
+    values = _first_values([*last, *results.training], study, lambda value: value[:1])
+    return [_make_row("finetune_accuracy", study, value) for value in values]
 
 
 def actual_sparsity(study: Published) -> list[dict]:
-    """Table "actual_sparsity": what the subnetworks of the spread really lack."""
-    identity = _run(study) | {"step": study.context.last, "repeat": 0}
+    """Return the rows of table "actual_sparsity": the share of components that subnetworks of the spread lack."""
+    identity = _run_columns(study) | {"step": study.context.last, "repeat": 0}
     return [
         identity | {"sparsity": sparsity, "seed": seed, "actual_sparsity": share}
         for (sparsity, seed), share in sorted(study.results.actual.items())
@@ -38,65 +38,81 @@ def actual_sparsity(study: Published) -> list[dict]:
 
 
 def ablations(study: Published) -> list[dict]:
-    """Table "ablations" from the paper's text: its subsets and their means by group, without intervals."""
+    """Return the rows of table "ablations" from the paper's text: subsets and means by group, without intervals."""
     printed = paper(study.task)["ablations"]
     subsets = named(printed["subsets"], study.task, {})
     full = printed["rows"]["none"]["accuracy"]
     rows = []
     for name, row in printed["rows"].items():
         heads = [] if name == "none" else name.split("+")
-        about = dict.fromkeys(schema("ablations").names) | _run(study) | {"step": study.context.last, "kind": "mean"}
-        about |= {"ablation": name, "role": row["role"], "size": len(heads)}
-        about |= {"layers": "+".join(head.partition(".")[0] for head in heads)}
+        shared_columns = (
+            dict.fromkeys(schema("ablations").names)
+            | _run_columns(study)
+            | {"step": study.context.last, "kind": "mean"}
+        )
+        shared_columns |= {"ablation": name, "role": row["role"], "size": len(heads)}
+        shared_columns |= {"layers": "+".join(head.partition(".")[0] for head in heads)}
         interactions = row.get("interaction", [None] * len(full))
-        for one, value, before, interaction in zip(subsets.values(), row["accuracy"], full, interactions, strict=True):
-            change = {"accuracy": value, "change": round(value - before, 1), "interaction": interaction}
-            rows.append(about | one._asdict() | change)
-    return [*rows, *_group_rows(rows)]
+        for subset, value, full_accuracy, interaction in zip(
+            subsets.values(), row["accuracy"], full, interactions, strict=True
+        ):
+            values = {"accuracy": value, "change": round(value - full_accuracy, 1), "interaction": interaction}
+            rows.append(shared_columns | subset._asdict() | values)
+    return [*rows, *_group_mean_rows(rows)]
 
 
 def core_null(study: Published) -> list[dict]:
-    """Table "core_null" as far as the paper goes: its core, and its expectation. The masks were not published."""
+    """Return the rows of table "core_null" with the paper's core and expectation; the masks were not published."""
     printed, context = paper(study.task), study.context
-    known = {"mid+high": len(printed["core_heads"])}
+    core_sizes = {"mid+high": len(printed["core_heads"])}
     rows = []
     for name in ("high", "mid", "mid+high"):
         sparsities = [getattr(context, cell) for cell in name.split("+") for _ in context.seeds]
-        row = dict.fromkeys(schema("core_null").names) | _run(study) | {"set": name, "n": len(sparsities)}
+        row = dict.fromkeys(schema("core_null").names) | _run_columns(study) | {"set": name, "n": len(sparsities)}
         expected = expected_over_all_heads(printed["heads"], sparsities)
-        rows.append(row | {"seeds": len(context.seeds), "observed": known.get(name), "expected_over_all": expected})
+        rows.append(
+            row | {"seeds": len(context.seeds), "observed": core_sizes.get(name), "expected_over_all": expected}
+        )
     return rows
 
 
-def _group_rows(rows: list[dict]) -> list[dict]:
-    """The unweighted means over each ablation's subsets of a group; null where a subset has no value."""
-    of_group: dict[tuple, list[dict]] = {}
+def _group_mean_rows(rows: list[dict]) -> list[dict]:
+    """Average over each ablation's subsets of a group, unweighted; null if a subset's value is null."""
+    rows_by_group: dict[tuple, list[dict]] = {}
     for row in rows:
-        of_group.setdefault((row["ablation"], row["group"]), []).append(row)
+        rows_by_group.setdefault((row["ablation"], row["group"]), []).append(row)
     means = []
-    for group in of_group.values():
+    for group in rows_by_group.values():
         values = {column: [row[column] for row in group] for column in ("accuracy", "change", "interaction")}
-        mean = {column: None if None in found else sum(found) / len(found) for column, found in values.items()}
+        mean = {
+            column: None if None in column_values else sum(column_values) / len(column_values)
+            for column, column_values in values.items()
+        }
         means.append(group[0] | {"subset": None, "family": None} | mean)
     return means
 
 
-def _run(study: Published) -> dict:
+def _run_columns(study: Published) -> dict:
+    """Return the columns that identify the fine-tuning run."""
     return {"study": study.name, "model": study.context.counterpart.model, "task": study.task, "ft_seed": FT_SEED}
 
 
-def _row(table: str, study: Published, value: Value) -> dict:
-    """A row of `table`; what the files do not tell is null."""
-    row = dict.fromkeys(schema(table).names) | _run(study) | study.subsets[value.name]._asdict()
+def _make_row(table: str, study: Published, value: Value) -> dict:
+    """Return a row of `table`; columns that the files lack are null."""
+    row = dict.fromkeys(schema(table).names) | _run_columns(study) | study.subsets[value.name]._asdict()
     return row | {"step": value.step, "accuracy": value.accuracy}
 
 
-def _cell(value: Value) -> dict:
+def _cell_columns(value: Value) -> dict:
+    """Return the columns that identify the subnetwork."""
     return {"sparsity": value.sparsity, "seed": value.seed, "repeat": value.repeat}
 
 
-def _once(values: Iterable[Value], study: Published, model: Callable[[Value], tuple]) -> Iterator[Value]:
-    """The first value of every model (what `model` gives) and subset: models ascending, subsets as first seen."""
+def _first_values(values: Iterable[Value], study: Published, model: Callable[[Value], tuple]) -> Iterator[Value]:
+    """Yield the first value of each model and subset, models ascending, subsets in order of first appearance.
+
+    `model` maps a value to what identifies its model.
+    """
     first: dict[tuple, Value] = {}
     order: dict[str, int] = {}
     for value in values:
@@ -104,8 +120,8 @@ def _once(values: Iterable[Value], study: Published, model: Callable[[Value], tu
         order.setdefault(subset, len(order))
         first.setdefault((model(value), subset), value)
 
-    def place(value: Value) -> tuple:
+    def sort_key(value: Value) -> tuple:
         seed = -1 if value.seed is None else value.seed
         return value.step, value.sparsity, seed, value.repeat, order[study.subsets[value.name].subset]
 
-    yield from sorted(first.values(), key=place)
+    yield from sorted(first.values(), key=sort_key)

@@ -1,1 +1,1 @@
-"""The report of a study, and the comparison of two."""
+"""The report of a study, and the comparison of two studies."""

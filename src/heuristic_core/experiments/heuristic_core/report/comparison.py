@@ -1,4 +1,4 @@
-"""The page that puts two studies next to each other: differences, claims, figures."""
+"""The page that compares two studies: differences, claims, figures."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -16,7 +16,7 @@ from heuristic_core.report.comparison import Pair, comparison_values, link, pair
 from heuristic_core.report.exhibits import Exhibit, exhibit
 from heuristic_core.report.render import render
 
-GROUPS = {"id": "ID", "ood": "OOD", "ood-entailment": "OOD-entailment", "j": "J", "auc": "AUC"}
+GROUP_LABELS = {"id": "ID", "ood": "OOD", "ood-entailment": "OOD-entailment", "j": "J", "auc": "AUC"}
 
 
 def comparison_page(
@@ -29,16 +29,23 @@ def comparison_page(
     warnings: Sequence[list[str]],
     folder: Path,
 ) -> str:
-    """The HTML page. shared: core heads of both. claims, only_in, warnings: of each side, the rows of its claims,
-    subsets that the other lacks, and what :func:`warnings_of` says.
+    """Return the HTML page.
 
-    folder: of the page, from which it links to the studies.
+    Args:
+        sides: The two studies, or runs of studies.
+        contexts: The context of each side.
+        differences: The rows of the table of differences.
+        shared: The core heads of both sides.
+        claims: For each side, the rows of its claims.
+        only_in: For each side, the subsets that the other side lacks.
+        warnings: For each side, the sentences of :func:`warnings_of`.
+        folder: The folder of the page, for links to the studies.
     """
-    figures = figures_of(sides, folder)
+    figures = pair_exhibits(sides, folder)
     return render(
         "compare.html.j2",
         **comparison_values([side.root for side in sides], _names(sides), differences, claims, figures, folder),
-        labels=GROUPS,
+        labels=GROUP_LABELS,
         contexts=contexts,
         shared=shared,
         only_in=only_in,
@@ -47,28 +54,30 @@ def comparison_page(
 
 
 def warnings_of(tables: Mapping[str, pd.DataFrame]) -> list[str]:
-    """A sentence for each full model that has not learned, or may not have, and for pruning runs that went wrong."""
-    warnings = [f"{said}." for said in unlearned(tables["chance"].to_dict("records"))] if "chance" in tables else []
-    said = warning(tables["runs"]) if "runs" in tables else None
-    return [*warnings, said] if said else warnings
+    """Return a sentence for each full model that may not have learned, and one on pruning runs that went wrong."""
+    warnings = (
+        [f"{sentence}." for sentence in unlearned(tables["chance"].to_dict("records"))] if "chance" in tables else []
+    )
+    sentence = warning(tables["runs"]) if "runs" in tables else None
+    return [*warnings, sentence] if sentence else warnings
 
 
 def _names(sides: tuple[Side, Side]) -> list[str]:
-    """What the sides are called: the study, with its folder where both have one name."""
+    """Return the names of both sides: the study's name, or its folder if both have the same name."""
     a, b = ([side.root.name, str(side.root)] for side in sides)
     use_folder = sides[0].name == sides[1].name
     runs = [f", fine-tuning seed {side.ft_seed}" if side.ft_seed is not None else "" for side in sides]
     return [name[use_folder] + run for name, run in zip((a, b), runs, strict=True)]
 
 
-def figures_of(sides: tuple[Side, Side], folder: Path) -> list[Pair]:
-    """Figures that one module draws together, though their names may differ, as figure06 and figure15 do."""
-    by_drawing: dict[str, list[str]] = {}
+def pair_exhibits(sides: tuple[Side, Side], folder: Path) -> list[Pair]:
+    """Pair the figures that the same module draws; their names may differ, such as figure06 and figure15."""
+    names_by_module: dict[str, list[str]] = {}
     for name in TARGETS:
         if name.startswith("figure"):
-            by_drawing.setdefault(module(name), []).append(name)
+            names_by_module.setdefault(module(name), []).append(name)
 
     def exhibit_of(root: Path, name: str) -> Exhibit:
         return exhibit(root, name, TARGETS[name].title, "", partial(sheets_of, name), link(root, folder) + "/")
 
-    return pair_figures([side.root for side in sides], list(by_drawing.values()), exhibit_of)
+    return pair_figures([side.root for side in sides], list(names_by_module.values()), exhibit_of)

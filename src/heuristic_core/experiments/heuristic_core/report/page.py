@@ -1,4 +1,4 @@
-"""The report of one study of the heuristic core."""
+"""The HTML report of one study."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -30,11 +30,18 @@ def study_page(
     made_with: Mapping[str, str],
     absent: Sequence[str] = (),
 ) -> str:
-    """The HTML report of the study whose results are under `root`.
+    """Return the HTML report of the study whose results are under `root`.
 
-    settings: the checked configuration, None for imported results. claims: rows of the table of claims. captions: by
-    target. targets: the figures and tables shown, in order. records: of its jobs, one of each.
-    made_with: name -> version, of what the results are made with. absent: as of :func:`study_values`.
+    Args:
+        root: The study's folder.
+        context: The study's context.
+        settings: The checked configuration; None for imported results.
+        claims: The rows of the table of claims.
+        captions: Captions by target.
+        targets: The figures and tables to show, in order.
+        records: The records of the study's jobs, one for each job.
+        made_with: Versions of the software that made the results, by name.
+        absent: As in :func:`study_values`.
     """
     exhibits = [
         exhibit(
@@ -53,16 +60,16 @@ def study_page(
         subject=", ".join(dict.fromkeys(f"{row['model']} on {row['task']}" for row in claims)),
         context=context,
         heuristic=(settings or {}).get("task", {}).get("heuristic"),
-        **study_runs(root),
-        unlearned=study_unlearned(root),
-        gaps=study_gaps(root),
-        subnetworks=study_subnetworks(root),
+        **load_run_outcomes(root),
+        unlearned=describe_unlearned(root),
+        gaps=load_gaps(root),
+        subnetworks=load_subnetworks(root),
         splits=study_splits(root),
     )
 
 
-def study_runs(root: Path) -> dict:
-    """What became of the study's pruning runs, by the template's names; no outcomes where it pruned nothing itself."""
+def load_run_outcomes(root: Path) -> dict:
+    """Return the template's values on the study's pruning runs; `outcomes` is None for a study without pruning runs."""
     path = root / "tables" / "runs.parquet"
     if not path.is_file():
         return {"outcomes": None, "warning": None, "troubled": []}
@@ -70,36 +77,36 @@ def study_runs(root: Path) -> dict:
     return {"outcomes": outcomes(runs), "warning": warning(runs), "troubled": troubled(runs)}
 
 
-def study_unlearned(root: Path) -> list[str]:
-    """A sentence for each full model that has not learned the task, or may not have; none where it is not known."""
+def describe_unlearned(root: Path) -> list[str]:
+    """Return a sentence for each full model that may not have learned the task; empty if it is unknown."""
     path = root / "tables" / "chance.parquet"
     return unlearned(read_rows(path)) if path.is_file() else []
 
 
 def warnings_of(roots: Sequence[str | Path]) -> list[str]:
-    """For the terminal, a line for each full model that may not have learned, and for runs that did not go well."""
-    found = []
+    """Return lines for the terminal: full models that may not have learned, and pruning runs that went wrong."""
+    messages = []
     for root in map(Path, roots):
-        found += [f"{root.name}: {said}." for said in study_unlearned(root)]
-        if said := study_runs(root)["warning"]:
-            found.append(f"{root.name}: {said} See {root / 'report.html'}")
-    return found
+        messages += [f"{root.name}: {sentence}." for sentence in describe_unlearned(root)]
+        if sentence := load_run_outcomes(root)["warning"]:
+            messages.append(f"{root.name}: {sentence} See {root / 'report.html'}")
+    return messages
 
 
-def study_gaps(root: Path) -> list[Gap]:
-    """Missing values in the tables "accuracy" and "effective_size", as far as the study has them."""
+def load_gaps(root: Path) -> list[Gap]:
+    """Return the missing values of tables "accuracy" and "effective_size", as far as the study has them."""
     paths = (root / "tables" / f"{name}.parquet" for name in ("accuracy", "effective_size"))
     return gaps(*(read_table(path) if path.is_file() else None for path in paths))
 
 
-def study_subnetworks(root: Path) -> Subnetworks | None:
-    """Its subnetworks; None where the study does not have the tables that describe them, as published ones."""
+def load_subnetworks(root: Path) -> Subnetworks | None:
+    """Return the study's subnetworks; None if it lacks the tables that describe them, as published results do."""
     paths = [root / "tables" / f"{name}.parquet" for name in ("components", "accuracy", "group_accuracy")]
     return subnetworks(*map(read_table, paths)) if all(path.is_file() for path in paths) else None
 
 
 def study_splits(root: Path) -> list[dict]:
-    """Rows of table "splits" with their names; none where the study does not have it, as published ones."""
+    """Return the rows of table "splits" with their names; empty if the study lacks it, as published results do."""
     path = root / "tables" / "splits.parquet"
     rows = read_rows(path) if path.is_file() else []
     return [row | {"name": name} for row, name in zip(rows, set_names(rows), strict=True)]

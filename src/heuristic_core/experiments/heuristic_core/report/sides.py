@@ -1,4 +1,4 @@
-"""The two studies of a comparison: which folders, which of their tables."""
+"""The two studies of a comparison: their folders and tables."""
 
 import json
 import re
@@ -24,36 +24,49 @@ TABLES = (
 
 
 class Side(NamedTuple):
-    """A study, or one of its fine-tuning runs. root: its folder. ft_seed: of the run; None for all."""
+    """A study, or one of its fine-tuning runs.
+
+    Attributes:
+        root: The study's folder.
+        ft_seed: The fine-tuning seed of the run; None for the whole study.
+    """
 
     root: Path
     ft_seed: int | None
 
     @property
     def name(self) -> str:
+        """The name of the study's folder, with the fine-tuning seed if there is one."""
         return self.root.name if self.ft_seed is None else f"{self.root.name}-ft{self.ft_seed}"
 
     @property
     def inputs(self) -> list[Path]:
-        """Every file that a comparison reads."""
+        """All files that a comparison reads."""
         return [*self.files, *sorted((self.root / "figures").glob("*"))]
 
     @property
     def files(self) -> list[Path]:
-        """study.json and the tables that the study has, of TABLES."""
+        """The paths of study.json and of the tables in `TABLES` that the study has."""
         return present(self.root, TABLES)
 
 
 def parse_sides(text: str) -> tuple[Side, Side]:
-    """Two studies as "results/a results/b:1". Raises InputError where these are not two folders of finished studies."""
+    """Parse two studies, such as "results/a results/b:1".
+
+    Raises:
+        InputError: If these are not two different folders of finished studies.
+    """
     words = two_studies(text, USAGE)
     a, b = (_side(word) for word in words)
     if a == b:
-        raise InputError(f"compare = {text!r}: twice the same; give two studies, or two runs of one as {words[0]}:1")
+        raise InputError(
+            f"compare = {text!r}: both sides are the same; give two studies, or two runs such as {words[0]}:1"
+        )
     return a, b
 
 
 def _side(word: str) -> Side:
+    """Parse one side, a folder with an optional fine-tuning seed."""
     path, ft_seed = re.fullmatch(r"(.*?)(?::(\d{1,10}))?", word, re.DOTALL).groups()
     root = study_folder(path, USAGE)
     side = Side(root, None if ft_seed is None else int(ft_seed))
@@ -63,7 +76,11 @@ def _side(word: str) -> Side:
 
 
 def load(side: Side) -> tuple[dict, Context]:
-    """The tables that the study has, of TABLES, as frames by name, and its context; of one run, where so asked."""
+    """Load the tables in `TABLES` that the study has, by name, and its context; only rows of the side's run, if any.
+
+    Raises:
+        InputError: If the context is invalid, or the tables lack the run's fine-tuning seed.
+    """
     tables = {path.stem: read_table(path) for path in side.files if path.suffix == ".parquet"}
     path = side.root / "study.json"
     try:
@@ -72,8 +89,8 @@ def load(side: Side) -> tuple[dict, Context]:
         raise InputError(f"{path}: context: {error}") from None
     if side.ft_seed is None:
         return tables, context
-    there = sorted({int(seed) for table in tables.values() for seed in table["ft_seed"].dropna()})
-    if side.ft_seed not in there:
-        known = ", ".join(map(str, there))
-        raise InputError(f"compare: {side.root} has no fine-tuning seed {side.ft_seed}; there are {known}")
+    available = sorted({int(seed) for table in tables.values() for seed in table["ft_seed"].dropna()})
+    if side.ft_seed not in available:
+        choices = ", ".join(map(str, available))
+        raise InputError(f"compare: {side.root} has no fine-tuning seed {side.ft_seed}; choose from {choices}")
     return {name: table[(table["ft_seed"] == side.ft_seed).fillna(False)] for name, table in tables.items()}, context

@@ -1,4 +1,4 @@
-"""The schemas of the tables on further pruning runs: with heads closed, moved between checkpoints, and entry times."""
+"""Schemas of tables of further pruning runs: with heads closed, transplanted between checkpoints, and entry times."""
 
 import pyarrow as pa
 
@@ -12,7 +12,7 @@ LEVEL = SUBSET | {
 }  # fmt: skip
 SPARSITY = {"sparsity": CELL["sparsity"]}
 SEED = {"seed": (INT, "pruning seed")}
-WAYS = {
+RUN_FLAGS = {
     "missed": (BOOL, "as in runs; null where the run failed"),
     "collapsed": (BOOL, "as in runs; null where the run failed"),
 }
@@ -22,7 +22,7 @@ FURTHER_RUNS = {
         "role": (STRING, "core-free (the core closed) or control (a random set of its layers closed)"),
         "set": (INT, "0: the core; from 1: the random sets"),
         "closed": (HEADS, "component indices of the closed heads; null where there is no such set"),
-    } | REMOVED | WAYS | {
+    } | REMOVED | RUN_FLAGS | {
         "gate_sparsity": (REAL, "as in runs"),
         "id_accuracy": (REAL, "percent, as in group_accuracy"),
         "ood_accuracy": (REAL, "percent, as in group_accuracy"),

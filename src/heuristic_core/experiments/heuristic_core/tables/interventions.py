@@ -1,4 +1,4 @@
-"""The schemas of the tables of mediation and path patching."""
+"""Schemas of the tables of mediation and path patching."""
 
 import pyarrow as pa
 

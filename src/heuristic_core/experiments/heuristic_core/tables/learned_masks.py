@@ -1,4 +1,4 @@
-"""The schemas of the tables that are derived from masks: which heads subnetworks keep, and which they share."""
+"""Schemas of tables derived from masks: the heads that subnetworks keep and share."""
 
 from heuristic_core.tables.columns import BOOL, CELL, COMPONENT, INT, REAL, RUN, STEP, STRING, WHY
 

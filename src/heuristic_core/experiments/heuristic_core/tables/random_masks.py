@@ -1,10 +1,10 @@
-"""The schemas of the tables of random masks, and of subnetworks between two learned ones."""
+"""Schemas of the tables of random masks, and of interpolation between two learned subnetworks."""
 
 import pyarrow as pa
 
 from heuristic_core.tables.columns import ACCURACY, BOOL, CHANGE, COMPONENT, INT, INTERVAL, REAL, RUN, STEP, STRING, WHY
 
-VALUE = {
+VALUE_COLUMNS = {
     "subset": (STRING, "evaluation subset; null of means over subsets"),
     "group": (STRING, "id, ood or ood-entailment, without a subset the unweighted mean over its subsets; j: J"),
     "family": (STRING, "of the subset, or the family that a mean or J is of; null otherwise"),
@@ -15,8 +15,8 @@ RANDOM_MASKS = {
         "mask": (INT, "of random ones their number, from 0; of learned ones the pruning seed"),
         "heads": (pa.list_(pa.int32()), "component indices of its heads that are not in the core"),
         "mlps": (pa.list_(pa.int32()), "component indices of its MLPs"),
-    } | VALUE | {"n": ACCURACY["n"], "accuracy": (REAL, "percent; of group j points, -100 to 100")},
-    "counter_heads": RUN | STEP | COMPONENT | VALUE | {
+    } | VALUE_COLUMNS | {"n": ACCURACY["n"], "accuracy": (REAL, "percent; of group j points, -100 to 100")},
+    "counter_heads": RUN | STEP | COMPONENT | VALUE_COLUMNS | {
         "included": (INT, "random masks with the head"),
         "excluded": (INT, "random masks without it"),
         "beta": (REAL, "points of accuracy (or J) by which masks with the head exceed masks without it: least squares "
@@ -30,7 +30,7 @@ RANDOM_MASKS = {
                           "the head's effect on ID accuracy within 1 point of 0, and the 95 % t interval of its effect "
                           "on J above 0; null on other values, and in a study without J"),
     } | WHY,
-    "mask_fit": RUN | STEP | VALUE | {
+    "mask_fit": RUN | STEP | VALUE_COLUMNS | {
         "masks": (STRING, "what is predicted: learned subnetworks, from all random masks; or random, each half of the "
                           "random masks from the other half"),
         "n": (INT, "masks predicted"),
@@ -60,7 +60,7 @@ RANDOM_MASKS = {
                          "M but for one component that H lacks"),
         "place": (INT, "of H and of steps of the path: changes since H"),
         "added": (BOOL, "whether the component was added; else it was removed; null of H and M"),
-    } | COMPONENT | VALUE | {
+    } | COMPONENT | VALUE_COLUMNS | {
         "n": ACCURACY["n"],
         "accuracy": (REAL, "percent, on the half of the pairs that chose nothing; of group j points, -100 to 100"),
     } | INTERVAL | {

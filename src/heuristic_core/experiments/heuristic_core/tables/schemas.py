@@ -1,4 +1,4 @@
-"""The schemas of the experiment's tables, as those of :mod:`heuristic_core.tables.schemas`."""
+"""Schemas of the experiment's tables; importing this module registers them in :mod:`heuristic_core.tables.schemas`."""
 
 import pyarrow as pa
 
@@ -32,8 +32,8 @@ from heuristic_core.tables.columns import (
 )
 from heuristic_core.tables.schemas import SCHEMAS
 
-OWN = {
-    # ---- what jobs write, and what is gathered from them
+EXPERIMENT_SCHEMAS = {
+    # ---- tables that jobs write, and tables that join them
     "pretraining_trace": PRETRAINING | {
         "loss": (REAL, "mean loss over restored words, nats, since the row before; null at step 0"),
         "copied": (REAL, "percent of held-out masked words restored, of words that occur in the other sentence, too"),
@@ -71,7 +71,7 @@ OWN = {
         "collapsed": (BOOL, "ID accuracy is at chance, though the full model's is not"),
         "reason": (STRING, "why it is missed or collapsed, or why the run failed and values are null; else null"),
     },
-    "actual_sparsity": RUN | STEP | CELL | REMOVED,  # of published subnetworks, whose components are not known
+    "actual_sparsity": RUN | STEP | CELL | REMOVED,  # for published subnetworks, whose components are unknown
     "finetune_accuracy": RUN | STEP | SUBSET_OR_AUC | ACCURACY | INTERVAL,
     "chance": RUN | STEP | ACCURACY | {
         "high": (REAL, "upper 95 % confidence limit of accuracy, exact, of the binomial distribution"),
@@ -95,7 +95,7 @@ OWN = {
     "control_predictions": RUN | STEP | CELL | {
         "control": (STRING, "random (heads permuted within layers of the same seed's subnetwork) or importance"),
     } | SUBSET | EXAMPLE | SCORES,
-    "empty_circuit": RUN | STEP | SUBSET | ACCURACY,  # of the model with all components ablated
+    "empty_circuit": RUN | STEP | SUBSET | ACCURACY,  # for the model with all components ablated
     "attention": RUN | STEP | COMPONENT | ATTENTION,
     "overlap_heads": RUN | COMPONENT | {
         "share": (REAL, "mean share of the head's attention to the repeated word before fine-tuning, as in attention"),
@@ -103,7 +103,7 @@ OWN = {
         "overlap": (BOOL, "share is at least analysis.overlap_times_uniform times uniform"),
         "n": (INT, "pairs"),
     },
-    # ---- what analysis derives
+    # ---- tables that the analysis derives
     "effective_size": RUN | STEP | {
         "group": (STRING, "id, ood, ood-entailment, j (J), auc (AUC), mixed (plain mean over ID and OOD subsets: the "
                           "authors' script) or mixed-1:1 (mean of ID and OOD: the paper's text)"),
@@ -197,6 +197,6 @@ OWN = {
         "log_odds_interaction_high": (REAL, "97.5th percentile"),
     },
 }  # fmt: skip
-# The roles triple and control-triple, over the half of the pairs that did not choose them.
-OWN["triples"] = OWN["ablations"]
-SCHEMAS.update(OWN)  # so that the shared functions read and write them
+# Roles triple and control-triple, on the half of the pairs that did not choose the heads.
+EXPERIMENT_SCHEMAS["triples"] = EXPERIMENT_SCHEMAS["ablations"]
+SCHEMAS.update(EXPERIMENT_SCHEMAS)  # the shared functions for Parquet files look schemas up there

@@ -1,1 +1,1 @@
-"""Fine-tuning without some heads."""
+"""Fine-tuning with heads removed."""
