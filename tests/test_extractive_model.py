@@ -180,5 +180,5 @@ def test_facts_are_learned():
 def test_a_loss_that_is_not_finite_is_named():
     start = two_models()[0]
     start["unembed"][0, 0] = torch.inf
-    with pytest.raises(Diverged, match=r"facts diverged at step 1 with seed 1: its loss is not finite\. Lower"):
+    with pytest.raises(Diverged, match=r"^facts diverged at step 1 with seed 1: .*learning_rate"):
         teach(start, examples(hop().facts.sentences, VOCABULARY), study().finetuning, ("facts", 1))

@@ -93,8 +93,8 @@ def subnetwork_rows(full: Whole, settings: Pruning, purpose: str, seed: int) -> 
     count = kept_count(layers * parts, settings.sparsity)
     if not 0 < count < layers * parts:
         raise InputError(
-            f"pruning.sparsity = {settings.sparsity} keeps {count} of {layers * parts} components, which leaves nothing "
-            f"to learn; choose a value near a multiple of {1 / (layers * parts):.3g} between 0 and 1"
+            f"pruning.sparsity = {settings.sparsity} keeps {count} of {layers * parts} components, which leaves "
+            f"nothing to learn; choose a value near a multiple of {1 / (layers * parts):.3g} between 0 and 1"
         )
     rows = []
     for prune_seed, result in zip(settings.seeds, learn(full, settings, purpose, seed), strict=True):
