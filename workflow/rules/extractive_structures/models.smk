@@ -74,7 +74,9 @@ rule teach:
     resources:
         **cluster_resources("teach"),
     params:
-        **seed_params("extractive_teach", finetuning=block(STUDY.finetuning), corpus=lambda w: w.corpus, **DEVICE_SETTINGS),
+        **seed_params(
+            "extractive_teach", finetuning=block(STUDY.finetuning), corpus=lambda w: w.corpus, **DEVICE_SETTINGS
+        ),
     shell:
         FORK
 
@@ -91,7 +93,9 @@ rule freeze:
     resources:
         **cluster_resources("freeze"),
     params:
-        **seed_params("extractive_freeze", finetuning=block(STUDY.finetuning), freezing=block(STUDY.freezing), **DEVICE_SETTINGS),
+        **seed_params(
+            "extractive_freeze", finetuning=block(STUDY.finetuning), freezing=block(STUDY.freezing), **DEVICE_SETTINGS
+        ),
     shell:
         FORK
 
@@ -164,7 +168,9 @@ if STUDY.sweep:
         resources:
             **cluster_resources("sweep"),
         params:
-            **seed_params("extractive_sweep", finetuning=block(STUDY.finetuning), sweep=block(STUDY.sweep), **DEVICE_SETTINGS),
+            **seed_params(
+                "extractive_sweep", finetuning=block(STUDY.finetuning), sweep=block(STUDY.sweep), **DEVICE_SETTINGS
+            ),
         shell:
             FORK
 
@@ -179,7 +185,12 @@ if STUDY.sweep:
         resources:
             **cluster_resources("made_up_sweep"),
         params:
-            **seed_params("extractive_made_up_sweep", finetuning=block(STUDY.finetuning), sweep=block(STUDY.sweep), **DEVICE_SETTINGS),
+            **seed_params(
+                "extractive_made_up_sweep",
+                finetuning=block(STUDY.finetuning),
+                sweep=block(STUDY.sweep),
+                **DEVICE_SETTINGS,
+            ),
         shell:
             FORK
 
