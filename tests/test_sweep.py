@@ -1,7 +1,6 @@
 """A sweep over studies of one file: which studies are on which axis, what the core costs there, and the figure."""
 
 import json
-import re
 
 import pytest
 from conftest import ROOT
