@@ -55,14 +55,14 @@ class Whole(NamedTuple):
 
 
 @torch.no_grad()
-def whole(model: Parameters, asked: Asked) -> Whole:
+def whole(model: Parameters, queries: Asked) -> Whole:
     """Run a model on questions and compute the values that pruning needs."""
-    result, mask = run(model, asked.tokens), inside(asked)
+    result, mask = run(model, queries.tokens), inside(queries)
     contexts, mlps = ([getattr(layer, name)[mask].mean(0) for layer in result.layers] for name in ("context", "mlp"))
-    return Whole(model, asked, _answer_log_probs(result.logits, asked), contexts, mlps)
+    return Whole(model, queries, _answer_log_probs(result.logits, queries), contexts, mlps)
 
 
-def gated(full: Whole, asked: Asked, gates: Tensor) -> Tensor:
+def gated(full: Whole, queries: Asked, gates: Tensor) -> Tensor:
     """Return the logits [n, T, V] of questions under gates [n, layers, H + 1], or [1, layers, H + 1] if shared."""
     sites: Shifts = {}
     for layer, (context, mlp) in enumerate(zip(full.contexts, full.mlps, strict=True)):
@@ -71,7 +71,7 @@ def gated(full: Whole, asked: Asked, gates: Tensor) -> Tensor:
             (layer, "context"): partial(_interpolate, context, heads[:, None]),
             (layer, "mlp"): partial(_interpolate, mlp, inner[:, None]),
         }
-    return run(full.model, asked.tokens, sites).logits
+    return run(full.model, queries.tokens, sites).logits
 
 
 def subnetwork_rows(full: Whole, settings: Pruning, purpose: str, seed: int) -> list[dict]:
@@ -129,9 +129,12 @@ def learn(full: Whole, settings: Pruning, purpose: str, seed: int) -> list[Prune
 
     def divergence(z: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
         index = index.to(full.answers.device)
-        samples, asked = z.detach().requires_grad_(), full.asked.of(index)
+        samples, queries = z.detach().requires_grad_(), full.asked.of(index)
         question_gates = samples.view(-1, layers, parts).repeat_interleave(per_draw, 0)
-        kl = _kl(full.answers[index], _answer_log_probs(gated(full, asked, question_gates), asked)) / gates.batch_size
+        kl = (
+            _kl(full.answers[index], _answer_log_probs(gated(full, queries, question_gates), queries))
+            / gates.batch_size
+        )
         kl.sum().backward()
         return kl.detach().view(len(z), -1).sum(-1), samples.grad
 
@@ -193,8 +196,8 @@ def _interpolate(mean: Tensor, gates: Tensor, output: Tensor) -> Tensor:
     return mean + gates * (output - mean)
 
 
-def _answer_log_probs(logits: Tensor, asked: Asked) -> Tensor:
-    return F.log_softmax(logits[torch.arange(len(logits)), asked.last], -1)
+def _answer_log_probs(logits: Tensor, queries: Asked) -> Tensor:
+    return F.log_softmax(logits[torch.arange(len(logits)), queries.last], -1)
 
 
 def _kl(full: Tensor, other: Tensor) -> Tensor:

@@ -75,25 +75,25 @@ class Linear(NamedTuple):
     gradients: dict[Site, Tensor]
 
 
-def contrast(old: Parameters, new: Parameters, asked: Asked, count: int, seed: int) -> Contrast:
+def contrast(old: Parameters, new: Parameters, queries: Asked, count: int, seed: int) -> Contrast:
     """Draw counterfactual prompts for each prompt, without replacement, and align their tokens.
 
     Args:
         old: Parameters before facts were taught.
         new: Parameters after facts were taught.
-        asked: The questions.
+        queries: The questions.
         count: Number of counterfactual prompts for each prompt.
         seed: Of the draws.
     """
-    n, generator = len(asked.last), torch_generator("extractive counterfactuals", seed)
+    n, generator = len(queries.last), torch_generator("extractive counterfactuals", seed)
     samples = [torch.randperm(n - 1, generator=generator, device="cpu")[:count] for _ in range(n)]
-    others = torch.stack([sample + (sample >= k) for k, sample in enumerate(samples)]).to(asked.last.device)
-    prompts = [row[: last + 1].tolist() for row, last in zip(asked.tokens, asked.last, strict=True)]
-    partners = torch.full((n, count, asked.tokens.shape[1]), -1)
+    others = torch.stack([sample + (sample >= k) for k, sample in enumerate(samples)]).to(queries.last.device)
+    prompts = [row[: last + 1].tolist() for row, last in zip(queries.tokens, queries.last, strict=True)]
+    partners = torch.full((n, count, queries.tokens.shape[1]), -1)
     for k, row in enumerate(others.tolist()):
         for j, other in enumerate(row):
             partners[k, j, : len(prompts[k])] = torch.tensor(aligned(prompts[k], prompts[other]))
-    return Contrast(old, new, asked, others, partners)
+    return Contrast(old, new, queries, others, partners)
 
 
 def scores(contrast: Contrast, path_steps: int) -> dict[str, Tensor]:
@@ -129,14 +129,14 @@ def known(contrast: Contrast, kind: str, values: Tensor) -> Tensor:
     return values.masked_fill(~valid[..., None, None], torch.nan)
 
 
-def linearised(p: Parameters, residual: Tensor, asked: Asked) -> Linear:
+def linearised(p: Parameters, residual: Tensor, queries: Asked) -> Linear:
     """Run a model from `residual`, [n, T, d], before its first layer and compute the gradients at all sites."""
     shifts = {
         site: torch.zeros(shape, dtype=residual.dtype, requires_grad=True)
         for site, shape in site_shapes(p, *residual.shape[:2]).items()
     }
     result = run_from(p, residual, shifts)
-    gradients = torch.autograd.grad(losses(result.logits, asked).sum(), list(shifts.values()))
+    gradients = torch.autograd.grad(losses(result.logits, queries).sum(), list(shifts.values()))
     layers = [Layer(*(value.detach() for value in layer)) for layer in result.layers]
     return Linear(layers, dict(zip(shifts, gradients, strict=True)))
 
@@ -228,17 +228,17 @@ def path_averaged(contrast: Contrast, steps: int) -> Tensor:
     """
     n, count, _ = contrast.partners.shape
     rows = torch.arange(n).repeat_interleave(count)
-    asked = contrast.asked.of(rows)
+    queries = contrast.asked.of(rows)
     differences = _site_differences(contrast, run(contrast.old, contrast.asked.tokens).layers)
     pair_differences = {site: values.flatten(0, 1) for site, values in differences.items()}
     batches = []
     for pairs in torch.arange(n * count).split(rows_at_once(contrast)):
         batch_differences = {site: values[pairs] for site, values in pair_differences.items()}
-        batches.append(_average_path(contrast, pairs, asked.of(pairs), batch_differences, steps))
+        batches.append(_average_path(contrast, pairs, queries.of(pairs), batch_differences, steps))
     return over_partners(contrast, torch.cat(batches).unflatten(0, (n, count)))
 
 
-def _average_path(contrast: Contrast, pairs: Tensor, asked: Asked, differences: Shifts, steps: int) -> Tensor:
+def _average_path(contrast: Contrast, pairs: Tensor, queries: Asked, differences: Shifts, steps: int) -> Tensor:
     """Return path-averaged scores, [m, T, layers, H + 1], of pairs of a prompt and a counterfactual prompt."""
     total = torch.zeros(())
     for step in range(steps):
@@ -247,7 +247,7 @@ def _average_path(contrast: Contrast, pairs: Tensor, asked: Asked, differences: 
             embedded = embed(p, contrast.asked.tokens)
             start = embedded[:, None] - _difference(contrast, embedded)
             line = start + share * (embedded[:, None] - start)
-            gradients = linearised(p, line.flatten(0, 1)[pairs], asked).gradients
+            gradients = linearised(p, line.flatten(0, 1)[pairs], queries).gradients
             total = total + sign * _dot_by_component(differences, gradients) / steps
     return total
 
@@ -258,9 +258,9 @@ def rows_at_once(contrast: Contrast) -> int:
     return max(1, LARGEST // (HELD * width * contrast.asked.tokens.shape[1] * layers_of(contrast.old)))
 
 
-def inside(asked: Asked) -> Tensor:
+def inside(queries: Asked) -> Tensor:
     """Return which tokens belong to prompts rather than padding, bool [n, T]."""
-    return torch.arange(asked.tokens.shape[1]) <= asked.last[:, None]
+    return torch.arange(queries.tokens.shape[1]) <= queries.last[:, None]
 
 
 def dot(a: Tensor, b: Tensor) -> Tensor:

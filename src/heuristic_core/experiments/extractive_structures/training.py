@@ -38,15 +38,15 @@ class Saving(NamedTuple):
 
     Attributes:
         state: File of the saved state.
-        every: Steps between saved states.
-        told: Rows that the caller measures during training and appends; a resumed run restores those of the saved run.
-        last: Whether the end of training is saved, too.
+        interval: Steps between saved states.
+        rows: Rows that the caller measures during training and appends; a resumed run restores those of the saved run.
+        at_end: Whether the end of training is saved, too.
     """
 
     state: Path
-    every: int
-    told: list[dict] | None = None
-    last: bool = False
+    interval: int
+    rows: list[dict] | None = None
+    at_end: bool = False
 
 
 class Unfinished(NamedTuple):
@@ -54,15 +54,15 @@ class Unfinished(NamedTuple):
 
     Attributes:
         folder: Folder of saved states.
-        told: Rows of the whole job, see :class:`Saving`.
+        rows: Rows of the whole job, see :class:`Saving`.
     """
 
     folder: Path
-    told: list[dict]
+    rows: list[dict]
 
-    def stage_saving(self, stage: str, every: int) -> Saving:
-        """Return where a stage is saved, every so many steps and at its end."""
-        return Saving(self.folder / f"{stage.replace(' ', '-')}.safetensors", every, self.told, last=True)
+    def stage_saving(self, stage: str, interval: int) -> Saving:
+        """Return where a stage is saved, after each interval of steps and at its end."""
+        return Saving(self.folder / f"{stage.replace(' ', '-')}.safetensors", interval, self.rows, at_end=True)
 
 
 def learn(
@@ -98,7 +98,7 @@ def learn(
         loss = learner.advance(examples.of(index), order)
         if after is not None:
             after(learner.step, learner.parameters)
-        if saving is not None and (saving.last if learner.step == steps else learner.step % saving.every == 0):
+        if saving is not None and (saving.at_end if learner.step == steps else learner.step % saving.interval == 0):
             learner.save(saving)
         progress.at(learner.step, loss=loss)
     return Learned({name: value.detach().cpu() for name, value in learner.parameters.items()}, learner.losses)
@@ -209,7 +209,7 @@ class Learner:
         tensors = {**self.parameters, "losses": self.losses}
         for k, moments in enumerate(self._optimizer.state.values()):
             tensors |= {f"adam.{k}.{name}": value for name, value in moments.items()}
-        save_state(saving.state, tensors, {"step": self.step, "told": saving.told})
+        save_state(saving.state, tensors, {"step": self.step, "told": saving.rows})
 
     def load(self, saving: Saving | None) -> None:
         """Resume from a state that :meth:`save` wrote, if there is one."""
@@ -218,8 +218,8 @@ class Learner:
         tensors, records = state
         self.step, self._losses = records["step"], tensors["losses"].tolist()
         LOGGER.info("resuming after step %d", self.step)
-        if saving.told is not None:
-            saving.told[:] = records["told"]
+        if saving.rows is not None:
+            saving.rows[:] = records["told"]
         with torch.no_grad():
             for name, value in self.parameters.items():
                 value.copy_(tensors[name])
