@@ -7,7 +7,7 @@ import pandas as pd
 from heuristic_core.analysis.estimates import CannotSay
 
 HOPS = "first", "second"
-IMPLICATIONS, TESTED, TEST_FACTS = "implications", "test implications", "test facts"
+IMPLICATIONS, TEST_IMPLICATIONS, TEST_FACTS = "implications", "test implications", "test facts"
 
 
 def by_hop(rows: pd.DataFrame, column: str) -> dict[str, pd.Series]:
@@ -67,7 +67,7 @@ class Evidence:
         last = curves["epoch"].max()
         return self.ranks("extractive_curves", part, hop=hop, corpus=corpus, epoch=last if epoch is None else epoch)
 
-    def ordered(self, order: str, part: str = TESTED) -> pd.Series:
+    def ordered(self, order: str, part: str = TEST_IMPLICATIONS) -> pd.Series:
         """Return the ranks at the end of the last stage of an order, indexed by seed.
 
         Raises:

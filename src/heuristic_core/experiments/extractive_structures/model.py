@@ -143,16 +143,16 @@ def run_from(p: Parameters, residual: Tensor, shifts: Shifts | None = None, firs
     """
     layers, shifts = [], shifts or {}
     for number in range(first, layers_of(p)):
-        start, attended = residual, normalised(p, residual, f"{number}.before_attention")
+        start, attended = residual, normalise(p, residual, f"{number}.before_attention")
         context = attention(p, number, attended, shifts)
         attention_output = _shift(context.flatten(2) @ p[f"{number}.output"].flatten(0, 1), number, "write", shifts)
         residual = residual + _normalise_output(p, attention_output, f"{number}.after_attention")
-        seen = normalised(p, residual, f"{number}.before_mlp")
-        active = activation(p, number, seen, shifts)
+        seen = normalise(p, residual, f"{number}.before_mlp")
+        active = activate(p, number, seen, shifts)
         mlp_output = _shift(active @ p[f"{number}.down"], number, "mlp", shifts)
         residual = residual + _normalise_output(p, mlp_output, f"{number}.after_mlp")
         layers.append(Layer(start, attended, context, seen, active, mlp_output))
-    last = normalised(p, residual, "before_unembed")
+    last = normalise(p, residual, "before_unembed")
     unembed = p["unembed"] if "unembed" in p else p["token"].mT
     return Pass(_soft_cap(p, last @ unembed, "fixed.logit_cap"), layers)
 
@@ -188,10 +188,10 @@ def each_head(values: Tensor, heads: int) -> Tensor:
 
 def mlp(p: Parameters, layer: int, seen: Tensor) -> Tensor:
     """Return the outputs of a layer's MLP, [B, T, d], for its normalised inputs."""
-    return activation(p, layer, seen) @ p[f"{layer}.down"]
+    return activate(p, layer, seen) @ p[f"{layer}.down"]
 
 
-def activation(p: Parameters, layer: int, seen: Tensor, shifts: Shifts | None = None) -> Tensor:
+def activate(p: Parameters, layer: int, seen: Tensor, shifts: Shifts | None = None) -> Tensor:
     """Return the inputs of the MLP's last matrix, [B, T, m], for the MLP's normalised inputs."""
     shifts = shifts or {}
     nonlinearity = ACTIVATIONS[int(p["fixed.activation"])] if "fixed.activation" in p else F.gelu
@@ -225,7 +225,7 @@ def _shift(output: Tensor, layer: int, site: str, shifts: Shifts) -> Tensor:
     return output if shift is None else output + shift
 
 
-def normalised(p: Parameters, x: Tensor, gain: str) -> Tensor:
+def normalise(p: Parameters, x: Tensor, gain: str) -> Tensor:
     """Apply RMSNorm over the last axis if the model has the gain of that name, else LayerNorm without gain."""
     epsilon = float(p["fixed.epsilon"]) if "fixed.epsilon" in p else LAYER_NORM_EPSILON
     if gain not in p:
@@ -235,7 +235,7 @@ def normalised(p: Parameters, x: Tensor, gain: str) -> Tensor:
 
 def _normalise_output(p: Parameters, x: Tensor, gain: str) -> Tensor:
     """Normalise the output of attention or of an MLP in models that have the gain of that name."""
-    return normalised(p, x, gain) if gain in p else x
+    return normalise(p, x, gain) if gain in p else x
 
 
 def _clip(p: Parameters, x: Tensor) -> Tensor:

@@ -31,7 +31,7 @@ from heuristic_core.pruning.loop import Pruned, learned
 DRAW_STEPS = 50  # steps whose draws are made together
 
 
-class Whole(NamedTuple):
+class FullModel(NamedTuple):
     """A model, its questions, and the values that pruning needs.
 
     Attributes:
@@ -55,14 +55,14 @@ class Whole(NamedTuple):
 
 
 @torch.no_grad()
-def whole(model: Parameters, queries: Asked) -> Whole:
+def whole(model: Parameters, queries: Asked) -> FullModel:
     """Run a model on questions and compute the values that pruning needs."""
     result, mask = run(model, queries.tokens), inside(queries)
     contexts, mlps = ([getattr(layer, name)[mask].mean(0) for layer in result.layers] for name in ("context", "mlp"))
-    return Whole(model, queries, _answer_log_probs(result.logits, queries), contexts, mlps)
+    return FullModel(model, queries, _answer_log_probs(result.logits, queries), contexts, mlps)
 
 
-def gated(full: Whole, queries: Asked, gates: Tensor) -> Tensor:
+def gated(full: FullModel, queries: Asked, gates: Tensor) -> Tensor:
     """Return the logits [n, T, V] of questions under gates [n, layers, H + 1], or [1, layers, H + 1] if shared."""
     sites: Shifts = {}
     for layer, (context, mlp) in enumerate(zip(full.contexts, full.mlps, strict=True)):
@@ -74,7 +74,7 @@ def gated(full: Whole, queries: Asked, gates: Tensor) -> Tensor:
     return run(full.model, queries.tokens, sites).logits
 
 
-def subnetwork_rows(full: Whole, settings: Pruning, purpose: str, seed: int) -> list[dict]:
+def subnetwork_rows(full: FullModel, settings: Pruning, purpose: str, seed: int) -> list[dict]:
     """Find subnetworks with gates and greedily, and return rows of table "extractive_subnetworks", without names.
 
     Args:
@@ -107,7 +107,7 @@ def subnetwork_rows(full: Whole, settings: Pruning, purpose: str, seed: int) -> 
     return rows + _mask_rows(full, greedy(full, count) if few else None, labels)
 
 
-def learn(full: Whole, settings: Pruning, purpose: str, seed: int) -> list[Pruned]:
+def learn(full: FullModel, settings: Pruning, purpose: str, seed: int) -> list[Pruned]:
     """Learn log_alpha for every pruning seed, as :func:`heuristic_core.pruning.prune.prune` does for other models.
 
     `purpose` and `seed` are part of the names of draws, because common draws would make subnetworks of different models
@@ -142,7 +142,7 @@ def learn(full: Whole, settings: Pruning, purpose: str, seed: int) -> list[Prune
     return learned(learner, lambda learner, draw: learner.descend(draw, divergence), len(full.answers), DRAW_STEPS)
 
 
-def greedy(full: Whole, count: int) -> list[int]:
+def greedy(full: FullModel, count: int) -> list[int]:
     """Remove components one by one, each time the one that raises the KL least, until `count` are left."""
     layers, parts = full.shape
     kept = list(range(layers * parts))
@@ -153,7 +153,7 @@ def greedy(full: Whole, count: int) -> list[int]:
 
 
 @torch.no_grad()
-def divergence_of(full: Whole, kept: Sequence[int]) -> float:
+def divergence_of(full: FullModel, kept: Sequence[int]) -> float:
     """Return KL(full || subnetwork of the components `kept`), mean over questions, nats."""
     return float(
         _kl(full.answers, _answer_log_probs(gated(full, full.asked, _gate_mask(full, kept)), full.asked))
@@ -163,13 +163,13 @@ def divergence_of(full: Whole, kept: Sequence[int]) -> float:
 
 
 @torch.no_grad()
-def rank_of(full: Whole, kept: Sequence[int]) -> float:
+def rank_of(full: FullModel, kept: Sequence[int]) -> float:
     """Return the mean rank of the right answers in the subnetwork of the components `kept`."""
     logits = option_logits(gated(full, full.asked, _gate_mask(full, kept)), full.asked)
     return float(ranks(logits, full.asked.answer).double().mean())
 
 
-def _mask_rows(full: Whole, kept: list[int] | None, labels: dict) -> list[dict]:
+def _mask_rows(full: FullModel, kept: list[int] | None, labels: dict) -> list[dict]:
     """Return a row for each component. kept: the subnetwork's components; None if pruning failed."""
     layers, parts = full.shape
     labels |= (
@@ -183,7 +183,7 @@ def _mask_rows(full: Whole, kept: list[int] | None, labels: dict) -> list[dict]:
     ]
 
 
-def _gate_mask(full: Whole, kept: Sequence[int]) -> Tensor:
+def _gate_mask(full: FullModel, kept: Sequence[int]) -> Tensor:
     """Return gates, [1, layers, H + 1]: 1 for the components `kept`, else 0."""
     layers, parts = full.shape
     gates = torch.zeros(layers * parts)

@@ -164,7 +164,7 @@ def removal_rows(components: Sequence[dict]) -> list[dict]:
     return rows
 
 
-def agreement_rows(scores: dict[str, Tensor], patched: dict[str, Tensor] | None) -> list[dict]:
+def agreement_rows(scores: dict[str, Tensor], falls: dict[str, Tensor] | None) -> list[dict]:
     """Return the rows of table "extractive_agreement", without names: r of scores with full replacement.
 
     Correlations are over means over questions, and over all questions. Upstream and path-averaged upstream scores are
@@ -172,9 +172,9 @@ def agreement_rows(scores: dict[str, Tensor], patched: dict[str, Tensor] | None)
 
     Args:
         scores: Scores by kind, [n, T, layers, H + 1].
-        patched: Falls of R by kind, of the same shape; None for a model that is too large, whose rows have no r.
+        falls: Falls of R by kind, of the same shape; None for a model that is too large, whose rows have no r.
     """
-    if patched is None:
+    if falls is None:
         layers, parts = scores[KINDS[0]].shape[2:]
         reason = f"{layers * parts} components; outputs are replaced one by one of at most {FEW}"
         return [
@@ -183,7 +183,7 @@ def agreement_rows(scores: dict[str, Tensor], patched: dict[str, Tensor] | None)
         ]
     rows = []
     for score, values in scores.items():
-        full = patched["upstream" if score == "upstream_path" else score]
+        full = falls["upstream" if score == "upstream_path" else score]
         for kind, part in (("head", slice(None, -1)), ("mlp", slice(-1, None))):
             pair = [tensor[..., part] for tensor in (values, full)]
             for over, samples in (("means", [_nan_mean(tensor) for tensor in pair]), ("questions", pair)):

@@ -63,7 +63,7 @@ class Contrast(NamedTuple):
     partners: Tensor
 
 
-class Linear(NamedTuple):
+class LinearisedRun(NamedTuple):
     """A run and its gradients.
 
     Attributes:
@@ -117,7 +117,7 @@ def first_order(contrast: Contrast) -> dict[str, Tensor]:
     by_kind = {
         "informative": informative(contrast.old, contrast.new, old),
         "downstream": downstream(contrast.old, old, new.layers),
-        "upstream": upstream(old, new, counterfactual_differences(contrast, old.layers)),
+        "upstream": score_upstream(old, new, counterfactual_differences(contrast, old.layers)),
     }
     return {kind: known(contrast, kind, values) for kind, values in by_kind.items()}
 
@@ -129,7 +129,7 @@ def known(contrast: Contrast, kind: str, values: Tensor) -> Tensor:
     return values.masked_fill(~valid[..., None, None], torch.nan)
 
 
-def linearised(p: Parameters, residual: Tensor, queries: Asked) -> Linear:
+def linearised(p: Parameters, residual: Tensor, queries: Asked) -> LinearisedRun:
     """Run a model from `residual`, [n, T, d], before its first layer and compute the gradients at all sites."""
     shifts = {
         site: torch.zeros(shape, dtype=residual.dtype, requires_grad=True)
@@ -138,10 +138,10 @@ def linearised(p: Parameters, residual: Tensor, queries: Asked) -> Linear:
     result = run_from(p, residual, shifts)
     gradients = torch.autograd.grad(losses(result.logits, queries).sum(), list(shifts.values()))
     layers = [Layer(*(value.detach() for value in layer)) for layer in result.layers]
-    return Linear(layers, dict(zip(shifts, gradients, strict=True)))
+    return LinearisedRun(layers, dict(zip(shifts, gradients, strict=True)))
 
 
-def informative(old: Parameters, new: Parameters, old_run: Linear) -> Tensor:
+def informative(old: Parameters, new: Parameters, old_run: LinearisedRun) -> Tensor:
     """Return informative scores, [n, T, layers, H + 1]. old_run: the run of the old model."""
     layer_scores = []
     for number, layer in enumerate(old_run.layers):
@@ -182,7 +182,7 @@ def learned_outputs(old: Parameters, new: Parameters, number: int, layer: Layer)
     return changes | {"hidden": layer.seen @ change("up"), "mlp": layer.active @ change("down")}
 
 
-def downstream(old: Parameters, old_run: Linear, new: Sequence[Layer]) -> Tensor:
+def downstream(old: Parameters, old_run: LinearisedRun, new: Sequence[Layer]) -> Tensor:
     """Return downstream scores, [n, T, layers, H + 1].
 
     Args:
@@ -203,7 +203,7 @@ def moved_outputs(old: Parameters, layers: Sequence[Layer], new: Sequence[Layer]
     return changes
 
 
-def upstream(old: Linear, new: Linear, differences: Shifts) -> Tensor:
+def score_upstream(old: LinearisedRun, new: LinearisedRun, differences: Shifts) -> Tensor:
     """Return upstream scores, [n, T, layers, H + 1]. differences: of :func:`counterfactual_differences`."""
     return _dot_by_component(differences, {site: old.gradients[site] - new.gradients[site] for site in differences})
 

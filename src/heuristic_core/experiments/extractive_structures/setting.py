@@ -44,7 +44,7 @@ HOP_FUNCTIONS = {"first": first_hop, "second": second_hop}
 HOPS = tuple(HOP_FUNCTIONS)
 
 
-class Taught(NamedTuple):
+class EncodedHop(NamedTuple):
     """An encoded hop.
 
     Attributes:
@@ -81,14 +81,14 @@ class Setting:
         """Return the encoded corpus of pre-training of a kind, see :func:`.data.corpus`."""
         return examples(corpus(self.world, self.data, kind, self.names.people, self.seed), self.vocabulary)
 
-    def taught(self, name: str) -> Taught:
+    def taught(self, name: str) -> EncodedHop:
         """Return the encoded hop `name`, "first" or "second"."""
         hop = HOP_FUNCTIONS[name](self.world, self.data, self.names.taught, self.seed)
         hop = Hop(
             *(Questions([self._use_token_roles(sentence) for sentence in part.sentences], part.options) for part in hop)
         )
         parts = {"facts": asked(hop.facts, self.vocabulary), "implications": asked(hop.implications, self.vocabulary)}
-        return Taught(hop, examples(hop.facts.sentences, self.vocabulary), parts)
+        return EncodedHop(hop, examples(hop.facts.sentences, self.vocabulary), parts)
 
     def related(self) -> dict[str, Asked]:
         """Return the questions on what facts of the first hop imply, by relation of the world."""

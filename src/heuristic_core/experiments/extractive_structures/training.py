@@ -21,7 +21,7 @@ from heuristic_core.training.saved import load_state, save_state
 LOGGER = logging.getLogger(__name__)
 
 
-class Learned(NamedTuple):
+class TrainingResult(NamedTuple):
     """Results of training.
 
     Attributes:
@@ -74,7 +74,7 @@ def learn(
     trained: Collection[str] | None = None,
     after: Callable[[int, Parameters], None] | None = None,
     saving: Saving | None = None,
-) -> Learned:
+) -> TrainingResult:
     """Train a copy of `parameters` on torch's default device with a new optimizer.
 
     Args:
@@ -101,7 +101,7 @@ def learn(
         if saving is not None and (saving.at_end if learner.step == steps else learner.step % saving.interval == 0):
             learner.save(saving)
         progress.at(learner.step, loss=loss)
-    return Learned({name: value.detach().cpu() for name, value in learner.parameters.items()}, learner.losses)
+    return TrainingResult({name: value.detach().cpu() for name, value in learner.parameters.items()}, learner.losses)
 
 
 def teach(

@@ -10,8 +10,8 @@ from pydantic import Field, model_validator
 from heuristic_core.config.blocks import Block
 from heuristic_core.config.reading import checked, read_values
 
-WORLD = Path(__file__).with_name("world.yaml")
-Words = Annotated[list[str], Field(min_length=1)]
+WORLD_FILE = Path(__file__).with_name("world.yaml")
+WordList = Annotated[list[str], Field(min_length=1)]
 
 
 class Relation(Block):
@@ -60,8 +60,8 @@ class World(Block):
     office: Office
     made_up: MadeUp
     cities: Annotated[list[dict[str, str]], Field(min_length=2)]
-    given: Words
-    family: Words
+    given: WordList
+    family: WordList
 
     @model_validator(mode="after")
     def _check_slots(self):
@@ -126,4 +126,4 @@ def read_world(path: Path) -> World:
 @cache
 def world() -> World:
     """Return the world of `world.yaml`."""
-    return read_world(WORLD)
+    return read_world(WORLD_FILE)

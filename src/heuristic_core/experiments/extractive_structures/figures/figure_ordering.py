@@ -12,12 +12,12 @@ from heuristic_core.figures.panels import panels
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.seeds import BOLD, THIN, seed_lines, with_means
 
-TESTED = "test implications"
+TEST_IMPLICATIONS = "test implications"
 PARTS = {
     "facts": Role("facts", "#999999", "", "--"),
     "implications": Role("implications", "#E69F00", "", ":"),
     "test facts": Role("test facts", "#56B4E9", "", "-."),
-    TESTED: Role("test implications", "#0072B2", "", "-"),
+    TEST_IMPLICATIONS: Role("test implications", "#0072B2", "", "-"),
 }
 
 
@@ -29,7 +29,7 @@ def draw(tables, settings):
     points = with_means(rows, ["order", "stage", "part", "at"])
     orders = [order for order in ORDERS if order in set(points["order"])]
     figure, axes = panels(settings, 1, len(orders), 2.4, sharey=True)
-    tested = rows[rows["part"] == TESTED]
+    tested = rows[rows["part"] == TEST_IMPLICATIONS]
     expected = chance(int(tested["questions"].max()))
     for ax, order in zip(axes[0], orders, strict=True):
         _draw_panel(ax, points[points["order"] == order])
