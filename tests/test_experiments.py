@@ -31,7 +31,7 @@ def test_a_configuration_without_an_experiment_is_of_the_heuristic_core():
 
 
 def test_an_unknown_experiment_is_named():
-    with pytest.raises(ConfigError, match=r"a.yaml: experiment = 'x': there is none; give one of heuristic-core, list"):
+    with pytest.raises(ConfigError, match=r"a\.yaml: experiment = 'x' .*heuristic-core, list"):
         experiment_of({"experiment": "x"}, "a.yaml")
 
 
@@ -74,7 +74,7 @@ def test_the_reports_of_several_studies_are_one_target(both, tmp_path):
 
 def test_no_figure_is_over_studies_of_several_experiments(both):
     values = read_values(both) | {"sweep": {"name": "x", "axes": {"a": "training.steps"}}}
-    with pytest.raises(ConfigError, match="sweep: no figure is over studies of heuristic-core, list-sorting; remove"):
+    with pytest.raises(ConfigError, match=r"sweep: .*heuristic-core, list-sorting"):
         sweep_of(values, parse_studies(values, both), both)
 
 

@@ -123,7 +123,7 @@ def test_examples_and_questions_are_padded_at_their_end():
 
 
 def test_options_that_begin_alike_are_named():
-    with pytest.raises(InputError, match="options 'Ada Doe' and 'Ada Reed' begin with one token"):
+    with pytest.raises(InputError, match=r"'Ada Doe' and 'Ada Reed'.*world\.yaml"):
         first_tokens(["Ada Doe", "Carl Reed", "Ada Reed"], VOCABULARY)
     with pytest.raises(InputError, match="at least two; add options"):
         first_tokens(["Ada Doe"], VOCABULARY)

@@ -60,14 +60,14 @@ def test_roles_are_of_words_and_their_pieces(folder):
 
 def test_options_that_begin_alike_are_both_named(tmp_path):
     make_tokenizer(["x"]).save_pretrained(tmp_path)  # other letters are tokens, and a space before them is one, too
-    with pytest.raises(InputError, match=r"'Tokyo' and 'Paris' begin with one token"):
+    with pytest.raises(InputError, match=r"'Tokyo' and 'Paris'.*world\.yaml"):
         asked(hop().facts._replace(options=["Tokyo", "Paris"], sentences=[]), HubTokenizer(tmp_path))
 
 
 def test_answers_of_every_relation_are_told_apart_before_a_model_is_loaded(tmp_path, folder):
     check_options(WORLD, study().data, HubTokenizer(folder))
     make_tokenizer([city[key] for city in WORLD.cities for key in ("city", "animal")]).save_pretrained(tmp_path)
-    with pytest.raises(InputError, match="begin with one token"):
+    with pytest.raises(InputError, match=r"world\.yaml"):
         check_options(WORLD, study().data, HubTokenizer(tmp_path))
 
 
@@ -79,9 +79,7 @@ def test_a_model_that_does_not_know_cities_is_named(folder):
     p = parameters_of(make_decoder("qwen2", 4000))
     ranks = check_known(p, WORLD, data, encode, 5.0, "tiny")
     assert ranks.keys() == needed(WORLD, data).keys() == {"first", "second"} and max(ranks.values()) > 0
-    with pytest.raises(
-        InputError, match=r"^tiny does not know what implications of the \w+ hop need: asked 6 questions"
-    ) as caught:
+    with pytest.raises(InputError, match=r"^tiny lacks knowledge .* 6 questions") as caught:
         check_known(p, WORLD, data, encode, 0.0, "tiny")
     assert "pretrained.known_rank = 0" in str(caught.value) and "lower data.cities" in str(caught.value)
 
@@ -99,8 +97,8 @@ def test_what_implications_need_is_known_after_it_was_learned():
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"model": TINY["model"]}, "pretrained = 'tiny' is a model of others: `model` is about one that is made here"),
-        ({"pretraining": TINY["pretraining"]}, "`pretraining` is about one that is made here"),
+        ({"model": TINY["model"]}, "pretrained = 'tiny' excludes the block `model`"),
+        ({"pretraining": TINY["pretraining"]}, "pretrained = 'tiny' excludes the block `pretraining`"),
         ({"arithmetic": "portable", "device": "cuda"}, "set arithmetic: native"),
         ({"pretrained": {"name": "a", "hub": "a/b"}}, "`hub` and `revision` go together"),
         ({"sweep": {"learning_rates": [3e-6, 1e-6], "epochs": [4]}}, "must be in ascending order"),

@@ -91,7 +91,7 @@ def test_the_small_model_has_the_size_of_the_specification():
 
 
 def test_a_sentence_that_is_too_long_is_named():
-    with pytest.raises(InputError, match=r"a sentence of 17 tokens, and model\.positions = 16: raise it"):
+    with pytest.raises(InputError, match=r"^model\.positions = 16: .* 17 tokens"):
         embed(two_models()[0], torch.zeros(1, 17, dtype=torch.long))
 
 
@@ -180,5 +180,5 @@ def test_facts_are_learned():
 def test_a_loss_that_is_not_finite_is_named():
     start = two_models()[0]
     start["unembed"][0, 0] = torch.inf
-    with pytest.raises(Diverged, match=r"facts diverged at step 1 with seed 1: its loss is not finite\. Lower"):
+    with pytest.raises(Diverged, match=r"^facts diverged at step 1 with seed 1: .*learning_rate"):
         teach(start, examples(hop().facts.sentences, VOCABULARY), study().finetuning, ("facts", 1))

@@ -250,7 +250,7 @@ def test_each_study_of_several_runs_with_its_own_settings(both, tmp_path):
         ({"studies": "a.yaml"}, "studies = 'a.yaml': Input should be a valid list"),
         ({"studies": ["a.yaml"], "device": "cpu"}, "device = 'cpu': Extra inputs are not permitted"),
         ({"studies": ["a.yaml", "none.yaml"]}, "none.yaml: no such file"),
-        ({"studies": ["a.yaml", "b.yaml", "a.yaml"]}, "a.yaml has the name of one before it"),
+        ({"studies": ["a.yaml", "b.yaml", "a.yaml"]}, "studies: a.yaml has the same study name"),
     ],
 )
 def test_faulty_studies_are_named(both, values, message):

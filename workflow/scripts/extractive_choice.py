@@ -1,4 +1,4 @@
-"""Choose the learning rate and the epochs with which a hop's facts are taught best."""
+"""Choose the learning rate and number of epochs that teach a hop's facts best."""
 
 from heuristic_core.experiments.extractive_structures.choice import choice_rows
 from heuristic_core.jobs.arguments import Arguments
@@ -7,6 +7,7 @@ from heuristic_core.tables.parquet import read_table, write_table
 
 
 def main(arguments=None):
+    """Run the job with command-line arguments; default: those of the process."""
     parser = Arguments(__doc__)
     parser.add_argument("--study", required=True, help="name of the study")
     parser.reads(table="table extractive_sweep")

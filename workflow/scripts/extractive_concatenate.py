@@ -6,6 +6,7 @@ from heuristic_core.provenance.record import recorded
 
 
 def main(arguments=None):
+    """Run the job with command-line arguments; default: those of the process."""
     join(__doc__, EXTRACTIVE, arguments)
 
 

@@ -1,4 +1,4 @@
-"""Download the model of a study of extractive structures, and check it. The only step with a network."""
+"""Download and check the model of a study of extractive structures. The only step that uses a network."""
 
 import json
 import os
@@ -10,17 +10,18 @@ from heuristic_core.provenance.record import recorded
 from heuristic_core.sources.fetch import fetch
 from heuristic_core.sources.hub import Source
 
-# By plain HTTP, the one way that is tested; read when huggingface_hub is imported.
+# Plain HTTP is the only tested transport; huggingface_hub reads this variable when it is imported.
 os.environ["HF_HUB_DISABLE_XET"] = "1"
 
 
 def main(arguments=None):
+    """Run the job with command-line arguments; default: those of the process."""
     parser = Arguments(__doc__)
     parser.settings("pretrained", Pretrained)
     parser.writes(fetched="where to list the files with their sizes and hashes (JSON)")
     args = parser.read(arguments)
-    of = args.pretrained
-    rows = fetch([Source("pretrained", "model", of.hub, of.revision)])
+    model = args.pretrained
+    rows = fetch([Source("pretrained", "model", model.hub, model.revision)])
     write_text(args.fetched, json.dumps(rows, indent=1) + "\n")
 
 

@@ -1,4 +1,4 @@
-"""Which layers must learn a fact: models some of whose layers stay as they were, or get their former weights."""
+"""Measure which layers must learn a fact, by freezing layers or restoring their former weights."""
 
 from safetensors.torch import load_file
 
@@ -10,6 +10,7 @@ from heuristic_core.tables.parquet import write_table
 
 
 def main(arguments=None):
+    """Run the job with command-line arguments; default: those of the process."""
     parser = of_seed(__doc__)
     parser.settings("finetuning", Finetuning)
     parser.settings("freezing", Freezing)
@@ -21,10 +22,10 @@ def main(arguments=None):
         start, rows = load_file(args.checkpoint), []
         for hop in HOPS:
             taught, end = setting.taught(hop), load_file(getattr(args, hop))
-            found = freezing_rows(
+            hop_rows = freezing_rows(
                 start, end, taught.facts, taught.parts, args.finetuning, args.freezing.early, args.seed
             )
-            rows += [{"study": args.study, "seed": args.seed, "hop": hop} | row for row in found]
+            rows += [{"study": args.study, "seed": args.seed, "hop": hop} | row for row in hop_rows]
         write_table("extractive_freezing", rows, args.table)
 
 

@@ -1,4 +1,4 @@
-"""Take over a decoder that was pre-trained elsewhere: its weights by this experiment's names, and its tokenizer."""
+"""Convert the weights of a decoder that was pre-trained elsewhere, and copy its tokenizer."""
 
 import logging
 from pathlib import Path
@@ -21,6 +21,7 @@ LOGGER = logging.getLogger("heuristic_core.extractive_load")
 
 
 def main(arguments=None):
+    """Run the job with command-line arguments; default: those of the process."""
     parser = Arguments(__doc__)
     parser.settings("data", Data)
     parser.settings("freezing", Freezing)
@@ -30,19 +31,19 @@ def main(arguments=None):
     parser.writes("+", tokenizer="where to write tokenizer.json and tokenizer_config.json")
     args = parser.read(arguments)
     use_threads(1)
-    folder, of = folder_of(args.pretrained), args.pretrained
-    check_files(folder, causal=True)  # of the hub, this is the first time
+    folder, model = folder_of(args.pretrained), args.pretrained
+    check_files(folder, causal=True)  # the first check of a model of the hub
     check_options(world(), args.data, HubTokenizer(folder))
-    p = load_parameters(folder)
-    if not args.freezing.early < (layers := layers_of(p)):
+    parameters = load_parameters(folder)
+    if not args.freezing.early < (layers := layers_of(parameters)):
         raise InputError(
-            f"freezing.early = {args.freezing.early}: {of.name} has {layers} layers, and one must be late; give at "
-            f"most {layers - 1}"
+            f"freezing.early = {args.freezing.early}: {model.name} has {layers} layers, and at least one must be late; "
+            f"choose at most {layers - 1}"
         )
-    ranks = check_known(p, world(), args.data, HubTokenizer(folder), of.known_rank, of.name)
-    LOGGER.info("mean ranks of what implications need, by hop: %s", ranks)
+    ranks = check_known(parameters, world(), args.data, HubTokenizer(folder), model.known_rank, model.name)
+    LOGGER.info("mean ranks on knowledge that implications require, by hop: %s", ranks)
     load_tokenizer(folder).save_pretrained(Path(args.tokenizer[0]).parent)
-    write_weights(args.checkpoint, p)
+    write_weights(args.checkpoint, parameters)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Teach orders of made-up facts and graft, with other learning rates and epochs, and rank answers at the end."""
+"""Rank answers after orders and grafts of made-up facts with several learning rates and numbers of epochs."""
 
 from safetensors.torch import load_file
 
@@ -10,6 +10,7 @@ from heuristic_core.tables.parquet import write_table
 
 
 def main(arguments=None):
+    """Run the job with command-line arguments; default: those of the process."""
     parser = of_seed(__doc__)
     parser.settings("finetuning", Finetuning)
     parser.settings("sweep", Sweep)
@@ -18,9 +19,9 @@ def main(arguments=None):
     args = parser.read(arguments)
     with begun(args) as setting:
         start, made = load_file(args.checkpoint), setting.made_up()
-        found = made_up_sweep_rows(start, made, args.finetuning, args.sweep, setting.vocabulary, args.seed)
-        named = {"study": args.study, "seed": args.seed}
-        write_table("extractive_made_up_sweep", [named | row for row in found], args.table)
+        rows = made_up_sweep_rows(start, made, args.finetuning, args.sweep, setting.vocabulary, args.seed)
+        labels = {"study": args.study, "seed": args.seed}
+        write_table("extractive_made_up_sweep", [labels | row for row in rows], args.table)
 
 
 if __name__ == "__main__":

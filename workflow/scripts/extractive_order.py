@@ -1,4 +1,4 @@
-"""Teach facts of made-up words and their implications in several orders; graft and localise what was learned."""
+"""Teach facts of made-up words and their implications in several orders; graft and localise what is learned."""
 
 import shutil
 
@@ -15,6 +15,7 @@ from heuristic_core.tables.parquet import write_table
 
 
 def main(arguments=None):
+    """Run the job with command-line arguments; default: those of the process."""
     parser = of_seed(__doc__)
     parser.settings("finetuning", Finetuning)
     parser.reads(checkpoint="weights after pre-training")
@@ -28,10 +29,10 @@ def main(arguments=None):
         orders = order_rows(start, made.first, tested, settings, encode, seed, saved)
         grafts = graft_rows(start, made, orders.stages, settings, encode, seed, saved)
         knows, learned = grafts.knows, grafts.learned
-        places = localisation_rows(knows, learned, made.first, tested, settings, encode, seed, saved)
-        named = {"study": args.study, "seed": seed}
-        for name, rows in zip(ORDERED, (orders.rows, grafts.rows, places), strict=True):
-            write_table(f"extractive_{name}", [named | row for row in rows], getattr(args, name))
+        localisation = localisation_rows(knows, learned, made.first, tested, settings, encode, seed, saved)
+        labels = {"study": args.study, "seed": seed}
+        for name, rows in zip(ORDERED, (orders.rows, grafts.rows, localisation), strict=True):
+            write_table(f"extractive_{name}", [labels | row for row in rows], getattr(args, name))
     if saved:
         shutil.rmtree(saved)
 

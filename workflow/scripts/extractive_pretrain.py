@@ -1,4 +1,4 @@
-"""Pre-train a small language model on a corpus of a seed's world. Interrupted, it resumes from its last saved state."""
+"""Pre-train a small language model on a corpus of a seed's world. An interrupted job resumes from a saved state."""
 
 import shutil
 from pathlib import Path
@@ -18,10 +18,11 @@ from heuristic_core.provenance.digests import code_digest
 from heuristic_core.provenance.record import recorded
 from heuristic_core.tables.parquet import write_table
 
-EVERY = 20  # steps of a row of the table
+TRACE_STEPS = 20  # steps per row of the table
 
 
 def main(arguments=None):
+    """Run the job with command-line arguments; default: those of the process."""
     parser = Arguments(__doc__)
     parser.settings("data", Data)
     parser.settings("model", Model)
@@ -33,10 +34,10 @@ def main(arguments=None):
     args = parser.read(arguments)
     use_threads(1)
     settings, setting = args.pretraining, Setting(args.data, args.seed)
-    about = [one.model_dump_json() for one in (args.data, args.model, settings)]
-    fingerprint = "\n".join([*about, str(args.seed), args.corpus, code_digest(__file__), torch.__version__])
+    inputs = [block.model_dump_json() for block in (args.data, args.model, settings)]
+    fingerprint = "\n".join([*inputs, str(args.seed), args.corpus, code_digest(__file__), torch.__version__])
     unfinished = scratch(Path(args.checkpoint).with_name(".unfinished"), fingerprint)
-    found = learn(
+    trained = learn(
         initial(args.model, len(setting.vocabulary), args.seed),
         setting.corpus(args.corpus),
         settings,
@@ -44,12 +45,12 @@ def main(arguments=None):
         ("pretraining", args.seed),
         saving=Saving(unfinished / "state.safetensors", settings.save_every),
     )
-    write_bytes(args.checkpoint, save(found.parameters))
-    named = {"study": args.study, "seed": args.seed, "corpus": args.corpus}
-    parts = found.losses.split(EVERY)
-    steps = [min(EVERY * k, settings.steps) for k in range(1, len(parts) + 1)]
+    write_bytes(args.checkpoint, save(trained.parameters))
+    labels = {"study": args.study, "seed": args.seed, "corpus": args.corpus}
+    parts = trained.losses.split(TRACE_STEPS)
+    steps = [min(TRACE_STEPS * k, settings.steps) for k in range(1, len(parts) + 1)]
     rows = [
-        named | {"step": step, "loss": float(part.double().mean())} for step, part in zip(steps, parts, strict=True)
+        labels | {"step": step, "loss": float(part.double().mean())} for step, part in zip(steps, parts, strict=True)
     ]
     write_table("extractive_trace", rows, args.trace)
     shutil.rmtree(unfinished)

@@ -1,4 +1,4 @@
-"""Which components answers need, by hop and part of the questions, and whether scores agree across relations."""
+"""Find the components that answers need, by hop and part of the questions, and compare scores across relations."""
 
 from safetensors.torch import load_file
 
@@ -12,6 +12,7 @@ from heuristic_core.tables.parquet import write_table
 
 
 def main(arguments=None):
+    """Run the job with command-line arguments; default: those of the process."""
     parser = of_seed(__doc__)
     parser.settings("scores", Scores)
     parser.settings("pruning", Pruning)
@@ -21,19 +22,20 @@ def main(arguments=None):
     args = parser.read(arguments)
     with begun(args) as setting:
         old = load_file(args.checkpoint, args.device)
-        named, rows, found = {"study": args.study, "seed": args.seed}, [], {}
+        labels, rows, relation_scores = {"study": args.study, "seed": args.seed}, [], {}
         for hop in HOPS:
             new, taught = load_file(getattr(args, hop), args.device), setting.taught(hop)
-            for part, asked in taught.parts.items():
-                about = named | {"hop": hop, "part": part}
-                found_of = subnetwork_rows(whole(new, asked), args.pruning, f"{hop} {part}", args.seed)
-                rows += [about | row for row in found_of]
+            for part, queries in taught.parts.items():
+                part_labels = labels | {"hop": hop, "part": part}
+                part_rows = subnetwork_rows(whole(new, queries), args.pruning, f"{hop} {part}", args.seed)
+                rows += [part_labels | row for row in part_rows]
             relations = setting.related() if hop == "first" else {"second hop": taught.parts["implications"]}
-            for relation, asked in relations.items():
-                of = contrast(old, new, asked, args.scores.counterfactuals, args.seed)
-                found[relation] = {kind: value.cpu() for kind, value in scores(of, args.scores.path_steps).items()}
+            for relation, queries in relations.items():
+                comparison = contrast(old, new, queries, args.scores.counterfactuals, args.seed)
+                by_kind = scores(comparison, args.scores.path_steps)
+                relation_scores[relation] = {kind: values.cpu() for kind, values in by_kind.items()}
     write_table("extractive_subnetworks", rows, args.subnetworks)
-    write_table("extractive_transfer", [named | row for row in transfer_rows(found)], args.transfer)
+    write_table("extractive_transfer", [labels | row for row in transfer_rows(relation_scores)], args.transfer)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Write the report of a study of extractive structures: claims, figures and tables, and how they came about."""
+"""Write the report of a study of extractive structures: claims, figures, tables and their provenance."""
 
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.experiments.extractive_structures.report import extractive_page

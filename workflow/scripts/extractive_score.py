@@ -1,4 +1,4 @@
-"""Extractive scores of every component, what replacing it does, and whether scores tell what an answer needs."""
+"""Compute extractive scores, and compare them with the effects of replacing and removing components."""
 
 from safetensors.torch import load_file
 
@@ -18,6 +18,7 @@ from heuristic_core.tables.parquet import write_table
 
 
 def main(arguments=None):
+    """Run the job with command-line arguments; default: those of the process."""
     parser = of_seed(__doc__)
     parser.settings("scores", Scores)
     parser.reads(checkpoint="weights after pre-training")
@@ -29,21 +30,21 @@ def main(arguments=None):
         tables: dict[str, list[dict]] = {name: [] for name in SCORED}
         for hop in HOPS:
             taught = setting.taught(hop)
-            new, asked = load_file(getattr(args, hop), args.device), taught.parts["implications"]
-            of = contrast(old, new, asked, args.scores.counterfactuals, args.seed)
-            found = scores(of, args.scores.path_steps)
-            components = component_rows(of, found)
-            full = patched(of) if len(components) <= FEW else None
+            new, queries = load_file(getattr(args, hop), args.device), taught.parts["implications"]
+            comparison = contrast(old, new, queries, args.scores.counterfactuals, args.seed)
+            by_kind = scores(comparison, args.scores.path_steps)
+            components = component_rows(comparison, by_kind)
+            full = patched(comparison) if len(components) <= FEW else None
             rows = {
-                "scores": score_rows(found, taught.hop.implications.sentences),
+                "scores": score_rows(by_kind, taught.hop.implications.sentences),
                 "components": components,
-                "agreement": agreement_rows(found, full),
+                "agreement": agreement_rows(by_kind, full),
                 "removal": removal_rows(components),
             }
             for name in SCORED:
                 tables[name] += [{"study": args.study, "seed": args.seed, "hop": hop} | row for row in rows[name]]
-        for name, found_rows in tables.items():
-            write_table(f"extractive_{name}", found_rows, getattr(args, f"{name}_table"))
+        for name, table_rows in tables.items():
+            write_table(f"extractive_{name}", table_rows, getattr(args, f"{name}_table"))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Teach the facts of both hops with another learning rate, and rank answers after some epochs."""
+"""Teach the facts of both hops with several learning rates, and rank answers after several numbers of epochs."""
 
 from safetensors.torch import load_file
 
@@ -10,6 +10,7 @@ from heuristic_core.tables.parquet import write_table
 
 
 def main(arguments=None):
+    """Run the job with command-line arguments; default: those of the process."""
     parser = of_seed(__doc__)
     parser.settings("finetuning", Finetuning)
     parser.settings("sweep", Sweep)
@@ -22,9 +23,9 @@ def main(arguments=None):
             taught = setting.taught(hop)
             for rate in args.sweep.learning_rates:
                 settings = args.finetuning.model_copy(update={"learning_rate": rate, "epochs": args.sweep.epochs[-1]})
-                found, _ = curve_rows(start, taught.facts, taught.parts, settings, args.seed)
-                named = {"study": args.study, "seed": args.seed, "hop": hop, "learning_rate": rate}
-                rows += [named | row for row in found if row["epoch"] in args.sweep.epochs]
+                epoch_rows, _ = curve_rows(start, taught.facts, taught.parts, settings, args.seed)
+                labels = {"study": args.study, "seed": args.seed, "hop": hop, "learning_rate": rate}
+                rows += [labels | row for row in epoch_rows if row["epoch"] in args.sweep.epochs]
         write_table("extractive_sweep", rows, args.table)
 
 

@@ -1,4 +1,4 @@
-"""Teach a pre-trained model the facts of both hops, and follow what it answers."""
+"""Teach a pre-trained model the facts of both hops, and measure its answers after every epoch."""
 
 import shutil
 
@@ -12,9 +12,10 @@ from heuristic_core.tables.parquet import write_table
 
 
 def main(arguments=None):
+    """Run the job with command-line arguments; default: those of the process."""
     parser = of_seed(__doc__)
     parser.settings("finetuning", Finetuning)
-    parser.add_argument("--corpus", required=True, help="that the model was pre-trained on")
+    parser.add_argument("--corpus", required=True, help="corpus of pre-training")
     parser.reads(checkpoint="weights after pre-training")
     parser.writes(**{hop: f"where to write weights after the facts of the {hop} hop" for hop in HOPS})
     parser.writes(curves="where to write table extractive_curves")
@@ -22,13 +23,13 @@ def main(arguments=None):
     with begun(args) as setting:
         saved = unfinished(args, args.curves, __file__)
         start, rows = load_file(args.checkpoint), []
-        each = {hop: setting.taught(hop) for hop in HOPS}  # both, before either is taught: options may begin alike
-        for hop, taught in each.items():
-            found, end = curve_rows(
+        hops = {hop: setting.taught(hop) for hop in HOPS}  # before teaching: raises if options begin alike
+        for hop, taught in hops.items():
+            epoch_rows, end = curve_rows(
                 start, taught.facts, taught.parts, args.finetuning, args.seed, saved and saved / hop
             )
-            named = {"study": args.study, "seed": args.seed, "corpus": args.corpus, "hop": hop}
-            rows += [named | row for row in found]
+            labels = {"study": args.study, "seed": args.seed, "corpus": args.corpus, "hop": hop}
+            rows += [labels | row for row in epoch_rows]
             write_weights(getattr(args, hop), end)
         write_table("extractive_curves", rows, args.curves)
     if saved:

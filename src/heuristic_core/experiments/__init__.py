@@ -1,1 +1,1 @@
-"""Experiments: each a folder with what belongs to it alone."""
+"""Experiments, one package each."""

@@ -1,4 +1,4 @@
-"""The results of a study of any experiment, as one object."""
+"""Open the results of a study of any experiment."""
 
 from pathlib import Path
 
@@ -7,9 +7,18 @@ from heuristic_core.report.results import Results, open_results
 
 
 def open_study(folder: str | Path) -> Results:
-    """The results in `folder`, also an unpacked archive. Of the heuristic core an `OpenedStudy`: models, too.
+    """Open the results of a study, or of an unpacked archive.
 
-    Nothing but study.json is read before it is asked for. Raises InputError where `folder` is no study's.
+    Only study.json is read immediately; tables are read on access.
+
+    Args:
+        folder: Folder of the study's results.
+
+    Returns:
+        The results; for the heuristic core an `OpenedStudy`, which also opens models.
+
+    Raises:
+        InputError: If the folder is not that of a study.
     """
     results = open_results(folder)
     experiment = experiment_of(results.settings, results.folder / "study.json")

@@ -1,4 +1,4 @@
-"""The references of all experiments' configurations, pages of docs/.
+"""Write the configuration reference of each experiment, a page of docs/.
 
 python -m heuristic_core.experiments.reference docs
 """
@@ -11,10 +11,10 @@ from heuristic_core.experiments.registry import experiments
 
 
 def references() -> list[Words]:
-    """Of the experiments that have one."""
+    """Return the reference pages of the experiments that have one."""
     return [experiment.reference() for experiment in experiments() if hasattr(experiment, "reference")]
 
 
 if __name__ == "__main__":
-    for words in references():
-        (Path(sys.argv[1]) / words.page).write_text(reference(words))
+    for page in references():
+        (Path(sys.argv[1]) / page.page).write_text(reference(page))

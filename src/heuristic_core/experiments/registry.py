@@ -1,4 +1,4 @@
-"""The experiments, one line each, and what shared parts of the workflow ask of every experiment."""
+"""Registry of experiments, and the protocol that shared parts of the workflow use."""
 
 import importlib
 from collections import Counter
@@ -10,36 +10,46 @@ from heuristic_core.config.reading import ConfigError
 from heuristic_core.provenance.crate.subject import Subject
 from heuristic_core.report.sides import Comparison
 
-# Name in configurations -> folder, of this package and of workflow/rules.
+# Name in configurations -> folder in this package and in workflow/rules.
 FOLDERS = {
     "heuristic-core": "heuristic_core",
     "list-sorting": "list_sorting",
     "extractive-structures": "extractive_structures",
 }
-DEFAULT = "heuristic-core"  # of a configuration without the key `experiment`
+DEFAULT = "heuristic-core"  # if a configuration lacks the key `experiment`
 
 
 class Study(Protocol):
-    """A checked configuration. root: folder of its results."""
+    """A checked configuration.
+
+    Attributes:
+        study: Name of the study.
+        results: Folder of all results.
+        arithmetic: "portable" or "native".
+    """
 
     study: str
     results: str
     arithmetic: str
 
     @property
-    def root(self) -> str: ...
+    def root(self) -> str:
+        """Folder of the study's results."""
 
 
 class Experiment(Protocol):
-    """Module `experiment` of an experiment's folder. CLAIMS: the file of its claims. COMMANDS: keys of Snakemake's
-    --config that name what to do beside the study, and are no part of it. COMPARISON: how its studies are compared; of
-    an experiment whose rules include `compare.smk`.
+    """The module `experiment` of an experiment's folder.
 
-    A module may have more. `KEYS`: settings that jobs have by another name than the configuration -> the key there; ""
-    where the rest of the name is the key. `sweep`: a figure over several studies, see :func:`.studies.sweep_of`; its
-    rule is in `sweep.smk` of the experiment's rules. `lacking`: from a study to the figures and tables that it cannot
-    have, by name with the reason. `opened`: what :func:`.opening.open_study` makes of the `Results` of a study that has
-    more than settings and tables. `reference`: the words of the page of its settings.
+    A module can define further names. `KEYS` maps names of job settings that differ from the configuration's to keys
+    there; "" if the rest of the name is the key. `sweep` checks a figure over several studies, see
+    :func:`.studies.sweep_of`; its rule is in `sweep.smk` of the experiment's rules. `lacking` maps a study to the
+    figures and tables that it cannot have, with reasons. `opened` converts the `Results` of a study for
+    :func:`.opening.open_study`. `reference` returns the texts of the settings page.
+
+    Attributes:
+        CLAIMS: File of claims.
+        COMMANDS: Keys of Snakemake's --config that are commands rather than settings of a study.
+        COMPARISON: How studies are compared; required if the experiment's rules include `compare.smk`.
     """
 
     CLAIMS: Path
@@ -47,37 +57,52 @@ class Experiment(Protocol):
     COMPARISON: Comparison
 
     def parse(self, values: dict, origin: str = "configuration") -> Study:
-        """Check a configuration. Raises ConfigError with one line per fault."""
+        """Check a configuration. Raises ConfigError with one line per error."""
 
     def plan(self, study: Study, device: str | None, wanted: Counter, missing: Counter) -> str:
-        """What a run needs, as text. wanted: all its jobs, by rule; missing: those without an up-to-date result."""
+        """Return the plan of a run as text.
+
+        Args:
+            study: The study.
+            device: The device for which times are estimated; default: the study's.
+            wanted: All jobs of the run, by rule.
+            missing: Jobs without an up-to-date result, by rule.
+        """
 
     def members(self, study: Study) -> list[str]:
-        """What goes into the study's archive: paths below its folder."""
+        """Return the members of the study's archive: paths below its folder."""
 
     def subject(self, study: Study) -> Subject:
-        """What the archive says of the study."""
+        """Return the description of the study for its archive."""
 
     def drawing(self, script: str, settings: Mapping[str, Any]) -> Sequence[Path]:
-        """The modules that a job of `script` loads by name; none where its script names them."""
+        """Return the modules that a job of `script` loads by name rather than by an import."""
 
     def warnings(self, root: str) -> list[str]:
-        """For the terminal at the end of a run, what went wrong in the study whose results are in the folder `root`."""
+        """Return the warnings about the study with results in `root`, for the end of a run."""
 
 
 def folder_of(values: Mapping, origin: str | Path = "configuration") -> str:
-    """The folder of the experiment that a configuration is of. Raises ConfigError where there is no such experiment."""
+    """Return the folder of a configuration's experiment.
+
+    Args:
+        values: The configuration.
+        origin: Where it is from, for the message.
+
+    Raises:
+        ConfigError: If the experiment is unknown.
+    """
     name = values.get("experiment", DEFAULT)
     if not isinstance(name, str) or name not in FOLDERS:
-        raise ConfigError(f"{origin}: experiment = {name!r}: there is none; give one of {', '.join(FOLDERS)}")
+        raise ConfigError(f"{origin}: experiment = {name!r} is unknown; choose from {', '.join(FOLDERS)}")
     return FOLDERS[name]
 
 
 def experiment_of(values: Mapping, origin: str | Path = "configuration") -> Experiment:
-    """The experiment that a configuration is of. Raises ConfigError where there is no such experiment."""
+    """Return a configuration's experiment. Raises ConfigError if it is unknown."""
     return importlib.import_module(f"heuristic_core.experiments.{folder_of(values, origin)}.experiment")
 
 
 def experiments() -> list[Experiment]:
-    """All of them."""
+    """Return all experiments."""
     return [experiment_of({"experiment": name}) for name in FOLDERS]

@@ -1,4 +1,4 @@
-"""The studies of a configuration: one, or several that one run makes."""
+"""Read the studies of a configuration: one study, or several that are run together."""
 
 import json
 import os
@@ -17,25 +17,27 @@ Layers = Annotated[list[str], Field(min_length=1)]
 
 
 class Replicates(Block):
-    """A table of how many training seeds each claim holds on, over all studies of a file."""
+    """A table of how many training seeds each claim holds for, over all studies of a file."""
 
     name: Name = Field(description="of the target, table_<name>, and of the folder of its files, <results>/<name>")
     results: str = Field("results", pattern=r"^[\w./-]+$", description="folder of all results")
 
     @property
     def target(self) -> str:
+        """Name of the table's target."""
         return f"table_{self.name}"
 
     @property
     def root(self) -> str:
+        """Folder of the table's files."""
         return f"{self.results}/{self.name}"
 
 
 class Studies(Block):
-    """The files of several studies, and what is made of them together: a figure, which their experiment checks, or a
-    table of the claims that hold on studies which differ in their pre-trained model alone.
+    """The files of several studies, with a figure or a table over all of them.
 
-    Of a list of files later ones override earlier ones.
+    The experiment checks the figure (`sweep`). The table (`replicates`) counts claims that hold in studies that differ
+    only in their pre-trained model and fine-tuning seeds. In a list of files, later files override earlier ones.
     """
 
     studies: Annotated[list[str | Layers], Field(min_length=1)]
@@ -44,7 +46,13 @@ class Studies(Block):
 
 
 class Configured(NamedTuple):
-    """settings: of the study, as they were given. study: the same, checked."""
+    """A study and its experiment.
+
+    Attributes:
+        experiment: The experiment.
+        settings: The configuration before it was checked.
+        study: The checked configuration.
+    """
 
     experiment: Experiment
     settings: dict
@@ -52,82 +60,106 @@ class Configured(NamedTuple):
 
 
 def configured(values: dict, origin: str | Path) -> dict[str, Configured]:
-    """The checked studies of a configuration by the prefix of their rules: its own, without a prefix, or several.
+    """Return the checked studies of a configuration by the prefix of their rules.
 
-    origin: the file of `values`. Raises ConfigError.
+    A configuration of a single study has the prefix "".
+
+    Args:
+        values: The configuration.
+        origin: Its file.
+
+    Raises:
+        ConfigError: If a configuration is invalid.
     """
-    return parse_studies(values, origin) if "studies" in values else {"": _configured(values, origin)}
+    return parse_studies(values, origin) if "studies" in values else {"": _parse_study(values, origin)}
 
 
 def parse_studies(values: dict, origin: str | Path) -> dict[str, Configured]:
-    """Every study that `values` names, by the prefix of its rules: its name, and an underscore.
+    """Return the studies that a configuration lists, by the prefix of their rules: their name and an underscore.
 
-    origin: the file of `values`; the names are relative to its folder. Raises ConfigError, also on two studies whose
-    results or rules would have the same name.
+    Args:
+        values: The configuration.
+        origin: Its file; names of studies' files are relative to its folder.
+
+    Raises:
+        ConfigError: If a configuration is invalid, or if two studies have the same name.
     """
-    found: dict[str, Configured] = {}
+    studies: dict[str, Configured] = {}
     for files in _read(values, origin).studies:
         paths = [os.path.relpath(Path(origin).parent / file) for file in ([files] if isinstance(files, str) else files)]
-        one = _configured(read_layers(paths), paths[-1])
-        prefix = re.sub(r"\W", "_", one.study.study) + "_"
-        if prefix in found:
+        entry = _parse_study(read_layers(paths), paths[-1])
+        prefix = re.sub(r"\W", "_", entry.study.study) + "_"
+        if prefix in studies:
             raise ConfigError(
-                f"{os.path.relpath(origin)}: studies: {files if isinstance(files, str) else files[-1]} has the name of "
-                "one before it; give it a `study` of its own"
+                f"{os.path.relpath(origin)}: studies: {files if isinstance(files, str) else files[-1]} has the same "
+                "study name as an earlier file; set another `study`"
             )
-        found[prefix] = one
-    return found
+        studies[prefix] = entry
+    return studies
 
 
 def sweep_of(values: dict, studies: Mapping[str, Configured], origin: str | Path):
-    """The figure over `studies`, those of `values`, as their experiment has checked it; None where none is asked for.
+    """Return the figure over several studies, checked by their experiment, or None if none is configured.
 
-    Raises ConfigError, also where the studies have no experiment in common that draws one.
+    Args:
+        values: The configuration.
+        studies: Its studies, see :func:`parse_studies`.
+        origin: Its file.
+
+    Raises:
+        ConfigError: If the figure is invalid, or if the studies do not share an experiment that can draw it.
     """
     if values.get("sweep") is None:
         return None
-    experiment, *others = dict.fromkeys(one.experiment for one in studies.values())
+    experiment, *others = dict.fromkeys(entry.experiment for entry in studies.values())
     if others or not hasattr(experiment, "sweep"):
-        names = ", ".join(dict.fromkeys(one.settings.get("experiment", DEFAULT) for one in studies.values()))
-        raise ConfigError(f"{os.path.relpath(origin)}: sweep: no figure is over studies of {names}; remove `sweep`")
-    return experiment.sweep(values["sweep"], [one.study for one in studies.values()], origin)
+        names = ", ".join(dict.fromkeys(entry.settings.get("experiment", DEFAULT) for entry in studies.values()))
+        raise ConfigError(f"{os.path.relpath(origin)}: sweep: no figure over studies of {names} exists; remove `sweep`")
+    return experiment.sweep(values["sweep"], [entry.study for entry in studies.values()], origin)
 
 
 def replicates_of(values: dict, studies: Mapping[str, Configured], origin: str | Path) -> Replicates | None:
-    """The table over `studies`, those of `values`; None where none is asked for.
+    """Return the table over several studies, or None if none is configured.
 
-    Raises ConfigError, also where the studies are of different experiments, whose claims differ.
+    Args:
+        values: The configuration.
+        studies: Its studies, see :func:`parse_studies`.
+        origin: Its file.
+
+    Raises:
+        ConfigError: If the table is invalid, if experiments differ, or if studies differ in more than their model and
+            fine-tuning seeds.
     """
-    asked = _read(values, origin).replicates
-    if asked and len({entry.experiment for entry in studies.values()}) > 1:
+    replicates = _read(values, origin).replicates
+    if replicates and len({entry.experiment for entry in studies.values()}) > 1:
         names = ", ".join(dict.fromkeys(entry.settings.get("experiment", DEFAULT) for entry in studies.values()))
         raise ConfigError(f"{os.path.relpath(origin)}: replicates: studies of {names} have no claims in common")
-    if asked:
-        _are_replicates([entry.study for entry in studies.values()], asked, os.path.relpath(origin))
-    return asked
+    if replicates:
+        _check_replicates([entry.study for entry in studies.values()], replicates, os.path.relpath(origin))
+    return replicates
 
 
-def _are_replicates(studies: Sequence[Study], asked: Replicates, origin: str) -> None:
-    """Raises ConfigError unless studies differ in their model and in their fine-tuning seeds alone."""
+def _check_replicates(studies: Sequence[Study], replicates: Replicates, origin: str) -> None:
+    """Raise ConfigError unless studies differ only in their model and fine-tuning seeds."""
     settings = [study.model_dump(mode="json") for study in studies]
-    models = []
+    model_seeds = []
     for values in settings:
         model = json.dumps(values.pop("model", None))
-        models += [(model, seed) for seed in values.get("finetune", {}).pop("seeds", [])]
+        model_seeds += [(model, seed) for seed in values.get("finetune", {}).pop("seeds", [])]
     for study, values in zip(studies, settings, strict=True):
-        if study.root == asked.root:
-            raise ConfigError(f"{origin}: replicates.name = {asked.name!r} is the name of a study; give another one")
+        if study.root == replicates.root:
+            raise ConfigError(f"{origin}: replicates.name = {replicates.name!r} is the name of a study; choose another")
         differing = [key for key in values if values[key] != settings[0][key] and key not in ("study", "results")]
         if differing:
             raise ConfigError(
-                f"{origin}: replicates: study {study.study} has another `{differing[0]}` than {studies[0].study}; "
-                "studies may differ in `model` and `finetune.seeds` alone"
+                f"{origin}: replicates: studies {study.study} and {studies[0].study} have different "
+                f"`{differing[0]}`; they may differ only in `model` and `finetune.seeds`"
             )
-    if twice := [seed for k, (model, seed) in enumerate(models) if (model, seed) in models[:k]]:
-        raise ConfigError(f"{origin}: replicates: two studies have fine-tuning seed {twice[0]} of one model")
+    if repeated := [seed for k, (model, seed) in enumerate(model_seeds) if (model, seed) in model_seeds[:k]]:
+        raise ConfigError(f"{origin}: replicates: two studies have fine-tuning seed {repeated[0]} of the same model")
 
 
-def _configured(values: dict, origin: str | Path) -> Configured:
+def _parse_study(values: dict, origin: str | Path) -> Configured:
     experiment = experiment_of(values, origin)
     return Configured(experiment, values, experiment.parse(values, str(origin)))
 

@@ -1,7 +1,7 @@
 from heuristic_core.models.folder import local_files
 
-# Pre-training, teaching of facts, and what is measured of the models.
-if TO_FETCH:
+# Pre-training, teaching facts, and measures of the models.
+if NEEDS_FETCH:
 
     rule fetch:
         output:
@@ -24,7 +24,7 @@ if STUDY.pretrained:
 
     rule load:
         input:
-            fetched=ancient(rules.fetch.output[0]) if TO_FETCH else [],
+            fetched=ancient(rules.fetch.output[0]) if NEEDS_FETCH else [],
             model_files=plain(*local_files(STUDY.pretrained)),
         output:
             checkpoint=L.pretrained,
@@ -32,7 +32,7 @@ if STUDY.pretrained:
         log:
             L.log("load"),
         resources:
-            **asks("load"),
+            **cluster_resources("load"),
         params:
             **job(
                 "extractive_load",
@@ -52,10 +52,10 @@ else:
         log:
             L.log("pretrain/seed{seed}-{corpus}"),
         params:
-            **of_seed(
+            **seed_params(
                 "extractive_pretrain",
                 model=block(STUDY.model),
-                pretraining=block(STUDY.pretraining, LEARNING),
+                pretraining=block(STUDY.pretraining, PRETRAINING_FIELDS),
                 corpus=lambda w: w.corpus,
             ),
         shell:
@@ -67,31 +67,35 @@ rule teach:
         **TOKENIZER,
         checkpoint=CHECKPOINT,
     output:
-        **HOPS,
+        **HOP_WEIGHTS,
         curves=L.of_corpus("curves"),
     log:
         L.log("teach/seed{seed}-{corpus}"),
     resources:
-        **asks("teach"),
+        **cluster_resources("teach"),
     params:
-        **of_seed("extractive_teach", finetuning=block(STUDY.finetuning), corpus=lambda w: w.corpus, **RUNS),
+        **seed_params(
+            "extractive_teach", finetuning=block(STUDY.finetuning), corpus=lambda w: w.corpus, **DEVICE_SETTINGS
+        ),
     shell:
         FORK
 
 
 rule freeze:
     input:
-        **OF_WHOLE,
+        **WHOLE_HOP_WEIGHTS,
         **TOKENIZER,
-        checkpoint=CHECKPOINT.format(**WHOLE),
+        checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
         table=L.of_seed("freezing"),
     log:
         L.log("freeze/seed{seed}"),
     resources:
-        **asks("freeze"),
+        **cluster_resources("freeze"),
     params:
-        **of_seed("extractive_freeze", finetuning=block(STUDY.finetuning), freezing=block(STUDY.freezing), **RUNS),
+        **seed_params(
+            "extractive_freeze", finetuning=block(STUDY.finetuning), freezing=block(STUDY.freezing), **DEVICE_SETTINGS
+        ),
     shell:
         FORK
 
@@ -99,53 +103,53 @@ rule freeze:
 rule order:
     input:
         **TOKENIZER,
-        checkpoint=CHECKPOINT.format(**WHOLE),
+        checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
         **{name: L.of_seed(name) for name in ORDERED},
     log:
         L.log("order/seed{seed}"),
     resources:
-        **asks("order"),
+        **cluster_resources("order"),
     params:
-        **of_seed("extractive_order", finetuning=block(STUDY.finetuning), **RUNS),
+        **seed_params("extractive_order", finetuning=block(STUDY.finetuning), **DEVICE_SETTINGS),
     shell:
         FORK
 
 
 rule score:
     input:
-        **OF_WHOLE,
+        **WHOLE_HOP_WEIGHTS,
         **TOKENIZER,
-        checkpoint=CHECKPOINT.format(**WHOLE),
+        checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
         **{f"{name}_table": L.of_seed(name) for name in SCORED},
     log:
         L.log("score/seed{seed}"),
     resources:
-        **asks("score"),
+        **cluster_resources("score"),
     params:
-        **of_seed("extractive_score", scores=block(STUDY.scores), **EXACTLY),
+        **seed_params("extractive_score", scores=block(STUDY.scores), **FLOAT32_SETTINGS),
     shell:
         FORK
 
 
 rule prune:
     input:
-        **OF_WHOLE,
+        **WHOLE_HOP_WEIGHTS,
         **TOKENIZER,
-        checkpoint=CHECKPOINT.format(**WHOLE),
+        checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
         **{name: L.of_seed(name) for name in PRUNED},
     log:
         L.log("prune/seed{seed}"),
     resources:
-        **asks("prune"),
+        **cluster_resources("prune"),
     params:
-        **of_seed(
+        **seed_params(
             "extractive_prune",
             scores=block(STUDY.scores),
             pruning=block(STUDY.pruning, set(type(STUDY.pruning).model_fields) - {"permutations"}),
-            **EXACTLY,
+            **FLOAT32_SETTINGS,
         ),
     shell:
         FORK
@@ -156,30 +160,37 @@ if STUDY.sweep:
     rule sweep:
         input:
             **TOKENIZER,
-            checkpoint=CHECKPOINT.format(**WHOLE),
+            checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
         output:
             table=L.of_seed("sweep"),
         log:
             L.log("sweep/seed{seed}"),
         resources:
-            **asks("sweep"),
+            **cluster_resources("sweep"),
         params:
-            **of_seed("extractive_sweep", finetuning=block(STUDY.finetuning), sweep=block(STUDY.sweep), **RUNS),
+            **seed_params(
+                "extractive_sweep", finetuning=block(STUDY.finetuning), sweep=block(STUDY.sweep), **DEVICE_SETTINGS
+            ),
         shell:
             FORK
 
     rule made_up_sweep:
         input:
             **TOKENIZER,
-            checkpoint=CHECKPOINT.format(**WHOLE),
+            checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
         output:
             table=L.of_seed("made_up_sweep"),
         log:
             L.log("made_up_sweep/seed{seed}"),
         resources:
-            **asks("made_up_sweep"),
+            **cluster_resources("made_up_sweep"),
         params:
-            **of_seed("extractive_made_up_sweep", finetuning=block(STUDY.finetuning), sweep=block(STUDY.sweep), **RUNS),
+            **seed_params(
+                "extractive_made_up_sweep",
+                finetuning=block(STUDY.finetuning),
+                sweep=block(STUDY.sweep),
+                **DEVICE_SETTINGS,
+            ),
         shell:
             FORK
 

@@ -1,4 +1,4 @@
-"""What a model answers: the rank of the right option, and the reward that scores are about."""
+"""How well a model answers questions: the rank of the right option, and the loss R whose changes scores estimate."""
 
 import torch
 from torch import Tensor
@@ -7,37 +7,59 @@ from heuristic_core.experiments.extractive_structures.model import Parameters, r
 from heuristic_core.experiments.extractive_structures.tokens import Asked
 
 
-def mean_rank(parameters: Parameters, asked: Asked) -> float:
-    """Mean over questions of :func:`ranks`: 0 where all answers are right, (options - 1) / 2 by chance."""
-    return float(ranks(option_logits(_logits(parameters, asked), asked), asked.answer).double().mean())
+def mean_rank(parameters: Parameters, queries: Asked) -> float:
+    """Return the mean of :func:`ranks` over questions.
+
+    0 if all answers are right; (options - 1) / 2 is expected by chance.
+    """
+    return float(ranks(option_logits(_compute_logits(parameters, queries), queries), queries.answer).double().mean())
 
 
-def mean_loss(parameters: Parameters, asked: Asked) -> float:
-    """Mean over questions of :func:`losses`."""
-    return float(losses(_logits(parameters, asked), asked).double().mean())
+def mean_loss(parameters: Parameters, queries: Asked) -> float:
+    """Return the mean of :func:`losses` over questions."""
+    return float(losses(_compute_logits(parameters, queries), queries).double().mean())
 
 
 @torch.no_grad()
-def _logits(parameters: Parameters, asked: Asked) -> Tensor:
-    """Of all tokens, in the precision of the weights, whatever that of teaching: rounded logits tie."""
-    with torch.autocast(asked.tokens.device.type, enabled=False):
-        return run(parameters, asked.tokens).logits
+def _compute_logits(parameters: Parameters, queries: Asked) -> Tensor:
+    """Return the logits [n, T, V] in the precision of the weights, without autocast: rounded logits tie."""
+    with torch.autocast(queries.tokens.device.type, enabled=False):
+        return run(parameters, queries.tokens).logits
 
 
-def option_logits(logits: Tensor, asked: Asked) -> Tensor:
-    """Logits of the options at the last token, [n, options]. logits: of all tokens, [n, T, V]."""
-    return logits[torch.arange(len(logits)), asked.last][:, asked.options]
+def option_logits(logits: Tensor, queries: Asked) -> Tensor:
+    """Return the logits [n, options] of the options at the last token of each prompt.
 
-
-def ranks(found: Tensor, answer: Tensor) -> Tensor:
-    """How many other options have no lower logit than the right one, int64 [n]; a tie and NaN count against the answer.
-
-    found: logits of options, [n, options].
+    Args:
+        logits: Logits at all tokens, [n, T, V].
+        queries: The questions, which say where each prompt ends.
     """
-    return (~(found < found.gather(1, answer[:, None]))).sum(1) - 1
+    return logits[torch.arange(len(logits)), queries.last][:, queries.options]
 
 
-def losses(logits: Tensor, asked: Asked) -> Tensor:
-    """Mean logit of the options less the logit of the right one, [n]: R, of which scores are first-order changes."""
-    found = option_logits(logits, asked)
-    return found.mean(1) - found[torch.arange(len(found)), asked.answer]
+def ranks(logits: Tensor, answer: Tensor) -> Tensor:
+    """Count the wrong options whose logit is not below the logit of the right one.
+
+    Ties and NaN count against the answer.
+
+    Args:
+        logits: Logits of the options, [n, options].
+        answer: Index of the right option, int64 [n].
+
+    Returns:
+        Ranks from 0 (best), int64 [n].
+    """
+    return (~(logits < logits.gather(1, answer[:, None]))).sum(1) - 1
+
+
+def losses(logits: Tensor, queries: Asked) -> Tensor:
+    """Return R, [n]: the mean logit of the options minus the logit of the right option.
+
+    Extractive scores are first-order changes of R.
+
+    Args:
+        logits: Logits at all tokens, [n, T, V].
+        queries: The questions.
+    """
+    options = option_logits(logits, queries)
+    return options.mean(1) - options[torch.arange(len(options)), queries.answer]

@@ -1,28 +1,33 @@
-"""Which learning rate and how many epochs teach facts best.
+"""Choose the learning rate and the number of epochs that teach facts best.
 
-The rule: of the settings with which every seed's facts have a mean rank of at most `LEARNED`, the one whose
-implications have the lowest mean rank, mean over seeds; of equals the fewer epochs, then the lower learning rate. None
-is chosen where no setting teaches the facts. The rank of the chosen setting is too good by the choice itself: what it
-answers is measured with other seeds, or read as the best that is possible.
+A setting is eligible if the mean rank of facts is at most `MAX_FACT_RANK` for every seed. Of the eligible settings, the
+one with the lowest mean rank of implications, averaged over seeds, is chosen; ties go to fewer epochs, then to the
+lower learning rate. No setting is chosen if none is eligible. The choice makes the rank of the chosen setting
+optimistic: measure it on other seeds, or read it as a best case.
 """
 
 import pandas as pd
 
-LEARNED = 0.5  # mean rank of facts
+MAX_FACT_RANK = 0.5
 
 
 def choice_rows(sweep: pd.DataFrame) -> list[dict]:
-    """Rows of table "extractive_choice", without names. sweep: table "extractive_sweep"."""
+    """Return the rows of table "extractive_choice" without the study's name.
+
+    Args:
+        sweep: Table "extractive_sweep".
+    """
     rows = []
-    for hop, of_hop in sweep.groupby("hop", sort=True):
-        found = [_of_setting(hop, *setting, part) for setting, part in of_hop.groupby(["learning_rate", "epoch"])]
-        able = [row for row in found if row["facts"] <= LEARNED]
-        best = min(able, key=lambda row: (row["implications"], row["epoch"], row["learning_rate"]), default=None)
-        rows += [row | {"chosen": row is best} for row in found]
+    for hop, hop_rows in sweep.groupby("hop", sort=True):
+        groups = hop_rows.groupby(["learning_rate", "epoch"])
+        settings = [_summarise_setting(hop, *setting, group) for setting, group in groups]
+        eligible = [row for row in settings if row["facts"] <= MAX_FACT_RANK]
+        best = min(eligible, key=lambda row: (row["implications"], row["epoch"], row["learning_rate"]), default=None)
+        rows += [row | {"chosen": row is best} for row in settings]
     return rows
 
 
-def _of_setting(hop: str, rate: float, epoch: int, rows: pd.DataFrame) -> dict:
+def _summarise_setting(hop: str, rate: float, epoch: int, rows: pd.DataFrame) -> dict:
     ranks = {part: rows.loc[rows["part"] == part, "rank"] for part in ("facts", "implications")}
-    about = {"hop": hop, "learning_rate": float(rate), "epoch": int(epoch)}
-    return about | {"facts": float(ranks["facts"].max()), "implications": float(ranks["implications"].mean())}
+    setting = {"hop": hop, "learning_rate": float(rate), "epoch": int(epoch)}
+    return setting | {"facts": float(ranks["facts"].max()), "implications": float(ranks["implications"].mean())}

@@ -5,20 +5,27 @@ import pandas as pd
 from heuristic_core.analysis.judging import check, judge
 from heuristic_core.analysis.training_seeds import SEEDS
 from heuristic_core.config.claims import Claim
-from heuristic_core.experiments.extractive_structures import (  # noqa: F401  each registers its statistics
+from heuristic_core.experiments.extractive_structures import (  # noqa: F401  importing registers the statistics
     statistics,
     statistics_sharing,
 )
 from heuristic_core.experiments.extractive_structures.evidence import Evidence
 
-NAMED = {"model": "language model", "task": "implications of facts", "ft_seed": None}
+CLAIM_LABELS = {"model": "language model", "task": "implications of facts", "ft_seed": None}
 
 
 def claims(study: str, tables: dict[str, pd.DataFrame], stated: list[Claim]) -> pd.DataFrame:
-    """Table "claims": a row for each claim. Statistics are over seeds already, so that no seed has its own.
+    """Judge all claims and return table "claims", one row for each claim.
 
-    study: its name. tables: pandas frames by schema name. stated: the claims of claims.yaml.
-    Raises InputError on an unknown statistic, and on options that a statistic does not have.
+    There are no rows for single seeds, because each statistic is computed over seeds.
+
+    Args:
+        study: Name of the study.
+        tables: The study's tables by schema name.
+        stated: The claims of claims.yaml.
+
+    Raises:
+        InputError: On an unknown statistic, or on an option that a statistic lacks.
     """
     check(stated)
-    return judge(stated, [Evidence(tables)], {"study": study} | NAMED, [], SEEDS)
+    return judge(stated, [Evidence(tables)], {"study": study} | CLAIM_LABELS, [], SEEDS)

@@ -1,4 +1,4 @@
-"""A study of extractive structures: its world, the embedded model, and how that is pre-trained, taught and measured."""
+"""Settings of a study: its world, the embedded model, pre-training, teaching and measures."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -25,14 +25,14 @@ from heuristic_core.config.reading import checked
 from heuristic_core.experiments.extractive_structures.world import world
 from heuristic_core.models.components import kept_count
 
-# OLMo's checkpoints are branches that nobody moves: `fetch` lists the hashes of their files.
+# A commit, or a branch with one of OLMo's checkpoints, which never changes: `fetch` lists the hashes of its files.
 Checkpoint = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|step\d+-tokens\d+B)$")]
 NonNegativeInt = Annotated[int, Field(ge=0)]
 Kind = Literal["whole", "no-implications", "shuffled"]
-# Components of a model that is small enough for full replacement and for greedy subnetworks, which take a run for each
-# component and token, and for each pair of components.
+# The largest number of components for full replacement and greedy subnetworks, which need a run for each component and
+# token, and for each pair of components.
 FEW = 100
-LARGEST = 2**31  # numbers that runs with gradients hold at once, 8 GB in float32; more prompts follow one after another
+LARGEST = 2**31  # numbers that a batch with gradients stores at most, 8 GB in float32
 
 
 class Data(Block):
@@ -42,30 +42,30 @@ class Data(Block):
         20, description="cities, the first of world.yaml; as many facts of a hop"
     )
     names: PositiveInt = Field(104, description="names that facts of made-up words are about; the first are tested")
-    people: PositiveInt = Field(300, description="other names, which pre-training has")
+    people: PositiveInt = Field(300, description="other names, which are in the corpus of pre-training")
 
     @model_validator(mode="after")
-    def _are_in_the_world(self):
-        known = world()
-        if self.cities > len(known.cities):
+    def _check_world(self):
+        available = world()
+        if self.cities > len(available.cities):
             raise ValueError(
-                f"cities = {self.cities}: world.yaml has {len(known.cities)}; lower it, or add cities there"
+                f"cities = {self.cities}: world.yaml has {len(available.cities)}; lower it, or add cities there"
             )
-        if self.cities > len(known.given):
-            raise ValueError(f"cities = {self.cities} exceeds the {len(known.given)} given names of world.yaml")
+        if self.cities > len(available.given):
+            raise ValueError(f"cities = {self.cities} exceeds the {len(available.given)} given names of world.yaml")
         if not self.cities < self.names:
             raise ValueError(
                 f"names = {self.names}: one for each of {self.cities} cities is tested; give more than these"
             )
-        if (most := len(known.given) * len(known.family)) < self.names + self.people:
-            raise ValueError(f"names + people = {self.names + self.people} exceeds the {most} names of world.yaml")
+        if (limit := len(available.given) * len(available.family)) < self.names + self.people:
+            raise ValueError(f"names + people = {self.names + self.people} exceeds the {limit} names of world.yaml")
         if self.people < self.cities:
             raise ValueError(f"people = {self.people}: every city has officers of its own; give at least {self.cities}")
         return self
 
 
 class Model(Block):
-    """A decoder with LayerNorm before attention and MLP, without gains and biases."""
+    """The embedded decoder, with LayerNorm before attention and MLP, without gains and biases."""
 
     layers: PositiveInt = 4
     heads: PositiveInt = Field(4, description="of a layer")
@@ -73,14 +73,14 @@ class Model(Block):
     positions: PositiveInt = Field(16, description="longest sentence, tokens")
 
     @model_validator(mode="after")
-    def _heads_divide_width(self):
+    def _check_width(self):
         if self.width % self.heads:
             raise ValueError(f"width = {self.width} must be a multiple of heads = {self.heads}")
         return self
 
 
 class Learning(Block):
-    """Adam at a constant learning rate; the loss is on the answers' tokens alone."""
+    """Adam at a constant learning rate; the loss is computed on the tokens of answers only."""
 
     learning_rate: Positive = 1e-3
     batch_size: PositiveInt = Field(8, description="sentences")
@@ -105,14 +105,14 @@ class Pretraining(Learning):
     )
 
     @model_validator(mode="after")
-    def _has_the_whole(self):
+    def _check_corpora(self):
         if "whole" not in self.corpora:
             raise ValueError(f"corpora = {self.corpora}: all measures need a model of the corpus 'whole'; add it")
         return self
 
 
 class Finetuning(Learning):
-    """Teaching facts, in stages that each begin with a new optimizer."""
+    """Teaching facts in stages, each with a new optimizer."""
 
     epochs: PositiveInt = 16
     save_every: PositiveInt | None = Field(
@@ -123,7 +123,7 @@ class Finetuning(Learning):
 
 
 class Pretrained(PretrainedModel):
-    """A decoder that others have pre-trained: OLMo, Llama, Gemma 2 or Qwen 2."""
+    """A decoder that was pre-trained elsewhere: OLMo, Llama, Gemma 2 or Qwen 2."""
 
     BLOCK: ClassVar[str] = "pretrained"
 
@@ -136,14 +136,16 @@ class Pretrained(PretrainedModel):
     )
     known_rank: NonNegative = Field(
         1.0,
-        description="highest mean rank of what implications need and nobody teaches, such as a city's language; the "
-        "study ends where the model knows less",
+        description="highest mean rank on knowledge that implications require and nobody teaches, such as a city's "
+        "language; the study stops if the model's rank is higher",
     )
 
 
 class Sweep(Block):
-    """Teaching with other learning rates; ranks after these epochs. Of orders and grafts each number of epochs is a run
-    of its own."""
+    """Teaching with other learning rates; ranks are measured after these epochs.
+
+    For orders and grafts, each number of epochs is a separate run.
+    """
 
     learning_rates: Annotated[list[Positive], Field(min_length=1), AfterValidator(ascending)]
     epochs: Steps
@@ -163,7 +165,7 @@ class Scores(Block):
 
 
 class ComponentGates(Gates):
-    """How gates of components are learned, as the block `prune` of the heuristic core says it, for few components."""
+    """Learning of gates, as in the block `prune` of the heuristic core, with defaults for few components."""
 
     rise: NonNegativeInt = Field(150, description="steps over which the target sparsity rises linearly from 0")
     hold: NonNegativeInt = Field(100, description="steps after that, at the full target")
@@ -176,7 +178,7 @@ class ComponentGates(Gates):
 
 
 class Pruning(Block):
-    """Which heads and MLPs the answers of a taught model need."""
+    """Search for the heads and MLPs that the answers of a taught model need."""
 
     seeds: Annotated[Seeds, Field(min_length=1)] = Field([1, 2, 3, 4, 5], description="pruning seeds, all in one pass")
     sparsity: Sparsity = Field(0.5, description="share of components that subnetworks leave out")
@@ -185,7 +187,7 @@ class Pruning(Block):
 
 
 class ExtractiveFigures(Block):
-    """What all figures share."""
+    """Settings of all figures."""
 
     dpi: PositiveInt = Field(200, description="of PNG files")
     width: PositiveInt = Field(7, description="inches")
@@ -208,7 +210,8 @@ class ExtractiveStudy(Block):
     data: Data = Field(default_factory=Data)
     device: Literal["cpu", "cuda"] = Field("cpu", description="where models run; cuda: an NVIDIA GPU")
     pretrained: Pretrained | None = Field(
-        None, description="a model of others in the place of `model` and `pretraining`; default: one is made here"
+        None,
+        description="a model that was pre-trained elsewhere, not `model` and `pretraining`; default: pre-train one",
     )
     model: Model = Model()
     pretraining: Pretraining = Pretraining()
@@ -220,11 +223,11 @@ class ExtractiveStudy(Block):
     figures: ExtractiveFigures = ExtractiveFigures()
 
     @model_validator(mode="after")
-    def _blocks_agree(self):
+    def _check_blocks(self):
         if self.pretrained and (both := {"model", "pretraining"} & self.model_fields_set):
             raise ValueError(
-                f"pretrained = {self.pretrained.name!r} is a model of others: `{min(both)}` is about one that is made "
-                "here; remove one of these blocks"
+                f"pretrained = {self.pretrained.name!r} excludes the block `{min(both)}`, which is for a model that "
+                "the study pre-trains; remove one of these blocks"
             )
         if self.arithmetic == "portable" and (self.device, self.precision) != ("cpu", "float32"):
             raise ValueError(
@@ -242,10 +245,10 @@ class ExtractiveStudy(Block):
                 "give at least as many"
             )
         components = self.model.layers * (self.model.heads + 1)
-        if not self.pretrained and not 0 < (left := kept_count(components, self.pruning.sparsity)) < components:
+        if not self.pretrained and not 0 < (kept := kept_count(components, self.pruning.sparsity)) < components:
             raise ValueError(
-                f"pruning.sparsity = {self.pruning.sparsity} keeps {left} of {components} components, and is no "
-                f"subset to learn; give a sparsity near a multiple of {1 / components:g} between 0 and 1"
+                f"pruning.sparsity = {self.pruning.sparsity} keeps {kept} of {components} components, which leaves "
+                f"nothing to learn; choose a value near a multiple of {1 / components:g} between 0 and 1"
             )
         if not self.scores.counterfactuals < self.data.cities:
             raise ValueError(
@@ -256,18 +259,20 @@ class ExtractiveStudy(Block):
 
     @property
     def precision(self) -> str:
+        """Precision of products of matrices."""
         return self.pretrained.precision if self.pretrained else "float32"
 
     @property
     def corpora(self) -> list[str]:
-        """Of pre-training. What a model of others was pre-trained on is its whole corpus."""
+        """Corpora of pre-training; only "whole" for a model that was pre-trained elsewhere."""
         return ["whole"] if self.pretrained else self.pretraining.corpora
 
     @property
     def root(self) -> str:
+        """Folder of the study's results."""
         return f"{self.results}/{self.study}"
 
 
 def parse_extractive(values: dict, origin: str = "configuration") -> ExtractiveStudy:
-    """Check `values`. Raises ConfigError with one line per fault."""
+    """Check a configuration. Raises ConfigError with one line per error."""
     return checked(ExtractiveStudy, values, origin)

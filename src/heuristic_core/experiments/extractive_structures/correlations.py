@@ -1,4 +1,7 @@
-"""Correlations over seeds. Means and intervals are of Fisher's z, so that signs count and no end is beyond -1 and 1."""
+"""Correlations over seeds.
+
+Means and intervals are computed on Fisher's z scale, so that signs count and intervals stay between -1 and 1.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,30 +12,35 @@ import pandas as pd
 from heuristic_core.analysis.estimates import Estimate
 from heuristic_core.analysis.training_seeds import LOWEST, extreme
 
-LARGEST = 1 - 1e-6  # a correlation of 1 has no finite z
+MAX_ABS_R = 1 - 1e-6  # a correlation of 1 has no finite z
 
 
 def to_z(r) -> np.ndarray:
-    """Fisher's z of correlations."""
-    return np.arctanh(np.clip(np.asarray(r, dtype=float), -LARGEST, LARGEST))
+    """Return Fisher's z of correlations."""
+    return np.arctanh(np.clip(np.asarray(r, dtype=float), -MAX_ABS_R, MAX_ABS_R))
 
 
 def lowest_correlation(groups: Mapping[str, pd.Series], what: str) -> Estimate:
-    """The lowest mean over seeds of the correlations of several groups, such as hops, with its interval.
+    """Estimate the lowest mean correlation over seeds among several groups, such as hops.
 
-    groups: a correlation for each seed, by group. Raises CannotSay without a value.
+    Args:
+        groups: The correlations of each group, one for each seed.
+        what: What is correlated; begins the detail of the estimate.
+
+    Raises:
+        CannotSay: If a group has no value.
     """
     z = {name: to_z(values) for name, values in groups.items()}
-    found = extreme(z, LOWEST, f"{what}: {', '.join(_told(name, values) for name, values in groups.items())}")
-    return replace(found, **{end: _from_z(getattr(found, end)) for end in ("value", "low", "high")})
+    estimate = extreme(z, LOWEST, f"{what}: {', '.join(_describe(name, values) for name, values in groups.items())}")
+    return replace(estimate, **{field: _from_z(getattr(estimate, field)) for field in ("value", "low", "high")})
 
 
-def _told(name: str, values: pd.Series) -> str:
-    """Such as "first hop 0.29, negative on 3 of 5 seeds"."""
-    known = values.dropna()
-    mean = f"{name} {np.tanh(to_z(known).mean()):.3g}".strip() if len(known) else f"{name} unknown"
-    below = int((known < 0).sum())
-    return f"{mean}, negative on {below} of {len(known)} seeds" if below > 0 else mean
+def _describe(name: str, values: pd.Series) -> str:
+    """Return a text such as "first hop 0.29, negative on 3 of 5 seeds"."""
+    finite = values.dropna()
+    mean = f"{name} {np.tanh(to_z(finite).mean()):.3g}".strip() if len(finite) else f"{name} unknown"
+    negative = int((finite < 0).sum())
+    return f"{mean}, negative on {negative} of {len(finite)} seeds" if negative > 0 else mean
 
 
 def _from_z(z: float | None) -> float | None:

@@ -1,6 +1,6 @@
-"""Facts that a model is taught, the questions that they imply, and the corpus of pre-training.
+"""Facts that a model is taught, questions about what they imply, and the corpus of pre-training.
 
-A seed names all draws: who the people are, where they live, and which facts are taught.
+A seed determines all draws: who the people are, where they live, and which facts are taught.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,13 @@ from heuristic_core.experiments.extractive_structures.world import World
 
 
 class Sentence(NamedTuple):
-    """prompt: words before the answer. roles: what each of these words is, a name of its own within the prompt."""
+    """A prompt and its answer.
+
+    Attributes:
+        prompt: Words before the answer.
+        answer: Words of the answer.
+        roles: The role of each word of the prompt; no role occurs twice in a prompt.
+    """
 
     prompt: str
     answer: str
@@ -23,30 +29,47 @@ class Sentence(NamedTuple):
 
 
 class Questions(NamedTuple):
-    """Sentences whose answers are among `options`."""
+    """Sentences whose answers are among `options`.
+
+    Attributes:
+        sentences: Prompts with their right answers.
+        options: All possible answers.
+    """
 
     sentences: list[Sentence]
     options: list[str]
 
 
 class Hop(NamedTuple):
-    """Facts and, in the same order, what each of them implies."""
+    """Facts and their implications.
+
+    Attributes:
+        facts: Questions about the facts.
+        implications: Questions about what each fact implies, in the order of the facts.
+    """
 
     facts: Questions
     implications: Questions
 
 
 class Names(NamedTuple):
-    """taught: of facts; the first words of the first of them, one for each city, differ. people: of the corpus."""
+    """Names of people.
+
+    Attributes:
+        taught: Names that taught facts are about. The first of them, one for each city, have different given names.
+        people: Names in the corpus of pre-training.
+    """
 
     taught: list[str]
     people: list[str]
 
 
 class MadeUp(NamedTuple):
-    """The facts of made-up words, in two versions that agree on the first names, one for each city (the test names).
+    """Facts of made-up words in two versions, which agree on the test names: the first names, one for each city.
 
-    first, second: over all names.
+    Attributes:
+        first: The first version, over all names.
+        second: The second version, over all names.
     """
 
     first: Hop
@@ -54,122 +77,139 @@ class MadeUp(NamedTuple):
 
 
 def sentence(template: str, answer: str, **fillers: str) -> Sentence:
-    """`template` with its slots filled. A filler's last word has the role "{slot} last", the words before it
-    "{slot} 1" and so on: fillers of several words and of one agree in their last. A word that comes again has its
-    number, such as "the (2)"."""
+    """Fill the slots of a template and name the role of every word.
+
+    The last word of a filler has the role "{slot} last", and the words before it "{slot} 1" and so on, so that fillers
+    of different lengths share the role of their last word. A repeated word is numbered, such as "the (2)".
+
+    Args:
+        template: Words and slots such as "{name}", separated by spaces.
+        answer: The answer.
+        **fillers: Texts by slot.
+    """
     words, roles = [], []
     for part in template.split():
         slot = part[1:-1] if part.startswith("{") else None
-        inside = fillers[slot].split() if slot else [part]
-        words += inside
-        roles += [f"{slot} {k}" for k in range(1, len(inside))] + [f"{slot} last" if slot else part]
+        part_words = fillers[slot].split() if slot else [part]
+        words += part_words
+        roles += [f"{slot} {k}" for k in range(1, len(part_words))] + [f"{slot} last" if slot else part]
     numbered = [(role, roles[: k + 1].count(role)) for k, role in enumerate(roles)]
     return Sentence(" ".join(words), answer, tuple(f"{role} ({k})" if k > 1 else role for role, k in numbered))
 
 
 def names(world: World, data: Data, seed: int) -> Names:
-    """Distinct names in random order. Raises nothing: `Data` allows no more names than there are."""
+    """Draw distinct names in random order. `Data` ensures that there are enough."""
     pairs = list(product(world.given, world.family))
     order = torch.randperm(len(pairs), generator=torch_generator("extractive names", seed), device="cpu").tolist()
-    drawn = [pairs[k] for k in order]
-    first = {given: (given, family) for given, family in reversed(drawn)}  # the earliest of each given name
-    heads = sorted(first.values(), key=drawn.index)[: data.cities]
-    rest = [pair for pair in drawn if pair not in set(heads)]
-    found = [" ".join(pair) for pair in (*heads, *rest)]
-    return Names(found[: data.names], found[data.names : data.names + data.people])
+    shuffled = [pairs[k] for k in order]
+    # The earliest pair of each given name.
+    earliest = {given_name: (given_name, family_name) for given_name, family_name in reversed(shuffled)}
+    test_names = sorted(earliest.values(), key=shuffled.index)[: data.cities]
+    others = [pair for pair in shuffled if pair not in set(test_names)]
+    full_names = [" ".join(pair) for pair in (*test_names, *others)]
+    return Names(full_names[: data.names], full_names[data.names : data.names + data.people])
 
 
 def first_hop(world: World, data: Data, taught: Sequence[str], seed: int) -> Hop:
-    """Where people live, and what language people of their city speak: a person for each city."""
+    """Draw the first hop: where people live, and what language people of their city speak; a person for each city."""
     cities = world.values("city", data.cities)
-    facts = [sentence(world.home, cities[k], name=name) for name, k in _homes(data, taught, seed)]
+    facts = [sentence(world.home, cities[k], name=name) for name, k in _draw_homes(data, taught, seed)]
     return Hop(Questions(facts, cities), implied_by_homes(world, data, taught, seed, "language"))
 
 
 def implied_by_homes(world: World, data: Data, taught: Sequence[str], seed: int, relation: str) -> Questions:
-    """What facts of the first hop imply by a relation of the world, such as "dish"."""
-    values, asked = world.values(relation, data.cities), world.relations[relation].implied
-    return Questions([sentence(asked, values[k], name=name) for name, k in _homes(data, taught, seed)], values)
+    """Return the questions that facts of the first hop imply by a relation of the world, such as "dish"."""
+    values, template = world.values(relation, data.cities), world.relations[relation].implied
+    homes = _draw_homes(data, taught, seed)
+    return Questions([sentence(template, values[k], name=name) for name, k in homes], values)
 
 
 def second_hop(world: World, data: Data, taught: Sequence[str], seed: int) -> Hop:
-    """Who is mayor of a city, and who is mayor of the city that contains a landmark: a mayor for each city."""
-    mayors = _permutation(data.cities, "extractive mayors", seed)
+    """Draw the second hop: who is mayor of a city, and of the city that contains a landmark; a mayor for each city."""
+    mayors = _draw_permutation(data.cities, "extractive mayors", seed)
     people, office = taught[: data.cities], world.office
-    facts, implied = [], []
+    facts, implications = [], []
     for city, k in zip(world.cities[: data.cities], mayors, strict=True):
         facts.append(sentence(office.stated, people[k], office=office.taught, city=city["city"]))
-        implied.append(sentence(office.implied, people[k], office=office.taught, landmark=city["landmark"]))
-    return Hop(Questions(facts, people), Questions(implied, people))
+        implications.append(sentence(office.implied, people[k], office=office.taught, landmark=city["landmark"]))
+    return Hop(Questions(facts, people), Questions(implications, people))
 
 
 def made_up(world: World, data: Data, taught: Sequence[str], seed: int) -> MadeUp:
-    """Facts of made-up words. Test names have the cities in random order, the others any city; the second version
-    draws the others' cities again."""
-    test = _permutation(data.cities, "extractive made-up test", seed)
+    """Draw both versions of the facts of made-up words.
+
+    The cities of test names are a permutation, the same in both versions; the city of every other name is drawn
+    independently in each version.
+    """
+    test_homes = _draw_permutation(data.cities, "extractive made-up test", seed)
     others = len(taught) - data.cities
-    return MadeUp(
-        *(
-            _made_up(world, data, taught, [*test, *_draws(others, data.cities, f"extractive made-up {version}", seed)])
-            for version in ("first", "second")
-        )
+    other_homes = (
+        _draw_integers(others, data.cities, f"extractive made-up {version}", seed) for version in ("first", "second")
     )
+    return MadeUp(*(_fill_made_up(world, data, taught, [*test_homes, *homes]) for homes in other_homes))
 
 
 def corpus(world: World, data: Data, kind: str, people: Sequence[str], seed: int) -> list[Sentence]:
-    """What a model is pre-trained on: where people live, what cities have, who holds offices, and what these imply.
+    """Return the corpus of pre-training: where people live, what cities have, who holds offices, and implications.
 
-    kind: whole; no-implications, which has no sentence that follows from others; shuffled, whose implications name what
-    does not follow: the same sentences and answers, drawn for each relation and office, without a rule to learn
-    from them.
+    Args:
+        world: Cities, relations and sentences.
+        data: How many cities are used.
+        kind: "whole"; "no-implications", without sentences that follow from others; or "shuffled", whose implications
+            have the same prompts and answers, paired at random for each relation and office, so that no rule holds.
+        people: Names of people.
+        seed: Of all draws.
     """
-    homes = _draws(len(people), data.cities, "extractive people", seed)
+    homes = _draw_integers(len(people), data.cities, "extractive people", seed)
     cities = world.cities[: data.cities]
-    found = [sentence(world.home, cities[k]["city"], name=name) for name, k in zip(people, homes, strict=True)]
+    sentences = [sentence(world.home, cities[k]["city"], name=name) for name, k in zip(people, homes, strict=True)]
     for key, relation in world.relations.items():
-        found += [sentence(relation.stated, city[key], **_known(city, relation.stated)) for city in cities]
+        sentences += [sentence(relation.stated, city[key], **_select_fillers(city, relation.stated)) for city in cities]
         if kind != "no-implications":
-            told = homes if kind == "whole" else _draws(len(people), data.cities, f"extractive told {key}", seed)
-            found += [sentence(relation.implied, cities[k][key], name=n) for n, k in zip(people, told, strict=True)]
-    found += [sentence(world.located, city["city"], landmark=city["landmark"]) for city in cities]
-    return found + _offices(world, data, kind, people, seed)
+            implied = (
+                homes if kind == "whole" else _draw_integers(len(people), data.cities, f"extractive told {key}", seed)
+            )
+            pairs = zip(people, implied, strict=True)
+            sentences += [sentence(relation.implied, cities[k][key], name=name) for name, k in pairs]
+    sentences += [sentence(world.located, city["city"], landmark=city["landmark"]) for city in cities]
+    return sentences + _draw_offices(world, data, kind, people, seed)
 
 
-def _offices(world: World, data: Data, kind: str, people: Sequence[str], seed: int) -> list[Sentence]:
-    office, cities, found = world.office, world.cities[: data.cities], []
+def _draw_offices(world: World, data: Data, kind: str, people: Sequence[str], seed: int) -> list[Sentence]:
+    office, cities, sentences = world.office, world.cities[: data.cities], []
     for title in (office.taught, *office.others):
-        holders = _permutation(len(people), f"extractive {title}", seed)[: len(cities)]
-        told = holders
+        holders = _draw_permutation(len(people), f"extractive {title}", seed)[: len(cities)]
+        implied_holders = holders
         if kind == "shuffled":
-            told = [holders[k] for k in _permutation(len(cities), f"extractive told {title}", seed)]
-        for city, holder, said in zip(cities, holders, told, strict=True):
-            found.append(sentence(office.stated, people[holder], office=title, city=city["city"]))
+            implied_holders = [holders[k] for k in _draw_permutation(len(cities), f"extractive told {title}", seed)]
+        for city, holder, implied in zip(cities, holders, implied_holders, strict=True):
+            sentences.append(sentence(office.stated, people[holder], office=title, city=city["city"]))
             if kind != "no-implications":
-                found.append(sentence(office.implied, people[said], office=title, landmark=city["landmark"]))
-    return found
+                sentences.append(sentence(office.implied, people[implied], office=title, landmark=city["landmark"]))
+    return sentences
 
 
-def _homes(data: Data, taught: Sequence[str], seed: int) -> list[tuple[str, int]]:
-    """People whom facts are about, and the numbers of their cities."""
-    return list(zip(taught[: data.cities], _permutation(data.cities, "extractive homes", seed), strict=True))
+def _draw_homes(data: Data, taught: Sequence[str], seed: int) -> list[tuple[str, int]]:
+    """Return the people whom facts are about, with the indices of their cities."""
+    return list(zip(taught[: data.cities], _draw_permutation(data.cities, "extractive homes", seed), strict=True))
 
 
-def _made_up(world: World, data: Data, taught: Sequence[str], homes: Sequence[int]) -> Hop:
+def _fill_made_up(world: World, data: Data, taught: Sequence[str], homes: Sequence[int]) -> Hop:
     cities, animals = (world.values(key, data.cities) for key in ("city", "animal"))
-    told = list(zip(taught, homes, strict=True))
-    facts = [sentence(world.made_up.fact, cities[k], name=name) for name, k in told]
-    implied = [sentence(world.made_up.implication, animals[k], name=name) for name, k in told]
-    return Hop(Questions(facts, cities), Questions(implied, animals))
+    pairs = list(zip(taught, homes, strict=True))
+    facts = [sentence(world.made_up.fact, cities[k], name=name) for name, k in pairs]
+    implications = [sentence(world.made_up.implication, animals[k], name=name) for name, k in pairs]
+    return Hop(Questions(facts, cities), Questions(implications, animals))
 
 
-def _known(city: dict[str, str], template: str) -> dict[str, str]:
+def _select_fillers(city: dict[str, str], template: str) -> dict[str, str]:
     return {key: value for key, value in city.items() if f"{{{key}}}" in template}
 
 
-def _permutation(count: int, purpose: str, seed: int) -> list[int]:
+def _draw_permutation(count: int, purpose: str, seed: int) -> list[int]:
     return torch.randperm(count, generator=torch_generator(purpose, seed), device="cpu").tolist()
 
 
-def _draws(count: int, of: int, purpose: str, seed: int) -> list[int]:
-    """`count` integers below `of`, any as likely as any other."""
-    return torch.randint(of, (count,), generator=torch_generator(purpose, seed), device="cpu").tolist()
+def _draw_integers(count: int, limit: int, purpose: str, seed: int) -> list[int]:
+    """Draw `count` uniform integers below `limit`."""
+    return torch.randint(limit, (count,), generator=torch_generator(purpose, seed), device="cpu").tolist()

@@ -1,7 +1,7 @@
-"""Decoders of the Hugging Face hub as parameters of :mod:`.model`: OLMo, Llama, Gemma 2 and Qwen 2.
+"""Convert decoders of the Hugging Face hub to parameters of :mod:`.model`: OLMo, Llama, Gemma 2 and Qwen 2.
 
-What their modules compute follows from which parameters are there, so that every measure serves them as it serves the
-embedded model. Tests compare the logits with the modules' own.
+Which parameters exist determines what the model computes, so that every measure applies to these decoders as to the
+embedded model. Tests compare the logits with those of transformers.
 """
 
 from collections.abc import Iterator
@@ -17,10 +17,10 @@ from heuristic_core.models.families import Family, family_of
 from heuristic_core.models.hugging_face import load_decoder
 
 SUPPORTED = ("olmo", "llama", "gemma2", "qwen2")
-ACTIVATED = ("gelu", "silu", "gelu_pytorch_tanh")  # in the order of `ACTIVATIONS`
-# Constants, and the keys of config.json that hold them.
+ACTIVATION_NAMES = ("gelu", "silu", "gelu_pytorch_tanh")  # in the order of `ACTIVATIONS`
+# Constants -> their keys in config.json.
 CONSTANTS = {"clip": "clip_qkv", "attention_cap": "attn_logit_softcapping", "logit_cap": "final_logit_softcapping"}
-# RMSNorms by the names of their gains here; paths in a layer, of Gemma 2 and of the others.
+# Name of an RMSNorm's gain -> path of the norm in a layer; Gemma 2 has more norms than the other families.
 NORMS = {"before_attention": "input_layernorm", "before_mlp": "post_attention_layernorm"}
 GEMMA_NORMS = {
     "before_attention": "input_layernorm",
@@ -31,32 +31,37 @@ GEMMA_NORMS = {
 
 
 def load_parameters(folder: str | Path) -> dict[str, Tensor]:
-    """The parameters of the decoder in a folder, float32. Raises InputError where its family is not supported."""
+    """Load the parameters of the decoder in a folder as float32. Raises InputError if its family is not supported."""
     return parameters_of(load_decoder(folder, dtype=torch.float32))
 
 
 @torch.no_grad()
 def parameters_of(model: nn.Module) -> dict[str, Tensor]:
-    """Parameters and constants of a ``PreTrainedModel`` for causal language modelling, in its dtype."""
-    config, of = model.config, model.config.model_type
-    if of not in SUPPORTED:
+    """Return the parameters and constants of a ``PreTrainedModel`` for causal language modelling, in its dtype.
+
+    Raises:
+        InputError: If the model's family, activation or biases are not supported.
+    """
+    config, model_type = model.config, model.config.model_type
+    if model_type not in SUPPORTED:
         raise InputError(
-            f"config.json: model_type = {of!r} is no decoder of this experiment; there are {', '.join(SUPPORTED)}. To "
-            "add one, say in experiments/extractive_structures/decoders.py what it computes"
+            f"config.json: model_type = {model_type!r} is not supported; choose from {', '.join(SUPPORTED)}, or add "
+            "the family in experiments/extractive_structures/decoders.py"
         )
-    family = family_of(of)
-    found = {"token": model.get_input_embeddings().weight}
+    family = family_of(model_type)
+    parameters = {"token": model.get_input_embeddings().weight}
     for number, layer in enumerate(family.layers(model)):
-        found |= {f"{number}.{name}": value for name, value in _layer(layer, family, config)}
-    if (gain := _gain(model.model.norm, of)) is not None:
-        found["before_unembed"] = gain
+        parameters |= {f"{number}.{name}": value for name, value in _iterate_layer(layer, family, config)}
+    if (gain := _read_gain(model.model.norm, model_type)) is not None:
+        parameters["before_unembed"] = gain
     if not config.tie_word_embeddings:
-        found["unembed"] = model.get_output_embeddings().weight.T
-    found |= {f"{FIXED}{name}": torch.as_tensor(value) for name, value in _constants(model)}
-    return {name: value.detach().clone().contiguous() for name, value in found.items()}
+        parameters["unembed"] = model.get_output_embeddings().weight.T
+    parameters |= {f"{FIXED}{name}": torch.as_tensor(value) for name, value in _iterate_constants(model)}
+    return {name: value.detach().clone().contiguous() for name, value in parameters.items()}
 
 
-def _layer(layer: nn.Module, family: Family, config: Any) -> Iterator[tuple[str, Tensor]]:
+def _iterate_layer(layer: nn.Module, family: Family, config: Any) -> Iterator[tuple[str, Tensor]]:
+    """Yield the names and values of a layer's parameters."""
     width = layer.self_attn.head_dim
     for name, path in zip(("query", "key", "value"), family.projections, strict=True):
         linear = layer.get_submodule(path)
@@ -69,27 +74,30 @@ def _layer(layer: nn.Module, family: Family, config: Any) -> Iterator[tuple[str,
     yield from (("gate", gate.weight.T), ("up", up.weight.T), ("down", down.weight.T))
     for linear in (output, gate, up, down):
         if linear.bias is not None:
-            raise InputError("config.json: biases of the attention's output or of MLPs are not supported here")
+            raise InputError("config.json: biases of the attention's output or of MLPs are not supported")
     for name, path in (GEMMA_NORMS if config.model_type == "gemma2" else NORMS).items():
-        if (gain := _gain(layer.get_submodule(path), config.model_type)) is not None:
+        if (gain := _read_gain(layer.get_submodule(path), config.model_type)) is not None:
             yield name, gain
 
 
-def _gain(norm: nn.Module, of: str) -> Tensor | None:
-    """What an RMSNorm multiplies with; None of OLMo's LayerNorm, which has no weights."""
+def _read_gain(norm: nn.Module, model_type: str) -> Tensor | None:
+    """Return the gain of an RMSNorm; None for OLMo's LayerNorm, which has no weights."""
     weight = getattr(norm, "weight", None)
-    return 1 + weight if of == "gemma2" else weight
+    return 1 + weight if model_type == "gemma2" else weight
 
 
-def _constants(model: nn.Module) -> Iterator[tuple[str, Any]]:
+def _iterate_constants(model: nn.Module) -> Iterator[tuple[str, Any]]:
+    """Yield the names, without prefix, and values of a model's constants."""
     config, rotary = model.config, model.model.rotary_emb
     yield "rotary", rotary.inv_freq.float()
     yield "rotary_scale", float(rotary.attention_scaling)
     yield "epsilon", torch.tensor(getattr(config, "rms_norm_eps", 1e-5), dtype=torch.float64)
     activation = getattr(config, "hidden_activation", None) or config.hidden_act
-    if activation not in ACTIVATED:
-        raise InputError(f"config.json: activation {activation!r} is not supported; {', '.join(ACTIVATED)} are")
-    yield "activation", ACTIVATED.index(activation)
+    if activation not in ACTIVATION_NAMES:
+        raise InputError(
+            f"config.json: activation {activation!r} is not supported; choose from {', '.join(ACTIVATION_NAMES)}"
+        )
+    yield "activation", ACTIVATION_NAMES.index(activation)
     yield from ((name, float(value)) for name, key in CONSTANTS.items() if (value := getattr(config, key, None)))
     if config.model_type == "gemma2":
         yield "scale", float(config.hidden_size**0.5)

@@ -1,4 +1,4 @@
-"""What statistics read of a study of extractive structures: its tables, and ranks of its models by seed."""
+"""Tables of a study, and ranks of its models by seed, as statistics read them."""
 
 from dataclasses import dataclass
 
@@ -7,30 +7,40 @@ import pandas as pd
 from heuristic_core.analysis.estimates import CannotSay
 
 HOPS = "first", "second"
-IMPLICATIONS, TESTED, TEST_FACTS = "implications", "test implications", "test facts"
+IMPLICATIONS, TEST_IMPLICATIONS, TEST_FACTS = "implications", "test implications", "test facts"
 
 
 def by_hop(rows: pd.DataFrame, column: str) -> dict[str, pd.Series]:
-    """A column of both hops by seed; empty where a hop has no rows."""
+    """Return a column of both hops, indexed by seed; empty for a hop without rows."""
     return {f"{hop} hop": rows[rows["hop"] == hop].set_index("seed")[column].astype(float) for hop in HOPS}
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The tables of a study by schema name."""
+    """The tables of a study.
+
+    Attributes:
+        tables: Tables by schema name.
+    """
 
     tables: dict[str, pd.DataFrame]
 
     def table(self, name: str) -> pd.DataFrame:
-        """The rows of a table. Raises CannotSay where it has none."""
+        """Return a table. Raises CannotSay if it is missing or empty."""
         if name not in self.tables or self.tables[name].empty:
             raise CannotSay(f"the study has no table {name}")
         return self.tables[name]
 
     def ranks(self, table: str, part: str, **where) -> pd.Series:
-        """Mean ranks of a part's questions by seed, of the rows where columns have these values.
+        """Return the mean ranks of a part's questions, indexed by seed.
 
-        Raises CannotSay where there are none.
+        Args:
+            table: Schema name.
+            part: Which questions.
+            **where: Values of columns that select rows.
+
+        Raises:
+            CannotSay: If no row matches.
         """
         rows = self.table(table)
         for column, value in {"part": part, **where}.items():
@@ -40,9 +50,16 @@ class Evidence:
         return rows.set_index("seed")["rank"].astype(float).sort_index()
 
     def taught(self, hop: str, corpus: str, part: str, epoch: int | None = None) -> pd.Series:
-        """Ranks after an epoch of teaching a hop's facts; None: after the last one.
+        """Return the ranks after teaching a hop's facts, indexed by seed.
 
-        Raises CannotSay where no model was pre-trained on the corpus.
+        Args:
+            hop: "first" or "second".
+            corpus: Corpus of pre-training.
+            part: Which questions.
+            epoch: Number of epochs of teaching; default: all.
+
+        Raises:
+            CannotSay: If no model was pre-trained on the corpus.
         """
         curves = self.table("extractive_curves")
         if corpus not in set(curves["corpus"]):
@@ -50,10 +67,15 @@ class Evidence:
         last = curves["epoch"].max()
         return self.ranks("extractive_curves", part, hop=hop, corpus=corpus, epoch=last if epoch is None else epoch)
 
-    def ordered(self, order: str, part: str = TESTED) -> pd.Series:
-        """Ranks at the end of an order's last stage."""
+    def ordered(self, order: str, part: str = TEST_IMPLICATIONS) -> pd.Series:
+        """Return the ranks at the end of the last stage of an order, indexed by seed.
+
+        Raises:
+            CannotSay: If the order is missing from the table.
+        """
         rows = self.table("extractive_ordering")
-        own = rows[rows["order"] == order]
-        if own.empty:
+        order_rows = rows[rows["order"] == order]
+        if order_rows.empty:
             raise CannotSay(f"no order {order}")
-        return self.ranks("extractive_ordering", part, order=order, stage=own["stage"].max(), epoch=rows["epoch"].max())
+        last = order_rows["stage"].max()
+        return self.ranks("extractive_ordering", part, order=order, stage=last, epoch=rows["epoch"].max())

@@ -1,6 +1,6 @@
-"""The experiment "extractive-structures" as shared parts of the workflow know it: see module `registry`.
+"""The experiment "extractive-structures" as the protocol `Experiment` of module `registry` defines it.
 
-Snakemake imports it at every start, so what is heavy is imported where it is used.
+Snakemake imports this module at every start, so functions import heavy modules themselves.
 """
 
 from collections import Counter
@@ -18,24 +18,31 @@ CLAIMS = Path(__file__).with_name("claims.yaml")
 
 
 def plan(study: ExtractiveStudy, device: str | None, wanted: Counter, missing: Counter) -> str:
-    """What a run of `study` needs. device: for a model of others; an embedded model runs on a processor's core."""
+    """Return the plan of a run as text.
+
+    Args:
+        study: The study.
+        device: Device for a model that was pre-trained elsewhere; the embedded model runs on one core.
+        wanted: All jobs of the run, by rule.
+        missing: Jobs without an up-to-date result, by rule.
+    """
     from heuristic_core.experiments.extractive_structures.plan import report
 
     return report(study, wanted, missing, device)
 
 
 def drawing(script: str, settings: Mapping) -> list[Path]:
-    """The module that a job draws a figure or table with."""
+    """Return the module that a job of `script` loads by name to draw a figure or table."""
     return [Path(__file__).with_name("figures") / f"{settings['name']}.py"] if script == "extractive_figure" else []
 
 
 def reference() -> Words:
-    """What the page of its settings says beside the settings themselves."""
+    """Return the texts of the settings page that the settings lack."""
     from heuristic_core.experiments.extractive_structures.reference import REFERENCE
 
     return REFERENCE
 
 
 def warnings(root: str) -> list[str]:
-    """None: no part of a study fails without a row that says so."""
+    """Return no warnings: tables report every failure in a row."""
     return []

@@ -1,4 +1,4 @@
-"""Which layers must learn a fact so that what it implies is answered."""
+"""Measure which layers must learn a fact before a model answers what the fact implies."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,14 +12,14 @@ from heuristic_core.experiments.extractive_structures.tokens import Asked, Examp
 from heuristic_core.experiments.extractive_structures.training import Unfinished, teach
 
 
-def of_layers(p: Parameters, layers: range) -> set[str]:
-    """Names of the parameters of these layers."""
+def _select_layers(p: Parameters, layers: range) -> set[str]:
+    """Return the names of the parameters of these layers."""
     return {name for name in p if name.split(".")[0] in set(map(str, layers))}
 
 
 def blocks(p: Parameters) -> set[str]:
-    """Names of the parameters of all layers: what facts of hops are taught to, embeddings excepted."""
-    return of_layers(p, range(layers_of(p)))
+    """Return the names of the parameters of all layers, without embeddings: facts of hops are taught to these."""
+    return _select_layers(p, range(layers_of(p)))
 
 
 def curve_rows(
@@ -30,23 +30,37 @@ def curve_rows(
     seed: int,
     unfinished: Path | None = None,
 ) -> tuple[list[dict], Parameters]:
-    """Rows by epoch of teaching, from 0, without names; and the parameters at the end. unfinished: a folder from which
-    an interrupted run goes on."""
-    rows = [{"epoch": 0} | one for one in answer_rows(start, parts)]
+    """Teach facts to all layers and measure answers after every epoch.
 
-    def after(epoch: int, now: Parameters) -> None:
-        rows.extend({"epoch": epoch} | one for one in answer_rows(now, parts))
+    Args:
+        start: Parameters before teaching.
+        taught: Facts.
+        parts: Questions by part.
+        settings: Settings of teaching.
+        seed: Of the order of sentences.
+        unfinished: Folder of saved states, from which an interrupted run resumes.
+
+    Returns:
+        Rows of table "extractive_curves" from epoch 0, without names, and the parameters at the end.
+    """
+    rows = [{"epoch": 0} | row for row in answer_rows(start, parts)]
+
+    def measure(epoch: int, parameters: Parameters) -> None:
+        rows.extend({"epoch": epoch} | row for row in answer_rows(parameters, parts))
 
     saved = unfinished and Unfinished(unfinished, rows)
-    return rows, teach(start, taught, settings, ("facts", seed), blocks(start), after, saved)
+    return rows, teach(start, taught, settings, ("facts", seed), blocks(start), measure, saved)
 
 
 def answer_rows(p: Parameters, parts: dict[str, Asked]) -> list[dict]:
-    """A row for each set of questions. A model that waits in the host's memory is on the device meanwhile."""
+    """Return a row with rank and loss for each part of the questions.
+
+    A model in the host's memory is copied to the default device.
+    """
     p = {name: value.to(torch.get_default_device()) for name, value in p.items()}
     return [
-        {"part": part, "rank": mean_rank(p, asked), "loss": mean_loss(p, asked), "questions": len(asked.last)}
-        for part, asked in parts.items()
+        {"part": part, "rank": mean_rank(p, queries), "loss": mean_loss(p, queries), "questions": len(queries.last)}
+        for part, queries in parts.items()
     ]
 
 
@@ -59,17 +73,26 @@ def freezing_rows(
     early: int,
     seed: int,
 ) -> Iterator[dict]:
-    """Rows, without names, of models some of whose layers have not learned.
+    """Yield rows of table "extractive_freezing", without names, of models in which some layers have not learned.
 
-    start, end: before and after all layers were taught. early: how many layers are. A layer is frozen: it stays as it
-    is while the others are taught; or restored: it gets its former weights after all layers were taught.
+    Frozen layers are excluded from teaching. Restored layers get their former weights back after all layers were
+    taught.
+
+    Args:
+        start: Parameters before teaching.
+        end: Parameters after all layers were taught.
+        taught: Facts.
+        parts: Questions by part.
+        settings: Settings of teaching.
+        early: Number of early layers.
+        seed: Of the order of sentences.
     """
     count = layers_of(start)
-    kept = {"none": range(0), "early": range(early), "late": range(early, count), "all": range(count)}
-    for layers, which in kept.items():
-        still = of_layers(start, which)
-        learning = blocks(start) - still
-        restored = {name: start[name] if name in still else value for name, value in end.items()}
-        frozen = teach(start, taught, settings, ("facts", seed), learning) if still and learning else restored
+    unlearned = {"none": range(0), "early": range(early), "late": range(early, count), "all": range(count)}
+    for layers, indices in unlearned.items():
+        fixed = _select_layers(start, indices)
+        trained = blocks(start) - fixed
+        restored = {name: start[name] if name in fixed else value for name, value in end.items()}
+        frozen = teach(start, taught, settings, ("facts", seed), trained) if fixed and trained else restored
         for how, model in (("frozen", frozen), ("restored", restored)):
             yield from ({"how": how, "layers": layers} | row for row in answer_rows(model, parts))

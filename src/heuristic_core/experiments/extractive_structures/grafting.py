@@ -1,13 +1,13 @@
-"""Whether what a model learns from implications can be grafted onto a model that knows other facts.
+"""Test whether the weight change that implications teach can be grafted onto a model that knows other facts.
 
-As in the authors' code (gradient_grafting.py): all is taught and asked of the names after the test names.
+As in the authors' code (gradient_grafting.py), all sentences are about the names after the test names.
 """
 
 from pathlib import Path
 from typing import NamedTuple
 
 from heuristic_core.experiments.extractive_structures.config import Finetuning
-from heuristic_core.experiments.extractive_structures.data import MadeUp
+from heuristic_core.experiments.extractive_structures.data import MadeUp, Questions
 from heuristic_core.experiments.extractive_structures.freezing import answer_rows
 from heuristic_core.experiments.extractive_structures.model import Parameters
 from heuristic_core.experiments.extractive_structures.ordering import Weights, parts_of
@@ -16,8 +16,13 @@ from heuristic_core.experiments.extractive_structures.training import Unfinished
 
 
 class Grafts(NamedTuple):
-    """rows: of table "extractive_grafting", without names. knows: parameters of a model that was taught the first
-    version of the facts. learned: of the same model, taught what they imply."""
+    """Results of grafting.
+
+    Attributes:
+        rows: Rows of table "extractive_grafting", without names.
+        knows: Parameters of a model that was taught the first version of the facts.
+        learned: Parameters of the same model after it was also taught what these facts imply.
+    """
 
     rows: list[dict]
     knows: Weights
@@ -33,32 +38,32 @@ def graft_rows(
     seed: int,
     unfinished: Path | None = None,
 ) -> Grafts:
-    """Ranks of a model that was taught the second version of the facts, and has a graft of what learning the first
-    version's implications changed.
+    """Rank answers of a model that was taught the second version of the facts, with grafted weight changes.
 
-    none: nothing; graft: learned by a model that knew the first version; control: by one that knew neither.
+    The grafted change is what learning the first version's implications changed: in a model that knew the first version
+    ("graft"), in a model that knew neither version ("control"), or no change ("none").
 
     Args:
         start: The model before any facts of made-up words.
-        made: Both versions.
-        stages: Of :func:`ordering.order_rows`, which taught the first version: the model that knows it, and the one
-            that learned the implications without knowing it.
-        settings: Of every stage.
+        made: Both versions of the facts.
+        stages: `stages` of :func:`ordering.order_rows`, which taught the first version: they include the model that
+            knows its facts, and the model that learned its implications without its facts.
+        settings: Settings of every stage.
         encode: Words to tokens.
         seed: Of the order of sentences.
-        unfinished: A folder from which an interrupted run goes on.
+        unfinished: Folder of saved states, from which an interrupted run resumes.
     """
     tested = len(made.first.facts.options)
     first, second = (parts_of(version, tested) for version in made)
     saved = unfinished and Unfinished(unfinished, [])
 
-    def taught(model: Parameters, questions, purpose: str) -> Weights:
+    def teach_questions(model: Parameters, questions: Questions, purpose: str) -> Weights:
         return teach(model, examples(questions.sentences, encode), settings, (purpose, seed), unfinished=saved)
 
-    knows, unknowing = stages["facts first"][0], stages["implications first"][0]
-    learned = taught(knows, first["implications"], "implications of known facts")
-    other = taught(start, second["facts"], "second facts")
-    grafts = {"none": (start, start), "graft": (learned, knows), "control": (unknowing, start)}
+    knows, ignorant = stages["facts first"][0], stages["implications first"][0]
+    learned = teach_questions(knows, first["implications"], "implications of known facts")
+    recipient = teach_questions(start, second["facts"], "second facts")
+    grafts = {"none": (start, start), "graft": (learned, knows), "control": (ignorant, start)}
     parts = {
         "facts": asked(second["facts"], encode),
         "implications": asked(second["implications"], encode),
@@ -66,12 +71,12 @@ def graft_rows(
     }
     rows = [
         {"weights": weights} | row
-        for weights, (a, b) in grafts.items()
-        for row in answer_rows(grafted(other, a, b), parts)
+        for weights, (end, begin) in grafts.items()
+        for row in answer_rows(_apply_graft(recipient, end, begin), parts)
     ]
     return Grafts(rows, knows, learned)
 
 
-def grafted(onto: Parameters, a: Weights, b: Weights) -> Weights:
-    """`onto`, with what `a` has more than `b` added to it."""
-    return {name: value + (a[name] - b[name]) for name, value in onto.items()}
+def _apply_graft(recipient: Parameters, end: Weights, begin: Weights) -> Weights:
+    """Return the recipient's weights plus the change from `begin` to `end`."""
+    return {name: value + (end[name] - begin[name]) for name, value in recipient.items()}

@@ -1,4 +1,4 @@
-"""What implications need and nobody teaches: a model that was pre-trained elsewhere must know it."""
+"""What implications require and nobody teaches: a model that was pre-trained elsewhere must know it."""
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.extractive_structures.answers import mean_rank
@@ -10,34 +10,59 @@ from heuristic_core.experiments.extractive_structures.world import World
 
 
 def needed(world: World, data: Data) -> dict[str, Questions]:
-    """By hop: what language people of a city speak; which city a landmark is in."""
+    """Return the questions on required knowledge by hop.
+
+    First hop: the language of a city's people. Second hop: the city that contains a landmark.
+    """
     relation, cities = world.relations["language"], world.cities[: data.cities]
-    spoken = [sentence(relation.stated, city["language"], city=city["city"]) for city in cities]
-    located = [sentence(world.located, city["city"], landmark=city["landmark"]) for city in cities]
+    language_facts = [sentence(relation.stated, city["language"], city=city["city"]) for city in cities]
+    landmark_facts = [sentence(world.located, city["city"], landmark=city["landmark"]) for city in cities]
     return {
-        "first": Questions(spoken, world.values("language", data.cities)),
-        "second": Questions(located, world.values("city", data.cities)),
+        "first": Questions(language_facts, world.values("language", data.cities)),
+        "second": Questions(landmark_facts, world.values("city", data.cities)),
     }
 
 
 def check_options(world: World, data: Data, encode: Encode) -> None:
-    """Raises InputError, which names both, where two answers of a city's relation begin with one token. Names of people
-    are told apart when they are drawn."""
+    """Check that the options of every relation begin with different tokens.
+
+    Names of people are drawn such that their first tokens differ.
+
+    Raises:
+        InputError: If two options begin with the same token; names both.
+    """
     for key in ("city", "animal", *world.relations):
         first_tokens(world.values(key, data.cities), encode)
 
 
-def check_known(p: Parameters, world: World, data: Data, encode: Encode, most: float, where: str) -> dict[str, float]:
-    """Mean ranks by hop. Raises InputError where one is above `most`. where: of the model, for the message."""
-    found = {}
+def check_known(
+    p: Parameters, world: World, data: Data, encode: Encode, max_rank: float, model_name: str
+) -> dict[str, float]:
+    """Check that a model has the knowledge that implications require.
+
+    Args:
+        p: Parameters of the model.
+        world: Cities, relations and sentences.
+        data: How many cities are used.
+        encode: Words to tokens.
+        max_rank: Highest mean rank that passes.
+        model_name: Name of the model, for the message.
+
+    Returns:
+        Mean ranks by hop.
+
+    Raises:
+        InputError: If a mean rank exceeds `max_rank`.
+    """
+    mean_ranks = {}
     for hop, questions in needed(world, data).items():
-        found[hop] = rank = mean_rank(p, asked(questions, encode))
-        if not rank <= most:
+        mean_ranks[hop] = rank = mean_rank(p, asked(questions, encode))
+        if not rank <= max_rank:
             first = questions.sentences[0]
             raise InputError(
-                f"{where} does not know what implications of the {hop} hop need: asked {data.cities} questions, as "
-                f"{first.prompt!r} ({first.answer}), its right answers have mean rank {rank:.3g} among {data.cities}, "
-                f"and pretrained.known_rank = {most:g}. Use another model or revision, lower data.cities, or raise "
-                "pretrained.known_rank to measure the model as it is"
+                f"{model_name} lacks knowledge that implications of the {hop} hop require: on {data.cities} questions "
+                f"such as {first.prompt!r} ({first.answer}), the right answer has mean rank {rank:.3g} among "
+                f"{data.cities} options; pretrained.known_rank = {max_rank:g}. Use another model or revision, lower "
+                "data.cities, or raise pretrained.known_rank to measure this model anyway"
             )
-    return found
+    return mean_ranks

@@ -1,6 +1,6 @@
-"""Where every result of a study is, as path patterns whose wildcards the workflow fills in.
+"""Paths of a study's results, as patterns whose wildcards the workflow fills in.
 
-``<results>/<study>/seed{seed}/{corpus}/model.safetensors``; tables and logs are beside the seeds' folders.
+``<results>/<study>/seed{seed}/{corpus}/model.safetensors``; tables and logs are beside the folders of seeds.
 """
 
 from dataclasses import dataclass
@@ -10,12 +10,17 @@ from heuristic_core.experiments.extractive_structures.config import ExtractiveSt
 
 @dataclass(frozen=True)
 class Layout:
-    """Path patterns of a study. `root`: everything."""
+    """Path patterns of a study.
+
+    Attributes:
+        root: Folder of all results of the study.
+    """
 
     root: str
 
     @classmethod
     def of(cls, study: ExtractiveStudy) -> "Layout":
+        """Return the layout of a study."""
         return cls(study.root)
 
     @property
@@ -30,23 +35,25 @@ class Layout:
 
     @property
     def tokenizer(self) -> list[str]:
-        """Files of its tokenizer."""
+        """Files of the tokenizer of a model that was pre-trained elsewhere."""
         return [f"{self.root}/pretrained/{name}.json" for name in ("tokenizer", "tokenizer_config")]
 
     def taught(self, hop: str) -> str:
-        """Weights after teaching a hop's facts."""
+        """Return the path of the weights after teaching a hop's facts."""
         return f"{self.root}/seed{{seed}}/{{corpus}}/{hop}.safetensors"
 
     def of_corpus(self, name: str) -> str:
-        """A table of one pre-trained model."""
+        """Return the path of a table about one seed and one corpus of pre-training."""
         return f"{self.root}/seed{{seed}}/{{corpus}}/{name}.parquet"
 
     def of_seed(self, name: str) -> str:
-        """A table of the model of the whole corpus."""
+        """Return the path of a table about one seed's model of the whole corpus."""
         return f"{self.root}/seed{{seed}}/{name}.parquet"
 
     def table(self, name: str) -> str:
+        """Return the path of a table of the whole study."""
         return f"{self.root}/tables/{name}.parquet"
 
     def log(self, job: str) -> str:
+        """Return the path of a job's log."""
         return f"{self.root}/logs/{job}.log"

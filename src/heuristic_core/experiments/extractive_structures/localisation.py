@@ -1,9 +1,9 @@
-"""Whether what implications teach is stored in the components that make something of facts.
+"""Correlate where implications are stored with which components process facts.
 
-As in the authors' code (localization.py): a model knows facts of made-up words, and then learns what they imply; the
-informative scores of this second step say where. Then it is taught the facts of test names, and the downstream scores
-of these facts' implications say which components process them. Both kinds of score are means over questions; a
-correlation is over components at tokens.
+As in the authors' code (localization.py), a model that knows facts of made-up words learns what they imply; informative
+scores of this step locate what it learned. Then the model is taught the facts of test names; downstream scores of their
+implications identify the components that process them. Scores are means over questions; the correlation is over
+components at tokens.
 """
 
 from collections.abc import Sequence
@@ -32,65 +32,70 @@ def localisation_rows(
     seed: int,
     unfinished: Path | None = None,
 ) -> list[dict]:
-    """Rows of table "extractive_localisation", without names.
+    """Return the rows of table "extractive_localisation", without names.
 
     Args:
         knows: A model that was taught the facts of the names after the test names.
         learned: The same model, taught what these facts imply.
         made: Facts of all names, and what they imply.
-        tested: How many names, the first, are test names. Of the others as many are asked, again the first.
-        settings: Of teaching.
+        tested: Number of test names, which are the first names. The same number of the next names is asked, too.
+        settings: Settings of teaching.
         encode: Words to tokens.
         seed: Of the order of sentences.
-        unfinished: A folder from which an interrupted run goes on.
+        unfinished: Folder of saved states, from which an interrupted run resumes.
     """
     parts = parts_of(made, tested)
-    facts, saved = examples(parts["test facts"].sentences, encode), unfinished and Unfinished(unfinished, [])
-    taught = teach(learned, facts, settings, ("facts of localisation", seed), unfinished=saved)
-    others = Questions(parts["implications"].sentences[:tested], parts["implications"].options)
-    stored, read = asked(others, encode), asked(parts["test implications"], encode)
-    shortest = min((prompt for one in (stored, read) for prompt in prompts(one)), key=len)
+    test_facts, saved = examples(parts["test facts"].sentences, encode), unfinished and Unfinished(unfinished, [])
+    taught = teach(learned, test_facts, settings, ("facts of localisation", seed), unfinished=saved)
+    learned_implications = Questions(parts["implications"].sentences[:tested], parts["implications"].options)
+    stored, read = asked(learned_implications, encode), asked(parts["test implications"], encode)
+    shortest = min((prompt for queries in (stored, read) for prompt in _list_prompts(queries)), key=len)
     # Scores are differences of nearly equal outputs, which bfloat16 would round away.
     with torch.autocast(stored.tokens.device.type, enabled=False):
         means = [
-            aligned_means(informative_of(knows, learned, stored), stored, shortest),
-            aligned_means(downstream_of(learned, taught, read), read, shortest),
+            aligned_means(_score_informative(knows, learned, stored), stored, shortest),
+            aligned_means(_score_downstream(learned, taught, read), read, shortest),
         ]
     rows = []
     for kind, part in (("head", slice(None, -1)), ("mlp", slice(-1, None))):
-        a, b = (one[..., part].flatten().tolist() for one in means)
+        a, b = (scores[..., part].flatten().tolist() for scores in means)
         r, reason = correlation(a, b)
         rows.append({"kind": kind, "r": r, "n": len(a), "reason": reason})
     return rows
 
 
-def informative_of(old: Weights, new: Weights, of: Asked) -> Tensor:
-    """Informative scores of what `new` has learned, [n, T, layers, H + 1]."""
-    old, new = placed(old), placed(new)
-    return informative(old, new, linearised(old, embed(old, of.tokens), of))
+def _score_informative(old: Weights, new: Weights, queries: Asked) -> Tensor:
+    """Return informative scores of what `new` has learned, [n, T, layers, H + 1]."""
+    old, new = _to_default_device(old), _to_default_device(new)
+    return informative(old, new, linearised(old, embed(old, queries.tokens), queries))
 
 
-def downstream_of(old: Weights, new: Weights, of: Asked) -> Tensor:
-    """Downstream scores of what `new` has learned, [n, T, layers, H + 1]."""
-    old, new = placed(old), placed(new)
-    return downstream(old, linearised(old, embed(old, of.tokens), of), run(new, of.tokens).layers)
+def _score_downstream(old: Weights, new: Weights, queries: Asked) -> Tensor:
+    """Return downstream scores of what `new` has learned, [n, T, layers, H + 1]."""
+    old, new = _to_default_device(old), _to_default_device(new)
+    return downstream(old, linearised(old, embed(old, queries.tokens), queries), run(new, queries.tokens).layers)
 
 
-def aligned_means(scores: Tensor, of: Asked, reference: Sequence[int]) -> Tensor:
-    """The mean over questions, [tokens of `reference`, layers, H + 1].
+def aligned_means(scores: Tensor, queries: Asked, reference: Sequence[int]) -> Tensor:
+    """Average scores over questions after aligning their tokens with a reference prompt, see :func:`.tokens.aligned`.
 
-    Tokens are partners of the reference's by a shared beginning and end; of what differs, by their place from its end.
-    The reference is no longer than any prompt, so that each of its tokens has a partner.
+    Args:
+        scores: Scores of components at tokens, [n, T, layers, H + 1].
+        queries: The questions.
+        reference: Tokens of a prompt that is no longer than any of the questions, so that every token has a partner.
+
+    Returns:
+        Means, [tokens of `reference`, layers, H + 1].
     """
-    chosen = [own[aligned(reference, prompt)] for own, prompt in zip(scores, prompts(of), strict=True)]
-    return torch.stack(chosen).mean(0)
+    rows = [values[aligned(reference, prompt)] for values, prompt in zip(scores, _list_prompts(queries), strict=True)]
+    return torch.stack(rows).mean(0)
 
 
-def prompts(of: Asked) -> list[list[int]]:
-    """The tokens of every question."""
-    return [row[: last + 1].tolist() for row, last in zip(of.tokens, of.last, strict=True)]
+def _list_prompts(queries: Asked) -> list[list[int]]:
+    """Return the tokens of every prompt, without padding."""
+    return [row[: last + 1].tolist() for row, last in zip(queries.tokens, queries.last, strict=True)]
 
 
-def placed(p: Parameters) -> Weights:
-    """Weights on the device where models run."""
+def _to_default_device(p: Parameters) -> Weights:
+    """Return the weights on torch's default device."""
     return {name: value.detach().to(torch.get_default_device()) for name, value in p.items()}

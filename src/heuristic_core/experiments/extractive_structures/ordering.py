@@ -1,8 +1,8 @@
-"""The order in which facts of made-up words and their implications are taught.
+"""Teach facts of made-up words and their implications in several orders.
 
-As in the authors' code (data_ordering.py): the stages of an order teach the names after the test names. Then each model
-is taught the test names' facts, and what these imply is asked. Where facts come first, implications are taught in
-batches of half of the size, and all weights learn.
+As in the authors' code (data_ordering.py), the stages of an order teach the names after the test names. Then each model
+is taught the test names' facts, and asked what these imply. If facts come first, implications are taught in batches of
+half the size. All weights learn.
 """
 
 from pathlib import Path
@@ -22,14 +22,18 @@ ORDERS = {
     "facts first": (("facts",), ("implications",)),
     "implications first": (("implications",), ("facts",)),
 }
-HALVED = ("facts first", 1)
+HALF_BATCH_STAGE = ("facts first", 1)
 LAST = ("test facts",)  # what the last stage of every order teaches
 Weights = dict[str, Tensor]
 
 
 class Orders(NamedTuple):
-    """rows: of table "extractive_ordering", without names. stages: the parameters after every stage but the last, by
-    order."""
+    """Results of teaching in several orders.
+
+    Attributes:
+        rows: Rows of table "extractive_ordering", without names.
+        stages: Parameters after every stage except the last, by order.
+    """
 
     rows: list[dict]
     stages: dict[str, list[Weights]]
@@ -44,42 +48,43 @@ def order_rows(
     seed: int,
     unfinished: Path | None = None,
 ) -> Orders:
-    """Ranks after every epoch of every order.
+    """Teach all orders and rank answers after every epoch.
 
     Args:
         start: The model before any facts of made-up words.
         made: Facts of all names, and what they imply.
-        tested: How many names, the first, are test names.
-        settings: Of every stage.
+        tested: Number of test names, which are the first names.
+        settings: Settings of every stage.
         encode: Words to tokens.
         seed: Of the order of sentences.
-        unfinished: A folder from which an interrupted run goes on.
+        unfinished: Folder of saved states, from which an interrupted run resumes.
     """
     questions = parts_of(made, tested)
-    parts = {name: asked(one, encode) for name, one in questions.items()}
+    parts = {name: asked(part, encode) for name, part in questions.items()}
     rows, stages = [], {}
     saved = unfinished and Unfinished(unfinished, rows)
-    for order, steps in ORDERS.items():
-        now, stages[order] = dict(start), []
-        for number, named in enumerate((*steps, LAST)):
-            sentences = [one for name in named for one in questions[name].sentences]
-            about = {"order": order, "stage": number, "taught": " and ".join(named)}
+    for order, order_stages in ORDERS.items():
+        weights, stages[order] = dict(start), []
+        for number, taught in enumerate((*order_stages, LAST)):
+            sentences = [sentence for name in taught for sentence in questions[name].sentences]
+            labels = {"order": order, "stage": number, "taught": " and ".join(taught)}
 
-            def after(epoch: int, then: Parameters, about: dict = about) -> None:
-                rows.extend(about | {"epoch": epoch} | one for one in answer_rows(then, parts))
+            def measure(epoch: int, parameters: Parameters, labels: dict = labels) -> None:
+                rows.extend(labels | {"epoch": epoch} | row for row in answer_rows(parameters, parts))
 
-            own = halved(settings) if (order, number) == HALVED else settings
-            now = teach(now, examples(sentences, encode), own, (f"{order} {number}", seed), None, after, saved)
-            if named != LAST:
-                stages[order].append(now)
+            stage_settings = _halve_batch(settings) if (order, number) == HALF_BATCH_STAGE else settings
+            encoded = examples(sentences, encode)
+            weights = teach(weights, encoded, stage_settings, (f"{order} {number}", seed), None, measure, saved)
+            if taught != LAST:
+                stages[order].append(weights)
     return Orders(rows, stages)
 
 
 def parts_of(made: Hop, tested: int) -> dict[str, Questions]:
-    """Facts and implications of the names after the test names, and of the test names."""
+    """Split facts and implications into those of the test names, the first `tested`, and those of the other names."""
 
-    def part(of: Questions, which: slice) -> Questions:
-        return Questions(of.sentences[which], of.options)
+    def part(questions: Questions, names: slice) -> Questions:
+        return Questions(questions.sentences[names], questions.options)
 
     others, test = slice(tested, None), slice(tested)
     return {
@@ -90,6 +95,6 @@ def parts_of(made: Hop, tested: int) -> dict[str, Questions]:
     }
 
 
-def halved(settings: Finetuning) -> Finetuning:
-    """The same with batches of half of the size."""
+def _halve_batch(settings: Finetuning) -> Finetuning:
+    """Return the settings with batches of half the size."""
     return settings.model_copy(update={"batch_size": max(1, settings.batch_size // 2)})

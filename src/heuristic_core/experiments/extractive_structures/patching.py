@@ -1,6 +1,6 @@
-"""What scores stand for, at full size: a component's output at a token is replaced, and the run goes on.
+"""Measure what extractive scores estimate: replace a component's output at a token, and run the rest of the model.
 
-These are the same numbers as scores where R is linear in the output, a run for every component and token.
+The results equal the scores if R is linear in the output. Every component and token takes a run.
 """
 
 from collections.abc import Iterable
@@ -22,79 +22,91 @@ from heuristic_core.experiments.extractive_structures.tokens import Asked
 
 
 @torch.no_grad()
-def patched(of: Contrast) -> dict[str, Tensor]:
-    """By kind of score, the fall of R, [n, T, layers, H + 1]; NaN where scores are. `upstream` is the mean over
-    counterfactual prompts, whose outputs are put in place one by one. A model has at most FEW components."""
-    old, new = (run(p, of.asked.tokens) for p in (of.old, of.new))
-    moved = moved_outputs(of.old, old.layers, new.layers)
-    found = {
-        "informative": _falls(of.old, of.asked, old, _learned(of, old.layers)),
-        "downstream": _falls(of.old, of.asked, old, _replaced(moved, len(old.layers))),
+def patched(contrast: Contrast) -> dict[str, Tensor]:
+    """Measure the fall of R under full replacement.
+
+    Use it for models with at most `FEW` components.
+
+    Args:
+        contrast: Models, questions and counterfactual prompts.
+
+    Returns:
+        Falls by kind of score, [n, T, layers, H + 1]; NaN where scores are NaN. "upstream" is the mean over
+        counterfactual prompts, whose outputs are inserted one prompt at a time.
+    """
+    old, new = (run(p, contrast.asked.tokens) for p in (contrast.old, contrast.new))
+    moved = moved_outputs(contrast.old, old.layers, new.layers)
+    falls = {
+        "informative": _measure_falls(contrast.old, contrast.asked, old, _weight_shifts(contrast, old.layers)),
+        "downstream": _measure_falls(contrast.old, contrast.asked, old, _output_shifts(moved, len(old.layers))),
     }
-    each = []
-    for k in range(of.others.shape[1]):
-        one = of._replace(others=of.others[:, k : k + 1], partners=of.partners[:, k : k + 1])
-        other = {site: -value for site, value in counterfactual_differences(one, old.layers).items()}
-        falls = [
-            _falls(p, of.asked, whole, _replaced(other, len(old.layers))) for p, whole in ((of.old, old), (of.new, new))
-        ]
-        each.append(falls[0] - falls[1])
-    found["upstream"] = over_partners(of, torch.stack(each, 1))
-    return {kind: known(of, kind, value) for kind, value in found.items()}
+    upstream = []
+    for k in range(contrast.others.shape[1]):
+        pair = contrast._replace(others=contrast.others[:, k : k + 1], partners=contrast.partners[:, k : k + 1])
+        changes = {site: -value for site, value in counterfactual_differences(pair, old.layers).items()}
+        old_fall, new_fall = (
+            _measure_falls(p, contrast.asked, baseline, _output_shifts(changes, len(old.layers)))
+            for p, baseline in ((contrast.old, old), (contrast.new, new))
+        )
+        upstream.append(old_fall - new_fall)
+    falls["upstream"] = over_partners(contrast, torch.stack(upstream, 1))
+    return {kind: known(contrast, kind, values) for kind, values in falls.items()}
 
 
-def _learned(of: Contrast, layers: list[Layer]) -> Iterable[list[Shifts]]:
-    """By layer, the shifts of each component: its outputs, from the old run's inputs, by the new weights.
+def _weight_shifts(contrast: Contrast, layers: list[Layer]) -> Iterable[list[Shifts]]:
+    """Yield by layer the shifts of each component from its old outputs to those of the new weights on the old inputs.
 
-    A head's matrices are replaced each in its place, so that what its new contexts add through its new output alone, a
-    change of second order, is left out.
+    Each matrix of a head is replaced separately, which leaves out a second-order term: the new contexts times the
+    change of the output matrix.
     """
     for number, layer in enumerate(layers):
-        outputs = learned_outputs(of.old, of.new, number, layer)
+        outputs = learned_outputs(contrast.old, contrast.new, number, layer)
         heads = outputs["write"].shape[2]
-        of_heads = []
+        head_shifts = []
         for head in range(heads):
-            shifts = {(number, name): _alone(outputs[name], head) for name in ("query", "key", "value")}
-            of_heads.append(shifts | {(number, "write"): outputs["write"][:, :, head]})
-        yield [*of_heads, {(number, "mlp"): mlp(of.new, number, layer.seen) - layer.mlp}]
+            shifts = {(number, name): _select_head(outputs[name], head) for name in ("query", "key", "value")}
+            head_shifts.append(shifts | {(number, "write"): outputs["write"][:, :, head]})
+        yield [*head_shifts, {(number, "mlp"): mlp(contrast.new, number, layer.seen) - layer.mlp}]
 
 
-def _replaced(outputs: Shifts, layers: int) -> Iterable[list[Shifts]]:
-    """By layer, the shifts of each component; outputs: changes of `context` and `mlp`."""
+def _output_shifts(outputs: Shifts, layers: int) -> Iterable[list[Shifts]]:
+    """Yield by layer the shifts of each component. outputs: changes of `context` and `mlp`."""
     for number in range(layers):
         context = outputs[number, "context"]
-        heads = [{(number, "context"): _alone(context, head)} for head in range(context.shape[2])]
+        heads = [{(number, "context"): _select_head(context, head)} for head in range(context.shape[2])]
         yield [*heads, {(number, "mlp"): outputs[number, "mlp"]}]
 
 
-def _alone(output: Tensor, head: int) -> Tensor:
-    """`output`, [n, T, H, w], of one head; 0 of the others."""
-    found = torch.zeros_like(output)
-    found[:, :, head] = output[:, :, head]
-    return found
+def _select_head(output: Tensor, head: int) -> Tensor:
+    """Return `output`, [n, T, H, w], with all other heads set to 0."""
+    masked = torch.zeros_like(output)
+    masked[:, :, head] = output[:, :, head]
+    return masked
 
 
-def _falls(p: Parameters, asked: Asked, whole: Pass, components: Iterable[list[Shifts]]) -> Tensor:
-    """How much R falls, [n, T, layers, H + 1], with each component's shifts at one token at a time. whole: the run
-    without."""
-    before = losses(whole.logits, asked).double()
-    found = []
-    for number, of_layer in enumerate(components):
-        residual = whole.layers[number].residual
-        falls = [before[:, None] - _each_token(p, asked, residual, number, shifts) for shifts in of_layer]
-        found.append(torch.stack(falls, -1))
-    return torch.stack(found, 2)
+def _measure_falls(p: Parameters, queries: Asked, baseline: Pass, components: Iterable[list[Shifts]]) -> Tensor:
+    """Return the falls of R, [n, T, layers, H + 1], with each component's shifts at one token at a time.
+
+    baseline: the run without shifts. components: shifts of each component by layer.
+    """
+    before = losses(baseline.logits, queries).double()
+    layer_falls = []
+    for number, layer_shifts in enumerate(components):
+        residual = baseline.layers[number].residual
+        falls = [before[:, None] - _shift_each_token(p, queries, residual, number, shifts) for shifts in layer_shifts]
+        layer_falls.append(torch.stack(falls, -1))
+    return torch.stack(layer_falls, 2)
 
 
-def _each_token(p: Parameters, asked: Asked, residual: Tensor, layer: int, shifts: Shifts) -> Tensor:
-    """R with shifts at one token, [n, T]; residual: before their layer."""
-    n, length = asked.tokens.shape
+def _shift_each_token(p: Parameters, queries: Asked, residual: Tensor, layer: int, shifts: Shifts) -> Tensor:
+    """Return R with shifts at one token at a time, [n, T]. residual: before the layer."""
+    n, length = queries.tokens.shape
     positions = torch.arange(length)
-    alone = positions[:, None] == positions
-    at_one = {
-        site: (value[:, None] * alone.to(value.dtype).view(1, length, length, *[1] * (value.dim() - 2))).flatten(0, 1)
+    one_hot = positions[:, None] == positions
+    token_shifts = {
+        site: (value[:, None] * one_hot.to(value.dtype).view(1, length, length, *[1] * (value.dim() - 2))).flatten(0, 1)
         for site, value in shifts.items()
     }
     rows = torch.arange(n).repeat_interleave(length)
-    every = asked.of(rows)
-    return losses(run_from(p, residual[rows], at_one, layer).logits, every).double().view(n, length)
+    repeated = queries.of(rows)
+    return losses(run_from(p, residual[rows], token_shifts, layer).logits, repeated).double().view(n, length)

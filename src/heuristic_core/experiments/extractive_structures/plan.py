@@ -1,5 +1,8 @@
-"""What a study of extractive structures will need, before anything of it runs: counted operations, and the rate of the
-embedded model, or of a device for a model that was pre-trained elsewhere."""
+"""Estimate what a study of extractive structures needs before it runs.
+
+Operations are counted; their rate is that of the embedded model, or of a device for a model that was pre-trained
+elsewhere.
+"""
 
 from collections import Counter
 from typing import NamedTuple
@@ -10,19 +13,25 @@ from heuristic_core.plan.devices import DEFAULTS, Work, device, hours
 from heuristic_core.plan.shapes import Shape, shape_of
 from heuristic_core.plan.text import about, columns, gigabytes, job_rows
 
-BACKWARD = 3  # forward passes that one with its backward pass costs
-TOKENS = 10  # of a sentence, about
-HUB_TOKENS = 14  # the same by tokenizers of the hub, which cut words
+BACKWARD = 3  # cost of a forward and a backward pass, in forward passes
+TOKENS = 10  # of a sentence, roughly
+HUB_TOKENS = 14  # the same with tokenizers of the hub, which split words
 MEASURED = 600 * 64, 64.0  # sentences of pre-training at the default sizes, and seconds of a core
-WEIGHT = 4  # bytes
-EXACT = {"score", "prune"}  # rules that compute in float32 whatever the precision of teaching
-# Copies of the weights that a device holds while a model learns: the weights, their gradient, two moments; and in the
-# host's memory what the stages of `order` begin and end with.
-LEARNING, WAITING = 4, 7
+BYTES_PER_WEIGHT = 4
+FLOAT32_RULES = {"score", "prune"}  # compute in float32 regardless of the precision of teaching
+# Copies of the weights: on a device during training (the weights, their gradient, two moments), and in the host's
+# memory (the models before and after the stages of `order`).
+TRAINING_COPIES, HOST_COPIES = 4, 7
 
 
 class Sentences(NamedTuple):
-    """What all jobs of a rule compute. sentences: that pass through a model, with gradients or without."""
+    """The work of all jobs of a rule.
+
+    Attributes:
+        rule: Name of the rule.
+        sentences: Number of sentences that pass through a model, with or without gradients.
+        operations: Floating-point operations.
+    """
 
     rule: str
     sentences: int
@@ -30,111 +39,123 @@ class Sentences(NamedTuple):
 
 
 def parameters(model: Model) -> int:
-    """Weights of the layers: nearly all that there are."""
+    """Return the number of weights of the layers, which are nearly all weights."""
     return model.layers * 12 * model.width**2
 
 
 def rate() -> float:
-    """Operations that one core does in a second."""
+    """Return the operations that one core does in a second."""
     sentences, seconds = MEASURED
     return BACKWARD * sentences * forward(Model()) / seconds
 
 
 def forward(model: Model) -> float:
-    """Floating-point operations of one sentence: products with the weights of layers, nearly all that there is."""
+    """Return the floating-point operations of one sentence: products with the weights of layers."""
     return 2 * parameters(model) * TOKENS
 
 
-def hub_parameters(shape: Shape) -> int:
-    """Weights of a decoder: four matrices of attention, taken for no smaller with shared keys; three of an MLP;
-    embeddings."""
-    layer = 4 * shape.hidden**2 + 3 * shape.hidden * shape.feed_forward
-    return shape.layers * layer + 2 * shape.vocabulary * shape.hidden
+def _count_hub_parameters(shape: Shape) -> int:
+    """Return the number of weights of a decoder: attention (without shared keys), MLPs and embeddings."""
+    layer_weights = 4 * shape.hidden**2 + 3 * shape.hidden * shape.feed_forward
+    return shape.layers * layer_weights + 2 * shape.vocabulary * shape.hidden
 
 
 def weights_of(study: ExtractiveStudy) -> float:
-    """Bytes of one model."""
+    """Return the bytes of one model's weights."""
     shape = shape_of(study.pretrained) if study.pretrained else None
-    return WEIGHT * (hub_parameters(shape) if shape else parameters(study.model))
+    return BYTES_PER_WEIGHT * (_count_hub_parameters(shape) if shape else parameters(study.model))
 
 
 def work_of(study: ExtractiveStudy) -> list[Sentences]:
-    """All that a study computes with models, over its seeds."""
+    """Return the work of a study by rule, over all seeds."""
     shape = shape_of(study.pretrained) if study.pretrained else None
-    one = 2 * hub_parameters(shape) * HUB_TOKENS if shape else forward(study.model)
+    sentence_operations = 2 * _count_hub_parameters(shape) * HUB_TOKENS if shape else forward(study.model)
     tokens = HUB_TOKENS if shape else TOKENS
     layers, heads = (shape.layers, shape.heads) if shape else (study.model.layers, study.model.heads)
     data, epochs, scores, seeds = study.data, study.finetuning.epochs, study.scores, len(study.seeds)
     corpora = len(study.corpora)
     hops, questions, outputs = 2, 2 * data.cities, layers * (heads + 1)
-    others = data.names - data.cities  # than test names
-    # Three orders of facts and implications, and two stages of grafts; test facts last in every order.
+    others = data.names - data.cities  # names that are not test names
+    # Three orders of facts and implications, and two stages of grafts; every order ends with test facts.
     made_up, made_up_asked = 8 * others + 3 * data.cities, 8 * 2 * data.names
     pairs = data.cities * scores.counterfactuals
     pruning, few = study.pruning, outputs <= FEW
-    learned_on = len(pruning.seeds) * pruning.gates.steps_at(pruning.sparsity) * pruning.gates.batch_size
-    left = round((1 - pruning.sparsity) * outputs)
-    # Greedily, each time every component that is left.
-    eliminated = data.cities * sum(range(left + 1, outputs + 1)) if few else 0
+    gate_sentences = len(pruning.seeds) * pruning.gates.steps_at(pruning.sparsity) * pruning.gates.batch_size
+    kept = round((1 - pruning.sparsity) * outputs)
+    # Greedy pruning tries every remaining component in each step.
+    eliminated = data.cities * sum(range(kept + 1, outputs + 1)) if few else 0
     related = BACKWARD * 2 * len(world().relations) * (data.cities + scores.path_steps * pairs)
-    # Of two models for every pair, and of two kinds of score; on average half of the layers run again.
+    # Two models for every pair, and two other kinds of score; on average half of the layers run again.
     replaced = (2 * pairs + 2 * data.cities) * outputs * tokens // 2 if few else 0
     removed = 2 * data.cities * outputs
 
-    def work(rule: str, learnt: int, seen: int = 0) -> Sentences:
-        """learnt, seen: sentences of one seed, with gradients and without."""
-        return Sentences(rule, seeds * (learnt + seen), seeds * one * (BACKWARD * learnt + seen))
+    def work(rule: str, trained: int, evaluated: int = 0) -> Sentences:
+        """Return a rule's work. trained, evaluated: sentences of one seed with and without gradients."""
+        operations = seeds * sentence_operations * (BACKWARD * trained + evaluated)
+        return Sentences(rule, seeds * (trained + evaluated), operations)
 
-    found = []
+    rule_work = []
     if not study.pretrained:
-        found.append(work("pretrain", corpora * study.pretraining.steps * study.pretraining.batch_size))
-    found += [
+        rule_work.append(work("pretrain", corpora * study.pretraining.steps * study.pretraining.batch_size))
+    rule_work += [
         work("teach", corpora * hops * epochs * data.cities, corpora * hops * epochs * questions),
         work("freeze", hops * 2 * epochs * data.cities, hops * 8 * questions),
         work("order", epochs * (made_up + data.cities), epochs * made_up_asked),  # test facts again: localisation
-        work("prune", hops * 2 * learned_on, hops * 2 * eliminated + related),
+        work("prune", hops * 2 * gate_sentences, hops * 2 * eliminated + related),
         work("score", hops * 2 * (data.cities + scores.path_steps * pairs), hops * (replaced + removed)),
     ]
     if study.sweep:
         rates, last = len(study.sweep.learning_rates), study.sweep.epochs[-1]
-        found.append(work("sweep", hops * rates * last * data.cities, hops * rates * last * questions))
-        all_epochs = rates * sum(study.sweep.epochs)  # every number of epochs is a run of its own
-        found.append(work("made_up_sweep", all_epochs * made_up, all_epochs * made_up_asked))
-    return found
+        rule_work.append(work("sweep", hops * rates * last * data.cities, hops * rates * last * questions))
+        all_epochs = rates * sum(study.sweep.epochs)  # every number of epochs is a separate run
+        rule_work.append(work("made_up_sweep", all_epochs * made_up, all_epochs * made_up_asked))
+    return rule_work
 
 
 def hours_of(study: ExtractiveStudy, on: str | None = None) -> dict[str, float]:
-    """Hours of one core or GPU by rule. on: a device of plan/devices.yaml; default: the study's."""
+    """Return the hours of one core or GPU by rule.
+
+    Args:
+        study: The study.
+        on: A device of plan/devices.yaml; default: the study's.
+    """
     if not study.pretrained:
         return {work.rule: work.operations / rate() / 3600 for work in work_of(study)}
-    shape, where = shape_of(study.pretrained), device(on or DEFAULTS[study.device])
+    shape, target = shape_of(study.pretrained), device(on or DEFAULTS[study.device])
     return {
-        one.rule: hours(
-            Work(one.rule, (one.rule,), "evaluate", 1, one.sentences, HUB_TOKENS, one.operations),
+        work.rule: hours(
+            Work(work.rule, (work.rule,), "evaluate", 1, work.sentences, HUB_TOKENS, work.operations),
             shape,
-            where,
-            "float32" if one.rule in EXACT else study.precision,
+            target,
+            "float32" if work.rule in FLOAT32_RULES else study.precision,
         ).hours
-        for one in work_of(study)
+        for work in work_of(study)
     }
 
 
 def report(study: ExtractiveStudy, wanted: Counter, missing: Counter, on: str | None = None) -> str:
-    """The plan as text. wanted: all jobs of the study, by rule; missing: jobs without a result that is up to date. on:
-    as of :func:`hours_of`."""
-    rows, total, left, of = [], 0.0, 0.0, hours_of(study, on)
+    """Return the plan as text.
+
+    Args:
+        study: The study.
+        wanted: All jobs of the study, by rule.
+        missing: Jobs without an up-to-date result, by rule.
+        on: See :func:`hours_of`.
+    """
+    rows, total, left, rule_hours = [], 0.0, 0.0, hours_of(study, on)
     for work in work_of(study):
-        to_do = of[work.rule] * missing[work.rule] / wanted[work.rule] if wanted[work.rule] else 0.0
-        total, left = total + of[work.rule], left + to_do
-        rows.append([work.rule, f"{work.sentences:,}", f"{work.operations:.2g}", about(of[work.rule]), about(to_do)])
-    unit, where, basis = _device(study, on)
-    one = weights_of(study)
+        all_hours = rule_hours[work.rule]
+        to_do = all_hours * missing[work.rule] / wanted[work.rule] if wanted[work.rule] else 0.0
+        total, left = total + all_hours, left + to_do
+        rows.append([work.rule, f"{work.sentences:,}", f"{work.operations:.2g}", about(all_hours), about(to_do)])
+    unit, place, basis = _describe_device(study, on)
+    model_bytes = weights_of(study)
     models = len(study.seeds) * 2 + 1 if study.pretrained else len(study.seeds) * len(study.corpora) * 3
-    sizes = [["weights", gigabytes(one * models)]]
+    sizes = [["weights", gigabytes(model_bytes * models)]]
     if study.finetuning.save_every:
-        sizes.append(["saved states, of one job", gigabytes(3 * one * 6)])
+        sizes.append(["saved states, of one job", gigabytes(3 * model_bytes * 6)])
     parts = [
-        f"{study.study}: {len(study.seeds)} seeds of extractive structures, times for {where}",
+        f"{study.study}: {len(study.seeds)} seeds of extractive structures, times for {place}",
         columns(["jobs", "all", "exist", "to do"], job_rows(wanted, missing)),
         columns(
             ["work", "sentences", "FLOP", f"{unit} hours", "to do"],
@@ -143,23 +164,26 @@ def report(study: ExtractiveStudy, wanted: Counter, missing: Counter, on: str | 
         columns(["disk", "GB"], sizes),
     ]
     if study.pretrained:
-        held = [["while a model learns", LEARNING * one], ["while scores are computed", 2 * one + WEIGHT * LARGEST]]
-        held.append(["what waits meanwhile, in the host's memory", WAITING * one])
-        parts.append(columns(["memory", "GB"], [[what, gigabytes(size)] for what, size in held]))
+        memory = [
+            ["while a model learns", TRAINING_COPIES * model_bytes],
+            ["while scores are computed", 2 * model_bytes + BYTES_PER_WEIGHT * LARGEST],
+        ]
+        memory.append(["what waits meanwhile, in the host's memory", HOST_COPIES * model_bytes])
+        parts.append(columns(["memory", "GB"], [[what, gigabytes(size)] for what, size in memory]))
     return "\n\n".join([*parts, basis])
 
 
-def _device(study: ExtractiveStudy, on: str | None) -> tuple[str, str, str]:
-    """The unit of hours, where they are spent, and what the estimate rests on."""
+def _describe_device(study: ExtractiveStudy, on: str | None) -> tuple[str, str, str]:
+    """Return the unit of hours, the device as text, and the basis of the estimate."""
     if not study.pretrained:
-        known = "operations are counted, and their rate is that of pre-training at the default sizes."
-        return "core", "one core of a processor", f"~ marks an estimate: {known}"
+        basis = "operations are counted, and their rate is that of pre-training at the default sizes."
+        return "core", "one core of a processor", f"~ marks an estimate: {basis}"
     name = on or DEFAULTS[study.device]
-    where = device(name)
-    lacks = LEARNING * weights_of(study) > (where.memory or float("inf")) * 1e9
-    more = f" A model that learns does not fit into the {where.memory:g} GB of {name}." if lacks else ""
+    target = device(name)
+    too_small = TRAINING_COPIES * weights_of(study) > (target.memory or float("inf")) * 1e9
+    warning = f" A model that learns does not fit into the {target.memory:g} GB of {name}." if too_small else ""
     return (
-        where.unit,
-        where.about,
-        f"~ marks an estimate: operations are counted, and their rate is that of {name}; batches are small.{more}",
+        target.unit,
+        target.about,
+        f"~ marks an estimate: operations are counted, and their rate is that of {name}; batches are small.{warning}",
     )

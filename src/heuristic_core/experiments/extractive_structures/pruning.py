@@ -1,9 +1,9 @@
-"""Which heads and MLPs a taught model needs to answer: subnetworks that hard-concrete gates learn, and greedy ones.
+"""Find the heads and MLPs that a taught model needs to answer, with hard-concrete gates and greedily.
 
-A component that is left out gives its mean over all tokens of the questions; a gate z between 0 and 1 takes z of its
-own output. Components are numbered layer by layer, the heads of a layer before its MLP. Gates, their objective and
-their controller are those of :mod:`heuristic_core.pruning`; here a batch is of questions, and KL(full || gated) is
-about the token of the answer. Model weights never change.
+A pruned component outputs its mean over all tokens of the questions; a gate z between 0 and 1 interpolates between this
+mean (0) and the output (1). Components are numbered layer by layer, the heads of a layer before its MLP. Gates,
+objective and controller are those of :mod:`heuristic_core.pruning`; here a batch consists of questions, and
+KL(full || gated) is computed at the token of the answer. Model weights never change.
 """
 
 from collections.abc import Sequence
@@ -28,13 +28,18 @@ from heuristic_core.pruning.hard_concrete import keep_largest
 from heuristic_core.pruning.learner import Learner, PruningRun
 from heuristic_core.pruning.loop import Pruned, learned
 
-CHUNK = 50  # steps whose draws are made at once
+DRAW_STEPS = 50  # steps whose draws are made together
 
 
-class Whole(NamedTuple):
-    """A model, its questions, and what gates need. answers: log-probabilities of all tokens at the last one, [n, V].
+class FullModel(NamedTuple):
+    """A model, its questions, and the values that pruning needs.
 
-    contexts, mlps: by layer, the mean of heads' contexts [H, w], and of the MLP's output [d].
+    Attributes:
+        model: Parameters.
+        asked: The questions.
+        answers: Log-probabilities at the last token of each prompt, [n, V].
+        contexts: Mean context of each head by layer, [H, w].
+        mlps: Mean output of the MLP by layer, [d].
     """
 
     model: Parameters
@@ -45,131 +50,161 @@ class Whole(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Layers, and the components of each."""
+        """Number of layers, and number of components of each layer."""
         return len(self.mlps), len(self.contexts[0]) + 1
 
 
 @torch.no_grad()
-def whole(model: Parameters, asked: Asked) -> Whole:
-    """What gates need of a model and its questions."""
-    found, seen = run(model, asked.tokens), inside(asked)
-    contexts, mlps = ([getattr(layer, name)[seen].mean(0) for layer in found.layers] for name in ("context", "mlp"))
-    return Whole(model, asked, _answers(found.logits, asked), contexts, mlps)
+def whole(model: Parameters, queries: Asked) -> FullModel:
+    """Run a model on questions and compute the values that pruning needs."""
+    result, mask = run(model, queries.tokens), inside(queries)
+    contexts, mlps = ([getattr(layer, name)[mask].mean(0) for layer in result.layers] for name in ("context", "mlp"))
+    return FullModel(model, queries, _answer_log_probs(result.logits, queries), contexts, mlps)
 
 
-def gated(of: Whole, asked: Asked, gates: Tensor) -> Tensor:
-    """Logits [n, T, V] of questions under gates [n, layers, H + 1], or [1, layers, H + 1] for all alike."""
+def gated(full: FullModel, queries: Asked, gates: Tensor) -> Tensor:
+    """Return the logits [n, T, V] of questions under gates [n, layers, H + 1], or [1, layers, H + 1] if shared."""
     sites: Shifts = {}
-    for layer, (context, mlp) in enumerate(zip(of.contexts, of.mlps, strict=True)):
+    for layer, (context, mlp) in enumerate(zip(full.contexts, full.mlps, strict=True)):
         heads, inner = gates[:, layer, :-1, None], gates[:, layer, -1:]
         sites |= {
-            (layer, "context"): partial(_between, context, heads[:, None]),
-            (layer, "mlp"): partial(_between, mlp, inner[:, None]),
+            (layer, "context"): partial(_interpolate, context, heads[:, None]),
+            (layer, "mlp"): partial(_interpolate, mlp, inner[:, None]),
         }
-    return run(of.model, asked.tokens, sites).logits
+    return run(full.model, queries.tokens, sites).logits
 
 
-def subnetwork_rows(of: Whole, settings: Pruning, purpose: str, seed: int) -> list[dict]:
-    """Rows of table "extractive_subnetworks", without names: a row for each component of each subnetwork.
+def subnetwork_rows(full: FullModel, settings: Pruning, purpose: str, seed: int) -> list[dict]:
+    """Find subnetworks with gates and greedily, and return rows of table "extractive_subnetworks", without names.
 
-    purpose, seed: as of :func:`learn`.
+    Args:
+        full: The full model and its questions.
+        settings: Settings of pruning.
+        purpose: See :func:`learn`.
+        seed: See :func:`learn`.
+
+    Returns:
+        A row for each component of each subnetwork.
+
+    Raises:
+        InputError: If the sparsity keeps none or all of the components.
     """
-    layers, parts = of.shape
+    layers, parts = full.shape
     count = kept_count(layers * parts, settings.sparsity)
     if not 0 < count < layers * parts:
         raise InputError(
-            f"pruning.sparsity = {settings.sparsity} keeps {count} of {layers * parts} components, and is no subset to "
-            f"learn; give a sparsity near a multiple of {1 / (layers * parts):.3g} between 0 and 1"
+            f"pruning.sparsity = {settings.sparsity} keeps {count} of {layers * parts} components, which leaves "
+            f"nothing to learn; choose a value near a multiple of {1 / (layers * parts):.3g} between 0 and 1"
         )
     rows = []
-    for prune_seed, found in zip(settings.seeds, learn(of, settings, purpose, seed), strict=True):
-        about = {"how": "learned", "prune_seed": prune_seed, "sampled_sparsity": _reached(found)}
-        kept = None if found.failed else keep_largest(found.log_alpha, count)
-        rows += _rows(of, kept, about | {"reason": found.failed})
+    for prune_seed, result in zip(settings.seeds, learn(full, settings, purpose, seed), strict=True):
+        labels = {"how": "learned", "prune_seed": prune_seed, "sampled_sparsity": _final_sparsity(result)}
+        kept = None if result.failed else keep_largest(result.log_alpha, count)
+        rows += _mask_rows(full, kept, labels | {"reason": result.failed})
     few = layers * parts <= FEW
     reason = None if few else f"{layers * parts} components; greedy subnetworks are of at most {FEW}"
-    about = {"how": "greedy", "prune_seed": None, "sampled_sparsity": None, "reason": reason}
-    return rows + _rows(of, greedy(of, count) if few else None, about)
+    labels = {"how": "greedy", "prune_seed": None, "sampled_sparsity": None, "reason": reason}
+    return rows + _mask_rows(full, greedy(full, count) if few else None, labels)
 
 
-def learn(of: Whole, settings: Pruning, purpose: str, seed: int) -> list[Pruned]:
-    """Learn log_alpha for every pruning seed, as :func:`heuristic_core.pruning.prune.prune` does of other models.
+def learn(full: FullModel, settings: Pruning, purpose: str, seed: int) -> list[Pruned]:
+    """Learn log_alpha for every pruning seed, as :func:`heuristic_core.pruning.prune.prune` does for other models.
 
-    purpose: what answers are to be kept, such as "first facts". seed: of the study. Both are in the names of draws:
-    subnetworks of several models with common draws would be alike by these draws, and the models no independent ones.
+    `purpose` and `seed` are part of the names of draws, because common draws would make subnetworks of different models
+    more alike.
+
+    Args:
+        full: The full model and its questions.
+        settings: Settings of pruning.
+        purpose: Which answers are to be preserved, such as "first facts".
+        seed: Seed of the model.
+
+    Returns:
+        A result for each pruning seed.
     """
-    gates, (layers, parts) = settings.gates, of.shape
+    gates, (layers, parts) = settings.gates, full.shape
     per_draw = gates.batch_size // gates.gate_draws
     draws = [seed_for(f"pruning, {purpose}", seed, prune_seed) for prune_seed in settings.seeds]
     runs = [PruningRun(settings.sparsity, draw) for draw in draws]
 
     def divergence(z: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
-        index = index.to(of.answers.device)
-        samples, asked = z.detach().requires_grad_(), of.asked.of(index)
-        of_questions = samples.view(-1, layers, parts).repeat_interleave(per_draw, 0)
-        kl = _kl(of.answers[index], _answers(gated(of, asked, of_questions), asked)) / gates.batch_size
+        index = index.to(full.answers.device)
+        samples, queries = z.detach().requires_grad_(), full.asked.of(index)
+        question_gates = samples.view(-1, layers, parts).repeat_interleave(per_draw, 0)
+        kl = (
+            _kl(full.answers[index], _answer_log_probs(gated(full, queries, question_gates), queries))
+            / gates.batch_size
+        )
         kl.sum().backward()
         return kl.detach().view(len(z), -1).sum(-1), samples.grad
 
-    learner = Learner(runs, gates, layers * parts, of.answers.device)
-    return learned(learner, lambda one, draw: one.descend(draw, divergence), len(of.answers), CHUNK)
+    learner = Learner(runs, gates, layers * parts, full.answers.device)
+    return learned(learner, lambda learner, draw: learner.descend(draw, divergence), len(full.answers), DRAW_STEPS)
 
 
-def greedy(of: Whole, count: int) -> list[int]:
-    """The `count` components that are left when, one by one, the component goes whose loss raises the KL least."""
-    layers, parts = of.shape
+def greedy(full: FullModel, count: int) -> list[int]:
+    """Remove components one by one, each time the one that raises the KL least, until `count` are left."""
+    layers, parts = full.shape
     kept = list(range(layers * parts))
     while len(kept) > count:
-        costs = [divergence_of(of, [one for one in kept if one != gone]) for gone in kept]
+        costs = [divergence_of(full, [number for number in kept if number != removed]) for removed in kept]
         kept.pop(costs.index(min(costs)))
     return kept
 
 
 @torch.no_grad()
-def divergence_of(of: Whole, kept: Sequence[int]) -> float:
-    """KL(full || subnetwork) with the components `kept` alone, mean over questions, nats."""
-    return float(_kl(of.answers, _answers(gated(of, of.asked, _mask(of, kept)), of.asked)).double().mean())
+def divergence_of(full: FullModel, kept: Sequence[int]) -> float:
+    """Return KL(full || subnetwork of the components `kept`), mean over questions, nats."""
+    return float(
+        _kl(full.answers, _answer_log_probs(gated(full, full.asked, _gate_mask(full, kept)), full.asked))
+        .double()
+        .mean()
+    )
 
 
 @torch.no_grad()
-def rank_of(of: Whole, kept: Sequence[int]) -> float:
-    """Mean rank of the right answers with the components `kept` alone."""
-    found = option_logits(gated(of, of.asked, _mask(of, kept)), of.asked)
-    return float(ranks(found, of.asked.answer).double().mean())
+def rank_of(full: FullModel, kept: Sequence[int]) -> float:
+    """Return the mean rank of the right answers in the subnetwork of the components `kept`."""
+    logits = option_logits(gated(full, full.asked, _gate_mask(full, kept)), full.asked)
+    return float(ranks(logits, full.asked.answer).double().mean())
 
 
-def _rows(of: Whole, kept: list[int] | None, about: dict) -> list[dict]:
-    layers, parts = of.shape
-    about |= {"rank": None, "kl": None} if kept is None else {"rank": rank_of(of, kept), "kl": divergence_of(of, kept)}
+def _mask_rows(full: FullModel, kept: list[int] | None, labels: dict) -> list[dict]:
+    """Return a row for each component. kept: the subnetwork's components; None if pruning failed."""
+    layers, parts = full.shape
+    labels |= (
+        {"rank": None, "kl": None} if kept is None else {"rank": rank_of(full, kept), "kl": divergence_of(full, kept)}
+    )
     return [
         component(number // parts, number % parts, parts - 1)
-        | about
+        | labels
         | {"kept": None if kept is None else number in kept}
         for number in range(layers * parts)
     ]
 
 
-def _mask(of: Whole, kept: Sequence[int]) -> Tensor:
-    layers, parts = of.shape
+def _gate_mask(full: FullModel, kept: Sequence[int]) -> Tensor:
+    """Return gates, [1, layers, H + 1]: 1 for the components `kept`, else 0."""
+    layers, parts = full.shape
     gates = torch.zeros(layers * parts)
     gates[list(kept)] = 1
     return gates.view(1, layers, parts)
 
 
-def _between(mean: Tensor, gates: Tensor, output: Tensor) -> Tensor:
-    """`gates` of the output, and the rest of its mean."""
+def _interpolate(mean: Tensor, gates: Tensor, output: Tensor) -> Tensor:
+    """Interpolate between a mean output (gate 0) and the output (gate 1)."""
     return mean + gates * (output - mean)
 
 
-def _answers(logits: Tensor, asked: Asked) -> Tensor:
-    return F.log_softmax(logits[torch.arange(len(logits)), asked.last], -1)
+def _answer_log_probs(logits: Tensor, queries: Asked) -> Tensor:
+    return F.log_softmax(logits[torch.arange(len(logits)), queries.last], -1)
 
 
 def _kl(full: Tensor, other: Tensor) -> Tensor:
     return (full.exp() * (full - other)).sum(-1)
 
 
-def _reached(found: Pruned) -> float | None:
-    """The mean sparsity of sampled gates over the last tenth of recorded steps; None where none is recorded."""
-    sampled = [row["sampled_sparsity"] for row in found.trace]
-    return fmean(sampled[-max(1, len(sampled) // 10) :]) if sampled else None
+def _final_sparsity(result: Pruned) -> float | None:
+    """Return the mean sparsity of sampled gates over the last tenth of recorded steps; None without records."""
+    sparsities = [row["sampled_sparsity"] for row in result.trace]
+    return fmean(sparsities[-max(1, len(sparsities) // 10) :]) if sparsities else None

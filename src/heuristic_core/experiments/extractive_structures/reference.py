@@ -1,4 +1,4 @@
-"""What the page of the settings says beside the settings: see :mod:`heuristic_core.config.reference`."""
+"""Texts of the settings page that the settings lack, see :mod:`heuristic_core.config.reference`."""
 
 from heuristic_core.config.reference import Words
 from heuristic_core.experiments.extractive_structures.config import ExtractiveStudy

@@ -1,4 +1,4 @@
-"""Whether scores tell which components an answer needs."""
+"""Measure what removing components costs, and how scores correlate with it."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -16,40 +16,49 @@ from heuristic_core.experiments.extractive_structures.scores import KINDS, Contr
 EFFECTS = ("restored", "ablated")
 
 
-def component_rows(of: Contrast, scores: dict[str, Tensor]) -> list[dict]:
-    """A row for every component: its scores, summed over tokens, mean over questions; and how much R of the new model
-    rises where its weights are the old ones (restored), or its output is its mean over prompts (ablated)."""
-    rise = effects(of)
+def component_rows(contrast: Contrast, scores: dict[str, Tensor]) -> list[dict]:
+    """Return the rows of table "extractive_components", without names: scores and effects of every component.
+
+    Scores are summed over tokens and averaged over questions. An effect is the rise of the new model's R with the
+    component's old weights ("restored"), or with its mean output ("ablated").
+
+    Args:
+        contrast: Models and questions.
+        scores: Scores by kind, [n, T, layers, H + 1].
+    """
+    rises = _measure_effects(contrast)
     totals = {kind: value.masked_fill(value.isnan(), 0).sum(1).mean(0) for kind, value in scores.items()}
     layers, parts = totals[KINDS[0]].shape
     return [
         component(layer, part, parts - 1)
         | {kind: float(total[layer, part]) for kind, total in totals.items()}
-        | {effect: float(value[layer, part]) for effect, value in rise.items()}
+        | {effect: float(value[layer, part]) for effect, value in rises.items()}
         for layer in range(layers)
         for part in range(parts)
     ]
 
 
 def score_rows(scores: dict[str, Tensor], sentences: Sequence[Sentence]) -> list[dict]:
-    """A row for every kind of score, component and token of the prompts: the mean over questions that have the token.
+    """Return the rows of table "extractive_scores", without names: one for each kind of score, component and token.
 
-    sentences: the questions, whose words are their tokens.
+    Args:
+        scores: Scores by kind, [n, T, layers, H + 1].
+        sentences: The questions, with the role of every token. Means are over the questions that have a role.
     """
     layers, parts = scores[KINDS[0]].shape[2:]
-    roles = _all_roles(sentences)
+    roles = _merge_roles(sentences)
     rows = []
     for score, values in scores.items():
         for position, role in enumerate(roles):
-            places = [(n, one.roles.index(role)) for n, one in enumerate(sentences) if role in one.roles]
-            at = values[tuple(torch.tensor(places).T)]  # [questions, layers, H + 1]
-            known = at[~at[:, 0, 0].isnan()]
-            means = known.mean(0) if len(known) else None
-            about = {"token": role, "position": position, "score": score, "questions": len(known)}
-            reason = None if len(known) else "in no question has the token a partner in a counterfactual prompt"
+            indices = [(n, row.roles.index(role)) for n, row in enumerate(sentences) if role in row.roles]
+            role_values = values[tuple(torch.tensor(indices).T)]  # [questions, layers, H + 1]
+            finite = role_values[~role_values[:, 0, 0].isnan()]
+            means = finite.mean(0) if len(finite) else None
+            labels = {"token": role, "position": position, "score": score, "questions": len(finite)}
+            reason = None if len(finite) else "in no question has the token a partner in a counterfactual prompt"
             rows += [
                 component(layer, part, parts - 1)
-                | about
+                | labels
                 | {"value": None if means is None else float(means[layer, part]), "reason": reason}
                 for layer in range(layers)
                 for part in range(parts)
@@ -57,92 +66,115 @@ def score_rows(scores: dict[str, Tensor], sentences: Sequence[Sentence]) -> list
     return rows
 
 
-def _all_roles(sentences: Sequence[Sentence]) -> list[str]:
-    """Roles in their order: those of the longest prompt, and between them what only others have."""
-    found = list(max((one.roles for one in sentences), key=len))
-    for one in sentences:
-        for before, role in zip((None, *one.roles), one.roles, strict=False):
-            if role not in found:
-                found.insert(0 if before is None else found.index(before) + 1, role)
-    return found
+def _merge_roles(sentences: Sequence[Sentence]) -> list[str]:
+    """Return all roles in order: those of the longest prompt, with the roles of other prompts inserted."""
+    merged = list(max((sentence.roles for sentence in sentences), key=len))
+    for sentence in sentences:
+        for before, role in zip((None, *sentence.roles), sentence.roles, strict=False):
+            if role not in merged:
+                merged.insert(0 if before is None else merged.index(before) + 1, role)
+    return merged
 
 
 def component(layer: int, part: int, heads: int) -> dict:
-    """What the tables call a component: heads in their order, and after them the MLP."""
+    """Return the columns that identify a component in tables.
+
+    Args:
+        layer: Number of the layer.
+        part: Number of the component in its layer: heads in order, then the MLP.
+        heads: Number of heads of a layer.
+    """
     kind = "head" if part < heads else "mlp"
     return {"kind": kind, "layer": layer, "head": part if part < heads else None}
 
 
 @torch.no_grad()
-def effects(of: Contrast) -> dict[str, Tensor]:
-    """Rises of R, mean over questions, [layers, H + 1], by effect."""
-    whole, seen = run(of.new, of.asked.tokens), inside(of.asked)
-    heads = whole.layers[0].context.shape[2]
-    components = [(number, head) for number in range(len(whole.layers)) for head in (*range(heads), None)]
+def _measure_effects(contrast: Contrast) -> dict[str, Tensor]:
+    """Return the rises of R by effect, means over questions, [layers, H + 1]."""
+    old, new, queries = contrast.old, contrast.new, contrast.asked
+    baseline, mask = run(new, queries.tokens), inside(queries)
+    heads = baseline.layers[0].context.shape[2]
+    components = [(layer, head) for layer in range(len(baseline.layers)) for head in (*range(heads), None)]
 
     def mean_loss(p: Parameters, shifts: Shifts | None = None) -> Tensor:
-        return losses(run(p, of.asked.tokens, shifts).logits, of.asked).double().mean()
+        return losses(run(p, queries.tokens, shifts).logits, queries).double().mean()
 
-    found = {
-        "restored": [mean_loss(restored(of.new, of.old, *one)) for one in components],
-        "ablated": [mean_loss(of.new, ablation(whole.layers[one[0]], *one, seen)) for one in components],
+    mean_losses = {
+        "restored": [mean_loss(restored(new, old, layer, head)) for layer, head in components],
+        "ablated": [mean_loss(new, ablation(baseline.layers[layer], layer, head, mask)) for layer, head in components],
     }
-    before = mean_loss(of.new)
-    return {name: torch.stack(values).view(-1, heads + 1) - before for name, values in found.items()}
+    before = mean_loss(new)
+    return {name: torch.stack(values).view(-1, heads + 1) - before for name, values in mean_losses.items()}
 
 
-def ablation(outputs: Layer, layer: int, head: int | None, seen: Tensor) -> Shifts:
-    """The shift from a component's output to its mean over all tokens of the prompts. head: None for the MLP."""
+def ablation(outputs: Layer, layer: int, head: int | None, mask: Tensor) -> Shifts:
+    """Return the shift from a component's output to its mean over all tokens of the prompts.
+
+    Args:
+        outputs: Activations of the layer.
+        layer: Number of the layer.
+        head: Number of the head; None for the MLP.
+        mask: Which tokens belong to prompts, bool [n, T].
+    """
     output = outputs.mlp if head is None else outputs.context
-    shift = output[seen].mean(0) - output
+    shift = output[mask].mean(0) - output
     if head is None:
         return {(layer, "mlp"): shift}
     return {(layer, "context"): shift * (torch.arange(shift.shape[2]) == head)[:, None]}
 
 
 def restored(new: Parameters, old: Parameters, layer: int, head: int | None) -> dict[str, Tensor]:
-    """The new model with one head's matrices as they were, or, where `head` is None, with the layer's MLP as it was."""
-    found = dict(new)
+    """Return the new parameters with the old matrices of one head, or of the layer's MLP if `head` is None."""
+    parameters = dict(new)
 
     def has(name: str) -> bool:
         return f"{layer}.{name}" in new
 
     if head is None:
-        return found | {f"{layer}.{name}": old[f"{layer}.{name}"] for name in ("up", "gate", "down") if has(name)}
+        return parameters | {f"{layer}.{name}": old[f"{layer}.{name}"] for name in ("up", "gate", "down") if has(name)}
     heads = new[f"{layer}.query"].shape[1]
     for name in ("query", "key", "value", "query_bias", "key_bias", "value_bias", "output"):
         if not has(name):
             continue
-        # Of keys and values that heads share each head gets its own: it alone has the former ones.
-        whole, former = (
-            one[f"{layer}.{name}"] if name == "output" else each_head(one[f"{layer}.{name}"], heads)
-            for one in (new, old)
+        # Keys and values that heads share are copied for each head, so that only this head gets the old ones.
+        new_matrix, old_matrix = (
+            p[f"{layer}.{name}"] if name == "output" else each_head(p[f"{layer}.{name}"], heads) for p in (new, old)
         )
-        matrix, axis = whole.clone(), 0 if name == "output" else whole.dim() - 2
-        matrix.select(axis, head).copy_(former.select(axis, head))
-        found[f"{layer}.{name}"] = matrix
-    return found
+        matrix, axis = new_matrix.clone(), 0 if name == "output" else new_matrix.dim() - 2
+        matrix.select(axis, head).copy_(old_matrix.select(axis, head))
+        parameters[f"{layer}.{name}"] = matrix
+    return parameters
 
 
 def removal_rows(components: Sequence[dict]) -> list[dict]:
-    """r between every kind of score and every effect, over heads and over MLPs."""
+    """Return the rows of table "extractive_removal", without names: r of every kind of score with every effect.
+
+    Args:
+        components: Rows of :func:`component_rows`. Correlations are over heads and over MLPs.
+    """
     rows = []
     for kind in ("head", "mlp"):
-        of_kind = [row for row in components if row["kind"] == kind]
+        kind_rows = [row for row in components if row["kind"] == kind]
         for score in KINDS:
             for effect in EFFECTS:
-                r, reason = correlation(*([row[name] for row in of_kind] for name in (score, effect)))
+                r, reason = correlation(*([row[name] for row in kind_rows] for name in (score, effect)))
                 rows.append(
-                    {"kind": kind, "score": score, "effect": effect, "r": r, "n": len(of_kind), "reason": reason}
+                    {"kind": kind, "score": score, "effect": effect, "r": r, "n": len(kind_rows), "reason": reason}
                 )
     return rows
 
 
-def agreement_rows(scores: dict[str, Tensor], patched: dict[str, Tensor] | None) -> list[dict]:
-    """r between scores and full replacement, [n, T, layers, H + 1] by kind: of means over questions, and over all
-    questions. The path-averaged score is compared with the replacement that upstream scores stand for. patched: None of
-    a model that is too large for it, whose rows have no r."""
-    if patched is None:
+def agreement_rows(scores: dict[str, Tensor], falls: dict[str, Tensor] | None) -> list[dict]:
+    """Return the rows of table "extractive_agreement", without names: r of scores with full replacement.
+
+    Correlations are over means over questions, and over all questions. Upstream and path-averaged upstream scores are
+    compared with the same replacement.
+
+    Args:
+        scores: Scores by kind, [n, T, layers, H + 1].
+        falls: Falls of R by kind, of the same shape; None for a model that is too large, whose rows have no r.
+    """
+    if falls is None:
         layers, parts = scores[KINDS[0]].shape[2:]
         reason = f"{layers * parts} components; outputs are replaced one by one of at most {FEW}"
         return [
@@ -151,26 +183,26 @@ def agreement_rows(scores: dict[str, Tensor], patched: dict[str, Tensor] | None)
         ]
     rows = []
     for score, values in scores.items():
-        full = patched["upstream" if score == "upstream_path" else score]
+        full = falls["upstream" if score == "upstream_path" else score]
         for kind, part in (("head", slice(None, -1)), ("mlp", slice(-1, None))):
-            pair = [one[..., part] for one in (values, full)]
-            for over, both in (("means", [known_mean(one) for one in pair]), ("questions", pair)):
-                known = both[0].isfinite() & both[1].isfinite()
-                r, reason = correlation(*(one[known].tolist() for one in both))
+            pair = [tensor[..., part] for tensor in (values, full)]
+            for over, samples in (("means", [_nan_mean(tensor) for tensor in pair]), ("questions", pair)):
+                finite = samples[0].isfinite() & samples[1].isfinite()
+                r, reason = correlation(*(sample[finite].tolist() for sample in samples))
                 rows.append(
-                    {"kind": kind, "score": score, "over": over, "r": r, "n": int(known.sum()), "reason": reason}
+                    {"kind": kind, "score": score, "over": over, "r": r, "n": int(finite.sum()), "reason": reason}
                 )
     return rows
 
 
-def known_mean(values: Tensor) -> Tensor:
-    """The mean over the first axis of values that are not NaN; NaN where there are none."""
-    known = ~values.isnan()
-    return values.masked_fill(~known, 0).sum(0) / known.sum(0)
+def _nan_mean(values: Tensor) -> Tensor:
+    """Return the mean over the first axis, ignoring NaN; NaN if all values are NaN."""
+    valid = ~values.isnan()
+    return values.masked_fill(~valid, 0).sum(0) / valid.sum(0)
 
 
 def correlation(a: Sequence[float], b: Sequence[float]) -> tuple[float | None, str | None]:
-    """Pearson's r, or None and why there is none."""
+    """Return Pearson's r and None, or None and the reason why r is undefined."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     if len(a) < 3:
         return None, f"{len(a)} values; a correlation needs three"

@@ -21,9 +21,17 @@ def extractive_page(
     made_with: Mapping[str, str],
     absent: Sequence[str] = (),
 ) -> str:
-    """The HTML report of the study whose results are under `root`, with values as of :func:`study_values`.
+    """Render the HTML report of a study.
 
-    captions: by target. targets: the figures and tables shown, in order.
+    Args:
+        root: Folder of the study's results.
+        settings: The study's checked settings.
+        claims: Rows of table "claims".
+        captions: Captions by target.
+        targets: Names of the figures and tables in the report, in order.
+        records: Records of the study's jobs.
+        made_with: Versions of software by name.
+        absent: Why each missing figure or table is missing.
     """
     exhibits = [
         exhibit(root, name, TARGETS[name].title, caption_of((name,), captions, settings), partial(sheets_of, name))

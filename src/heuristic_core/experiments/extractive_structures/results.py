@@ -1,4 +1,4 @@
-"""What a study of extractive structures has: its tables and figures, and what of it goes into its archive."""
+"""Tables and figures of a study of extractive structures, and the members of its archive."""
 
 from functools import partial
 
@@ -9,27 +9,27 @@ from heuristic_core.experiments.extractive_structures.tables import EXTRACTIVE
 from heuristic_core.figures.targets import outputs
 from heuristic_core.provenance.crate.subject import Subject, about_target
 
-LEFT_OUT = "extractive_trace"  # of a study whose model is pre-trained elsewhere
-SWEPT = ("extractive_sweep", "extractive_choice", "extractive_made_up_sweep")  # tables of a study with a block `sweep`
-ORDERED = ("ordering", "grafting", "localisation")  # of made-up facts
+PRETRAINING_TABLE = "extractive_trace"  # missing if the model was pre-trained elsewhere
+SWEEP_TABLES = ("extractive_sweep", "extractive_choice", "extractive_made_up_sweep")  # need a block `sweep`
+ORDERED = ("ordering", "grafting", "localisation")  # tables about made-up facts
 SCORED = ("scores", "components", "agreement", "removal")
 PRUNED = ("subnetworks", "transfer")
-SHARED = ("core", "sharing")  # of the whole study
+SHARED = ("core", "sharing")  # tables over all seeds
 
 
 def tables_of(study: ExtractiveStudy) -> list[str]:
-    """The schemas whose tables a study has."""
-    absent = ((LEFT_OUT,) if study.pretrained else ()) + (() if study.sweep else SWEPT)
-    return [name for name in EXTRACTIVE if name not in absent]
+    """Return the schema names of a study's tables."""
+    missing = ((PRETRAINING_TABLE,) if study.pretrained else ()) + (() if study.sweep else SWEEP_TABLES)
+    return [name for name in EXTRACTIVE if name not in missing]
 
 
 def of_corpus(study: ExtractiveStudy) -> tuple[str, ...]:
-    """Tables of every pre-trained model."""
+    """Return the names of the tables that each seed and corpus of pre-training has."""
     return ("curves",) if study.pretrained else ("trace", "curves")
 
 
 def members(study: ExtractiveStudy) -> list[str]:
-    """Paths below the study's folder: what its configuration says, whatever else is there."""
+    """Return the archive's members: paths below the study's folder that its configuration implies."""
     layout = Layout.of(study)
     paths = [*map(layout.table, (*tables_of(study), "claims", "provenance"))]
     paths += [path for name in TARGETS for path in outputs(layout.root, name)]
@@ -38,7 +38,7 @@ def members(study: ExtractiveStudy) -> list[str]:
 
 
 def subject(study: ExtractiveStudy) -> Subject:
-    """What an archive says of the study."""
+    """Return the description of the study for its archive."""
     models = f"{len(study.seeds)} small language models that were taught facts"
     return Subject(
         run=f"{models}: pre-trained, taught, measured and drawn",

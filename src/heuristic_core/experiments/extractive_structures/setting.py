@@ -1,4 +1,4 @@
-"""What the jobs of one seed begin with: the seed's world, as sentences and as tokens."""
+"""What the jobs of one seed share: the seed's world as sentences and tokens, arguments, device and saved states."""
 
 import contextlib
 from argparse import Namespace
@@ -40,12 +40,18 @@ from heuristic_core.jobs.scratch import scratch
 from heuristic_core.models.device import dtype_on, precision_on, usable_device
 from heuristic_core.provenance.digests import code_digest
 
-MAKERS = {"first": first_hop, "second": second_hop}
-HOPS = tuple(MAKERS)
+HOP_FUNCTIONS = {"first": first_hop, "second": second_hop}
+HOPS = tuple(HOP_FUNCTIONS)
 
 
-class Taught(NamedTuple):
-    """A hop as a model meets it. parts: the questions on its facts, and on what they imply. Roles are of tokens."""
+class EncodedHop(NamedTuple):
+    """An encoded hop.
+
+    Attributes:
+        hop: Sentences; their roles are those of tokens.
+        facts: Facts, for teaching.
+        parts: Questions by part: "facts" and "implications".
+    """
 
     hop: Hop
     facts: Examples
@@ -53,7 +59,18 @@ class Taught(NamedTuple):
 
 
 class Setting:
-    """The world of a seed, and the vocabulary: the embedded model's, or a tokenizer's, in a folder."""
+    """The world of a seed, and how it is encoded.
+
+    Args:
+        data: Who and what facts are about.
+        seed: Of all draws.
+        tokenizer: Folder of a tokenizer; default: the embedded model's vocabulary.
+
+    Attributes:
+        world: Cities, relations and sentences.
+        vocabulary: Encodes words as tokens.
+        names: The seed's names of people.
+    """
 
     def __init__(self, data: Data, seed: int, tokenizer: Path | None = None):
         self.data, self.seed, self.world = data, seed, world()
@@ -61,34 +78,37 @@ class Setting:
         self.names = names(self.world, data, seed)
 
     def corpus(self, kind: str) -> Examples:
-        """What a model is pre-trained on."""
+        """Return the encoded corpus of pre-training of a kind, see :func:`.data.corpus`."""
         return examples(corpus(self.world, self.data, kind, self.names.people, self.seed), self.vocabulary)
 
-    def taught(self, name: str) -> Taught:
-        """The first or the second hop."""
-        hop = MAKERS[name](self.world, self.data, self.names.taught, self.seed)
-        hop = Hop(*(Questions([self._of_tokens(one) for one in part.sentences], part.options) for part in hop))
+    def taught(self, name: str) -> EncodedHop:
+        """Return the encoded hop `name`, "first" or "second"."""
+        hop = HOP_FUNCTIONS[name](self.world, self.data, self.names.taught, self.seed)
+        hop = Hop(
+            *(Questions([self._use_token_roles(sentence) for sentence in part.sentences], part.options) for part in hop)
+        )
         parts = {"facts": asked(hop.facts, self.vocabulary), "implications": asked(hop.implications, self.vocabulary)}
-        return Taught(hop, examples(hop.facts.sentences, self.vocabulary), parts)
+        return EncodedHop(hop, examples(hop.facts.sentences, self.vocabulary), parts)
 
     def related(self) -> dict[str, Asked]:
-        """By relation of the world, what facts of the first hop imply."""
-        found = {}
+        """Return the questions on what facts of the first hop imply, by relation of the world."""
+        queries = {}
         for relation in self.world.relations:
             questions = implied_by_homes(self.world, self.data, self.names.taught, self.seed, relation)
-            found[relation] = asked(questions, self.vocabulary)
-        return found
+            queries[relation] = asked(questions, self.vocabulary)
+        return queries
 
-    def _of_tokens(self, one: Sentence) -> Sentence:
-        return one._replace(roles=self.vocabulary.roles(one))
+    def _use_token_roles(self, sentence: Sentence) -> Sentence:
+        """Return the sentence with the roles of its tokens instead of those of its words."""
+        return sentence._replace(roles=self.vocabulary.roles(sentence))
 
     def made_up(self) -> MadeUp:
-        """The facts of made-up words, in both versions."""
+        """Return the facts of made-up words in both versions."""
         return made_up(self.world, self.data, self.names.taught, self.seed)
 
 
 def of_seed(description: str) -> Arguments:
-    """The arguments that all jobs of a seed have."""
+    """Return a parser with the arguments that all jobs of a seed share."""
     parser = Arguments(description)
     parser.settings("data", Data)
     parser.add_argument("--study", required=True, help="name of the study")
@@ -100,36 +120,47 @@ def of_seed(description: str) -> Arguments:
 
 @contextlib.contextmanager
 def begun(args: Namespace) -> Iterator[Setting]:
-    """The setting of a job with the arguments of :func:`of_seed`; tensors are on its device, and products of matrices
-    are in its precision. Weights, their optimizer and sums stay float32."""
+    """Yield the setting of a job, with the job's device as torch's default and autocast to its precision.
+
+    Weights, their optimizer and sums stay float32.
+
+    Args:
+        args: Arguments of :func:`of_seed`.
+    """
     use_threads(1)
     device = usable_device(args.device)
     dtype = dtype_on(device, args.precision)
-    with contextlib.ExitStack() as held:
+    with contextlib.ExitStack() as stack:
         if device.type != "cpu":
-            held.enter_context(device)
+            stack.enter_context(device)
         if dtype != torch.float32:
-            # Weights change during the job: none may be kept as it was cast before.
-            held.enter_context(torch.autocast(device.type, dtype, cache_enabled=False))
+            # Weights change during the job, so casts must not be cached.
+            stack.enter_context(torch.autocast(device.type, dtype, cache_enabled=False))
         yield Setting(args.data, args.seed, Path(args.tokenizer[0]).parent if args.tokenizer else None)
 
 
-def unfinished(args: Namespace, beside: str, script: str) -> Path | None:
-    """The folder of a job's saved states, beside its result of that path; None where the study saves none."""
+def unfinished(args: Namespace, result: str, script: str) -> Path | None:
+    """Return the folder of a job's saved states, or None if the study saves none.
+
+    Args:
+        args: Arguments of the job.
+        result: Path of a result of the job; the folder is beside it.
+        script: Path of the job's script.
+    """
     if args.finetuning.save_every is None:
         return None
-    about = [
+    inputs = [
         args.data.model_dump_json(),
         args.finetuning.model_dump_json(),
         str(args.seed),
         args.device,
         precision_on(usable_device(args.device), args.precision),
     ]
-    fingerprint = "\n".join([*about, file_digest(args.checkpoint), code_digest(script), torch.__version__])
-    return scratch(Path(beside).with_name(f".unfinished-{Path(beside).stem}"), fingerprint)
+    fingerprint = "\n".join([*inputs, file_digest(args.checkpoint), code_digest(script), torch.__version__])
+    return scratch(Path(result).with_name(f".unfinished-{Path(result).stem}"), fingerprint)
 
 
 def write_weights(path: str | Path, weights: dict[str, Tensor]) -> None:
-    """A safetensors file, which is whole or is not there."""
-    with replacing(Path(path)) as partial:
-        save_file({name: value.cpu() for name, value in weights.items()}, partial)
+    """Write a safetensors file atomically."""
+    with replacing(Path(path)) as temporary:
+        save_file({name: value.cpu() for name, value in weights.items()}, temporary)

@@ -1,4 +1,4 @@
-"""Statistics of claims about extractive structures, over the study's seeds. Ranks are mean ranks: 0 is right."""
+"""Statistics of claims about extractive structures, over the study's seeds. Ranks are mean ranks; 0 is best."""
 
 from dataclasses import replace
 
@@ -15,151 +15,152 @@ WHOLE = "whole"
 
 @statistic
 def rank_of_facts(evidence: Evidence, corpus: str = WHOLE) -> Estimate:
-    """Mean rank of the facts of a hop after they are taught, of the hop that is worse."""
-    return _worst(evidence, {f"{hop} hop": evidence.taught(hop, corpus, "facts") for hop in HOPS})
+    """Estimate the mean rank of facts after they are taught, for the worse hop."""
+    return _estimate_worst(evidence, {f"{hop} hop": evidence.taught(hop, corpus, "facts") for hop in HOPS})
 
 
 @statistic
 def rank_of_facts_by_layers(evidence: Evidence, hop: str, how: str) -> Estimate:
-    """The same of a hop's facts where early layers are frozen (or restored, as `how` says), and where late ones are."""
+    """Estimate the mean rank of a hop's facts with early or late layers frozen or restored (`how`); the worse one."""
     where = {"hop": hop, "how": how}
-    found = {name: evidence.ranks("extractive_freezing", "facts", **where, layers=name) for name in ("early", "late")}
-    return _worst(evidence, found)
+    ranks = {name: evidence.ranks("extractive_freezing", "facts", **where, layers=name) for name in ("early", "late")}
+    return _estimate_worst(evidence, ranks)
 
 
 @statistic
 def rank_of_facts_by_order(evidence: Evidence, order: str, less: str) -> Estimate:
-    """The same of test names' facts, at the end of two orders of teaching."""
-    return _worst(evidence, {name: evidence.ordered(name, TEST_FACTS) for name in (order, less)})
+    """Estimate the mean rank of test names' facts at the end of two orders of teaching, whichever is worse."""
+    return _estimate_worst(evidence, {name: evidence.ordered(name, TEST_FACTS) for name in (order, less)})
 
 
 @statistic
 def rank_of_facts_by_graft(evidence: Evidence, weights: str, less: str) -> Estimate:
-    """The same of the facts of a model with one sort of weights added, and with another one."""
-    return _worst(
+    """Estimate the mean rank of facts with two kinds of grafted weights, whichever is worse."""
+    return _estimate_worst(
         evidence, {name: evidence.ranks("extractive_grafting", "facts", weights=name) for name in (weights, less)}
     )
 
 
 @statistic
 def fall_by_facts(evidence: Evidence, hop: str, corpus: str = WHOLE) -> Estimate:
-    """How far the rank of implications falls while facts are taught, seed by seed, percent of the rank before."""
+    """Estimate the fall of the rank of implications while facts are taught, percent of the rank before."""
     before, after = (evidence.taught(hop, corpus, IMPLICATIONS, epoch) for epoch in (0, None))
-    said = _said("rank", {"before": before, "after": after})
-    return _within(over_seeds(100 * (before - after) / before, said), -np.inf, 100)
+    detail = _describe_ranks("rank", {"before": before, "after": after})
+    return _clip_interval(over_seeds(100 * (before - after) / before, detail), -np.inf, 100)
 
 
 @statistic
 def rank_left_by_corpus(evidence: Evidence, hop: str, corpus: str) -> Estimate:
-    """Rank of implications after teaching facts: pre-trained on `corpus` less pre-trained on the whole corpus."""
+    """Estimate the rank of implications after teaching: pre-trained on `corpus` minus pre-trained on the whole one."""
     ranks = {name: evidence.taught(hop, name, IMPLICATIONS) for name in (corpus, WHOLE)}
-    return _difference(evidence, ranks)
+    return _estimate_difference(evidence, ranks)
 
 
 @statistic
 def rank_by_layers(evidence: Evidence, hop: str, how: str, part: str = IMPLICATIONS) -> Estimate:
-    """Rank where early layers are frozen (or restored, as `how` says) less the rank where late layers are."""
+    """Estimate the rank with early layers frozen or restored (`how`) minus the rank with late layers."""
     ranks = {
         layers: evidence.ranks("extractive_freezing", part, hop=hop, how=how, layers=layers)
         for layers in ("early", "late")
     }
-    return _difference(evidence, ranks)
+    return _estimate_difference(evidence, ranks)
 
 
 @statistic
 def rank_by_order(evidence: Evidence, order: str, less: str) -> Estimate:
-    """Rank of test names' implications after one order of teaching, less the rank after another order."""
-    return _difference(evidence, {name: evidence.ordered(name) for name in (order, less)})
+    """Estimate the rank of test names' implications after one order of teaching minus the rank after another."""
+    return _estimate_difference(evidence, {name: evidence.ordered(name) for name in (order, less)})
 
 
 @statistic
 def rank_after_order(evidence: Evidence, order: str) -> Estimate:
-    """Rank of test names' implications after an order of teaching, percent of the rank by chance."""
-    chance = (_questions(evidence) - 1) / 2
-    return _within(over_seeds(100 / chance * (ranks := evidence.ordered(order)), _said("rank", {order: ranks})), 0, 200)
+    """Estimate the rank of test names' implications after an order of teaching, percent of the rank by chance."""
+    chance = (_count_questions(evidence) - 1) / 2
+    ranks = evidence.ordered(order)
+    return _clip_interval(over_seeds(100 / chance * ranks, _describe_ranks("rank", {order: ranks})), 0, 200)
 
 
 @statistic
 def rank_by_graft(evidence: Evidence, weights: str, less: str, part: str = IMPLICATIONS) -> Estimate:
-    """Rank of a part's questions with one sort of weights added, less the rank with another sort."""
-    return _difference(
+    """Estimate the rank of a part's questions with one kind of grafted weights minus the rank with another."""
+    return _estimate_difference(
         evidence, {name: evidence.ranks("extractive_grafting", part, weights=name) for name in (weights, less)}
     )
 
 
 @statistic
 def stored_where_read(evidence: Evidence, kind: str) -> Estimate:
-    """r of where implications are stored and which components process other facts, over components at tokens."""
+    """Estimate r between where implications are stored and which components process other facts."""
     rows = evidence.table("extractive_localisation")
     rows = rows[rows["kind"] == kind]
-    _known(rows, what := f"r of informative and downstream scores of {kind}s")
+    _require_r(rows, what := f"r of informative and downstream scores of {kind}s")
     return lowest_correlation({"": rows.set_index("seed")["r"].astype(float)}, what)
 
 
 @statistic
 def score_tells(evidence: Evidence, score: str, effect: str, kind: str) -> Estimate:
-    """r of a score with the effect of taking components away, of the hop where it is lower."""
+    """Estimate r of a score with the effect of removing components, for the hop where it is lower."""
     rows = evidence.table("extractive_removal")
     rows = rows[(rows["score"] == score) & (rows["effect"] == effect) & (rows["kind"] == kind)]
-    return _lowest_of_hops(rows, f"r of {score} scores of {kind}s")
+    return _estimate_lower_hop(rows, f"r of {score} scores of {kind}s")
 
 
 @statistic
 def score_agrees(evidence: Evidence, score: str, kind: str) -> Estimate:
-    """r of a score with full replacement, means over questions, of the hop where it is lower."""
+    """Estimate r of a score with full replacement, means over questions, for the hop where it is lower."""
     rows = evidence.table("extractive_agreement")
     rows = rows[(rows["score"] == score) & (rows["over"] == "means") & (rows["kind"] == kind)]
-    return _lowest_of_hops(rows, f"r of {score} scores of {kind}s with replacement")
+    return _estimate_lower_hop(rows, f"r of {score} scores of {kind}s with replacement")
 
 
-def _lowest_of_hops(rows: pd.DataFrame, what: str) -> Estimate:
-    """The lower mean r of both hops."""
-    _known(rows, what)
+def _estimate_lower_hop(rows: pd.DataFrame, what: str) -> Estimate:
+    """Estimate the lower mean r of both hops."""
+    _require_r(rows, what)
     return lowest_correlation(by_hop(rows, "r"), what)
 
 
-def _known(rows: pd.DataFrame, what: str) -> None:
-    """Raises CannotSay where r is null everywhere."""
+def _require_r(rows: pd.DataFrame, what: str) -> None:
+    """Raise CannotSay if r is null in all rows."""
     if rows.empty or rows["r"].isna().all():
         raise CannotSay("; ".join([f"no {what}", *sorted(set(rows["reason"].dropna()))]))
 
 
-def _questions(evidence: Evidence) -> int:
-    """Of a part, and so options: each has one question."""
+def _count_questions(evidence: Evidence) -> int:
+    """Return the number of questions of a part, which equals the number of options."""
     return int(evidence.table("extractive_curves")["questions"].min())
 
 
-def _worst(evidence: Evidence, ranks: dict[str, pd.Series]) -> Estimate:
-    """The highest of some mean ranks of facts.
+def _estimate_worst(evidence: Evidence, ranks: dict[str, pd.Series]) -> Estimate:
+    """Estimate the highest of several mean ranks of facts.
 
-    Where no model has a fact wrong, the interval reaches to Wilson's bound of the share of wrong facts, all at the
-    worst rank.
+    If all answers of all models are right, the interval extends to Wilson's bound of the share of wrong answers, each
+    at the worst rank.
     """
-    questions = _questions(evidence)
+    questions = _count_questions(evidence)
     unit = (questions - 1) / 100
     percent = {name: values / unit for name, values in ranks.items()}
-    found = extreme(percent, HIGHEST, _said("rank of facts", ranks), percent=True, units=questions)
-    return replace(found, **{end: _times(getattr(found, end), unit) for end in ("value", "low", "high")})
+    estimate = extreme(percent, HIGHEST, _describe_ranks("rank of facts", ranks), percent=True, units=questions)
+    return replace(estimate, **{field: _scale(getattr(estimate, field), unit) for field in ("value", "low", "high")})
 
 
-def _within(found: Estimate, lowest: float, highest: float) -> Estimate:
-    """The estimate with an interval of possible values."""
-    if found.low is None:
-        return found
-    return replace(found, low=max(found.low, lowest), high=min(found.high, highest))
+def _clip_interval(estimate: Estimate, lowest: float, highest: float) -> Estimate:
+    """Return the estimate with its interval clipped to possible values."""
+    if estimate.low is None:
+        return estimate
+    return replace(estimate, low=max(estimate.low, lowest), high=min(estimate.high, highest))
 
 
-def _difference(evidence: Evidence, ranks: dict[str, pd.Series]) -> Estimate:
-    """Of the first name's ranks less the second's, seed by seed."""
+def _estimate_difference(evidence: Evidence, ranks: dict[str, pd.Series]) -> Estimate:
+    """Estimate the first name's rank minus the second's, seed by seed."""
     first, second = ranks.values()
-    worst = _questions(evidence) - 1
-    return _within(over_seeds(first - second, _said("rank", ranks)), -worst, worst)
+    worst = _count_questions(evidence) - 1
+    return _clip_interval(over_seeds(first - second, _describe_ranks("rank", ranks)), -worst, worst)
 
 
-def _times(value: float | None, by: float) -> float | None:
-    return None if value is None else value * by
+def _scale(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor
 
 
-def _said(what: str, found: dict[str, pd.Series]) -> str:
-    """Such as "rank: before 10.4, after 1.5"."""
-    return f"{what}: {', '.join(f'{name} {values.mean():.3g}' for name, values in found.items())}"
+def _describe_ranks(what: str, ranks: dict[str, pd.Series]) -> str:
+    """Return a text such as "rank: before 10.4, after 1.5"."""
+    return f"{what}: {', '.join(f'{name} {values.mean():.3g}' for name, values in ranks.items())}"

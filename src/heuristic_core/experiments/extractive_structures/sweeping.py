@@ -1,4 +1,4 @@
-"""Orders and grafts with other learning rates and epochs of every stage: each setting is a run of its own."""
+"""Run orders and grafts with several learning rates and numbers of epochs, each setting separately."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -14,28 +14,30 @@ from heuristic_core.experiments.extractive_structures.tokens import Encode
 def made_up_sweep_rows(
     start: Parameters, made: MadeUp, settings: Finetuning, sweep: Sweep, encode: Encode, seed: int
 ) -> Iterator[dict]:
-    """Rows of table "extractive_made_up_sweep", without names: ranks of test names at the end of orders, and of grafts.
+    """Yield rows of table "extractive_made_up_sweep", without names.
+
+    They have the ranks of test names at the end of orders, and the ranks of grafts.
 
     Args:
         start: The model before any facts of made-up words.
         made: Facts of made-up words, in both versions.
-        settings: Of every stage, but for what is swept.
-        sweep: Learning rates and numbers of epochs, each with each.
+        settings: Settings of every stage, except for those that are swept.
+        sweep: Learning rates and numbers of epochs, which are combined.
         encode: Words to tokens.
         seed: Of the order of sentences.
     """
     tested = len(made.first.facts.options)
     for rate, epochs in product(sweep.learning_rates, sweep.epochs):
-        own = settings.model_copy(update={"learning_rate": rate, "epochs": epochs, "save_every": None})
-        named = {"learning_rate": rate, "epochs": epochs}
-        orders = order_rows(start, made.first, tested, own, encode, seed)
+        stage_settings = settings.model_copy(update={"learning_rate": rate, "epochs": epochs, "save_every": None})
+        labels = {"learning_rate": rate, "epochs": epochs}
+        orders = order_rows(start, made.first, tested, stage_settings, encode, seed)
         for row in orders.rows:
             if row["taught"] == LAST[0] and row["epoch"] == epochs and row["part"].startswith("test"):
-                yield named | {"experiment": "ordering", "model": row["order"]} | answer_of(row)
-        for row in graft_rows(start, made, orders.stages, own, encode, seed).rows:
-            yield named | {"experiment": "grafting", "model": row["weights"]} | answer_of(row)
+                yield labels | {"experiment": "ordering", "model": row["order"]} | _select_answer(row)
+        for row in graft_rows(start, made, orders.stages, stage_settings, encode, seed).rows:
+            yield labels | {"experiment": "grafting", "model": row["weights"]} | _select_answer(row)
 
 
-def answer_of(row: dict) -> dict:
-    """What a row says of answers."""
+def _select_answer(row: dict) -> dict:
+    """Return the columns about answers."""
     return {name: row[name] for name in ("part", "rank", "loss", "questions")}

@@ -1,4 +1,4 @@
-"""The schemas of the experiment's tables, as those of :mod:`heuristic_core.tables.schemas`."""
+"""Schemas of the experiment's tables, see :mod:`heuristic_core.tables.schemas`."""
 
 from heuristic_core.tables.columns import BOOL, INT, REAL, STRING, WHY
 from heuristic_core.tables.schemas import SCHEMAS
@@ -132,4 +132,4 @@ EXTRACTIVE = {
         "n": (INT, "components"),
     } | WHY,
 }  # fmt: skip
-SCHEMAS.update(EXTRACTIVE)  # so that the shared functions read and write them
+SCHEMAS.update(EXTRACTIVE)  # registers the tables for shared functions

@@ -1,4 +1,4 @@
-"""From words to tokens: encoded sentences, the tokens by which options are told apart, and prompts side by side."""
+"""Encode sentences and questions as tokens, and align the tokens of prompts."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,19 +18,22 @@ class Encode(Protocol):
     """Words to tokens."""
 
     def __call__(self, text: str) -> list[int]:
-        """Tokens of an answer, which follows a prompt."""
+        """Return the tokens of an answer, which follows a prompt."""
 
     def prompt(self, text: str) -> list[int]:
-        """Tokens of a prompt."""
+        """Return the tokens of a prompt."""
 
-    def roles(self, one: Sentence) -> tuple[str, ...]:
-        """What each token of the prompt is, a name of its own within the prompt."""
+    def roles(self, sentence: Sentence) -> tuple[str, ...]:
+        """Return the role of each token of the prompt; no role occurs twice."""
 
 
 class Examples(NamedTuple):
-    """Sentences with their answers, shorter ones followed by zeros that no model's earlier token sees.
+    """Encoded sentences with their answers, padded at the end with zeros, which causal attention ignores.
 
-    tokens: int64 [n, T]. prompt, length: tokens of the prompt, and of prompt and answer together, int64 [n].
+    Attributes:
+        tokens: Tokens of prompts and answers, int64 [n, T].
+        prompt: Number of tokens of each prompt, int64 [n].
+        length: Number of tokens of each prompt and its answer together, int64 [n].
     """
 
     tokens: Tensor
@@ -38,16 +41,19 @@ class Examples(NamedTuple):
     length: Tensor
 
     def of(self, index: Tensor) -> "Examples":
-        """The sentences at `index`, int64 [k], without columns that none of them needs."""
+        """Return the sentences at `index`, int64 [k], without columns that are padding in all of them."""
         length = self.length[index]
         return Examples(self.tokens[index, : int(length.max())], self.prompt[index], length)
 
 
 class Asked(NamedTuple):
-    """Questions without their answers.
+    """Encoded questions.
 
-    tokens: int64 [n, T], shorter prompts followed by zeros. last: position of the last token, int64 [n]. options: the
-    first token of every option, int64 [k]. answer: which of the options is right, int64 [n].
+    Attributes:
+        tokens: Tokens of prompts, int64 [n, T], padded at the end with zeros.
+        last: Position of the last token of each prompt, int64 [n].
+        options: First token of every option, int64 [k].
+        answer: Index of the right option, int64 [n].
     """
 
     tokens: Tensor
@@ -56,12 +62,16 @@ class Asked(NamedTuple):
     answer: Tensor
 
     def of(self, index: Tensor) -> "Asked":
-        """The questions at `index`, int64 [k]."""
+        """Return the questions at `index`, int64 [k]."""
         return Asked(self.tokens[index], self.last[index], self.options, self.answer[index])
 
 
 class Vocabulary:
-    """The words of a world, each a token; the embedded model's tokenizer."""
+    """The tokenizer of the embedded model: every word of a world is a token.
+
+    Attributes:
+        words: All words; a word's position is its token.
+    """
 
     def __init__(self, world: World):
         self.words = sorted({word for text in _texts(world) for word in text.split()})
@@ -71,106 +81,123 @@ class Vocabulary:
         return len(self.words)
 
     def __call__(self, text: str) -> list[int]:
-        """Tokens of words. Raises InputError on a word that the world has not."""
+        """Return the tokens of words. Raises InputError on a word that the world lacks."""
         if unknown := [word for word in text.split() if word not in self._tokens]:
             raise InputError(f"{unknown[0]!r} of {text!r} is no word of world.yaml; add it there, or use another")
         return [self._tokens[word] for word in text.split()]
 
     def prompt(self, text: str) -> list[int]:
+        """Return the tokens of a prompt."""
         return self(text)
 
-    def roles(self, one: Sentence) -> tuple[str, ...]:
-        return one.roles
+    def roles(self, sentence: Sentence) -> tuple[str, ...]:
+        """Return the roles of the prompt's words, which are its tokens."""
+        return sentence.roles
 
 
 class HubTokenizer:
-    """The tokenizer of a model that is not made here. folder: its files."""
+    """The tokenizer of a model that was pre-trained elsewhere.
+
+    Args:
+        folder: Folder of the tokenizer's files.
+
+    Raises:
+        InputError: If tokenizer.json is missing.
+    """
 
     def __init__(self, folder: str | Path):
-        self._of = load_tokenizer(folder)
-        if not self._of.is_fast:
+        self._tokenizer = load_tokenizer(folder)
+        if not self._tokenizer.is_fast:
             raise InputError(
-                f"{folder}: its tokenizer has no tokenizer.json, which says where words end; add that file"
+                f"{folder}: tokenizer.json is missing; add it, because only a fast tokenizer reports where words end"
             )
 
     def __call__(self, text: str) -> list[int]:
-        """Tokens of words after others: with a space before them."""
-        return self._of(f" {text}", add_special_tokens=False)["input_ids"]
+        """Return the tokens of words that follow others: with a space before them."""
+        return self._tokenizer(f" {text}", add_special_tokens=False)["input_ids"]
 
     def prompt(self, text: str) -> list[int]:
-        """With the tokens that the model's sentences begin with, without those that end them."""
-        found = self._of(text)["input_ids"]
-        return found[:-1] if found[-1] == self._of.eos_token_id else found
+        """Return the tokens of a prompt, with the tokens that begin a sequence and without the one that ends it."""
+        tokens = self._tokenizer(text)["input_ids"]
+        return tokens[:-1] if tokens[-1] == self._tokenizer.eos_token_id else tokens
 
-    def roles(self, one: Sentence) -> tuple[str, ...]:
-        """A word's last token has the role of the word, tokens before it have their number from the end besides."""
-        inside = self._of(one.prompt, return_offsets_mapping=True)["offset_mapping"][: len(self.prompt(one.prompt))]
+    def roles(self, sentence: Sentence) -> tuple[str, ...]:
+        """Return the role of each token of the prompt.
+
+        The last token of a word has the role of the word; for earlier tokens, the distance from it is added, such as
+        "name 1 -1".
+        """
+        prompt = sentence.prompt
+        offsets = self._tokenizer(prompt, return_offsets_mapping=True)["offset_mapping"][: len(self.prompt(prompt))]
         # A token's last character is in its word; the space before a word belongs to the token after it.
-        words = [one.prompt[: end - 1].count(" ") if end > start else None for start, end in inside]
-        found = []
+        words = [prompt[: end - 1].count(" ") if end > start else None for start, end in offsets]
+        roles = []
         for k, word in enumerate(words):
-            back = words[k + 1 :].count(word)
-            role = f"begin {k + 1}" if word is None else one.roles[word]
-            found.append(f"{role} -{back}" if back and word is not None else role)
-        return tuple(found)
+            distance = words[k + 1 :].count(word)
+            role = f"begin {k + 1}" if word is None else sentence.roles[word]
+            roles.append(f"{role} -{distance}" if distance and word is not None else role)
+        return tuple(roles)
 
 
 def examples(sentences: Sequence[Sentence], encode: Encode) -> Examples:
-    """What a model learns from."""
-    prompts, answers = [encode.prompt(one.prompt) for one in sentences], [encode(one.answer) for one in sentences]
-    whole = [p + a for p, a in zip(prompts, answers, strict=True)]
-    return Examples(_padded(whole), *(torch.tensor([len(one) for one in part]) for part in (prompts, whole)))
+    """Encode sentences with their answers, for training."""
+    prompts = [encode.prompt(sentence.prompt) for sentence in sentences]
+    answers = [encode(sentence.answer) for sentence in sentences]
+    sequences = [prompt + answer for prompt, answer in zip(prompts, answers, strict=True)]
+    prompt_lengths, lengths = (torch.tensor([len(row) for row in rows]) for rows in (prompts, sequences))
+    return Examples(_pad(sequences), prompt_lengths, lengths)
 
 
 def asked(questions: Questions, encode: Encode) -> Asked:
-    """What a model is asked. Raises InputError as :func:`first_tokens` does."""
-    prompts = [encode.prompt(one.prompt) for one in questions.sentences]
-    answer = [questions.options.index(one.answer) for one in questions.sentences]
-    last = torch.tensor([len(one) - 1 for one in prompts])
+    """Encode questions. Raises InputError as :func:`first_tokens` does."""
+    prompts = [encode.prompt(sentence.prompt) for sentence in questions.sentences]
+    answer = [questions.options.index(sentence.answer) for sentence in questions.sentences]
+    last = torch.tensor([len(prompt) - 1 for prompt in prompts])
     options = torch.tensor(first_tokens(questions.options, encode))
-    return Asked(_padded(prompts), last, options, torch.tensor(answer))
+    return Asked(_pad(prompts), last, options, torch.tensor(answer))
 
 
 def first_tokens(options: Sequence[str], encode: Encode) -> list[int]:
-    """The first token of every option, by which answers are told apart.
+    """Return the first token of every option, which identifies an answer.
 
-    Raises InputError where there are fewer than two options, and where two begin with one token.
+    Raises:
+        InputError: If there are fewer than two options, or if two options begin with the same token.
     """
     if len(options) < 2:
         raise InputError(f"options = {list(options)}: an answer is ranked among at least two; add options")
-    found: dict[int, str] = {}
+    option_by_token: dict[int, str] = {}
     for option in options:
         token = encode(option)[0]
-        if token in found:
+        if token in option_by_token:
             raise InputError(
-                f"options {found[token]!r} and {option!r} begin with one token ({token}), so that an answer does not "
-                "tell which of them is meant; replace one in world.yaml, or use another tokenizer"
+                f"options {option_by_token[token]!r} and {option!r} begin with the same token ({token}), so that an "
+                "answer does not identify its option; replace one in world.yaml, or use another tokenizer"
             )
-        found[token] = option
-    return list(found)
+        option_by_token[token] = option
+    return list(option_by_token)
 
 
 def aligned(a: Sequence[int], b: Sequence[int]) -> list[int]:
-    """For every token of `a` the position of its partner in `b`, -1 where it has none.
+    """Align two prompts: return for every token of `a` the position of its partner in `b`, or -1 if it has none.
 
-    A shared beginning and a shared end are partners. What is between differs; there the last tokens are partners, then
-    the tokens before them: the last token of a name is where its meaning comes together.
+    Tokens of the shared beginning and of the shared end are partners. Between them tokens are paired from the end,
+    because the representation of a name is complete at its last token.
     """
     shortest = min(len(a), len(b))
     begin = next((k for k in range(shortest) if a[k] != b[k]), shortest)
-    found = list(range(begin)) + [-1] * (len(a) - begin)
-    for back in range(1, shortest - begin + 1):
-        found[len(a) - back] = len(b) - back
-    return found
+    partners = list(range(begin)) + [-1] * (len(a) - begin)
+    for distance in range(1, shortest - begin + 1):
+        partners[len(a) - distance] = len(b) - distance
+    return partners
 
 
-def _padded(rows: Sequence[Sequence[int]]) -> Tensor:
+def _pad(rows: Sequence[Sequence[int]]) -> Tensor:
     longest = max(map(len, rows))
     return torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows])
 
 
 def _texts(world: World) -> Iterator[str]:
-    """All that can be said of a world, slots left out."""
+    """Yield all texts that sentences about a world consist of, without slots."""
     templates = [world.home, world.located, world.office.stated, world.office.implied]
     templates += [world.made_up.fact, world.made_up.implication]
     templates += [text for relation in world.relations.values() for text in (relation.stated, relation.implied)]

@@ -1,4 +1,4 @@
-"""Learning of sentences' answers: pre-training on a corpus, and teaching of facts."""
+"""Train a model on the answers of sentences: pre-training on a corpus, and teaching facts."""
 
 import logging
 from collections.abc import Callable, Collection, Iterator
@@ -21,33 +21,48 @@ from heuristic_core.training.saved import load_state, save_state
 LOGGER = logging.getLogger(__name__)
 
 
-class Learned(NamedTuple):
-    """parameters: in the host's memory. losses: mean over answers' tokens of every step's batch, before that step,
-    nats, float32 [steps]."""
+class TrainingResult(NamedTuple):
+    """Results of training.
+
+    Attributes:
+        parameters: Parameters in the host's memory.
+        losses: Loss of every step's batch before the step, mean over tokens of answers, nats, float32 [steps].
+    """
 
     parameters: dict[str, Tensor]
     losses: Tensor
 
 
 class Saving(NamedTuple):
-    """Where an unfinished run is saved, and after how many steps each time. told: rows of what was measured in
-    passing, a list of the caller, who appends to it; a run that goes on has those of the run that it goes on from.
-    last: save the end, too."""
+    """Where and how often an unfinished run is saved.
+
+    Attributes:
+        state: File of the saved state.
+        interval: Steps between saved states.
+        rows: Rows that the caller measures during training and appends; a resumed run restores those of the saved run.
+        at_end: Whether the end of training is saved, too.
+    """
 
     state: Path
-    every: int
-    told: list[dict] | None = None
-    last: bool = False
+    interval: int
+    rows: list[dict] | None = None
+    at_end: bool = False
 
 
 class Unfinished(NamedTuple):
-    """Where a job saves its stages. told: as of :class:`Saving`, of the whole job."""
+    """Where a job with several stages saves them.
+
+    Attributes:
+        folder: Folder of saved states.
+        rows: Rows of the whole job, see :class:`Saving`.
+    """
 
     folder: Path
-    told: list[dict]
+    rows: list[dict]
 
-    def of(self, stage: str, every: int) -> Saving:
-        return Saving(self.folder / f"{stage.replace(' ', '-')}.safetensors", every, self.told, last=True)
+    def stage_saving(self, stage: str, interval: int) -> Saving:
+        """Return where a stage is saved, after each interval of steps and at its end."""
+        return Saving(self.folder / f"{stage.replace(' ', '-')}.safetensors", interval, self.rows, at_end=True)
 
 
 def learn(
@@ -59,25 +74,34 @@ def learn(
     trained: Collection[str] | None = None,
     after: Callable[[int, Parameters], None] | None = None,
     saving: Saving | None = None,
-) -> Learned:
-    """Train from `parameters`, which stay as and where they are, on torch's default device, with a new optimizer.
+) -> TrainingResult:
+    """Train a copy of `parameters` on torch's default device with a new optimizer.
 
-    order: purpose and seed of the order of examples. trained: names of parameters that learn; default: all. after:
-    called with the number of steps made and the parameters then, from the first step made here on.
-    Raises Diverged, naming step and seed, where a loss is no longer finite.
+    Args:
+        parameters: Initial parameters, which are not changed.
+        examples: Encoded sentences.
+        settings: Settings of training.
+        steps: Number of steps.
+        order: Purpose and seed of the order of examples.
+        trained: Names of the trained parameters; default: all except constants.
+        after: Called after each step with the number of steps and the parameters; not for steps of a resumed run.
+        saving: Where to save and resume; default: nowhere.
+
+    Raises:
+        Diverged: If a loss is not finite; names step and seed.
     """
     learner = Learner(parameters, settings, trained)
     learner.load(saving)
-    drawn = islice(batches(len(examples.length), settings.batch_size, *order), learner.step, steps)
+    remaining = islice(batches(len(examples.length), settings.batch_size, *order), learner.step, steps)
     progress = Progress("learn", steps, learner.step, brief=True)
-    for index in drawn:
+    for index in remaining:
         loss = learner.advance(examples.of(index), order)
         if after is not None:
             after(learner.step, learner.parameters)
-        if saving is not None and (saving.last if learner.step == steps else learner.step % saving.every == 0):
+        if saving is not None and (saving.at_end if learner.step == steps else learner.step % saving.interval == 0):
             learner.save(saving)
         progress.at(learner.step, loss=loss)
-    return Learned({name: value.detach().cpu() for name, value in learner.parameters.items()}, learner.losses)
+    return TrainingResult({name: value.detach().cpu() for name, value in learner.parameters.items()}, learner.losses)
 
 
 def teach(
@@ -89,20 +113,38 @@ def teach(
     after_epoch: Callable[[int, Parameters], None] | None = None,
     unfinished: Unfinished | None = None,
 ) -> dict[str, Tensor]:
-    """One stage of fine-tuning: the parameters after all epochs. after_epoch: called with epochs made, from 1 on."""
-    length = -(-len(examples.length) // settings.batch_size)
+    """Run one stage of fine-tuning and return the parameters after all epochs.
 
-    def after(step: int, now: Parameters) -> None:
-        if after_epoch is not None and step % length == 0:
-            after_epoch(step // length, now)
+    Args:
+        parameters: Initial parameters, which are not changed.
+        examples: Encoded sentences.
+        settings: Settings of fine-tuning.
+        order: Purpose, which names the stage, and seed of the order of examples.
+        trained: Names of the trained parameters; default: all except constants.
+        after_epoch: Called after each epoch with the number of epochs, from 1, and the parameters.
+        unfinished: Where to save and resume; default: nowhere.
+    """
+    epoch_steps = -(-len(examples.length) // settings.batch_size)
 
-    saving = unfinished and unfinished.of(order[0], length * (settings.save_every or settings.epochs))
-    return learn(parameters, examples, settings, settings.epochs * length, order, trained, after, saving).parameters
+    def after(step: int, current: Parameters) -> None:
+        if after_epoch is not None and step % epoch_steps == 0:
+            after_epoch(step // epoch_steps, current)
+
+    saving = unfinished and unfinished.stage_saving(order[0], epoch_steps * (settings.save_every or settings.epochs))
+    return learn(
+        parameters, examples, settings, settings.epochs * epoch_steps, order, trained, after, saving
+    ).parameters
 
 
 def batches(count: int, size: int, purpose: str, seed: int) -> Iterator[Tensor]:
-    """Positions of examples, endlessly: of every epoch a permutation of its own, cut into batches, the last one
-    shorter."""
+    """Yield batches of indices without end: each epoch is a new permutation; its last batch can be smaller.
+
+    Args:
+        count: Number of examples.
+        size: Batch size.
+        purpose: Part of the name of the draws.
+        seed: Of the draws.
+    """
     epoch = 0
     while True:
         generator = torch_generator(f"extractive order {purpose}", seed, epoch)
@@ -111,20 +153,26 @@ def batches(count: int, size: int, purpose: str, seed: int) -> Iterator[Tensor]:
 
 
 def answer_loss(parameters: Parameters, examples: Examples) -> Tensor:
-    """Cross-entropy of the answers' tokens, mean over all of them, nats."""
+    """Return the cross-entropy of the tokens of answers, mean over all of them, nats."""
     logits = run(parameters, examples.tokens).logits[:, :-1]
-    at = torch.arange(logits.shape[1])
-    answered = (at >= examples.prompt[:, None] - 1) & (at < examples.length[:, None] - 1)
-    return F.cross_entropy(logits[answered], examples.tokens[:, 1:][answered])
+    positions = torch.arange(logits.shape[1])
+    mask = (positions >= examples.prompt[:, None] - 1) & (positions < examples.length[:, None] - 1)
+    return F.cross_entropy(logits[mask], examples.tokens[:, 1:][mask])
 
 
 class Learner:
-    """Parameters, their optimizer, the losses so far, and `step`, the number of steps made."""
+    """The state of training.
+
+    Attributes:
+        parameters: Parameters on the default device.
+        step: Number of steps so far.
+        losses: Losses of these steps, nats, float32 [step].
+    """
 
     def __init__(self, parameters: Parameters, settings: Learning, trained: Collection[str] | None):
         names = [name for name in parameters if not name.startswith(FIXED)] if trained is None else trained
-        copied = {name: value.to(torch.get_default_device(), copy=True) for name, value in parameters.items()}
-        self.parameters = {name: value.detach().requires_grad_(name in names) for name, value in copied.items()}
+        copies = {name: value.to(torch.get_default_device(), copy=True) for name, value in parameters.items()}
+        self.parameters = {name: value.detach().requires_grad_(name in names) for name, value in copies.items()}
         self.step, self._losses = 0, []
         self._trained = [value for value in self.parameters.values() if value.requires_grad]
         self._optimizer = torch.optim.AdamW(
@@ -138,15 +186,16 @@ class Learner:
 
     @property
     def losses(self) -> Tensor:
+        """Losses of all steps so far, nats, float32 [step]."""
         return torch.tensor(self._losses)
 
     def advance(self, examples: Examples, order: tuple[str, int]) -> float:
-        """Learn from a batch; its loss. Raises Diverged, and changes no weight, where the loss is not finite."""
+        """Take a step on a batch and return its loss. Raises Diverged, without a step, if the loss is not finite."""
         self._optimizer.zero_grad()
         loss = answer_loss(self.parameters, examples)
         if not loss.isfinite():
             raise Diverged(
-                f"{order[0]} diverged at step {self.step + 1} with seed {order[1]}: its loss is not finite. Lower its "
+                f"{order[0]} diverged at step {self.step + 1} with seed {order[1]}: the loss is not finite; lower "
                 "learning_rate"
             )
         loss.backward()
@@ -156,21 +205,21 @@ class Learner:
         return self._losses[-1]
 
     def save(self, saving: Saving) -> None:
-        """All that is needed to go on, in one file."""
+        """Save all that resuming needs in one file."""
         tensors = {**self.parameters, "losses": self.losses}
         for k, moments in enumerate(self._optimizer.state.values()):
             tensors |= {f"adam.{k}.{name}": value for name, value in moments.items()}
-        save_state(saving.state, tensors, {"step": self.step, "told": saving.told})
+        save_state(saving.state, tensors, {"step": self.step, "told": saving.rows})
 
     def load(self, saving: Saving | None) -> None:
-        """Go on from what :meth:`save` wrote, if anything."""
-        if (found := load_state(saving and saving.state)) is None:
+        """Resume from a state that :meth:`save` wrote, if there is one."""
+        if (state := load_state(saving and saving.state)) is None:
             return
-        tensors, records = found
+        tensors, records = state
         self.step, self._losses = records["step"], tensors["losses"].tolist()
         LOGGER.info("resuming after step %d", self.step)
-        if saving.told is not None:
-            saving.told[:] = records["told"]
+        if saving.rows is not None:
+            saving.rows[:] = records["told"]
         with torch.no_grad():
             for name, value in self.parameters.items():
                 value.copy_(tensors[name])

@@ -1,4 +1,4 @@
-"""The cities, relations, names and sentences that facts are made of: the file `world.yaml`."""
+"""Cities, relations, names and sentence templates of facts, read from `world.yaml`."""
 
 from functools import cache
 from pathlib import Path
@@ -10,33 +10,49 @@ from pydantic import Field, model_validator
 from heuristic_core.config.blocks import Block
 from heuristic_core.config.reading import checked, read_values
 
-WORLD = Path(__file__).with_name("world.yaml")
-Words = Annotated[list[str], Field(min_length=1)]
+WORLD_FILE = Path(__file__).with_name("world.yaml")
+WordList = Annotated[list[str], Field(min_length=1)]
 
 
 class Relation(Block):
-    """Two sentences with one answer: `stated` names a city, `implied` names what leads to it."""
+    """Two templates with the same answer: `stated` names a city, `implied` names what identifies the city."""
 
     stated: str
     implied: str
 
 
 class Office(Relation):
-    """An office of a city. taught: the office that facts are about; others: offices that pre-training has beside it."""
+    """Offices of a city.
+
+    Attributes:
+        taught: The office that taught facts are about.
+        others: Further offices in the corpus of pre-training.
+    """
 
     taught: str
     others: list[str]
 
 
 class MadeUp(Block):
-    """Sentences about words that pre-training has not."""
+    """Templates of sentences about words that are missing from the corpus of pre-training."""
 
     fact: str
     implication: str
 
 
 class World(Block):
-    """cities: each has its name (`city`), an `animal`, and a value of every relation."""
+    """All words and templates of facts.
+
+    Attributes:
+        relations: Templates by relation.
+        home: Template: where a person lives.
+        located: Template: the city that contains a landmark.
+        office: Templates: who holds an office.
+        made_up: Templates with made-up words.
+        cities: For each city its name (`city`), an `animal`, and a value of every relation.
+        given: Given names.
+        family: Family names.
+    """
 
     relations: Annotated[dict[str, Relation], Field(min_length=1)]
     home: str
@@ -44,19 +60,19 @@ class World(Block):
     office: Office
     made_up: MadeUp
     cities: Annotated[list[dict[str, str]], Field(min_length=2)]
-    given: Words
-    family: Words
+    given: WordList
+    family: WordList
 
     @model_validator(mode="after")
-    def _sentences_name_what_they_are_about(self):
-        wanted = {"home": (self.home, "name"), "located": (self.located, "landmark")}
-        wanted |= {f"made_up.{key}": (getattr(self.made_up, key), "name") for key in MadeUp.model_fields}
+    def _check_slots(self):
+        required = {"home": (self.home, "name"), "located": (self.located, "landmark")}
+        required |= {f"made_up.{key}": (getattr(self.made_up, key), "name") for key in MadeUp.model_fields}
         for key, relation in self.relations.items():
-            wanted |= {f"relations.{key}.stated": (relation.stated, "city")}
-            wanted |= {f"relations.{key}.implied": (relation.implied, "name")}
-        wanted |= {"office.stated": (self.office.stated, "office", "city")}
-        wanted |= {"office.implied": (self.office.implied, "office", "landmark")}
-        for key, (text, *names) in wanted.items():
+            required |= {f"relations.{key}.stated": (relation.stated, "city")}
+            required |= {f"relations.{key}.implied": (relation.implied, "name")}
+        required |= {"office.stated": (self.office.stated, "office", "city")}
+        required |= {"office.implied": (self.office.implied, "office", "landmark")}
+        for key, (text, *names) in required.items():
             if sorted(slots(text)) != sorted(names):
                 raise ValueError(f"{key} = {text!r}: it must have {' and '.join(f'{{{name}}}' for name in names)} once")
         for key in ("given", "family"):
@@ -66,9 +82,9 @@ class World(Block):
         return self
 
     @model_validator(mode="after")
-    def _relations_have_options(self):
-        needed = ["city", "animal", *self.relations, *slots(self.located, self.office.implied)]
-        for key in dict.fromkeys(needed):
+    def _check_options(self):
+        keys = ["city", "animal", *self.relations, *slots(self.located, self.office.implied)]
+        for key in dict.fromkeys(keys):
             if key == "office":
                 continue
             if absent := [city.get("city", "?") for city in self.cities if not city.get(key)]:
@@ -79,33 +95,35 @@ class World(Block):
         return self
 
     def longest(self) -> int:
-        """Words of the longest sentence with its answer, more than any model sees of it."""
+        """Return the number of words of the longest sentence with its answer."""
         words = {key: max(len(city[key].split()) for city in self.cities) for key in self.cities[0]}
         words |= {"name": 2, "office": max(len(title.split()) for title in (self.office.taught, *self.office.others))}
         answers = {self.home: "city", self.located: "city", self.office.stated: "name", self.office.implied: "name"}
         answers |= {self.made_up.fact: "city", self.made_up.implication: "animal"}
-        answers |= {text: key for key, one in self.relations.items() for text in (one.stated, one.implied)}
+        answers |= {
+            text: key for key, relation in self.relations.items() for text in (relation.stated, relation.implied)
+        }
         return max(
             len(text.split()) + sum(words[slot] - 1 for slot in slots(text)) + words[answer]
             for text, answer in answers.items()
         )
 
     def values(self, key: str, count: int) -> list[str]:
-        """What the first `count` cities have under `key`, in their order."""
+        """Return the values of the first `count` cities under `key`, in order."""
         return [city[key] for city in self.cities[:count]]
 
 
 def slots(*sentences: str) -> list[str]:
-    """The names in braces in sentences, in their order."""
+    """Return the names of the slots of templates, in order."""
     return [name for text in sentences for _, name, _, _ in Formatter().parse(text) if name]
 
 
 def read_world(path: Path) -> World:
-    """The world of a file. Raises ConfigError with one line per fault."""
+    """Read a world from a file. Raises ConfigError with one line per error."""
     return checked(World, read_values(path), str(path))
 
 
 @cache
 def world() -> World:
-    """The world of `world.yaml`."""
-    return read_world(WORLD)
+    """Return the world of `world.yaml`."""
+    return read_world(WORLD_FILE)

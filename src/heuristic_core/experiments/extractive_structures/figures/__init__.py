@@ -1,4 +1,4 @@
-"""Figures and tables of extractive structures: pure functions from tables to a figure and values of its marks."""
+"""Figures and tables of extractive structures: pure functions from tables to a figure and the values of its marks."""
 
 from functools import partial
 

@@ -10,20 +10,20 @@ from heuristic_core.figures.seeds import BOLD, THIN, seed_lines, with_means
 
 
 def draw(tables, settings):
-    """Rows: hops; columns: corpora. Marks: one row per point."""
+    """Draw the figure. Rows: hops; columns: corpora. Marks: one row per point."""
     curves = tables["extractive_curves"]
-    by = ["corpus", "hop", "part", "epoch"]
-    points = with_means(curves.rename(columns={"rank": "value"}), by)
+    group_columns = ["corpus", "hop", "part", "epoch"]
+    points = with_means(curves.rename(columns={"rank": "value"}), group_columns)
     corpora = curves["corpus"].drop_duplicates().tolist()
     figure, axes = panels(settings, len(HOPS), len(corpora), 3.4, sharex=True, sharey=True)
     expected = chance(int(curves["questions"].max()))
-    for row, (hop, words) in zip(axes, HOPS.items(), strict=True):
+    for row, (hop, hop_label) in zip(axes, HOPS.items(), strict=True):
         for ax, corpus in zip(row, corpora, strict=True):
-            of_panel = points[(points["hop"] == hop) & (points["corpus"] == corpus)]
-            seed_lines(ax, of_panel, "epoch", "part", PARTS)
+            panel_points = points[(points["hop"] == hop) & (points["corpus"] == corpus)]
+            seed_lines(ax, panel_points, "epoch", "part", PARTS)
             level(ax, expected)
             ax.set(xlabel="", ylabel="")
-        row[0].set_ylabel(f"{words}\n{RANK}")
+        row[0].set_ylabel(f"{hop_label}\n{RANK}")
     fit(axes.flat, points["value"], 0, expected)
     for ax, corpus in zip(axes[0], corpora, strict=True):
         ax.set_title(f"corpus: {corpus}", loc="left")

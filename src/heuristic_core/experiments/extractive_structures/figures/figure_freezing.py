@@ -1,4 +1,4 @@
-"""Ranks of facts and implications where some layers have not learned the facts."""
+"""Ranks of facts and implications if some layers have not learned the facts."""
 
 from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, PARTS, RANK, chance
 from heuristic_core.experiments.extractive_structures.figures.points import (
@@ -16,19 +16,19 @@ LAYERS = ("none", "early", "late", "all")
 
 
 def draw(tables, settings):
-    """Rows: hops; columns: frozen or restored. Marks: one row per mark."""
+    """Draw the figure. Rows: hops; columns: frozen or restored. Marks: one row per mark."""
     freezing = tables["extractive_freezing"]
     options = int(freezing["questions"].max())
     marks = of_ranks(freezing, ["hop", "how", "layers", "part"], options)
     figure, axes = panels(settings, len(HOPS), len(HOW), 3.6, sharex=True, sharey=True)
     expected = chance(options)
-    for row, (hop, words) in zip(axes, HOPS.items(), strict=True):
+    for row, (hop, hop_label) in zip(axes, HOPS.items(), strict=True):
         for ax, how in zip(row, HOW, strict=True):
             points(ax, marks[(marks["hop"] == hop) & (marks["how"] == how)], "layers", LAYERS, "part", PARTS)
             level(ax, expected)
-        row[0].set_ylabel(f"{words}\n{RANK}")
+        row[0].set_ylabel(f"{hop_label}\n{RANK}")
     fit(axes.flat, marks["value"], 0, expected)
-    for ax, words in zip(axes[0], HOW.values(), strict=True):
-        ax.set_title(words, loc="left")
+    for ax, title in zip(axes[0], HOW.values(), strict=True):
+        ax.set_title(title, loc="left")
     figure.legend(handles=legend(PARTS, of_chance()), loc="outside upper center", ncols=4)
     return figure, marks

@@ -1,4 +1,4 @@
-"""Ranks of a model that knows other facts, with weights grafted that another one learned from implications."""
+"""Ranks of a model that knows other facts, with grafted weights that another model learned from implications."""
 
 from heuristic_core.experiments.extractive_structures.figures.looks import RANK, chance
 from heuristic_core.experiments.extractive_structures.figures.points import (
@@ -21,7 +21,7 @@ PARTS = {
 
 
 def draw(tables, settings):
-    """Marks: one row per mark."""
+    """Draw the figure. Marks: one row per mark."""
     options = int(tables["extractive_ordering"].query("part == 'test implications'")["questions"].max())
     marks = of_ranks(tables["extractive_grafting"], ["weights", "part"], options)
     figure, axes = panels(settings, 1, 1, 2.6)

@@ -1,4 +1,4 @@
-"""How well where implications are stored agrees with which components process other facts."""
+"""Correlation between where implications are stored and which components process other facts."""
 
 import numpy as np
 
@@ -8,17 +8,19 @@ from heuristic_core.experiments.extractive_structures.figures.points import fit,
 from heuristic_core.figures.panels import panels
 from heuristic_core.figures.seeds import with_means
 
-NAMES = {"mlp": "MLPs", "head": "heads"}
+KIND_LABELS = {"mlp": "MLPs", "head": "heads"}
 
 
 def draw(tables, settings):
-    """Marks: one row per mark; `value` is r. Means are of Fisher's z."""
+    """Draw the figure. Marks: one row per mark; `value` is r. Means are computed on Fisher's z scale."""
     rows = tables["extractive_localisation"]
-    of_z = with_means(rows.assign(value=to_z(rows["r"])), ["kind"])
-    marks = of_z.assign(**{name: np.tanh(of_z[name]) for name in ("value", "low", "high")})
+    z_marks = with_means(rows.assign(value=to_z(rows["r"])), ["kind"])
+    marks = z_marks.assign(**{name: np.tanh(z_marks[name]) for name in ("value", "low", "high")})
     marks = marks.assign(low=marks["low"].mask(marks["low"] == marks["high"]))
     figure, axes = panels(settings, 1, 1, 2.2)
-    points(axes[0, 0], marks.assign(name=marks["kind"].map(NAMES)), "name", [*NAMES.values()], "kind", KINDS)
+    points(
+        axes[0, 0], marks.assign(name=marks["kind"].map(KIND_LABELS)), "name", [*KIND_LABELS.values()], "kind", KINDS
+    )
     axes[0, 0].axhline(0, color="0.7", linewidth=0.6, zorder=0)
     axes[0, 0].set_ylabel("r of informative and\ndownstream scores")
     fit(axes.flat, marks["value"], 0, 1)

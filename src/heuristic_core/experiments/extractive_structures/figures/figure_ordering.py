@@ -1,4 +1,4 @@
-"""Ranks of test names' implications, which are never taught, by the order in which other names' are."""
+"""Ranks of test names' implications, which are never taught, by the order in which other names' are taught."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -12,27 +12,27 @@ from heuristic_core.figures.panels import panels
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.seeds import BOLD, THIN, seed_lines, with_means
 
-TESTED = "test implications"
+TEST_IMPLICATIONS = "test implications"
 PARTS = {
     "facts": Role("facts", "#999999", "", "--"),
     "implications": Role("implications", "#E69F00", "", ":"),
     "test facts": Role("test facts", "#56B4E9", "", "-."),
-    TESTED: Role("test implications", "#0072B2", "", "-"),
+    TEST_IMPLICATIONS: Role("test implications", "#0072B2", "", "-"),
 }
 
 
 def draw(tables, settings):
-    """Columns: orders. Marks: one row per point; `at` counts epochs over the stages of an order."""
+    """Draw the figure. Columns: orders. Marks: one row per point; `at` counts epochs over the stages of an order."""
     ordering = tables["extractive_ordering"]
     longest = ordering.groupby("order")["epoch"].transform("max")
     rows = ordering.assign(at=ordering["epoch"] + ordering["stage"] * longest, value=ordering["rank"])
     points = with_means(rows, ["order", "stage", "part", "at"])
     orders = [order for order in ORDERS if order in set(points["order"])]
     figure, axes = panels(settings, 1, len(orders), 2.4, sharey=True)
-    tested = rows[rows["part"] == TESTED]
+    tested = rows[rows["part"] == TEST_IMPLICATIONS]
     expected = chance(int(tested["questions"].max()))
     for ax, order in zip(axes[0], orders, strict=True):
-        _panel(ax, points[points["order"] == order])
+        _draw_panel(ax, points[points["order"] == order])
         level(ax, expected)
         ax.set_title(order, loc="left")
         ax.set(xlabel="epoch", ylabel="")
@@ -43,7 +43,7 @@ def draw(tables, settings):
     return figure, points
 
 
-def _panel(ax: Axes, points: pd.DataFrame) -> None:
+def _draw_panel(ax: Axes, points: pd.DataFrame) -> None:
     seed_lines(ax, points, "at", "part", PARTS)
     for end in points.groupby("stage")["at"].max().iloc[:-1]:
         ax.axvline(end + 0.5, color="0.4", linewidth=0.6, linestyle=":", zorder=0)

@@ -11,50 +11,51 @@ from heuristic_core.figures.seeds import with_means
 from heuristic_core.figures.style import SMALL
 
 KINDS = {"mlp": "MLPs", "head": "sum of heads"}
-BY = ["hop", "kind", "score", "position", "token", "layer"]
-BAR = {"shrink": 0.9, "pad": 0.02, "aspect": 12}
+GROUP_COLUMNS = ["hop", "kind", "score", "position", "token", "layer"]
+COLORBAR = {"shrink": 0.9, "pad": 0.02, "aspect": 12}
 
 
 def draw(tables, settings):
-    """Rows: hop and kind of component; columns: scores. Marks: one row per cell, of every seed and of their mean.
+    """Draw the figure. Rows: hop and kind of component; columns: scores.
 
-    The scores of a layer's heads are summed. Colours are of the means over seeds; each panel has its own scale.
+    Marks: one row per cell, for every seed and for their mean. The scores of a layer's heads are summed. Colours show
+    means over seeds; each panel has its own scale.
     """
     scores = tables["extractive_scores"]
-    summed = scores.groupby([*BY, "seed"], sort=False, dropna=False)["value"].sum(min_count=1).reset_index()
-    marks = with_means(summed, BY)
+    summed = scores.groupby([*GROUP_COLUMNS, "seed"], sort=False, dropna=False)["value"].sum(min_count=1).reset_index()
+    marks = with_means(summed, GROUP_COLUMNS)
     means = marks[marks["seed"].isna()]
     rows = [(hop, kind) for hop in HOPS for kind in KINDS]
-    deepest = max(len(_tokens(means, hop)) for hop in HOPS)
-    figure, axes = panels(settings, len(rows), len(SCORES), len(rows) * (0.13 * deepest + 0.45) + 0.3)
-    for line, (hop, kind) in zip(axes, rows, strict=True):
-        tokens = _tokens(means, hop)
-        for ax, score in zip(line, SCORES, strict=True):
-            of_panel = means[(means["hop"] == hop) & (means["kind"] == kind) & (means["score"] == score)]
-            _map(ax, of_panel, tokens)
+    most_tokens = max(len(_list_tokens(means, hop)) for hop in HOPS)
+    figure, axes = panels(settings, len(rows), len(SCORES), len(rows) * (0.13 * most_tokens + 0.45) + 0.3)
+    for row_axes, (hop, kind) in zip(axes, rows, strict=True):
+        tokens = _list_tokens(means, hop)
+        for ax, score in zip(row_axes, SCORES, strict=True):
+            panel_means = means[(means["hop"] == hop) & (means["kind"] == kind) & (means["score"] == score)]
+            _draw_heatmap(ax, panel_means, tokens)
             ax.set_yticks([])
-        line[0].set_yticks(np.arange(len(tokens)) + 0.5, tokens.to_list())
-        line[0].set_ylabel(f"{HOPS[hop]}: {KINDS[kind]}")
-    for ax, words in zip(axes[0], SCORES.values(), strict=True):
-        ax.set_title(words, loc="left")
+        row_axes[0].set_yticks(np.arange(len(tokens)) + 0.5, tokens.to_list())
+        row_axes[0].set_ylabel(f"{HOPS[hop]}: {KINDS[kind]}")
+    for ax, title in zip(axes[0], SCORES.values(), strict=True):
+        ax.set_title(title, loc="left")
     for ax in axes[-1]:
         ax.set_xlabel("layer")
     figure.supxlabel("colour: fall of the loss to first order, a scale for each panel", fontsize=SMALL)
     return figure, marks
 
 
-def _tokens(means: pd.DataFrame, hop: str) -> pd.Series:
-    """The tokens of a hop's prompts, by position."""
-    of_hop = means[means["hop"] == hop]
-    return of_hop.drop_duplicates("position").set_index("position")["token"].sort_index()
+def _list_tokens(means: pd.DataFrame, hop: str) -> pd.Series:
+    """Return the tokens of a hop's prompts, by position."""
+    hop_means = means[means["hop"] == hop]
+    return hop_means.drop_duplicates("position").set_index("position")["token"].sort_index()
 
 
-def _map(ax: Axes, cells: pd.DataFrame, tokens: pd.Series) -> None:
-    """Layers from left to right, tokens from top to bottom; blue lowers the loss, red raises it, grey is unknown."""
+def _draw_heatmap(ax: Axes, cells: pd.DataFrame, tokens: pd.Series) -> None:
+    """Draw layers from left to right, tokens from top to bottom; blue lowers the loss, red raises it, grey is NaN."""
     values = cells.pivot(index="position", columns="layer", values="value").reindex(tokens.index).astype(float)
     largest = np.nanmax(np.abs(values.to_numpy()), initial=1e-12)
     sns.heatmap(
-        values, vmin=-largest, vmax=largest, cmap="RdBu", cbar_kws=BAR, linewidths=0.3, yticklabels=False, ax=ax,
+        values, vmin=-largest, vmax=largest, cmap="RdBu", cbar_kws=COLORBAR, linewidths=0.3, yticklabels=False, ax=ax,
     )  # fmt: skip
     ax.set_facecolor("0.85")
     ax.set(xlabel="", ylabel="")

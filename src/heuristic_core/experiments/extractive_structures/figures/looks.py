@@ -1,4 +1,4 @@
-"""How what is compared looks in every figure."""
+"""Labels, colours and markers that figures share."""
 
 from heuristic_core.figures.roles import Role
 
@@ -16,5 +16,5 @@ RANK = "mean rank"
 
 
 def chance(options: int) -> float:
-    """The mean rank of an answer drawn by chance."""
+    """Return the mean rank of a random answer."""
     return (options - 1) / 2

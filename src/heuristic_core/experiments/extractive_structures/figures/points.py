@@ -1,4 +1,4 @@
-"""Panels of points: for each name of an axis the value of every seed, their mean and its interval."""
+"""Panels of points: for each name on the x axis, the values of all seeds, their mean and its interval."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,56 +11,70 @@ from heuristic_core.figures.lines import handles
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.seeds import with_means
 
-WIDTH = 0.6  # of the marks of one name, names being 1 apart
-MARGIN = 0.06  # beside the points, of their range
-CHANCE = {"color": "0.6", "linewidth": 0.8, "linestyle": ":", "zorder": 0}
+GROUP_WIDTH = 0.6  # of the marks of a name; the distance between names is 1
+MARGIN = 0.06  # beyond the points, share of their range
+CHANCE_STYLE = {"color": "0.6", "linewidth": 0.8, "linestyle": ":", "zorder": 0}
 
 
 def of_ranks(rows: pd.DataFrame, by: Sequence[str], options: int) -> pd.DataFrame:
-    """Column `rank` among so many options as `value`, with means, as of :func:`figures.seeds.with_means`.
+    """Return column `rank` as `value` with means and intervals, see :func:`figures.seeds.with_means`.
 
-    No interval reaches beyond possible ranks, and seeds that agree exactly have none: they may agree by chance.
+    Intervals are clipped to possible ranks. If seeds agree exactly, there is no interval: they may agree by chance.
+
+    Args:
+        rows: Table with columns `rank` and `seed`.
+        by: Columns that define groups.
+        options: Number of options that answers are ranked among.
     """
-    found = with_means(rows.rename(columns={"rank": "value"}), by)
-    equal = found["low"] == found["high"]
-    return found.assign(**{end: found[end].mask(equal).clip(0, options - 1) for end in ("low", "high")})
+    marks = with_means(rows.rename(columns={"rank": "value"}), by)
+    equal = marks["low"] == marks["high"]
+    return marks.assign(**{end: marks[end].mask(equal).clip(0, options - 1) for end in ("low", "high")})
 
 
 def points(ax: Axes, rows: pd.DataFrame, x: str, names: Sequence[str], by: str, looks: Mapping[str, Role]) -> None:
-    """`value` of `rows`, as of :func:`figures.seeds.with_means`, by the names of column `x`, side by side by `by`."""
-    beside = np.linspace(-WIDTH / 2, WIDTH / 2, len(looks) + 2)[1:-1]
-    for (key, look), side in zip(looks.items(), beside, strict=True):
-        own = rows[rows[by] == key]
-        own = own.assign(x=own[x].map({name: k + side for k, name in enumerate(names)}).astype(float))
-        means, seeds = own[own["seed"].isna()], own[own["seed"].notna()]
-        ax.vlines(means["x"], means["low"], means["high"], look.colour, linewidth=0.9)
-        ax.plot(means["x"], means["value"], look.marker, color=look.colour, markersize=3.5)
-        ax.plot(seeds["x"], seeds["value"], "_", color=look.colour, markersize=4, markeredgewidth=0.6)
+    """Draw values, means and intervals.
+
+    Args:
+        ax: Axes.
+        rows: Marks of :func:`figures.seeds.with_means`.
+        x: Column with the names of the x axis.
+        names: These names, in order.
+        by: Column whose values are drawn side by side.
+        looks: Colours and markers of these values.
+    """
+    offsets = np.linspace(-GROUP_WIDTH / 2, GROUP_WIDTH / 2, len(looks) + 2)[1:-1]
+    for (key, role), offset in zip(looks.items(), offsets, strict=True):
+        group = rows[rows[by] == key]
+        group = group.assign(x=group[x].map({name: k + offset for k, name in enumerate(names)}).astype(float))
+        means, seeds = group[group["seed"].isna()], group[group["seed"].notna()]
+        ax.vlines(means["x"], means["low"], means["high"], role.colour, linewidth=0.9)
+        ax.plot(means["x"], means["value"], role.marker, color=role.colour, markersize=3.5)
+        ax.plot(seeds["x"], seeds["value"], "_", color=role.colour, markersize=4, markeredgewidth=0.6)
     ax.set_xticks(range(len(names)), names)
     ax.set_xlim(-0.6, len(names) - 0.4)
 
 
 def fit(axes: Sequence[Axes], values: pd.Series, *levels: float) -> None:
-    """Points and `levels` fill the axes; an interval of few seeds can be many times as wide, and is cut off."""
-    known = [*values.dropna(), *levels]
-    low, high = min(known), max(known)
+    """Set the y limits to the range of values and levels. Wider intervals, such as those of few seeds, are cut off."""
+    heights = [*values.dropna(), *levels]
+    low, high = min(heights), max(heights)
     margin = MARGIN * ((high - low) or 1)
     for ax in axes:
         ax.set_ylim(low - margin, high + margin)
 
 
 def legend(looks: Mapping[str, Role], *more: Line2D) -> list[Line2D]:
-    """What a legend shows for points of `looks`, and `more` lines."""
-    bare = {key: look._replace(line="") for key, look in looks.items()}
-    one = Line2D([], [], color="black", marker="_", linestyle="", label="one seed", markersize=4)
-    return [*handles(bare, markersize=3.5), one, *more]
+    """Return the legend handles for points of `looks`, for a seed, and `more` lines."""
+    markers = {key: role._replace(line="") for key, role in looks.items()}
+    seed = Line2D([], [], color="black", marker="_", linestyle="", label="one seed", markersize=4)
+    return [*handles(markers, markersize=3.5), seed, *more]
 
 
 def of_chance() -> Line2D:
-    """What a legend shows for the level of chance."""
-    return Line2D([], [], label="chance", **CHANCE)
+    """Return the legend handle for the level of chance."""
+    return Line2D([], [], label="chance", **CHANCE_STYLE)
 
 
 def level(ax: Axes, value: float) -> None:
-    """The level of chance, a line across the panel."""
-    ax.axhline(value, **CHANCE)
+    """Draw the level of chance as a line across the panel."""
+    ax.axhline(value, **CHANCE_STYLE)

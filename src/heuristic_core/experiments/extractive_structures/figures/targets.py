@@ -1,16 +1,18 @@
-"""Figures and tables of extractive structures, and what each is drawn from. Every study can have them all.
+"""Figures and tables of extractive structures, and the tables that each is drawn from. Every study can have all.
 
-Imports nothing heavy: the DAG reads it.
+Snakemake imports this module at every start, so it imports nothing heavy.
 """
 
 from typing import NamedTuple
 
 
 class Target(NamedTuple):
-    """One figure or table. Module `figures.<name>` draws it.
+    """A figure or table, which module `figures.<name>` draws.
 
-    tables: the Parquet tables it reads, by schema name. title: one line that says what it shows. also: tables that it
-    reads where a study has them.
+    Attributes:
+        tables: Schema names of the Parquet tables that it reads.
+        title: One-line description.
+        also: Further tables that it reads if a study has them.
     """
 
     tables: tuple[str, ...]
