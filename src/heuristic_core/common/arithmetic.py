@@ -1,4 +1,4 @@
-"""With which instructions a job computes.
+"""The CPU instructions that a job computes with.
 
 `portable`: every operation rounds the same on every x86-64 processor with AVX2, so that the same configuration gives
 the same bytes there. `native`: with the fastest that the libraries find, which round differently on each kind of

@@ -1,4 +1,4 @@
-"""Writing files so that a half-written one never bears the name of a finished one."""
+"""Write files atomically: a path never holds a partly written file."""
 
 import contextlib
 import glob

@@ -14,8 +14,8 @@ from heuristic_core.common.progress import PATIENCE, TIME
 FAILED = re.compile(rf"{TIME}failed: (.*?)(?={TIME}|\Z)", re.MULTILINE | re.DOTALL)
 TRACE = "Traceback (most recent call last):"
 SILENT = "it left no message in its log; what Snakemake says of it is above"
-OURS = "This is a fault of the program: its log says where. Please report it with the log."
-KEPT = "What is finished is kept. When the fault is mended, the same command makes the rest."
+OURS = "Internal error: see the log. Please report it with the log."
+KEPT = "Finished results are kept. Fix the error, then run the same command again."
 
 
 class Failures(logging.Handler):

@@ -88,9 +88,7 @@ def _table() -> Devices:
 def device(name: str) -> Device:
     """The device of that name. Raises InputError that lists those there are."""
     if name not in (devices := _table().devices):
-        raise InputError(
-            f"DEVICE = {name!r}: there is no such device in plan/devices.yaml; it has {', '.join(devices)}"
-        )
+        raise InputError(f"DEVICE = {name!r}: unknown device; choose from {', '.join(devices)} (plan/devices.yaml)")
     return devices[name]
 
 
