@@ -118,8 +118,8 @@ def main(results: str) -> None:
             seconds[part], before = seconds.get(part, 0) + time.process_time() - before, time.process_time()
             found |= {f"{part} {name}": value for name, value in values.items()}
             print(f"{part}: {seconds[part]:.1f} s", file=sys.stderr, flush=True)
-    if departures := arithmetic.departures():  # of what was imported meanwhile
-        sys.exit("; ".join(departures))
+    if mismatches := arithmetic.mismatches():  # of what was imported meanwhile
+        sys.exit("; ".join(mismatches))
     Path(results).write_text(json.dumps({"digests": found, "seconds": seconds}, indent=1) + "\n")
 
 

@@ -27,7 +27,7 @@ import numpy, scipy.linalg, torch
 from heuristic_core.common import arithmetic
 torch.set_num_threads(2)
 from heuristic_core.common.errors import InputError
-print(arithmetic.departures())
+print(arithmetic.mismatches())
 try:
     print(arithmetic.settle("portable", by_hand=False))
 except InputError as error:
@@ -67,11 +67,11 @@ def test_what_was_prepared_is_no_departure():
 
 @portable
 def test_builds_that_do_not_tell_what_they_compute_with_are_named(monkeypatch):
-    assert arithmetic.untold() == []
+    assert arithmetic.unverifiable_packages() == []
     monkeypatch.setattr(arithmetic, "_mkl_branch", lambda torch: None)
     monkeypatch.setattr(arithmetic, "_openblas", lambda: [("numpy", None), ("scipy", "Haswell")])
-    assert arithmetic.untold() == ["numpy", "torch"]
-    assert not any("MKL" in one or "OpenBLAS" in one for one in arithmetic.departures())
+    assert arithmetic.unverifiable_packages() == ["numpy", "torch"]
+    assert not any("MKL" in one or "OpenBLAS" in one for one in arithmetic.mismatches())
 
 
 @portable

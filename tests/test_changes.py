@@ -19,7 +19,7 @@ from heuristic_core.experiments.registry import experiments
 from heuristic_core.plan.jobs import Listed
 from heuristic_core.provenance.changes.causes import causes
 from heuristic_core.provenance.changes.code import changed_code
-from heuristic_core.provenance.changes.explain import MOST, NOTHING, explain
+from heuristic_core.provenance.changes.explain import MAX_CAUSES, NOTHING, explain
 from heuristic_core.provenance.job import Job, compared
 from heuristic_core.provenance.record import FIELDS, digest
 
@@ -163,9 +163,9 @@ def test_causes_come_first_and_upstream_first_then_what_follows():
 
 
 def test_of_many_causes_a_few_are_shown():
-    found = [f"input changed: {i}.csv" for i in range(MOST + 2)]
+    found = [f"input changed: {i}.csv" for i in range(MAX_CAUSES + 2)]
     text = explain([listed("sentences", [], ["s"])], lambda job, made: found)
-    assert text.splitlines()[-2:] == [f"    input changed: {MOST - 1}.csv", "    and 2 causes more"]
+    assert text.splitlines()[-2:] == [f"    input changed: {MAX_CAUSES - 1}.csv", "    and 2 causes more"]
 
 
 # ---- the code

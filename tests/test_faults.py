@@ -200,7 +200,7 @@ def test_temporary_files_of_living_writers_and_other_machines_stay(tmp_path):
     far.write_text("theirs")
     atomic.write_text(path, "mine")
     assert far.exists()
-    os.utime(far, (0, time.time() - 2 * atomic.ABANDONED))
+    os.utime(far, (0, time.time() - 2 * atomic.STALE_SECONDS))
     atomic.write_text(path, "mine")
     assert not far.exists()
 

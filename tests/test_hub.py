@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.sources.fetch import _explained
+from heuristic_core.sources.fetch import _explain_errors
 from heuristic_core.sources.hub import Source, matching, model_files
 
 
@@ -188,7 +188,7 @@ def test_without_a_network_what_is_there_is_checked_and_what_is_not_is_named(hub
 def test_what_the_client_raises_becomes_one_message(error, words):
     with (
         pytest.raises(InputError, match=re.escape(words)) as raised,
-        _explained(Source("task.train.0", "dataset", NAME, "0" * 40, "*.parquet")),
+        _explain_errors(Source("task.train.0", "dataset", NAME, "0" * 40, "*.parquet")),
     ):
         raise error
     assert f"task.train.0.hub = '{NAME}'" in str(raised.value)

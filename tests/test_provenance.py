@@ -9,7 +9,7 @@ from conftest import ROOT
 
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.provenance import digests as code_digests
-from heuristic_core.provenance.digests import LENGTH, code_digest
+from heuristic_core.provenance.digests import DIGEST_LENGTH, code_digest
 
 SCRIPT = '''"""A script."""
 
@@ -67,7 +67,7 @@ def edit(path, old, new):
 
 def test_a_digest_is_short_hexadecimal_and_stays(package):
     first = digest(package.parent / "script.py")
-    assert len(first) == LENGTH and int(first, 16) >= 0
+    assert len(first) == DIGEST_LENGTH and int(first, 16) >= 0
     assert digest(package.parent / "script.py") == digest(str(package.parent / "script.py")) == first
 
 

@@ -47,7 +47,7 @@ def commands(tmp_path, monkeypatch):
     ],
 )
 def test_accounting_is_asked_only_where_it_answers(commands, monkeypatch, capsys, scripts, command, reason):
-    monkeypatch.setattr(slurm, "SECONDS", 0.5)
+    monkeypatch.setattr(slurm, "TIMEOUT_SECONDS", 0.5)
     commands(**scripts)
     assert slurm.status_command() == command
     (line,) = capsys.readouterr().err.splitlines()

@@ -174,7 +174,7 @@ def test_files_are_joined_in_their_order_into_one_of_the_same_schema(tmp_path):
 
 
 def test_a_long_file_is_joined_in_parts_to_the_bytes_of_the_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr(parquet, "GROUP", 10)
+    monkeypatch.setattr(parquet, "ROW_GROUP_SIZE", 10)
     row = dict.fromkeys(schema("sentences").names) | {"subset": "s", "label": 1}
     rows = as_table("sentences", [row | {"sentence1": f"text {k}"} for k in range(33)])
     pq.write_table(rows, tmp_path / "part.parquet", row_group_size=4)

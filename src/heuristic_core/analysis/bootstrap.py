@@ -13,7 +13,7 @@ import scipy  # loads scipy.stats where it is used: Snakemake reads this module 
 
 LOW, HIGH = 2.5, 97.5  # percentiles of a 95 % interval
 FLAT = 1e-9  # points; draws that differ by less are all the same
-Reach = Callable[[int, int], tuple[np.ndarray, np.ndarray]]  # see `with_unseen`
+ReachFunction = Callable[[int, int], tuple[np.ndarray, np.ndarray]]  # see `with_unseen`
 
 
 class Resamples:
@@ -26,10 +26,10 @@ class Resamples:
     """
 
     def __init__(self, templates: Sequence[str | float | None], count: int, rng: np.random.Generator):
-        known = len(set(templates)) if all(isinstance(template, str) for template in templates) else 0
-        names = list(templates) if known > 1 else list(range(len(templates)))
+        distinct = len(set(templates)) if all(isinstance(template, str) for template in templates) else 0
+        names = list(templates) if distinct > 1 else list(range(len(templates)))
         _, self._unit_of = np.unique(names, return_inverse=True)
-        self.unit = ("pair", "pair of one template", "template")[min(known, 2)]
+        self.unit = ("pair", "pair of one template", "template")[min(distinct, 2)]
         self.units = int(self._unit_of.max()) + 1
         times = rng.multinomial(self.units, np.full(self.units, 1 / self.units), size=count)
         self._pairs = times @ np.bincount(self._unit_of, minlength=self.units)
@@ -65,8 +65,8 @@ def interval(
         variances.append(weighted.var(axis=0))
         total = weighted if total is None else np.add(total, weighted, out=total)
     low, high = percentiles(total)
-    wider = scipy.stats.t.ppf(HIGH / 100, _satterthwaite(variances, units)) / scipy.stats.norm.ppf(HIGH / 100)
-    return observed + wider * (low - observed), observed + wider * (high - observed)
+    factor = scipy.stats.t.ppf(HIGH / 100, _satterthwaite(variances, units)) / scipy.stats.norm.ppf(HIGH / 100)
+    return observed + factor * (low - observed), observed + factor * (high - observed)
 
 
 def degrees_of_freedom(parts: Sequence[np.ndarray], units: Sequence[int]) -> np.ndarray:
@@ -76,9 +76,9 @@ def degrees_of_freedom(parts: Sequence[np.ndarray], units: Sequence[int]) -> np.
 
 def _satterthwaite(variances: Sequence[np.ndarray], units: Sequence[int]) -> np.ndarray:
     variances = np.array(variances)
-    own = np.maximum(np.array(units, dtype=float) - 1, 1).reshape(-1, *[1] * (variances.ndim - 1))
-    total, shares = variances.sum(axis=0), (variances**2 / own).sum(axis=0)
-    return np.where(shares > 0, total**2 / np.where(shares > 0, shares, 1), own.min())
+    degrees = np.maximum(np.array(units, dtype=float) - 1, 1).reshape(-1, *[1] * (variances.ndim - 1))
+    total, shares = variances.sum(axis=0), (variances**2 / degrees).sum(axis=0)
+    return np.where(shares > 0, total**2 / np.where(shares > 0, shares, 1), degrees.min())
 
 
 def of_accuracy(low: np.ndarray, high: np.ndarray, units: int) -> tuple[np.ndarray, np.ndarray]:
@@ -112,7 +112,7 @@ def with_unseen(
     units: Sequence[int],
     weights: Sequence[float],
     sides: Sequence[str],
-    reach: Reach,
+    reach: ReachFunction,
 ) -> tuple[np.ndarray, np.ndarray]:
     """How far the ends of an interval are from the value, with what unseen pairs may add to sides that do not vary.
 
@@ -123,17 +123,17 @@ def with_unseen(
     """
     below, above = (end**2 for end in ends)
     for side in dict.fromkeys(sides):
-        own = [k for k, one in enumerate(sides) if one == side]
-        flat = np.ptp(sum(weights[k] * parts[k] for k in own), axis=0) < FLAT
-        down, up = reach(own[0], sum(units[k] for k in own))
+        members = [k for k, other_side in enumerate(sides) if other_side == side]
+        flat = np.ptp(sum(weights[k] * parts[k] for k in members), axis=0) < FLAT
+        down, up = reach(members[0], sum(units[k] for k in members))
         below, above = below + np.where(flat, down, 0) ** 2, above + np.where(flat, up, 0) ** 2
     return np.sqrt(below), np.sqrt(above)
 
 
 def simultaneous(value: pd.Series, low: pd.Series, high: pd.Series) -> tuple[pd.Series, pd.Series]:
     """95 % intervals of several values that hold for all of them, from the interval of each (Bonferroni, normal)."""
-    wider = scipy.stats.norm.ppf(1 - LOW / 100 / len(value)) / scipy.stats.norm.ppf(HIGH / 100)
-    return value - wider * (value - low), value + wider * (high - value)
+    factor = scipy.stats.norm.ppf(1 - LOW / 100 / len(value)) / scipy.stats.norm.ppf(HIGH / 100)
+    return value - factor * (value - low), value + factor * (high - value)
 
 
 def of_difference(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:

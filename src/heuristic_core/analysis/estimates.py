@@ -12,7 +12,7 @@ NOT_RUN, TOO_FEW, FAILED_RUNS, DOES_NOT_APPLY = "not run", "too few", "failed ru
 
 
 class CannotSay(Exception):
-    """A statistic cannot be computed; the message says what is missing. `verdict`: the verdict that this makes."""
+    """A statistic cannot be computed. The message says what is missing; `verdict` is the resulting verdict."""
 
     verdict = NOT_RUN
 

@@ -39,8 +39,8 @@ class Judged(NamedTuple):
 def check(stated: Sequence[Claim]) -> None:
     """Raises InputError on an unknown statistic, and on options that a statistic does not have."""
     for claim in stated:
-        for one in claim.statistics:
-            _check(claim, one)
+        for stated_statistic in claim.statistics:
+            _check(claim, stated_statistic)
 
 
 def judge(
@@ -55,10 +55,10 @@ def judge(
     scopes = [whole, *seeds]
     rows: list[list[dict]] = [[] for _ in scopes]
     for claim in stated:
-        by_seed = [_judged(claim, one) for one in evidence]
-        judged = [_together(claim, by_seed, unit), *(by_seed if seeds else ())]
-        for scope, about, one in zip(rows, scopes, judged, strict=True):
-            scope.append(about | _row(claim, *one))
+        by_seed = [_judge_seed(claim, item) for item in evidence]
+        judged = [_combine(claim, by_seed, unit), *(by_seed if seeds else ())]
+        for scope, about, item in zip(rows, scopes, judged, strict=True):
+            scope.append(about | _row(claim, *item))
     for scope in rows:
         _adjust(scope)
     return frame("claims", [row for of_claim in zip(*rows, strict=True) for row in of_claim])
@@ -67,62 +67,62 @@ def judge(
 def _adjust(rows: list[dict]) -> None:
     """Add to the rows of one scope p adjusted for the claims of the same family (Holm 1979); checks have no family."""
     for family in {row["family"] for row in rows} - {None}:
-        own = [row for row in rows if row["family"] == family]
-        for row, p in zip(own, holm([row.get("p") for row in own]), strict=True):
+        members = [row for row in rows if row["family"] == family]
+        for row, p in zip(members, holm([row.get("p") for row in members]), strict=True):
             row["p_holm"] = p
 
 
-def _check(claim: Claim, one: Claim | Need) -> None:
-    if one.statistic not in STATISTICS:
+def _check(claim: Claim, stated_statistic: Claim | Need) -> None:
+    if stated_statistic.statistic not in STATISTICS:
         known = ", ".join(sorted(STATISTICS))
-        raise InputError(f"claim {claim.claim}: no statistic {one.statistic!r}; there are {known}")
+        raise InputError(f"claim {claim.claim}: no statistic {stated_statistic.statistic!r}; there are {known}")
     try:
-        inspect.signature(STATISTICS[one.statistic]).bind(None, **one.options)
+        inspect.signature(STATISTICS[stated_statistic.statistic]).bind(None, **stated_statistic.options)
     except TypeError as error:
-        raise InputError(f"claim {claim.claim}: options of statistic {one.statistic}: {error}") from None
+        raise InputError(f"claim {claim.claim}: options of statistic {stated_statistic.statistic}: {error}") from None
 
 
-def _judged(claim: Claim, evidence: Tables) -> Judged:
+def _judge_seed(claim: Claim, evidence: Tables) -> Judged:
     """What the evidence of one seed says of a claim."""
     unsure: dict[str, str] = {}  # detail -> verdict
     for need in claim.needs:
         try:
-            found = STATISTICS[need.statistic](evidence, **need.options)
+            estimate = STATISTICS[need.statistic](evidence, **need.options)
         except CannotSay as reason:
             return Judged(reason.verdict, None, f"unknown whether it applies: {reason}")
-        if (kept := verdict(found, need.threshold)) == CONTRADICTED:
-            return Judged(DOES_NOT_APPLY, None, found.detail)
-        if kept != SUPPORTED:
-            unsure[found.detail] = kept
+        if (outcome := verdict(estimate, need.threshold)) == CONTRADICTED:
+            return Judged(DOES_NOT_APPLY, None, estimate.detail)
+        if outcome != SUPPORTED:
+            unsure[estimate.detail] = outcome
     if unsure:
-        why = TOO_FEW if TOO_FEW in unsure.values() else NOT_CLEAR
-        return Judged(why, None, f"not clear whether it applies: {'; '.join(unsure)}")
+        reason_verdict = TOO_FEW if TOO_FEW in unsure.values() else NOT_CLEAR
+        return Judged(reason_verdict, None, f"not clear whether it applies: {'; '.join(unsure)}")
     try:
         for table in claim.tables:
             evidence.table(table)
-        found = STATISTICS[claim.statistic](evidence, **claim.options)
+        estimate = STATISTICS[claim.statistic](evidence, **claim.options)
     except CannotSay as reason:
         return Judged(reason.verdict, None, str(reason))
-    no_interval = "no interval" if pd.isna(found.low) and not found.exact else ""
-    return Judged(verdict(found, claim.threshold), found, "; ".join(filter(None, (found.detail, no_interval))))
+    no_interval = "no interval" if pd.isna(estimate.low) and not estimate.exact else ""
+    return Judged(verdict(estimate, claim.threshold), estimate, "; ".join(filter(None, (estimate.detail, no_interval))))
 
 
-def _row(claim: Claim, judged: str, found: Estimate | None, detail: str) -> dict:
+def _row(claim: Claim, verdict_name: str, estimate: Estimate | None, detail: str) -> dict:
     row = {"claim": claim.claim, "sentence": claim.sentence, "paper": claim.paper, "family": claim.family}
-    row |= {"threshold": claim.threshold, "verdict": judged, "detail": detail}
-    if found is not None:
-        row |= {"estimate": found.value, "low": found.low, "high": found.high, "opposite": found.opposite}
-        row |= {"n": found.n, "unit": found.unit, "p": p_value(found, claim.threshold)}
+    row |= {"threshold": claim.threshold, "verdict": verdict_name, "detail": detail}
+    if estimate is not None:
+        row |= {"estimate": estimate.value, "low": estimate.low, "high": estimate.high, "opposite": estimate.opposite}
+        row |= {"n": estimate.n, "unit": estimate.unit, "p": p_value(estimate, claim.threshold)}
     return row
 
 
-def _together(claim: Claim, by_seed: list[Judged], unit: str) -> Judged:
+def _combine(claim: Claim, by_seed: list[Judged], unit: str) -> Judged:
     """What all evidence says. A single seed speaks for itself; several are judged as one, over the known values."""
     if len(by_seed) == 1:
         return by_seed[0]
     if not by_seed:
         return Judged(NOT_RUN, None, f"there are no {unit}")
-    verdicts = [one.verdict for one in by_seed]
+    verdicts = [judged.verdict for judged in by_seed]
     applies = len(by_seed) - verdicts.count(DOES_NOT_APPLY)
     detail = f"supported on {verdicts.count(SUPPORTED)} of {applies} {unit}, contradicted on "
     detail += f"{verdicts.count(CONTRADICTED)}"
@@ -130,11 +130,13 @@ def _together(claim: Claim, by_seed: list[Judged], unit: str) -> Judged:
         detail += f"; does not apply to {len(by_seed) - applies} more"
     if not applies:
         return Judged(DOES_NOT_APPLY, None, detail)
-    known = [one.found for one in by_seed if one.found is not None and not pd.isna(one.found.value)]
-    if len(known) < 2:
-        why = next((kind for kind in (FAILED_RUNS, NOT_RUN, NOT_CLEAR) if kind in verdicts and not known), TOO_FEW)
-        return Judged(why, None, f"{detail}; a value is known of {len(known)}, and two are needed")
-    if len(known) < applies:
-        detail += f"; judged over the {len(known)} of {applies} that have a value"
-    together = over_seeds(known, claim.threshold, unit)
-    return Judged(verdict(together, claim.threshold), together, detail)
+    estimates = [judged.found for judged in by_seed if judged.found is not None and not pd.isna(judged.found.value)]
+    if len(estimates) < 2:
+        reason_verdict = next(
+            (kind for kind in (FAILED_RUNS, NOT_RUN, NOT_CLEAR) if kind in verdicts and not estimates), TOO_FEW
+        )
+        return Judged(reason_verdict, None, f"{detail}; a value is known of {len(estimates)}, and two are needed")
+    if len(estimates) < applies:
+        detail += f"; judged over the {len(estimates)} of {applies} that have a value"
+    combined = over_seeds(estimates, claim.threshold, unit)
+    return Judged(verdict(combined, claim.threshold), combined, detail)

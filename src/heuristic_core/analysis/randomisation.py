@@ -19,27 +19,27 @@ def tails(drawn: np.ndarray, observed: float) -> tuple[float, float]:
     return more, fewer
 
 
-def of_random_heads(heads: pd.DataFrame, rng: np.random.Generator) -> np.ndarray:
+def draw_random_heads(heads: pd.DataFrame, rng: np.random.Generator) -> np.ndarray:
     """Sums of `value` over random heads, with as many heads in each layer as the core has: [PERMUTATIONS].
 
     heads: columns layer, in_core (bool) and value, a row for each head. Heads of the core are drawn, too.
     """
-    drawn = np.zeros(PERMUTATIONS)
+    sums = np.zeros(PERMUTATIONS)
     for _, layer in heads.groupby("layer"):
         values = np.tile(layer["value"].to_numpy(), (PERMUTATIONS, 1))
-        drawn += rng.permuted(values, axis=1)[:, : layer["in_core"].sum()].sum(axis=1)
-    return drawn
+        sums += rng.permuted(values, axis=1)[:, : layer["in_core"].sum()].sum(axis=1)
+    return sums
 
 
 def within_layers(heads: pd.DataFrame, rng: np.random.Generator) -> tuple[float, float, float]:
     """The p of both tails of the core's sum of `value` among random heads of its layers, and the smallest p possible.
 
-    heads: as of :func:`of_random_heads`. No p is below one in the number of sets that there are.
+    heads: as of :func:`draw_random_heads`. No p is below one in the number of sets that there are.
     """
     sets = np.prod([math.comb(len(layer), int(layer["in_core"].sum())) for _, layer in heads.groupby("layer")])
     attainable = 1 / float(sets)
-    found = tails(of_random_heads(heads, rng), heads.loc[heads["in_core"], "value"].sum())
-    more, fewer = (max(p, attainable) for p in found)
+    p_values = tails(draw_random_heads(heads, rng), heads.loc[heads["in_core"], "value"].sum())
+    more, fewer = (max(p, attainable) for p in p_values)
     return more, fewer, attainable
 
 

@@ -30,25 +30,25 @@ def replicates(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     beside it: the mean over models of their means over seeds, with Student's t interval over models.
     """
     rows = []
-    for claim, of_claim in pd.concat(tables, keys=range(len(tables)), names=["model"]).groupby("claim", sort=False):
-        models = [part for _, part in of_claim.groupby(level="model")]
-        seeds = [_of_seeds(part) for part in models]
+    for claim, claim_rows in pd.concat(tables, keys=range(len(tables)), names=["model"]).groupby("claim", sort=False):
+        models = [part for _, part in claim_rows.groupby(level="model")]
+        seeds = [_seed_rows(part) for part in models]
         counted = pd.concat(seeds)
         holding = int((counted["verdict"] == SUPPORTED).sum())
-        about = of_claim.iloc[0][["sentence", "paper", "family", "threshold"]].to_dict()
-        row = {"claim": claim, **about, "models": len(models), "seeds": len(counted), "supported": holding}
+        fields = claim_rows.iloc[0][["sentence", "paper", "family", "threshold"]].to_dict()
+        row = {"claim": claim, **fields, "models": len(models), "seeds": len(counted), "supported": holding}
         row["contradicted"] = int((counted["verdict"] == CONTRADICTED).sum())
         row["by_model"] = ", ".join(f"{(part['verdict'] == SUPPORTED).sum()} of {len(part)}" for part in seeds)
         if len(counted):
             row["low"], row["high"] = share_interval(holding, len(counted))
-        if not is_test(about["threshold"]):
+        if not is_test(fields["threshold"]):
             means = [part["estimate"].mean() for part in seeds if part["estimate"].notna().any()]
             row["mean"], row["mean_low"], row["mean_high"] = mean_interval(means)
         rows.append(row)
     return frame("replicates", rows)
 
 
-def _of_seeds(rows: pd.DataFrame) -> pd.DataFrame:
+def _seed_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of one study's seeds to which the claim applies; a study of one seed has the row of the whole alone."""
     seeds = rows[rows["ft_seed"].notna()] if rows["ft_seed"].notna().any() else rows
     return seeds[~seeds["verdict"].isin([DOES_NOT_APPLY, NOT_RUN])]

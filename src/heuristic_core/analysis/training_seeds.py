@@ -34,28 +34,32 @@ def extreme(
     if which not in (LOWEST, HIGHEST):
         raise ValueError(f"{which!r} is not possible; give {LOWEST} or {HIGHEST}")
     sign = 1 if which == LOWEST else -1
-    known = {name: sign * np.asarray(values, dtype=float) for name, values in groups.items()}
-    known = {name: values[~np.isnan(values)] for name, values in known.items()}
-    lacking = [name for name, values in known.items() if not len(values)]
-    if len(lacking) == len(known):
+    samples = {name: sign * np.asarray(values, dtype=float) for name, values in groups.items()}
+    samples = {name: values[~np.isnan(values)] for name, values in samples.items()}
+    empty = [name for name, values in samples.items() if not len(values)]
+    if len(empty) == len(samples):
         raise CannotSay(f"no seed has a value: {detail}")
-    if lacking:
-        raise TooFew(f"no seed has a value of {', '.join(lacking)}: {detail}")
-    means = {name: values.mean() for name, values in known.items()}
-    found = min(means, key=means.get)
+    if empty:
+        raise TooFew(f"no seed has a value of {', '.join(empty)}: {detail}")
+    means = {name: values.mean() for name, values in samples.items()}
+    selected = min(means, key=means.get)
     tail = (1 - LEVEL) / 2
     units = units if percent else 0
-    low = min(_end(values, tail, units) for values in known.values())
-    high = min(_end(values, 1 - tail / len(known), units) for values in known.values())
+    low = min(_end(values, tail, units) for values in samples.values())
+    high = min(_end(values, 1 - tail / len(samples), units) for values in samples.values())
     if np.isnan([low, high]).any():
         low = high = np.nan
     low, high = sorted((sign * low, sign * high))
     if percent:
         low, high = np.clip([low, high], 0, 100)
-    named = f"{which}: {found}" if len(known) > 1 else ""
-    n = min(map(len, known.values()))
+    label = f"{which}: {selected}" if len(samples) > 1 else ""
+    n = min(map(len, samples.values()))
     return Estimate(
-        float(sign * means[found]) + 0.0, *map(_null, (low, high)), n, SEEDS, "; ".join(filter(None, (named, detail)))
+        float(sign * means[selected]) + 0.0,
+        *map(_null, (low, high)),
+        n,
+        SEEDS,
+        "; ".join(filter(None, (label, detail))),
     )
 
 

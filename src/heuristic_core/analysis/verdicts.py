@@ -29,52 +29,54 @@ def is_test(threshold: str) -> bool:
     return threshold.startswith("p ")
 
 
-def verdict(found: Estimate, threshold: str) -> str:
+def verdict(estimate: Estimate, threshold: str) -> str:
     """Whether an estimate supports a claim: one of `VERDICTS`. threshold: such as "> 20 %" or "p < 0.05"."""
     holds, level = _bound(threshold)
     if is_test(threshold):
-        if pd.isna(p := p_value(found, threshold)) or (p >= level and _both(found, found.attainable) >= level):
+        if pd.isna(p := p_value(estimate, threshold)) or (
+            p >= level and _two_sided(estimate, estimate.attainable) >= level
+        ):
             return TOO_FEW
-        if p >= level or found.value == found.opposite:
+        if p >= level or estimate.value == estimate.opposite:
             return NOT_CLEAR
-        return SUPPORTED if found.opposite is None or found.value < found.opposite else CONTRADICTED
-    values = [found.value] if found.exact else [found.value, found.low, found.high]
+        return SUPPORTED if estimate.opposite is None or estimate.value < estimate.opposite else CONTRADICTED
+    values = [estimate.value] if estimate.exact else [estimate.value, estimate.low, estimate.high]
     if pd.isna(values).any():
         return TOO_FEW
-    kept = [holds(value, level) for value in values]
-    return SUPPORTED if all(kept) else NOT_CLEAR if any(kept) else CONTRADICTED
+    outcomes = [holds(value, level) for value in values]
+    return SUPPORTED if all(outcomes) else NOT_CLEAR if any(outcomes) else CONTRADICTED
 
 
-def p_value(found: Estimate, threshold: str) -> float | None:
+def p_value(estimate: Estimate, threshold: str) -> float | None:
     """The two-sided p of an estimate; None of a count, and of a value without an interval.
 
     A test with two tails has twice the smaller one. Of an interval it is the p of Student's t with n - 1 degrees of
     freedom whose 95 % interval has this end: below 0.05 exactly where the interval is on one side of the threshold.
     """
     if is_test(threshold):
-        p = found.value if found.opposite is None else min(found.value, found.opposite)
-        return None if pd.isna(p) else _both(found, p)
-    if found.exact or pd.isna([found.value, found.low, found.high]).any():
+        p = estimate.value if estimate.opposite is None else min(estimate.value, estimate.opposite)
+        return None if pd.isna(p) else _two_sided(estimate, p)
+    if estimate.exact or pd.isna([estimate.value, estimate.low, estimate.high]).any():
         return None
     _, level = _bound(threshold)
-    reach = found.value - found.low if found.value > level else found.high - found.value
-    away, degrees = abs(found.value - level), np.inf if pd.isna(found.n) else max(found.n - 1, 1)
+    reach = estimate.value - estimate.low if estimate.value > level else estimate.high - estimate.value
+    distance, degrees = abs(estimate.value - level), np.inf if pd.isna(estimate.n) else max(estimate.n - 1, 1)
     if not reach > 0:
-        return 0.0 if away else 1.0
-    return float(2 * scipy.stats.t.sf(scipy.stats.t.ppf(0.975, degrees) * away / reach, degrees))
+        return 0.0 if distance else 1.0
+    return float(2 * scipy.stats.t.sf(scipy.stats.t.ppf(0.975, degrees) * distance / reach, degrees))
 
 
 def holm(p: Sequence[float | None]) -> list[float | None]:
-    """p adjusted for how many there are (Holm 1979); None stays None and does not count."""
-    known = sorted((value, k) for k, value in enumerate(p) if value is not None)
+    """Adjust p-values for their number (Holm 1979); None stays None and does not count."""
+    ordered = sorted((value, k) for k, value in enumerate(p) if value is not None)
     adjusted, largest = [None] * len(p), 0.0
-    for rank, (value, k) in enumerate(known):
-        largest = max(largest, min(1.0, (len(known) - rank) * value))
+    for rank, (value, k) in enumerate(ordered):
+        largest = max(largest, min(1.0, (len(ordered) - rank) * value))
         adjusted[k] = largest
     return adjusted
 
 
-def over_seeds(found: Sequence[Estimate], threshold: str, unit: str) -> Estimate:
+def over_seeds(estimates: Sequence[Estimate], threshold: str, unit: str) -> Estimate:
     """The estimates of at least two seeds as one. unit: what the seeds are, such as "fine-tuning seeds".
 
     Values give their mean with its t interval; where seeds have intervals over evaluation pairs, which are the same for
@@ -82,15 +84,20 @@ def over_seeds(found: Sequence[Estimate], threshold: str, unit: str) -> Estimate
     independent: the p of either tail is twice the mean, which holds under any dependence (Rüschendorf 1982;
     Vovk and Wang 2020). Seeds that contradict each other decide nothing.
     """
-    values = [one.value for one in found]
+    values = [estimate.value for estimate in estimates]
     if is_test(threshold):
-        others = [one.opposite for one in found]
-        opposite = None if None in others else _combined(others)
-        attainable = _combined([one.attainable for one in found])
-        return Estimate.test(_combined(values), opposite, len(found), f"{unit}, twice their mean p", "", attainable)
+        opposites = [estimate.opposite for estimate in estimates]
+        opposite = None if None in opposites else _combine_p(opposites)
+        attainable = _combine_p([estimate.attainable for estimate in estimates])
+        return Estimate.test(
+            _combine_p(values), opposite, len(estimates), f"{unit}, twice their mean p", "", attainable
+        )
     mean, low, high = mean_interval(pd.Series(values, dtype=float))
-    same_pairs = all("pair" in (one.unit or "") or "template" in (one.unit or "") for one in found)
-    ends = np.array([[one.value] * 2 if one.exact else [one.low, one.high] for one in found], dtype=float)
+    same_pairs = all("pair" in (estimate.unit or "") or "template" in (estimate.unit or "") for estimate in estimates)
+    ends = np.array(
+        [[estimate.value] * 2 if estimate.exact else [estimate.low, estimate.high] for estimate in estimates],
+        dtype=float,
+    )
     if len(set(values)) == 1:  # counts, or seeds at one floor: a t interval would have no width
         low, high = ends[:, 0].min(), ends[:, 1].max()
     else:  # two seeds can agree by chance; no mean is known better than the seeds' own intervals tell
@@ -99,11 +106,11 @@ def over_seeds(found: Sequence[Estimate], threshold: str, unit: str) -> Estimate
             low = mean - np.hypot(mean - low, reach[:, 0].mean())
             high = mean + np.hypot(high - mean, reach[:, 1].mean())
         else:
-            own = np.sqrt((reach**2).sum(axis=0)) / len(found)
-            low, high = np.fmin(low, mean - own[0]), np.fmax(high, mean + own[1])
-    least, most = min(one.least for one in found), max(one.most for one in found)
-    counts = all(one.exact for one in found) and len(set(values)) == 1
-    return Estimate(mean, low, high, len(found), unit, exact=counts, least=least, most=most)
+            errors = np.sqrt((reach**2).sum(axis=0)) / len(estimates)
+            low, high = np.fmin(low, mean - errors[0]), np.fmax(high, mean + errors[1])
+    least, most = min(estimate.least for estimate in estimates), max(estimate.most for estimate in estimates)
+    counts = all(estimate.exact for estimate in estimates) and len(set(values)) == 1
+    return Estimate(mean, low, high, len(estimates), unit, exact=counts, least=least, most=most)
 
 
 def _bound(threshold: str) -> tuple:
@@ -112,10 +119,10 @@ def _bound(threshold: str) -> tuple:
     return OPERATORS[sign], float(level)
 
 
-def _both(found: Estimate, p: float) -> float:
+def _two_sided(estimate: Estimate, p: float) -> float:
     """The two-sided p of one tail's."""
-    return float(p if found.opposite is None else min(1.0, 2 * p))
+    return float(p if estimate.opposite is None else min(1.0, 2 * p))
 
 
-def _combined(p: Sequence[float]) -> float:
+def _combine_p(p: Sequence[float]) -> float:
     return float(min(1.0, 2 * np.mean(p)))

@@ -1,4 +1,4 @@
-"""With which instructions a job computes.
+"""The CPU instructions that a job computes with.
 
 `portable`: every operation rounds the same on every x86-64 processor with AVX2, so that the same configuration gives
 the same bytes there. `native`: with the fastest that the libraries find, which round differently on each kind of
@@ -31,9 +31,9 @@ SETTINGS = {
     "OPENBLAS_NUM_THREADS": "1",
 }
 # The same, and what numpy before 2.4 calls X86_V4: there it cannot be switched off so, and is named as a departure.
-NEWER = (*SETTINGS["NPY_DISABLE_CPU_FEATURES"].split(","), "AVX512_SKX")
+NEWER_CPU_FEATURES = (*SETTINGS["NPY_DISABLE_CPU_FEATURES"].split(","), "AVX512_SKX")
 MKL_COMPATIBLE = 3  # mkl_cbwr_get's code of that branch
-NEEDED = {"avx2", "fma"}  # what torch's AVX2 kernels are compiled for
+REQUIRED_CPU_FLAGS = {"avx2", "fma"}  # what torch's AVX2 kernels are compiled for
 
 
 def asked(arguments: Sequence[str]) -> str:
@@ -51,7 +51,7 @@ def available() -> bool:
         return False
     cpuinfo = Path("/proc/cpuinfo")
     flags = re.findall(r"^flags\s*:(.*)$", cpuinfo.read_text(), re.MULTILINE) if cpuinfo.exists() else []
-    return bool(flags) and set(flags[0].split()) >= NEEDED
+    return bool(flags) and set(flags[0].split()) >= REQUIRED_CPU_FLAGS
 
 
 def environment(arithmetic: str, of: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -80,7 +80,7 @@ def settle(arithmetic: str, by_hand: bool) -> str:
         torch.backends.mkldnn.enabled = False  # it compiles for the processor that it runs on
         torch.set_num_threads(1)
     check(arithmetic)
-    if names := untold():
+    if names := unverifiable_packages():
         LOGGER.warning("%s: these builds do not tell what they compute with; compare their results", ", ".join(names))
     return PORTABLE
 
@@ -89,41 +89,41 @@ def check(arithmetic: str) -> None:
     """Raise InputError where a library that is loaded computes otherwise than `arithmetic` asks."""
     if arithmetic == NATIVE:
         return
-    if others := departures():
+    if problems := mismatches():
         assignments = " ".join(f"{name}={value}" for name, value in SETTINGS.items())
         raise InputError(
-            f"arithmetic = 'portable', but {'; '.join(others)}. Set {assignments} before Python starts, or "
+            f"arithmetic = 'portable', but {'; '.join(problems)}. Set {assignments} before Python starts, or "
             "arithmetic = 'native'"
         )
 
 
-def departures() -> list[str]:
+def mismatches() -> list[str]:
     """What the libraries that are loaded compute with otherwise than portable arithmetic asks, in words."""
-    found = []
+    problems = []
     if torch := sys.modules.get("torch"):
         if (chosen := torch.backends.cpu.get_cpu_capability()) != "AVX2":
-            found.append(f"torch computes with {chosen}")
+            problems.append(f"torch computes with {chosen}")
         if (branch := _mkl_branch(torch)) not in (None, MKL_COMPATIBLE):
-            found.append(f"MKL computes with its branch {branch}, not {MKL_COMPATIBLE}")
+            problems.append(f"MKL computes with its branch {branch}, not {MKL_COMPATIBLE}")
         if (threads := torch.get_num_threads()) != 1:
-            found.append(f"torch computes on {threads} threads")
+            problems.append(f"torch computes on {threads} threads")
         if torch.backends.mkldnn.enabled:
-            found.append("torch computes with oneDNN")
+            problems.append("torch computes with oneDNN")
     if numpy := sys.modules.get("numpy"):
         features = numpy._core._multiarray_umath.__cpu_features__
-        if with_newer := [name for name in NEWER if features.get(name)]:
-            found.append(f"numpy computes with {', '.join(with_newer)}")
+        if with_newer := [name for name in NEWER_CPU_FEATURES if features.get(name)]:
+            problems.append(f"numpy computes with {', '.join(with_newer)}")
         kernels = [(name, core) for name, core in _openblas() if core not in (None, "Haswell")]
-        found += [f"{name} computes with OpenBLAS's kernels for {core}" for name, core in kernels]
-    return found
+        problems += [f"{name} computes with OpenBLAS's kernels for {core}" for name, core in kernels]
+    return problems
 
 
-def untold() -> list[str]:
+def unverifiable_packages() -> list[str]:
     """The libraries that are loaded and do not tell what they compute with: builds other than the locked wheels."""
-    found = [name for name, core in _openblas() if core is None]
+    packages = [name for name, core in _openblas() if core is None]
     if (torch := sys.modules.get("torch")) and _mkl_branch(torch) is None:
-        found.append("torch")
-    return found
+        packages.append("torch")
+    return packages
 
 
 def _mkl_branch(torch) -> int | None:
@@ -137,15 +137,15 @@ def _mkl_branch(torch) -> int | None:
 
 def _openblas() -> list[tuple[str, str | None]]:
     """Package and kernels of the OpenBLAS in numpy's wheel, and in scipy's once it is loaded; None without a wheel."""
-    found = []
+    kernels = []
     for package, part, suffix in (("numpy", "numpy", "64_"), ("scipy", "scipy.linalg", "")):
         if part not in sys.modules:
             continue
         libraries = Path(sys.modules[package].__file__).parents[1].glob(f"{package}.libs/libscipy_openblas*")
         if not (paths := list(libraries)):
-            found.append((package, None))
+            kernels.append((package, None))
         for path in paths:
             core = getattr(ctypes.CDLL(str(path)), f"scipy_openblas_get_corename{suffix}")
             core.restype = ctypes.c_char_p
-            found.append((package, core().decode()))
-    return found
+            kernels.append((package, core().decode()))
+    return kernels

@@ -1,4 +1,4 @@
-"""Writing files so that a half-written one never bears the name of a finished one."""
+"""Write files atomically: a path never holds a partly written file."""
 
 import contextlib
 import glob
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 HOST = platform.node().split(".")[0] or "localhost"
-ABANDONED = 3600  # seconds without a write after which another machine's temporary file counts as left behind
+STALE_SECONDS = 3600  # seconds without a write after which another machine's temporary file counts as left behind
 
 
 @contextlib.contextmanager
@@ -18,7 +18,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; on success it takes that name in one step, on failure it is removed."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    _sweep(path)
+    _remove_stale(path)
     partial = path.with_name(f".{path.name}.{HOST}-{os.getpid()}.partial{path.suffix}")
     try:
         yield partial
@@ -30,30 +30,30 @@ def replacing(path: str | Path) -> Iterator[Path]:
 def obstacle(folder: str | Path, size: int) -> str | None:
     """Why `size` bytes cannot be written in `folder`, in the system's words; None where they can."""
     folder = Path(folder).absolute()
-    there = next(path for path in (folder, *folder.parents) if path.is_dir())
+    existing = next(path for path in (folder, *folder.parents) if path.is_dir())
     try:
-        with tempfile.TemporaryFile(dir=there) as file:
+        with tempfile.TemporaryFile(dir=existing) as file:
             file.write(bytes(size))
     except OSError as error:
         return error.strerror
     return None
 
 
-def _sweep(path: Path) -> None:
+def _remove_stale(path: Path) -> None:
     """Remove temporary files of `path` whose writers were killed."""
     for partial in path.parent.glob(f".{glob.escape(path.name)}.*.partial{glob.escape(path.suffix)}"):
         writer = partial.name.removesuffix(f".partial{path.suffix}").rpartition(".")[2]
         host, _, process = writer.rpartition("-")
         with contextlib.suppress(FileNotFoundError):  # somebody else sweeps here
             if host == HOST and process.isdigit():
-                ended = not _runs(int(process))
+                ended = not _is_running(int(process))
             else:
-                ended = time.time() - partial.stat().st_mtime > ABANDONED
+                ended = time.time() - partial.stat().st_mtime > STALE_SECONDS
             if ended:
                 partial.unlink()
 
 
-def _runs(process: int) -> bool:
+def _is_running(process: int) -> bool:
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -1,14 +1,14 @@
-"""Errors that a user mends: they are shown as their message, without a traceback."""
+"""Errors that a user can fix. They are shown as their message, without a traceback."""
 
 
 class InputError(ValueError):
-    """Something given to the program is wrong. The message names file, key and value, and what would be right."""
+    """Invalid input. The message names file, key and value, and a valid value."""
 
 
 class Diverged(InputError):
-    """Training left the finite numbers, or learns nothing. The message names the step; settings are to be changed."""
+    """Training produced NaN or infinity, or learns nothing. The message names the step; change the settings."""
 
 
 def counted(count: int, noun: str) -> str:
-    """A number of things, as messages write it: "1 row", "2,000 rows"."""
+    """Return a count with its noun for messages, such as "1 row" or "2,000 rows"."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""What a user can do where the machine, not the program, is at fault: no space, no permission, no memory."""
+"""Advice on errors of the machine rather than the program: no space, no permission, no memory."""
 
 import errno
 
@@ -30,7 +30,7 @@ WORDS = {
 
 
 def remedy(error: BaseException) -> str | None:
-    """What to do about `error`; None where it is no fault of the machine."""
+    """Return what to do about `error`; None if it is not an error of the machine."""
     if isinstance(error, MemoryError):
         return MEMORY
     if isinstance(error, OSError) and error.errno in REMEDIES:

@@ -16,18 +16,19 @@ from heuristic_core.common.faults import remedy
 PACKAGE = logging.getLogger("heuristic_core")  # parent of the loggers of all modules and scripts
 LOGGER = logging.getLogger(__name__)
 SECONDS_BETWEEN_LINES = 5.0
-TAIL = 2000  # bytes at the end of a log in which its last line of progress is looked for
+TAIL_BYTES = 2000  # bytes at the end of a log in which its last line of progress is looked for
 TIME = r"^\d\d:\d\d:\d\d "  # before what a line of a log says
-METER = re.compile(rf"{TIME}(.*?) +(\d+)% ([^\[]*\[.*\])$", re.MULTILINE)  # a line of `Progress`
+METER_PATTERN = re.compile(rf"{TIME}(.*?) +(\d+)% ([^\[]*\[.*\])$", re.MULTILINE)  # a line of `Progress`
 NO_SERVER = "HEURISTIC_CORE_NO_SERVER"  # the variable in which workflow/fork_server/run.py says why a job is no fork
 PATIENCE = 1.0  # seconds by which clocks may differ where jobs run elsewhere
-WARNED = re.compile(rf"{TIME}warning: (.*)$", re.MULTILINE)
+WARNING_PATTERN = re.compile(rf"{TIME}warning: (.*)$", re.MULTILINE)
 
 
 class Lines(logging.Formatter):
     """When, and what; a warning is marked as one."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
+        """Return time, a mark for warnings, and message."""
         mark = "warning: " if record.levelno == logging.WARNING else ""
         return f"{self.formatTime(record, '%H:%M:%S')} {mark}{record.message}"
 
@@ -60,7 +61,7 @@ def start_log(path: str | Path | None) -> None:
 def warned(log: str | Path) -> list[str]:
     """The warnings in a job's log, each once; none where there is no log."""
     try:
-        return list(dict.fromkeys(WARNED.findall(Path(log).read_text(errors="replace"))))
+        return list(dict.fromkeys(WARNING_PATTERN.findall(Path(log).read_text(errors="replace"))))
     except OSError:
         return []
 
@@ -78,13 +79,13 @@ def advance(log: str | Path, since: float) -> Advance | None:
         with open(log, "rb") as file:
             if os.fstat(file.fileno()).st_mtime < since - PATIENCE:  # of an earlier run
                 return None
-            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
-            found = METER.findall(file.read().decode(errors="replace"))
+            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES))
+            meters = METER_PATTERN.findall(file.read().decode(errors="replace"))
     except OSError:
         return None
-    if not found:
+    if not meters:
         return None
-    name, percent, rest = found[-1]
+    name, percent, rest = meters[-1]
     return Advance(int(percent) / 100, f"{name} {rest}")
 
 

@@ -21,6 +21,7 @@ def _yaml_exponent(value):
 
 
 def unique(values: list) -> list:
+    """Return `values`. Raises ValueError if a value is repeated."""
     repeated = sorted({v for v in values if values.count(v) > 1})
     if repeated:
         raise ValueError(f"{values} has {', '.join(map(str, repeated))} more than once; list every value once")
@@ -28,6 +29,7 @@ def unique(values: list) -> list:
 
 
 def ascending(values: list) -> list:
+    """Return `values`. Raises ValueError unless they are unique and in ascending order."""
     unique(values)
     if values != sorted(values):
         raise ValueError(f"{values} must be in ascending order: {sorted(values)}")
@@ -63,6 +65,8 @@ Commit = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
 
 
 class Block(BaseModel):
+    """Base of all blocks: unknown keys are errors, types are strict, instances are immutable."""
+
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 

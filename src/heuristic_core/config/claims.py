@@ -9,7 +9,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from heuristic_core.config.blocks import Block, Name
 from heuristic_core.config.reading import ConfigError, RepeatedKey, parse_yaml
 
-LIMIT = r"(<|<=|>|>=) -?\d+(\.\d+)?( [a-z%]+)?$"
+LIMIT_PATTERN = r"(<|<=|>|>=) -?\d+(\.\d+)?( [a-z%]+)?$"
 Option = str | float | int
 
 
@@ -18,7 +18,9 @@ class Need(Block):
 
     statistic: str
     options: dict[str, Option] = Field({}, alias="with", description="of the statistic")
-    threshold: str = Field(pattern=f"^{LIMIT}", description="what the statistic must be, such as `> 0 points`; no test")
+    threshold: str = Field(
+        pattern=f"^{LIMIT_PATTERN}", description="what the statistic must be, such as `> 0 points`; no test"
+    )
 
 
 class Claim(Block):
@@ -32,7 +34,8 @@ class Claim(Block):
     statistic: str
     options: dict[str, Option] = Field({}, alias="with", description="of the statistic")
     threshold: str = Field(
-        pattern=f"^(p )?{LIMIT}", description="what the statistic must be, such as `> 20 %`; `p < 0.05` for a test"
+        pattern=f"^(p )?{LIMIT_PATTERN}",
+        description="what the statistic must be, such as `> 20 %`; `p < 0.05` for a test",
     )
     needs: list[Need] = Field([], description="preconditions; where one is broken, the claim does not apply")
 

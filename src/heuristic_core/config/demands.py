@@ -5,8 +5,12 @@ from typing import NamedTuple
 
 
 class Demands(NamedTuple):
-    """pairs: settings, as messages name them -> training pairs that each needs at least. subsets: settings -> the
-    evaluation subsets that each names. groups: of evaluation pairs, those that must have one.
+    """What settings require of the data.
+
+    Attributes:
+        pairs: Setting, as messages name it -> smallest number of training pairs it needs.
+        subsets: Setting -> evaluation subsets it names.
+        groups: Groups that need at least one evaluation pair.
     """
 
     pairs: Mapping[str, int] = {}

@@ -11,14 +11,14 @@ from pydantic import ValidationError
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.blocks import Block
 
-Checked = TypeVar("Checked", bound=Block)
+BlockType = TypeVar("Checked", bound=Block)
 
 
 class ConfigError(InputError):
     """A configuration that cannot be run. The message names file, key, value and remedy."""
 
 
-def checked(kind: type[Checked], values: dict, origin: str) -> Checked:
+def checked(kind: type[BlockType], values: dict, origin: str) -> BlockType:
     """`values` as a block of `kind`. Raises ConfigError with one line per fault."""
     try:
         return kind.model_validate(values)
@@ -94,13 +94,13 @@ def read_layers(paths: Sequence[str | Path]) -> dict:
     """Several configuration files as one: later files override earlier files, block by block, as Snakemake does it."""
     values: dict = {}
     for path in paths:
-        values = _over(values, read_values(path))
+        values = _merge(values, read_values(path))
     return values
 
 
-def _over(below: dict, above: dict) -> dict:
-    both = {key for key in above if isinstance(above[key], dict) and isinstance(below.get(key), dict)}
-    return below | above | {key: _over(below[key], above[key]) for key in both}
+def _merge(base: dict, override: dict) -> dict:
+    nested = {key for key in override if isinstance(override[key], dict) and isinstance(base.get(key), dict)}
+    return base | override | {key: _merge(base[key], override[key]) for key in nested}
 
 
 def _explain(fault: dict, kind: type[Block]) -> str:

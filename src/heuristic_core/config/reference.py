@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from heuristic_core.config.blocks import NAME
 
-SEEDS = 2**31  # a limit of the generators, not of a setting
+SEED_LIMIT = 2**31  # a limit of the generators, not of a setting
 FIELDS = ("key", "type", "default", "unit", "meaning")
 PATTERNS = {
     NAME: "name",
@@ -60,11 +60,11 @@ class Words(NamedTuple):
 
     def unit(self, block: type[BaseModel], name: str) -> str | None:
         """Of a field, None where nothing says it."""
-        return _said(fields_of(UNITS) | fields_of(self.units), block, name)
+        return _lookup(fields_of(UNITS) | fields_of(self.units), block, name)
 
     def meaning(self, block: type[BaseModel], name: str) -> str | None:
         """Of a field, None where nothing says it."""
-        return _said(MEANINGS | dict(self.meanings), block, name)
+        return _lookup(MEANINGS | dict(self.meanings), block, name)
 
 
 class Section(NamedTuple):
@@ -78,7 +78,7 @@ class Section(NamedTuple):
 
 def reference(words: Words) -> str:
     """The whole page, as Markdown."""
-    parts = (f"## {one.title}\n\n{text_of(one)}\n\n{table(one, words)}" for one in sections(words))
+    parts = (f"## {section.title}\n\n{text_of(section)}\n\n{table(section, words)}" for section in sections(words))
     return "\n".join((words.head, *parts))
 
 
@@ -155,7 +155,9 @@ def text_of(section: Section) -> str:
 
 def _nested(section: Section, words: Words) -> Iterator[Section]:
     """A section and those inside it."""
-    inside = [(name, block) for name, one in section.block.model_fields.items() for block in _blocks_in(one.annotation)]
+    inside = [
+        (name, block) for name, field in section.block.model_fields.items() for block in _blocks_in(field.annotation)
+    ]
     targets, blocks = [name for name, _ in inside], {block for _, block in inside}
     if len(targets) == len(section.block.model_fields) and len(blocks) == 1:
         path = f"{section.path}.<target>"
@@ -167,8 +169,8 @@ def _nested(section: Section, words: Words) -> Iterator[Section]:
         yield from _nested(Section(*words.titles.get(path, (f"`{path}`", path)), block), words)
 
 
-def _said(of: Mapping[str, str], block: type[BaseModel], name: str) -> str | None:
-    return of.get(f"{block.__name__}.{name}", of.get(name))
+def _lookup(texts: Mapping[str, str], block: type[BaseModel], name: str) -> str | None:
+    return texts.get(f"{block.__name__}.{name}", texts.get(name))
 
 
 def _blocks_in(annotation) -> list[type[BaseModel]]:
@@ -183,7 +185,7 @@ def _limits(schema: dict) -> str:
     parts = {
         ">": above,
         "≥": schema.get("minimum", schema.get("ge")) if above is None else None,
-        "<": below if below != SEEDS else None,
+        "<": below if below != SEED_LIMIT else None,
         "≤": schema.get("maximum", schema.get("le")) if below is None else None,
     }
     return "".join(f", {sign} {limit:g}" for sign, limit in parts.items() if limit is not None)
@@ -193,8 +195,8 @@ def _value(value) -> str:
     match value:
         case None:
             return "*none*"
-        case BaseModel() if given := value.model_dump(include=value.model_fields_set):
-            return _value(given)
+        case BaseModel() if explicit := value.model_dump(include=value.model_fields_set):
+            return _value(explicit)
         case BaseModel():
             return "see below"
         case bool():

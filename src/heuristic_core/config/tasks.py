@@ -38,17 +38,17 @@ def _phrase(text: str) -> str:
     return text
 
 
-def _fits(wanted):
+def _fits(values):
     """Refuse what is neither a regular expression nor a list of values, in one message."""
-    if isinstance(wanted, str):
+    if isinstance(values, str):
         try:
-            re.compile(wanted)
+            re.compile(values)
         except re.error as error:
-            said = f"{wanted!r} is no regular expression: {error}; for fixed values give a list of them"
-            raise ValueError(said) from None
-    elif not (isinstance(wanted, list) and wanted and all(type(one) in (str, int) for one in wanted)):
-        raise ValueError(f"{wanted!r}: give a regular expression as text, or a list of values as text or whole numbers")
-    return wanted
+            message = f"{values!r} is no regular expression: {error}; for fixed values give a list of them"
+            raise ValueError(message) from None
+    elif not (isinstance(values, list) and values and all(type(value) in (str, int) for value in values)):
+        raise ValueError(f"{values!r}: give a regular expression as text, or a list of values as text or whole numbers")
+    return values
 
 
 RelativePath = Annotated[str, AfterValidator(_relative)]
@@ -269,12 +269,12 @@ class FilesTask(Block):
 
     @model_validator(mode="after")
     def _one_address_per_file(self):
-        found: dict[str, tuple[str, tuple]] = {}
+        sources: dict[str, tuple[str, tuple]] = {}
         for key, split in self.splits.items():
             if split.hub:
                 continue
             path = os.path.normpath(self.path_of(split))
-            first, address = found.setdefault(path, (key, (split.url, split.sha256)))
+            first, address = sources.setdefault(path, (key, (split.url, split.sha256)))
             if address != (split.url, split.sha256):
                 raise ValueError(
                     f"{key} and {first} name the same file, {split.file}: give both the same `url` and `sha256`"

@@ -14,7 +14,7 @@ from heuristic_core.figures.style import RC
 
 LOGGER = logging.getLogger(__name__)
 LAST_RESORT = "Last Resort"  # matplotlib's own font of boxes, one for each block of characters
-SHOWN = 12  # characters that a warning names
+MAX_LISTED = 12  # characters that a warning names
 
 
 def complete(figure: Figure) -> bool:
@@ -22,14 +22,14 @@ def complete(figure: Figure) -> bool:
 
     Logs one warning that names what no font has.
     """
-    lacking = {text: missing for text in figure.findobj(Text) if (missing := _missing(text.get_text()))}
-    if not lacking:
+    missing_by_text = {text: missing for text in figure.findobj(Text) if (missing := _missing(text.get_text()))}
+    if not missing_by_text:
         return False
-    families, _ = _fonts_for(set().union(*lacking.values()))
-    for text in lacking:
+    families, _ = _fonts_for(set().union(*missing_by_text.values()))
+    for text in missing_by_text:
         text.set_fontfamily([RC["font.family"], *families])
-    if said := warning(text.get_text() for text in lacking):
-        LOGGER.warning(said)
+    if message := warning(text.get_text() for text in missing_by_text):
+        LOGGER.warning(message)
     return True
 
 
@@ -38,7 +38,7 @@ def warning(texts: Iterable[str]) -> str | None:
     _, lacking = _fonts_for(set().union(*map(_missing, texts)))
     if not lacking:
         return None
-    shown = ", ".join(map(_named, sorted(lacking)[:SHOWN])) + (", ..." if len(lacking) > SHOWN else "")
+    shown = ", ".join(map(_describe, sorted(lacking)[:MAX_LISTED])) + (", ..." if len(lacking) > MAX_LISTED else "")
     return (
         f"no font of this machine has {shown}: figures show boxes in their place, while tables and pages are right. "
         "Install a font that has them, such as Noto Sans CJK, delete the study's folder `figures`, and run the same "
@@ -49,8 +49,8 @@ def warning(texts: Iterable[str]) -> str | None:
 def _missing(text: str) -> set[str]:
     if text.isascii():
         return set()
-    own = _characters(font_manager.findfont(RC["font.family"]))
-    return {one for one in text if one.isprintable() and ord(one) not in own}
+    available = _characters(font_manager.findfont(RC["font.family"]))
+    return {character for character in text if character.isprintable() and ord(character) not in available}
 
 
 def _fonts_for(wanted: Collection[str]) -> tuple[list[str], set[str]]:
@@ -61,9 +61,9 @@ def _fonts_for(wanted: Collection[str]) -> tuple[list[str], set[str]]:
             break
         if LAST_RESORT in entry.name or entry.style != "normal":
             continue
-        if has := {one for one in lacking if ord(one) in _characters(entry.fname)}:
+        if covered := {character for character in lacking if ord(character) in _characters(entry.fname)}:
             families.append(entry.name)
-            lacking -= has
+            lacking -= covered
     return list(dict.fromkeys(families)), lacking
 
 
@@ -77,5 +77,5 @@ def _characters(path: str) -> frozenset[int]:
         return frozenset()
 
 
-def _named(one: str) -> str:
-    return f"{one} (U+{ord(one):04X} {unicodedata.name(one, 'without a name')})"
+def _describe(character: str) -> str:
+    return f"{character} (U+{ord(character):04X} {unicodedata.name(character, 'without a name')})"

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from heuristic_core.figures.style import SMALL
 
-MOST_PIXELS = 60_000  # of a figure's height; matplotlib draws up to 65,535
+MAX_PIXELS = 60_000  # of a figure's height; matplotlib draws up to 65,535
 
 
 def panels(settings, rows: int, columns: int, height: float, **options) -> tuple[Figure, np.ndarray]:
@@ -18,7 +18,7 @@ def panels(settings, rows: int, columns: int, height: float, **options) -> tuple
 
     options: as of ``Figure.subplots``.
     """
-    height = min(height, MOST_PIXELS / settings.dpi)
+    height = min(height, MAX_PIXELS / settings.dpi)
     figure = Figure(figsize=(settings.width, settings.height or height), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False, **options)
     sns.despine(figure)
@@ -45,9 +45,9 @@ def percent_axis(axis, values: Iterable[float] = ()) -> None:
 
     values: the values drawn; J may be below 0, and then the axis begins there.
     """
-    least = min(0.0, np.nanmin([0.0, *values]))
-    axis.axes.set_ylim(least - 3, 103)
-    axis.set_ticks([tick for tick in range(-100, 101, 25) if tick >= least])
+    lowest = min(0.0, np.nanmin([0.0, *values]))
+    axis.axes.set_ylim(lowest - 3, 103)
+    axis.set_ticks([tick for tick in range(-100, 101, 25) if tick >= lowest])
 
 
 def spread_out(values: Iterable[float], spacing: float, high: float) -> np.ndarray:

@@ -42,8 +42,8 @@ def save(
         figure.set_layout_engine("none")
         for suffix, undated in UNDATED.items():
             with replacing(files[suffix]) as partial:
-                about = {"Title": f"{name}: {title}"}
-                figure.savefig(partial, format=suffix, dpi=settings.dpi, metadata=about | undated)
+                metadata = {"Title": f"{name}: {title}"}
+                figure.savefig(partial, format=suffix, dpi=settings.dpi, metadata=metadata | undated)
 
 
 def _save_table(files: dict[str, str], name: str, marks, title: str, sheets: Sequence[Sheet]) -> None:

@@ -21,12 +21,12 @@ def with_means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     by = list(by)
     rows = rows[[*by, "seed", "value"]].astype({"seed": "Int64", "value": float})
     means = []
-    for key, of_seeds in rows.groupby(by, sort=False, dropna=False):
-        known = of_seeds["value"].dropna()
-        mean, low, high = mean_interval(known)
-        means.append(dict(zip(by, key, strict=True)) | {"value": mean, "low": low, "high": high, "seeds": len(known)})
-    found = pd.concat([rows, pd.DataFrame(means, columns=[*by, "value", "low", "high", "seeds"])], ignore_index=True)
-    return found.astype({"seeds": "Int64"})
+    for key, group in rows.groupby(by, sort=False, dropna=False):
+        values = group["value"].dropna()
+        mean, low, high = mean_interval(values)
+        means.append(dict(zip(by, key, strict=True)) | {"value": mean, "low": low, "high": high, "seeds": len(values)})
+    table = pd.concat([rows, pd.DataFrame(means, columns=[*by, "value", "low", "high", "seeds"])], ignore_index=True)
+    return table.astype({"seeds": "Int64"})
 
 
 def seed_lines(ax: Axes, rows: pd.DataFrame, x: str, by: str, looks: Mapping[str, Role]) -> None:

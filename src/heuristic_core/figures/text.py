@@ -21,10 +21,12 @@ def bracket(low: float, high: float, digits: int = 1) -> str:
 
 
 def percent(share: float) -> str:
+    """Return a share, 0-1, in percent."""
     return f"{100 * share:g} %"
 
 
 def seed_label(ft_seed: int) -> str:
+    """Return the label of a fine-tuning seed."""
     return f"fine-tuning seed {ft_seed}"
 
 

@@ -27,7 +27,11 @@ HELP = {
 }
 # Options of an identity that have another name than its field: `--model` and `--task` are blocks.
 OPTIONS = {"model": "model_name", "task": "task_name"}
-ALIKE = {"device": "cpu", "precision": "float32", "threads": 1}  # what portable arithmetic asks of a job's options
+PORTABLE_OPTIONS = {
+    "device": "cpu",
+    "precision": "float32",
+    "threads": 1,
+}  # what portable arithmetic asks of a job's options
 
 
 class Arguments(argparse.ArgumentParser):
@@ -130,29 +134,31 @@ class Arguments(argparse.ArgumentParser):
         for key, name in self._lists:
             if len(getattr(values, name)) != (wanted := len(attrgetter(key)(values))):
                 self.error(f"{_flag(name)}: give one path for each of the {wanted} values of {key}")
-        for name, right in ALIKE.items():
-            if values.arithmetic == PORTABLE and (value := getattr(values, name, right)) != right:
-                self.error(f"--{name} {value} does not go with {OPTION} {PORTABLE}: give {right}, or {OPTION} {NATIVE}")
+        for name, required in PORTABLE_OPTIONS.items():
+            if values.arithmetic == PORTABLE and (value := getattr(values, name, required)) != required:
+                self.error(
+                    f"--{name} {value} does not go with {OPTION} {PORTABLE}: give {required}, or {OPTION} {NATIVE}"
+                )
         prepare_drawing()
         start_log(values.log)
         values.arithmetic = settle(values.arithmetic, by_hand=arguments is None)
         if values.code:
-            inputs, outputs = (_given(values, names) for names in (self._inputs, self._outputs))
-            given = sys.argv[1:] if arguments is None else arguments
-            begin(Record(values.code, inputs, outputs, values.log, given, values.arithmetic))
+            inputs, outputs = (_option_paths(values, names) for names in (self._inputs, self._outputs))
+            command_line = sys.argv[1:] if arguments is None else arguments
+            begin(Record(values.code, inputs, outputs, values.log, command_line, values.arithmetic))
         return values
 
 
-def _given(values: argparse.Namespace, names: Sequence[str]) -> list[str]:
+def _option_paths(values: argparse.Namespace, names: Sequence[str]) -> list[str]:
     """The paths that the options `names` have."""
-    found = (getattr(values, name) for name in names)
-    return [path for given in found for path in ([given] if isinstance(given, str) else given or [])]
+    options = (getattr(values, name) for name in names)
+    return [path for paths in options for path in ([paths] if isinstance(paths, str) else paths or [])]
 
 
 def identity(values: argparse.Namespace) -> Identity:
     """The identity that :meth:`Arguments.identity` read."""
-    found = {name: vars(values).get(OPTIONS.get(name, name)) for name in Identity._fields}
-    return Identity(**{name: value for name, value in found.items() if value is not None})
+    fields = {name: vars(values).get(OPTIONS.get(name, name)) for name in Identity._fields}
+    return Identity(**{name: value for name, value in fields.items() if value is not None})
 
 
 def _flag(name: str) -> str:

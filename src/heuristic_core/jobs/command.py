@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 from pydantic import BaseModel
 
-NEXT = (
+LINE_BREAK = (
     " \\\n    "  # the command goes on in the next line: Snakemake shows it with --printshellcmds, and where a job fails
 )
 WIDTH = 100
@@ -19,17 +19,17 @@ def command(script: str, *named: Mapping[str, object]) -> str:
     several words; None and an empty list are no option. Raises ValueError where two of them have one name.
     """
     lines = [script]
-    taken: set[str] = set()
+    names: set[str] = set()
     for name, value in (item for group in named for item in group.items()):
-        if name in taken:
+        if name in names:
             raise ValueError(f"{script}: two of its inputs, outputs and settings are called {name}")
-        taken.add(name)
+        names.add(name)
         values = value if isinstance(value, list | tuple) else [value]
-        words = [shlex.quote(str(one)) for one in values if one is not None]
+        words = [shlex.quote(str(item_value)) for item_value in values if item_value is not None]
         if words:
-            apart = NEXT + "  " if len(words) > 1 and sum(map(len, words)) > WIDTH else " "
-            lines.append(apart.join([f"--{name.replace('_', '-')}", *words]))
-    return NEXT.join(lines)
+            separator = LINE_BREAK + "  " if len(words) > 1 and sum(map(len, words)) > WIDTH else " "
+            lines.append(separator.join([f"--{name.replace('_', '-')}", *words]))
+    return LINE_BREAK.join(lines)
 
 
 def block(settings: BaseModel, names: Collection[str] | None = None) -> str:

@@ -14,8 +14,8 @@ from heuristic_core.common.progress import PATIENCE, TIME
 FAILED = re.compile(rf"{TIME}failed: (.*?)(?={TIME}|\Z)", re.MULTILINE | re.DOTALL)
 TRACE = "Traceback (most recent call last):"
 SILENT = "it left no message in its log; what Snakemake says of it is above"
-OURS = "This is a fault of the program: its log says where. Please report it with the log."
-KEPT = "What is finished is kept. When the fault is mended, the same command makes the rest."
+OURS = "Internal error: see the log. Please report it with the log."
+KEPT = "Finished results are kept. Fix the error, then run the same command again."
 
 
 class Failures(logging.Handler):
@@ -27,9 +27,10 @@ class Failures(logging.Handler):
         self._logs: dict[int, tuple[str, list[str]]] = {}  # job -> its rule, its logs
 
     def emit(self, record: logging.LogRecord) -> None:
-        event, said = getattr(record, "event", None), vars(record)
+        """Note failed jobs, and forget those that later succeed."""
+        event, fields = getattr(record, "event", None), vars(record)
         if event == LogEvent.JOB_ERROR:
-            self._add(said)
+            self._add(fields)
         elif event == LogEvent.GROUP_ERROR:  # of its jobs some may have done well; a job that was ended says nothing
             jobs = record.job_error_info
             for job in [job for job in jobs if any(FAILED.search(_text(log)) for log in job["log"])] or jobs:
@@ -54,21 +55,21 @@ class Failures(logging.Handler):
         """
         if not self._logs:
             return None
-        alike: dict[str, list[str]] = {}
+        jobs_by_message: dict[str, list[str]] = {}
         for rule, logs in self._logs.values():
             job = f"{rule}: {', '.join(logs)}" if logs else rule
-            alike.setdefault(message(filter(self._is_new, logs)), []).append(job)
+            jobs_by_message.setdefault(message(filter(self._is_new, logs)), []).append(job)
         count = len(self._logs)
         parts = [f"{'1 job' if count == 1 else f'{count} jobs'} failed; {done} of {total} jobs are finished."]
-        parts += ["\n".join([*jobs, textwrap.indent(words, "    ")]) for words, jobs in alike.items()]
+        parts += ["\n".join([*jobs, textwrap.indent(words, "    ")]) for words, jobs in jobs_by_message.items()]
         return "\n" + "\n\n".join([*parts, KEPT])
 
 
 def message(logs: Iterable[str]) -> str:
     """Why a job failed, as its logs say; of an unforeseen error its kind and words."""
     for text in map(_text, logs):
-        if found := FAILED.findall(text):
-            words, _, trace = found[-1].partition(TRACE)
+        if failures := FAILED.findall(text):
+            words, _, trace = failures[-1].partition(TRACE)
             return f"{trace.strip().splitlines()[-1]}\n{OURS}" if trace else words.strip()
         if text.strip() and not re.search(TIME, text, re.MULTILINE):  # what a rule says that runs no script
             return text.strip()

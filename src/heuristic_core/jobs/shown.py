@@ -18,8 +18,10 @@ ABSENT = "of each figure and table that the study cannot have, why"
 
 
 def drawing(about: str, targets: Mapping, settings: type[Block], draw: Callable, sheets_of: Callable) -> Callable:
-    """The `main` of a script that draws one of `targets`. about: its docstring. draw, sheets_of: as in
-    :mod:`heuristic_core.figures.drawing`."""
+    """Return the `main` of a script that draws one of `targets`.
+
+    about: its docstring. draw, sheets_of: as in :mod:`heuristic_core.figures.drawing`.
+    """
 
     def main(arguments=None):
         parser = Arguments(about)
@@ -66,7 +68,7 @@ def reporting(about: str, targets: Mapping, page: Callable[..., str]) -> Callabl
         parser.add_argument("--absent", nargs="*", default=[], metavar="REASON", help=ABSENT)
         parser.writes(report="where to write the report (HTML)")
         args = parser.read(arguments)
-        made = page(
+        html = page(
             Path(args.root),
             settings=read_study(args.settings)["settings"],
             claims=read_rows(args.claims),
@@ -76,7 +78,7 @@ def reporting(about: str, targets: Mapping, page: Callable[..., str]) -> Callabl
             made_with={"platform": platform.platform(), **versions(), "commit": str(commit())},
             absent=args.absent,
         )
-        write_text(args.report, made)
+        write_text(args.report, html)
 
     return main
 

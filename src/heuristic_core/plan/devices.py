@@ -64,6 +64,8 @@ class Device(Block):
 
 
 class Devices(Block):
+    """The contents of devices.yaml."""
+
     shapes: dict[str, Shape]
     share: Share
     devices: dict[str, Device]
@@ -85,9 +87,9 @@ def _table() -> Devices:
 
 def device(name: str) -> Device:
     """The device of that name. Raises InputError that lists those there are."""
-    if name not in (known := _table().devices):
-        raise InputError(f"DEVICE = {name!r}: there is no such device in plan/devices.yaml; it has {', '.join(known)}")
-    return known[name]
+    if name not in (devices := _table().devices):
+        raise InputError(f"DEVICE = {name!r}: unknown device; choose from {', '.join(devices)} (plan/devices.yaml)")
+    return devices[name]
 
 
 def hours(work: Work, shape: Shape, on: Device, asked: AskedPrecision) -> Hours:
@@ -100,12 +102,12 @@ def hours(work: Work, shape: Shape, on: Device, asked: AskedPrecision) -> Hours:
         rate = _table().share * on.peak[precision] * 1e12
         return Hours(work.flops / rate / 3600, "estimate", f"{_table().share:.0%} of the peak, {precision}")
 
-    def other(known: Throughput) -> tuple[float, bool, bool]:
-        return _distance(known.shape, shape), known.engine != work.engine, known.precision != precision
+    def rank(throughput: Throughput) -> tuple[float, bool, bool]:
+        return _distance(throughput.shape, shape), throughput.engine != work.engine, throughput.precision != precision
 
-    nearest = min(on.throughputs, key=other)
-    distance, *differs = other(nearest)
-    kind = "estimate" if distance > math.log(1.05) or any(differs) else nearest.kind
+    nearest = min(on.throughputs, key=rank)
+    distance, *differences = rank(nearest)
+    kind = "estimate" if distance > math.log(1.05) or any(differences) else nearest.kind
     basis = f"{nearest.source}, {nearest.engine}, {nearest.precision} ({nearest.kind})"
     return Hours(work.flops / nearest.rate / 3600, kind, basis)
 

@@ -32,8 +32,8 @@ def read_profile(file: Path, process: Callable, options: Mapping[str, str]) -> d
     if values is None:
         return {}
     if not isinstance(values, Mapping):
-        raise InputError(f"{file} is no profile of Snakemake: it has {_shown(values)} in the place of `key: value`")
-    found: dict = {}
+        raise InputError(f"{file} is no profile of Snakemake: it has {_shorten(values)} in the place of `key: value`")
+    profile: dict = {}
     for key, value in values.items():
         name = _option(str(key), options)
         if name is None:
@@ -42,8 +42,8 @@ def read_profile(file: Path, process: Callable, options: Mapping[str, str]) -> d
                 "version 7, and this project's profile has `executor: slurm` in their place. Remove it, or rename the "
                 "profile"
             )
-        found[name] = _keyed(file, name, value) if name in KEYED and value is not None else value
-    return found
+        profile[name] = _keyed(file, name, value) if name in KEYED and value is not None else value
+    return profile
 
 
 def overridden(ours: Mapping, others: Iterable[Mapping]) -> dict:
@@ -51,23 +51,23 @@ def overridden(ours: Mapping, others: Iterable[Mapping]) -> dict:
     changed: dict = {}
     for other in others:
         for key, value in other.items():
-            changed[key] = _laid_over(changed.get(key, ours.get(key)), value)
+            changed[key] = _merge(changed.get(key, ours.get(key)), value)
     return changed
 
 
-def _laid_over(under, value):
+def _merge(base, value):
     if not isinstance(value, Mapping):
         return value
-    merged = dict(under) if isinstance(under, Mapping) else {}
+    merged = dict(base) if isinstance(base, Mapping) else {}
     for name, item in value.items():
-        merged[name] = _laid_over(merged.get(name), item)
+        merged[name] = _merge(merged.get(name), item)
     return {name: item for name, item in merged.items() if item is not None}
 
 
 def _option(key: str, options: Mapping[str, str]) -> str | None:
     """The option that a key names, as Snakemake finds it: by one of its names, or by how only one of them begins."""
-    begun = {options[key]} if key in options else {name for other, name in options.items() if other.startswith(key)}
-    return begun.pop() if len(begun) == 1 else None
+    matches = {options[key]} if key in options else {name for other, name in options.items() if other.startswith(key)}
+    return matches.pop() if len(matches) == 1 else None
 
 
 def _keyed(file: Path, option: str, value) -> dict:
@@ -83,7 +83,7 @@ def _keyed(file: Path, option: str, value) -> dict:
             elif equals:
                 items[key.strip()] = _number(text)
             else:
-                raise InputError(f"{file}: {option}: {_shown(item)} is no KEY=VALUE, such as {_example(option)}")
+                raise InputError(f"{file}: {option}: {_shorten(item)} is no KEY=VALUE, such as {_example(option)}")
     if option != BY_RULE:
         return _values(file, option, items)
     for rule, resources in _by_rule(items).items():
@@ -97,21 +97,21 @@ def _values(file: Path, option: str, items: Mapping) -> dict:
     for key, value in items.items():
         if isinstance(value, Mapping | list):
             raise InputError(
-                f"{file}: {option}: {key} has the value {_shown(value)}; give it one, as {_example(option)}"
+                f"{file}: {option}: {key} has the value {_shorten(value)}; give it one, as {_example(option)}"
             )
     return dict(items)
 
 
 def _by_rule(items: Mapping) -> dict:
     """Items `rule:resource` as one mapping for each rule."""
-    found: dict = {}
+    grouped: dict = {}
     for key, value in items.items():
         rule, colon, resource = str(key).partition(":")
         if colon and not isinstance(value, Mapping):
-            found.setdefault(rule, {})[resource] = value
+            grouped.setdefault(rule, {})[resource] = value
         else:
-            found[key] = value
-    return found
+            grouped[key] = value
+    return grouped
 
 
 def _number(text: str):
@@ -129,6 +129,6 @@ def _example(option: str) -> str:
     }.get(option, "name=value")
 
 
-def _shown(value) -> str:
+def _shorten(value) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

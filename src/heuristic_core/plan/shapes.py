@@ -59,20 +59,20 @@ def shape_of(model: AnyModel) -> Shape:
     cached = try_to_load_from_cache(model.hub, "config.json", revision=model.revision)
     if isinstance(cached, str):
         return _read(Path(cached))
-    known = yaml.safe_load(resources.files("heuristic_core.plan").joinpath("shapes.yaml").read_text())
-    if model.hub not in known:
+    shapes = yaml.safe_load(resources.files("heuristic_core.plan").joinpath("shapes.yaml").read_text())
+    if model.hub not in shapes:
         raise InputError(
             f"{model.BLOCK}.hub = {model.hub!r}: its shape is not known before it is fetched; fetch the study first, "
-            f"or plan with one of {', '.join(known)}"
+            f"or plan with one of {', '.join(shapes)}"
         )
-    return Shape(**known[model.hub])
+    return Shape(**shapes[model.hub])
 
 
 def _read(path: Path) -> Shape:
     values = read_object(path)
-    found = {name: next((values[k] for k in keys if values.get(k)), None) for name, keys in NAMES.items()}
-    if found["feed_forward"] is None and found["hidden"]:
-        found["feed_forward"] = 4 * found["hidden"]  # GPT-2 writes null for this
-    if unknown := [name for name, value in found.items() if value is None]:
+    fields = {name: next((values[k] for k in keys if values.get(k)), None) for name, keys in NAMES.items()}
+    if fields["feed_forward"] is None and fields["hidden"]:
+        fields["feed_forward"] = 4 * fields["hidden"]  # GPT-2 writes null for this
+    if unknown := [name for name, value in fields.items() if value is None]:
         raise InputError(f"{path}: no {NAMES[unknown[0]][0]}; a plan needs the model's {unknown[0]}")
-    return Shape(**found)
+    return Shape(**fields)

@@ -9,7 +9,7 @@ from pathlib import Path
 from heuristic_core.common.errors import InputError
 from heuristic_core.plan.profiles import read_profile
 
-SECONDS = 30  # that the accounting database has to answer
+TIMEOUT_SECONDS = 30  # that the accounting database has to answer
 
 
 def status_command() -> str | None:
@@ -21,19 +21,19 @@ def status_command() -> str | None:
         _say("there is no sbatch on this machine; jobs cannot be submitted from here, but a dry run (-n) works")
         return None
     if shutil.which("sacct") is None:
-        return _chosen("squeue", "there is no sacct here")
+        return _report_choice("squeue", "there is no sacct here")
     try:
-        asked = subprocess.run(
+        process = subprocess.run(
             ["sacct", "--allocations", "--noheader", "--starttime", "now"],
             capture_output=True,
             text=True,
-            timeout=SECONDS,
+            timeout=TIMEOUT_SECONDS,
         )
     except subprocess.TimeoutExpired:
-        return _chosen("squeue", f"sacct gave no answer within {SECONDS} s")
-    if asked.returncode:
-        return _chosen("squeue", f"sacct says {asked.stderr.strip()!r}")
-    return _chosen("sacct", "accounting is on")
+        return _report_choice("squeue", f"sacct gave no answer within {TIMEOUT_SECONDS} s")
+    if process.returncode:
+        return _report_choice("squeue", f"sacct says {process.stderr.strip()!r}")
+    return _report_choice("sacct", "accounting is on")
 
 
 def own_profiles(files: Sequence[Path], parser: Callable, process: Callable) -> list[dict]:
@@ -54,7 +54,7 @@ def own_profiles(files: Sequence[Path], parser: Callable, process: Callable) -> 
         sys.exit(1)
 
 
-def _chosen(command: str, reason: str) -> str:
+def _report_choice(command: str, reason: str) -> str:
     _say(f"the state of jobs comes from {command}: {reason}")
     return command
 

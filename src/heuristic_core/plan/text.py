@@ -7,18 +7,18 @@ Rows = list[list[str]]
 
 def job_rows(wanted: Counter, missing: Counter) -> Rows:
     """Rows under "jobs", "all", "exist", "to do", by rule. wanted: all jobs; missing: those to do."""
-    wanted, missing = _drawn_together(wanted), _drawn_together(missing)
+    wanted, missing = _merge_drawings(wanted), _merge_drawings(missing)
     rows = [(rule, n, missing[rule]) for rule, n in wanted.items()]
     rows.append(("total", wanted.total(), missing.total()))
     return [[name, f"{n:,}", f"{n - left:,}", f"{left:,}"] for name, n, left in rows]
 
 
-def _drawn_together(jobs: Counter) -> Counter:
+def _merge_drawings(jobs: Counter) -> Counter:
     """The same with one entry for all figures and tables that are for reading."""
-    found = Counter()
+    merged = Counter()
     for rule, count in jobs.items():
-        found["figures and tables" if rule.startswith(("figure", "table")) else rule] += count
-    return found
+        merged["figures and tables" if rule.startswith(("figure", "table")) else rule] += count
+    return merged
 
 
 def number(value: float) -> str:

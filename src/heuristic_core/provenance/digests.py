@@ -14,7 +14,7 @@ from heuristic_core.provenance.lock import COMPUTING, DRAWING, locked
 
 PACKAGE = Path(__file__).parents[1]
 # Modules and folders that only bring values to a job or tell of it: the values are in a rule's params already.
-CARRIERS = (
+DIGEST_EXCLUDES = (
     "__init__.py",  # of the package: no job opens a study
     "config",
     "experiments/heuristic_core/config",
@@ -26,22 +26,23 @@ CARRIERS = (
     "jobs/signature.py",
     "provenance/record.py",
 )
-LENGTH = 16  # hexadecimal digits of a digest: enough for a few thousand jobs
+DIGEST_LENGTH = 16  # hexadecimal digits of a digest: enough for a few thousand jobs
 
 
 def code_digest(*sources: str | Path, lock: str | Path | None = None) -> str:
-    """One digest of `sources`, of every module of this package that the Python files among them import, and of the
-    versions in `lock` of the packages that matter to these.
+    """Return one digest of `sources`, of the modules of this package that they import, and of locked versions.
+
+    The versions are those in `lock` of the packages that matter to these files.
 
     Comments, docstrings and layout do not count, so that editing them reruns nothing. What is imported (directly or
     not) is read from the source, not by importing it.
     """
     files = code_files(*sources)
-    parts = [_meaning(path) if path.suffix == ".py" else path.read_text() for path in files]
+    parts = [_file_ast(path) if path.suffix == ".py" else path.read_text() for path in files]
     if lock:
         versions = locked(Path(lock).read_text(), imported(files))
         parts += [f"{name}=={versions[name]}" for name in sorted(versions)]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:LENGTH]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:DIGEST_LENGTH]
 
 
 def code_files(*sources: str | Path) -> list[Path]:
@@ -58,13 +59,13 @@ def imported(files: Iterable[Path]) -> set[str]:
 @cache
 def versions() -> dict[str, str]:
     """Name -> version of Python, of this project and of the packages that results depend on, as far as installed."""
-    found = {"python": platform.python_version()}
+    by_package = {"python": platform.python_version()}
     for name in ("heuristic-core", "snakemake", *sorted(COMPUTING | DRAWING)):
         try:
-            found[name] = metadata.version(name)
+            by_package[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return by_package
 
 
 class Commit(NamedTuple):
@@ -98,15 +99,15 @@ def _git(folder: str | Path, *arguments: str) -> str:
 
 @cache  # many rules of a large study run the same script
 def _closure(script: Path) -> set[Path]:
-    """Files of this package reachable from `script` through imports, but for `CARRIERS`."""
-    found: set[Path] = set()
+    """Return files of this package that `script` imports, directly or not, except `DIGEST_EXCLUDES`."""
+    modules: set[Path] = set()
     waiting = list(_imports(script))
     while waiting:
         module = waiting.pop()
-        if module not in found and not any(module.is_relative_to(PACKAGE / carrier) for carrier in CARRIERS):
-            found.add(module)
+        if module not in modules and not any(module.is_relative_to(PACKAGE / carrier) for carrier in DIGEST_EXCLUDES):
+            modules.add(module)
             waiting += _imports(module)
-    return found
+    return modules
 
 
 @cache
@@ -152,7 +153,7 @@ def _tree(path: Path) -> ast.Module:
 
 
 @cache
-def _meaning(path: Path) -> str:
+def _file_ast(path: Path) -> str:
     return meaning(_tree(path))
 
 

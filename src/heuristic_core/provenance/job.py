@@ -9,7 +9,7 @@ from typing import NamedTuple
 from heuristic_core.plan.jobs import Listed, dry_run
 from heuristic_core.provenance.record import files_of, named, settings, study_and_job
 
-LONGEST = 60  # characters of a value that are shown
+MAX_SHOWN = 60  # characters of a value that are shown
 
 
 @dataclass(frozen=True)
@@ -27,22 +27,24 @@ class Job:
     @property
     def name(self) -> str:
         """Of its log below the study's logs."""
-        return study_and_job(self._of("--log"))[1]
+        return study_and_job(self._option("--log"))[1]
 
     @property
     def root(self) -> Path:
         """The study's folder."""
-        return study_and_job(self._of("--log"))[0]
+        return study_and_job(self._option("--log"))[0]
 
     @property
     def code(self) -> str:
-        return self._of("--code")
+        """Digest of its code."""
+        return self._option("--code")
 
     @property
     def settings(self) -> dict:
+        """Settings on its command line, by option."""
         return settings(self.arguments, {*self.inputs, *self.outputs})
 
-    def _of(self, option: str) -> str:
+    def _option(self, option: str) -> str:
         return self.arguments[self.arguments.index(option) + 1]
 
 
@@ -70,8 +72,8 @@ def recorded_job(listed: Listed) -> Job | None:
 
 def expected_jobs(snakefile: Path, configfiles: Sequence[str]) -> list[Job]:
     """All jobs of a configuration that leave a record. Raises InputError with Snakemake's words where it refuses."""
-    found = map(recorded_job, dry_run(snakefile, configfiles, "--forceall"))
-    return [job for job in found if job is not None]
+    jobs = map(recorded_job, dry_run(snakefile, configfiles, "--forceall"))
+    return [job for job in jobs if job is not None]
 
 
 def since(record: dict, job: Job, sha: Callable[[str], str]) -> Since:
@@ -98,9 +100,9 @@ def compared(name: str, before: dict, now: dict) -> Iterator[str]:
         elif isinstance(before[key], dict) and isinstance(now[key], dict):
             yield from compared(path, before[key], now[key])
         elif before[key] != now[key]:
-            yield f"{path} {_shown(before[key])} -> {_shown(now[key])}"
+            yield f"{path} {_shorten(before[key])} -> {_shorten(now[key])}"
 
 
-def _shown(value) -> str:
+def _shorten(value) -> str:
     text = value if isinstance(value, str) else json.dumps(value)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."

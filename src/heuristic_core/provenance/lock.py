@@ -16,8 +16,8 @@ IMPORTED = {"PIL": "pillow", "vl_convert": "vl-convert-python"}
 
 def pins(text: str) -> dict[str, str]:
     """Package -> version, in the text of a lock. Names are normalised."""
-    found = re.findall(r"^([\w.-]+)==(\S+)", text, re.MULTILINE)
-    return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in found}
+    matches = re.findall(r"^([\w.-]+)==(\S+)", text, re.MULTILINE)
+    return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in matches}
 
 
 def locked(text: str, imported: Collection[str]) -> dict[str, str]:

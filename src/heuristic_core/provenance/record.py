@@ -27,7 +27,7 @@ from heuristic_core.provenance.digests import versions
 
 LOGGER = logging.getLogger(__name__)
 COMMIT = "HEURISTIC_CORE_COMMIT"  # set by the workflow: the commit checked out, with a + where files differ from it
-OWN = ("--code", "--log")  # options that are no settings of the work
+NON_SETTINGS = ("--code", "--log")  # options that are no settings of the work
 FIELDS = {
     *("job", "script", "settings", "inputs", "sources", "outputs", "code", "commit", "dirty", "packages", "system"),
     *("seeds", "device", "processor", "precision", "arithmetic", "started", "seconds", "digest"),
@@ -69,14 +69,14 @@ class Record:
         Raises InputError where a library that was loaded meanwhile computes in another arithmetic.
         """
         arithmetics.check(self.arithmetic)
-        chosen = self.text["settings"]
-        device = chosen.get("device", "cpu")
+        chosen_settings = self.text["settings"]
+        device = chosen_settings.get("device", "cpu")
         self.text |= {
             "outputs": named({file: sha for path in self.outputs for file, sha in digests(path).items()}, self.root)[0],
-            "seeds": seeds(chosen),
+            "seeds": seeds(chosen_settings),
             "device": device,
             "processor": processor(device),
-            "precision": precision(chosen),
+            "precision": precision(chosen_settings),
             "arithmetic": self.arithmetic,
             "started": self.started.isoformat(timespec="seconds").replace("+00:00", "Z"),
             "seconds": round(time.monotonic() - self.clock, 3),
@@ -86,12 +86,12 @@ class Record:
             write_text(record_of(path, self.root), json.dumps(self.text, indent=1, sort_keys=True) + "\n")
 
 
-_OF_THIS_PROCESS: list[Record] = []
+_CURRENT: list[Record] = []
 
 
 def begin(record: Record) -> None:
     """Let `record` be the record of this process's job, once its arguments are read."""
-    _OF_THIS_PROCESS[:] = [record]
+    _CURRENT[:] = [record]
 
 
 def recorded(main: Callable, *arguments) -> None:
@@ -105,10 +105,10 @@ def recorded(main: Callable, *arguments) -> None:
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        if _OF_THIS_PROCESS:
+        if _CURRENT:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what Python still has to write
-    for record in _OF_THIS_PROCESS:
+    for record in _CURRENT:
         record.write()
 
 
@@ -158,32 +158,32 @@ def check(path: str, found: dict[str, str], root: Path) -> None:
     file = record_of(path, root)
     if not file.exists():
         return LOGGER.info("%s has no record; not checked", path)
-    made = read_record(file)
+    record = read_record(file)
     names = {os.path.relpath(file, root): sha for file, sha in found.items()}
     inside = os.path.relpath(path, root)
-    recorded = {name: sha for name, sha in made["outputs"].items() if Path(name).is_relative_to(inside)}
+    recorded = {name: sha for name, sha in record["outputs"].items() if Path(name).is_relative_to(inside)}
     for name in sorted(names.keys() | recorded.keys()):
         if names.get(name) != recorded.get(name):
             state = "is missing" if name not in names else "was added" if name not in recorded else "has changed"
             raise InputError(
-                f"{root / name} {state} since {made['script']} made it (SHA-256 {names.get(name)}, recorded "
+                f"{root / name} {state} since {record['script']} made it (SHA-256 {names.get(name)}, recorded "
                 f"{recorded.get(name)}). To make it again: rm -r {shlex.quote(path)}, and run again"
             )
 
 
 def digest(record: dict) -> str:
     """SHA-256 of all that a record says, but for this digest itself."""
-    said = {key: value for key, value in record.items() if key != "digest"}
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+    content = {key: value for key, value in record.items() if key != "digest"}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def read_record(file: str | Path) -> dict:
     """A record. Raises InputError, naming the file, if it is none, or not as it was written."""
     try:
-        made = json.loads(Path(file).read_text())
-        fault = None if made["digest"] == digest(made) else "it was changed after it was written"
-        if lacking := sorted(FIELDS - made.keys()):
-            fault = f"it lacks {', '.join(lacking)}"
+        record = json.loads(Path(file).read_text())
+        fault = None if record["digest"] == digest(record) else "it was changed after it was written"
+        if missing := sorted(FIELDS - record.keys()):
+            fault = f"it lacks {', '.join(missing)}"
     except (OSError, KeyError, TypeError, ValueError) as error:
         fault = f"{type(error).__name__}: {error}"
     if fault:
@@ -191,19 +191,19 @@ def read_record(file: str | Path) -> dict:
             f"{file} is no sound provenance record ({fault}). "
             "To make it again: remove it and the result it is of, and run again"
         )
-    return made
+    return record
 
 
 def settings(arguments: Sequence[str], paths: Iterable[str]) -> dict:
     """What a command line sets, by option, but for its files `paths`; JSON is read, and what is private is cut."""
-    found: dict[str, list] = {}
+    options: dict[str, list] = {}
     values: list = []
     for argument in arguments:
         if argument.startswith("--"):
-            values = found.setdefault(argument, [])
+            values = options.setdefault(argument, [])
         elif argument not in paths:
             values.append(public(_parsed(argument)))
-    kept = {name: values for name, values in found.items() if values and name not in OWN}
+    kept = {name: values for name, values in options.items() if values and name not in NON_SETTINGS}
     return {name[2:]: values[0] if len(values) == 1 else values for name, values in kept.items()}
 
 
@@ -231,26 +231,26 @@ def public(value):
 
 def seeds(values: dict) -> dict:
     """Every seed among settings, by the path of its keys."""
-    found = {}
+    values_by_path = {}
     for key, value in values.items():
         if isinstance(value, dict):
-            found |= {f"{key}.{inner}": seed for inner, seed in seeds(value).items()}
+            values_by_path |= {f"{key}.{inner}": seed for inner, seed in seeds(value).items()}
         elif SEED.search(key):
-            found[key] = value
-    return found
+            values_by_path[key] = value
+    return values_by_path
 
 
 def precision(values: dict) -> str | None:
     """The precision of the model that a job trained, or else ran; null of a job that ran none."""
     blocks = [value for value in values.values() if isinstance(value, dict)]
-    asked = next((block["precision"] for block in [*blocks, values] if block.get("precision")), None)
-    if asked != "auto":
-        return asked
+    setting = next((block["precision"] for block in [*blocks, values] if block.get("precision")), None)
+    if setting != "auto":
+        return setting
     if "device" not in values:
         return None
     from heuristic_core.models.device import precision_on, usable_device
 
-    return precision_on(usable_device(values["device"]), asked)
+    return precision_on(usable_device(values["device"]), setting)
 
 
 def processor(device: str) -> str:
@@ -281,7 +281,7 @@ def environment() -> dict:
 def records(root: str | Path) -> list[dict]:
     """The record of every job of the study `root`, by name."""
     files = Path(root).joinpath("provenance").rglob("*.json")
-    jobs = {made["job"]: made for made in map(read_record, files)}
+    jobs = {record["job"]: record for record in map(read_record, files)}
     return [jobs[job] for job in sorted(jobs)]
 
 

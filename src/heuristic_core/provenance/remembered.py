@@ -44,6 +44,7 @@ class Remembered:
 
 @cache  # the studies of one file share it
 def remembered(file: str, lock: str, write: bool) -> Remembered:
+    """Return the cache in `file`, the same object for the same arguments."""
     return Remembered(file, lock, write)
 
 
@@ -63,8 +64,8 @@ def _contents(paths: Iterable[str | Path]) -> Iterator[str | bytes]:
 
 def _sha(*parts: str | bytes) -> str:
     """One digest of parts, whose limits count."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for part in parts:
         part = part.encode() if isinstance(part, str) else part
-        found.update(len(part).to_bytes(8, "big") + part)
-    return found.hexdigest()
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()

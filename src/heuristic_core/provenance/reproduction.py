@@ -16,8 +16,11 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.provenance.record import DEPENDS_ON, RUN, processor, read_record, record_of, records
 
-TOOLS = ("heuristic-core", "snakemake")  # versions that no result depends on: the code has a digest of its own
-DIGITS = 16  # of digests that are only compared with each other
+IGNORED_PACKAGES = (
+    "heuristic-core",
+    "snakemake",
+)  # versions that no result depends on: the code has a digest of its own
+DIGEST_LENGTH = 16  # of digests that are only compared with each other
 
 
 class Difference(NamedTuple):
@@ -54,9 +57,9 @@ def publish(root: Path, file: Path) -> int:
         )
     if changed := [path for made in jobs for path, sha in made["outputs"].items() if _digest(root / path) != sha]:
         raise InputError(f"{root / changed[0]} is not as its job made it; remove it and run the study again")
-    said = [{"job": made["job"], "rule": made["script"]} | _made_with(made) | _results(made) for made in jobs]
-    write_text(file, json.dumps({"study": root.name, **common, "jobs": said}, indent=0) + "\n")
-    return sum(len(job["results"]) for job in said)
+    jobs_json = [{"job": made["job"], "rule": made["script"]} | _made_with(made) | _results(made) for made in jobs]
+    write_text(file, json.dumps({"study": root.name, **common, "jobs": jobs_json}, indent=0) + "\n")
+    return sum(len(job["results"]) for job in jobs_json)
 
 
 def compare(root: Path, file: Path) -> Comparison:
@@ -66,10 +69,14 @@ def compare(root: Path, file: Path) -> Comparison:
     first = None
     for job in published["jobs"]:
         for path, sha in job["results"].items():
-            here = _digest(root / path)
-            results, missing, differing = results + 1, missing + (here is None), differing + (here not in (None, sha))
-            if here != sha and first is None:
-                first = Difference(job["rule"], job["job"], path, _reason(root, path, here, job, published))
+            digest = _digest(root / path)
+            results, missing, differing = (
+                results + 1,
+                missing + (digest is None),
+                differing + (digest not in (None, sha)),
+            )
+            if digest != sha and first is None:
+                first = Difference(job["rule"], job["job"], path, _reason(root, path, digest, job, published))
     return Comparison(results, differing, missing, first)
 
 
@@ -77,8 +84,8 @@ def read(file: Path) -> dict:
     """The published digests. Raises InputError, naming the file, where it has none."""
     try:
         published = json.loads(file.read_text())
-        if lacking := {"study", "arithmetic", "packages", "jobs"} - published.keys():
-            raise ValueError(f"it lacks {', '.join(sorted(lacking))}")
+        if missing := {"study", "arithmetic", "packages", "jobs"} - published.keys():
+            raise ValueError(f"it lacks {', '.join(sorted(missing))}")
         return published
     except FileNotFoundError:
         raise InputError(
@@ -89,15 +96,16 @@ def read(file: Path) -> dict:
         raise InputError(f"{file} is damaged ({error}); restore it with git checkout -- {file}") from None
 
 
-def told(root: Path, file: Path, found: Comparison) -> str:
+def told(root: Path, file: Path, comparison: Comparison) -> str:
     """The comparison in words."""
-    if found.first is None:
-        return f"{root}: all {found.results} results are byte for byte those of {file}"
-    counts = f"{found.differing} differ" + (f", {found.missing} are missing" if found.missing else "")
+    if comparison.first is None:
+        return f"{root}: all {comparison.results} results are byte for byte those of {file}"
+    counts = f"{comparison.differing} differ" + (f", {comparison.missing} are missing" if comparison.missing else "")
     return (
-        f"{root}: of {found.results} results in {file}, {counts}\n"
-        f"  first in the order of the work: rule {found.first.rule}, job {found.first.job}: {found.first.result}\n"
-        f"  likely reason: {found.first.reason}"
+        f"{root}: of {comparison.results} results in {file}, {counts}\n"
+        f"  first in the order of the work: rule {comparison.first.rule}, job {comparison.first.job}: "
+        f"{comparison.first.result}\n"
+        f"  likely reason: {comparison.first.reason}"
     )
 
 
@@ -119,7 +127,7 @@ def _results(made: Mapping) -> dict:
 
 def _made_with(made: Mapping) -> dict:
     settings = hashlib.sha256(json.dumps(made["settings"], sort_keys=True).encode()).hexdigest()
-    return {"settings": settings[:DIGITS], "code": made["code"], "sources": made["sources"]}
+    return {"settings": settings[:DIGEST_LENGTH], "code": made["code"], "sources": made["sources"]}
 
 
 def _digest(path: Path) -> str | None:
@@ -134,29 +142,29 @@ def _reason(root: Path, path: str, here: str | None, job: dict, published: dict)
         return "it has no record, so it was not made by this workflow here"
     if made["outputs"].get(path) != here:
         return f"it has changed since {made['script']} made it; remove it and run the study again"
-    return "; ".join(_otherwise(made, job, published)) or (
+    return "; ".join(_differences(made, job, published)) or (
         f"the processor ({processor('cpu')}) or the system's C library: arithmetic, settings, files, packages and code "
         "are the same. `pytest tests/test_arithmetic.py` names an operation that rounds differently here"
     )
 
 
-def _otherwise(made: dict, job: dict, published: dict) -> Iterator[str]:
+def _differences(made: dict, job: dict, published: dict) -> Iterator[str]:
     """What the job of the record `made` worked with, and the published job did not."""
-    own = _made_with(made)
+    current = _made_with(made)
     if made["arithmetic"] != published["arithmetic"]:
         yield f"arithmetic: it was computed in {made['arithmetic']}, the published one in {published['arithmetic']}"
-    if own["settings"] != job["settings"]:
+    if current["settings"] != job["settings"]:
         yield "the configuration: this job had other settings"
-    if others := sorted(name for name, sha in own["sources"].items() if job["sources"].get(name) != sha):
+    if others := sorted(name for name, sha in current["sources"].items() if job["sources"].get(name) != sha):
         yield f"files that it reads: {', '.join(others)}"
     versions = {
-        name: f"{name} {there} -> {made['packages'].get(name)}"
-        for name, there in published["packages"].items()
-        if made["packages"].get(name) != there and name not in TOOLS
+        name: f"{name} {published_version} -> {made['packages'].get(name)}"
+        for name, published_version in published["packages"].items()
+        if made["packages"].get(name) != published_version and name not in IGNORED_PACKAGES
     }
     if versions:
         yield f"versions of packages: {', '.join(versions.values())}"
-    if own["code"] != job["code"]:
+    if current["code"] != job["code"]:
         yield f"the code of {job['rule']}, or the lock, has changed"
 
 

@@ -12,8 +12,13 @@ MARGIN = 0.06  # of the width of a plot, left free at each side
 
 
 class Claim(NamedTuple):
-    """name, sentence, paper, family: as in table "claims". whole: its row for the study, or its only row.
-    seeds: its rows by fine-tuning seed, empty where `whole` says all. plot: positions of these rows, see `_plot`.
+    """A claim with its verdicts.
+
+    Attributes:
+        name: Name in table "claims", as are sentence, paper and family.
+        whole: Row of the study, or the only row.
+        seeds: Rows by fine-tuning seed; empty if there is only `whole`.
+        plot: Positions of these rows, see `_plot`.
     """
 
     name: str
@@ -26,6 +31,7 @@ class Claim(NamedTuple):
 
     @property
     def rows(self) -> list[dict]:
+        """All rows: the study's, then those of the seeds."""
         return [self.whole, *self.seeds]
 
 
@@ -34,7 +40,7 @@ def claims_of(rows: Sequence[dict]) -> list[Claim]:
     by_name: dict[str, list[dict]] = {}
     for row in rows:
         by_name.setdefault(row["claim"], []).append(row)
-    return [_claim(name, found) for name, found in by_name.items()]
+    return [_claim(name, claim_rows) for name, claim_rows in by_name.items()]
 
 
 def _claim(name: str, rows: list[dict]) -> Claim:
@@ -46,7 +52,7 @@ def _claim(name: str, rows: list[dict]) -> Claim:
 
 def tally(claims: Sequence[Claim]) -> dict[str, int]:
     """How many claims have each verdict, study-wide."""
-    return _counted(claim.whole for claim in claims)
+    return _count_verdicts(claim.whole for claim in claims)
 
 
 def tally_by_seed(claims: Sequence[Claim]) -> dict[int, dict[str, int]]:
@@ -54,10 +60,10 @@ def tally_by_seed(claims: Sequence[Claim]) -> dict[int, dict[str, int]]:
     by_seed: dict[int, list[dict]] = {}
     for row in (row for claim in claims for row in claim.seeds):
         by_seed.setdefault(row["ft_seed"], []).append(row)
-    return {seed: _counted(rows) for seed, rows in by_seed.items()}
+    return {seed: _count_verdicts(rows) for seed, rows in by_seed.items()}
 
 
-def _counted(rows: Iterable[dict]) -> dict[str, int]:
+def _count_verdicts(rows: Iterable[dict]) -> dict[str, int]:
     counts = Counter(row["verdict"] for row in rows)
     return {verdict: counts[verdict] for verdict in VERDICTS}
 
@@ -67,8 +73,8 @@ def _plot(rows: Sequence[dict]) -> dict | None:
 
     The threshold is the first number of the column that states it; None where that has no number.
     """
-    found = re.search(r"[-−]?\d+(\.\d+)?(e-?\d+)?", rows[0]["threshold"] or "")
-    threshold = float(found[0].replace("−", "-")) if found else None
+    match = re.search(r"[-−]?\d+(\.\d+)?(e-?\d+)?", rows[0]["threshold"] or "")
+    threshold = float(match[0].replace("−", "-")) if match else None
     values = [row[key] for row in rows for key in ("estimate", "low", "high")] + [threshold]
     values = [value for value in values if is_number(value)]
     if not any(is_number(row["estimate"]) for row in rows) or min(values) == max(values):

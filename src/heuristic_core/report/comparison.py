@@ -42,9 +42,9 @@ def comparison_values(
         "names": names,
         "same": roots[0] == roots[1],
         "reports": [link(root / "report.html", folder) for root in roots],
-        "computed": [found is not None for found in settings],
+        "computed": [values is not None for values in settings],
         "settings": differing(*settings) if all(settings) else [],
-        "quantities": [(name, list(of_it)) for name, of_it in groupby(rows, key=lambda row: row["quantity"])],
+        "quantities": [(name, list(group)) for name, group in groupby(rows, key=lambda row: row["quantity"])],
         "csv": data_uri(differences.to_csv(index=False, lineterminator="\n").encode(), "text/csv"),
         "claims": pair_claims(*map(claims_of, claims)),
         "figures": figures,
@@ -59,8 +59,8 @@ def _plain(row: dict) -> dict:
 
 def pair_claims(a: Sequence[Claim], b: Sequence[Claim]) -> list[Pair]:
     """Claims of the same name together, in the order of a, then the claims of b alone."""
-    of_a, of_b = ({claim.name: claim for claim in claims} for claims in (a, b))
-    return [Pair(of_a.get(name), of_b.get(name)) for name in of_a | of_b]
+    claims_a, claims_b = ({claim.name: claim for claim in claims} for claims in (a, b))
+    return [Pair(claims_a.get(name), claims_b.get(name)) for name in claims_a | claims_b]
 
 
 def pair_figures(
@@ -69,8 +69,8 @@ def pair_figures(
     """What both sides have of each drawing. drawings: names of the targets that show it, of which a side has one."""
 
     def first(root: Path, names: Sequence[str]) -> Exhibit | None:
-        there = (name for name in names if all(Path(path).is_file() for path in outputs(str(root), name)))
-        return next((exhibit_of(root, name) for name in there), None)
+        available = (name for name in names if all(Path(path).is_file() for path in outputs(str(root), name)))
+        return next((exhibit_of(root, name) for name in available), None)
 
     pairs = [Pair(*(first(root, names) for root in roots)) for names in drawings]
     return [pair for pair in pairs if pair.a or pair.b]

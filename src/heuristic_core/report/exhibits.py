@@ -18,9 +18,21 @@ LARGEST = 1 << 21  # bytes of values that are put into a page; more are linked
 
 
 class Exhibit(NamedTuple):
-    """One target. label: "Figure 2". csv: address of the values behind its marks, which holds them up to `LARGEST`.
-    links: other formats by name, relative to the page. A figure has an image with its size in pixels, and may have a
-    view to play with (:func:`heuristic_core.report.views.view`); a table has sheets.
+    """One target as a page shows it. A figure has an image, a table has sheets.
+
+    Attributes:
+        name: Name of the target.
+        label: Such as "Figure 2".
+        title: Title of the target.
+        caption: Its caption.
+        csv: Address of the values behind its marks; a data URI up to `LARGEST` bytes.
+        csv_name: File name for saving them.
+        links: Other formats by name, relative to the page.
+        image: Data URI.
+        width: Of the image, pixels.
+        height: Of the image, pixels.
+        sheets: Tables for reading.
+        view: Interactive view, see :func:`heuristic_core.report.views.view`.
     """
 
     name: str
@@ -79,7 +91,7 @@ def _marks(path: Path) -> pd.DataFrame:
 
 
 def label(name: str) -> str:
-    """ "Figure 2" for figure02, "Table: core seeds" for a target without a number."""
+    """Return "Figure 2" for figure02, "Table: core seeds" for a target without a number."""
     kind = "Table" if name.startswith("table") else "Figure"
     rest = name.removeprefix(kind.lower()).replace("_", " ").strip()
     return f"{kind} {int(rest)}" if rest.isdecimal() else f"{kind}: {rest}"

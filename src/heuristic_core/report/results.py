@@ -12,7 +12,7 @@ from heuristic_core.report.settings import read_study
 if TYPE_CHECKING:
     import pandas as pd
 
-GIVE = "give the folder of a study's results, such as results/miniature, or of an unpacked archive"
+FOLDER_HINT = "give the folder of a study's results, such as results/miniature, or of an unpacked archive"
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ class Results:
         import pyarrow.parquet as pq
 
         fields = list(pq.read_schema(self._path(name)))
-        meanings = [(one.metadata or {}).get(b"description") for one in fields]
+        meanings = [(field.metadata or {}).get(b"description") for field in fields]
         return pd.DataFrame(
-            {"type": [str(one.type) for one in fields], "meaning": [text and text.decode() for text in meanings]},
-            index=pd.Index([one.name for one in fields], name="column"),
+            {"type": [str(field.type) for field in fields], "meaning": [text and text.decode() for text in meanings]},
+            index=pd.Index([field.name for field in fields], name="column"),
         )
 
     def _path(self, name: str) -> Path:
@@ -62,11 +62,13 @@ def open_results(folder: str | Path) -> Results:
     """The results in `folder`. Raises InputError where it is no folder of a study."""
     folder = Path(folder)
     if folder.is_file():
-        raise InputError(f"{folder} is a file; unpack it if it is an archive, and {GIVE}")
+        raise InputError(f"{folder} is a file; unpack it if it is an archive, and {FOLDER_HINT}")
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder; {GIVE}")
+        raise InputError(f"{folder}: no such folder; {FOLDER_HINT}")
     path = folder / "study.json"
     if not path.is_file():
-        inside = ", ".join(sorted(str(one.parent) for one in folder.glob("*/study.json")))
-        raise InputError(f"{folder} has no study.json; " + (f"it holds the studies {inside}" if inside else GIVE))
+        inside = ", ".join(sorted(str(path.parent) for path in folder.glob("*/study.json")))
+        raise InputError(
+            f"{folder} has no study.json; " + (f"it holds the studies {inside}" if inside else FOLDER_HINT)
+        )
     return Results(folder, read_study(path)["settings"] or {})

@@ -18,5 +18,5 @@ def scripts(records: Iterable[Mapping]) -> list[Script]:
     seconds: dict[str, list[float]] = {}
     for record in records:
         seconds.setdefault(record["script"], []).append(record["seconds"])
-    found = [Script(name, len(lengths), sum(lengths), max(lengths)) for name, lengths in seconds.items()]
-    return sorted(found, key=lambda script: (-script.total, script.name))
+    totals = [Script(name, len(lengths), sum(lengths), max(lengths)) for name, lengths in seconds.items()]
+    return sorted(totals, key=lambda script: (-script.total, script.name))

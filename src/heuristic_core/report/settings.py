@@ -7,8 +7,11 @@ from heuristic_core.common.errors import InputError
 
 
 def read_study(path: str | Path) -> dict:
-    """study.json: {"context": what analysis needs to know of the study, null for nothing, "settings": its checked
-    configuration}."""
+    """Read study.json.
+
+    Returns:
+        "context": what analysis needs to know of the study, or None; "settings": its checked configuration.
+    """
     try:
         values = json.loads(Path(path).read_text())
         return {key: values[key] for key in ("context", "settings")}
@@ -34,9 +37,9 @@ def differing(a: dict, b: dict) -> list[tuple[str, str | None, str | None]]:
 
     None where a side does not have the key.
     """
-    of_a, of_b = (dict(_lines(values)) for values in (a, b))
-    pairs = [(key, of_a.get(key), of_b.get(key)) for key in of_a | of_b if key != "study"]
-    return [(key, one, other) for key, one, other in pairs if one != other]
+    lines_a, lines_b = (dict(_lines(values)) for values in (a, b))
+    pairs = [(key, lines_a.get(key), lines_b.get(key)) for key in lines_a | lines_b if key != "study"]
+    return [(key, value_a, value_b) for key, value_a, value_b in pairs if value_a != value_b]
 
 
 def _lines(values: dict, prefix: str = ""):

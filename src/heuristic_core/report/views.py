@@ -63,12 +63,12 @@ def view(rows: pd.DataFrame, switches: Sequence[Switch], layers: Sequence[dict],
 
     columns: the values by column, from which the page makes rows. spec: all else.
     """
-    switches = [one for one in switches if len(one.values) > 1]
+    switches = [switch for switch in switches if len(switch.values) > 1]
     spec = {
         "width": "container",
         "height": height,
-        "params": [_param(one) for one in switches],
-        "transform": [{"filter": _filter(one)} for one in switches],
+        "params": [_param(switch) for switch in switches],
+        "transform": [{"filter": _filter(switch)} for switch in switches],
         "layer": list(layers),
     }
     return {"columns": columns(rows), "spec": spec}
@@ -82,11 +82,11 @@ def columns(rows: pd.DataFrame) -> dict[str, list]:
 
 def coloured(field: str, looks: dict[str, Role], channel: str = "color") -> dict:
     """An encoding of `field`, whose values are the labels of `looks`, by colour, shape or strokeDash."""
-    of_look = {"color": lambda one: colour(one.colour), "shape": lambda one: SHAPES[one.marker]}
-    of_look["strokeDash"] = lambda one: DASHES[one.line]
+    encoders = {"color": lambda role: colour(role.colour), "shape": lambda role: SHAPES[role.marker]}
+    encoders["strokeDash"] = lambda role: DASHES[role.line]
     scale = {
-        "domain": [one.label for one in looks.values()],
-        "range": [of_look[channel](one) for one in looks.values()],
+        "domain": [role.label for role in looks.values()],
+        "range": [encoders[channel](role) for role in looks.values()],
     }
     return {"field": field, "type": "nominal", "scale": scale}
 

@@ -31,29 +31,29 @@ def _fault() -> str | None:
     if error is None:
         return None
     names = [name for name in os.environ if name.upper() in PROXIES or name in CERTIFICATES]
-    guilty = [name for name in names if _error(without=name) is None] or names
-    given = ", ".join(f"{name}={_public(os.environ[name])!r}" for name in guilty)
+    invalid = [name for name in names if _error(without=name) is None] or names
+    assignments = ", ".join(f"{name}={_public(os.environ[name])!r}" for name in invalid)
     if isinstance(error, ImportError):
         remedy = (
-            f"unset {' and '.join(guilty)}, name an HTTP proxy, or install the package socksio: pip install socksio"
+            f"unset {' and '.join(invalid)}, name an HTTP proxy, or install the package socksio: pip install socksio"
         )
     else:
-        remedy = f"correct or unset {' and '.join(guilty)}"
-    return f"{given}: nothing can be downloaded with it ({type(error).__name__}: {_public(str(error))}); {remedy}"
+        remedy = f"correct or unset {' and '.join(invalid)}"
+    return f"{assignments}: nothing can be downloaded with it ({type(error).__name__}: {_public(str(error))}); {remedy}"
 
 
 def _error(without: str | None = None) -> Exception | None:
     """What making a client raises, with all variables or `without` one of them."""
     from huggingface_hub.utils import close_session, get_session
 
-    kept = {without: os.environ.pop(without)} if without else {}
+    removed = {without: os.environ.pop(without)} if without else {}
     try:
         close_session()
         get_session()
     except Exception as error:
         return error
     finally:
-        os.environ.update(kept)
+        os.environ.update(removed)
         close_session()
     return None
 

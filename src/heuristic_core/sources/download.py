@@ -15,7 +15,7 @@ from heuristic_core.common.hashing import file_digest
 from heuristic_core.config.tasks import FilesTask, GeneratedTask
 
 LOGGER = logging.getLogger(__name__)
-SECONDS = 60  # of silence after which a server is given up
+TIMEOUT_SECONDS = 60  # of silence after which a server is given up
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class Download:
 
     @property
     def path(self) -> Path:
+        """Path of the local file."""
         return Path(self.folder) / self.file
 
     @property
@@ -46,8 +47,8 @@ class Download:
 def downloads(task: GeneratedTask | FilesTask) -> list[Download]:
     """All that a task takes from addresses, each file once."""
     splits = task.splits if isinstance(task, FilesTask) else {}
-    found = [Download(key, s.url, s.sha256, task.folder_of(s), s.file) for key, s in splits.items() if s.url]
-    return list({os.path.normpath(one.path): one for one in found}.values())
+    items = [Download(key, s.url, s.sha256, task.folder_of(s), s.file) for key, s in splits.items() if s.url]
+    return list({os.path.normpath(item.path): item for item in items}.values())
 
 
 def download(wanted: Download) -> dict:
@@ -71,9 +72,9 @@ def _get(wanted: Download) -> None:
     try:
         with replacing(wanted.path) as partial:
             _write(wanted.url, partial)
-            if (found := file_digest(partial)) != wanted.sha256:
+            if (sha256 := file_digest(partial)) != wanted.sha256:
                 raise InputError(
-                    f"{address} gave a file whose SHA-256 is {found}, where {wanted.key}.sha256 = {wanted.sha256!r}; "
+                    f"{address} gave a file whose SHA-256 is {sha256}, where {wanted.key}.sha256 = {wanted.sha256!r}; "
                     "it was not kept. Correct the address, or the hash if you trust what it gives"
                 )
     except ConnectionError as error:
@@ -90,7 +91,10 @@ def _write(url: str, path: Path) -> None:
 
     plain = {"Accept-Encoding": "identity"}  # a .gz stays one
     try:
-        with get_session().stream("GET", url, headers=plain, timeout=SECONDS) as response, open(path, "wb") as file:
+        with (
+            get_session().stream("GET", url, headers=plain, timeout=TIMEOUT_SECONDS) as response,
+            open(path, "wb") as file,
+        ):
             if not response.is_success:
                 raise ConnectionError(f"the server answered {response.status_code} {response.reason_phrase}")
             for block in response.iter_bytes():

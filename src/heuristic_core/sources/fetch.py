@@ -1,5 +1,7 @@
-"""All that a study takes from elsewhere, downloaded and checked: from the Hugging Face hub into its cache, each file
-against the hash that the hub gives it, and from addresses into the task's folder.
+"""Download and check the files that a study needs.
+
+Files of the Hugging Face hub go into its cache and are checked against the hub's hashes; files of other addresses go
+into the task's folder.
 """
 
 import contextlib
@@ -19,7 +21,7 @@ from heuristic_core.sources.hub import CONFIG, SHARDS, WEIGHTS, Source, matching
 
 LOGGER = logging.getLogger(__name__)
 ATTEMPTS = 2  # a file whose bytes are wrong is downloaded once more
-MOMENT = 0.1  # seconds after which a lock counts as held
+LOCK_TIMEOUT = 0.1  # seconds after which a lock counts as held
 
 
 def fetch(sources: Iterable[Source], downloads: Iterable[Download] = ()) -> list[dict]:
@@ -30,7 +32,7 @@ def fetch(sources: Iterable[Source], downloads: Iterable[Download] = ()) -> list
     address cannot be reached, does not have or does not give the files, or gives other bytes.
     """
     rows = {}
-    with _alone(), checked_connection():
+    with _lock_cache(), checked_connection():
         for source in sources:
             for row in _fetch(source):
                 rows[row["kind"], row["repository"], row["revision"], row["path"]] = row
@@ -38,19 +40,19 @@ def fetch(sources: Iterable[Source], downloads: Iterable[Download] = ()) -> list
 
 
 @contextlib.contextmanager
-def _alone() -> Iterator[None]:
+def _lock_cache() -> Iterator[None]:
     """Hold off other fetches that use the same cache: they would delete and download what this one checks."""
     from filelock import Timeout
     from huggingface_hub.constants import HF_HUB_CACHE
     from huggingface_hub.utils import WeakFileLock
 
     path = Path(HF_HUB_CACHE, ".locks", "heuristic-core.lock")
-    with contextlib.ExitStack() as held:
+    with contextlib.ExitStack() as stack:
         try:
-            held.enter_context(WeakFileLock(path, timeout=MOMENT))
+            stack.enter_context(WeakFileLock(path, timeout=LOCK_TIMEOUT))
         except Timeout:
             LOGGER.info("another fetch is running: waiting until it is done")
-            held.enter_context(WeakFileLock(path))
+            stack.enter_context(WeakFileLock(path))
         except OSError:  # a cache that nobody may write to is one that nobody changes
             LOGGER.info("%s cannot be written, so this fetch does not hold off others", path)
         yield
@@ -59,7 +61,7 @@ def _alone() -> Iterator[None]:
 def _fetch(source: Source) -> list[dict]:
     from huggingface_hub import snapshot_download
 
-    with _explained(source):
+    with _explain_errors(source):
         _sweep(source)
         names = _wanted(source, _listing(source))
         LOGGER.info("%s: %d files of %s %s", source.key, len(names), source.kind, source.repository)
@@ -87,7 +89,7 @@ def _sweep(source: Source) -> None:
     repository = repo_folder_name(repo_id=source.repository, repo_type=source.kind)
     for part in Path(HF_HUB_CACHE, repository, "blobs").glob("*.incomplete"):
         lock = Path(HF_HUB_CACHE, ".locks", repository, f"{part.name.split('.')[0]}.lock")
-        with contextlib.suppress(Timeout), WeakFileLock(lock, timeout=MOMENT):
+        with contextlib.suppress(Timeout), WeakFileLock(lock, timeout=LOCK_TIMEOUT):
             part.unlink(missing_ok=True)
 
 
@@ -106,28 +108,28 @@ def _listing(source: Source) -> list[str]:
 def _wanted(source: Source, names: list[str]) -> list[str]:
     """The files that the study needs. Raises InputError where the repository does not have them."""
     if source.pattern is not None:
-        if found := matching(names, source.pattern):
-            return found
+        if selected := matching(names, source.pattern):
+            return selected
         raise InputError(
             f"{source.key}.file = {source.pattern!r}: {source.repository} has no such file at commit "
-            f"{source.revision}; it has {_some(names)}"
+            f"{source.revision}; it has {_list_names(names)}"
         )
-    found = model_files(names)
+    selected = model_files(names)
     if CONFIG not in names:
         raise InputError(
             f"{source.key}.hub = {source.repository!r} has no {CONFIG} at commit {source.revision}, so it is no model "
-            f"that transformers loads; it has {_some(names)}"
+            f"that transformers loads; it has {_list_names(names)}"
         )
-    if WEIGHTS not in found and SHARDS[0] not in found:
+    if WEIGHTS not in selected and SHARDS[0] not in selected:
         raise InputError(
             f"{source.key}.hub = {source.repository!r} has no weights as {WEIGHTS} at commit {source.revision} (it has "
-            f"{_some(names)}), and other formats are not loaded; name a later commit that has them, or load the model "
-            f"elsewhere, write it with save_pretrained, and give {source.key}.folder"
+            f"{_list_names(names)}), and other formats are not loaded; name a later commit that has them, or load the "
+            f"model elsewhere, write it with save_pretrained, and give {source.key}.folder"
         )
-    return found
+    return selected
 
 
-def _some(names: list[str]) -> str:
+def _list_names(names: list[str]) -> str:
     return ", ".join(sorted(names)[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
 
 
@@ -180,7 +182,7 @@ def _commit(source: Source) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def _explained(source: Source) -> Iterator[None]:
+def _explain_errors(source: Source) -> Iterator[None]:
     """Turn what the hub's client raises into an InputError that names key and value."""
     from huggingface_hub import errors
     from huggingface_hub.constants import ENDPOINT

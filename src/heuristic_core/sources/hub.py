@@ -50,12 +50,12 @@ class Source:
 
 def sources(model: NewModel | PretrainedModel, task: GeneratedTask | FilesTask) -> list[Source]:
     """All that a study takes from the hub."""
-    found = []
+    items = []
     if isinstance(model, PretrainedModel) and model.hub:
-        found.append(Source("model", "model", model.hub, model.revision))
+        items.append(Source("model", "model", model.hub, model.revision))
     if isinstance(task, FilesTask):
-        found += [Source(key, "dataset", s.hub, s.revision, s.file) for key, s in task.splits.items() if s.hub]
-    return found
+        items += [Source(key, "dataset", s.hub, s.revision, s.file) for key, s in task.splits.items() if s.hub]
+    return items
 
 
 def cached_files(repository: str, revision: str, patterns: Sequence[str], kind: Kind) -> list[Path]:
@@ -64,13 +64,13 @@ def cached_files(repository: str, revision: str, patterns: Sequence[str], kind: 
     Raises InputError where a pattern has no file there, or not all that the commit has on the hub.
     """
     folder, names = _snapshot(repository, revision, kind)
-    found = []
+    paths = []
     for pattern in patterns:
         wanted = matching(names, pattern)
         if not wanted or not all((folder / name).is_file() for name in wanted):
             raise _missing(repository, revision, kind, pattern)
-        found += [folder / name for name in wanted]
-    return list(dict.fromkeys(found))
+        paths += [folder / name for name in wanted]
+    return list(dict.fromkeys(paths))
 
 
 def cached_model(repository: str, revision: str) -> Path:

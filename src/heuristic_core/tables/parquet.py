@@ -10,7 +10,7 @@ from heuristic_core.common.atomic import replacing
 from heuristic_core.tables.columns import STRING
 from heuristic_core.tables.schemas import schema
 
-GROUP = 1 << 20  # rows of a row group, pyarrow's own number
+ROW_GROUP_SIZE = 1 << 20  # rows of a row group, pyarrow's own number
 
 
 def as_table(name: str, rows) -> pa.Table:
@@ -57,24 +57,24 @@ def read_coded(path: str | Path | Sequence[str | Path], columns: Iterable[str]):
     path: of its file, or of several files of it, whose rows follow one another.
     """
     columns, first = list(columns), path if isinstance(path, str | Path) else path[0]
-    return as_frame(pq.read_table(path, columns=columns, read_dictionary=_text(first, columns)))
+    return as_frame(pq.read_table(path, columns=columns, read_dictionary=_text_columns(first, columns)))
 
 
 def coded_groups(path: str | Path, columns: Iterable[str]) -> Iterator:
     """The same of one file, a row group at a time."""
     columns = list(columns)
-    with pq.ParquetFile(path, read_dictionary=_text(path, columns)) as file:
+    with pq.ParquetFile(path, read_dictionary=_text_columns(path, columns)) as file:
         for number in range(file.num_row_groups):
             yield as_frame(file.read_row_group(number, columns))
 
 
 def coded_frame(tables: Iterable[pa.Table]):
     """Tables as one pandas frame, text as categories in the order in which they appear, as :func:`read_coded`."""
-    coded = [pa.table({name: _coded(one[name]) for name in one.column_names}) for one in tables]
+    coded = [pa.table({name: _encode(table[name]) for name in table.column_names}) for table in tables]
     return as_frame(pa.concat_tables(coded))
 
 
-def _coded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _encode(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.dictionary_encode() if column.type == STRING else column
 
 
@@ -102,14 +102,14 @@ def _in_groups(path: str | Path) -> Iterator[pa.Table]:
         kept = file.schema_arrow.empty_table()
         for number in range(file.num_row_groups):
             kept = pa.concat_tables([kept, file.read_row_group(number)])
-            while len(kept) >= GROUP:
-                yield kept.slice(0, GROUP)
-                kept = kept.slice(GROUP)
+            while len(kept) >= ROW_GROUP_SIZE:
+                yield kept.slice(0, ROW_GROUP_SIZE)
+                kept = kept.slice(ROW_GROUP_SIZE)
         if len(kept):
             yield kept
 
 
-def _text(path: str | Path, columns: Collection[str]) -> list[str]:
+def _text_columns(path: str | Path, columns: Collection[str]) -> list[str]:
     return [field.name for field in pq.read_schema(path) if field.name in columns and field.type == STRING]
 
 

@@ -20,8 +20,18 @@ from heuristic_core.report.render import render
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit of the study in folder `root` found. jobs, made, able: how many the configuration asks for, have
-    all their results, and could be computed again. files: how many results were hashed. seed: of the sample `again`."""
+    """The results of an audit. Attributes are keys of audit.json, and names in its template.
+
+    Attributes:
+        root: Folder of the study.
+        jobs: Number of jobs of the configuration.
+        made: Number of jobs that have all their results.
+        able: Number of jobs that could be computed again.
+        files: Number of results hashed.
+        seed: Seed of the sample `again`.
+        findings: Findings, causes first.
+        again: Jobs that were computed again.
+    """
 
     root: Path
     jobs: int
@@ -35,8 +45,8 @@ class Audit:
     @property
     def counts(self) -> dict[str, int]:
         """Findings by kind, for kinds that there are."""
-        found = Counter(one.kind for one in self.findings)
-        return {kind: found[kind] for kind in KINDS if found[kind]}
+        counter = Counter(finding.kind for finding in self.findings)
+        return {kind: counter[kind] for kind in KINDS if counter[kind]}
 
 
 def audit(root: Path, jobs: Sequence[Job], scripts: Path, count: int | None, share: float, seed: int) -> Audit:
@@ -49,16 +59,21 @@ def audit(root: Path, jobs: Sequence[Job], scripts: Path, count: int | None, sha
     for job in chosen:
         results.append(again(job, scripts))
         progress.at(len(results))
-    findings += [Finding("irreproducible", path, why) for one in results for path, why in one.faults.items()]
+    findings += [Finding("irreproducible", path, why) for result in results for path, why in result.faults.items()]
     files = sum(len(files_of(path)) for job in done for path in job.outputs)
     return Audit(root, len(jobs), len(done), len(able), files, seed, tuple(findings), tuple(results))
 
 
 def write(found: Audit) -> None:
     """Write `audit.json` and `audit.html` into the study's folder."""
-    about = {"python and packages": versions(), "commit": str(commit()), "processor": processor("cpu")}
+    made_with = {"python and packages": versions(), "commit": str(commit()), "processor": processor("cpu")}
     tolerance = {"absolute": ABSOLUTE, "relative": RELATIVE}
-    text = asdict(found) | {"root": found.root.name, "counts": found.counts, "tolerance": tolerance, "made_with": about}
+    text = asdict(found) | {
+        "root": found.root.name,
+        "counts": found.counts,
+        "tolerance": tolerance,
+        "made_with": made_with,
+    }
     write_text(found.root / "audit.json", json.dumps(text, indent=1) + "\n")
     page = render(
         "audit.html.j2",
@@ -68,6 +83,6 @@ def write(found: Audit) -> None:
         kinds=KINDS,
         absolute=ABSOLUTE,
         relative=RELATIVE,
-        versions={**versions(), "processor": about["processor"], "commit": about["commit"]},
+        versions={**versions(), "processor": made_with["processor"], "commit": made_with["commit"]},
     )
     write_text(found.root / "audit.html", page)

@@ -18,21 +18,22 @@ from heuristic_core.tables.schemas import schema
 ORDER = list(KINDS)  # causes before what follows from them
 # Results that have no record: what is made from all records, and what an audit or Snakemake itself writes.
 UNRECORDED = {"tables/provenance.parquet", "audit.html", "audit.json"}
-BESIDE = {"logs", "hub"}  # folders that are no results: what jobs said, and what `publish` writes for others
+IGNORED_FOLDERS = {"logs", "hub"}  # folders that are no results: what jobs said, and what `publish` writes for others
 
 
 def check(root: Path, jobs: Sequence[Job]) -> list[Finding]:
     """All findings on the study in the folder `root`, whose configuration asks for `jobs`."""
-    known: dict[str, str] = {}  # SHA-256 of every file hashed, by path
+    digests: dict[str, str] = {}  # SHA-256 of every file hashed, by path
 
     def sha(path: str) -> str | None:
-        if path not in known and os.path.exists(path):
-            known[path] = file_digest(path)
-        return known.get(path)
+        if path not in digests and os.path.exists(path):
+            digests[path] = file_digest(path)
+        return digests.get(path)
 
     findings = [found for job in jobs for found in _job(root, job, sha)]
     return sorted(
-        {*findings, *_orphans(root, jobs), *_collected(root)}, key=lambda one: (ORDER.index(one.kind), one.path)
+        {*findings, *_orphans(root, jobs), *_collected(root)},
+        key=lambda finding: (ORDER.index(finding.kind), finding.path),
     )
 
 
@@ -66,30 +67,30 @@ def _result(root: Path, path: str, record: dict, sha) -> Iterator[Finding]:
     """A result against its record."""
     inside = os.path.relpath(path, root)
     recorded = {str(root / name): hash_ for name, hash_ in record["outputs"].items() if _below(name, inside)}
-    there = {file: sha(file) for file in files_of(path)}
+    current = {file: sha(file) for file in files_of(path)}
     if not recorded:
         yield Finding("tampered", path, "its record is of other results")
-    for file in sorted(recorded.keys() | there.keys()):
-        if file not in there:
+    for file in sorted(recorded.keys() | current.keys()):
+        if file not in current:
             yield Finding("missing", file, f"made by {record['script']} on {record['started']}")
         elif file not in recorded:
             yield Finding("tampered", file, "was added after the job had ended")
-        elif there[file] != recorded[file]:
-            yield Finding("tampered", file, f"SHA-256 {there[file]}, recorded {recorded[file]}")
+        elif current[file] != recorded[file]:
+            yield Finding("tampered", file, f"SHA-256 {current[file]}, recorded {recorded[file]}")
 
 
 def _stale(job: Job, record: dict, sha) -> Iterator[Finding]:
     """A record against what the configuration asks for now, and against the files that there are now."""
     where = job.outputs[0]
-    found = since(record, job, sha)
-    for line in found.settings:
+    changes = since(record, job, sha)
+    for line in changes.settings:
         yield Finding("stale", where, f"setting changed: {line}")
-    if found.code:
+    if changes.code:
         yield Finding("stale", where, f"code or locked packages changed since commit {record['commit']}")
     for names, how in (
-        (found.inputs, "has changed"),
-        (found.gone, "is missing, or no longer read"),
-        (found.added, "was not read"),
+        (changes.inputs, "has changed"),
+        (changes.gone, "is missing, or no longer read"),
+        (changes.added, "was not read"),
     ):
         yield from (Finding("stale", where, f"{name} {how}") for name in names)
 
@@ -104,7 +105,9 @@ def _orphans(root: Path, jobs: Sequence[Job]) -> Iterator[Finding]:
 
     for folder, folders, files in os.walk(root):
         inside = os.path.relpath(folder, root)
-        folders[:] = [name for name in folders if not name.startswith(".") and not (inside == "." and name in BESIDE)]
+        folders[:] = [
+            name for name in folders if not name.startswith(".") and not (inside == "." and name in IGNORED_FOLDERS)
+        ]
         for name in files:
             path = os.path.normpath(os.path.join(inside, name))
             result = os.path.relpath(path, "provenance").removesuffix(".json") if _below(path, "provenance") else path

@@ -18,7 +18,7 @@ from heuristic_core.provenance.digests import versions
 from heuristic_core.provenance.job import Job
 from heuristic_core.provenance.record import DEPENDS_ON, files_of, processor, read_record, record_of
 
-STUDY = ".audited"  # in the place of the study's folder
+STUDY_FOLDER = ".audited"  # in the place of the study's folder
 DEPTH = 8  # folders between the scratch folder and a job's working directory: inputs at ../../x stay inside
 
 
@@ -34,7 +34,7 @@ class Again:
 
 def computable(jobs: Iterable[Job], findings: Iterable[Finding]) -> list[Job]:
     """Those of the jobs whose results tell of themselves alone, and that no finding is about."""
-    faulty = {one.path for one in findings}
+    faulty = {finding.path for finding in findings}
 
     def sound(path: str, root: Path) -> bool:
         return not faulty & {path, str(record_of(path, root)), *files_of(path)}
@@ -64,11 +64,11 @@ def again(job: Job, scripts: Path) -> Again:
         for path in os.listdir():  # data that are in the working directory, and that a job may find there by itself
             here.joinpath(path).symlink_to(os.path.abspath(path))
         for path in job.inputs:
-            link = Path(os.path.normpath(here / _moved(path, job.root)))
+            link = Path(os.path.normpath(here / _relocate(path, job.root)))
             if link.is_relative_to(folder) and not link.exists():
                 link.parent.mkdir(parents=True, exist_ok=True)
                 link.symlink_to(os.path.abspath(path))
-        arguments = [_moved(argument, job.root) for argument in job.arguments[: job.arguments.index("--code")]]
+        arguments = [_relocate(argument, job.root) for argument in job.arguments[: job.arguments.index("--code")]]
         command = [
             sys.executable,
             str(scripts.parent / "fork_server" / "watch.py"),
@@ -80,19 +80,21 @@ def again(job: Job, scripts: Path) -> Again:
             faults = {job.outputs[0]: f"could not be computed again: {done.stderr.strip()[-500:]}"}
         else:
             files = [file for path in job.outputs for file in files_of(path)]
-            found = {file: difference(Path(file), here / _moved(file, job.root), exact) for file in files}
-            faults = {file: fault for file, fault in found.items() if fault}
+            differences = {file: difference(Path(file), here / _relocate(file, job.root), exact) for file in files}
+            faults = {file: fault for file, fault in differences.items() if fault}
     return Again(job.name, time.monotonic() - started, exact, faults)
 
 
-def _moved(path: str, root: Path) -> str:
+def _relocate(path: str, root: Path) -> str:
     """A path of the study as one below the working directory, wherever the study's folder `root` is."""
-    return f"{STUDY}/{os.path.relpath(path, root)}" if Path(path).is_relative_to(root) else path
+    return f"{STUDY_FOLDER}/{os.path.relpath(path, root)}" if Path(path).is_relative_to(root) else path
 
 
 def comparable(record: dict) -> bool:
-    """Whether a job must give every byte again here: with the same packages, on a CPU of the same model or in portable
-    arithmetic."""
+    """Return whether a job must reproduce every byte here.
+
+    It must with the same packages, on a CPU of the same model or in portable arithmetic.
+    """
     anywhere = record["arithmetic"] == PORTABLE and available()
     alike = record["device"] == "cpu" and record["processor"] == processor("cpu")
     return record["packages"] == versions() and (anywhere or alike)

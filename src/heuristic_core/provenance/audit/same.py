@@ -26,8 +26,8 @@ def difference(recorded: Path, again: Path, exact: bool) -> str | None:
     if not exact and recorded.suffix in PICTURES:
         return None
     compare = {".parquet": _tables, ".safetensors": _tensors, ".json": _json}.get(recorded.suffix, _text)
-    found = compare(recorded, again, (0.0, 0.0) if exact else (ABSOLUTE, RELATIVE))
-    return found or ("other bytes, though every value is the same" if exact else None)
+    detail = compare(recorded, again, (0.0, 0.0) if exact else (ABSOLUTE, RELATIVE))
+    return detail or ("other bytes, though every value is the same" if exact else None)
 
 
 def close(a: float, b: float, tolerance: tuple[float, float]) -> bool:
@@ -37,16 +37,16 @@ def close(a: float, b: float, tolerance: tuple[float, float]) -> bool:
 
 
 def _tables(recorded: Path, again: Path, tolerance) -> str | None:
-    one, other = pq.read_table(recorded), pq.read_table(again)
-    if one.schema != other.schema or len(one) != len(other):
-        return f"{len(one)} rows of {len(one.schema)} columns, again {len(other)} rows of {len(other.schema)}"
-    for name in one.column_names:
-        if one[name].equals(other[name]):
+    before, after = pq.read_table(recorded), pq.read_table(again)
+    if before.schema != after.schema or len(before) != len(after):
+        return f"{len(before)} rows of {len(before.schema)} columns, again {len(after)} rows of {len(after.schema)}"
+    for name in before.column_names:
+        if before[name].equals(after[name]):
             continue
-        allowed = tolerance if _real(one.schema.field(name).type) else (0.0, 0.0)
-        for row, (a, b) in enumerate(zip(one[name].to_pylist(), other[name].to_pylist(), strict=True)):
-            if found := _values(a, b, allowed):
-                return f"column {name}, row {row}: {found}"
+        allowed = tolerance if _real(before.schema.field(name).type) else (0.0, 0.0)
+        for row, (a, b) in enumerate(zip(before[name].to_pylist(), after[name].to_pylist(), strict=True)):
+            if detail := _values(a, b, allowed):
+                return f"column {name}, row {row}: {detail}"
     return None
 
 
@@ -58,11 +58,11 @@ def _tensors(recorded: Path, again: Path, tolerance) -> str | None:
     import torch
     from safetensors.torch import load_file
 
-    one, other = load_file(recorded), load_file(again)
-    if one.keys() != other.keys():
-        return f"tensors {sorted(one)}, again {sorted(other)}"
-    for name in sorted(one):
-        a, b = one[name], other[name]
+    before, after = load_file(recorded), load_file(again)
+    if before.keys() != after.keys():
+        return f"tensors {sorted(before)}, again {sorted(after)}"
+    for name in sorted(before):
+        a, b = before[name], after[name]
         if a.shape != b.shape or a.dtype != b.dtype:
             return f"{name} is {a.dtype}{list(a.shape)}, again {b.dtype}{list(b.shape)}"
         absolute, relative = tolerance if a.is_floating_point() else (0.0, 0.0)
@@ -79,9 +79,11 @@ def _json(recorded: Path, again: Path, tolerance) -> str | None:
 def _values(a, b, tolerance) -> str | None:
     """Where two nested values differ: real numbers within the tolerance are the same, all else must be equal."""
     if isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
-        return next((f"{key}: {found}" for key in a if (found := _values(a[key], b[key], tolerance))), None)
+        return next((f"{key}: {detail}" for key in a if (detail := _values(a[key], b[key], tolerance))), None)
     if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
-        return next((found for one, other in zip(a, b, strict=True) if (found := _values(one, other, tolerance))), None)
+        return next(
+            (detail for before, after in zip(a, b, strict=True) if (detail := _values(before, after, tolerance))), None
+        )
     same = close(a, b, tolerance) if isinstance(a, float) and isinstance(b, float) else a == b
     return None if same else f"{a!r}, again {b!r}"
 
@@ -91,10 +93,10 @@ def _text(recorded: Path, again: Path, tolerance) -> str | None:
     lines = [path.read_text(errors="replace").splitlines() for path in (recorded, again)]
     if len(lines[0]) != len(lines[1]):
         return f"{len(lines[0])} lines, again {len(lines[1])}"
-    for count, (one, other) in enumerate(zip(*lines, strict=True), 1):
-        numbers = [list(map(float, NUMBER.findall(line))) for line in (one, other)]
-        words = [NUMBER.sub("0", line) for line in (one, other)]
+    for count, (before, after) in enumerate(zip(*lines, strict=True), 1):
+        numbers = [list(map(float, NUMBER.findall(line))) for line in (before, after)]
+        words = [NUMBER.sub("0", line) for line in (before, after)]
         near = words[0] == words[1] and all(close(a, b, tolerance) for a, b in zip(*numbers, strict=True))
-        if not near and one != other:
-            return f"line {count}: {one[:100]!r}, again {other[:100]!r}"
+        if not near and before != after:
+            return f"line {count}: {before[:100]!r}, again {after[:100]!r}"
     return None

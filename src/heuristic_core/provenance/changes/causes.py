@@ -35,20 +35,20 @@ def causes(
         record = read_record(file)
     except InputError as fault:
         return [str(fault)]
-    return list(dict.fromkeys(_since(job, record, code, sha, keys or {}))) or [listed.reason]
+    return list(dict.fromkeys(_changes(job, record, code, sha, keys or {}))) or [listed.reason]
 
 
-def _since(job: Job, record: dict, code: Code, sha: Digest, keys: Mapping[str, str]) -> Iterator[str]:
-    found = since(record, job, sha)
-    yield from (f"input changed: {name}" for name in found.inputs)
-    if found.gone or found.added:
+def _changes(job: Job, record: dict, code: Code, sha: Digest, keys: Mapping[str, str]) -> Iterator[str]:
+    changes = since(record, job, sha)
+    yield from (f"input changed: {name}" for name in changes.inputs)
+    if changes.gone or changes.added:
         yield "other input files than before"
-    yield from (f"setting changed: {_keyed(line, keys)}" for line in found.settings)
-    if found.code:
+    yield from (f"setting changed: {_config_key(line, keys)}" for line in changes.settings)
+    if changes.code:
         yield from (f"code changed: {line}" for line in code(job, record))
 
 
-def _keyed(line: str, keys: Mapping[str, str]) -> str:
+def _config_key(line: str, keys: Mapping[str, str]) -> str:
     """What is said of a setting, with its key in the configuration."""
     for name, key in keys.items():
         if line.startswith((f"{name}.", f"{name} ")):

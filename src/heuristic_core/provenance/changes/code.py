@@ -30,18 +30,18 @@ def changed_code(
         if not commit:
             raise Unknown
         files = _sources(checkout / script, *drawing(job))
-        found = [str(file) for file in _touched(checkout, commit) if checkout / file in files]
-        found = [file for file in found if _differs(checkout, commit, file)] + _packages(checkout, commit, files)
+        changes = [str(file) for file in _changed_files(checkout, commit) if checkout / file in files]
+        changes = [file for file in changes if _differs(checkout, commit, file)] + _packages(checkout, commit, files)
     except Unknown:
         return [f"{script}, or what it imports, or a locked package"]
     if record["dirty"]:  # the commit was not all that there was
-        found.append(f"or what differed from commit {commit[:8]} when {job.outputs[0]} was made")
-    return found or [f"{script}, or what it imports"]
+        changes.append(f"or what differed from commit {commit[:8]} when {job.outputs[0]} was made")
+    return changes or [f"{script}, or what it imports"]
 
 
-def _sources(*given: Path) -> list[Path]:
+def _sources(*roots: Path) -> list[Path]:
     """The files that a job's code digest covers, and other files beside them that their modules read."""
-    files = code_files(*given)
+    files = code_files(*roots)
     folders = {file.parent for file in files}
     return [
         *files,
@@ -50,7 +50,7 @@ def _sources(*given: Path) -> list[Path]:
 
 
 @cache
-def _touched(checkout: Path, commit: str) -> list[Path]:
+def _changed_files(checkout: Path, commit: str) -> list[Path]:
     """Files that differ from the commit, new ones too."""
     names = _git(checkout, "diff", "--name-only", "--relative", commit) + _git(
         checkout, "ls-files", "--others", "--exclude-standard"

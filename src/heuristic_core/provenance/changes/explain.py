@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from heuristic_core.plan.jobs import Listed, family
 
 NOTHING = "Nothing would run: every result is up to date."
-MOST = 5  # causes of one rule's jobs that are shown
+MAX_CAUSES = 5  # causes of one rule's jobs that are shown
 
 
 def explain(jobs: Sequence[Listed], causes_of: Callable[[Listed, set[str]], list[str]]) -> str:
@@ -18,38 +18,38 @@ def explain(jobs: Sequence[Listed], causes_of: Callable[[Listed, set[str]], list
     following: Counter = Counter()
     made = {path for job in jobs for path in job.outputs}
     for job in jobs:
-        found = causes_of(job, made)
-        causes[family(job.rule)].update(found)
-        following[family(job.rule)] += not found
+        job_causes = causes_of(job, made)
+        causes[family(job.rule)].update(job_causes)
+        following[family(job.rule)] += not job_causes
     order = _upstream_first(jobs)
     total = Counter(family(job.rule) for job in jobs)
-    alike: dict[str, list[str]] = defaultdict(list)  # rules that the same causes let run
+    rules_by_causes: dict[str, list[str]] = defaultdict(list)  # rules that the same causes let run
     for rule in order:
         if causes[rule]:
-            alike[_lines(causes[rule], total[rule])].append(_named(rule, total[rule]))
-    parts = [_number(len(jobs)) + " would run. In brackets: how many of one rule."]
-    parts += [f"{_filled(', '.join(rules))}:\n{lines}" for lines, rules in alike.items()]
-    if rest := [_named(rule, following[rule]) for rule in order if following[rule]]:
-        parts.append(_filled(f"Because of these: {', '.join(rest)}."))
+            rules_by_causes[_lines(causes[rule], total[rule])].append(_format_rule(rule, total[rule]))
+    parts = [_format_jobs(len(jobs)) + " would run. In brackets: how many of one rule."]
+    parts += [f"{_wrap(', '.join(rules))}:\n{lines}" for lines, rules in rules_by_causes.items()]
+    if rest := [_format_rule(rule, following[rule]) for rule in order if following[rule]]:
+        parts.append(_wrap(f"Because of these: {', '.join(rest)}."))
     return "\n\n".join(parts)
 
 
 def _lines(causes: Counter, total: int) -> str:
-    lines = [cause if count == total else f"{cause} ({_number(count)})" for cause, count in causes.items()]
-    if len(lines) > MOST:
-        lines[MOST:] = [f"and {len(lines) - MOST} causes more"]
+    lines = [cause if count == total else f"{cause} ({_format_jobs(count)})" for cause, count in causes.items()]
+    if len(lines) > MAX_CAUSES:
+        lines[MAX_CAUSES:] = [f"and {len(lines) - MAX_CAUSES} causes more"]
     return "\n".join(f"    {line}" for line in lines)
 
 
-def _named(rule: str, count: int) -> str:
+def _format_rule(rule: str, count: int) -> str:
     return f"{rule} ({count})" if count > 1 else rule
 
 
-def _filled(text: str) -> str:
+def _wrap(text: str) -> str:
     return textwrap.fill(text, 100, break_long_words=False)
 
 
-def _number(count: int) -> str:
+def _format_jobs(count: int) -> str:
     return "1 job" if count == 1 else f"{count} jobs"
 
 

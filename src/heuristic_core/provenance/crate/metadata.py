@@ -21,7 +21,7 @@ UNKNOWN = "1970-01-01"  # the date of results that have no records
 WORKFLOW, CONFIGURATION, CLAIMS, LOCK, CITATION = (
     "Snakefile", "config.yaml", "claims.yaml", "envs/requirements.txt", "CITATION.cff",
 )  # fmt: skip
-GIVEN = (CONFIGURATION, CLAIMS, LOCK)
+INPUT_FILES = (CONFIGURATION, CLAIMS, LOCK)
 FORMATS = {
     ".parquet": "application/vnd.apache.parquet",
     ".csv": "text/csv",
@@ -37,7 +37,7 @@ FORMATS = {
     ".txt": "text/plain",
     "": "text/plain",
 }
-ABOUT = {
+DESCRIPTIONS = {
     WORKFLOW: "The workflow that made the results: its entry; rules and library are beside it in its repository",
     CONFIGURATION: "The study's configuration as it was given; paths of one machine are cut to their last part",
     CLAIMS: "The claims that the study was judged on: sentences, statistics, thresholds",
@@ -98,8 +98,8 @@ def metadata(
         name=f"Run of study {study}",
         description=subject.run,
         instrument=workflow,
-        object=[files[name] for name in GIVEN],
-        result=[file for name, file in files.items() if name not in (*GIVEN, WORKFLOW, CITATION)],
+        object=[files[name] for name in INPUT_FILES],
+        result=[file for name, file in files.items() if name not in (*INPUT_FILES, WORKFLOW, CITATION)],
     )
     if run.ended:
         _set(action, startTime=run.started, endTime=run.ended)
@@ -119,60 +119,60 @@ def metadata(
 
 def _file(crate: ROCrate, name: str, member: bytes, subject: Subject) -> File:
     kind = ComputationalWorkflow if name == WORKFLOW else File
-    about = {
+    properties = {
         "name": name,
-        "description": _about(Path(name), subject),
+        "description": _describe(Path(name), subject),
         "encodingFormat": FORMATS[Path(name).suffix],
         "contentSize": str(len(member)),
         "sha256": hashlib.sha256(member).hexdigest(),
     }
-    return crate.add(kind(crate, dest_path=name, properties=about))
+    return crate.add(kind(crate, dest_path=name, properties=properties))
 
 
-def _about(path: Path, subject: Subject) -> str:
+def _describe(path: Path, subject: Subject) -> str:
     """One line on what the file is."""
-    if str(path) in ABOUT:
-        return ABOUT[str(path)]
+    if str(path) in DESCRIPTIONS:
+        return DESCRIPTIONS[str(path)]
     if path.parts[0] == RECORDS:
         return "Provenance record: what job made the results, from what, with which settings, code and packages"
-    own = subject.about(path)
-    return own or f"Table {path.stem}, one row per observation; the file's own metadata explain its columns"
+    description = subject.about(path)
+    return description or f"Table {path.stem}, one row per observation; the file's own metadata explain its columns"
 
 
 def _licence(crate: ROCrate, citation: Mapping) -> ContextEntity:
     name = citation["license"]
-    about = {"@type": "CreativeWork", "name": name, "description": f"The licence that SPDX lists as {name}"}
-    return crate.add(ContextEntity(crate, f"https://spdx.org/licenses/{name}", about))
+    properties = {"@type": "CreativeWork", "name": name, "description": f"The licence that SPDX lists as {name}"}
+    return crate.add(ContextEntity(crate, f"https://spdx.org/licenses/{name}", properties))
 
 
 def _authors(crate: ROCrate, citation: Mapping) -> list[ContextEntity] | ContextEntity:
     """Those of the software, or the only one: whole names are of organisations or groups, others of persons."""
     authors = []
-    for number, one in enumerate(citation["authors"], start=1):
-        about = {"@type": "Organization" if "name" in one else "Person", "name": _name(one)}
-        authors.append(crate.add(ContextEntity(crate, f"#author-{number}", about)))
+    for number, author in enumerate(citation["authors"], start=1):
+        properties = {"@type": "Organization" if "name" in author else "Person", "name": _name(author)}
+        authors.append(crate.add(ContextEntity(crate, f"#author-{number}", properties)))
     return authors if len(authors) > 1 else authors[0]
 
 
 def _paper(crate: ROCrate, citation: Mapping, identifier: str) -> ContextEntity:
     """The paper whose study the software implements."""
-    (paper,) = [one for one in citation["references"] if one["identifiers"][0]["value"] == identifier]
-    about = {
+    (paper,) = [reference for reference in citation["references"] if reference["identifiers"][0]["value"] == identifier]
+    properties = {
         "@type": "ScholarlyArticle",
         "name": paper["title"],
         "description": f"{', '.join(map(_name, paper['authors']))}. {paper['collection-title']}, {paper['year']}",
     }
-    return crate.add(ContextEntity(crate, f"https://arxiv.org/abs/{identifier.removeprefix('arXiv:')}", about))
+    return crate.add(ContextEntity(crate, f"https://arxiv.org/abs/{identifier.removeprefix('arXiv:')}", properties))
 
 
 def _snakemake(crate: ROCrate) -> ContextEntity:
-    about = {
+    properties = {
         "@type": "ComputerLanguage",
         "name": "Snakemake",
         "url": "https://snakemake.readthedocs.io",
         "version": packages.version("snakemake"),
     }
-    return crate.add(ContextEntity(crate, "https://w3id.org/workflowhub/workflow-ro-crate#snakemake", about))
+    return crate.add(ContextEntity(crate, "https://w3id.org/workflowhub/workflow-ro-crate#snakemake", properties))
 
 
 def _name(author: Mapping) -> str:

@@ -13,7 +13,7 @@ def public_page(html: str, settings: dict) -> str:
     for text in set(_texts(settings)):
         if (shown := public(text)) != text:
             html = html.replace(f">{escape(text)}<", f">{escape(shown)}<")
-            quoted, short = (escape(json.dumps(one, ensure_ascii=False)) for one in (text, shown))
+            quoted, short = (escape(json.dumps(value, ensure_ascii=False)) for value in (text, shown))
             html = html.replace(quoted, short)
     return html
 

@@ -13,12 +13,12 @@ def records(root: Path, names: Iterable[str]) -> list[str]:
 
     A file in a folder that a job wrote whole has the record of the folder.
     """
-    found: set[str] = set()
+    paths: set[str] = set()
     waiting = list(names)
     while waiting:
         name = Path(waiting.pop())
         for path in (f"{RECORDS}/{part}.json" for part in (name, *name.parents)):
-            if path not in found and (root / path).is_file():
-                found.add(path)
+            if path not in paths and (root / path).is_file():
+                paths.add(path)
                 waiting += read_record(root / path)["inputs"]
-    return sorted(found)
+    return sorted(paths)

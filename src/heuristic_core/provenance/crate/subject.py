@@ -6,10 +6,13 @@ from typing import NamedTuple
 
 
 class Subject(NamedTuple):
-    """What an archive is of. run: what its run did. results: what came out. paper: whose study it is, as CITATION.cff
-    identifies it, such as "arXiv:2403.03942".
+    """Descriptions for the archive of a study.
 
-    about: one line on a result of the experiment, by its path in the archive; None for others.
+    Attributes:
+        run: What its run did.
+        results: What came out.
+        paper: Identifier of the paper in CITATION.cff, such as "arXiv:2403.03942".
+        about: Path in the archive -> one line on this result of the experiment; None for others.
     """
 
     run: str
