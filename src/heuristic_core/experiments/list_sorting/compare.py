@@ -31,7 +31,7 @@ def compare(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
         a: Table "sorting_models" of study a with column `suppression` of :func:`modes.with_suppression`.
         b: The same table of study b.
     """
-    ends = [last_step(table) for table in (a, b)]
+    ends = [select_last_step(table) for table in (a, b)]
     shared = [name for name in ends[0]["condition"].unique() if name in set(ends[1]["condition"])]
     rows = []
     for measure, quantity in MEASURES.items():
@@ -41,7 +41,7 @@ def compare(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
     return frame("differences", rows)
 
 
-def last_step(models: pd.DataFrame) -> pd.DataFrame:
+def select_last_step(models: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of every condition at its last step."""
     return models[models["step"] == models.groupby("condition")["step"].transform("max")]
 

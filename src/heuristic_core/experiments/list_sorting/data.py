@@ -9,7 +9,7 @@ from torch import Tensor
 from heuristic_core.common.seeds import torch_generator
 from heuristic_core.experiments.list_sorting.config import Data
 
-LARGE = 2**62  # remainders of integers below this bound are uniform up to one part in 2**48
+RANDOM_RANGE = 2**62  # remainders of integers below this bound are uniform up to one part in 2**48
 
 
 class Lists(NamedTuple):
@@ -49,10 +49,10 @@ def drawn(data: Data, count: int, rng: torch.Generator) -> Tensor:
     left = torch.arange(max(low + 1, data.numbers)).repeat(count, 1)  # per list, numbers of its window not yet drawn
     rows, columns = torch.arange(count), []
     for position in range(data.length):
-        chosen = position + torch.randint(LARGE, (count,), generator=rng) % (widths - position)
+        chosen = position + torch.randint(RANDOM_RANGE, (count,), generator=rng) % (widths - position)
         columns.append(left[rows, chosen])
         left[rows, chosen] = left[:, position].clone()
-    starts = torch.randint(LARGE, (count,), generator=rng) % (data.numbers - widths + 1)
+    starts = torch.randint(RANDOM_RANGE, (count,), generator=rng) % (data.numbers - widths + 1)
     return torch.stack(columns, 1) + starts[:, None]
 
 

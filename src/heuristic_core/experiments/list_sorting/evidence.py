@@ -13,10 +13,10 @@ import pandas as pd
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
 
 WITH, WITHOUT, ANY = "with", "without", "any"  # weight decay
-OF_HEADS = ("copying", "suppression")  # of the model's head that has most of it
+HEAD_MEASURES = ("copying", "suppression")  # of the model's head that has most of it
 NATS = ("loss", "entropy")  # measures in nats; the others are shares
 ACCURACY = "token_accuracy"
-IDLE = 1e-3  # nats; a head does nothing if ablating it changes loss and entropy by at most this
+IDLE_TOLERANCE = 1e-3  # nats; a head does nothing if ablating it changes loss and entropy by at most this
 SORTS_ABOVE = 95  # percent of sorted numbers that are right; the claims name the same limit
 
 
@@ -83,13 +83,13 @@ class Evidence:
         """Return a measure of every model at its last step, percent or nats, [seeds, conditions].
 
         Args:
-            measure: A column of table "sorting_models", or one of `OF_HEADS`, the highest of the model's heads.
+            measure: A column of table "sorting_models", or one of `HEAD_MEASURES`, the highest of the model's heads.
             decay: WITH or WITHOUT weight decay, or ANY.
 
         Raises:
             CannotSay: No model has the measure.
         """
-        rows = self.at_end(measure, "sorting_heads" if measure in OF_HEADS else "sorting_models")
+        rows = self.at_end(measure, "sorting_heads" if measure in HEAD_MEASURES else "sorting_models")
         rows = rows[rows["condition"].isin(self.conditions(decay)["condition"])]
         if rows.empty:
             raise CannotSay(f"no model {decay} weight decay has a {measure}" if decay != ANY else f"no {measure}")
@@ -98,7 +98,7 @@ class Evidence:
 
     @cached_property
     def idle(self) -> list[str]:
-        """Heads whose mean ablation changes neither loss nor entropy by more than `IDLE` at the last step.
+        """Heads whose mean ablation changes neither loss nor entropy by more than `IDLE_TOLERANCE` at the last step.
 
         Names are such as "head 1 of l2, seed 3". Such a head does not attend to numbers, or writes the same whatever it
         attends to. Its folded OV matrix may have any soft overlap, or none.
@@ -113,7 +113,7 @@ class Evidence:
             raise CannotSay("no head was ablated by means")
         keys = pd.MultiIndex.from_frame(single[["condition", "seed"]])
         changes = (single[[*NATS]].astype(float) - whole[[*NATS]].astype(float).reindex(keys).to_numpy()).abs()
-        idle = single[(changes <= IDLE).all(axis=1)]
+        idle = single[(changes <= IDLE_TOLERANCE).all(axis=1)]
         return [f"head {row.ablated} of {row.condition}, seed {row.seed}" for row in idle.itertuples()]
 
     def specialised(self, overlap: float) -> tuple[list[str], list[str]]:

@@ -116,7 +116,7 @@ def local_learning(
         for m, seed in enumerate(seeds):
             names = {"model": seed, "estimator": name}
             model_chains = [chain[m] for chain in full], [chain[m] for chain in half]
-            start_values = at_start(start, walk, settings, m)
+            start_values = describe_start(start, walk, settings, m)
             slide = start_values["slide"] if walk.slope is None else None
             rows.append(names | start_values | row(*model_chains, settings.checks, slide))
             chains += [names | chain_row for chain_row in chain_rows(*model_chains)]
@@ -134,7 +134,7 @@ def start_at(losses: Losses, parameters: Mapping[str, Tensor], draw: Draw, setti
         count = min(remaining, settings.batch_size)
         batch_losses, batch_gradient = loss_and_gradient(losses, layout, weights, draw(count, batches))
         share = count / settings.gradient_examples
-        loss += share * averaged(batch_losses)
+        loss += share * average_losses(batch_losses)
         gradient += share * batch_gradient
         remaining -= count
     return Start(layout, weights, loss, gradient)
@@ -145,19 +145,19 @@ def loss_and_gradient(losses: Losses, layout: Layout, weights: Tensor, batch) ->
     weights = weights.detach().requires_grad_()
     with torch.enable_grad():
         batch_losses = losses(layout.parameters(weights), batch)
-        (gradient,) = torch.autograd.grad(averaged(batch_losses).sum(), weights)
+        (gradient,) = torch.autograd.grad(average_losses(batch_losses).sum(), weights)
     return batch_losses.detach(), gradient
 
 
-def averaged(losses: Tensor) -> Tensor:
+def average_losses(losses: Tensor) -> Tensor:
     """Return the mean of each model's losses, [M].
 
     Rows are reduced one by one: the mean of one row must not depend on the number of rows.
     """
-    return by_model(losses, torch.mean) if losses.dim() > 1 else losses
+    return reduce_by_model(losses, torch.mean) if losses.dim() > 1 else losses
 
 
-def by_model(matrix: Tensor, reduce: Callable[[Tensor], Tensor]) -> Tensor:
+def reduce_by_model(matrix: Tensor, reduce: Callable[[Tensor], Tensor]) -> Tensor:
     """Reduce each model's row to a scalar, [M]."""
     return torch.stack([reduce(row) for row in matrix])
 
@@ -179,7 +179,7 @@ def walk_of(name: str, langevin: Langevin, start: Start, settings: LocalLearning
     return Walk(name, langevin, units, units * start.gradient if name == "tilted" else None)
 
 
-def at_start(start: Start, walk: Walk, settings: LocalLearning, m: int) -> dict:
+def describe_start(start: Start, walk: Walk, settings: LocalLearning, m: int) -> dict:
     """Return the loss at w0, nats, and `slide`: what the linear term takes from an LLC that is not tilted.
 
     slide: n_beta^2 |unit g0|^2 / localisation for directions without curvature; less if the loss curves upwards.
@@ -226,15 +226,15 @@ def run(
     for step in range(burn_in + settings.draws):
         batch = draw(settings.batch_size, batches)
         batch_losses, gradient = loss_and_gradient(losses, start.layout, start.weights + walk.units * offset, batch)
-        for m, valid in enumerate((averaged(batch_losses) <= bounds).tolist()):  # False for NaN
+        for m, valid in enumerate((average_losses(batch_losses) <= bounds).tolist()):  # False for NaN
             if not valid and ended[m] is None:
                 ended[m] = step
         if None not in ended:
             break
         if (draw_index := step - burn_in) >= 0:
-            rise = averaged(batch_losses - losses(w0, batch))
+            rise = average_losses(batch_losses - losses(w0, batch))
             if walk.slope is not None:
-                rise = rise - by_model(walk.slope * offset, torch.sum)
+                rise = rise - reduce_by_model(walk.slope * offset, torch.sum)
             values[draw_index] = n_beta * rise.double().cpu().numpy()
             distances[draw_index] = [float(torch.linalg.vector_norm(row)) for row in offset]
         gradient = walk.units * gradient

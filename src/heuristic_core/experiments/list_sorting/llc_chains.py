@@ -86,7 +86,7 @@ def row(full: Sequence[Chain], half: Sequence[Chain], checks: Checks, slide: flo
     """
     columns = dict.fromkeys(COLUMNS) | {"chains": len(full), "diverged": sum(chain.ended is not None for chain in full)}
     if columns["diverged"]:
-        return columns | {"reason": why_ended(full, checks)}
+        return columns | {"reason": explain_divergence(full, checks)}
     means = np.array([chain.values.mean() for chain in full])
     value, error = float(means.mean()), float(means.std(ddof=1) / math.sqrt(len(means)))
     columns |= _location(full) | _convergence(full)
@@ -125,7 +125,7 @@ def chain_rows(full: Sequence[Chain], half: Sequence[Chain]) -> list[dict]:
     return rows
 
 
-def why_ended(chains: Sequence[Chain], checks: Checks) -> str:
+def explain_divergence(chains: Sequence[Chain], checks: Checks) -> str:
     """Return why chains ended before their last draw."""
     steps = [chain.ended for chain in chains if chain.ended is not None]
     if not any(steps):

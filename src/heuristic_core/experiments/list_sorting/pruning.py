@@ -133,5 +133,5 @@ def _mean_sampled_sparsity(result: Pruned) -> float | None:
 
 def _join_names(kept: Sequence[int], heads: int) -> str:
     """Return the names of some halves, such as qk0+ov1."""
-    gate_names = names(heads)
-    return "+".join(gate_names[half] for half in kept)
+    labels = names(heads)
+    return "+".join(labels[half] for half in kept)

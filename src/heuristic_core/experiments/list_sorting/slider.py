@@ -12,7 +12,7 @@ from heuristic_core.report.render import data_uri
 
 MIN_SIDE = 150  # pixels of an enlarged map
 GAP = 8  # pixels between maps
-SHADES = 127  # on either side of white
+SHADES_PER_SIDE = 127  # on either side of white
 BLUE, RED = (5, 48, 97), (103, 0, 31)
 
 
@@ -83,7 +83,7 @@ def _draw_grid(grid: list[list[np.ndarray]]) -> tuple[str, int, int]:
     pixel = np.ones((scale, scale))
     # A gap is above and to the left of every map; the outermost ones are cut off.
     maps = [[np.pad(np.kron(matrix, pixel), ((GAP, 0), (GAP, 0))) for matrix in line] for line in grid]
-    shades = np.rint(np.clip(np.block(maps)[GAP:, GAP:], -1, 1) * SHADES) + SHADES
+    shades = np.rint(np.clip(np.block(maps)[GAP:, GAP:], -1, 1) * SHADES_PER_SIDE) + SHADES_PER_SIDE
     image = Image.fromarray(shades.astype(np.uint8))
     image.putpalette(_palette())
     buffer = io.BytesIO()
@@ -93,6 +93,6 @@ def _draw_grid(grid: list[list[np.ndarray]]) -> tuple[str, int, int]:
 
 def _palette() -> list[int]:
     """Return red, green and blue of every shade, from blue through white to red."""
-    share = np.linspace(-1, 1, 2 * SHADES + 1)[:, None]
+    share = np.linspace(-1, 1, 2 * SHADES_PER_SIDE + 1)[:, None]
     dark = np.where(share < 0, BLUE, RED)
     return np.rint(255 + np.abs(share) * (dark - 255)).astype(int).ravel().tolist()

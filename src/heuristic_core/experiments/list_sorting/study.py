@@ -11,7 +11,7 @@ from heuristic_core.experiments.list_sorting.config import Data, ListSorting, Mo
 from heuristic_core.experiments.list_sorting.config_llc import LocalLearning, Stages
 from heuristic_core.experiments.list_sorting.config_prune import PruneRuns
 
-VARIED = ("data", "model", "training")
+VARIED_BLOCKS = ("data", "model", "training")
 # Settings that count lists -> the setting of `data` that limits them.
 POOLS = dict.fromkeys(("lists", "folded_lists"), "held_out_lists")
 POOLS |= dict.fromkeys(("mean_lists", "training_lists"), "train_lists")
@@ -85,9 +85,9 @@ class SortingStudy(Block):
                 raise ValueError(
                     f"conditions.{name}: {self.root}/{name} is reserved for other results; choose another name"
                 )
-            if unknown := changes.keys() - set(VARIED):
+            if unknown := changes.keys() - set(VARIED_BLOCKS):
                 raise ValueError(
-                    f"conditions.{name}: unknown block {sorted(unknown)[0]}; choose from {', '.join(VARIED)}"
+                    f"conditions.{name}: unknown block {sorted(unknown)[0]}; choose from {', '.join(VARIED_BLOCKS)}"
                 )
             for block, values in changes.items():
                 if not isinstance(values, dict):
@@ -142,7 +142,7 @@ class SortingStudy(Block):
         Raises:
             ValidationError: They are impossible.
         """
-        base = json.loads(self.model_dump_json(include=set(VARIED)))
+        base = json.loads(self.model_dump_json(include=set(VARIED_BLOCKS)))
         return ListSorting.model_validate_json(json.dumps(_merge(base, self.conditions[condition])))
 
     def sampled(self, condition: str) -> list[int]:
