@@ -22,7 +22,8 @@ ABSENT = {
         "Models of this experiment have no architecture of Hugging Face: nothing to publish.",
     ),
 }
-SUBSET_SETTINGS = {"checkpoints", "seeds", "sparsity", "gates", "lists", "training_lists"}  # settings of `prune` that change subsets
+# Settings of `prune` that change subsets.
+SUBSET_SETTINGS = {"checkpoints", "seeds", "sparsity", "gates", "lists", "training_lists"}
 
 
 wildcard_constraints:

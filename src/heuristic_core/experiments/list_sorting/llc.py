@@ -159,7 +159,7 @@ def average_losses(losses: Tensor) -> Tensor:
 
 def reduce_by_model(matrix: Tensor, reduce: Callable[[Tensor], Tensor]) -> Tensor:
     """Reduce each model's row to a scalar, [M]."""
-    return torch.stack([reduce(row) for row in matrix])
+    return torch.stack([reduce(values) for values in matrix])
 
 
 def walk_of(name: str, langevin: Langevin, start: Start, settings: LocalLearning) -> Walk:
@@ -173,9 +173,8 @@ def walk_of(name: str, langevin: Langevin, start: Start, settings: LocalLearning
         for tensors, tensor_units in parts:
             for tensor, tensor_unit in zip(tensors, tensor_units, strict=True):
                 root_mean_square = float(torch.linalg.vector_norm(tensor)) / math.sqrt(len(tensor))
-                tensor_unit.fill_(
-                    max(root_mean_square, settings.scale_floor)
-                )  # max(nan, floor) is nan: the chain diverges
+                # max(nan, floor) is nan: the chain diverges
+                tensor_unit.fill_(max(root_mean_square, settings.scale_floor))
     return Walk(name, langevin, units, units * start.gradient if name == "tilted" else None)
 
 
@@ -236,7 +235,7 @@ def run(
             if walk.slope is not None:
                 rise = rise - reduce_by_model(walk.slope * offset, torch.sum)
             values[draw_index] = n_beta * rise.double().cpu().numpy()
-            distances[draw_index] = [float(torch.linalg.vector_norm(row)) for row in offset]
+            distances[draw_index] = [float(torch.linalg.vector_norm(vector)) for vector in offset]
         gradient = walk.units * gradient
         if walk.slope is not None:
             gradient -= walk.slope
@@ -246,6 +245,6 @@ def run(
         for m, end_step in enumerate(ended):
             if end_step is not None:
                 offset[m] = 0  # no longer used, and slow if not finite
-    coordinates = [float(torch.linalg.vector_norm(row)) for row in start.weights / walk.units]
+    coordinates = [float(torch.linalg.vector_norm(vector)) for vector in start.weights / walk.units]
     radius = math.sqrt(start.weights.shape[1] / localisation)
     return [Chain(values[:, m], distances[:, m] / radius, coordinates[m] / radius, ended[m]) for m in range(len(seeds))]

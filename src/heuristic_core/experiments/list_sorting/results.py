@@ -8,15 +8,8 @@ from heuristic_core.experiments.list_sorting.study import SortingStudy
 from heuristic_core.figures.targets import outputs
 from heuristic_core.provenance.crate.subject import Subject, about_target
 
-MEASURED = (
-    "models",
-    "heads",
-    "ablations",
-    "mode_ablations",
-    "numbers",
-    "matrices",
-    "distance",
-)  # tables of every checkpoint
+# Tables of every checkpoint.
+MEASURED = ("models", "heads", "ablations", "mode_ablations", "numbers", "matrices", "distance")
 PRUNED = ("subsets", "masks")  # tables of conditions that are pruned
 
 
