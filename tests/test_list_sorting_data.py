@@ -112,7 +112,7 @@ def faults(**blocks) -> list[str]:
         ("data", {"numbers": 1}, "data.numbers = 1: input should be greater than or equal to 2"),
         ("model", {"heads": 0}, "model.heads = 0"),
         ("training", {"optimiser": "adam"}, "training: weight_decay = 0.005, but optimiser = 'adam' has none"),
-        ("training", {"weight_decay": 0}, "training: optimiser = 'adam-l2' without weight_decay is 'adam'"),
+        ("training", {"weight_decay": 0}, "training: optimiser = 'adam-l2' .*weight_decay"),
         ("training", {"optimiser": "sgd"}, "training.optimiser = 'sgd'"),
         ("training", {"final_learning_rate": 0.1}, "training: final_learning_rate = 0.1 exceeds learning_rate = 0.001"),
         ("training", {"checkpoints": [13]}, "training: checkpoints: 13 is beyond the last step"),

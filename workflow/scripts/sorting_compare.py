@@ -1,4 +1,4 @@
-"""Put two finished studies of list sorting on one page, with a table of their differences."""
+"""Compare two finished studies of list sorting on one page, with a table of their differences."""
 
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from heuristic_core.tables.parquet import read_rows, read_table, write_table
 
 
 def main(arguments=None):
+    """Run the job."""
     parser = Arguments(__doc__)
     parser.add_argument("--compare", required=True, metavar="STUDIES", help=USAGE)
     parser.places(folder="where to write compare.html, differences.parquet and differences.csv")

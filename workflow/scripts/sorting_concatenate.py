@@ -6,6 +6,7 @@ from heuristic_core.provenance.record import recorded
 
 
 def main(arguments=None):
+    """Run the job."""
     join(__doc__, SORTING, arguments)
 
 

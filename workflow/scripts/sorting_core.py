@@ -8,6 +8,7 @@ from heuristic_core.tables.parquet import read_table, write_table
 
 
 def main(arguments=None):
+    """Run the job."""
     parser = Arguments(__doc__)
     parser.settings("prune", PruneRuns)
     parser.reads(subsets="table sorting_subsets", masks="table sorting_masks", heads="table sorting_heads")

@@ -16,6 +16,7 @@ from heuristic_core.tables.parquet import write_table
 
 
 def main(arguments=None):
+    """Run the job."""
     parser = Arguments(__doc__)
     parser.settings("sorting", ListSorting)
     parser.settings("llc", LlcRuns)
@@ -32,9 +33,9 @@ def main(arguments=None):
     def draw(count: int, generator: torch.Generator) -> torch.Tensor:
         return tokens[torch.randint(len(tokens), (count,), generator=generator)]
 
-    found = local_learning(losses, load_file(args.checkpoint), draw, args.llc, seeds)
-    named = {"study": args.study, "condition": args.condition, "step": args.step}
-    rows = [named | {"seed": row.pop("model")} | row for row in found.rows]
+    estimates = local_learning(losses, load_file(args.checkpoint), draw, args.llc, seeds)
+    names = {"study": args.study, "condition": args.condition, "step": args.step}
+    rows = [names | {"seed": row.pop("model")} | row for row in estimates.rows]
     columns = list(SORTING["sorting_llc"])
     write_table("sorting_llc", [{column: row[column] for column in columns} for row in rows], args.table)
 

@@ -1,4 +1,4 @@
-"""Measure every checkpoint of the models of one condition: losses, circuits of heads, and what ablating heads costs."""
+"""Measure every checkpoint of the models of one condition: losses, circuits of heads, and ablations."""
 
 from collections import defaultdict
 
@@ -18,6 +18,7 @@ from heuristic_core.tables.parquet import write_table
 
 
 def main(arguments=None):
+    """Run the job."""
     parser = Arguments(__doc__)
     parser.settings("sorting", ListSorting)
     parser.settings("measure", Measure)
@@ -29,15 +30,15 @@ def main(arguments=None):
     args = parser.read(arguments)
     use_threads(1)
     study, settings, kept = args.sorting, args.measure, args.sorting.training.kept
-    drawn, shown = lists(study.data), evenly(kept, settings.matrices)
+    drawn, matrix_steps = lists(study.data), evenly(kept, settings.matrices)
     held_out = sequences(drawn.held_out[: settings.lists], study.data)
     training = sequences(drawn.train[: settings.mean_lists], study.data)
     sample = Sample(held_out, training, held_out[: settings.folded_lists], study.data.numbers, settings.seed)
     rows, progress = defaultdict(list), Progress("measure", len(kept))
     for number, (step, path) in enumerate(zip(kept, args.checkpoints, strict=True), 1):
-        named = {"study": args.study, "condition": args.condition, "step": step}
-        for table, found in measured(load_file(path), sample, study.training.seeds, step in shown):
-            rows[table] += [{**named, **row} for row in found]
+        names = {"study": args.study, "condition": args.condition, "step": step}
+        for table, table_rows in measured(load_file(path), sample, study.training.seeds, step in matrix_steps):
+            rows[table] += [{**names, **row} for row in table_rows]
         progress.at(number)
     for name in MEASURED:
         columns = list(SORTING[f"sorting_{name}"])

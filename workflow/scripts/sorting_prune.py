@@ -1,4 +1,4 @@
-"""Which halves of their heads the models of one condition need: all subsets, and subsets that gates learn."""
+"""Find the halves of heads that the models of one condition need: all subsets, and subsets that gates learn."""
 
 from safetensors.torch import load_file
 
@@ -16,6 +16,7 @@ from heuristic_core.tables.parquet import write_table
 
 
 def main(arguments=None):
+    """Run the job."""
     parser = Arguments(__doc__)
     parser.settings("sorting", ListSorting)
     parser.settings("prune", PruneRuns)
@@ -27,22 +28,22 @@ def main(arguments=None):
     args = parser.read(arguments)
     use_threads(1)
     study, settings, kept = args.sorting, args.prune, args.sorting.training.kept
-    drawn, learned = lists(study.data), trained(study.training, settings.checkpoints)
+    drawn, gate_steps = lists(study.data), trained(study.training, settings.checkpoints)
     tokens = sequences(drawn.held_out[: settings.lists], study.data)
     training = sequences(drawn.train[: settings.training_lists], study.data)
     subsets, masks, progress = [], [], Progress("prune", len(kept))
     for number, (step, path) in enumerate(zip(kept, args.checkpoints, strict=True), 1):
         weights = load_file(path)
         for m, seed in enumerate(study.training.seeds):
-            named = {"study": args.study, "condition": args.condition, "seed": seed, "step": step}
+            names = {"study": args.study, "condition": args.condition, "seed": seed, "step": step}
             model = {name: value[m : m + 1] for name, value in weights.items()}
             means = half_means(model, training)
             held_out = corners(model, tokens, means)
             exact = subset_rows(model, held_out, tokens)
-            subsets += [named | row for row in exact]
-            if step in learned:
+            subsets += [names | row for row in exact]
+            if step in gate_steps:
                 pool = corners(model, training, means)
-                masks += [named | row for row in mask_rows(model, pool, held_out, tokens, exact, settings)]
+                masks += [names | row for row in mask_rows(model, pool, held_out, tokens, exact, settings)]
         progress.at(number)
     write_table("sorting_subsets", subsets, args.subsets)
     write_table("sorting_masks", masks, args.masks)

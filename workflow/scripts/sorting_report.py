@@ -1,4 +1,4 @@
-"""Write the report of a list-sorting study: claims, figures and tables, and how they came about."""
+"""Write the report of a list-sorting study: claims, figures, tables and provenance."""
 
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.report import sorting_page

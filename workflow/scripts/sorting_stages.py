@@ -1,4 +1,4 @@
-"""Stages of training by change points of loss, overlap and local learning coefficient, over seeds."""
+"""Find stages of training by change points of loss, overlap and local learning coefficient, over seeds."""
 
 from heuristic_core.experiments.list_sorting.config_llc import Stages
 from heuristic_core.experiments.list_sorting.curves import curves_of
@@ -16,6 +16,7 @@ from heuristic_core.tables.parquet import read_table, write_table
 
 
 def main(arguments=None):
+    """Run the job."""
     parser = Arguments(__doc__)
     parser.settings("stages", Stages)
     parser.reads(models="table sorting_models")
@@ -29,16 +30,16 @@ def main(arguments=None):
         steps, curves = curves_of(models, llc if llc is None else llc[llc["condition"] == condition])
         fits = fits_of(steps, curves, args.stages)
         stages = by_seed(fits)
-        found = {
+        tables = {
             "stages": stage_rows(steps, stages, args.stages),
             "seed_stages": seed_stage_rows(sorted(models["seed"].unique()), stages),
             "changes": change_rows(steps, fits, args.stages),
             "movements": movement_rows(steps, curves, stages, args.stages),
         }
-        for name, of_condition in found.items():
-            rows[name] += [{"study": study, "condition": condition} | row for row in of_condition]
-    for name, found in rows.items():
-        write_table(f"sorting_{name}", found, args.table if name == "stages" else getattr(args, name))
+        for name, condition_rows in tables.items():
+            rows[name] += [{"study": study, "condition": condition} | row for row in condition_rows]
+    for name, tables in rows.items():
+        write_table(f"sorting_{name}", tables, args.table if name == "stages" else getattr(args, name))
 
 
 if __name__ == "__main__":

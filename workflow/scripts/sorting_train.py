@@ -1,5 +1,7 @@
-"""Train list-sorting transformers, one for each seed, and keep checkpoints. Interrupted, it resumes from its last
-saved state."""
+"""Train list-sorting transformers, one for each seed, and keep checkpoints.
+
+An interrupted job resumes from its last saved state.
+"""
 
 import shutil
 from itertools import pairwise
@@ -23,6 +25,7 @@ from heuristic_core.tables.parquet import write_table
 
 
 def main(arguments=None):
+    """Run the job."""
     parser = Arguments(__doc__)
     parser.settings("sorting", ListSorting)
     parser.add_argument("--study", required=True, help="name of the study")
@@ -32,7 +35,7 @@ def main(arguments=None):
     parser.one_each("sorting.training.kept", "checkpoints")
     args = parser.read(arguments)
     use_threads(1)
-    study, named = args.sorting, {"study": args.study, "condition": args.condition}
+    study, names = args.sorting, {"study": args.study, "condition": args.condition}
     fingerprint = "\n".join([study.model_dump_json(), code_digest(__file__), torch.__version__])
     unfinished = scratch(Path(args.trace).with_name(".unfinished"), fingerprint)
 
@@ -43,22 +46,28 @@ def main(arguments=None):
 
     drawn = lists(study.data)
     try:
-        found = train(study, drawn.train, keep, unfinished / "state.safetensors")
+        trained = train(study, drawn.train, keep, unfinished / "state.safetensors")
     except Diverged as fault:
-        raise Diverged(f"{fault}. What it left: {set_aside(unfinished, 'diverged')}") from None
+        raise Diverged(f"{fault}. The unfinished work is in {set_aside(unfinished, 'diverged')}") from None
     for step, path in zip(study.training.kept, args.checkpoints, strict=True):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(unfinished / f"{step}.safetensors", path)  # a copy: cut off here, the next run can do it again
-    write_table("sorting_trace", trace(study, found.losses, named), args.trace)
-    write_table("sorting_conditions", [named | about(study, drawn.held_out)], args.conditions)
+    write_table("sorting_trace", trace(study, trained.losses, names), args.trace)
+    write_table("sorting_conditions", [names | about(study, drawn.held_out)], args.conditions)
     shutil.rmtree(unfinished)
 
 
-def trace(study: ListSorting, losses: torch.Tensor, named: dict) -> list[dict]:
-    """Rows of table "sorting_trace". losses: float32 [steps, seeds]."""
+def trace(study: ListSorting, losses: torch.Tensor, names: dict) -> list[dict]:
+    """Return rows of table "sorting_trace".
+
+    Args:
+        study: Settings of the condition.
+        losses: Loss of every step, float32 [steps, seeds].
+        names: Names of study and condition.
+    """
     kept = study.training.kept
     return [
-        {**named, "seed": seed, "step": step, "loss": float(losses[before:step, m].double().mean())}
+        {**names, "seed": seed, "step": step, "loss": float(losses[before:step, m].double().mean())}
         for m, seed in enumerate(study.training.seeds)
         for before, step in pairwise(kept)
     ]

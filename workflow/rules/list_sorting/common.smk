@@ -1,11 +1,11 @@
-# Where results of the study are.
+# Paths of the study's results, and what its rules share.
 import re
 
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.layout import Layout
 from heuristic_core.experiments.list_sorting.results import MEASURED, PRUNED, tables, unmet_targets
 
-GPUS = 0  # models of 50,000 parameters: a processor's cores are enough
+GPUS = 0  # CPU cores are enough for models of 50,000 parameters
 
 FOLDER, PREFIX = "list_sorting", "sorting"
 
@@ -22,7 +22,8 @@ ABSENT = {
         "Models of this experiment have no architecture of Hugging Face: nothing to publish.",
     ),
 }
-PRUNING = {"checkpoints", "seeds", "sparsity", "gates", "lists", "training_lists"}  # what subsets depend on
+# Settings of `prune` that change subsets.
+SUBSET_SETTINGS = {"checkpoints", "seeds", "sparsity", "gates", "lists", "training_lists"}
 
 
 wildcard_constraints:
@@ -30,12 +31,12 @@ wildcard_constraints:
     step=r"\d+",
 
 
-def of_condition(script, **settings):
-    """Params of a job about one condition. Other conditions are no part of it: adding one reruns none."""
-    named = {"study": STUDY.study, "condition": lambda w: w.condition}
-    return job(script, sorting=lambda w: block(STUDY.of(w.condition)), **named, **settings)
+def condition_params(script, **settings):
+    """Return the params of a job of one condition, which do not depend on other conditions."""
+    names = {"study": STUDY.study, "condition": lambda w: w.condition}
+    return job(script, sorting=lambda w: block(STUDY.of(w.condition)), **names, **settings)
 
 
 def checkpoints(w):
-    """The weights of a condition at every kept step."""
+    """Return the weights of a condition at every kept step."""
     return [L.checkpoint.format(condition=w.condition, step=step) for step in KEPT[w.condition]]

@@ -1,4 +1,4 @@
-# Training, and what is measured of every checkpoint.
+# Train models, and measure every checkpoint.
 for name, steps in KEPT.items():
 
     rule:
@@ -29,7 +29,7 @@ rule measure:
     log:
         L.log("measure/{condition}"),
     params:
-        **of_condition("sorting_measure", measure=block(STUDY.measure)),
+        **condition_params("sorting_measure", measure=block(STUDY.measure)),
     shell:
         FORK
 
@@ -42,6 +42,6 @@ rule llc:
     log:
         L.log("llc/{condition}-step{step}"),
     params:
-        **of_condition("sorting_llc", llc=block(STUDY.llc) if STUDY.llc else None, step=lambda w: w.step),
+        **condition_params("sorting_llc", llc=block(STUDY.llc) if STUDY.llc else None, step=lambda w: w.step),
     shell:
         FORK

@@ -1,4 +1,4 @@
-# Which halves of their heads models need.
+# Prune the halves of heads.
 rule prune:
     input:
         checkpoints=checkpoints,
@@ -8,7 +8,7 @@ rule prune:
     log:
         L.log("prune/{condition}"),
     params:
-        **of_condition("sorting_prune", prune=block(STUDY.prune, PRUNING) if STUDY.prune else None),
+        **condition_params("sorting_prune", prune=block(STUDY.prune, SUBSET_SETTINGS) if STUDY.prune else None),
     shell:
         FORK
 

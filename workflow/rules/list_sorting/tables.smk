@@ -1,4 +1,4 @@
-# Tables of the whole study.
+# Tables of the study.
 PARTS = {f"sorting_{name}": expand(L.part(name), condition=CONDITIONS) for name in ("conditions", "trace", *MEASURED)}
 PARTS["sorting_llc"] = [f"{L.root}/{name}/llc-step{step}.parquet" for name, step in SAMPLED]
 PARTS |= {f"sorting_{name}": expand(L.part(name), condition=STUDY.pruned) for name in PRUNED}

@@ -1,9 +1,10 @@
-"""What models lose without their heads: each head, and all, replaced by zero, its mean, or its context on other lists.
+"""Ablate the heads of models: each head, and all heads, replaced by zero, a mean, or contexts on other lists.
 
-A head's context is what its attention collects, values' bias included, before the output matrix. The mean is over
-training lists, for each position by itself. Resampled contexts are those on a training list in the place of every list,
-at the same position. So both keep what a head says of the position, the rank of the number to come, as module `halves`
-does, and take what it says of the list. Sentences of the heuristic core have no such positions; its mean is over all.
+A head's context is the attention-weighted mean of its values, including their bias, before the output matrix. The mean
+is over training lists, separately for each position. Resampled contexts are computed on a random training list, at the
+same position. Both therefore keep what a head contributes to a position, the rank of the next number, as module
+`halves` does, and remove what it contributes to the list. Sentences of the heuristic core have no such positions; its
+mean is over all of them.
 """
 
 from collections.abc import Iterator
@@ -14,70 +15,88 @@ from torch import Tensor
 from heuristic_core.common.seeds import torch_generator
 from heuristic_core.experiments.list_sorting.model import Heads, Parameters, Pass, run
 
-BATCH = 512  # lists that go through a model at once
+BATCH = 512  # lists per forward pass
 KINDS = ("zero", "mean", "resample")
-BINS = 15  # of equal width, of the highest probability
+BINS = 15  # equal-width bins of the highest probability
 
 
 @torch.no_grad()
 def ablations(parameters: Parameters, tokens: Tensor, training: Tensor, seed: int) -> list[dict]:
-    """One row per model and ablation: `model`, its position; `kind`, "none" or one of KINDS; `ablated`, the heads; and
-    what :func:`measures` says.
+    """Measure every model whole and under every ablation.
 
-    tokens: int64 [B, 2 L + 1], held-out sequences to measure on. training: int64 [n, 2 L + 1], the sequences that means
-    are over and that resampled contexts are drawn from, with replacement, by `seed`.
+    Args:
+        parameters: Parameters of M models.
+        tokens: Held-out sequences to measure on, int64 [B, 2 L + 1].
+        training: Sequences behind means, from which resampled contexts are drawn with replacement, int64 [n, 2 L + 1].
+        seed: Seed of these draws.
+
+    Returns:
+        One row per model and ablation: `model`, its index; `kind`, "none" or one of KINDS; `ablated`, the heads; and
+        the values of :func:`measures`.
     """
     heads = parameters["output"].shape[1]
     donors, rows = donors_for(tokens, training, seed), []
     for m in range(len(parameters["output"])):
         model = {name: value[m : m + 1] for name, value in parameters.items()}
-        means = torch.cat([found.contexts for found in _parts(model, training)], 1).double().mean(1).float()
-        replacing = {"zero": torch.zeros_like(means), "mean": means, "resample": donors}
-        found = torch.cat([found.logits for found in _parts(model, tokens)], 1)
-        rows.append({"model": m, "kind": "none", "ablated": []} | measures(found[0], tokens))
-        for kind, reference in replacing.items():
+        means = torch.cat([forward.contexts for forward in _run_batches(model, training)], 1).double().mean(1).float()
+        references = {"zero": torch.zeros_like(means), "mean": means, "resample": donors}
+        logits = torch.cat([forward.logits for forward in _run_batches(model, tokens)], 1)
+        rows.append({"model": m, "kind": "none", "ablated": []} | measures(logits[0], tokens))
+        for kind, reference in references.items():
             for ablated in sets_of(heads):
-                found = without(model, tokens, ablated, reference)
-                rows.append({"model": m, "kind": kind, "ablated": ablated} | measures(found[0], tokens))
+                logits = without(model, tokens, ablated, reference)
+                rows.append({"model": m, "kind": kind, "ablated": ablated} | measures(logits[0], tokens))
     return rows
 
 
 def donors_for(tokens: Tensor, training: Tensor, seed: int) -> Tensor:
-    """For every sequence [B, 2 L + 1] a training sequence, drawn with replacement."""
+    """Draw a training sequence for every sequence, with replacement, [B, 2 L + 1]."""
     draws = torch_generator("list sorting donors", seed)
     return training[torch.randint(len(training), (len(tokens),), generator=draws)]
 
 
 def sets_of(heads: int) -> list[list[int]]:
-    """Which heads are ablated: each alone, then all where there are several."""
+    """Return the sets of heads to ablate: each head, then all heads if there are several."""
     return [[h] for h in range(heads)] + ([list(range(heads))] if heads > 1 else [])
 
 
 @torch.no_grad()
 def without(model: Parameters, tokens: Tensor, ablated: list[int], reference: Tensor) -> Tensor:
-    """Logits [1, B, L, V] of one model with the heads `ablated` replaced.
+    """Compute the logits of one model with the heads `ablated` replaced.
 
-    reference: contexts that broadcast against [1, B, L, H, w], the same for all lists; or donors, int64 [B, 2 L + 1],
-    one sequence for every list.
+    Args:
+        model: Parameters of one model, each [1, ...].
+        tokens: Sequences, int64 [B, 2 L + 1].
+        ablated: Indices of the heads.
+        reference: Contexts that broadcast against [1, B, L, H, w], the same for all lists; or donors, int64
+            [B, 2 L + 1], one sequence for every list.
+
+    Returns:
+        Logits, [1, B, L, V].
     """
     keep = torch.ones(model["output"].shape[1])
     keep[ablated] = 0
-    found = []
+    logits = []
     for start in range(0, len(tokens), BATCH):
-        part = slice(start, start + BATCH)
+        batch = slice(start, start + BATCH)
         resampled = not reference.is_floating_point()
-        contexts = run(model, reference[part]).contexts if resampled else reference
-        found.append(run(model, tokens[part], Heads(keep, contexts)).logits)
-    return torch.cat(found, 1)
+        contexts = run(model, reference[batch]).contexts if resampled else reference
+        logits.append(run(model, tokens[batch], Heads(keep, contexts)).logits)
+    return torch.cat(logits, 1)
 
 
 def measures(logits: Tensor, tokens: Tensor) -> dict[str, float]:
-    """Of one model's logits [B, L, V] on sequences [B, 2 L + 1]:
+    """Compute the loss, accuracies, entropy and calibration of one model.
 
-    loss: cross-entropy, nats. token_accuracy, list_accuracy: shares of sorted numbers, and of whole lists, whose
-    highest logits are right. entropy: of the distribution over tokens, nats. confidence: its highest probability.
-    calibration_error: the expected calibration error (Guo et al. 2017) over BINS bins of the highest probability,
-    mean of |accuracy - confidence| weighted by sorted numbers. All but list_accuracy are means over sorted numbers.
+    Args:
+        logits: Logits of one model, [B, L, V].
+        tokens: The sequences, int64 [B, 2 L + 1].
+
+    Returns:
+        loss: cross-entropy, nats. token_accuracy, list_accuracy: shares of sorted numbers, and of complete lists, whose
+        highest logits are right. entropy: of the distribution over tokens, nats. confidence: highest probability.
+        calibration_error: expected calibration error (Guo et al. 2017) over BINS bins of the highest probability, the
+        mean of |accuracy - confidence| weighted by sorted numbers. All but list_accuracy are means over sorted numbers.
     """
     length = logits.shape[1]
     targets = tokens[:, length + 1 :]
@@ -96,12 +115,17 @@ def measures(logits: Tensor, tokens: Tensor) -> dict[str, float]:
 
 
 def calibration_error(confidence: Tensor, right: Tensor) -> float:
-    """Expected calibration error. confidence: [n], from 0 to 1; right: bool [n]. The last bin holds 1."""
+    """Compute the expected calibration error.
+
+    Args:
+        confidence: Highest probabilities, 0 to 1, [n]. The last bin includes 1.
+        right: Whether each prediction is right, bool [n].
+    """
     bins = (confidence * BINS).long().clamp(max=BINS - 1)
     gaps = torch.zeros(BINS, dtype=torch.float64).index_add_(0, bins, right.double() - confidence.double())
     return float(gaps.abs().sum() / len(bins))
 
 
-def _parts(model: Parameters, tokens: Tensor) -> Iterator[Pass]:
-    """What a model does on all sequences, part by part."""
-    return (run(model, part) for part in tokens.split(BATCH))
+def _run_batches(model: Parameters, tokens: Tensor) -> Iterator[Pass]:
+    """Run a model on all sequences, batch by batch."""
+    return (run(model, batch) for batch in tokens.split(BATCH))

@@ -1,4 +1,4 @@
-"""The claims of the list-sorting paper, judged on a study over its training seeds."""
+"""Judge the claims of the list-sorting paper on a study, over its training seeds."""
 
 import pandas as pd
 
@@ -12,14 +12,21 @@ from heuristic_core.experiments.list_sorting import (  # noqa: F401  each regist
 )
 from heuristic_core.experiments.list_sorting.evidence import Evidence
 
-NAMED = {"model": "one-layer transformer", "task": "sorting of lists", "ft_seed": None}
+MODEL_COLUMNS = {"model": "one-layer transformer", "task": "sorting of lists", "ft_seed": None}
 
 
 def claims(study: str, tables: dict[str, pd.DataFrame], stated: list[Claim]) -> pd.DataFrame:
-    """Table "claims": a row for each claim. Statistics are over training seeds already, so that no seed has its own.
+    """Return table "claims" with a row for each claim.
 
-    study: its name. tables: pandas frames by schema name. stated: the claims of claims.yaml.
-    Raises InputError on an unknown statistic, and on options that a statistic does not have.
+    Statistics are over training seeds, so no seed has a row.
+
+    Args:
+        study: Name of the study.
+        tables: Frames by schema name.
+        stated: The claims of claims.yaml.
+
+    Raises:
+        InputError: A statistic is unknown, or lacks an option.
     """
     check(stated)
-    return judge(stated, [Evidence(tables)], {"study": study} | NAMED, [], SEEDS)
+    return judge(stated, [Evidence(tables)], {"study": study} | MODEL_COLUMNS, [], SEEDS)

@@ -1,4 +1,4 @@
-"""Two studies of list sorting against each other: what models of the same conditions measure at their last step."""
+"""Compare two studies of list sorting: the measures of models of the same conditions at their last step."""
 
 import numpy as np
 import pandas as pd
@@ -22,46 +22,50 @@ UNIT = "training seeds"
 
 
 def compare(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
-    """Table "differences" of studies a and b, conditions of the same name. a, b: their tables "sorting_models"
-    with the suppression of the head that has most of it (:func:`modes.with_suppression`).
+    """Return table "differences" of the conditions that have the same name in studies a and b.
 
-    Values are means over training seeds with Student's t intervals, differences have Welch's. What a condition does not
-    have, as the overlap of a single head, is null, with the reason.
+    Values are means over training seeds with Student's t intervals, differences have Welch's intervals. Measures that a
+    condition lacks, such as the overlap of a single head, are null, with the reason.
+
+    Args:
+        a: Table "sorting_models" of study a with column `suppression` of :func:`modes.with_suppression`.
+        b: The same table of study b.
     """
-    ends = [last_step(table) for table in (a, b)]
+    ends = [select_last_step(table) for table in (a, b)]
     shared = [name for name in ends[0]["condition"].unique() if name in set(ends[1]["condition"])]
     rows = []
     for measure, quantity in MEASURES.items():
         for condition in shared:
-            of = [end[end["condition"] == condition] for end in ends]
-            rows.append({"quantity": quantity, "group_or_subset": condition} | _row(*of, measure))
+            sides = [end[end["condition"] == condition] for end in ends]
+            rows.append({"quantity": quantity, "group_or_subset": condition} | _row(*sides, measure))
     return frame("differences", rows)
 
 
-def last_step(models: pd.DataFrame) -> pd.DataFrame:
-    """The rows of every condition at its last step."""
+def select_last_step(models: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of every condition at its last step."""
     return models[models["step"] == models.groupby("condition")["step"].transform("max")]
 
 
 def only_in(models: pd.DataFrame, others: pd.DataFrame) -> list[str]:
-    """The conditions that `models` have and `others` do not, in alphabetical order: they are not compared."""
+    """Return the conditions of `models` that `others` lacks, which are not compared, in alphabetical order."""
     return sorted(set(models["condition"]) - set(others["condition"]))
 
 
 def _row(a: pd.DataFrame, b: pd.DataFrame, measure: str) -> dict:
-    row, found = {"unit": UNIT, "reason": None}, []
+    """Return both means, the difference b - a and their intervals for one measure and condition."""
+    row, samples = {"unit": UNIT, "reason": None}, []
     for side, rows in (("a", a), ("b", b)):
         values = rows[measure].dropna().to_numpy(dtype=float)
         mean, low, high = mean_interval(values)
         row |= {side: mean, f"{side}_low": low, f"{side}_high": high, f"n_{side}": len(values)}
         row[f"step_{side}"] = int(rows["step"].iloc[0])
-        found.append(values)
-    low, high, row["reason"] = _welch(*found)
+        samples.append(values)
+    low, high, row["reason"] = _welch(*samples)
     return row | {"difference": row["b"] - row["a"], "low": low, "high": high}
 
 
 def _welch(a: np.ndarray, b: np.ndarray) -> tuple[float, float, str | None]:
-    """Welch's interval of the difference of two means, and why there is none."""
+    """Return Welch's interval of the difference of two means, and the reason if there is none."""
     if not len(a) or not len(b):
         return np.nan, np.nan, "a side has no value"
     if len(a) < 2 or len(b) < 2:

@@ -1,4 +1,4 @@
-"""The page that puts two studies of list sorting next to each other."""
+"""The page that compares two studies of list sorting."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -22,17 +22,22 @@ def comparison_page(
     claims: Sequence[list[dict]],
     folder: Path,
 ) -> str:
-    """The HTML page. models: what :func:`compare` has of each side. differences, claims: see :func:`comparison_values`.
+    """Render the HTML page.
 
-    folder: of the page, from which it links to the studies.
+    Args:
+        sides: The two studies.
+        models: The tables that :func:`compare` compares, one per study.
+        differences: Table "differences"; see :func:`comparison_values`.
+        claims: Claims of each study; see :func:`comparison_values`.
+        folder: Folder of the page, from which it links to the studies.
     """
     roots = [side.root for side in sides]
     names = [root.name for root in roots] if roots[0].name != roots[1].name else [str(root) for root in roots]
 
-    def exhibit_of(root: Path, name: str) -> Exhibit:
+    def make_exhibit(root: Path, name: str) -> Exhibit:
         return exhibit(root, name, TARGETS[name].title, "", partial(sheets_of, name), link(root, folder) + "/")
 
-    figures = pair_figures(roots, [(name,) for name in TARGETS if name.startswith("figure")], exhibit_of)
+    figures = pair_figures(roots, [(name,) for name in TARGETS if name.startswith("figure")], make_exhibit)
     return render(
         "sorting_compare.html.j2",
         package="heuristic_core.experiments.list_sorting",

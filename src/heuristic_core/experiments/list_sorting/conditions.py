@@ -1,4 +1,4 @@
-"""What a condition is: in numbers, and as digests that tell which conditions differ in one thing alone."""
+"""Describe a condition: its settings, and digests that show which conditions differ in one setting only."""
 
 import hashlib
 import json
@@ -9,16 +9,21 @@ from torch import Tensor
 from heuristic_core.experiments.list_sorting.config import ListSorting
 from heuristic_core.experiments.list_sorting.data import gaps
 
-BUT = {  # column -> block, and its settings that the digest leaves out; None: all
+BUT = {  # column -> block, and the settings of the block that the digest leaves out; None: all
     "but_decay": ("training", {"optimiser", "weight_decay"}),
     "but_data": ("data", None),
     "but_gap": ("data", {"mean_gap"}),
 }
-NO_PART = {"seeds", "checkpoints", "per_decade", "save_every"}  # of training: a seed's model is the same without them
+IRRELEVANT_SETTINGS = {"seeds", "checkpoints", "per_decade", "save_every"}  # of training: do not change a seed's model
 
 
 def about(study: ListSorting, held_out: Tensor) -> dict:
-    """A row of table "sorting_conditions" without names. held_out: lists, int64 [n, L]."""
+    """Return a row of table "sorting_conditions" without the names of study and condition.
+
+    Args:
+        study: Settings of the condition.
+        held_out: Held-out lists, int64 [n, L].
+    """
     return {
         "numbers": study.data.numbers,
         "length": study.data.length,
@@ -34,9 +39,15 @@ def about(study: ListSorting, held_out: Tensor) -> dict:
 
 
 def digest_but(study: ListSorting, block: str, settings: Collection[str] | None) -> str:
-    """SHA-256 of all settings that make a seed's model, without the `settings` of a block, or without the block."""
-    given = json.loads(study.model_dump_json())
-    gone = given[block] if settings is None else settings
-    given[block] = {name: value for name, value in given[block].items() if name not in gone}
-    given["training"] = {name: value for name, value in given["training"].items() if name not in NO_PART}
-    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
+    """Return the SHA-256 of all settings that determine a seed's model, except some settings of one block.
+
+    Args:
+        study: Settings of the condition.
+        block: Name of the block.
+        settings: Settings of the block to leave out; None leaves out the block.
+    """
+    blocks = json.loads(study.model_dump_json())
+    excluded = blocks[block] if settings is None else settings
+    blocks[block] = {name: value for name, value in blocks[block].items() if name not in excluded}
+    blocks["training"] = {name: value for name, value in blocks["training"].items() if name not in IRRELEVANT_SETTINGS}
+    return hashlib.sha256(json.dumps(blocks, sort_keys=True).encode()).hexdigest()

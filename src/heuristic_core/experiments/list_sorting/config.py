@@ -13,8 +13,10 @@ from heuristic_core.config.reading import checked
 
 
 class Data(Block):
-    """Lists of distinct numbers from 0 to `numbers` - 1, in random order; each is followed by a separator and by the
-    same numbers in ascending order."""
+    """Lists of distinct numbers from 0 to `numbers` - 1, in random order.
+
+    Each list is followed by a separator and by the same numbers in ascending order.
+    """
 
     numbers: Annotated[int, Field(ge=2, le=10_000)] = Field(
         51, description="numbers that a list can have; the vocabulary has one token more, the separator"
@@ -34,7 +36,7 @@ class Data(Block):
         if self.length > self.numbers:
             raise ValueError(
                 f"length = {self.length} exceeds numbers = {self.numbers}, but the numbers of a list are distinct; "
-                "lower the one or raise the other"
+                "lower length or raise numbers"
             )
         widest = (self.numbers + 1) / (self.length + 1)
         if self.mean_gap is not None and not 1 <= self.mean_gap <= widest:
@@ -51,16 +53,16 @@ class Data(Block):
 
     @property
     def window(self) -> float:
-        """Mean width of the window that the numbers of a list are from; between integers, lists have both of them.
+        """Mean width of the window that a list's numbers are from; a non-integer mean mixes both neighbours.
 
-        The mean gap of `length` distinct numbers of a window of w is (w + 1) / (length + 1).
+        The mean gap of `length` distinct numbers in a window of w is (w + 1) / (length + 1).
         """
-        gap = self.mean_gap or self.numbers  # too large a gap where none is given
+        gap = self.mean_gap or self.numbers  # without mean_gap: a bound that `numbers` always cuts
         return min(self.numbers, gap * (self.length + 1) - 1)
 
     @property
     def nominal_gap(self) -> float:
-        """The mean gap that lists are drawn for."""
+        """Mean gap that lists are drawn for."""
         return (self.window + 1) / (self.length + 1)
 
 
@@ -108,11 +110,13 @@ class Training(Block):
                 "optimiser = 'adam-l2' or 'adamw'"
             )
         if self.optimiser != "adam" and not self.weight_decay:
-            raise ValueError(f"optimiser = {self.optimiser!r} without weight_decay is 'adam'; name it so")
+            raise ValueError(
+                f"optimiser = {self.optimiser!r} needs weight_decay > 0; set weight_decay, or optimiser = 'adam'"
+            )
         if self.final_learning_rate > self.learning_rate:
             raise ValueError(
                 f"final_learning_rate = {self.final_learning_rate} exceeds learning_rate = {self.learning_rate}; "
-                "the rate falls, or stays where both are the same"
+                "lower final_learning_rate, or raise learning_rate"
             )
         if self.checkpoints and self.checkpoints[-1] > self.steps:
             raise ValueError(
@@ -123,7 +127,7 @@ class Training(Block):
 
     @property
     def kept(self) -> list[int]:
-        """The steps whose weights are kept, ascending, from 0 to the last."""
+        """Steps whose weights are kept, ascending, from 0 to the last."""
         if self.checkpoints:
             return sorted({0, *self.checkpoints, self.steps})
         grid, k = {0, self.steps}, 0
@@ -150,5 +154,9 @@ class ListSorting(Block):
 
 
 def parse(values: dict, origin: str = "configuration") -> ListSorting:
-    """Check `values`. Raises ConfigError with one line per fault."""
+    """Check `values`.
+
+    Raises:
+        ConfigError: The values are invalid, with one line per fault.
+    """
     return checked(ListSorting, values, origin)

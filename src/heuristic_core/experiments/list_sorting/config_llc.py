@@ -86,9 +86,9 @@ class LocalLearning(Block):
 
     @property
     def estimators(self) -> dict[str, Langevin]:
-        """The estimators that are asked for, by name."""
-        named = {name: getattr(self, name) for name in ("raw", "scaled", "tilted")}
-        return {name: langevin for name, langevin in named.items() if langevin is not None}
+        """Settings of the estimators in use, by name."""
+        settings = {name: getattr(self, name) for name in ("raw", "scaled", "tilted")}
+        return {name: langevin for name, langevin in settings.items() if langevin is not None}
 
     @model_validator(mode="after")
     def _chains_can_settle(self):

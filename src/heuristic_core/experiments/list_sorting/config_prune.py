@@ -12,8 +12,11 @@ NonNegativeInt = Annotated[int, Field(ge=0)]
 
 
 class HalfGates(Gates):
-    """How gates are learned, as the block `prune` of the heuristic core says it. The defaults are for few components:
-    with multipliers more than ten times as fast, gates often kept halves of different heads, which do little alone."""
+    """How gates are learned, as in the block `prune` of the heuristic core.
+
+    The defaults are for few components: with multipliers more than ten times as fast, gates often kept halves of
+    different heads, which do little alone.
+    """
 
     rise: NonNegativeInt = Field(300, description="steps over which the target sparsity rises linearly from 0")
     hold: NonNegativeInt = Field(200, description="steps after that, at the full target")
@@ -44,9 +47,17 @@ class PruneRuns(Block):
     kl: Positive = Field(0.1, description="nats per sorted number that a faithful subset diverges by at most")
 
     def check(self, condition: str, heads: int) -> None:
-        """Raises ValueError where the sparsity leaves none or all of the halves of a condition's model."""
-        if not 0 < (left := kept_count(2 * heads, self.sparsity)) < 2 * heads:
+        """Check that the sparsity keeps some but not all halves of a condition's model.
+
+        Args:
+            condition: Name of the condition.
+            heads: Number of heads of its model.
+
+        Raises:
+            ValueError: The sparsity keeps no half, or all of them.
+        """
+        if not 0 < (kept := kept_count(2 * heads, self.sparsity)) < 2 * heads:
             raise ValueError(
-                f"prune.sparsity = {self.sparsity} keeps {left} of the {2 * heads} halves of condition {condition!r}, "
-                f"and is no subset to learn; give a sparsity near a multiple of {1 / (2 * heads):g} between 0 and 1"
+                f"prune.sparsity = {self.sparsity} keeps {kept} of the {2 * heads} halves of condition {condition!r}, "
+                f"so there is no subset to learn; give a multiple of {1 / (2 * heads):g} between 0 and 1"
             )

@@ -1,4 +1,4 @@
-"""Lists of distinct numbers, and the sequences that a model learns: list, separator, sorted list."""
+"""Lists of distinct numbers, and the sequences to learn: list, separator, sorted list."""
 
 from math import floor
 from typing import NamedTuple
@@ -9,58 +9,76 @@ from torch import Tensor
 from heuristic_core.common.seeds import torch_generator
 from heuristic_core.experiments.list_sorting.config import Data
 
-LARGE = 2**62  # of this many integers a remainder has all values alike, but for one in 2**48
+RANDOM_RANGE = 2**62  # remainders of integers below this bound are uniform up to one part in 2**48
 
 
 class Lists(NamedTuple):
-    """Lists of numbers, int64 [lists, length]."""
+    """Lists of numbers, int64 [lists, length].
+
+    Attributes:
+        train: Training lists.
+        held_out: Held-out lists, none of them a training list.
+    """
 
     train: Tensor
     held_out: Tensor
 
 
 def lists(data: Data) -> Lists:
-    """The lists of a study. No held-out list, a list being its numbers in their order, is a training list."""
+    """Draw the lists of a study.
+
+    No held-out list, its numbers in the same order, is a training list.
+    """
     held_out = drawn(data, data.held_out_lists, torch_generator("list sorting held out", data.seed))
     rng = torch_generator("list sorting training", data.seed)
-    train, held = drawn(data, data.train_lists, rng), _keys(held_out)
-    while again := [row for row, key in enumerate(_in_order(train)) if key in held]:
-        train[again] = drawn(data, len(again), rng)
+    train, held = drawn(data, data.train_lists, rng), set(_list_keys(held_out))
+    while duplicates := [row for row, key in enumerate(_list_keys(train)) if key in held]:
+        train[duplicates] = drawn(data, len(duplicates), rng)
     return Lists(train, held_out)
 
 
 def drawn(data: Data, count: int, rng: torch.Generator) -> Tensor:
-    """`count` lists, int64 [count, length]: every list of distinct numbers from its window is equally likely.
+    """Draw `count` lists, int64 [count, length], uniformly from the lists of distinct numbers in a random window.
 
-    A window of w consecutive numbers has its first number anywhere; w is `data.window`, or one of the two integers
-    beside it, so often that the mean is right. A number near the ends of the range is in fewer windows.
+    A window of w consecutive numbers starts anywhere in the range. w is `data.window` or, if that is not an integer,
+    one of its two neighbours, so that the mean is `data.window`. Numbers near the ends of the range are in fewer
+    windows.
     """
     low = floor(data.window)
     widths = low + (torch.rand(count, generator=rng, dtype=torch.float64) < data.window - low).long()
     left = torch.arange(max(low + 1, data.numbers)).repeat(count, 1)  # per list, numbers of its window not yet drawn
-    rows, found = torch.arange(count), []
+    rows, columns = torch.arange(count), []
     for position in range(data.length):
-        here = position + torch.randint(LARGE, (count,), generator=rng) % (widths - position)
-        found.append(left[rows, here])
-        left[rows, here] = left[:, position].clone()
-    starts = torch.randint(LARGE, (count,), generator=rng) % (data.numbers - widths + 1)
-    return torch.stack(found, 1) + starts[:, None]
+        chosen = position + torch.randint(RANDOM_RANGE, (count,), generator=rng) % (widths - position)
+        columns.append(left[rows, chosen])
+        left[rows, chosen] = left[:, position].clone()
+    starts = torch.randint(RANDOM_RANGE, (count,), generator=rng) % (data.numbers - widths + 1)
+    return torch.stack(columns, 1) + starts[:, None]
 
 
 def sequences(numbers: Tensor, data: Data) -> Tensor:
-    """What a model reads: lists [..., L], then the separator, then the sorted lists; int64 [..., 2 L + 1]."""
+    """Return what a model reads: the lists, the separator and the sorted lists.
+
+    Args:
+        numbers: Lists, int64 [..., L].
+        data: Settings of the data.
+
+    Returns:
+        Sequences, int64 [..., 2 L + 1].
+    """
     separator = torch.full_like(numbers[..., :1], data.numbers)
     return torch.cat([numbers, separator, numbers.sort(-1).values], -1)
 
 
 def gaps(numbers: Tensor) -> Tensor:
-    """Differences between neighbours of the sorted lists, int64 [..., L - 1]. numbers: [..., L]."""
+    """Return the differences between neighbours of the sorted lists, int64 [..., L - 1].
+
+    Args:
+        numbers: Lists, int64 [..., L].
+    """
     return numbers.sort(-1).values.diff(dim=-1)
 
 
-def _in_order(numbers: Tensor) -> list[bytes]:
+def _list_keys(numbers: Tensor) -> list[bytes]:
+    """Return one hashable key per list."""
     return [row.tobytes() for row in numbers.numpy()]
-
-
-def _keys(numbers: Tensor) -> set[bytes]:
-    return set(_in_order(numbers))

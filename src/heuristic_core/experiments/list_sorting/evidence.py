@@ -1,7 +1,7 @@
-"""What statistics read of a list-sorting study: its tables, and values of its models by condition and training seed.
+"""What statistics read of a list-sorting study: its tables, and measures by condition and training seed.
 
-Statistics are of conditions all of whose models come to sort: what heads do where they fail to sort says nothing of how
-lists are sorted. The other conditions are left out, and named beside the estimate.
+Statistics use only conditions whose models all sort: what heads do where sorting fails says nothing about how lists are
+sorted. The other conditions are left out and listed beside the estimate.
 """
 
 from collections.abc import Callable
@@ -13,43 +13,58 @@ import pandas as pd
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
 
 WITH, WITHOUT, ANY = "with", "without", "any"  # weight decay
-OF_HEADS = ("copying", "suppression")  # of the model's head that has most of it
-NATS = ("loss", "entropy")
+HEAD_MEASURES = ("copying", "suppression")  # of the model's head that has most of it
+NATS = ("loss", "entropy")  # measures in nats; the others are shares
 ACCURACY = "token_accuracy"
-IDLE = 1e-3  # nats: a head without which neither loss nor entropy changes by more does nothing
+IDLE_TOLERANCE = 1e-3  # nats; a head does nothing if ablating it changes loss and entropy by at most this
 SORTS_ABOVE = 95  # percent of sorted numbers that are right; the claims name the same limit
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The tables of a study by schema name."""
+    """The tables of a study.
+
+    Attributes:
+        tables: Frames by schema name.
+    """
 
     tables: dict[str, pd.DataFrame]
 
     def table(self, name: str) -> pd.DataFrame:
-        """The rows of a table. Raises CannotSay where it has none."""
+        """Return the rows of a table.
+
+        Raises:
+            CannotSay: The study lacks the table, or it is empty.
+        """
         if name not in self.tables or self.tables[name].empty:
             raise CannotSay(f"the study has no table {name}")
         return self.tables[name]
 
     @cached_property
     def accuracies(self) -> pd.DataFrame:
-        """condition, seed, token_accuracy (0-1) and lists of every model at its last step, whether it sorts or not."""
+        """Columns condition, seed, token_accuracy (0-1) and lists of every model at its last step.
+
+        Models that do not sort are included.
+        """
         return self._last("sorting_models").dropna(subset=ACCURACY)[["condition", "seed", ACCURACY, "lists"]]
 
     @cached_property
     def left_out(self) -> pd.Series:
-        """The conditions with a model that does not sort, and the lowest token accuracy of their models, percent."""
+        """Lowest token accuracy, percent, of each condition with a model that does not sort."""
         lowest = 100 * self.accuracies.groupby("condition", sort=False)[ACCURACY].min().astype(float)
         return lowest[lowest <= SORTS_ABOVE]
 
     def conditions(self, decay: str = ANY) -> pd.DataFrame:
-        """The rows of table "sorting_conditions" that sort, with weight decay, without, or any.
+        """Return the rows of table "sorting_conditions" whose models all sort.
 
-        Raises CannotSay for none.
+        Args:
+            decay: WITH or WITHOUT weight decay, or ANY.
+
+        Raises:
+            CannotSay: No condition is left.
         """
         if decay not in (WITH, WITHOUT, ANY):
-            raise ValueError(f"decay = {decay!r} is not possible; give {WITH}, {WITHOUT} or {ANY}")
+            raise ValueError(f"unknown decay = {decay!r}; choose from {WITH}, {WITHOUT}, {ANY}")
         rows = self.table("sorting_conditions")
         rows = rows[~rows["condition"].isin(self.left_out.index)]
         if rows.empty:
@@ -60,30 +75,36 @@ class Evidence:
         return rows
 
     def at_end(self, name: str, table: str = "sorting_models") -> pd.DataFrame:
-        """The rows of a table at the last step of each condition that sorts, where column `name` is known."""
+        """Return the rows of a table at the last step of conditions that sort, where column `name` is known."""
         rows = self._last(table)
         return rows[rows["condition"].isin(self.conditions()["condition"])].dropna(subset=name)
 
     def models(self, measure: str, decay: str = ANY) -> pd.DataFrame:
-        """A measure of every model at its last step, where it is known, percent or nats: [seeds, conditions].
+        """Return a measure of every model at its last step, percent or nats, [seeds, conditions].
 
-        measure: a column of table "sorting_models"; or one of `OF_HEADS`, the highest of the model's heads. Raises
-        CannotSay where no model has it.
+        Args:
+            measure: A column of table "sorting_models", or one of `HEAD_MEASURES`, the highest of the model's heads.
+            decay: WITH or WITHOUT weight decay, or ANY.
+
+        Raises:
+            CannotSay: No model has the measure.
         """
-        rows = self.at_end(measure, "sorting_heads" if measure in OF_HEADS else "sorting_models")
+        rows = self.at_end(measure, "sorting_heads" if measure in HEAD_MEASURES else "sorting_models")
         rows = rows[rows["condition"].isin(self.conditions(decay)["condition"])]
         if rows.empty:
             raise CannotSay(f"no model {decay} weight decay has a {measure}" if decay != ANY else f"no {measure}")
-        found = rows.groupby(["seed", "condition"], sort=False)[measure].max().unstack("condition")
-        return found.astype(float).sort_index() * (1 if measure in NATS else 100)
+        values = rows.groupby(["seed", "condition"], sort=False)[measure].max().unstack("condition")
+        return values.astype(float).sort_index() * (1 if measure in NATS else 100)
 
     @cached_property
     def idle(self) -> list[str]:
-        """The heads that do nothing at the last step, such as "head 1 of l2, seed 3": their ablation by means changes
-        neither loss nor entropy by more than `IDLE`. So does that of a head that does not attend to numbers, or puts
-        out the same whatever it attends to. The folded OV matrix of such a head may have any soft overlap, or none.
+        """Heads whose mean ablation changes neither loss nor entropy by more than `IDLE_TOLERANCE` at the last step.
 
-        Raises CannotSay where no head was ablated.
+        Names are such as "head 1 of l2, seed 3". Such a head does not attend to numbers, or writes the same whatever it
+        attends to. Its folded OV matrix may have any soft overlap, or none.
+
+        Raises:
+            CannotSay: No head was ablated by means.
         """
         rows = self.at_end("loss", "sorting_ablations")
         whole = rows[rows["kind"] == "none"].set_index(["condition", "seed"])
@@ -92,39 +113,46 @@ class Evidence:
             raise CannotSay("no head was ablated by means")
         keys = pd.MultiIndex.from_frame(single[["condition", "seed"]])
         changes = (single[[*NATS]].astype(float) - whole[[*NATS]].astype(float).reindex(keys).to_numpy()).abs()
-        idle = single[(changes <= IDLE).all(axis=1)]
+        idle = single[(changes <= IDLE_TOLERANCE).all(axis=1)]
         return [f"head {row.ablated} of {row.condition}, seed {row.seed}" for row in idle.itertuples()]
 
     def specialised(self, overlap: float) -> tuple[list[str], list[str]]:
-        """The conditions whose soft overlap ends below `overlap` percent, mean over seeds, and the others."""
+        """Return the conditions whose mean soft overlap ends below `overlap` percent, and the others."""
         means = self.models("soft_overlap").mean()
         return list(means.index[means < overlap]), list(means.index[means >= overlap])
 
     def pairs(self, alike: str, first: list[str], second: list[str]) -> list[tuple[str, str]]:
-        """All pairs of a condition of `first` and one of `second` that differ in one thing alone.
+        """Return all pairs of a condition of `first` and one of `second` that differ in one thing only.
 
-        alike: column of table "sorting_conditions" whose digest leaves this thing out, such as but_decay.
+        Args:
+            alike: Column of table "sorting_conditions" whose digest leaves this thing out, such as but_decay.
+            first: Names of conditions.
+            second: Names of conditions.
         """
         digests = self.conditions().set_index("condition")[alike]
         return [(a, b) for a in first for b in second if digests[a] == digests[b]]
 
     def _last(self, table: str) -> pd.DataFrame:
+        """Return the rows of a table at the last step of each condition."""
         rows = self.table(table)
         last = self.table("sorting_conditions").set_index("condition")["steps"]
         return rows[rows["step"] == rows["condition"].map(last)]
 
 
 def statistic_of_sorting(function: Callable[..., Estimate]) -> Callable[..., Estimate]:
-    """Register a statistic of conditions that sort: its detail, or why it cannot be had, names those left out."""
+    """Register a statistic of conditions that sort.
+
+    Its detail, or the reason why it is missing, lists the conditions left out.
+    """
 
     @wraps(function)
-    def named(evidence: Evidence, **options) -> Estimate:
+    def with_left_out(evidence: Evidence, **options) -> Estimate:
         left_out = ", ".join(f"{name} {lowest:.3g} %" for name, lowest in evidence.left_out.items())
-        beside = f"; left out, as a model sorts at most {SORTS_ABOVE} %: {left_out}" if left_out else ""
+        suffix = f"; left out, as a model sorts at most {SORTS_ABOVE} %: {left_out}" if left_out else ""
         try:
-            found = function(evidence, **options)
+            estimate = function(evidence, **options)
         except CannotSay as reason:
-            raise type(reason)(f"{reason}{beside}") from None
-        return replace(found, detail=found.detail + beside)
+            raise type(reason)(f"{reason}{suffix}") from None
+        return replace(estimate, detail=estimate.detail + suffix)
 
-    return statistic(named)
+    return statistic(with_left_out)

@@ -1,6 +1,6 @@
-"""The experiment "list-sorting" as shared parts of the workflow know it: see module `registry`.
+"""The experiment "list-sorting" for the shared parts of the workflow: see module `registry`.
 
-Snakemake imports it at every start, so what is heavy is imported where it is used.
+Snakemake imports this module at every start, so heavy modules are imported where they are used.
 """
 
 from collections import Counter
@@ -35,24 +35,24 @@ CLAIMS = Path(__file__).with_name("claims.yaml")
 
 
 def plan(study: SortingStudy, device: str | None, wanted: Counter, missing: Counter) -> str:
-    """What a run of `study` needs. device: nothing is known of others than a processor's core."""
+    """Return the plan of a run of `study` as text; `device` is ignored, as all jobs run on CPU cores."""
     from heuristic_core.experiments.list_sorting.plan import report
 
     return report(study, wanted, missing)
 
 
 def drawing(script: str, settings: Mapping) -> list[Path]:
-    """The module that a job draws a figure or table with."""
+    """Return the module that draws the figure or table of a job."""
     return [Path(__file__).with_name("figures") / f"{settings['name']}.py"] if script == "sorting_figure" else []
 
 
 def reference() -> Words:
-    """What the page of its settings says beside the settings themselves."""
+    """Return the texts of the page about the settings."""
     from heuristic_core.experiments.list_sorting.reference import REFERENCE
 
     return REFERENCE
 
 
 def warnings(root: str) -> list[str]:
-    """None: no part of a study fails without a row that says so."""
+    """Return no warnings: every failed part of a study has a row with its reason."""
     return []

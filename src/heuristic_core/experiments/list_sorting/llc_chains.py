@@ -1,14 +1,14 @@
-"""What chains say of an LLC: its value, its error, and whether they are to be trusted.
+"""The LLC from its chains: value, standard error, and whether the chains can be trusted.
 
-Four checks, with the bounds of :class:`heuristic_core.experiments.list_sorting.config_llc.Checks`:
+Four checks have bounds in :class:`heuristic_core.experiments.list_sorting.config_llc.Checks`:
 
 local: chains stay within the prior's radius of w0, and well within the norm of w0.
 converged: the halves of every chain agree, and the chains agree (split R-hat, Gelman et al. 2013, chapter 11.4).
 stable: half the step size, with the same target, gives the same LLC.
-level: a linear term of the loss that the estimator keeps takes no more from the LLC than the LLC is. Beyond, the chain
-measures how far it slides down the slope at w0, and not how the loss curves.
+level: a linear term of the loss that the estimator keeps is not larger than the LLC. Otherwise the chain measures how
+far it slides down the slope at w0, not how the loss curves.
 
-All chains must pass. The mean over those that do would be chosen by their values.
+All chains must pass: a mean over the passing chains alone would be selected by their values.
 """
 
 import math
@@ -19,16 +19,29 @@ import numpy as np
 
 from heuristic_core.experiments.list_sorting.config_llc import Checks
 
-WHERE = ("distance", "displacement")
-STEADY = ("drift", "r_hat", "step_effect")
-COLUMNS = ("value", "standard_error", *WHERE, *STEADY, "local", "converged", "stable", "level", "reason")
+LOCATION_COLUMNS = ("distance", "displacement")
+CONVERGENCE_COLUMNS = ("drift", "r_hat", "step_effect")
+COLUMNS = (
+    "value",
+    "standard_error",
+    *LOCATION_COLUMNS,
+    *CONVERGENCE_COLUMNS,
+    "local",
+    "converged",
+    "stable",
+    "level",
+    "reason",
+)
 
 
 class Chain(NamedTuple):
     """One chain of one model.
 
-    values: n_beta times the rise of the loss over w0, [draws]. distances: from w0, prior radii, [draws].
-    norm: of w0, prior radii. ended: the step at which the chain diverged, counted from the start of burn-in.
+    Attributes:
+        values: n_beta times the rise of the loss over w0, [draws].
+        distances: Distances from w0, prior radii, [draws].
+        norm: Norm of w0, prior radii.
+        ended: Step at which the chain diverged, counted from the start of burn-in.
     """
 
     values: np.ndarray
@@ -38,73 +51,82 @@ class Chain(NamedTuple):
 
     @property
     def distance(self) -> float:
-        """Root mean square over draws, prior radii."""
+        """Root mean square distance over draws, prior radii."""
         return math.sqrt(float(np.mean(self.distances**2)))
 
     @property
     def displacement(self) -> float | None:
-        """The distance in norms of w0; None where w0 is zero."""
+        """Distance in norms of w0; None if w0 is zero."""
         return self.distance / self.norm if self.norm > 0 else None
 
     @property
     def halves(self) -> np.ndarray:
-        """The values in two halves, [2, draws // 2]; of an odd number without the first."""
+        """Values in two halves, [2, draws // 2]; an odd number of draws loses its first."""
         half = len(self.values) // 2
         return self.values[-2 * half :].reshape(2, half)
 
     @property
     def drift(self) -> float:
-        """Mean of the second half less mean of the first."""
+        """Mean of the second half minus mean of the first."""
         first, second = self.halves.mean(axis=1)
         return float(second - first)
 
 
 def row(full: Sequence[Chain], half: Sequence[Chain], checks: Checks, slide: float | None = None) -> dict:
-    """Value (None where a check fails) with its standard error over chains, diagnostics, and the reason in words.
+    """Return the value (None if a check fails), its standard error over chains, diagnostics and the reason.
 
-    full, half: chains of one model at the step size and at half of it. slide: of an estimator that keeps the loss's
-    linear term; None of one that subtracts it. distance, displacement and drift are the worst chain's. All are None
-    where a chain diverged, `stable` and `step_effect` where `half` is empty, `level` where `slide` is None.
+    distance, displacement and drift are those of the worst chain. All columns are None if a chain diverged, `stable`
+    and `step_effect` if `half` is empty, `level` if `slide` is None.
+
+    Args:
+        full: Chains of one model at the full step size.
+        half: Chains at half the step size.
+        checks: Bounds of the checks.
+        slide: Slide of an estimator that keeps the loss's linear term; None for one that subtracts it.
     """
-    found = dict.fromkeys(COLUMNS) | {"chains": len(full), "diverged": sum(chain.ended is not None for chain in full)}
-    if found["diverged"]:
-        return found | {"reason": why_ended(full, checks)}
+    columns = dict.fromkeys(COLUMNS) | {"chains": len(full), "diverged": sum(chain.ended is not None for chain in full)}
+    if columns["diverged"]:
+        return columns | {"reason": explain_divergence(full, checks)}
     means = np.array([chain.values.mean() for chain in full])
     value, error = float(means.mean()), float(means.std(ddof=1) / math.sqrt(len(means)))
-    found |= _where(full) | _how_steady(full)
-    moved = [chain.values.mean() for chain in half if chain.ended is None]
-    found["step_effect"] = float(np.mean(moved) - value) if moved else None
+    columns |= _location(full) | _convergence(full)
+    half_means = [chain.values.mean() for chain in half if chain.ended is None]
+    columns["step_effect"] = float(np.mean(half_means) - value) if half_means else None
     verdicts = {
-        "local": _not_local(found, checks),
-        "converged": _not_converged(found, value, checks),
-        "stable": _not_stable(found, value, half, checks),
+        "local": _not_local(columns, checks),
+        "converged": _not_converged(columns, value, checks),
+        "stable": _not_stable(columns, value, half, checks),
         "level": _not_level(slide, value, checks),
     }
-    found |= {name: not why for name, why in verdicts.items()}
+    columns |= {name: not why for name, why in verdicts.items()}
     if not half:
-        found["stable"] = None
+        columns["stable"] = None
     if slide is None:
-        found["level"] = None
+        columns["level"] = None
     if reasons := [why for why in verdicts.values() if why]:
-        return found | {"reason": "; ".join(reasons)}
-    return found | {"value": value, "standard_error": error}
+        return columns | {"reason": "; ".join(reasons)}
+    return columns | {"value": value, "standard_error": error}
 
 
 def chain_rows(full: Sequence[Chain], half: Sequence[Chain]) -> list[dict]:
-    """A row of diagnostics for each chain. mean: of its draws, whatever the checks say; None where it diverged."""
+    """Return a row of diagnostics for each chain.
+
+    mean: over its draws, whether checks pass or not; None if the chain diverged.
+    """
     rows = []
     for kind, chains in (("full", full), ("half", half)):
         for number, chain in enumerate(chains):
-            own = {"step_size": kind, "chain": number, "ended": chain.ended}
-            own |= dict.fromkeys(("mean", "drift", "distance", "displacement"))
+            columns = {"step_size": kind, "chain": number, "ended": chain.ended}
+            columns |= dict.fromkeys(("mean", "drift", "distance", "displacement"))
             if chain.ended is None:
-                own |= {"mean": float(chain.values.mean()), "drift": chain.drift}
-                own |= {"distance": chain.distance, "displacement": chain.displacement}
-            rows.append(own)
+                columns |= {"mean": float(chain.values.mean()), "drift": chain.drift}
+                columns |= {"distance": chain.distance, "displacement": chain.displacement}
+            rows.append(columns)
     return rows
 
 
-def why_ended(chains: Sequence[Chain], checks: Checks) -> str:
+def explain_divergence(chains: Sequence[Chain], checks: Checks) -> str:
+    """Return why chains ended before their last draw."""
     steps = [chain.ended for chain in chains if chain.ended is not None]
     if not any(steps):
         return "the loss at w0 is not finite, or varies between batches by more than the chains' bound"
@@ -115,7 +137,7 @@ def why_ended(chains: Sequence[Chain], checks: Checks) -> str:
 
 
 def split_r_hat(chains: Sequence[Chain]) -> float | None:
-    """Split R-hat; 1 where nothing varies, None where halves differ and nothing varies within them."""
+    """Return split R-hat; 1 if nothing varies, None if halves differ and nothing varies within them."""
     halves = np.concatenate([chain.halves for chain in chains])
     count = halves.shape[1]
     within, between = halves.var(axis=1, ddof=1).mean(), halves.mean(axis=1).var(ddof=1)
@@ -124,7 +146,8 @@ def split_r_hat(chains: Sequence[Chain]) -> float | None:
     return math.sqrt((count - 1) / count + between / within)
 
 
-def _where(chains: Sequence[Chain]) -> dict:
+def _location(chains: Sequence[Chain]) -> dict:
+    """Return the largest distance and displacement."""
     displacements = [chain.displacement for chain in chains]
     return {
         "distance": max(chain.distance for chain in chains),
@@ -132,42 +155,47 @@ def _where(chains: Sequence[Chain]) -> dict:
     }
 
 
-def _how_steady(chains: Sequence[Chain]) -> dict:
+def _convergence(chains: Sequence[Chain]) -> dict:
+    """Return the largest drift, and split R-hat."""
     drift = max((chain.drift for chain in chains), key=abs)  # in a mean, opposite drifts would cancel
     return {"drift": drift, "r_hat": split_r_hat(chains)}
 
 
 def _share(difference: float, value: float, checks: Checks) -> float:
+    """Return the absolute difference as a share of the LLC, or of `checks.least` if the LLC is smaller."""
     return abs(difference) / max(abs(value), checks.least)
 
 
-def _not_local(found: dict, checks: Checks) -> str:
-    if found["distance"] > checks.largest_distance:
+def _not_local(columns: dict, checks: Checks) -> str:
+    """Return why chains are not local, or an empty string."""
+    if columns["distance"] > checks.largest_distance:
         return (
-            f"a chain left w0: {found['distance']:.3g} radii of the prior away, at most {checks.largest_distance:g} "
+            f"a chain left w0: {columns['distance']:.3g} radii of the prior away, at most {checks.largest_distance:g} "
             "are local"
         )
-    if found["displacement"] is not None and found["displacement"] > checks.largest_displacement:
+    if columns["displacement"] is not None and columns["displacement"] > checks.largest_displacement:
         return (
-            f"chains are not local: {found['displacement']:.3g} norms of w0 away, at most "
+            f"chains are not local: {columns['displacement']:.3g} norms of w0 away, at most "
             f"{checks.largest_displacement:g} are; raise localisation"
         )
     return ""
 
 
-def _not_converged(found: dict, value: float, checks: Checks) -> str:
-    if (share := _share(found["drift"], value, checks)) > checks.largest_drift:
+def _not_converged(columns: dict, value: float, checks: Checks) -> str:
+    """Return why chains have not converged, or an empty string."""
+    if (share := _share(columns["drift"], value, checks)) > checks.largest_drift:
         return f"a chain drifts: its halves differ by {share:.2g} of the LLC, at most {checks.largest_drift:g} may be"
-    if found["r_hat"] is None or found["r_hat"] > checks.largest_r_hat:
-        how = "without bound" if found["r_hat"] is None else f"{found['r_hat']:.3g}"
+    if columns["r_hat"] is None or columns["r_hat"] > checks.largest_r_hat:
+        how = "without bound" if columns["r_hat"] is None else f"{columns['r_hat']:.3g}"
         return f"chains disagree: split R-hat {how}, at most {checks.largest_r_hat:g} may be"
     return ""
 
 
-def _not_stable(found: dict, value: float, half: Sequence[Chain], checks: Checks) -> str:
+def _not_stable(columns: dict, value: float, half: Sequence[Chain], checks: Checks) -> str:
+    """Return why the step size changes the LLC, or an empty string."""
     if any(chain.ended is not None for chain in half):
         return "a chain at half the step size diverged"
-    if half and (share := _share(found["step_effect"], value, checks)) > checks.largest_step_effect:
+    if half and (share := _share(columns["step_effect"], value, checks)) > checks.largest_step_effect:
         return (
             f"half the step size changes the LLC by {share:.2g} of it, at most {checks.largest_step_effect:g} may be; "
             "lower step_size"
@@ -176,6 +204,7 @@ def _not_stable(found: dict, value: float, half: Sequence[Chain], checks: Checks
 
 
 def _not_level(slide: float | None, value: float, checks: Checks) -> str:
+    """Return why the slope at w0 is too large, or an empty string."""
     if slide is not None and (share := _share(slide, value, checks)) > checks.largest_slide:
         return (
             f"w0 is no minimum: its slope takes {share:.2g} times the LLC, at most {checks.largest_slide:g} may be; "

@@ -1,11 +1,11 @@
-"""Between which sampled steps the local learning coefficient (LLC) of a model is compared to tell of a stage.
+"""Choose the sampled steps between which the local learning coefficient (LLC) is compared for a stage.
 
 A stage of a model lasts from one measured step to another, and the LLC is sampled at few of them. It is compared
-between the last sampled step up to the start and the first one from the end on. Each may be one measured step outside
-the stage at most: farther steps would tell of other stages, too.
+between the last sampled step up to the start and the first one from the end on. Each may be at most one measured step
+outside the stage: with farther steps the change would include other stages.
 
 Specialisation is the fall of the overlap after the loss's fall has ended. In tables it may begin while the loss still
-falls; what the LLC does until then cannot be told from initial learning.
+falls; until then changes of the LLC cannot be separated from those of initial learning.
 """
 
 from bisect import bisect_left, bisect_right
@@ -16,13 +16,18 @@ import pandas as pd
 from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.experiments.list_sorting.stages import LEARNING, SPECIALISATION
 
-OUTSIDE = 1  # measured steps
+MAX_STEPS_OUTSIDE = 1  # measured steps
 
 
 def stage_of(stages: pd.DataFrame, stage: str) -> tuple[int, int]:
-    """Start and end of a stage of one model, measured steps. stages: its rows of table "sorting_seed_stages".
+    """Return start and end of a stage of one model, measured steps.
 
-    Raises CannotSay where the model has no such stage, and for a specialisation that ends before initial learning does.
+    Args:
+        stages: Rows of table "sorting_seed_stages" of the model.
+        stage: Name of the stage.
+
+    Raises:
+        CannotSay: The model lacks the stage, or a specialisation ends before initial learning does.
     """
     rows = stages.set_index("stage").loc[[stage] if stage != SPECIALISATION else [LEARNING, stage]]
     if reasons := list(rows["reason"].dropna()):
@@ -34,15 +39,24 @@ def stage_of(stages: pd.DataFrame, stage: str) -> tuple[int, int]:
 
 
 def bracket(start: int, end: int, sampled: Sequence[int], measured: Sequence[int]) -> tuple[int, int]:
-    """The sampled steps next to a stage, at its ends or outside. sampled, measured: ascending; the stage's ends are
-    measured. Raises CannotSay where there are none within `OUTSIDE` measured steps."""
+    """Return the sampled steps next to a stage, at its ends or outside.
+
+    Args:
+        start: Start of the stage, a measured step.
+        end: End of the stage, a measured step.
+        sampled: Sampled steps, ascending.
+        measured: Measured steps, ascending.
+
+    Raises:
+        CannotSay: No sampled step is within `MAX_STEPS_OUTSIDE` measured steps.
+    """
     before, after = bisect_right(sampled, start) - 1, bisect_left(sampled, end)
     if before < 0 or after == len(sampled):
         raise CannotSay(f"no step {'after' if before >= 0 else 'before'} the stage, {start} to {end}, is sampled")
     low, high = sampled[before], sampled[after]
-    if max(measured.index(start) - measured.index(low), measured.index(high) - measured.index(end)) > OUTSIDE:
+    if max(measured.index(start) - measured.index(low), measured.index(high) - measured.index(end)) > MAX_STEPS_OUTSIDE:
         raise CannotSay(
             f"the sampled steps next to the stage, {start} to {end}, are {low} and {high}: "
-            f"more than {OUTSIDE} measured step outside"
+            f"more than {MAX_STEPS_OUTSIDE} measured step outside"
         )
     return low, high

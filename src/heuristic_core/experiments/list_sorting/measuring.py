@@ -1,4 +1,4 @@
-"""One checkpoint of every model as rows of the experiment's tables."""
+"""Measure one checkpoint of every model, as rows of the experiment's tables."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -17,8 +17,15 @@ Rows = Iterator[tuple[str, list[dict]]]  # name of a table, and rows of it witho
 
 
 class Sample(NamedTuple):
-    """Whole sequences, int64 [n, 2 L + 1]. held_out: measured on. training: behind means and resampled contexts.
-    folded: of the held-out ones, those on which folded matrices are compared with the model."""
+    """Complete sequences, int64 [n, 2 L + 1], on which models are measured.
+
+    Attributes:
+        held_out: Held-out sequences to measure on.
+        training: Training sequences behind means and resampled contexts.
+        folded: Held-out sequences on which folded matrices are compared with the model.
+        numbers: Size of the vocabulary without the separator.
+        seed: Seed of the resampled contexts.
+    """
 
     held_out: Tensor
     training: Tensor
@@ -29,25 +36,35 @@ class Sample(NamedTuple):
 
 @torch.no_grad()
 def measured(parameters: Parameters, sample: Sample, seeds: list[int], matrices: bool) -> Rows:
-    """Every table's rows. matrices: whether QK and OV, and attention by distance, are kept, and modes are ablated. The
-    model's seed is a column of all of them."""
-    found = c.circuits(parameters)
-    d, copied = c.diagonal(found.ov), c.copies(found.ov)
+    """Yield the name and rows of every table.
+
+    Args:
+        parameters: Parameters of M models.
+        sample: Sequences to measure on.
+        seeds: The models' seeds, a column of all tables.
+        matrices: Whether to return QK and OV matrices and attention by distance, and to ablate modes.
+    """
+    folded = c.circuits(parameters)
+    d, copied = c.diagonal(folded.ov), c.copies(folded.ov)
     yield "sorting_models", _models(parameters, sample, seeds, d, copied)
-    yield "sorting_heads", _heads(parameters, sample, seeds, found, copied)
-    yield "sorting_ablations", _named(ablations(parameters, sample.held_out, sample.training, sample.seed), seeds)
+    yield "sorting_heads", _heads(parameters, sample, seeds, folded, copied)
+    yield (
+        "sorting_ablations",
+        _label_ablations(ablations(parameters, sample.held_out, sample.training, sample.seed), seeds),
+    )
     if matrices:
-        numbers = {COPYING: copied, SUPPRESSION: c.suppresses(found.ov)}
+        numbers = {COPYING: copied, SUPPRESSION: c.suppresses(folded.ov)}
         rows = mode_ablations(parameters, sample.held_out, sample.training, numbers, sample.seed)
-        yield "sorting_mode_ablations", _named(rows, seeds)
+        yield "sorting_mode_ablations", _label_ablations(rows, seeds)
         yield "sorting_numbers", _numbers(seeds, d, copied)
-        yield "sorting_matrices", list(_matrices(seeds, found))
+        yield "sorting_matrices", list(_matrices(seeds, folded))
         yield "sorting_distance", _distances(parameters, sample, seeds)
 
 
 def _models(p: Parameters, sample: Sample, seeds: list[int], d: Tensor, copied: Tensor) -> list[dict]:
-    logits = torch.cat([run(p, part).logits for part in sample.held_out.split(512)], 1)
-    of_heads = {
+    """Return rows of table "sorting_models"."""
+    logits = torch.cat([run(p, batch).logits for batch in sample.held_out.split(512)], 1)
+    head_measures = {
         "soft_overlap": c.soft_overlap(d),
         "both_copy": c.both_copy(d),
         "opposite_sign": c.opposite_sign(d),
@@ -57,36 +74,38 @@ def _models(p: Parameters, sample: Sample, seeds: list[int], d: Tensor, copied: 
     return [
         {"seed": seed, "weight_norm": float(squares[m]) ** 0.5, "lists": len(sample.held_out)}
         | measures(logits[m], sample.held_out)
-        | {name: _known(values[m]) for name, values in of_heads.items()}
+        | {name: _to_float(values[m]) for name, values in head_measures.items()}
         for m, seed in enumerate(seeds)
     ]
 
 
-def _heads(p: Parameters, sample: Sample, seeds: list[int], found: c.Circuits, copied: Tensor) -> list[dict]:
-    suppressed, near = c.suppresses(found.ov), folding(p, sample.folded)
+def _heads(p: Parameters, sample: Sample, seeds: list[int], folded: c.Circuits, copied: Tensor) -> list[dict]:
+    """Return rows of table "sorting_heads"."""
+    suppressed, differences = c.suppresses(folded.ov), folding(p, sample.folded)
     values = {
         "copying": copied.double().mean(-1),
         "suppression": suppressed.double().mean(-1),
-        "qk_rank": c.effective_rank(found.qk),
-        "ov_rank": c.effective_rank(found.ov),
-        "attention_error": near.attention,
-        "written_error": near.written,
-        "agreement": near.agreement,
+        "qk_rank": c.effective_rank(folded.qk),
+        "ov_rank": c.effective_rank(folded.ov),
+        "attention_error": differences.attention,
+        "written_error": differences.written,
+        "agreement": differences.agreement,
     }
     return [
         {"seed": seed, "head": head, "ranges": len(c.ranges(copied[m, head]))}
-        | {name: _known(value[m, head]) for name, value in values.items()}
+        | {name: _to_float(value[m, head]) for name, value in values.items()}
         for m, seed in enumerate(seeds)
         for head in range(copied.shape[1])
     ]
 
 
-def _named(rows: list[dict], seeds: list[int]) -> list[dict]:
-    """Rows of ablations with the model's seed, and heads as the tables have them."""
+def _label_ablations(rows: list[dict], seeds: list[int]) -> list[dict]:
+    """Return rows of ablations with the models' seeds, and heads as text."""
     return [{"seed": seeds[row.pop("model")], "ablated": "+".join(map(str, row.pop("ablated")))} | row for row in rows]
 
 
 def _numbers(seeds: list[int], d: Tensor, copied: Tensor) -> list[dict]:
+    """Return rows of table "sorting_numbers"."""
     return [
         {"seed": seed, "head": head, "number": k, "d": float(d[m, head, k]), "copies": bool(copied[m, head, k])}
         for m, seed in enumerate(seeds)
@@ -95,32 +114,34 @@ def _numbers(seeds: list[int], d: Tensor, copied: Tensor) -> list[dict]:
     ]
 
 
-def _matrices(seeds: list[int], found: c.Circuits) -> Iterator[dict]:
-    for circuit, values in found._asdict().items():
+def _matrices(seeds: list[int], folded: c.Circuits) -> Iterator[dict]:
+    """Yield rows of table "sorting_matrices"."""
+    for circuit, values in folded._asdict().items():
         for m, seed in enumerate(seeds):
             for head, matrix in enumerate(values[m].float()):
-                about = {"seed": seed, "head": head, "circuit": circuit}
-                yield from ({**about, "row": row, "values": line.tolist()} for row, line in enumerate(matrix))
+                names = {"seed": seed, "head": head, "circuit": circuit}
+                yield from ({**names, "row": row, "values": line.tolist()} for row, line in enumerate(matrix))
 
 
 def _distances(p: Parameters, sample: Sample, seeds: list[int]) -> list[dict]:
-    found = c.by_distance(run(p, sample.held_out).attention, sample.held_out, sample.numbers)
+    """Return rows of table "sorting_distance"."""
+    averages = c.by_distance(run(p, sample.held_out).attention, sample.held_out, sample.numbers)
     return [
         {
             "seed": seed,
             "head": head,
-            "keys": ("list", "sorted")[at],
+            "keys": ("list", "sorted")[region],
             "distance": k - sample.numbers + 1,
-            "attention": _known(found.attention[m, head, at, k]),
-            "pairs": int(found.pairs[at, k]),
+            "attention": _to_float(averages.attention[m, head, region, k]),
+            "pairs": int(averages.pairs[region, k]),
         }
         for m, seed in enumerate(seeds)
-        for head in range(found.attention.shape[1])
-        for at in range(2)
+        for head in range(averages.attention.shape[1])
+        for region in range(2)
         for k in range(2 * sample.numbers - 1)
     ]
 
 
-def _known(value: Tensor) -> float | None:
-    """None where a measure is undefined."""
+def _to_float(value: Tensor) -> float | None:
+    """Return a number, or None if the measure is undefined."""
     return None if value.isnan() else float(value)

@@ -7,10 +7,10 @@ token [M, V, d], position [M, 2 L + 1, d]; norm_gain and norm_bias [M, d]; query
 biases [M, H, w]; output [M, H, w, d], output_bias [M, d]; final_gain and final_bias [M, d]; unembed [M, d, V],
 unembed_bias [M, V]. The last position is only predicted, and its row is never read.
 
-A model without LayerNorm has no `norm_` and no `final_` parameter, one without biases no `_bias`.
+A model without LayerNorm lacks the `norm_` and `final_` parameters, one without biases the `_bias` parameters.
 
-What a token gives to attention depends on the token and its position alone. Keys, values and queries are therefore
-computed once for every pair of them, V x 2 L rows, and looked up for the lists, which have more tokens than that.
+Keys, values and queries depend only on a token and its position. They are
+therefore computed once for every such pair, V x 2 L rows, and looked up for the lists, which have more tokens.
 Only the positions that predict a sorted number, from the separator on, have queries.
 """
 
@@ -26,13 +26,15 @@ from heuristic_core.common.seeds import torch_generator
 from heuristic_core.experiments.list_sorting.config import Data, Model
 
 Parameters = Mapping[str, Tensor]
-EPSILON = 1e-5  # of the LayerNorms
+EPSILON = 1e-5  # epsilon of the LayerNorms
 
 
 class Heads(NamedTuple):
-    """What takes the place of heads' contexts: ``keep * (context - reference) + reference``.
+    """A replacement of heads' contexts: ``keep * (context - reference) + reference``.
 
-    keep: 1 keeps a head, 0 replaces it; broadcasts against [M, B, L, H]. reference: against [M, B, L, H, w].
+    Attributes:
+        keep: 1 keeps a head, 0 replaces it; broadcasts against [M, B, L, H].
+        reference: Contexts of replaced heads; broadcasts against [M, B, L, H, w].
     """
 
     keep: Tensor
@@ -40,9 +42,14 @@ class Heads(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """logits: [M, B, L, V]. attention: [M, B, H, L, 2 L]. contexts: [M, B, L, H, w], before any intervention.
+    """Results of a forward pass.
 
-    values: of the keys, [M, B, 2 L, H, w]. residual: what heads write to, the output's bias included, [M, B, L, d].
+    Attributes:
+        logits: Logits of the sorted numbers, [M, B, L, V].
+        attention: Attention, [M, B, H, L, 2 L].
+        contexts: Heads' contexts before any intervention, [M, B, L, H, w].
+        values: Values of the keys, [M, B, 2 L, H, w].
+        residual: The stream that heads write to, including the output's bias, [M, B, L, d].
     """
 
     logits: Tensor
@@ -53,74 +60,94 @@ class Pass(NamedTuple):
 
 
 def shapes(data: Data, model: Model) -> dict[str, tuple[int, ...]]:
-    """The shape of every parameter of one model, by name."""
+    """Return the shape of every parameter of one model, by name."""
     tokens, positions, d = data.numbers + 1, 2 * data.length + 1, model.width
     head = (model.heads, d, model.head_width)
-    found = {"token": (tokens, d), "position": (positions, d), "norm_gain": (d,), "norm_bias": (d,)}
-    found |= {"query": head, "key": head, "value": head}
-    found |= {f"{name}_bias": (model.heads, model.head_width) for name in ("query", "key", "value")}
-    found |= {"output": (model.heads, model.head_width, d), "output_bias": (d,), "final_gain": (d,), "final_bias": (d,)}
-    found |= {"unembed": (d, tokens), "unembed_bias": (tokens,)}
-    absent = () if model.layer_norm else ("norm_", "final_")
+    sizes = {"token": (tokens, d), "position": (positions, d), "norm_gain": (d,), "norm_bias": (d,)}
+    sizes |= {"query": head, "key": head, "value": head}
+    sizes |= {f"{name}_bias": (model.heads, model.head_width) for name in ("query", "key", "value")}
+    sizes |= {"output": (model.heads, model.head_width, d), "output_bias": (d,), "final_gain": (d,), "final_bias": (d,)}
+    sizes |= {"unembed": (d, tokens), "unembed_bias": (tokens,)}
+    missing_prefixes = () if model.layer_norm else ("norm_", "final_")
     return {
         name: shape
-        for name, shape in found.items()
-        if not name.startswith(absent or "-") and (model.biases or not name.endswith("_bias"))
+        for name, shape in sizes.items()
+        if not name.startswith(missing_prefixes or "-") and (model.biases or not name.endswith("_bias"))
     }
 
 
 def initial(data: Data, model: Model, seeds: Sequence[int]) -> dict[str, Tensor]:
-    """Parameters of one model per seed: matrices normal with deviation 0.8 / sqrt(width), gains 1, biases 0.
+    """Initialise one model per seed: matrices normal with standard deviation 0.8 / sqrt(width), gains 1, biases 0.
 
-    This is the initialisation of TransformerLens, in which ARENA's model was made.
+    This is the initialisation of TransformerLens, which ARENA's model used.
     """
-    made = {}
+    parameters = {}
     for name, shape in shapes(data, model).items():
         if name.endswith("_gain"):
-            made[name] = torch.ones(len(seeds), *shape)
+            parameters[name] = torch.ones(len(seeds), *shape)
         elif name.endswith("_bias"):
-            made[name] = torch.zeros(len(seeds), *shape)
+            parameters[name] = torch.zeros(len(seeds), *shape)
         else:
             std = 0.8 / math.sqrt(model.width)
             draws = [torch.normal(0.0, std, shape, generator=torch_generator(f"list sorting {name}", s)) for s in seeds]
-            made[name] = torch.stack(draws)
-    return made
+            parameters[name] = torch.stack(draws)
+    return parameters
 
 
 def logits(parameters: Parameters, tokens: Tensor, heads: Heads | None = None) -> Tensor:
-    """Logits [M, B, L, V] of the L sorted numbers. tokens: int64, whole sequences [B, 2 L + 1], or [M, B, 2 L + 1]."""
+    """Compute logits [M, B, L, V] of the L sorted numbers.
+
+    Args:
+        parameters: Parameters of M models.
+        tokens: Complete sequences, int64 [B, 2 L + 1] or [M, B, 2 L + 1].
+        heads: Replacement of heads' contexts, if any.
+    """
     return run(parameters, tokens, heads).logits
 
 
 def run(parameters: Parameters, tokens: Tensor, heads: Heads | None = None) -> Pass:
-    """A forward pass of every model on `tokens` (see :func:`logits`), with what its heads did."""
-    return _attend(parameters, *_looked_up(parameters, tokens), heads)
+    """Run every model on `tokens`, and return what its heads did; arguments as in :func:`logits`."""
+    return _attend(parameters, *_look_up(parameters, tokens), heads)
 
 
 def read_out(p: Parameters, residual: Tensor, contexts: Tensor) -> Tensor:
-    """Logits [M, B, L, V] of heads' contexts [M, B, L, H, w] over a residual stream [M, B, L, d], as :class:`Pass` has
-    them."""
+    """Compute logits [M, B, L, V] from heads' contexts and the residual stream of :class:`Pass`.
+
+    Args:
+        p: Parameters of M models.
+        residual: Residual stream, [M, B, L, d].
+        contexts: Heads' contexts, [M, B, L, H, w].
+    """
     m, b, length, d = residual.shape
-    rows = contexts.reshape(m, b * length, -1)
-    final = torch.baddbmm(residual.reshape(m, b * length, d), rows, p["output"].flatten(1, 2))
+    flat_contexts = contexts.reshape(m, b * length, -1)
+    final = torch.baddbmm(residual.reshape(m, b * length, d), flat_contexts, p["output"].flatten(1, 2))
     if "final_gain" in p:
         final = F.layer_norm(final, (d,), eps=EPSILON)
     matrix, bias = unembedding(p)
-    found = final @ matrix if bias is None else torch.baddbmm(bias[:, None], final, matrix)
-    return found.view(m, b, length, -1)
+    logits_flat = final @ matrix if bias is None else torch.baddbmm(bias[:, None], final, matrix)
+    return logits_flat.view(m, b, length, -1)
 
 
 def losses(parameters: Parameters, tokens: Tensor) -> Tensor:
-    """Cross-entropy of every list, mean over its L sorted numbers, nats, [M, B]. tokens: as in :func:`logits`."""
-    found = logits(parameters, tokens)
-    m, b, length, _ = found.shape
+    """Compute the cross-entropy of every list, mean over its L sorted numbers, nats, [M, B].
+
+    Args:
+        parameters: Parameters of M models.
+        tokens: Complete sequences; see :func:`logits`.
+    """
+    outputs = logits(parameters, tokens)
+    m, b, length, _ = outputs.shape
     targets = tokens[..., length + 1 :].expand(m, b, length)
-    each = F.cross_entropy(found.flatten(0, 2), targets.flatten(), reduction="none")
-    return each.view(m, b, length).mean(-1)
+    cross_entropies = F.cross_entropy(outputs.flatten(0, 2), targets.flatten(), reduction="none")
+    return cross_entropies.view(m, b, length).mean(-1)
 
 
 def embedded(p: Parameters) -> tuple[Tensor, Tensor]:
-    """Every token at every position that is read, [M, 2 L, V, d]: the residual stream, and what attention sees."""
+    """Embed every token at every position that is read, [M, 2 L, V, d].
+
+    Returns:
+        The residual stream, and what attention sees of it.
+    """
     residual = p["token"][:, None] + p["position"][:, :-1, None]
     if (gain := p.get("norm_gain")) is None:
         return residual, residual
@@ -130,7 +157,7 @@ def embedded(p: Parameters) -> tuple[Tensor, Tensor]:
 
 
 def unembedding(p: Parameters) -> tuple[Tensor, Tensor | None]:
-    """The unembedding, [M, d, V], and its bias, [M, V], with the final LayerNorm's gain and bias folded in."""
+    """Return the unembedding [M, d, V] and bias [M, V], with the final LayerNorm's gain and bias folded in."""
     matrix, bias = p["unembed"], p.get("unembed_bias")
     if (gain := p.get("final_gain")) is None:
         return matrix, bias
@@ -140,7 +167,7 @@ def unembedding(p: Parameters) -> tuple[Tensor, Tensor | None]:
 
 
 def mapped(rows: Tensor, p: Parameters, *names: str) -> Tensor:
-    """Queries, keys or values (`names`) of rows [M, n, d], side by side: [M, n, names x H w]."""
+    """Compute queries, keys or values (`names`) of rows [M, n, d], side by side: [M, n, names x H w]."""
     matrix = torch.cat([p[name].transpose(1, 2).flatten(2) for name in names], -1)
     if f"{names[0]}_bias" not in p:
         return rows @ matrix
@@ -148,12 +175,12 @@ def mapped(rows: Tensor, p: Parameters, *names: str) -> Tensor:
 
 
 def later_keys(length: int) -> Tensor:
-    """What is added to scores, [L, 2 L]: minus infinity where the key comes after the query, else 0."""
+    """Return the causal mask that is added to scores, [L, 2 L]: -inf if the key comes after the query, else 0."""
     return torch.full((length, 2 * length), -torch.inf).triu(length + 1)
 
 
-def _looked_up(p: Parameters, tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """For the lists: keys and values [M, B, 2 L, 2 H w], and queries beside the residual stream [M, B, L, H w + d]."""
+def _look_up(p: Parameters, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    """Look up keys and values [M, B, 2 L, 2 H w], and queries beside the residual stream [M, B, L, H w + d]."""
     residual, seen = embedded(p)
     keys, vocabulary = seen.shape[1:3]
     length = keys // 2
@@ -169,13 +196,14 @@ def _looked_up(p: Parameters, tokens: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _rows(table: Tensor, tokens: Tensor, vocabulary: int) -> Tensor:
-    """Rows [M, B, positions, n] of a table [M, positions x V, n], for tokens [(M,) B, positions]."""
+    """Return rows [M, B, positions, n] of a table [M, positions x V, n] for tokens [(M,) B, positions]."""
     m, size, _ = table.shape
     index = tokens + vocabulary * torch.arange(tokens.shape[-1]) + size * torch.arange(m)[:, None, None]
     return F.embedding(index, table.flatten(0, 1))
 
 
 def _attend(p: Parameters, keys_values: Tensor, queries_residual: Tensor, heads: Heads | None) -> Pass:
+    """Compute attention, contexts and logits."""
     m, h, w, d = p["output"].shape
     b, length = queries_residual.shape[1:3]
     parts = keys_values.flatten(0, 1).split(w, -1)
@@ -183,10 +211,10 @@ def _attend(p: Parameters, keys_values: Tensor, queries_residual: Tensor, heads:
     scores = torch.stack([q @ k.mT for q, k in zip(queries, parts[:h], strict=True)])
     attention = torch.softmax(scores + later_keys(length), -1)  # [H, M B, L, 2 L]
     contexts = torch.cat([a @ v for a, v in zip(attention, parts[h:], strict=True)], -1).view(m, b, length, h, w)
-    used = contexts if heads is None else torch.lerp(heads.reference, contexts, heads.keep[..., None])
+    replaced = contexts if heads is None else torch.lerp(heads.reference, contexts, heads.keep[..., None])
     residual = residual.view(m, b, length, d)
     return Pass(
-        read_out(p, residual, used),
+        read_out(p, residual, replaced),
         attention.view(h, m, b, length, 2 * length).permute(1, 2, 0, 3, 4),
         contexts,
         keys_values[..., h * w :].unflatten(-1, (h, w)),

@@ -1,11 +1,11 @@
-"""In which mode a model sorts at the end of training, and which of its heads does what.
+"""The mode in which a model sorts at the end of training, and the role of each of its heads.
 
 Splitting: heads copy different numbers (`splitting` of table "sorting_models" is above 75 %). Suppression: where a head
-attends to numbers, it lowers more than 20 % of them most. The experiment's claims name the same limits. A model can be
-in both modes, or in neither; without a pair of heads it has none.
+attends to numbers, it lowers more than 20 % of them most. The experiment's claims use the same limits. A model can be
+in both modes or in neither; a model with one head has no mode.
 
-The number of a head means nothing over seeds, so that heads are compared by what they do: of a model's heads the one
-with the highest difference of copying and suppression scores copies most, and the one with the lowest suppresses most.
+The index of a head has no meaning across seeds, so heads are compared by their role: the head of a model with the
+highest difference of copying and suppression scores copies most, and the one with the lowest suppresses most.
 """
 
 import pandas as pd
@@ -19,21 +19,23 @@ COPIES, SUPPRESSES, OTHER = "copies", "suppresses", "other"
 
 
 def last(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of each condition's last step."""
+    """Return the rows of each condition's last step."""
     return rows[rows["step"] == rows.groupby("condition")["step"].transform("max")]
 
 
 def with_suppression(models: pd.DataFrame, heads: pd.DataFrame) -> pd.DataFrame:
-    """`models` with column `suppression`: the highest suppression score of a model's heads.
+    """Add column `suppression` to `models`: the highest suppression score of a model's heads.
 
-    models, heads: rows of tables "sorting_models" and "sorting_heads", of the same steps.
+    Args:
+        models: Rows of table "sorting_models".
+        heads: Rows of table "sorting_heads" of the same steps.
     """
     highest = heads.groupby([*MODEL, "step"], as_index=False)["suppression"].max()
     return models.merge(highest, on=[*MODEL, "step"], how="left", validate="one_to_one")
 
 
 def mode_of(splitting: float | None, suppression: float | None) -> str | None:
-    """The mode of a model by both scores, 0-1; None where one is unknown."""
+    """Return the mode of a model by both scores, 0-1; None if a score is missing."""
     if pd.isna(splitting) or pd.isna(suppression):
         return None
     return {(True, True): BOTH, (True, False): SPLITTING, (False, True): SUPPRESSION, (False, False): NEITHER}[
@@ -42,14 +44,17 @@ def mode_of(splitting: float | None, suppression: float | None) -> str | None:
 
 
 def roles(heads: pd.DataFrame) -> pd.DataFrame:
-    """Condition, seed, step, head, both scores and `role` of every head. A model's only head is one that copies.
+    """Return condition, seed, step, head, both scores and `role` of every head.
 
-    heads: rows of table "sorting_heads". Of heads that are alike, the first copies and the last suppresses.
+    The only head of a model copies. Of heads with equal scores, the first copies and the last suppresses.
+
+    Args:
+        heads: Rows of table "sorting_heads".
     """
-    model = [*MODEL, "step"]
-    rows = heads[[*model, "head", "copying", "suppression"]]
+    keys = [*MODEL, "step"]
+    rows = heads[[*keys, "head", "copying", "suppression"]]
     rows = rows.assign(difference=rows["suppression"] - rows["copying"])
-    rows = rows.sort_values([*model, "difference", "head"], ignore_index=True)
-    place, count = rows.groupby(model).cumcount(), rows.groupby(model)["head"].transform("size")
-    role = pd.Series(OTHER, rows.index).mask(place == count - 1, SUPPRESSES).mask(place == 0, COPIES)
+    rows = rows.sort_values([*keys, "difference", "head"], ignore_index=True)
+    rank, heads_per_model = rows.groupby(keys).cumcount(), rows.groupby(keys)["head"].transform("size")
+    role = pd.Series(OTHER, rows.index).mask(rank == heads_per_model - 1, SUPPRESSES).mask(rank == 0, COPIES)
     return rows.assign(role=role).drop(columns="difference")

@@ -1,4 +1,4 @@
-"""What a list-sorting study will need, before anything of it runs: from counted operations and one measured rate."""
+"""Estimate the resources of a list-sorting study before it runs, from counted operations and one measured rate."""
 
 from collections import Counter
 
@@ -6,11 +6,17 @@ from heuristic_core.experiments.list_sorting.study import SortingStudy
 from heuristic_core.experiments.list_sorting.work import Work, checkpoints_of, rate, work_of
 from heuristic_core.plan.text import about, columns, gigabytes, job_rows
 
-SHOWN = 12e6  # bytes of figures, tables and the report
+OUTPUT_BYTES = 12e6  # figures, tables and the report
 
 
 def report(study: SortingStudy, wanted: Counter, missing: Counter) -> str:
-    """The plan as text. wanted: all jobs of the study, by rule; missing: those without a result that is up to date."""
+    """Return the plan as text.
+
+    Args:
+        study: The study.
+        wanted: All jobs of the study, by rule.
+        missing: Jobs without an up-to-date result, by rule.
+    """
     work = {name: work_of(study, name) for name in study.conditions}
     checkpoints = sum(checkpoints_of(study.of(name)) for name in study.conditions)
     peaks = {}
@@ -21,7 +27,9 @@ def report(study: SortingStudy, wanted: Counter, missing: Counter) -> str:
             f"{study.study}: {len(work)} conditions of list sorting, times for one core of a processor",
             columns(["jobs", "all", "exist", "to do"], job_rows(wanted, missing)),
             columns(["work", "condition", "lists", "FLOP", "core hours", "to do"], _hours(work, wanted, missing)),
-            columns(["disk", "GB"], [["checkpoints", gigabytes(checkpoints)], ["figures, tables", gigabytes(SHOWN)]]),
+            columns(
+                ["disk", "GB"], [["checkpoints", gigabytes(checkpoints)], ["figures, tables", gigabytes(OUTPUT_BYTES)]]
+            ),
             columns(["memory of a job at its peak", "GB"], [[rule, gigabytes(peak)] for rule, peak in peaks.items()]),
             "~ marks an estimate: operations are counted, and their rate is that of training at the default sizes. "
             "Small batches, as of gates, are slower.",
@@ -30,6 +38,7 @@ def report(study: SortingStudy, wanted: Counter, missing: Counter) -> str:
 
 
 def _hours(work: dict[str, list[Work]], wanted: Counter, missing: Counter) -> list[list[str]]:
+    """Return the work of each rule and condition, with its core hours."""
     rows, total, left = [], 0.0, 0.0
     for condition, parts in work.items():
         for part in parts:

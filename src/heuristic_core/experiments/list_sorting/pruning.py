@@ -1,7 +1,7 @@
-"""Which halves of its heads a model needs: every subset exactly, and subsets that hard-concrete gates learn.
+"""Prune the halves of heads: evaluate every subset, and learn subsets with hard-concrete gates.
 
-With few halves all subsets can be evaluated, so that what pruning finds can be compared with what there is to find.
-Gates, their objective and their controller are those of :mod:`heuristic_core.pruning`; here a batch is of lists, and
+With few halves all subsets can be evaluated, so what pruning finds can be compared with the best subset. Gates, their
+objective and their controller are those of :mod:`heuristic_core.pruning`; here a batch is of lists, and
 KL(full || gated) is the mean over their sorted numbers.
 """
 
@@ -23,22 +23,22 @@ from heuristic_core.pruning.hard_concrete import keep_largest
 from heuristic_core.pruning.learner import Learner, PruningRun
 from heuristic_core.pruning.loop import Pruned, learned
 
-MOST = 12  # halves whose subsets are all evaluated, 4096 of them
-CHUNK = 50  # steps whose draws are made at once
+MOST = 12  # largest number of halves whose subsets are all evaluated, 4096
+DRAW_STEPS = 50  # steps per chunk of random draws
 MEASURES = (*SCORES, "kl")
 
 
 def subset_rows(model: Parameters, lists: Corners, tokens: Tensor) -> list[dict]:
-    """Every subset of one model's halves with its :func:`subset_measures`; small subsets first.
+    """Evaluate every subset of one model's halves with :func:`subset_measures`; small subsets first.
 
-    Of a model with more than MOST halves there is one row, with a reason and nothing else.
+    A model with more than MOST halves has one row, with a reason and no values.
     """
     heads = lists.contexts.shape[2]
     if 2 * heads > MOST:
         reason = f"of {2 * heads} halves not all subsets are evaluated, but of at most {MOST}"
         return [dict.fromkeys(("kept", "halves", "heads", *MEASURES)) | {"reason": reason}]
     return [
-        {"kept": joined(kept, heads), "halves": len(kept), "heads": len({half // 2 for half in kept})}
+        {"kept": _join_names(kept, heads), "halves": len(kept), "heads": len({half // 2 for half in kept})}
         | subset_measures(model, lists, tokens, kept)
         | {"reason": None}
         for kept in subsets(2 * heads)
@@ -46,9 +46,16 @@ def subset_rows(model: Parameters, lists: Corners, tokens: Tensor) -> list[dict]
 
 
 def subset_measures(model: Parameters, lists: Corners, tokens: Tensor, kept: tuple[int, ...]) -> dict[str, float]:
-    """:func:`heuristic_core.experiments.list_sorting.ablation.measures` of a subset, and its KL(full || subset).
+    """Measure a subset: :func:`heuristic_core.experiments.list_sorting.ablation.measures` and KL(full || subset).
 
-    tokens: the sequences that `lists` are of, int64 [B, 2 L + 1]. kl: mean over sorted numbers, nats.
+    Args:
+        model: Parameters of one model, each [1, ...].
+        lists: Corners of B lists.
+        tokens: Sequences of these lists, int64 [B, 2 L + 1].
+        kept: Halves that the subset keeps.
+
+    Returns:
+        The measures, and kl: mean over sorted numbers, nats.
     """
     logits = subset_logits(model, lists, kept)
     full, subset = (F.log_softmax(values.double(), -1) for values in (lists.logits, logits))
@@ -58,59 +65,73 @@ def subset_measures(model: Parameters, lists: Corners, tokens: Tensor, kept: tup
 def mask_rows(
     model: Parameters, pool: Corners, lists: Corners, tokens: Tensor, exact: Sequence[dict], settings: PruneRuns
 ) -> list[dict]:
-    """What every pruning seed keeps of one model, and the rank of that among all subsets of its size.
+    """Return the subset that each pruning seed keeps of one model, and its rank among all subsets of its size.
 
-    pool: training lists that gates are learned on. lists, tokens: as of :func:`subset_measures`. exact: rows of
-    :func:`subset_rows`. Ranks are by KL, the lowest first; equal ones share a rank.
+    Ranks are by KL, the lowest first; equal values share a rank.
+
+    Args:
+        model: Parameters of one model, each [1, ...].
+        pool: Training lists that gates are learned on.
+        lists: Held-out lists; see :func:`subset_measures`.
+        tokens: Sequences of the held-out lists, int64 [B, 2 L + 1].
+        exact: Rows of :func:`subset_rows`.
+        settings: Settings of pruning.
     """
     heads = pool.contexts.shape[2]
     runs = [PruningRun(settings.sparsity, seed) for seed in settings.seeds]
     rows = []
-    for found in learn(model, pool, runs, settings.gates):
-        about = {"prune_seed": found.run.seed, "sparsity": settings.sparsity, "sampled_sparsity": reached(found)}
-        if found.failed:
-            nothing = dict.fromkeys(("kept", *MEASURES, "best", "rank", "of"))
-            rows.append(about | nothing | {"reason": found.failed})
+    for result in learn(model, pool, runs, settings.gates):
+        columns = {
+            "prune_seed": result.run.seed,
+            "sparsity": settings.sparsity,
+            "sampled_sparsity": _mean_sampled_sparsity(result),
+        }
+        if result.failed:
+            no_values = dict.fromkeys(("kept", *MEASURES, "best", "rank", "of"))
+            rows.append(columns | no_values | {"reason": result.failed})
             continue
-        kept = tuple(keep_largest(found.log_alpha, kept_count(2 * heads, settings.sparsity)))
-        of_subset = subset_measures(model, lists, tokens, kept)
-        rows.append(about | {"kept": joined(kept, heads)} | of_subset | ranked(of_subset["kl"], len(kept), exact))
+        kept = tuple(keep_largest(result.log_alpha, kept_count(2 * heads, settings.sparsity)))
+        values = subset_measures(model, lists, tokens, kept)
+        rows.append(columns | {"kept": _join_names(kept, heads)} | values | ranked(values["kl"], len(kept), exact))
     return rows
 
 
 def ranked(kl: float, size: int, exact: Sequence[dict]) -> dict:
-    """The best subset of a size, the rank of one with this KL, and of how many; None without exact subsets."""
+    """Return the best subset of a size, the rank of a subset with this KL, and the number of subsets.
+
+    All are None without exact subsets.
+    """
     if exact[0]["reason"]:
         return {"best": None, "rank": None, "of": None, "reason": exact[0]["reason"]}
-    alike = [row for row in exact if row["halves"] == size]
-    best = min(alike, key=lambda row: row["kl"])
-    rank = 1 + sum(row["kl"] < kl for row in alike)
-    return {"best": best["kept"], "rank": rank, "of": len(alike), "reason": None}
+    candidates = [row for row in exact if row["halves"] == size]
+    best = min(candidates, key=lambda row: row["kl"])
+    rank = 1 + sum(row["kl"] < kl for row in candidates)
+    return {"best": best["kept"], "rank": rank, "of": len(candidates), "reason": None}
 
 
 def learn(model: Parameters, pool: Corners, runs: Sequence[PruningRun], settings: Gates) -> list[Pruned]:
-    """Learn log_alpha [2 H] for every run, as :func:`heuristic_core.pruning.prune.prune` does of other models."""
+    """Learn log_alpha [2 H] for every run, as :func:`heuristic_core.pruning.prune.prune` does for other models."""
     per_draw = settings.batch_size // settings.gate_draws
 
     def divergence(z: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
         gates, lists = z.detach().requires_grad_(), pool.at(index)
-        of_lists = gates[:, None].expand(-1, per_draw, -1).flatten(0, 1)
-        gated, full = (F.log_softmax(x, -1) for x in (gated_logits(model, lists, of_lists), lists.logits))
+        list_gates = gates[:, None].expand(-1, per_draw, -1).flatten(0, 1)
+        gated, full = (F.log_softmax(x, -1) for x in (gated_logits(model, lists, list_gates), lists.logits))
         kl = F.kl_div(gated, full, reduction="none", log_target=True).sum(-1).mean(-1) / settings.batch_size
         kl.sum().backward()
         return kl.detach().view(len(z), -1).sum(-1), gates.grad
 
     learner = Learner(runs, settings, 2 * pool.contexts.shape[2], torch.device("cpu"))
-    return learned(learner, lambda of, draw: of.descend(draw, divergence), len(pool.logits), CHUNK)
+    return learned(learner, lambda learner, draw: learner.descend(draw, divergence), len(pool.logits), DRAW_STEPS)
 
 
-def reached(found: Pruned) -> float | None:
-    """The mean sparsity of sampled gates over the last tenth of recorded steps; None where none is recorded."""
-    sampled = [row["sampled_sparsity"] for row in found.trace]
+def _mean_sampled_sparsity(result: Pruned) -> float | None:
+    """Return the mean sparsity of sampled gates over the last tenth of recorded steps; None without records."""
+    sampled = [row["sampled_sparsity"] for row in result.trace]
     return fmean(sampled[-max(1, len(sampled) // 10) :]) if sampled else None
 
 
-def joined(kept: Sequence[int], heads: int) -> str:
-    """The names of some halves, such as qk0+ov1."""
-    called = names(heads)
-    return "+".join(called[half] for half in kept)
+def _join_names(kept: Sequence[int], heads: int) -> str:
+    """Return the names of some halves, such as qk0+ov1."""
+    labels = names(heads)
+    return "+".join(labels[half] for half in kept)

@@ -1,4 +1,4 @@
-"""What the page of the settings says beside the settings: see :mod:`heuristic_core.config.reference`."""
+"""Texts of the page about the settings: see :mod:`heuristic_core.config.reference`."""
 
 from heuristic_core.config.reference import Words
 from heuristic_core.experiments.list_sorting.study import SortingStudy

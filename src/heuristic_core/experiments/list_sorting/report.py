@@ -24,9 +24,17 @@ def sorting_page(
     made_with: Mapping[str, str],
     absent: Sequence[str] = (),
 ) -> str:
-    """The HTML report of the study whose results are under `root`, with values as of :func:`study_values`.
+    """Render the HTML report of the study whose results are under `root`.
 
-    captions: by target. targets: the figures and tables shown, in order; of figure_circuits also the sliders.
+    Args:
+        root: Folder of the study.
+        settings: The study's settings; see :func:`study_values`, as for `claims`, `records`, `made_with` and `absent`.
+        claims: Judged claims.
+        captions: Captions by target.
+        targets: Figures and tables to show, in order; figure_circuits also adds the sliders.
+        records: Records of jobs.
+        made_with: Versions of packages.
+        absent: Targets that the study cannot have.
     """
     exhibits = [
         exhibit(root, name, TARGETS[name].title, caption_of((name,), captions, settings), partial(sheets_of, name))

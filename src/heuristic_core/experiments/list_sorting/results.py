@@ -1,4 +1,4 @@
-"""What a list-sorting study has: its tables, figures and, of them and the report, what goes into its archive."""
+"""The results of a list-sorting study: its tables and figures, and the members of its archive."""
 
 from functools import partial
 
@@ -8,12 +8,13 @@ from heuristic_core.experiments.list_sorting.study import SortingStudy
 from heuristic_core.figures.targets import outputs
 from heuristic_core.provenance.crate.subject import Subject, about_target
 
-MEASURED = ("models", "heads", "ablations", "mode_ablations", "numbers", "matrices", "distance")  # of every checkpoint
-PRUNED = ("subsets", "masks")  # of conditions that are pruned
+# Tables of every checkpoint.
+MEASURED = ("models", "heads", "ablations", "mode_ablations", "numbers", "matrices", "distance")
+PRUNED = ("subsets", "masks")  # tables of conditions that are pruned
 
 
 def tables(study: SortingStudy) -> list[str]:
-    """The tables from which figures are drawn and claims judged."""
+    """Return the tables from which figures are drawn and claims are judged."""
     names = ["conditions", "trace", *MEASURED]
     names += ["llc"] if any(map(study.sampled, study.conditions)) else []
     names += PRUNED if study.pruned else []
@@ -23,17 +24,17 @@ def tables(study: SortingStudy) -> list[str]:
 
 
 def unmet_targets(study: SortingStudy) -> dict[str, str | None]:
-    """Every figure and table for reading, and why the study cannot have it; None where it can."""
+    """Return every figure and table, with the reason why the study cannot have it or None."""
     return {name: unmet(name, tables(study), len(study.conditions)) for name in TARGETS}
 
 
 def lacking(study: SortingStudy) -> dict[str, str]:
-    """Those that the study cannot have -> why."""
+    """Return the figures and tables that the study cannot have, with the reasons."""
     return {name: reason for name, reason in unmet_targets(study).items() if reason}
 
 
 def members(study: SortingStudy) -> list[str]:
-    """Paths below the study's folder: what its configuration says, whatever else is there."""
+    """Return the paths of the archive below the study's folder, as its configuration defines them."""
     layout = Layout.of(study)
     paths = [layout.table(name) for name in (*tables(study), "claims", "provenance")]
     paths += [
@@ -44,7 +45,7 @@ def members(study: SortingStudy) -> list[str]:
 
 
 def subject(study: SortingStudy) -> Subject:
-    """What an archive says of the study."""
+    """Return the archive's description of the study."""
     conditions = f"list-sorting transformers under {', '.join(study.conditions)}"
     return Subject(
         run=f"{conditions}: trained, measured, analysed and drawn",

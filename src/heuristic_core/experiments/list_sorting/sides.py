@@ -1,4 +1,4 @@
-"""The two studies of a comparison: which folders, which of their tables."""
+"""The two studies of a comparison: their folders and tables."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -12,15 +12,21 @@ TABLES = ("sorting_models", "sorting_heads", "claims")
 
 
 class Side(NamedTuple):
-    """A study. root: its folder."""
+    """A study of a comparison.
+
+    Attributes:
+        root: Folder of the study.
+    """
 
     root: Path
 
     @property
     def name(self) -> str:
+        """Name of the study."""
         return self.root.name
 
     def table(self, name: str) -> Path:
+        """Return the path of a table."""
         return self.root / "tables" / f"{name}.parquet"
 
     @property
@@ -30,10 +36,14 @@ class Side(NamedTuple):
 
 
 def parse_sides(text: str) -> tuple[Side, Side]:
-    """Two studies as "results/a results/b". Raises InputError where these are not two finished list-sorting studies."""
+    """Parse two studies, such as "results/a results/b".
+
+    Raises:
+        InputError: The text does not name two finished studies of list sorting.
+    """
     a, b = (_side(word) for word in two_studies(text, USAGE))
     if a == b:
-        raise InputError(f"compare = {text!r}: twice the same; give two studies")
+        raise InputError(f"compare = {text!r}: both studies are the same; give two studies")
     return a, b
 
 

@@ -1,9 +1,9 @@
-"""Stages and change points over seeds, and what every curve does in every stage.
+"""Stages and change points over seeds, and the change of every curve in every stage.
 
-A change point over seeds is the geometric mean of those seeds that have it. Its 95 % interval resamples these seeds.
-The interval reaches at least to the measured steps before and after the mean, as a change cannot be placed within that
-gap. A curve's change in a stage is between its measured values at the stage's ends, which are measured steps: the mean
-over the seeds that have the stage and both values.
+A change point over seeds is the geometric mean over the seeds that have it. Its 95 % interval resamples these seeds. It
+includes at least the gap between the measured steps before and after the mean, because a change cannot be located
+within this gap. The change of a curve in a stage is the difference of its values at the stage's ends, which are
+measured steps: the mean over the seeds that have the stage and both values.
 """
 
 import math
@@ -23,68 +23,86 @@ Fits = dict[str, list[Fit | None]]  # by curve, one for each seed
 
 
 def fits_of(steps: Sequence[int], curves: Mapping[str, np.ndarray], settings: Stages) -> Fits:
-    """The fit of every seed's curves.
+    """Fit every seed's curves.
 
-    steps: measured, ascending, at least 1. curves: by name, [seeds, steps], NaN where unknown.
+    Args:
+        steps: Measured steps, ascending, at least 1.
+        curves: Curves by name, [seeds, steps], NaN where unknown.
+        settings: Settings of the fits.
     """
     return {name: [fitted(steps, values, settings) for values in curve] for name, curve in curves.items()}
 
 
 def by_seed(fits: Fits) -> list[list[Stage]]:
-    """The three stages of every seed, from its curves `LOSS` and `OVERLAP`."""
-    return [stages_of(*of_seed) for of_seed in zip(fits[LOSS], fits[OVERLAP], strict=True)]
+    """Return the three stages of every seed, from its curves `LOSS` and `OVERLAP`."""
+    return [stages_of(*seed_fits) for seed_fits in zip(fits[LOSS], fits[OVERLAP], strict=True)]
 
 
 def stage_rows(steps: Sequence[int], stages: Sequence[Sequence[Stage]], settings: Stages) -> list[dict]:
-    """Start and end of each stage over seeds.
+    """Return start and end of each stage over seeds.
 
-    stages: of each seed. step, low, high: None where no seed has the stage, with the reasons of all seeds; of a single
-    seed, low and high are those of the gap between measured steps.
+    step, low, high: None if no seed has the stage, with the reasons of all seeds. With a single seed, low and high are
+    the ends of the gap between measured steps.
+
+    Args:
+        steps: Measured steps, ascending.
+        stages: Stages of each seed.
+        settings: Settings of the intervals.
     """
     rows = []
-    for at, name in enumerate(STAGES):
-        of_seeds = [one[at] for one in stages]
-        reasons = sorted({one.reason for one in of_seeds if one.reason})
+    for k, name in enumerate(STAGES):
+        seed_stages = [stage[k] for stage in stages]
+        reasons = sorted({stage.reason for stage in seed_stages if stage.reason})
         for point in ("start", "end"):
-            found = [getattr(one, point) for one in of_seeds if one.reason is None]
-            where = _over_seeds(found, steps, settings, f"{name} {point}")
-            reason = "; ".join(reasons) if not found else None
-            rows.append({"stage": name, "point": point, **where, "of": len(stages), "reason": reason})
+            points = [getattr(stage, point) for stage in seed_stages if stage.reason is None]
+            summary = _over_seeds(points, steps, settings, f"{name} {point}")
+            reason = "; ".join(reasons) if not points else None
+            rows.append({"stage": name, "point": point, **summary, "of": len(stages), "reason": reason})
     return rows
 
 
 def seed_stage_rows(seeds: Sequence[int], stages: Sequence[Sequence[Stage]]) -> list[dict]:
-    """Start and end of each stage of every model, null with a reason where it has none. seeds, stages: in one order."""
+    """Return start and end of each stage of every model, null with a reason if it lacks the stage.
+
+    Args:
+        seeds: Training seeds.
+        stages: Stages of these seeds, in the same order.
+    """
     return [
-        {"seed": seed, "stage": one.name, "start": one.start, "end": one.end, "reason": one.reason}
-        for seed, of_seed in zip(seeds, stages, strict=True)
-        for one in of_seed
+        {"seed": seed, "stage": stage.name, "start": stage.start, "end": stage.end, "reason": stage.reason}
+        for seed, seed_stages in zip(seeds, stages, strict=True)
+        for stage in seed_stages
     ]
 
 
 def change_rows(steps: Sequence[int], fits: Fits, settings: Stages) -> list[dict]:
-    """Start and end of the fall and of the rise of every curve over seeds, as :func:`stage_rows`."""
+    """Return start and end of the fall and of the rise of every curve over seeds, as :func:`stage_rows`."""
     rows = []
-    for (curve, of_seeds), (word, direction), point in product(fits.items(), DIRECTIONS.items(), ("start", "end")):
-        runs = [fit.run(direction) for fit in of_seeds if fit is not None]
-        found = [getattr(run, point) for run in runs if run]
-        where = _over_seeds(found, steps, settings, f"{curve} {word} {point}")
-        reason = None if found else f"no seed's curve has a {word}" if runs else "too few values are known"
-        rows.append({"curve": curve, "run": word, "point": point, **where, "of": len(of_seeds), "reason": reason})
+    for (curve, seed_fits), (name, direction), point in product(fits.items(), DIRECTIONS.items(), ("start", "end")):
+        runs = [fit.run(direction) for fit in seed_fits if fit is not None]
+        points = [getattr(run, point) for run in runs if run]
+        summary = _over_seeds(points, steps, settings, f"{curve} {name} {point}")
+        reason = None if points else f"no seed's curve has a {name}" if runs else "too few values are known"
+        rows.append({"curve": curve, "run": name, "point": point, **summary, "of": len(seed_fits), "reason": reason})
     return rows
 
 
 def movement_rows(
     steps: Sequence[int], curves: Mapping[str, np.ndarray], stages: Sequence[Sequence[Stage]], settings: Stages
 ) -> list[dict]:
-    """How much every curve changes in every stage: mean over seeds, its interval, and rises, falls or not clear.
+    """Return the change of every curve in every stage: mean over seeds, interval and direction.
 
-    steps, curves: as of :func:`fits_of`. With fewer than two seeds there is no interval, and no direction.
+    With fewer than two seeds, interval and direction are None. `steps` and `curves` are as in :func:`fits_of`, `stages`
+    as in :func:`stage_rows`.
     """
-    rows, places = [], {step: at for at, step in enumerate(steps)}
-    for (curve, of_seeds), (at, name) in product(curves.items(), enumerate(STAGES)):
-        have = [(values, one[at]) for values, one in zip(of_seeds, stages, strict=True) if one[at].reason is None]
-        changes = np.array([values[places[stage.end]] - values[places[stage.start]] for values, stage in have])
+    rows, indices = [], {step: k for k, step in enumerate(steps)}
+    for (curve, seed_curves), (k, name) in product(curves.items(), enumerate(STAGES)):
+        pairs = [
+            (values, seed_stages[k])
+            for values, seed_stages in zip(seed_curves, stages, strict=True)
+            if seed_stages[k].reason is None
+        ]
+        changes = np.array([values[indices[stage.end]] - values[indices[stage.start]] for values, stage in pairs])
         changes = changes[np.isfinite(changes)]
         row = {"curve": curve, "stage": name, "seeds": len(changes), "of": len(stages)}
         row |= dict.fromkeys(("change", "low", "high", "direction", "reason"))
@@ -101,22 +119,22 @@ def movement_rows(
     return rows
 
 
-def _over_seeds(found: Sequence[float], steps: Sequence[int], settings: Stages, name: str) -> dict:
-    """step, low, high and the number of seeds behind them. found: the change point of each seed that has it."""
-    if not found:
+def _over_seeds(points: Sequence[float], steps: Sequence[int], settings: Stages, name: str) -> dict:
+    """Return step, low, high and the number of seeds of the change points of some seeds."""
+    if not points:
         return {"step": None, "low": None, "high": None, "seeds": 0}
-    logs = np.log(found)
+    logs = np.log(points)
     step = math.exp(logs.mean())
-    near = [max((one for one in steps if one < step * (1 - 1e-6)), default=steps[0])]
-    near += [min((one for one in steps if one > step * (1 + 1e-6)), default=steps[-1])]
-    low, high = map(math.exp, _interval(logs, settings, name)) if len(found) > 1 else (step, step)
-    low, high = max(min(low, near[0]), steps[0]), min(max(high, near[1]), steps[-1])
-    return {"step": step, "low": float(low), "high": float(high), "seeds": len(found)}
+    neighbours = [max((measured for measured in steps if measured < step * (1 - 1e-6)), default=steps[0])]
+    neighbours += [min((measured for measured in steps if measured > step * (1 + 1e-6)), default=steps[-1])]
+    low, high = map(math.exp, _interval(logs, settings, name)) if len(points) > 1 else (step, step)
+    low, high = max(min(low, neighbours[0]), steps[0]), min(max(high, neighbours[1]), steps[-1])
+    return {"step": step, "low": float(low), "high": float(high), "seeds": len(points)}
 
 
 def _interval(values: np.ndarray, settings: Stages, name: str) -> tuple[float, float]:
-    """95 % interval of a mean over seeds."""
-    units = len(values)
-    resamples = Resamples([None] * units, settings.bootstrap, numpy_generator(settings.seed, "stages", name))
-    low, high = interval([resamples.means(values)], [units], values.mean())
+    """Return the 95 % interval of a mean over seeds."""
+    count = len(values)
+    resamples = Resamples([None] * count, settings.bootstrap, numpy_generator(settings.seed, "stages", name))
+    low, high = interval([resamples.means(values)], [count], values.mean())
     return float(low), float(high)

@@ -27,11 +27,18 @@ from heuristic_core.experiments.list_sorting.config_llc import Stages
 LEARNING, OVERLAP, SPECIALISATION = "initial learning", "head overlap", "specialisation"
 STAGES = (LEARNING, OVERLAP, SPECIALISATION)
 FALL, RISE = -1, 1
-FEWEST = 5  # measured steps of a curve; fewer do not tell a change from noise
+FEWEST = 5  # measured steps of a curve; with fewer, a change cannot be distinguished from noise
 
 
 class Run(NamedTuple):
-    """A run of segments of one direction. start, end: steps. before, after: the fit's values there."""
+    """A run of segments of one direction.
+
+    Attributes:
+        start: First step.
+        end: Last step.
+        before: Value of the fit at the first step.
+        after: Value of the fit at the last step.
+    """
 
     start: float
     end: float
@@ -40,9 +47,13 @@ class Run(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """A fitted curve. steps: ends of its segments. values: of the fit there. directions: of the segments: -1, 0, 1.
+    """A fitted curve.
 
-    explained: share of the curve's variance that the fit has; None of a constant curve.
+    Attributes:
+        steps: Ends of its segments.
+        values: Values of the fit there.
+        directions: Directions of the segments: -1, 0, 1.
+        explained: Share of the curve's variance that the fit explains; None for a constant curve.
     """
 
     steps: tuple[float, ...]
@@ -51,81 +62,93 @@ class Fit(NamedTuple):
     explained: float | None
 
     def run(self, direction: int) -> Run | None:
-        """The run of `direction` with the largest change."""
-        found = []
-        for own, segments in groupby(range(len(self.directions)), key=self.directions.__getitem__):
-            if own == direction:
+        """Return the run of `direction` with the largest change, if any."""
+        runs = []
+        for sign, segments in groupby(range(len(self.directions)), key=self.directions.__getitem__):
+            if sign == direction:
                 first, *others = segments
                 last = max(others, default=first) + 1
-                found.append(Run(self.steps[first], self.steps[last], self.values[first], self.values[last]))
-        return max(found, key=lambda one: abs(one.after - one.before), default=None)
+                runs.append(Run(self.steps[first], self.steps[last], self.values[first], self.values[last]))
+        return max(runs, key=lambda run: abs(run.after - run.before), default=None)
 
 
 def fitted(steps: Sequence[float], values: Sequence[float], settings: Stages) -> Fit | None:
-    """The fit of one curve; None where fewer than `FEWEST` of its values are known.
+    """Fit one curve; None if fewer than `FEWEST` of its values are known.
 
-    steps: ascending, at least 1. values: NaN where unknown.
+    Args:
+        steps: Steps, ascending, at least 1.
+        values: Values, NaN where unknown.
+        settings: Settings of the fit.
     """
     values = np.asarray(values, dtype=float)
-    known = np.isfinite(values)
-    steps, values = np.asarray(steps)[known], values[known]
+    finite = np.isfinite(values)
+    steps, values = np.asarray(steps)[finite], values[finite]
     if len(values) < FEWEST:
         return None
     spread = float(np.ptp(values))
     if spread == 0:
         return _fit(steps, values, (), np.full(2, values[0]), settings)
     floor = len(values) * (settings.resolution * spread) ** 2
-    best = [(_bic(max(_square(values - values.mean()), floor), len(values), 1), (), np.full(2, values.mean()))]
+    fits = [(_bic(max(_sum_of_squares(values - values.mean()), floor), len(values), 1), (), np.full(2, values.mean()))]
     for knots in range(settings.knots + 1):
         if len(values) < FEWEST + 2 * knots:  # the criterion has no value
             break
         sets, bases = _bases(tuple(np.log(steps)), knots)
-        missed = _square(values) - ((bases.transpose(0, 2, 1) @ values) ** 2).sum(axis=1)
-        at = int(missed.argmin())
-        level = bases[at] @ (bases[at].T @ values)
-        bic = _bic(max(_square(values - level), floor), len(values), 2 + 2 * knots)
-        best.append((bic, sets[at], level[[0, *sets[at], -1]]))
-    lowest = min(bic for bic, *_ in best)
-    _, inner, level = next(one for one in best if one[0] <= lowest + settings.evidence)
+        residuals = _sum_of_squares(values) - ((bases.transpose(0, 2, 1) @ values) ** 2).sum(axis=1)
+        k = int(residuals.argmin())
+        level = bases[k] @ (bases[k].T @ values)
+        bic = _bic(max(_sum_of_squares(values - level), floor), len(values), 2 + 2 * knots)
+        fits.append((bic, sets[k], level[[0, *sets[k], -1]]))
+    lowest = min(bic for bic, *_ in fits)
+    _, inner, level = next(fit for fit in fits if fit[0] <= lowest + settings.evidence)
     return _fit(steps, values, inner, level, settings)
 
 
 def _fit(steps: np.ndarray, values: np.ndarray, inner: tuple[int, ...], level: np.ndarray, settings: Stages) -> Fit:
+    """Return the fit with the knots `inner` and the values `level` at the ends of its segments."""
     times, places = np.log(steps), [0, *inner, -1]
     ends = times[places]
     spread, length = np.ptp(level), times[-1] - times[0]
     relative = np.diff(level) / np.diff(ends) * length / (spread or 1)
     directions = np.where(np.abs(relative) < settings.flat, 0, np.sign(relative)).astype(int)
-    around = _square(values - values.mean())
-    explained = 1 - _square(values - np.interp(times, ends, level)) / around if around > 0 else None
+    total = _sum_of_squares(values - values.mean())
+    explained = 1 - _sum_of_squares(values - np.interp(times, ends, level)) / total if total > 0 else None
     return Fit(tuple(steps[places].tolist()), tuple(level.tolist()), tuple(directions.tolist()), explained)
 
 
-def _bic(missed: float, count: int, terms: int) -> float:
-    """Schwarz's criterion of a least-squares fit with `terms` terms, corrected for few measurements.
+def _bic(residual: float, count: int, terms: int) -> float:
+    """Compute Schwarz's criterion of a least-squares fit with `terms` terms, corrected for few measurements.
 
-    A knot is two terms, its place and its slope. The correction n / (n - terms - 1) is that of Hurvich and Tsai (1989)
-    for Akaike's criterion, put on Schwarz's: without it, noise at 9 steps has a change in 4 of 10 curves; with it,
-    in 1 of 20. At 9 steps it leaves no room for a second knot; a fall within a curve needs 12 steps or more.
+    A knot is two terms, its place and its slope. The correction n / (n - terms - 1) is Hurvich and Tsai's (1989) for
+    Akaike's criterion, applied to Schwarz's: without it, noise at 9 steps has a change in 4 of 10 curves; with it, in 1
+    of 20. At 9 steps it leaves no room for a second knot; a fall within a curve needs 12 steps or more.
     """
-    return count * math.log(missed / count) + terms * math.log(count) * count / (count - terms - 1)
+    return count * math.log(residual / count) + terms * math.log(count) * count / (count - terms - 1)
 
 
-def _square(values: np.ndarray) -> float:
+def _sum_of_squares(values: np.ndarray) -> float:
+    """Return the sum of squares."""
     return float((values**2).sum())
 
 
 @cache
 def _bases(times: tuple[float, ...], knots: int) -> tuple[list[tuple[int, ...]], np.ndarray]:
-    """Every set of `knots` inner positions, and an orthonormal basis of its lines, [sets, times, 2 + knots]."""
+    """Return every set of `knots` inner positions, and orthonormal bases of its lines, [sets, times, 2 + knots]."""
     t = np.array(times)
     sets = list(combinations(range(1, len(t) - 1), knots))
-    columns = [[np.ones_like(t), t, *(np.maximum(t - t[k], 0) for k in one)] for one in sets]
+    columns = [[np.ones_like(t), t, *(np.maximum(t - t[k], 0) for k in positions)] for positions in sets]
     return sets, np.linalg.qr(np.array(columns).transpose(0, 2, 1))[0]
 
 
 class Stage(NamedTuple):
-    """A stage of one seed, from step `start` to step `end`; both None, with a reason, where it does not exist."""
+    """A stage of one seed.
+
+    Attributes:
+        name: Name of the stage.
+        start: First step; None if the stage does not exist.
+        end: Last step; None if the stage does not exist.
+        reason: Why the stage does not exist.
+    """
 
     name: str
     start: float | None
@@ -134,21 +157,31 @@ class Stage(NamedTuple):
 
 
 def stages_of(loss: Fit | None, overlap: Fit | None) -> list[Stage]:
-    """The three stages of one seed, in order. loss, overlap: None where too few values are known."""
-    learned, special = (fit and fit.run(FALL) for fit in (loss, overlap))
-    why, why_not = _why_no_fall(loss, "loss"), _why_no_fall(overlap, "overlap")
-    first = Stage(LEARNING, loss.steps[0], learned.end) if learned else Stage(LEARNING, None, None, why)
-    last = Stage(SPECIALISATION, special.start, special.end) if special else Stage(SPECIALISATION, None, None, why_not)
-    if not learned or not special:
-        reason = "; ".join(filter(None, (why, why_not)))
-    elif special.start <= learned.end:
-        reason = f"the overlap falls from step {special.start:g} on, and the loss until step {learned.end:g}"
+    """Return the three stages of one seed, in order.
+
+    Args:
+        loss: Fit of the loss; None if too few values are known.
+        overlap: Fit of the overlap; None if too few values are known.
+    """
+    loss_fall, overlap_fall = (fit and fit.run(FALL) for fit in (loss, overlap))
+    no_loss_fall, no_overlap_fall = _why_no_fall(loss, "loss"), _why_no_fall(overlap, "overlap")
+    first = Stage(LEARNING, loss.steps[0], loss_fall.end) if loss_fall else Stage(LEARNING, None, None, no_loss_fall)
+    last = (
+        Stage(SPECIALISATION, overlap_fall.start, overlap_fall.end)
+        if overlap_fall
+        else Stage(SPECIALISATION, None, None, no_overlap_fall)
+    )
+    if not loss_fall or not overlap_fall:
+        reason = "; ".join(filter(None, (no_loss_fall, no_overlap_fall)))
+    elif overlap_fall.start <= loss_fall.end:
+        reason = f"the overlap falls from step {overlap_fall.start:g} on, and the loss until step {loss_fall.end:g}"
     else:
-        return [first, Stage(OVERLAP, learned.end, special.start), last]
+        return [first, Stage(OVERLAP, loss_fall.end, overlap_fall.start), last]
     return [first, Stage(OVERLAP, None, None, reason), last]
 
 
-def _why_no_fall(fit: Fit | None, what: str) -> str | None:
+def _why_no_fall(fit: Fit | None, curve: str) -> str | None:
+    """Return why a curve does not fall, or None if it falls."""
     if fit is None:
-        return f"fewer than {FEWEST} values of the {what} are known"
-    return None if fit.run(FALL) else f"the {what} does not fall"
+        return f"fewer than {FEWEST} values of the {curve} are known"
+    return None if fit.run(FALL) else f"the {curve} does not fall"

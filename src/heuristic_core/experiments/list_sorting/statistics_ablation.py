@@ -1,4 +1,4 @@
-"""Statistics of claims about what a model loses without one head, or without what it suppresses."""
+"""Statistics of claims about the effect of ablating one head, or what it suppresses."""
 
 import pandas as pd
 
@@ -12,64 +12,82 @@ IDENTITY = ["condition", "seed"]  # of a model
 
 @statistic_of_sorting
 def without_suppression(evidence: Evidence, measure: str, kind: str, suppression: float, which: str) -> Estimate:
-    """What ablating the suppression of the head that suppresses most changes in a measure, nats or points, at the end.
+    """Compute how ablating the suppression of the head that suppresses most changes a measure, nats or points.
 
-    In the condition that has least or most of it, of those in which every model has a head that suppresses more than
-    `suppression` percent of numbers. kind: of the ablation. which: lowest or highest.
+    At the last step, in the condition with the lowest or highest change, of those in which every model has a head that
+    suppresses more than `suppression` percent of numbers.
+
+    Args:
+        evidence: Tables of the study.
+        measure: Column of table "sorting_mode_ablations".
+        kind: Kind of ablation.
+        suppression: Percent of numbers.
+        which: lowest or highest.
     """
     heads = evidence.at_end("suppression", "sorting_heads")
-    found = heads[100 * heads["suppression"] > suppression]
-    found = _whole(found.sort_values("suppression", ascending=False, kind="stable").drop_duplicates(IDENTITY), heads)
-    if found.empty:
+    top_heads = heads[100 * heads["suppression"] > suppression]
+    top_heads = _complete_conditions(
+        top_heads.sort_values("suppression", ascending=False, kind="stable").drop_duplicates(IDENTITY), heads
+    )
+    if top_heads.empty:
         raise CannotSay(
             f"in no condition every model has a head that suppresses more than {suppression:g} % of numbers"
         )
-    changes = _changes(evidence, measure, kind, SUPPRESSION).merge(found[[*IDENTITY, "head"]], on=[*IDENTITY, "head"])
+    changes = _changes(evidence, measure, kind, SUPPRESSION).merge(
+        top_heads[[*IDENTITY, "head"]], on=[*IDENTITY, "head"]
+    )
     return _extreme(changes.set_index(IDENTITY)["change"] * (1 if measure in NATS else 100), which)
 
 
 @statistic_of_sorting
 def cost_beyond_range(evidence: Evidence, kind: str, splitting: float) -> Estimate:
-    """By how much the accuracy that ablating a head costs differs from the share of numbers that it alone copies.
+    """Compare the accuracy that ablating a head costs with the share of numbers that it alone copies.
 
-    Points, the mean of absolute differences over heads, at the last step, in the condition that has most of it, of
-    those in which every model splits the vocabulary by more than `splitting` percent. kind: of the ablation.
+    Points, the mean of absolute differences over heads, at the last step, in the condition with the highest mean, of
+    those in which every model splits the vocabulary by more than `splitting` percent.
+
+    Args:
+        evidence: Tables of the study.
+        kind: Kind of ablation.
+        splitting: Percent.
     """
     models = evidence.at_end("splitting")
-    split = _whole(models[100 * models["splitting"] > splitting], models)[IDENTITY]
-    if split.empty:
+    models_that_split = _complete_conditions(models[100 * models["splitting"] > splitting], models)[IDENTITY]
+    if models_that_split.empty:
         raise CannotSay(f"in no condition every model splits its vocabulary by more than {splitting:g} %")
     numbers = evidence.at_end("copies", "sorting_numbers")
     copied = numbers["copies"].astype(bool)
-    alone = copied & (copied.groupby([numbers[name] for name in [*IDENTITY, "number"]]).transform("sum") == 1)
-    shares = alone.groupby([numbers[name] for name in [*IDENTITY, "head"]]).mean().rename("alone").reset_index()
-    costs = _changes(evidence, "token_accuracy", kind).merge(split).merge(shares, on=[*IDENTITY, "head"])
-    beyond = 100 * (costs["alone"] + costs["change"]).abs()
-    return _extreme(beyond.groupby([costs[name] for name in IDENTITY]).mean(), HIGHEST)
+    copied_alone = copied & (copied.groupby([numbers[name] for name in [*IDENTITY, "number"]]).transform("sum") == 1)
+    shares = copied_alone.groupby([numbers[name] for name in [*IDENTITY, "head"]]).mean().rename("alone").reset_index()
+    costs = _changes(evidence, "token_accuracy", kind).merge(models_that_split).merge(shares, on=[*IDENTITY, "head"])
+    differences = 100 * (costs["alone"] + costs["change"]).abs()
+    return _extreme(differences.groupby([costs[name] for name in IDENTITY]).mean(), HIGHEST)
 
 
 def _changes(evidence: Evidence, measure: str, kind: str, mode: str | None = None) -> pd.DataFrame:
-    """condition, seed, head, and by how much ablating this head alone, or a mode of it, changes a measure."""
+    """Return condition, seed, head, and the change of a measure when only this head, or a mode of it, is ablated."""
     rows = evidence.at_end(measure, "sorting_ablations")
     whole = rows[rows["kind"] == "none"].set_index(IDENTITY)[measure].astype(float)
     if mode is not None:
         rows = evidence.at_end(measure, "sorting_mode_ablations")
         rows = rows[rows["mode"] == mode]
-    single = rows[(rows["kind"] == kind) & rows["ablated"].str.isdecimal()].astype({measure: float})
-    if single.empty:
+    single_heads = rows[(rows["kind"] == kind) & rows["ablated"].str.isdecimal()].astype({measure: float})
+    if single_heads.empty:
         raise CannotSay(f"no {'head' if mode is None else mode} was ablated by itself by kind {kind}")
-    before = whole.reindex(pd.MultiIndex.from_frame(single[IDENTITY])).to_numpy()
-    return single[IDENTITY].assign(head=single["ablated"].astype(int), change=single[measure] - before)
+    before = whole.reindex(pd.MultiIndex.from_frame(single_heads[IDENTITY])).to_numpy()
+    return single_heads[IDENTITY].assign(
+        head=single_heads["ablated"].astype(int), change=single_heads[measure] - before
+    )
 
 
-def _whole(found: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """The rows of `found` in whose condition it has every model. Seeds then differ in nothing but the seed."""
-    have, of = (rows.groupby("condition")["seed"].nunique() for rows in (found, models))
-    return found[found["condition"].map(have) == found["condition"].map(of)]
+def _complete_conditions(rows: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of `rows` of the conditions for which it has every model, so that all have the same seeds."""
+    counts, totals = (frame.groupby("condition")["seed"].nunique() for frame in (rows, models))
+    return rows[rows["condition"].map(counts) == rows["condition"].map(totals)]
 
 
 def _extreme(values: pd.Series, which: str) -> Estimate:
-    """values: by condition and seed."""
+    """Return the condition with the lowest or highest mean of values by condition and seed."""
     groups = dict(list(values.groupby("condition", sort=False)))
-    each = ", ".join(f"{name} {own.mean():.3g}" for name, own in groups.items())
-    return extreme(groups, which, each)
+    detail = ", ".join(f"{name} {group.mean():.3g}" for name, group in groups.items())
+    return extreme(groups, which, detail)

@@ -1,6 +1,6 @@
 """Statistics of claims about stages, and about the local learning coefficient (LLC) in them.
 
-No claim about the LLC rests on one estimator: estimators measure different things, and none is absolute.
+No claim about the LLC relies on one estimator: estimators measure different things, and none is absolute.
 """
 
 import pandas as pd
@@ -10,90 +10,103 @@ from heuristic_core.analysis.training_seeds import extreme, over_seeds
 from heuristic_core.experiments.list_sorting.evidence import Evidence, statistic_of_sorting
 from heuristic_core.experiments.list_sorting.llc_stages import bracket, stage_of
 
-FEWEST = 2  # seeds behind an interval
+MIN_SEEDS = 2  # seeds behind an interval
 
 
 @statistic_of_sorting
 def models_with_stage(evidence: Evidence, stage: str, overlap: float) -> Estimate:
-    """The share of models whose curves have a stage, percent: each seed's share, and its t interval over seeds.
+    """Compute the share of models whose curves have a stage, percent, and its t interval over seeds.
 
-    Of the conditions whose soft overlap ends below `overlap` percent.
+    The conditions are those whose soft overlap ends below `overlap` percent.
     """
     rows = evidence.table("sorting_seed_stages")
-    rows = rows[(rows["stage"] == stage) & rows["condition"].isin(special := evidence.specialised(overlap)[0])]
+    rows = rows[(rows["stage"] == stage) & rows["condition"].isin(specialised := evidence.specialised(overlap)[0])]
     if rows.empty:
         raise CannotSay(f"no model's soft overlap ends below {overlap:g} %")
     shares = 100 * rows["reason"].isna().groupby(rows["seed"]).mean()
     reasons = rows["reason"].dropna().drop_duplicates()
-    return over_seeds(shares, "; ".join([f"of {', '.join(special)}", *reasons]), percent=True)
+    return over_seeds(shares, "; ".join([f"of {', '.join(specialised)}", *reasons]), percent=True)
 
 
 @statistic_of_sorting
 def llc_change(evidence: Evidence, stage: str, which: str, estimators: str, overlap: float) -> Estimate:
-    """The change of the LLC in a stage by the estimator and in the condition with least or most of it, percent.
+    """Compute the change of the LLC in a stage, percent, for the most extreme estimator and condition.
 
-    Of the conditions whose soft overlap ends below `overlap` percent; percent of the highest mean of the condition's
-    curve by this estimator. Seed by seed, between the sampled steps next to the model's own stage. which: lowest or
-    highest. estimators: names, such as "raw tilted", by all of which the change must be known.
+    The conditions are those whose soft overlap ends below `overlap` percent. The change is a percentage of the highest
+    mean of the condition's curve by this estimator, seed by seed, between the sampled steps next to the model's own
+    stage.
+
+    Args:
+        evidence: Tables of the study.
+        stage: Name of the stage.
+        which: lowest or highest.
+        estimators: Names, such as "raw tilted"; the change must be known for all of them.
+        overlap: Percent.
     """
-    special = [name for name in evidence.specialised(overlap)[0] if name in _sampled(evidence)]
+    specialised = [name for name in evidence.specialised(overlap)[0] if name in _sampled(evidence)]
     changes = _Changes(evidence, stage)
     groups = {
-        (name, condition): changes.of(name, condition, at=condition)
-        for condition in special
+        (name, condition): changes.by_seed(name, condition, at=condition)
+        for condition in specialised
         for name in estimators.split()
     }
-    return _over(groups, changes.reasons, which, estimators)
+    return _select_extreme(groups, changes.reasons, which, estimators)
 
 
 @statistic_of_sorting
 def llc_change_beyond_control(evidence: Evidence, stage: str, which: str, estimators: str, overlap: float) -> Estimate:
-    """:func:`llc_change` less the change of controls between the same steps, points, seed by seed.
+    """Compute :func:`llc_change` minus the change of controls between the same steps, points, seed by seed.
 
-    Controls: conditions that differ in optimiser and weight decay alone and whose soft overlap ends at `overlap`
+    Controls are conditions that differ only in optimiser and weight decay and whose soft overlap ends at `overlap`
     percent or above.
     """
-    known = _sampled(evidence)
-    special, others = ([name for name in names if name in known] for names in evidence.specialised(overlap))
-    if not (pairs := evidence.pairs("but_decay", special, others)):
+    sampled = _sampled(evidence)
+    specialised, others = ([name for name in names if name in sampled] for names in evidence.specialised(overlap))
+    if not (pairs := evidence.pairs("but_decay", specialised, others)):
         raise CannotSay(
             "no control: no two conditions that differ in weight decay alone have a sampled LLC, of which one ends "
             f"with a soft overlap below {overlap:g} %, and the other does not"
         )
     changes = _Changes(evidence, stage)
     groups = {
-        (name, f"{one} less {control}"): changes.of(name, one, at=one) - changes.of(name, control, at=one)
-        for one, control in pairs
+        (name, f"{condition} less {control}"): changes.by_seed(name, condition, at=condition)
+        - changes.by_seed(name, control, at=condition)
+        for condition, control in pairs
         for name in estimators.split()
     }
-    return _over(groups, changes.reasons, which, estimators)
+    return _select_extreme(groups, changes.reasons, which, estimators)
 
 
 class _Changes:
-    """Changes of the LLC in a stage. reasons: why models have none."""
+    """Changes of the LLC in a stage.
+
+    Attributes:
+        reasons: Why models lack a change; the keys of a dict, in order.
+    """
 
     def __init__(self, evidence: Evidence, stage: str):
         self._llc, self._stage = evidence.table("sorting_llc"), stage
         self._stages, self._models = evidence.table("sorting_seed_stages"), evidence.table("sorting_models")
         self.reasons: dict[str, None] = {}
 
-    def of(self, estimator: str, condition: str, at: str) -> pd.Series:
-        """A condition's change by an estimator, percent, by seed: in the seed's stage of condition `at`."""
+    def by_seed(self, estimator: str, condition: str, at: str) -> pd.Series:
+        """Return the change of a condition, percent, by seed: in the stage of the same seed of condition `at`."""
         rows = self._llc[(self._llc["condition"] == condition) & (self._llc["estimator"] == estimator)]
         curves = rows.pivot(index="seed", columns="step", values="value").astype(float)
-        found = {}
+        changes = {}
         for seed, curve in curves.iterrows():
             try:
                 low, high = self._steps(at, seed, sorted(curves))
             except CannotSay as reason:
                 self.reasons[f"{at}, seed {seed}: {reason}"] = None
                 continue
-            found[seed] = curve[high] - curve[low]
-            if pd.isna(found[seed]):
+            changes[seed] = curve[high] - curve[low]
+            if pd.isna(changes[seed]):
                 self.reasons[f"{condition}, seed {seed}: no {estimator} value at step {low} or {high}"] = None
-        return 100 * pd.Series(found, dtype=float) / curves.mean().abs().max()
+        return 100 * pd.Series(changes, dtype=float) / curves.mean().abs().max()
 
     def _steps(self, condition: str, seed: int, sampled: list[int]) -> tuple[int, int]:
+        """Return the sampled steps next to the stage of one model."""
         stages, models = (
             rows[(rows["condition"] == condition) & (rows["seed"] == seed)] for rows in (self._stages, self._models)
         )
@@ -101,18 +114,28 @@ class _Changes:
 
 
 def _sampled(evidence: Evidence) -> set[str]:
+    """Return the conditions with a sampled LLC."""
     return set(evidence.table("sorting_llc")["condition"])
 
 
-def _over(groups: dict[tuple[str, str], pd.Series], reasons: dict[str, None], which: str, estimators: str) -> Estimate:
-    """The group with least or most change. groups: by estimator and condition; those of too few seeds are left out."""
+def _select_extreme(
+    groups: dict[tuple[str, str], pd.Series], reasons: dict[str, None], which: str, estimators: str
+) -> Estimate:
+    """Return the group with the lowest or highest change.
+
+    Args:
+        groups: Changes by estimator and condition; those with too few seeds are left out.
+        reasons: Why models lack a change.
+        which: lowest or highest.
+        estimators: Names of the estimators that must have a group.
+    """
     groups = {key: values.dropna() for key, values in groups.items()}
-    groups = {key: values for key, values in groups.items() if len(values) >= FEWEST}
+    groups = {key: values for key, values in groups.items() if len(values) >= MIN_SEEDS}
     why = "; ".join(reasons)
     if missing := [name for name in estimators.split() if name not in {name for name, _ in groups}]:
         raise CannotSay("; ".join(filter(None, [
-            f"no condition has a change of the LLC in the stage by estimator {missing[0]} with {FEWEST} seeds", why
+            f"no condition has a change of the LLC in the stage by estimator {missing[0]} with {MIN_SEEDS} seeds", why
         ])))  # fmt: skip
-    each = ", ".join(f"{name} of {condition} {values.mean():+.0f}" for (name, condition), values in groups.items())
-    named = {f"{name} of {condition}": values for (name, condition), values in groups.items()}
-    return extreme(named, which, "; ".join(filter(None, [each, why])))
+    summary = ", ".join(f"{name} of {condition} {values.mean():+.0f}" for (name, condition), values in groups.items())
+    labelled = {f"{name} of {condition}": values for (name, condition), values in groups.items()}
+    return extreme(labelled, which, "; ".join(filter(None, [summary, why])))

@@ -1,4 +1,4 @@
-"""Statistics of claims about what heads end as, and about what of training and data decides it."""
+"""Statistics of claims about the modes in which heads end, and how training and data affect them."""
 
 import numpy as np
 import pandas as pd
@@ -19,36 +19,44 @@ from heuristic_core.experiments.list_sorting.evidence import (
 
 @statistic
 def accuracy(evidence: Evidence, which: str) -> Estimate:
-    """Token accuracy at the last step, percent, in the condition that has least or most of it, sorting or not.
+    """Return the token accuracy at the last step, percent, in the lowest or highest condition, sorting or not.
 
-    which: lowest or highest.
+    Args:
+        evidence: Tables of the study.
+        which: lowest or highest.
     """
     rows = evidence.accuracies
-    found = 100 * rows.pivot(index="seed", columns="condition", values=ACCURACY).astype(float)
-    found = found[rows["condition"].unique()]
+    values = 100 * rows.pivot(index="seed", columns="condition", values=ACCURACY).astype(float)
+    values = values[rows["condition"].unique()]
     lists = int(rows["lists"].min())
-    return extreme(found.to_dict("list"), which, _by_condition("token accuracy", found), percent=True, units=lists)
+    return extreme(values.to_dict("list"), which, _format_means("token accuracy", values), percent=True, units=lists)
 
 
 @statistic_of_sorting
 def at_end(evidence: Evidence, measure: str, which: str, decay: str = ANY) -> Estimate:
-    """A measure at the last step, in the condition that has least or most of it, percent or nats.
+    """Return a measure at the last step, percent or nats, in the lowest or highest condition.
 
-    measure: as :meth:`Evidence.models`. which: lowest or highest. decay: of conditions with, without, or any.
+    Args:
+        evidence: Tables of the study.
+        measure: Measure; see :meth:`Evidence.models`.
+        which: lowest or highest.
+        decay: Use conditions with weight decay, without, or any.
     """
     return _at_end(evidence, measure, which, decay)
 
 
 def _at_end(evidence: Evidence, measure: str, which: str, decay: str = ANY) -> Estimate:
-    found = evidence.models(measure, decay)
-    return extreme(found.to_dict("list"), which, _by_condition(measure, found), percent=measure not in NATS)
+    """Return the estimate of :func:`at_end`."""
+    values = evidence.models(measure, decay)
+    return extreme(values.to_dict("list"), which, _format_means(measure, values), percent=measure not in NATS)
 
 
 @statistic_of_sorting
 def overlap_at_end(evidence: Evidence) -> Estimate:
-    """Soft overlap at the last step, percent, in the condition that has most of it.
+    """Return the soft overlap at the last step, percent, in the condition with the highest overlap.
 
-    Raises DoesNotApply where a head does nothing: it has no range of numbers, and soft overlap with it is low.
+    Raises:
+        DoesNotApply: A head does nothing; it has no range of numbers, and soft overlap with it is low.
     """
     if idle := evidence.idle:
         more = f" (and {len(idle) - 1} more)" if len(idle) > 1 else ""
@@ -58,20 +66,26 @@ def overlap_at_end(evidence: Evidence) -> Estimate:
 
 @statistic_of_sorting
 def nearest_mode(evidence: Evidence, splitting: float, suppression: float) -> Estimate:
-    """How far a model gets towards the nearer of two modes, in the condition that gets least far; 1 is there.
+    """Return how close a model gets to the nearer of two modes, in the lowest condition; 1 reaches it.
 
-    splitting, suppression: percent that the mode begins at. A model's value is the larger of the two shares.
+    A model's value is the larger of its two scores, each over the mode's limit.
+
+    Args:
+        evidence: Tables of the study.
+        splitting: Percent at which the mode begins.
+        suppression: Percent at which the mode begins.
     """
     shares = evidence.models("splitting") / splitting, evidence.models("suppression") / suppression
-    found = pd.concat({name: np.maximum(*(one[name] for one in shares)) for name in [*shares[0]]}, axis=1)
-    return extreme(found.to_dict("list"), LOWEST, _by_condition("nearer mode", found))
+    nearer = pd.concat({name: np.maximum(*(share[name] for share in shares)) for name in [*shares[0]]}, axis=1)
+    return extreme(nearer.to_dict("list"), LOWEST, _format_means("nearer mode", nearer))
 
 
 @statistic_of_sorting
 def without_less_with_decay(evidence: Evidence, measure: str) -> Estimate:
-    """A measure without weight decay less the same with it, points or nats: the lowest of pairs of conditions.
+    """Return a measure without weight decay minus the same with it: the lowest of pairs of conditions.
 
-    Conditions of a pair differ in optimiser and weight decay alone. Differences are seed by seed.
+    The unit is points or nats. Conditions of a pair differ only in optimiser and weight decay. Differences are seed by
+    seed.
     """
     values = evidence.models(measure)
     without, decayed = (
@@ -85,23 +99,28 @@ def without_less_with_decay(evidence: Evidence, measure: str) -> Estimate:
 
 @statistic_of_sorting
 def gap_trend(evidence: Evidence, measure: str, alike: str, least: int) -> Estimate:
-    """p that a measure at the last step has no trend over the mean gap of lists: two-sided, t over seeds.
+    """Test that a measure at the last step has no trend over the mean gap of lists: two-sided t test over seeds.
 
     A seed's trend is the slope over the binary logarithm of the nominal mean gap, within groups of conditions.
-    alike: column of table "sorting_conditions" that the conditions of a group share: but_data where they differ in
-    data alone, but_gap where in the gap alone. least: different gaps that a group needs.
+
+    Args:
+        evidence: Tables of the study.
+        measure: Measure; see :meth:`Evidence.models`.
+        alike: Column of table "sorting_conditions" that the conditions of a group share: but_data if they differ only
+            in data, but_gap if only in the gap.
+        least: Number of different gaps that a group needs.
     """
     values = evidence.models(measure)
     rows = evidence.conditions()
     rows = rows[rows["condition"].isin(values.columns)]
     gaps = rows.groupby(alike)["nominal_gap"].transform("nunique")
-    if (most := gaps.max()) < least:
-        raise CannotSay(f"{most} mean gaps among conditions that share {alike}, and a trend needs {least}")
+    if (most_gaps := gaps.max()) < least:
+        raise CannotSay(f"{most_gaps} mean gaps among conditions that share {alike}, and a trend needs {least}")
     rows = rows[gaps >= least]
     doublings = np.log2(rows["nominal_gap"].astype(float))
     within = (doublings - doublings.groupby(rows[alike]).transform("mean")).to_numpy()
-    of_seeds = values[rows["condition"]].dropna().to_numpy()
-    slopes = of_seeds @ within / (within**2).sum()
+    seed_values = values[rows["condition"]].dropna().to_numpy()
+    slopes = seed_values @ within / (within**2).sum()
     if len(slopes) < 2 or not np.ptp(slopes):
         raise CannotSay("two seeds with different trends are needed")
     p = float(stats.ttest_1samp(slopes, 0).pvalue)
@@ -109,6 +128,6 @@ def gap_trend(evidence: Evidence, measure: str, alike: str, least: int) -> Estim
     return Estimate.test(p, None, len(slopes), SEEDS, detail)
 
 
-def _by_condition(what: str, found: pd.DataFrame) -> str:
-    """Such as "token accuracy: l2 99.8, no-decay 99.9". found: [seeds, conditions]."""
-    return f"{what.replace('_', ' ')}: {', '.join(f'{name} {mean:.3g}' for name, mean in found.mean().items())}"
+def _format_means(label: str, values: pd.DataFrame) -> str:
+    """Format means by condition, such as "token accuracy: l2 99.8, no-decay 99.9", of [seeds, conditions]."""
+    return f"{label.replace('_', ' ')}: {', '.join(f'{name} {mean:.3g}' for name, mean in values.mean().items())}"

@@ -1,4 +1,4 @@
-"""A list-sorting study: conditions that differ in data, model or training, and what is measured of each."""
+"""A list-sorting study: conditions that differ in data, model or training, and how they are measured."""
 
 import json
 from typing import Annotated, Any, Literal
@@ -11,17 +11,18 @@ from heuristic_core.experiments.list_sorting.config import Data, ListSorting, Mo
 from heuristic_core.experiments.list_sorting.config_llc import LocalLearning, Stages
 from heuristic_core.experiments.list_sorting.config_prune import PruneRuns
 
-VARIED = ("data", "model", "training")
-# Settings that count lists, and the setting of `data` with how many there are.
+VARIED_BLOCKS = ("data", "model", "training")
+# Settings that count lists -> the setting of `data` that limits them.
 POOLS = dict.fromkeys(("lists", "folded_lists"), "held_out_lists")
 POOLS |= dict.fromkeys(("mean_lists", "training_lists"), "train_lists")
 OTHERS = ("figures", "logs", "provenance", "report.html", "study.json", "tables")  # beside the conditions' folders
 
 
-def _changes(given: object) -> object:
-    if given is None:
+def _require_changes(changes: object) -> object:
+    """Return changes of a condition, or raise if YAML left them empty."""
+    if changes is None:
         raise ValueError("it is empty; give changes, or {} for none")
-    return given
+    return changes
 
 
 class Measure(Block):
@@ -66,7 +67,7 @@ class SortingStudy(Block):
     data: Data = Data()
     model: Model = Model()
     training: Training
-    conditions: dict[Name, Annotated[dict[str, Any], BeforeValidator(_changes)]] = Field(
+    conditions: dict[Name, Annotated[dict[str, Any], BeforeValidator(_require_changes)]] = Field(
         {"base": {}},
         min_length=1,
         description="name -> changes to the blocks data, model and training above, such as `{data: {numbers: 26}}`",
@@ -82,16 +83,16 @@ class SortingStudy(Block):
         for name, changes in self.conditions.items():
             if name in OTHERS:
                 raise ValueError(
-                    f"conditions.{name}: {self.root}/{name} has other results than a condition's; name it otherwise"
+                    f"conditions.{name}: {self.root}/{name} is reserved for other results; choose another name"
                 )
-            if unknown := changes.keys() - set(VARIED):
+            if unknown := changes.keys() - set(VARIED_BLOCKS):
                 raise ValueError(
-                    f"conditions.{name}: {sorted(unknown)[0]} cannot be changed; it can change {', '.join(VARIED)}"
+                    f"conditions.{name}: unknown block {sorted(unknown)[0]}; choose from {', '.join(VARIED_BLOCKS)}"
                 )
             for block, values in changes.items():
                 if not isinstance(values, dict):
                     raise ValueError(
-                        f"conditions.{name}.{block} = {values!r}: give changes of its settings, as {block}: {{...}}"
+                        f"conditions.{name}.{block} = {values!r}: give a mapping of its settings, as {block}: {{...}}"
                     )
             try:
                 self.of(name)
@@ -103,8 +104,8 @@ class SortingStudy(Block):
             runs = getattr(self, block)
             if runs and (unknown := set(runs.conditions or ()) - self.conditions.keys()):
                 raise ValueError(
-                    f"{block}.conditions: there is no condition {sorted(unknown)[0]!r}; "
-                    f"there are {', '.join(self.conditions)}"
+                    f"{block}.conditions: unknown condition {sorted(unknown)[0]!r}; "
+                    f"choose from {', '.join(self.conditions)}"
                 )
         for name in self.pruned:
             self.prune.check(name, self.of(name).model.heads)
@@ -113,63 +114,77 @@ class SortingStudy(Block):
         return self
 
     def _check_lists(self, condition: str) -> None:
-        """Raises ValueError where more lists are asked for than a condition has. Defaults are of what there is."""
+        """Check that a condition has as many lists as the settings use; defaults are limited to what it has.
+
+        Raises:
+            ValueError: A setting exceeds the lists of the condition.
+        """
         data, blocks = self.of(condition).data, {"measure": self.measure}
         if condition in self.pruned:
             blocks["prune"] = self.prune
         for block, settings in blocks.items():
             for name in sorted(POOLS.keys() & settings.model_fields_set):
                 pool = POOLS[name]
-                if (count := getattr(settings, name)) > (there := getattr(data, pool)):
+                if (count := getattr(settings, name)) > (available := getattr(data, pool)):
                     raise ValueError(
-                        f"{block}.{name} = {count} exceeds data.{pool} = {there} of condition {condition!r}; lower it, "
-                        f"or raise data.{pool}"
+                        f"{block}.{name} = {count} exceeds data.{pool} = {available} of condition {condition!r}; "
+                        f"lower it, or raise data.{pool}"
                     )
         if "folded_lists" in self.measure.model_fields_set and self.measure.folded_lists > self.measure.lists:
             raise ValueError(
                 f"measure.folded_lists = {self.measure.folded_lists} exceeds measure.lists = {self.measure.lists}, "
-                "the first of which they are; lower it"
+                "from which they are taken; lower it"
             )
 
     def of(self, condition: str) -> ListSorting:
-        """Data, model and training of a condition. Raises pydantic's ValidationError where they are impossible."""
-        base = json.loads(self.model_dump_json(include=set(VARIED)))
-        return ListSorting.model_validate_json(json.dumps(_over(base, self.conditions[condition])))
+        """Return data, model and training of a condition.
+
+        Raises:
+            ValidationError: They are impossible.
+        """
+        base = json.loads(self.model_dump_json(include=set(VARIED_BLOCKS)))
+        return ListSorting.model_validate_json(json.dumps(_merge(base, self.conditions[condition])))
 
     def sampled(self, condition: str) -> list[int]:
-        """The steps of a condition whose local learning coefficient is sampled, ascending."""
+        """Return the steps of a condition at which the local learning coefficient is sampled, ascending."""
         if self.llc is None or condition not in (self.llc.conditions or self.conditions):
             return []
         return trained(self.of(condition).training, self.llc.checkpoints)
 
     @property
     def pruned(self) -> list[str]:
-        """The conditions whose heads' halves are pruned."""
+        """Conditions whose halves of heads are pruned."""
         return [] if self.prune is None else self.prune.conditions or list(self.conditions)
 
     @property
     def root(self) -> str:
+        """Folder of all results of the study."""
         return f"{self.results}/{self.study}"
 
 
 def parse_sorting(values: dict, origin: str = "configuration") -> SortingStudy:
-    """Check `values`. Raises ConfigError with one line per fault."""
+    """Check `values`.
+
+    Raises:
+        ConfigError: The values are invalid, with one line per fault.
+    """
     return checked(SortingStudy, values, origin)
 
 
 def trained(training: Training, count: int) -> list[int]:
-    """At most `count` of the kept steps after step 0, evenly, ascending."""
+    """Return at most `count` of the kept steps after step 0, evenly spaced, ascending."""
     return evenly([step for step in training.kept if step], count)
 
 
 def evenly(values: list[int], count: int) -> list[int]:
-    """At most `count` of `values`, the last among them, as even as their positions allow."""
+    """Return at most `count` of `values`, including the last, as even as their positions allow."""
     last, parts = len(values) - 1, max(min(count, len(values)) - 1, 1)
     return (
         [values[i] for i in sorted({round(last * k / parts) for k in range(parts + 1)})] if count > 1 else values[-1:]
     )
 
 
-def _over(below: dict, above: dict) -> dict:
-    both = {key for key in above if isinstance(above[key], dict) and isinstance(below.get(key), dict)}
-    return below | above | {key: _over(below[key], above[key]) for key in both}
+def _merge(base: dict, changes: dict) -> dict:
+    """Merge nested mappings; values of `changes` replace those of `base`."""
+    nested = {key for key in changes if isinstance(changes[key], dict) and isinstance(base.get(key), dict)}
+    return base | changes | {key: _merge(base[key], changes[key]) for key in nested}

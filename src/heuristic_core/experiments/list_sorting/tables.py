@@ -1,4 +1,4 @@
-"""The schemas of the experiment's tables, as those of :mod:`heuristic_core.tables.schemas`."""
+"""Schemas of the experiment's tables; see :mod:`heuristic_core.tables.schemas`."""
 
 import pyarrow as pa
 

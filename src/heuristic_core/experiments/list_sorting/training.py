@@ -23,11 +23,16 @@ from heuristic_core.training.finetune import Batches
 from heuristic_core.training.saved import digests, load_state, save_state
 
 LOGGER = logging.getLogger(__name__)
-VECTOR = 64  # numbers; rows of whole vectors, so that the optimizer's loops treat every model alike
+VECTOR = 64  # rows are padded to a multiple of this, so that the optimizer's loops treat every model alike
 
 
 class Trained(NamedTuple):
-    """parameters: of the last step. losses: mean loss of every step before that step, nats, float32 [steps, M]."""
+    """Models at the end of training.
+
+    Attributes:
+        parameters: Parameters at the last step, each [M, ...].
+        losses: Mean loss of every step before its update, nats, float32 [steps, M].
+    """
 
     parameters: dict[str, Tensor]
     losses: Tensor
@@ -40,12 +45,20 @@ def train(
     state: Path | None = None,
     seeds: Sequence[int] | None = None,
 ) -> Trained:
-    """Train a model of every seed on `lists` (int64 [n, L], the training lists), by default those of the study.
+    """Train a model of every seed.
 
-    keep: called with the step and copies of all models' parameters for every step of ``study.training.kept``, from 0
-    on. Batches follow a permutation per epoch that depends on the seed and the epoch alone.
-    state: as in :func:`heuristic_core.training.finetune.finetune`; None saves nothing.
-    Raises Diverged, naming seed and step, where a loss is no longer finite; that step changes no weight.
+    Batches follow a permutation per epoch that depends only on the seed and the epoch.
+
+    Args:
+        study: Settings of data, model and training.
+        lists: Training lists, int64 [n, L].
+        keep: Called with the step and copies of all models' parameters at every step of ``study.training.kept``, from
+            0.
+        state: As in :func:`heuristic_core.training.finetune.finetune`; None saves nothing.
+        seeds: Training seeds; default: those of the study.
+
+    Raises:
+        Diverged: A loss is not finite; the message has seed and step, and that step changes no weight.
     """
     settings = study.training
     seeds = settings.seeds if seeds is None else seeds
@@ -56,20 +69,25 @@ def train(
     progress = Progress("train", settings.steps, learner.step)
     kept = set(settings.kept)
     if learner.step == 0:
-        files |= _finished(state, keep(0, learner.parameters))
+        files |= _digest_finished(state, keep(0, learner.parameters))
     while learner.step < settings.steps:
-        found = learner.advance([tokens[one.at(learner.step)] for one in batches])
+        step_losses = learner.advance([tokens[epochs.at(learner.step)] for epochs in batches])
         step = learner.step
         if step in kept:
-            files |= _finished(state, keep(step, learner.parameters))
+            files |= _digest_finished(state, keep(step, learner.parameters))
         if state is not None and step % settings.save_every == 0 and step < settings.steps:
             learner.save(state, files)
-        progress.at(step, loss=float(found.mean()), lr=rate_at(step - 1, settings))
+        progress.at(step, loss=float(step_losses.mean()), lr=rate_at(step - 1, settings))
     return Trained(learner.parameters, learner.losses)
 
 
 class Learner:
-    """All models' parameters, their optimizer, the losses so far, and `step`, the number of steps made."""
+    """Parameters of all models, their optimizer and losses.
+
+    Attributes:
+        step: Number of finished steps.
+        losses: Losses of these steps, nats, [steps, M].
+    """
 
     def __init__(self, study: ListSorting, seeds: Sequence[int]):
         self.step, self.losses = 0, torch.zeros(study.training.steps, len(seeds))
@@ -78,7 +96,7 @@ class Learner:
         size = sum(map(math.prod, self._shapes.values()))
         self._flat = torch.zeros(len(seeds), size + -size % VECTOR)
         for name, value in initial(study.data, study.model, seeds).items():
-            self._named(self._flat)[name].copy_(value)
+            self._views(self._flat)[name].copy_(value)
         self._flat.grad = torch.zeros_like(self._flat)
         self._models = [self._leaves(m) for m in range(len(seeds))]
         self._optimizer = optimizer([self._flat], study.training)
@@ -86,27 +104,34 @@ class Learner:
     @property
     def parameters(self) -> dict[str, Tensor]:
         """A copy of all parameters, each [M, ...]."""
-        return {name: value.clone() for name, value in self._named(self._flat).items()}
+        return {name: value.clone() for name, value in self._views(self._flat).items()}
 
     @property
     def gradients(self) -> dict[str, Tensor]:
-        """What the last step learned from, each [M, ...]."""
-        return self._named(self._flat.grad)
+        """Gradients of the last step, each [M, ...]."""
+        return self._views(self._flat.grad)
 
     def advance(self, batches: Sequence[Tensor]) -> Tensor:
-        """One step: each model learns from its batch of sequences, int64 [batch, 2 L + 1]. The losses, nats, [M].
+        """Make one step.
 
-        Raises Diverged, and leaves the weights as they were, where a loss is not finite.
+        Args:
+            batches: A batch of sequences for each model, int64 [batch, 2 L + 1].
+
+        Returns:
+            The losses, nats, [M].
+
+        Raises:
+            Diverged: A loss is not finite; the weights do not change.
         """
         self._flat.grad.zero_()
-        found = []
+        step_losses = []
         for model, tokens in zip(self._models, batches, strict=True):
             loss = losses(model, tokens).mean()
             loss.backward()
-            found.append(loss.detach())
-        found = torch.stack(found)
-        if not found.isfinite().all():
-            seed = self._seeds[int((~found.isfinite()).nonzero()[0])]
+            step_losses.append(loss.detach())
+        step_losses = torch.stack(step_losses)
+        if not step_losses.isfinite().all():
+            seed = self._seeds[int((~step_losses.isfinite()).nonzero()[0])]
             raise Diverged(
                 f"list sorting diverged at step {self.step + 1} with seed {seed}: its loss is not finite. "
                 "Lower training.learning_rate"
@@ -114,22 +139,22 @@ class Learner:
         for group in self._optimizer.param_groups:
             group["lr"] = rate_at(self.step, self._settings)
         self._optimizer.step()
-        self.losses[self.step] = found
+        self.losses[self.step] = step_losses
         self.step += 1
-        return found
+        return step_losses
 
     def save(self, path: Path, files: dict[str, str]) -> None:
-        """All that is needed to go on, in one file. files: digests of finished files beside it."""
+        """Save everything that resumption needs in one file, with the digests of finished files beside it."""
         (moments,) = self._optimizer.state.values()
         tensors = {"parameters": self._flat, "losses": self.losses[: self.step]}
         tensors |= {f"adam.{key}": value for key, value in moments.items()}
         save_state(path, tensors, {"step": self.step, "seeds": list(self._seeds), "files": files})
 
     def load(self, path: Path | None) -> dict[str, str]:
-        """Go on from what :func:`save` wrote for these seeds, if anything; the digests of the finished files."""
-        if (found := load_state(path)) is None or found[1]["seeds"] != list(self._seeds):
+        """Resume from a file of :func:`save` for these seeds, if any; return the digests of finished files."""
+        if (saved := load_state(path)) is None or saved[1]["seeds"] != list(self._seeds):
             return {}
-        tensors, records = found
+        tensors, records = saved
         self.step = records["step"]
         LOGGER.info("resuming after step %d", self.step)
         self._flat.copy_(tensors["parameters"])
@@ -139,28 +164,28 @@ class Learner:
         self._optimizer.load_state_dict({"state": {0: moments}, "param_groups": groups})
         return records["files"]
 
-    def _named(self, flat: Tensor) -> dict[str, Tensor]:
-        """Views of rows of parameters, each [rows, ...]."""
-        found, start = {}, 0
+    def _views(self, flat: Tensor) -> dict[str, Tensor]:
+        """Return views of rows of parameters by name, each [rows, ...]."""
+        views, start = {}, 0
         for name, shape in self._shapes.items():
             size = math.prod(shape)
-            found[name] = flat[:, start : start + size].unflatten(-1, shape)
+            views[name] = flat[:, start : start + size].unflatten(-1, shape)
             start += size
-        return found
+        return views
 
     def _leaves(self, m: int) -> dict[str, Tensor]:
-        """The parameters of model m, each [1, ...], whose gradients add up in the rows of all."""
-        gradients = self._named(self._flat.grad[m : m + 1])
-        leaves = {name: value.requires_grad_() for name, value in self._named(self._flat[m : m + 1]).items()}
+        """Return the parameters of model m, each [1, ...], whose gradients accumulate in the shared rows."""
+        gradients = self._views(self._flat.grad[m : m + 1])
+        leaves = {name: value.requires_grad_() for name, value in self._views(self._flat[m : m + 1]).items()}
         for name, leaf in leaves.items():
             leaf.grad = gradients[name]
         return leaves
 
 
 def optimizer(parameters: Sequence[Tensor], settings: Training) -> torch.optim.Optimizer:
-    """Adam with weight decay as `settings` has it, in torch's fused form, which is portable."""
-    kind = torch.optim.AdamW if settings.optimiser == "adamw" else torch.optim.Adam
-    return kind(
+    """Return Adam with the weight decay of `settings`, in torch's fused form, which is portable."""
+    optimizer_class = torch.optim.AdamW if settings.optimiser == "adamw" else torch.optim.Adam
+    return optimizer_class(
         parameters,
         lr=settings.learning_rate,
         betas=settings.adam_betas,
@@ -171,10 +196,11 @@ def optimizer(parameters: Sequence[Tensor], settings: Training) -> torch.optim.O
 
 
 def rate_at(step: int, settings: Training) -> float:
-    """The learning rate of step `step` (from 0): linear from the first to the final one."""
+    """Return the learning rate of step `step` (from 0): linear from the first to the final rate."""
     share = step / settings.steps
     return (1 - share) * settings.learning_rate + share * settings.final_learning_rate
 
 
-def _finished(state: Path | None, paths: Iterable[Path] | None) -> dict[str, str]:
+def _digest_finished(state: Path | None, paths: Iterable[Path] | None) -> dict[str, str]:
+    """Return the digests of finished files; none without a saved state."""
     return {} if state is None else digests(state.parent, paths)

@@ -1,12 +1,12 @@
-"""What ablating a head changes, model by model, at the end of training."""
+"""The effect of ablating heads on each model at the end of training."""
 
 import pandas as pd
 
 from heuristic_core.experiments.list_sorting.modes import COPYING, MODEL, SUPPRESSION, last, roles
 
-WHOLE = "none"  # the kind of rows of the model without ablation
-ALL = "all"  # the role of all heads together
-MODES = {COPYING: "all copying", SUPPRESSION: "all suppression"}  # roles of what all heads do to some numbers
+NO_ABLATION = "none"  # kind of the rows without ablation
+ALL = "all"  # role of all heads together
+MODES = {COPYING: "all copying", SUPPRESSION: "all suppression"}  # role of a mode of all heads
 MEASURES = {
     "loss": "loss (nats)",
     "entropy": "entropy (nats)",
@@ -16,36 +16,50 @@ MEASURES = {
 
 
 def costs(tables) -> pd.DataFrame:
-    """Condition, seed, kind, ablated, role, both scores of the head, and the change in every measure of `MEASURES`.
+    """Return condition, seed, kind, ablated, role, both scores of the head, and the change in each of `MEASURES`.
 
-    tables: "sorting_ablations" and "sorting_heads". A change is the ablated model's value less the whole model's.
-    role: of the head as :func:`heuristic_core.experiments.list_sorting.modes.roles` gives it, or "all".
+    A change is the ablated model's value minus the whole model's. role: role of the head by
+    :func:`heuristic_core.experiments.list_sorting.modes.roles`, or "all".
+
+    Args:
+        tables: Tables "sorting_ablations" and "sorting_heads".
     """
     rows = last(tables["sorting_ablations"])
-    changes = _changes(rows[rows["kind"] != WHOLE], rows)
+    changes = _changes(rows[rows["kind"] != NO_ABLATION], rows)
     heads = roles(last(tables["sorting_heads"]))
     heads = heads.assign(ablated=heads["head"].astype(str))[[*MODEL, "ablated", "role", "copying", "suppression"]]
-    found = changes.merge(heads, on=[*MODEL, "ablated"], how="left", validate="many_to_one")
-    return found.assign(role=found["role"].fillna(ALL))
+    merged = changes.merge(heads, on=[*MODEL, "ablated"], how="left", validate="many_to_one")
+    return merged.assign(role=merged["role"].fillna(ALL))
 
 
 def mode_costs(tables) -> pd.DataFrame:
-    """Condition, seed, kind, role and changes as of :func:`costs`, of a mode of all heads together.
+    """Return condition, seed, kind, role and changes as :func:`costs`, for a mode of all heads together.
 
-    tables: "sorting_ablations" and "sorting_mode_ablations". role: one of the values of `MODES`.
+    role is one of the values of `MODES`.
+
+    Args:
+        tables: Tables "sorting_ablations" and "sorting_mode_ablations".
     """
     rows = last(tables["sorting_mode_ablations"])
     heads = rows["ablated"].str.count(r"\+")
     rows = rows[heads == heads.groupby(rows["condition"]).transform("max")]
-    found = [
+    mode_changes = [
         _changes(rows[rows["mode"] == mode], last(tables["sorting_ablations"])).assign(role=role)
         for mode, role in MODES.items()
     ]
-    return pd.concat(found, ignore_index=True)
+    return pd.concat(mode_changes, ignore_index=True)
 
 
-def _changes(rows: pd.DataFrame, of: pd.DataFrame) -> pd.DataFrame:
-    """rows: of ablated models. of: rows of table "sorting_ablations", those of whole models among them."""
+def _changes(rows: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
+    """Subtract the whole model's measures from those of ablated models.
+
+    Args:
+        rows: Rows of ablated models.
+        baselines: Rows of table "sorting_ablations", including those of whole models.
+    """
     names, measures = [*MODEL, "kind", "ablated"], list(MEASURES)
-    whole, rows = of[of["kind"] == WHOLE].set_index(MODEL)[measures], rows[[*names, *measures]].set_index(names)
+    whole, rows = (
+        baselines[baselines["kind"] == NO_ABLATION].set_index(MODEL)[measures],
+        rows[[*names, *measures]].set_index(names),
+    )
     return (rows - whole.reindex(rows.index.droplevel(["kind", "ablated"])).set_axis(rows.index)).reset_index()

@@ -1,4 +1,4 @@
-"""What every model is at the end of training: its measures, its mode, and the condition that it was trained in."""
+"""Every model at the end of training: its measures, its mode and its condition."""
 
 import pandas as pd
 
@@ -6,9 +6,12 @@ from heuristic_core.experiments.list_sorting.modes import last, mode_of, with_su
 
 
 def at_end(tables) -> pd.DataFrame:
-    """One row per model: columns of tables "sorting_models" and "sorting_conditions", `suppression` and `mode`.
+    """Return one row per model: columns of "sorting_models" and "sorting_conditions", `suppression` and `mode`.
 
-    tables: these two and "sorting_heads". The step is the model's last kept step.
+    The step is the model's last kept step.
+
+    Args:
+        tables: Tables "sorting_models", "sorting_conditions" and "sorting_heads".
     """
     models = last(tables["sorting_models"])
     models = with_suppression(models, last(tables["sorting_heads"]))

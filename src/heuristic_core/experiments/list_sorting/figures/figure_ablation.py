@@ -1,4 +1,4 @@
-"""What ablating heads, or one of their modes, costs at the end of training, by what takes their place."""
+"""The cost of ablating heads, or one of their modes, at the end of training, by kind of replacement."""
 
 import numpy as np
 import pandas as pd
@@ -19,27 +19,30 @@ ABLATED = {
     MODES[COPYING]: "without the numbers that heads copy",
     MODES[SUPPRESSION]: "without the numbers that heads suppress",
 }
-WIDTH = 0.9  # of the marks of one condition, conditions being 1 apart
-BY = ["condition", "role", "kind", "measure"]
-MARGIN = 0.06  # beside the points, of their range
+WIDTH = 0.9  # width of the marks of one condition, as a share of the distance of conditions
+KEYS = ["condition", "role", "kind", "measure"]
+MARGIN = 0.06  # beside the points, as a share of their range
 
 
 def draw(tables, settings):
-    """Rows: which heads, or modes of all heads, are ablated; columns: measures. Marks: one row per mark.
+    """Draw a row for each set of ablated heads or mode, and a column for each measure.
 
-    Changes are paired: of the same model, ablated less whole.
+    Changes are paired: of the same model, ablated minus whole.
+
+    Returns:
+        The figure, and marks: one row per mark.
     """
     changes = pd.concat([costs(tables), mode_costs(tables)], ignore_index=True)
-    changes = changes.melt([*BY[:-1], "seed"], list(MEASURES), "measure", "value")
-    changes = changes.groupby([*BY, "seed"], sort=False, as_index=False)["value"].mean()  # over several other heads
-    points, names = with_means(changes, BY), conditions(changes)
-    shown = [role for role in ABLATED if role in set(points["role"])]
-    height = len(shown) * (0.34 * len(names) + 0.35) + 0.7
-    figure, axes = panels(settings, len(shown), len(MEASURES), height, sharex="col", sharey=True)
-    for row, role in zip(axes, shown, strict=True):
-        of_role = points[points["role"] == role]
+    changes = changes.melt([*KEYS[:-1], "seed"], list(MEASURES), "measure", "value")
+    changes = changes.groupby([*KEYS, "seed"], sort=False, as_index=False)["value"].mean()  # over several other heads
+    points, names = with_means(changes, KEYS), conditions(changes)
+    drawn_roles = [role for role in ABLATED if role in set(points["role"])]
+    height = len(drawn_roles) * (0.34 * len(names) + 0.35) + 0.7
+    figure, axes = panels(settings, len(drawn_roles), len(MEASURES), height, sharex="col", sharey=True)
+    for row, role in zip(axes, drawn_roles, strict=True):
+        role_points = points[points["role"] == role]
         for ax, measure in zip(row, MEASURES, strict=True):
-            _panel(ax, of_role[of_role["measure"] == measure], names)
+            _panel(ax, role_points[role_points["measure"] == measure], names)
         row[0].set_title(ABLATED[role], loc="left")
         row[0].set_yticks(range(len(names)), names)
     axes[0, 0].set_ylim(len(names) - 0.5, -0.5)
@@ -51,19 +54,22 @@ def draw(tables, settings):
 
 
 def _panel(ax: Axes, points: pd.DataFrame, names: list[str]) -> None:
+    """Draw the means, intervals and seeds of one set of heads and one measure."""
     ax.axvline(0, color="0.7", linewidth=0.6, zorder=0)
-    beside = np.linspace(-WIDTH / 2, WIDTH / 2, len(KINDS) + 2)[1:-1]
-    for (kind, look), side in zip(KINDS.items(), beside, strict=True):
-        own = points[points["kind"] == kind]
-        own = own.assign(y=own["condition"].map({name: k + side for k, name in enumerate(names)}))
-        means, seeds = own[own["seed"].isna()], own[own["seed"].notna()]
+    offsets = np.linspace(-WIDTH / 2, WIDTH / 2, len(KINDS) + 2)[1:-1]
+    for (kind, look), offset in zip(KINDS.items(), offsets, strict=True):
+        kind_points = points[points["kind"] == kind]
+        kind_points = kind_points.assign(
+            y=kind_points["condition"].map({name: k + offset for k, name in enumerate(names)})
+        )
+        means, seeds = kind_points[kind_points["seed"].isna()], kind_points[kind_points["seed"].notna()]
         ax.hlines(means["y"], means["low"], means["high"], look.colour, linewidth=0.9)
         ax.plot(means["value"], means["y"], look.marker, color=look.colour, markersize=3)
         ax.plot(seeds["value"], seeds["y"], "|", color=look.colour, markersize=4, markeredgewidth=0.6)
 
 
 def _fit(ax: Axes, values: pd.Series) -> None:
-    """Points fill the axis; an interval of few seeds can be many times as wide, and is cut off."""
+    """Fit the axis to the points; wide intervals of few seeds are cut off."""
     low, high = min(values.min(), 0), max(values.max(), 0)
     margin = MARGIN * ((high - low) or 1)
     ax.set_xlim(low - margin, high + margin)

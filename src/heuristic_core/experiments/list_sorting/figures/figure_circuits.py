@@ -11,68 +11,78 @@ from heuristic_core.figures.panels import wrapped
 
 CIRCUITS = {"qk": "QK: score", "ov": "OV: logit, relative to its checkpoint"}
 COLOURS = "RdBu_r"
-HIGHEST = 99  # percentile of absolute values from which on colours are the darkest
-BAR = {"fraction": 0.02, "pad": 0.02, "shrink": 0.6, "aspect": 40}
-BARS = 1.5  # inches beside the strips
-GAP = 0.06  # between maps, of their width
-DIGITS = 4  # of values in the CSV; all of them would be tens of megabytes
+DARKEST_PERCENTILE = 99  # of absolute values; larger ones have the darkest colours
+COLORBAR = {"fraction": 0.02, "pad": 0.02, "shrink": 0.6, "aspect": 40}
+COLORBAR_WIDTH = 1.5  # inches beside the strips
+GAP = 0.06  # between maps, as a share of their width
+DIGITS = 4  # significant digits in the CSV; all digits would be tens of megabytes
 COLUMNS = ["condition", "seed", "step", "circuit", "head", "row", "unit", "values"]
 
 
 def draw(tables, settings):
-    """A strip for each condition, of its first seed: lines are QK of every head, then OV; columns are checkpoints.
+    """Draw a strip for each condition, of its first seed: rows are QK of every head, then OV; columns are checkpoints.
 
-    Marks: one row per row of a map; `values`: of its columns, separated by spaces; `unit`: what is drawn darkest.
+    Returns:
+        The figure, and marks: one row per row of a map; `values`: values of its columns, separated by spaces; `unit`:
+        the value that is drawn darkest.
     """
     rows = tables["sorting_matrices"]
-    rows = _with_units(_centred(rows[rows["seed"] == rows.groupby("condition")["seed"].transform("min")]))
+    rows = _with_units(_center_rows(rows[rows["seed"] == rows.groupby("condition")["seed"].transform("min")]))
     names = conditions(rows)
     strips = {name: Strip(rows[rows["condition"] == name]) for name in names}
-    across = min(len(names), 2)
+    columns = min(len(names), 2)
     tallest = max(strip.image.shape[0] / strip.image.shape[1] for strip in strips.values())
-    height = 0.55 + tallest * ((settings.width - BARS) / across - 0.4)  # so that maps are square, or nearly
+    height = 0.55 + tallest * ((settings.width - COLORBAR_WIDTH) / columns - 0.4)  # so that maps are square, or nearly
     figure, axes = wrapped(settings, len(names), height)
     for ax, (name, strip) in zip(axes, strips.items(), strict=True):
         strip.draw(ax)
         ax.set_title(f"{name}, seed {strip.seed}", loc="left")
         ax.set_xlabel("training step", labelpad=1)
-    ends = {"qk": rows.loc[rows["circuit"] == "qk", "unit"].max(), "ov": 1.0}
+    limits = {"qk": rows.loc[rows["circuit"] == "qk", "unit"].max(), "ov": 1.0}
     for circuit, label in reversed(CIRCUITS.items()):  # the last is beside the maps
-        colours = ScalarMappable(Normalize(-ends[circuit], ends[circuit]), COLOURS)
-        bar = figure.colorbar(colours, ax=axes, label=label, extend="both", **BAR)
+        colours = ScalarMappable(Normalize(-limits[circuit], limits[circuit]), COLOURS)
+        bar = figure.colorbar(colours, ax=axes, label=label, extend="both", **COLORBAR)
         bar.outline.set_visible(False)
     texts = [" ".join(f"{value:.{DIGITS}g}" for value in values) for values in rows["values"]]
     return figure, rows.assign(values=texts)[COLUMNS]
 
 
-def _centred(rows: pd.DataFrame) -> pd.DataFrame:
-    """Less the mean of each row, a constant that neither softmax sees."""
-    values = (np.asarray(one, dtype=float) for one in rows["values"])
-    return rows.assign(values=[one - one.mean() for one in values])
+def _center_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """Subtract the mean of each row, a constant that neither softmax sees."""
+    values = (np.asarray(row, dtype=float) for row in rows["values"])
+    return rows.assign(values=[row - row.mean() for row in values])
 
 
 def _with_units(rows: pd.DataFrame) -> pd.DataFrame:
-    """`rows` with column `unit`, the value of the darkest colours: one for all of QK, and one for OV of a model's
-    checkpoint, as the final LayerNorm undoes what is common to its heads."""
+    """Add column `unit`, the value of the darkest colours.
+
+    All of QK has one unit. OV has one for each model and checkpoint, because the final LayerNorm removes a scale that
+    its heads share.
+    """
     shared = (rows["condition"] + " " + rows["step"].astype(str)).where(rows["circuit"] == "ov", "")
-    units = {key: _scale(found) for key, found in rows["values"].groupby(shared)}
+    units = {key: _scale(group) for key, group in rows["values"].groupby(shared)}
     return rows.assign(unit=shared.map(units))
 
 
 def _scale(values: pd.Series) -> float:
-    """The highest absolute value but for one in a hundred; 1 of zeros."""
-    return float(np.percentile(np.abs(np.concatenate(values.tolist())), HIGHEST)) or 1.0
+    """Return the 99th percentile of absolute values; 1 if it is zero."""
+    return float(np.percentile(np.abs(np.concatenate(values.tolist())), DARKEST_PERCENTILE)) or 1.0
 
 
 class Strip:
-    """The maps of one model as one image. image: values over their units, NaN between maps."""
+    """The maps of one model as one image.
+
+    Attributes:
+        seed: Training seed of the model.
+        image: Values over their units, NaN between maps.
+    """
 
     def __init__(self, rows: pd.DataFrame):
         heads, self._steps = sorted(rows["head"].unique()), sorted(rows["step"].unique())
         self.seed = rows["seed"].iloc[0]
         self._lines = [(circuit, head) for circuit in CIRCUITS for head in heads]
         rows = rows.assign(values=rows["values"] / rows["unit"])
-        maps = {key: np.stack(of_map["values"]) for key, of_map in rows.groupby(["circuit", "head", "step"])}
+        maps = {key: np.stack(map_rows["values"]) for key, map_rows in rows.groupby(["circuit", "head", "step"])}
         size = len(next(iter(maps.values())))
         pitch = size + max(1, round(GAP * size))
         self._starts = [pitch * k for k in range(max(len(self._lines), len(self._steps)))]
@@ -83,6 +93,7 @@ class Strip:
                 self.image[y : y + size, x : x + size] = maps[circuit, head, step]
 
     def draw(self, ax: Axes) -> None:
+        """Draw the image, with steps and heads as ticks."""
         ax.imshow(self.image, cmap=COLOURS, vmin=-1, vmax=1, interpolation="none", aspect="auto")
         middles = [start + self._middle for start in self._starts]
         ax.set_xticks(middles[: len(self._steps)], [str(step) for step in self._steps])

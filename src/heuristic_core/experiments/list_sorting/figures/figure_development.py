@@ -14,7 +14,7 @@ from heuristic_core.figures.roles import Role
 from heuristic_core.figures.seeds import BOLD, THIN, seed_lines, with_means
 
 LLC = "LLC"  # local learning coefficient
-# Columns of panels, and what each shows. Okabe and Ito's palette.
+# Columns of panels -> their curves. Okabe and Ito's palette.
 CURVES = {
     "loss (nats)": {"loss": Role("loss", "black")},
     "soft overlap": {"soft_overlap": Role("soft overlap", "black")},
@@ -36,17 +36,20 @@ COLUMNS = ["condition", "panel", "curve", "seed", "step", "value", "low", "high"
 
 
 def draw(tables, settings):
-    """Rows: conditions; columns: measures. Marks: one row per point and per end of a stage, without step 0, which no
-    logarithmic axis has."""
+    """Draw a row for each condition, and a column for each measure, without step 0 on the logarithmic axis.
+
+    Returns:
+        The figure, and marks: one row per point and per end of a stage.
+    """
     models = tables["sorting_models"]
     points = _with_reasons(with_means(_curves(tables), ["condition", "panel", "curve", "step"]), tables)
     stages, names = tables["sorting_stages"], conditions(models)
     height = 1.3 * len(names) + 0.8
     figure, axes = panels(settings, len(names), len(CURVES), height, sharex=True, sharey="col")
     for row, name in zip(axes, names, strict=True):
-        of_condition = points[points["condition"] == name]
+        condition_points = points[points["condition"] == name]
         for ax, (panel, looks) in zip(row, CURVES.items(), strict=True):
-            _panel(ax, of_condition[of_condition["panel"] == panel], looks)
+            _panel(ax, condition_points[condition_points["panel"] == panel], looks)
             _shade(ax, stages[stages["condition"] == name])
         row[0].set_ylabel(name)
     for ax, panel in zip(axes[0], CURVES, strict=True):
@@ -63,7 +66,7 @@ def draw(tables, settings):
 
 
 def _curves(tables) -> pd.DataFrame:
-    """Condition, panel, curve, seed, step and value of every seed's curves."""
+    """Return condition, panel, curve, seed, step and value of every seed's curves."""
     models = with_suppression(tables["sorting_models"], tables["sorting_heads"])
     curves = models.melt(["condition", "seed", "step"], list(MEASURES), "curve", "value")
     curves["panel"] = curves["curve"].map(MEASURES)
@@ -74,7 +77,7 @@ def _curves(tables) -> pd.DataFrame:
 
 
 def _with_reasons(points: pd.DataFrame, tables) -> pd.DataFrame:
-    """`points` with the reasons of missing LLCs."""
+    """Add the reasons of missing LLCs to `points`."""
     if "sorting_llc" not in tables:
         return points
     reasons = tables["sorting_llc"].rename(columns={"estimator": "curve"}).astype({"seed": "Int64"})
@@ -83,6 +86,7 @@ def _with_reasons(points: pd.DataFrame, tables) -> pd.DataFrame:
 
 
 def _panel(ax: Axes, points: pd.DataFrame, looks: dict[str, Role]) -> None:
+    """Draw the curves of a panel, or say why there are none."""
     if points["value"].notna().any():
         seed_lines(ax, points, "step", "curve", looks)
     elif points.empty:
@@ -93,25 +97,29 @@ def _panel(ax: Axes, points: pd.DataFrame, looks: dict[str, Role]) -> None:
 
 
 def _shade(ax: Axes, stages: pd.DataFrame) -> None:
+    """Shade the stages."""
     ends = stages.pivot(index="stage", columns="point", values="step").dropna()
     for stage, row in ends.iterrows():
         ax.axvspan(row["start"], row["end"], color=SHADES[stage], alpha=ALPHA, linewidth=0, zorder=0)
 
 
 def _ends(stages: pd.DataFrame) -> pd.DataFrame:
-    """The ends of stages as marks; low and high are steps, too."""
+    """Return the ends of stages as marks; low and high are steps, too."""
     ends = stages.assign(panel="stage", curve=stages["stage"] + " " + stages["point"])
     return ends[["condition", "panel", "curve", "step", "low", "high", "seeds", "reason"]]
 
 
 def _handles(points: pd.DataFrame, stages: pd.DataFrame) -> list:
+    """Return the entries of the legend."""
     drawn = set(points["curve"])
-    several = [looks for looks in CURVES.values() if len(looks) > 1]  # a title says what the only curve is
-    looks = {name: look for panel in several for name, look in panel.items() if name in drawn}
+    multiple = [looks for looks in CURVES.values() if len(looks) > 1]  # the title names a single curve
+    looks = {name: look for panel in multiple for name, look in panel.items() if name in drawn}
     widths = [
         Line2D([], [], color="black", label=label, **width)
         for label, width in (("one seed", THIN), ("mean over seeds", BOLD))
     ]
-    found = set(stages.loc[stages["step"].notna(), "stage"])
-    shades = [Patch(color=SHADES[one], alpha=ALPHA, linewidth=0, label=one) for one in SHADES if one in found]
+    present_stages = set(stages.loc[stages["step"].notna(), "stage"])
+    shades = [
+        Patch(color=SHADES[stage], alpha=ALPHA, linewidth=0, label=stage) for stage in SHADES if stage in present_stages
+    ]
     return [*widths, *handles(looks, **BOLD), *shades]

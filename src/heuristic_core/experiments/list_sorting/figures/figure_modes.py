@@ -1,4 +1,4 @@
-"""In which mode heads end, against the mean gap between neighbours of a sorted list."""
+"""Modes of heads at the end of training, against the mean gap between neighbours of a sorted list."""
 
 import numpy as np
 import pandas as pd
@@ -21,57 +21,70 @@ MEASURES = {
 DATA, TRAINING = ["numbers", "length"], ["optimiser", "weight_decay", "heads"]
 CONDITION = ["condition", *DATA, "mean_gap", *TRAINING]
 NAMES = {"adam-l2": "L2", "adamw": "AdamW", "adam": "no decay"}
-BESIDE = 0.03  # between conditions of one gap, of the axis
-TICKS = 0.06  # between ticks, at least, of the axis
-ROOM = 1.15  # beside the smallest and the largest gap, as a factor
+CONDITION_SPACING = 0.03  # between conditions of one gap, as a share of the axis
+MIN_TICK_SPACING = 0.06  # as a share of the axis
+MARGIN = 1.15  # factor beside the smallest and the largest gap
 
 
 def draw(tables, settings):
-    """A panel for each measure, at the end of training. Marks: one row per point, of a seed or, with a null seed, of
-    their mean."""
+    """Draw a panel for each measure, at the end of training.
+
+    Returns:
+        The figure, and marks: one row per point, of a seed or, with a null seed, of their mean.
+    """
     models = at_end(tables)
     models = models.assign(data=_data(models), training=_training(models))
-    named = models[[*CONDITION, "data", "training"]].drop_duplicates()
+    condition_rows = models[[*CONDITION, "data", "training"]].drop_duplicates()
     values = models.melt(["condition", "seed"], list(MEASURES), "measure", "value")
     points = with_means(values, ["condition", "measure"])
-    points = points.merge(named.assign(x=_beside(named["mean_gap"])), on="condition", validate="many_to_one")
-    shapes = {one: Role(one, "0.4", MARKERS[k % len(MARKERS)], "") for k, one in enumerate(named["data"].unique())}
-    colours = {one: Role(one, COLOURS[k % len(COLOURS)], "_", "") for k, one in enumerate(named["training"].unique())}
+    points = points.merge(
+        condition_rows.assign(x=_spread_conditions(condition_rows["mean_gap"])), on="condition", validate="many_to_one"
+    )
+    shapes = {
+        text: Role(text, "0.4", MARKERS[k % len(MARKERS)], "") for k, text in enumerate(condition_rows["data"].unique())
+    }
+    colours = {
+        text: Role(text, COLOURS[k % len(COLOURS)], "_", "")
+        for k, text in enumerate(condition_rows["training"].unique())
+    }
     figure, axes = wrapped(settings, len(MEASURES), 2.1, sharex=True, sharey=True)
     for ax, (measure, label) in zip(axes, MEASURES.items(), strict=True):
-        for (data, training), own in points[points["measure"] == measure].groupby(["data", "training"], sort=False):
-            _marks(ax, own, shapes[data].marker, colours[training].colour)
+        for (data, training), group in points[points["measure"] == measure].groupby(["data", "training"], sort=False):
+            _marks(ax, group, shapes[data].marker, colours[training].colour)
         ax.set_title(label, loc="left")
         ax.set(xlabel="mean gap between neighbours", ylabel="score (0-1)")
         ax.label_outer()
     axes[0].set(xscale="log", ylim=(-0.04, 1.04))
-    _gaps(axes[0], named["mean_gap"])
+    _set_gap_axis(axes[0], condition_rows["mean_gap"])
     entries = [*handles(shapes), *handles(colours, markeredgewidth=2)]
     figure.legend(handles=entries, loc="outside upper center", ncols=3)
     return figure, points[[*CONDITION, "measure", "seed", "value", "low", "high", "seeds"]]
 
 
 def _data(models: pd.DataFrame) -> list[str]:
+    """Return a label of every model's data."""
     return [f"{row.numbers} numbers, length {row.length}" for row in models[DATA].itertuples()]
 
 
 def _training(models: pd.DataFrame) -> list[str]:
-    found = []
+    """Return a label of every model's training."""
+    labels = []
     for row in models[TRAINING].itertuples():
         amount = f" {row.weight_decay:g}" if row.weight_decay else ""
-        found.append(f"{NAMES[row.optimiser]}{amount}, {row.heads} head{'' if row.heads == 1 else 's'}")
-    return found
+        labels.append(f"{NAMES[row.optimiser]}{amount}, {row.heads} head{'' if row.heads == 1 else 's'}")
+    return labels
 
 
-def _beside(gaps: pd.Series) -> np.ndarray:
-    """Where conditions are drawn: those of one gap side by side, and none over another one."""
-    logs, same = np.log(gaps), gaps.groupby(gaps)
-    apart = BESIDE * (np.ptp(logs) or 1)
-    place = same.cumcount() - (same.transform("size") - 1) / 2
-    return np.exp(spread_out(logs + apart * place, apart, np.inf))
+def _spread_conditions(gaps: pd.Series) -> np.ndarray:
+    """Return x of each condition: conditions with equal gaps are side by side, and none overlap."""
+    logs, groups = np.log(gaps), gaps.groupby(gaps)
+    spacing = CONDITION_SPACING * (np.ptp(logs) or 1)
+    place = groups.cumcount() - (groups.transform("size") - 1) / 2
+    return np.exp(spread_out(logs + spacing * place, spacing, np.inf))
 
 
 def _marks(ax: Axes, points: pd.DataFrame, marker: str, colour: str) -> None:
+    """Draw means with intervals, and seeds."""
     mean = points["seed"].isna()
     means, seeds = points[mean], points[~mean]
     ax.vlines(means["x"], means["low"], means["high"], colour, linewidth=0.9)
@@ -79,12 +92,12 @@ def _marks(ax: Axes, points: pd.DataFrame, marker: str, colour: str) -> None:
     ax.plot(seeds["x"], seeds["value"], "_", color=colour, markersize=5, markeredgewidth=0.6)
 
 
-def _gaps(ax: Axes, gaps: pd.Series) -> None:
-    """A tick at every gap that is not too near the one before, and room beside the outermost."""
-    low, high = gaps.min() / ROOM, gaps.max() * ROOM
+def _set_gap_axis(ax: Axes, gaps: pd.Series) -> None:
+    """Set ticks at gaps that are not too close to the previous tick, and margins."""
+    low, high = gaps.min() / MARGIN, gaps.max() * MARGIN
     ticks = [gaps.min()]
     for gap in sorted(gaps):
-        if np.log(gap / ticks[-1]) > TICKS * np.log(high / low):
+        if np.log(gap / ticks[-1]) > MIN_TICK_SPACING * np.log(high / low):
             ticks.append(gap)
     ax.set_xticks(ticks, [number(gap) for gap in ticks])
     ax.set_xticks([], minor=True)

@@ -29,20 +29,25 @@ COLUMNS = ["condition", "panel", "curve", "step", "seed", "value", "seeds"]
 
 
 def draw(tables, settings):
-    """Rows: conditions; columns: measures, without coefficients where a study has none. Marks: one row per point,
-    without step 0, which no logarithmic axis has."""
-    found = pd.concat([_sizes(tables), _llc(tables), _kept(tables)], ignore_index=True)
-    points = with_means(found[found["step"] > 0], ["condition", "panel", "curve", "step"])
+    """Draw a row for each condition, and a column for each measure, without step 0 on the logarithmic axis.
+
+    Coefficients have no column if the study lacks them.
+
+    Returns:
+        The figure, and marks: one row per point.
+    """
+    curves = pd.concat([_sizes(tables), _llc(tables), _kept(tables)], ignore_index=True)
+    points = with_means(curves[curves["step"] > 0], ["condition", "panel", "curve", "step"])
     names, present = conditions(points), set(points["panel"])
-    shown = {panel: looks for panel, looks in LOOKS.items() if panel in present}
-    figure, axes = panels(settings, len(names), len(shown), 1.5 * len(names) + 1.1, sharex=True, sharey="col")
+    panel_looks = {panel: looks for panel, looks in LOOKS.items() if panel in present}
+    figure, axes = panels(settings, len(names), len(panel_looks), 1.5 * len(names) + 1.1, sharex=True, sharey="col")
     for row, name in zip(axes, names, strict=True):
-        of_condition = points[points["condition"] == name]
-        for ax, (panel, looks) in zip(row, shown.items(), strict=True):
-            _panel(ax, of_condition[of_condition["panel"] == panel], looks)
+        condition_points = points[points["condition"] == name]
+        for ax, (panel, looks) in zip(row, panel_looks.items(), strict=True):
+            _panel(ax, condition_points[condition_points["panel"] == panel], looks)
             ax.set(xlabel="", ylabel="")
         row[0].set_ylabel(name)
-    for ax, panel in zip(axes[0], shown, strict=True):
+    for ax, panel in zip(axes[0], panel_looks, strict=True):
         ax.set_title(panel, loc="left")
     for ax in axes[:, [0, -1]].flat:
         percent_axis(ax.yaxis)
@@ -50,7 +55,7 @@ def draw(tables, settings):
     for ax in axes[-1]:
         ax.set_xlabel("training step")
     drawn = set(points["curve"])
-    looks = {curve: look for panel in shown.values() for curve, look in panel.items() if curve in drawn}
+    looks = {curve: look for panel in panel_looks.values() for curve, look in panel.items() if curve in drawn}
     widths = [Line2D([], [], color="black", label=label, **width)
               for label, width in (("one seed", THIN), ("mean over seeds", BOLD))]  # fmt: skip
     figure.legend(handles=[*widths, *handles(looks)], loc="outside upper center", ncols=3)
@@ -58,6 +63,7 @@ def draw(tables, settings):
 
 
 def _panel(ax: Axes, points: pd.DataFrame, looks: dict[str, Role]) -> None:
+    """Draw the curves of a panel, or say why there are none."""
     if points["value"].notna().any():
         seed_lines(ax, points, "step", "curve", looks)
     else:
@@ -65,14 +71,14 @@ def _panel(ax: Axes, points: pd.DataFrame, looks: dict[str, Role]) -> None:
 
 
 def _sizes(tables) -> pd.DataFrame:
-    """Effective sizes, in halves."""
+    """Return effective sizes, in halves."""
     sizes = some(tables["sorting_sizes"], "rows in table sorting_sizes")
     sizes = sizes[sizes["unit"] == "half"].assign(panel=SIZE)
     return _points(sizes, "criterion", "effective_size")
 
 
 def _llc(tables) -> pd.DataFrame:
-    """Of the conditions that are pruned; no rows where a study has none."""
+    """Return coefficients of the conditions that are pruned; no rows if the study lacks them."""
     if "sorting_llc" not in tables:
         return pd.DataFrame()
     llc = tables["sorting_llc"]
@@ -81,10 +87,10 @@ def _llc(tables) -> pd.DataFrame:
 
 
 def _kept(tables) -> pd.DataFrame:
-    """The share of learned subsets that keep a half, by the role of its head; several other heads are averaged."""
+    """Return the share of learned subsets that keep a half, by the role of its head; other heads are averaged."""
     core = tables["sorting_core"]
-    by = ["condition", "seed", "step", "head"]
-    rows = core.merge(roles(core[core["half"] == "qk"])[[*by, "role"]], on=by, validate="many_to_one")
+    head_keys = ["condition", "seed", "step", "head"]
+    rows = core.merge(roles(core[core["half"] == "qk"])[[*head_keys, "role"]], on=head_keys, validate="many_to_one")
     rows["share"] = 100 * rows["kept_by"].astype(float) / rows["of"].astype(float).where(rows["of"] > 0)
     rows = rows.assign(panel=KEPT, curve=rows["role"] + " " + rows["half"])
     keys = ["condition", "panel", "curve", "seed", "step"]
@@ -92,5 +98,6 @@ def _kept(tables) -> pd.DataFrame:
 
 
 def _points(rows: pd.DataFrame, curve: str, value: str) -> pd.DataFrame:
-    named = rows.rename(columns={curve: "curve", value: "value"})
-    return named[["condition", "panel", "curve", "seed", "step", "value"]].astype({"value": float})
+    """Return the columns that all panels share."""
+    renamed = rows.rename(columns={curve: "curve", value: "value"})
+    return renamed[["condition", "panel", "curve", "seed", "step", "value"]].astype({"value": float})

@@ -1,4 +1,4 @@
-"""How what is compared looks in every figure."""
+"""Colours, markers and lines that all figures share."""
 
 from collections.abc import Iterable
 
@@ -23,14 +23,14 @@ KINDS = {
 
 
 def told_apart(labels: Iterable[str]) -> dict[str, Role]:
-    """A look for each of `labels`: a colour and a marker, without a line; 56 are different."""
-    found = {}
+    """Return a colour and a marker for each label, without a line; 56 are distinct."""
+    looks = {}
     for k, label in enumerate(labels):
         marker = MARKERS[(k + k // len(COLOURS)) % len(MARKERS)]
-        found[label] = Role(label, COLOURS[k % len(COLOURS)], marker, "")
-    return found
+        looks[label] = Role(label, COLOURS[k % len(COLOURS)], marker, "")
+    return looks
 
 
 def conditions(rows: pd.DataFrame) -> list[str]:
-    """The conditions of `rows`, in their order there, which the configuration gives."""
+    """Return the conditions of `rows` in their order, which is the configuration's."""
     return rows["condition"].drop_duplicates().tolist()

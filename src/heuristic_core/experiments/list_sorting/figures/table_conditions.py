@@ -21,10 +21,10 @@ ENDS = ["low", "high"]
 
 
 def draw(tables, settings):
-    """No figure. Marks: one row per condition.
+    """Return no figure, and marks: one row per condition.
 
-    Every measure is a mean over seeds (`<measure>_seeds` have a value), with its interval. mode_<mode>: how many models
-    ended in it; models with one head are in none.
+    Every measure is a mean over seeds (`<measure>_seeds` have a value), with its interval. mode_<mode>: number of
+    models that ended in it; models with one head have no mode.
     """
     models = at_end(tables)
     points = with_means(models.melt(["condition", "seed"], MEASURES, "measure", "value"), ["condition", "measure"])
@@ -32,42 +32,45 @@ def draw(tables, settings):
     marks = models[CONDITION].drop_duplicates(ignore_index=True)
     marks["models"] = [int((models["condition"] == name).sum()) for name in marks["condition"]]
     for measure in MEASURES:
-        own = means.xs(measure, level="measure").loc[marks["condition"]].reset_index()
-        marks[measure] = own["value"]
+        measure_means = means.xs(measure, level="measure").loc[marks["condition"]].reset_index()
+        marks[measure] = measure_means["value"]
         for column in (*ENDS, "seeds"):
-            marks[f"{measure}_{column}"] = own[column]
+            marks[f"{measure}_{column}"] = measure_means[column]
     for mode in MODES:
-        of_mode = models.loc[models["mode"] == mode, "condition"]
-        marks[f"mode_{mode}"] = [int((of_mode == name).sum()) for name in marks["condition"]]
+        mode_conditions = models.loc[models["mode"] == mode, "condition"]
+        marks[f"mode_{mode}"] = [int((mode_conditions == name).sum()) for name in marks["condition"]]
     return None, marks
 
 
 def sheets(marks: pd.DataFrame) -> list[Sheet]:
-    """Two tables of all conditions: how well models sort, and what their heads do."""
-    about = ["condition", "numbers", "length", "mean gap", "heads", "decay", "steps"]
+    """Return two tables of all conditions: how well models sort, and what their heads do."""
+    settings = ["condition", "numbers", "length", "mean gap", "heads", "decay", "steps"]
     rows = list(marks.itertuples())
     sorting = [[*_about(row), *_cells(row, LEVELS, 3)] for row in rows]
     modes = [[row.condition, *_cells(row, SCORES, 2), *_counts(row)] for row in rows]
     heads = ["condition", *SCORES.values(), *(f"mode: {mode}" for mode in MODES)]
     return [
-        Sheet("Sorting: means over seeds with 95 % intervals", [*about, *LEVELS.values()], sorting),
+        Sheet("Sorting: means over seeds with 95 % intervals", [*settings, *LEVELS.values()], sorting),
         Sheet("Heads: the same, and how many models are in a mode", heads, modes),
     ]
 
 
 def _about(row) -> list[str]:
+    """Format the settings of a condition."""
     decay = f"{row.optimiser} {row.weight_decay:g}" if row.weight_decay else row.optimiser
     counts = (str(row.numbers), str(row.length), number(row.mean_gap, 2), str(row.heads))
     return [row.condition, *counts, decay, str(row.steps)]
 
 
 def _cells(row, measures, digits: int) -> list[str]:
-    found = []
+    """Format means with their intervals."""
+    cells = []
     for name in measures:
         ends = (getattr(row, f"{name}_{end}") for end in ENDS)
-        found.append(number(getattr(row, name), digits) + bracket(*ends, digits=digits))
-    return found
+        cells.append(number(getattr(row, name), digits) + bracket(*ends, digits=digits))
+    return cells
 
 
 def _counts(row) -> list[str]:
+    """Format the number of models in each mode."""
     return [f"{getattr(row, f'mode_{mode}')} of {row.models}" for mode in MODES]

@@ -1,6 +1,6 @@
-"""Figures and tables of the list-sorting experiment: what each is drawn from, and which studies can have it.
+"""Figures and tables of the list-sorting experiment: their tables, and the studies that can have them.
 
-Imports nothing heavy: the DAG reads it.
+Imports no heavy module, because the DAG reads it.
 """
 
 from collections.abc import Collection
@@ -10,8 +10,11 @@ from typing import NamedTuple
 class Target(NamedTuple):
     """One figure or table. Module `figures.<name>` draws it.
 
-    tables: the Parquet tables it reads, by schema name. title: one line that says what it shows. also: tables that it
-    reads where a study has them. conditions: how many the study must have at least.
+    Attributes:
+        tables: Parquet tables that it reads, by schema name.
+        title: One line that describes it.
+        also: Tables that it reads if the study has them.
+        conditions: Least number of conditions of the study.
     """
 
     tables: tuple[str, ...]
@@ -48,10 +51,16 @@ TARGETS = {
 
 
 def unmet(name: str, tables: Collection[str], conditions: int) -> str | None:
-    """Why a study with these tables and this number of conditions cannot have target `name`; None if it can."""
+    """Return why a study cannot have target `name`, or None if it can.
+
+    Args:
+        name: Name of the target.
+        tables: Tables of the study.
+        conditions: Number of its conditions.
+    """
     target = TARGETS[name]
-    if absent := [table for table in target.tables if table not in tables]:
-        return f"{name} is drawn from {', '.join(absent)}, which this study does not have"
+    if missing := [table for table in target.tables if table not in tables]:
+        return f"{name} is drawn from {', '.join(missing)}, which this study does not have"
     if conditions < target.conditions:
         return f"{name} needs at least {target.conditions} conditions, this study has {conditions}; add to `conditions`"
     return None
