@@ -60,7 +60,7 @@ def test_a_trained_classifier_without_names_is_refused(bert, tmp_path, classes):
     from transformers import BertForSequenceClassification
 
     BertForSequenceClassification(unnamed(bert, classes)).save_pretrained(tmp_path)
-    with pytest.raises(InputError, match=rf"trained on {classes} classes without names; .*task\.labels = "):
+    with pytest.raises(InputError, match=rf"trained on {classes} unnamed classes; .*task\.labels = "):
         start(tmp_path, LABELS)
 
 
@@ -74,7 +74,7 @@ def test_the_classifier_of_another_task_is_refused(save, case, architecture):
     folder = save(case)
     kind = type(make_model(case)).__name__.replace("SequenceClassification", architecture)
     getattr(transformers, kind)(make_model(case).config).save_pretrained(folder)
-    with pytest.raises(InputError, match=rf"{kind}, which is of another task"):
+    with pytest.raises(InputError, match=rf"{kind}, which is for another task"):
         check_labels(folder, config_of(folder)["id2label"].values())
 
 
