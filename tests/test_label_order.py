@@ -91,7 +91,7 @@ def test_a_head_of_another_name_is_left_out(save, case, architecture):
 
 @pytest.mark.parametrize(
     ("changed", "words"),
-    [({"id2label": {"0": "a", "1": "b"}}, "has 3"), ({"id2label": None, "architectures": None}, "3 classes without")],
+    [({"id2label": {"0": "a", "1": "b"}}, "has 3"), ({"id2label": None, "architectures": None}, "3 unnamed classes")],
 )
 def test_a_classifier_counts_by_its_weights(save, changed, words):
     folder = save("bert")

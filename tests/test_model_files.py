@@ -175,8 +175,8 @@ def test_shards_are_read_and_one_that_is_gone_is_named(tmp_path):
     ("content", "words"),
     [
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
-        (b"", "cut off"),
-        (b"PK\x03\x04" + bytes(60), "no safetensors file"),
+        (b"", "is truncated"),
+        (b"PK\x03\x04" + bytes(60), "not a safetensors file"),
     ],
 )
 def test_a_file_that_is_no_weights_is_named(save, content, words):

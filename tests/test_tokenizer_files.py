@@ -110,7 +110,7 @@ def test_positions_that_begin_after_another_padding_token_are_refused(save, own,
 @pytest.mark.parametrize(
     ("case", "settings", "count", "roles", "words"),
     [
-        ("bert", {"vocab_size": 1000}, 800, {}, "800 tokens, and the model's embeddings have 1,000 rows"),
+        ("bert", {"vocab_size": 1000}, 800, {}, "800 tokens, but the model's embeddings have 1,000 rows"),
         ("llama", {"vocab_size": 700}, 500, {}, "500 tokens"),
         ("bert", {}, 50, {"pad_token": "w3"}, "pad_token_id = 0"),
         ("gpt_neox", {"bos_token_id": 5}, 50, {"eos_token": "w1"}, "bos_token_id = 5, which is 'w5'"),
