@@ -62,7 +62,7 @@ def test_shapes_are_few_whatever_is_drawn(inputs, monkeypatch):
     pairs, longest = inputs.pairs, int(inputs.pairs.lengths.max())
     for seed in range(20):
         drawn = torch.randint(len(pairs), (16,), generator=torch.Generator().manual_seed(seed))
-        tokens, chosen = objective._cut(drawn)
+        tokens, chosen = objective._split(drawn)
         assert chosen.shape == (4, 3, 5) and set(tokens) <= {16, longest}
         for length, (pair, _, counts) in zip(tokens, chosen, strict=True):
             assert int(pairs.lengths[pair[counts.bool()]].max()) <= length
