@@ -94,7 +94,7 @@ class Steps:
             shares.extend(row["share"] for row in share_rows(RUN, view_of(model), self._words))
             return []
 
-        with patch.object(pretraining, "HELD_OUT", HELD_OUT):
+        with patch.object(pretraining, "ACCURACY_PAIRS", HELD_OUT):
             run = pretraining.pretrain(model, corpus, PRETRAINING, measured, self._folder / "pretraining")
         return _weights(model) | {"attention": _numbers(shares), "loss": _numbers([run.trace[-1]["loss"]])}
 

@@ -140,7 +140,7 @@ def test_donors_are_training_pairs_that_seed_and_draw_name():
 
 
 def test_resample_ablation_needs_a_donor_for_each_pair(fused, pairs):
-    with pytest.raises(InputError, match=r"a donor for each of \d+ pairs; there are 3"):
+    with pytest.raises(InputError, match=r"one donor per pair: \d+ pairs, 3 donors"):
         Resampled(fused, pairs, PairTensors(make_encoded(3)))
 
 

@@ -6,13 +6,13 @@ import torch
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.evaluation.attention import (
-    KINDS,
+    RELATIONS,
     attention_map,
     attention_shares,
+    batch_relations,
     example_pairs,
     in_domain_pairs,
     map_table,
-    relations_of,
     share_rows,
 )
 from heuristic_core.models.components import ComponentGrid
@@ -46,9 +46,9 @@ def make_pair(first, second, leading=True, separators=True):
 
 def seen(pair):
     """For every asking token what the others are to it, one letter each; nothing for special tokens."""
-    relations = relations_of([pair], torch.ones(1, len(pair.ids), dtype=torch.bool))[:, 0]
+    relations = batch_relations([pair], torch.ones(1, len(pair.ids), dtype=torch.bool))[:, 0]
     names = {kind: letter for letter, kind in LETTERS.items()}
-    rows = [[names[KINDS[k]] for k in row.long().argmax(0)] if row.any() else [] for row in relations.unbind(1)]
+    rows = [[names[RELATIONS[k]] for k in row.long().argmax(0)] if row.any() else [] for row in relations.unbind(1)]
     return ["".join(row) for row in rows]
 
 
@@ -84,7 +84,7 @@ def test_a_word_without_text_is_never_repeated():
 def test_padding_is_neither_asked_nor_asking():
     short, long = make_pair("a", "a"), make_pair("a b c", "d")
     real = torch.tensor([[True] * 5 + [False] * 2, [True] * 7])
-    relations = relations_of([short, long], real)
+    relations = batch_relations([short, long], real)
     assert not relations[:, 0, 5:].any() and not relations[:, 0, :, 5:].any()
     assert relations[:, 1].sum(0).tolist() == [[0] * 7, [1] * 7, [1] * 7, [1] * 7, [0] * 7, [1] * 7, [0] * 7]
 
@@ -117,9 +117,9 @@ def test_a_share_is_a_mean_over_words_not_tokens():
     uniform = torch.full((6, 6), 1 / 6)
     shares = attention_shares(Given(torch.stack([head, uniform])), [pair])
     first = {"self": 1 / 4, "first": 1 / 8, "repeated": (1 / 8 + 1) / 2, "separator": 1 / 16}
-    assert shares[0, 0].tolist() == pytest.approx([first.get(kind, 0) for kind in KINDS])
+    assert shares[0, 0].tolist() == pytest.approx([first.get(kind, 0) for kind in RELATIONS])
     second = {"self": (2 / 6 + 1 / 6) / 2, "first": 1 / 6, "repeated": (1 / 6 + 2 / 6) / 2, "separator": 2 / 6}
-    assert shares[0, 1].tolist() == pytest.approx([second.get(kind, 0) for kind in KINDS])
+    assert shares[0, 1].tolist() == pytest.approx([second.get(kind, 0) for kind in RELATIONS])
 
 
 def test_every_word_of_all_pairs_counts_the_same():
@@ -129,7 +129,9 @@ def test_every_word_of_all_pairs_counts_the_same():
     to_separator = torch.zeros(2, 6, 6)
     to_separator[:, :, 4] = 1
     shares = attention_shares(Given(to_first, to_separator), [one, other])
-    assert shares[0, 0].tolist() == pytest.approx([{"first": 1 / 4, "separator": 3 / 4}.get(kind, 0) for kind in KINDS])
+    assert shares[0, 0].tolist() == pytest.approx(
+        [{"first": 1 / 4, "separator": 3 / 4}.get(kind, 0) for kind in RELATIONS]
+    )
 
 
 # ---- on a tiny BERT
@@ -147,7 +149,7 @@ def random_pairs(count):
 def test_shares_add_up_to_1_and_are_those_of_the_maps(fused):
     pairs = random_pairs(9)
     shares = attention_shares(fused, pairs)
-    assert shares.shape == (3, 4, len(KINDS))
+    assert shares.shape == (3, 4, len(RELATIONS))
     torch.testing.assert_close(shares.sum(-1), torch.ones(3, 4, dtype=torch.float64), atol=1e-6, rtol=0)
     expected, words = np.zeros(shares.shape), 0
     for pair in pairs:  # by plain loops over the maps
@@ -159,14 +161,14 @@ def test_shares_add_up_to_1_and_are_those_of_the_maps(fused):
             weight = 1 / pair.words.count(word)
             words += weight
             for key, kind in enumerate(kinds[query]):
-                expected[..., KINDS.index(kind)] += weight * probabilities[:, :, query, key]
+                expected[..., RELATIONS.index(kind)] += weight * probabilities[:, :, query, key]
     np.testing.assert_allclose(shares.numpy(), expected / words, atol=1e-6)
 
 
 def test_tables_name_every_head_and_every_token(fused):
     run, pairs = Identity("s", "m", "t", 1, 600), random_pairs(2)
     shares = as_table("attention", share_rows(run, fused, pairs)).to_pylist()
-    assert len(shares) == 12 * len(KINDS)
+    assert len(shares) == 12 * len(RELATIONS)
     assert [shares[-1][name] for name in ("step", "component", "name", "category", "n")] == [600, 11, "2.3", "other", 2]
     maps = map_table(run, fused, pairs).to_pylist()
     lengths = [len(pair.ids) for pair in pairs]

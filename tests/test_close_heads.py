@@ -87,5 +87,5 @@ def test_weights_of_several_layers_cannot_be_closed_in_one(case):
 def test_an_unknown_family_is_named(bert):
     other = type(bert)(bert.config)
     other.config = type("Config", (), {"model_type": "mamba"})()
-    with pytest.raises(InputError, match="'mamba' is no known family"):
+    with pytest.raises(InputError, match="'mamba' is unknown"):
         close_heads(other, HEADS)

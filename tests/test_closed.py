@@ -90,7 +90,7 @@ def test_closed_components_are_never_kept(inputs, rule, sparsity):
 
 
 def test_an_exact_subnetwork_needs_room(inputs):
-    with pytest.raises(InputError, match="keeps 9 components, but 7 of 15 are closed, and 8 are left"):
+    with pytest.raises(InputError, match="keeps 9 components, but only 8 of 15 are left"):
         discretise(torch.zeros(15), inputs.model.grid, 0.4, SHORT, None, tuple(range(7)))
 
 

@@ -12,7 +12,7 @@ from heuristic_core.config.pruning import Prune
 from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.components import ComponentGrid
-from heuristic_core.pruning.discretise import discretise, faithful, keep_above, nearest, soft_mask
+from heuristic_core.pruning.discretise import discretise, faithful_threshold, keep_above, nearest_threshold, soft_mask
 from heuristic_core.pruning.hard_concrete import keep_largest
 from heuristic_core.pruning.inputs import PruningInputs
 
@@ -61,14 +61,14 @@ def test_the_faithful_threshold_diverges_least_among_those_that_prune_enough(hel
     log_alpha = torch.linspace(-2, 1.5, len(grid))[
         torch.randperm(len(grid), generator=torch.Generator().manual_seed(4))
     ]
-    threshold = faithful(log_alpha, 0.4, held_out)
+    threshold = faithful_threshold(log_alpha, 0.4, held_out)
     kept = keep_above(log_alpha, grid, threshold)
     assert len(kept) <= (1 - 0.4 + 0.05) * len(grid)
-    best = module._divergence(kept, held_out)
-    for other in module.CANDIDATES:
+    best = module._mean_divergence(kept, held_out)
+    for other in module.CANDIDATE_THRESHOLDS:
         rival = keep_above(log_alpha, grid, other)
         if len(rival) <= (1 - 0.4 + 0.05) * len(grid):
-            assert module._divergence(rival, held_out) >= best - 1e-7
+            assert module._mean_divergence(rival, held_out) >= best - 1e-7
 
 
 def logits_of(shares):
@@ -82,11 +82,13 @@ def test_the_nearest_threshold_by_hand():
     log_alpha = logits_of([0.12, 0.22, 0.32, 0.42, 0.52, 0.62, 0.72, 0.82, 0.92, 0.93])
     sizes = {t: len(keep_above(log_alpha, grid, t)) for t in (0.3, 0.35, 0.4, 0.5, 0.55, 0.6)}
     assert sizes == {0.3: 8, 0.35: 7, 0.4: 7, 0.5: 6, 0.55: 5, 0.6: 5}
-    assert nearest(log_alpha, grid, 0.5) == 0.6  # five are kept from 0.55 on: of the same subnetworks the highest
-    assert nearest(log_alpha, grid, 0.4) == 0.5
-    assert nearest(log_alpha, grid, 0.45) == 0.6  # 5 and 6 are as near to 5.5: the sparser
-    assert nearest(log_alpha, grid, 0.0) == 0.2  # no threshold keeps more than nine
-    assert nearest(log_alpha, grid, 0.99) == 0.95  # 0.1 components are nearer to none than to one
+    assert (
+        nearest_threshold(log_alpha, grid, 0.5) == 0.6
+    )  # five are kept from 0.55 on: of the same subnetworks the highest
+    assert nearest_threshold(log_alpha, grid, 0.4) == 0.5
+    assert nearest_threshold(log_alpha, grid, 0.45) == 0.6  # 5 and 6 are as near to 5.5: the sparser
+    assert nearest_threshold(log_alpha, grid, 0.0) == 0.2  # no threshold keeps more than nine
+    assert nearest_threshold(log_alpha, grid, 0.99) == 0.95  # 0.1 components are nearer to none than to one
 
 
 @given(st.lists(FINITE, min_size=8, max_size=8), st.floats(0.05, 0.95))
@@ -94,7 +96,7 @@ def test_no_threshold_is_nearer_than_the_nearest(values, sparsity):
     grid, log_alpha = ComponentGrid(2, 3), torch.tensor(values)
     sizes = {t: len(keep_above(log_alpha, grid, t)) for t in [round(0.05 * n, 2) for n in range(1, 20)]}
     miss = {t: abs(size - (1 - sparsity) * len(grid)) for t, size in sizes.items()}
-    assert miss[nearest(log_alpha, grid, sparsity)] == pytest.approx(min(miss.values()), abs=1e-6)
+    assert miss[nearest_threshold(log_alpha, grid, sparsity)] == pytest.approx(min(miss.values()), abs=1e-6)
 
 
 def test_the_faithful_rule_keeps_more_than_the_nearest(monkeypatch):
@@ -108,7 +110,7 @@ def test_the_faithful_rule_keeps_more_than_the_nearest(monkeypatch):
         log_alpha = 1.5 * torch.randn(len(grid), generator=draw)
         cost = log_alpha.exp() * torch.rand(len(grid), generator=draw)
         lost = partial(lambda cost, kept, _: float(cost.sum() - cost[list(kept)].sum()), cost)
-        monkeypatch.setattr(module, "_divergence", lost)
+        monkeypatch.setattr(module, "_mean_divergence", lost)
         for rule, sizes in kept.items():
             settings = Prune(**BASE, discretise="threshold", threshold_rule=rule)
             found = discretise(log_alpha, grid, 0.5, settings, held_out)
@@ -128,7 +130,7 @@ def test_the_rule_is_a_setting_and_a_threshold_set_by_hand_counts(held_out):
     by_hand = Prune(**BASE, discretise="threshold", thresholds={0.4: 0.6})
     assert discretise(log_alpha, grid, 0.4, by_hand, held_out) == (keep_above(log_alpha, grid, 0.6), 0.6, "by-hand")
     chosen = discretise(log_alpha, grid, 0.5, by_hand, held_out)
-    assert chosen[1:] == (faithful(log_alpha, 0.5, held_out), "faithful")
+    assert chosen[1:] == (faithful_threshold(log_alpha, 0.5, held_out), "faithful")
 
 
 @pytest.mark.parametrize("rule, pairs", [("faithful", 500), ("nearest", 0)])

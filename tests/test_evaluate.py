@@ -65,6 +65,6 @@ def test_a_broken_checkpoint_is_an_error_before_anything_is_written(bert, encode
     given = {"examples": 10, "mean-examples": 10, "study": "s", "model-name": "m", "task-name": "t", "ft-seed": 1}
     given |= {"step": 2, "checkpoint": tmp_path / "checkpoint", "train": tmp_path / "pairs"}
     given |= {"evaluation": tmp_path / "pairs", "log": tmp_path / "log", **written}
-    with pytest.raises(InputError, match=r"logits in float32: not finite on 10 of 10 pairs: the checkpoint is"):
+    with pytest.raises(InputError, match=r"logits in float32: .* 10 of 10 pairs"):
         script("full_model").main([str(part) for name, value in given.items() for part in (f"--{name}", value)])
     assert not (tmp_path / "out").exists()

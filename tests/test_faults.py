@@ -71,7 +71,7 @@ def test_no_flipped_bit_of_a_saved_state_changes_it(state, caplog):
         found = load_state(path)
         if found is None:
             refused += 1
-            assert f"{path} is damaged" in caplog.text and "begins again" in caplog.text
+            assert f"{path} is damaged" in caplog.text and "starts again" in caplog.text
         else:
             assert same(found, tensors, records)
     assert refused > 0.9 * len(whole)

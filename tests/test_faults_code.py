@@ -83,7 +83,7 @@ def test_a_pickle_named_as_safetensors_is_refused(bert, tmp_path, trap):
     folder = tmp_path / "model"
     bert.save_pretrained(folder)
     torch.save(Malice(trap[0]), folder / "model.safetensors")
-    with pytest.raises(InputError, match=r"model\.safetensors is no safetensors file"):
+    with pytest.raises(InputError, match=r"model\.safetensors is not a safetensors file"):
         start(folder)
 
 

@@ -140,7 +140,7 @@ def test_a_job_without_memory_says_what_to_lower(tmp_path, changed, finished):
 def test_a_configuration_for_a_gpu_says_that_there_is_none(copy):
     whole = results(copy)
     text = fails(copy, "--config", "device=cuda", "arithmetic=native")
-    assert "device = 'cuda': no NVIDIA GPU is usable here; set device = 'cpu'" in text
+    assert "device = 'cuda': no usable NVIDIA GPU; set device = 'cpu'" in text
     assert results(copy) == whole and len(whole) > 100
     snakemake(
         copy, "--config", "device=cuda", "arithmetic=native", "--", "results/reduced/study.json"

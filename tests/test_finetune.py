@@ -20,7 +20,7 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.folder import folder_of
 from heuristic_core.models.implementation import view_of
 from heuristic_core.models.pretrained import starting_model
-from heuristic_core.training.finetune import Batches, TrainingRun, finetune, record
+from heuristic_core.training.finetune import Batches, TrainingRun, finetune, record_interval
 from heuristic_core.training.stepper import Stepper
 
 MODEL = NewModel(
@@ -117,7 +117,7 @@ WILD = {"clip_norm": None, "dropout": 0.0, "warmup_steps": 0}
 
 def test_numbers_that_are_not_finite_stop_the_run_at_once(tmp_path):
     state = tmp_path / "state.safetensors"
-    with pytest.raises(Diverged, match=r"diverged at step \d: .*, the last good checkpoint is none\. Lower"):
+    with pytest.raises(Diverged, match=r"diverged at step \d: .*; last good checkpoint: none\. Lower"):
         run(state, SETTINGS.model_copy(update=WILD | {"learning_rate": 1e30}))
     assert not state.exists()
 
@@ -132,9 +132,7 @@ def test_the_last_good_checkpoint_is_named_and_the_state_is_left_finite(tmp_path
         run(state, right, cut_at=14)
     before = state.read_bytes()
     wild = SETTINGS.model_copy(update=WILD | {"learning_rate": 1e30, "checkpoints": kept})
-    with pytest.raises(
-        Diverged, match=rf"before it was at step 12, the last good checkpoint is (that of step )?{good}\."
-    ):
+    with pytest.raises(Diverged, match=rf"before it: step 12; last good checkpoint: (step )?{good}\."):
         run(state, wild)
     assert state.read_bytes() == before
     assert all(tensor.isfinite().all() for tensor in load_file(state).values())
@@ -156,10 +154,10 @@ def test_a_gradient_that_is_not_finite_changes_no_weight():
 def test_a_mean_loss_far_above_a_guess_and_above_the_first_is_divergence(first, later, diverged):
     """A guess among three classes has 1.1 nats; a new classifier may start far above that."""
     records = TrainingRun(step=6, losses=[first])
-    record(records, 0.1, classes=3)
+    record_interval(records, 0.1, classes=3)
     records.step, records.losses = 12, [later - 0.5, later + 0.5]
-    with pytest.raises(Diverged, match=r"a guess has 1\.1") if diverged else contextlib.nullcontext():
-        record(records, 0.1, classes=3)
+    with pytest.raises(Diverged, match=r"guess has 1\.1") if diverged else contextlib.nullcontext():
+        record_interval(records, 0.1, classes=3)
     assert [row["step"] for row in records.trace] == ([6] if diverged else [6, 12])
 
 

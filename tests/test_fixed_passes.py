@@ -32,7 +32,7 @@ def steps(inputs, objective, count=6, settings=BETWEEN):
 @pytest.mark.parametrize("most", [3, 5, 64])
 def test_steps_are_those_of_eager_passes(inputs, monkeypatch, most):
     """Though a pass is cut elsewhere, padded further, and filled with pairs that do not count."""
-    monkeypatch.setattr(fixed_passes, "PASS_PAIRS", most)
+    monkeypatch.setattr(fixed_passes, "MAX_PASS_PAIRS", most)
     eager = steps(inputs, Objective(inputs, RUNS, BETWEEN))
     fixed = steps(inputs, FixedObjective(inputs, RUNS, BETWEEN))
     for one, other in zip(fixed, eager, strict=True):
@@ -41,28 +41,28 @@ def test_steps_are_those_of_eager_passes(inputs, monkeypatch, most):
 
 def test_buffers_that_are_filled_again_give_what_new_tensors_give(inputs, monkeypatch):
     """To the byte: nothing of an earlier pass is left in them."""
-    monkeypatch.setattr(fixed_passes, "PASS_PAIRS", 5)
-    monkeypatch.setattr(fixed_passes, "BUCKET", 4)
+    monkeypatch.setattr(fixed_passes, "MAX_PASS_PAIRS", 5)
+    monkeypatch.setattr(fixed_passes, "TOKEN_MULTIPLE", 4)
     objective = FixedObjective(inputs, RUNS, BETWEEN)
     kept = steps(inputs, objective)
     assert len(objective._passes) > 1
 
-    class Unbuffered(fixed_passes.Buffered):
+    class Unbuffered(fixed_passes.BufferedPass):
         def __call__(self, z, chosen):
             return self._work(z.clone(), chosen.clone())
 
-    monkeypatch.setattr(fixed_passes, "Buffered", Unbuffered)
+    monkeypatch.setattr(fixed_passes, "BufferedPass", Unbuffered)
     fresh = steps(inputs, FixedObjective(inputs, RUNS, BETWEEN))
     assert all(map(torch.equal, kept, fresh))
 
 
 def test_shapes_are_few_whatever_is_drawn(inputs, monkeypatch):
-    monkeypatch.setattr(fixed_passes, "PASS_PAIRS", 5)
+    monkeypatch.setattr(fixed_passes, "MAX_PASS_PAIRS", 5)
     objective = FixedObjective(inputs, RUNS, BETWEEN)
     pairs, longest = inputs.pairs, int(inputs.pairs.lengths.max())
     for seed in range(20):
         drawn = torch.randint(len(pairs), (16,), generator=torch.Generator().manual_seed(seed))
-        tokens, chosen = objective._cut(drawn)
+        tokens, chosen = objective._split(drawn)
         assert chosen.shape == (4, 3, 5) and set(tokens) <= {16, longest}
         for length, (pair, _, counts) in zip(tokens, chosen, strict=True):
             assert int(pairs.lengths[pair[counts.bool()]].max()) <= length

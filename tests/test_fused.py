@@ -80,7 +80,7 @@ def test_a_forward_that_this_is_not_is_refused(checkpoint, key, value):
 def test_a_missing_gpu_is_said_before_anything_is_read(checkpoint):
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
-    with pytest.raises(InputError, match="device = 'cuda': no NVIDIA GPU is usable here; set device = 'cpu'"):
+    with pytest.raises(InputError, match="device = 'cuda': no usable NVIDIA GPU; set device = 'cpu'"):
         load_model(checkpoint, "cuda")
 
 

@@ -60,7 +60,7 @@ def test_a_trained_classifier_without_names_is_refused(bert, tmp_path, classes):
     from transformers import BertForSequenceClassification
 
     BertForSequenceClassification(unnamed(bert, classes)).save_pretrained(tmp_path)
-    with pytest.raises(InputError, match=rf"trained on {classes} classes without names; .*task\.labels = "):
+    with pytest.raises(InputError, match=rf"trained on {classes} unnamed classes; .*task\.labels = "):
         start(tmp_path, LABELS)
 
 
@@ -74,7 +74,7 @@ def test_the_classifier_of_another_task_is_refused(save, case, architecture):
     folder = save(case)
     kind = type(make_model(case)).__name__.replace("SequenceClassification", architecture)
     getattr(transformers, kind)(make_model(case).config).save_pretrained(folder)
-    with pytest.raises(InputError, match=rf"{kind}, which is of another task"):
+    with pytest.raises(InputError, match=rf"{kind}, which is for another task"):
         check_labels(folder, config_of(folder)["id2label"].values())
 
 
@@ -91,7 +91,7 @@ def test_a_head_of_another_name_is_left_out(save, case, architecture):
 
 @pytest.mark.parametrize(
     ("changed", "words"),
-    [({"id2label": {"0": "a", "1": "b"}}, "has 3"), ({"id2label": None, "architectures": None}, "3 classes without")],
+    [({"id2label": {"0": "a", "1": "b"}}, "has 3"), ({"id2label": None, "architectures": None}, "3 unnamed classes")],
 )
 def test_a_classifier_counts_by_its_weights(save, changed, words):
     folder = save("bert")

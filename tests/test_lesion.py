@@ -7,7 +7,7 @@ from families import make_model
 from test_attention import Given, make_pair
 
 from heuristic_core.config.reading import ConfigError
-from heuristic_core.evaluation.attention import overlap_rows, uniform
+from heuristic_core.evaluation.attention import overlap_rows, uniform_attention
 from heuristic_core.experiments.heuristic_core.config import parse_study
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.experiments.heuristic_core.config.lesion import Lesion
@@ -50,7 +50,7 @@ def test_uniform_attention_is_over_what_the_layer_lets_a_query_see():
     own = torch.zeros(1, 2, 3, 3)
     own[0, 0, 1, 0], own[0, 1, 1, 1] = 1.0, 1.0  # one head gives all to what the other does not look at
     own[0, :, 0, 0] = 1.0
-    even = uniform(own)
+    even = uniform_attention(own)
     assert even[0, 0].tolist() == even[0, 1].tolist() == [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 0]]
 
 
@@ -62,7 +62,7 @@ def test_a_decoder_sees_what_came_before(case, seen):
     )
     size = found[0].shape[-1]
     ones = torch.ones(size, size) if seen == "all" else torch.ones(size, size).tril()
-    torch.testing.assert_close(uniform(found[0])[0, 0], ones / ones.sum(-1, keepdim=True))
+    torch.testing.assert_close(uniform_attention(found[0])[0, 0], ones / ones.sum(-1, keepdim=True))
 
 
 # ---- which heads

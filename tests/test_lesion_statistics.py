@@ -220,7 +220,7 @@ def test_an_unknown_lesion_is_named(name):
 
 
 def test_heads_that_are_not_there_are_named():
-    with pytest.raises(InputError, match=r"no head 7\.0 in a model of"):
+    with pytest.raises(InputError, match=r"unknown head 7\.0"):
         close_heads(make_model(next(iter(CASES))), [(7, 0)])
 
 

@@ -12,10 +12,10 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.hooked import inputs_for
 from heuristic_core.models.implementation import view_of
-from heuristic_core.models.linear import SMALL, Linear
+from heuristic_core.models.linear import MIN_WEIGHTS, Linear
 from heuristic_core.pruning.gated_model import GatedModel
 
-OUT, IN = 320, 256  # more than SMALL weights
+OUT, IN = 320, 256  # more than MIN_WEIGHTS weights
 SHAPES = [(5, 13, IN), (7, IN), (1, 1, IN)]
 
 
@@ -79,7 +79,7 @@ def test_without_onednn_and_in_other_numbers_it_is_torchs_own(dtype):
 
 
 def test_a_small_map_is_torchs_own():
-    one = Linear(drawn(SMALL // 64 - 1, 64), drawn(SMALL // 64 - 1))
+    one = Linear(drawn(MIN_WEIGHTS // 64 - 1, 64), drawn(MIN_WEIGHTS // 64 - 1))
     x = drawn(3, 64)
     assert torch.equal(one(x), F.linear(x, one.weight, one.bias))
     assert "forward_layout" not in vars(one)
@@ -93,7 +93,7 @@ def test_some_rows_of_a_map():
 
 def test_bfloat16_is_torchs_own_where_onednn_lays_out_none(monkeypatch):
     """As on x86 processors without AVX-512."""
-    monkeypatch.setattr(module, "_takes", lambda dtype: dtype == torch.float32)
+    monkeypatch.setattr(module, "_supports", lambda dtype: dtype == torch.float32)
     one, x = linear(torch.bfloat16), drawn(3, IN).bfloat16()
     assert torch.equal(one(x), F.linear(x, one.weight, one.bias))
     assert "forward_layout" not in vars(one)
@@ -126,7 +126,7 @@ def test_whole_models_are_hugging_faces_with_every_map_laid_out(case, monkeypatc
         return logits.detach(), model.gradient()
 
     expected = gated()
-    monkeypatch.setattr(module, "SMALL", 1)
+    monkeypatch.setattr(module, "MIN_WEIGHTS", 1)
     model = view_of(plain)
     torch.testing.assert_close(model.logits(batch), plain(**inputs_for(plain, batch)).logits, atol=1e-5, rtol=0)
     assert all("forward_layout" in vars(layer.output) for layer in model._layers)

@@ -41,7 +41,7 @@ def test_what_a_family_saves_is_whole_with_and_without_its_head(case, tmp_path, 
         weights = model.base_model.state_dict()
         assert all(torch.equal(weight, weights[name]) for name, weight in loaded.base_model.state_dict().items())
     (line,) = [record.getMessage() for record in caplog.records if record.name.endswith("hugging_face")]
-    assert "begin at random" in line and ("classifier" in line or "score" in line)
+    assert "at random" in line and ("classifier" in line or "score" in line)
     assert "REPORT" not in capfd.readouterr().err
 
 
@@ -53,7 +53,7 @@ def test_a_prefix_before_every_name_is_named(save, case, prefix):
     folder = save(case)
     rename(folder, lambda name: prefix + name)
     text = message(folder)
-    assert f"begin with {prefix!r}" in text and f"removeprefix({prefix!r})" in text
+    assert f"start with {prefix!r}" in text and f"removeprefix({prefix!r})" in text
 
 
 @pytest.mark.parametrize(("case", "size"), [("bert", "20KB"), ("llama", "1GB")])
@@ -86,7 +86,7 @@ def test_weights_of_an_adapter_are_to_be_merged(save, case, before, after, prefi
 def test_names_without_those_of_the_base_model_can_have_a_prefix_too(save):
     folder = save("distilbert")
     rename(folder, lambda name: name.replace("distilbert.", "student."))
-    assert "begin with 'student.'" in message(folder)
+    assert "'student.'" in message(folder)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_names_without_those_of_the_base_model_can_have_a_prefix_too(save):
 def test_weights_of_another_architecture_are_named(tmp_path, config, weights):
     make_model(weights).save_pretrained(tmp_path)
     (tmp_path / "config.json").write_text(make_model(config).config.to_json_string())
-    with pytest.raises(InputError, match=f"those of {weights}.*model_type = '{config}'"):
+    with pytest.raises(InputError, match=f"belong to {weights}.*model_type = '{config}'"):
         check(tmp_path)
 
 
@@ -175,8 +175,8 @@ def test_shards_are_read_and_one_that_is_gone_is_named(tmp_path):
     ("content", "words"),
     [
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
-        (b"", "cut off"),
-        (b"PK\x03\x04" + bytes(60), "no safetensors file"),
+        (b"", "is truncated"),
+        (b"PK\x03\x04" + bytes(60), "not a safetensors file"),
     ],
 )
 def test_a_file_that_is_no_weights_is_named(save, content, words):
@@ -218,7 +218,7 @@ def test_quantised_weights_are_named(save):
 def test_a_folder_without_safetensors_says_the_way_to_them(save, name, words):
     folder = save("bert")
     (folder / "model.safetensors").rename(folder / name)
-    with pytest.raises(InputError, match=r"there is no model\.safetensors in it") as error:
+    with pytest.raises(InputError, match=r"model\.safetensors is missing") as error:
         check(folder)
     assert words in str(error.value)
 

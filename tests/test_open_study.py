@@ -118,7 +118,7 @@ def test_a_second_run_is_another_subnetwork(made):
 
 
 def test_a_failed_run_says_why_it_has_no_subnetwork(made):
-    with pytest.raises(InputError, match="found no subnetwork, it diverged by step 7"):
+    with pytest.raises(InputError, match="failed: it diverged by step 7"):
         heuristic_core.open_study(made).subnetwork(1, 60, 0.4, 43)
 
 

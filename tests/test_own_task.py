@@ -195,7 +195,7 @@ def test_a_dry_run_says_it_before_anything_runs(folder, tmp_path, fault):
     done = snakemake(tmp_path, "--dry-run", config=tmp_path / "mine.yaml", check=False)
     told = (done.stdout + done.stderr).split("study reviews cannot be run:\n")[1].splitlines()
     assert done.returncode == 1 and "Traceback" not in done.stderr
-    assert told[0] == "  model.folder = 'models': there is no config.json in it; 'models/one' has one: give that folder"
+    assert told[0].startswith("  model.folder = 'models': ") and "'models/one' has one" in told[0]
     said = [re.sub(r"^  (task\.\w+\.\w+: )?", "", line) for line in told[1:] if line.startswith("  task")]
     assert len(said) == (3 if fault == "another label" else 1)  # of the same file in each set, and of merge
     assert any(line in MESSAGES or f"task.evaluation.tricky: {line}" in MESSAGES for line in said)

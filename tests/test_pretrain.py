@@ -17,7 +17,7 @@ from heuristic_core.tasks import vocabulary
 from heuristic_core.tasks.language import VOCABULARY
 from heuristic_core.tasks.masking import in_both_sentences, masked
 from heuristic_core.tasks.unlabelled import unlabelled_pairs
-from heuristic_core.training.pretrain import Corpus, MaskedStepper, accuracies, pretrain, restored
+from heuristic_core.training.pretrain import Corpus, MaskedStepper, accuracies, predict_masked, pretrain
 
 SETTINGS = Pretraining(
     seed=3, steps=24, batch_size=8, learning_rate=1e-2, warmup_steps=2, clip_norm=1.0, measure_every=6, save_every=5
@@ -147,7 +147,7 @@ def test_the_loss_is_hugging_faces_own():
     labels = torch.where(text.chosen, text.original, -100)
     whole = model(text.seen, attention_mask=text.real.long(), token_type_ids=text.types, labels=labels)
     assert torch.allclose(MaskedStepper(model, SETTINGS)._loss(text, None), whole.loss, atol=1e-6)
-    assert torch.allclose(restored(model, text), whole.logits[text.chosen], atol=1e-6)
+    assert torch.allclose(predict_masked(model, text), whole.logits[text.chosen], atol=1e-6)
 
 
 # ---- the run

@@ -13,7 +13,7 @@ from heuristic_core.models.components import kept_count
 from heuristic_core.pruning import hard_concrete
 from heuristic_core.pruning.hard_concrete import keep_largest
 from heuristic_core.pruning.inputs import PruningInputs, pruning_inputs
-from heuristic_core.pruning.learner import Learner, PruningRun, rate_at
+from heuristic_core.pruning.learner import Learner, PruningRun, learning_rate_factor
 from heuristic_core.pruning.prune import Objective, prune
 
 
@@ -71,7 +71,7 @@ def test_runs_that_share_a_pass_are_the_runs_alone(inputs):
 
 def test_runs_of_different_length_cannot_share_a_pass(inputs):
     longer = SHORT.model_copy(update={"hold_per_percent": 1.0})
-    with pytest.raises(ValueError, match=r"equally many steps.*0\.2: 40.*0\.4: 60"):
+    with pytest.raises(ValueError, match=r"steps.*0\.2: 40.*0\.4: 60"):
         prune(inputs, [PruningRun(0.2, 1), PruningRun(0.4, 1)], longer)
 
 
@@ -109,7 +109,7 @@ def test_the_saved_state_of_a_run_at_the_papers_scale_is_small(tmp_path):
 
 
 def test_runs_with_dropout_cannot_share_a_pass(inputs):
-    with pytest.raises(ValueError, match="dropout cannot share a pass, but there are 2"):
+    with pytest.raises(ValueError, match=r"dropout.*got 2"):
         prune(inputs, [PruningRun(0.4, 1), PruningRun(0.4, 2)], SHORT.model_copy(update={"dropout": True}))
 
 
@@ -141,9 +141,13 @@ def test_weight_decay_alone_pulls_log_alpha_towards_zero(inputs):
 
 def test_learning_rates_warm_up_and_decay():
     after = SETTINGS.model_copy(update={"warmup_steps": 10, "decay": "after-warmup"})
-    assert [rate_at(s, 110, after) for s in (0, 4, 9, 60, 109)] == pytest.approx([0.1, 0.5, 1.0, 0.5, 0.01])
+    assert [learning_rate_factor(s, 110, after) for s in (0, 4, 9, 60, 109)] == pytest.approx(
+        [0.1, 0.5, 1.0, 0.5, 0.01]
+    )
     start = after.model_copy(update={"decay": "from-start"})
-    assert [rate_at(s, 110, start) for s in (0, 9, 55, 109)] == pytest.approx([0.1, 101 / 110, 0.5, 1 / 110])
+    assert [learning_rate_factor(s, 110, start) for s in (0, 9, 55, 109)] == pytest.approx(
+        [0.1, 101 / 110, 0.5, 1 / 110]
+    )
 
 
 def test_the_papers_schedule_depends_on_the_sparsity():

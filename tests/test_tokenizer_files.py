@@ -32,7 +32,7 @@ def test_a_tokenizer_whose_files_are_not_there_is_named(save, case, files, words
     folder = save(case)
     for name, text in files.items():
         (folder / name).write_text(text)
-    with pytest.raises(InputError, match="no files of a tokenizer") as error:
+    with pytest.raises(InputError, match="files of the tokenizer are missing") as error:
         check_tokenizer(folder, config_of(folder))
     assert words in str(error.value) and all(name in str(error.value) for name in files)
 
@@ -110,7 +110,7 @@ def test_positions_that_begin_after_another_padding_token_are_refused(save, own,
 @pytest.mark.parametrize(
     ("case", "settings", "count", "roles", "words"),
     [
-        ("bert", {"vocab_size": 1000}, 800, {}, "800 tokens, and the model's embeddings have 1,000 rows"),
+        ("bert", {"vocab_size": 1000}, 800, {}, "800 tokens, but the model's embeddings have 1,000 rows"),
         ("llama", {"vocab_size": 700}, 500, {}, "500 tokens"),
         ("bert", {}, 50, {"pad_token": "w3"}, "pad_token_id = 0"),
         ("gpt_neox", {"bos_token_id": 5}, 50, {"eos_token": "w1"}, "bos_token_id = 5, which is 'w5'"),
@@ -142,7 +142,7 @@ def test_without_the_packages_that_read_sentencepiece_it_is_said(save, monkeypat
     folder = save(case)
     (folder / file).write_bytes(b"pieces")
     check_tokenizer(folder, config_of(folder))
-    monkeypatch.setattr(tokenizer_files, "_installed", lambda module: module != "sentencepiece")
+    monkeypatch.setattr(tokenizer_files, "_is_installed", lambda module: module != "sentencepiece")
     with pytest.raises(InputError, match="pip install sentencepiece`"):
         check_tokenizer(folder, config_of(folder))
 
@@ -154,7 +154,7 @@ def test_a_tokenizer_that_found_no_word_is_refused_when_it_is_made(bert_folder, 
     pretrained = PretrainedModel(name="m", source="pretrained", folder=str(bert_folder))
     assert len(make_tokenizer(pretrained, Task)) == 50
     (bert_folder / "vocab.txt").write_text("\n".join(WORDS[:5]))
-    with pytest.raises(InputError, match="found no word"):
+    with pytest.raises(InputError, match="found no words"):
         make_tokenizer(pretrained, Task)
 
 

@@ -16,15 +16,24 @@ from heuristic_core.models.micro_batches import BATCH_TOKENS
 from heuristic_core.models.model import Model
 from heuristic_core.tasks.encoded import Encoded
 
-OF_DONORS = ("resample", "counterfactual")  # kinds of ablation: of training pairs, of minimal pairs
+DONOR_ABLATIONS = ("resample", "counterfactual")  # donors are training pairs, or minimal pairs
 LOGGER = logging.getLogger(__name__)
 
 
 @torch.no_grad()
 def all_logits(model: Model, pairs: PairTensors, mask: Mask | None = None) -> Tensor:
-    """Class logits of every pair, float32 [n, classes] on the host, in the set's order.
+    """Compute class logits of every pair.
 
-    Raises InputError where one is not finite: its argmax would still be some class.
+    Args:
+        model: The full model.
+        pairs: Encoded pairs.
+        mask: The subnetwork to run; default: the full model.
+
+    Returns:
+        float32 [n, classes] on the host, in the order of `pairs`.
+
+    Raises:
+        InputError: A logit is NaN or infinite.
     """
     logits = torch.empty(len(pairs), len(model.labels), device=model.device)
     progress, done = Progress("evaluate", len(pairs), unit="pairs", brief=True), 0
@@ -38,11 +47,15 @@ def all_logits(model: Model, pairs: PairTensors, mask: Mask | None = None) -> Te
 
 
 def finite(logits: Tensor, what: str) -> Tensor:
-    """`logits` [n, classes] as they are. Raises InputError that names `what` they are where one is not finite."""
+    """Return `logits` [n, classes] unchanged.
+
+    Raises:
+        InputError: A logit is NaN or infinite; the message names `what` they are.
+    """
     if count := int((~logits.isfinite().all(-1)).sum()):
         raise InputError(
-            f"{what}: not finite on {count} of {len(logits)} pairs: the checkpoint is broken, or its precision too low "
-            "(precision = 'float32' has the widest range)"
+            f"{what}: NaN or infinity on {count} of {len(logits)} pairs; the checkpoint is broken or the precision too "
+            "low (precision = 'float32' has the widest range)"
         )
     return logits
 
@@ -55,12 +68,23 @@ def subnetwork_logits(
     ablation: str = "mean",
     donors: PairTensors | None = None,
 ) -> Tensor:
-    """Class logits of every pair, float32 [n, classes], without the components at the indices `removed`.
+    """Compute class logits of every pair without the components at the indices `removed`.
 
-    ablation: what takes their place: "mean", "zero", or, with "resample" and "counterfactual", their activations on
-    `donors`, one for each pair. With constants in their place the physically smaller model runs.
+    For mean and zero ablation, the physically smaller model runs.
+
+    Args:
+        model: The full model.
+        pairs: Encoded pairs.
+        removed: Component indices.
+        means: Component means.
+        ablation: What replaces removed components: "mean", "zero", or their activations on `donors` ("resample",
+            "counterfactual").
+        donors: One donor per pair.
+
+    Returns:
+        float32 [n, classes] on the host.
     """
-    if ablation in OF_DONORS and len(removed):
+    if ablation in DONOR_ABLATIONS and len(removed):
         gates = gates_without(removed, model.grid).to(model.device)
         return all_logits(model, pairs, Mask(gates, Resampled(model, pairs, donors), model.grid))
     constant = zeros(model) if ablation == "zero" else means.to(model)
@@ -68,22 +92,22 @@ def subnetwork_logits(
 
 
 def drawn_donors(train: Encoded, count: int, seed: int, draw: int) -> Encoded:
-    """`count` pairs of `train`, drawn with replacement: those whose activations resample ablation puts in place.
+    """Draw `count` pairs of `train` with replacement, as donors of resample ablation.
 
-    Training pairs, as means are: next to all pairs of an evaluation set may carry the overlap, so that a head that
-    tells overlap would be given the same again.
+    Like means, donors come from the training pairs: nearly all pairs of an evaluation set may have the overlap, and a
+    head that detects overlap would then get the same activation again.
     """
     return train.take(torch.randint(len(train), (count,), generator=torch_generator("donors", seed, draw)).numpy())
 
 
 def predictions(logits: np.ndarray, evaluation: Encoded) -> dict[str, np.ndarray]:
-    """Per pair of `evaluation`: what table `predictions` says of it, from column `subset` on. logits: [n, classes]."""
+    """Return the columns of table `predictions` from `subset` on, one row per pair; `logits` are [n, classes]."""
     subsets = evaluation.subsets
-    sizes = [s.stop - s.start for s in subsets]
+    sizes = [subset.stop - subset.start for subset in subsets]
     return {
-        "subset": np.repeat([s.name for s in subsets], sizes),
-        "group": np.repeat([s.group for s in subsets], sizes),
-        "family": np.repeat(np.array([s.family for s in subsets], dtype=object), sizes),
+        "subset": np.repeat([subset.name for subset in subsets], sizes),
+        "group": np.repeat([subset.group for subset in subsets], sizes),
+        "family": np.repeat(np.array([subset.family for subset in subsets], dtype=object), sizes),
         "example": np.arange(len(evaluation)),
         "template": evaluation.template_names(),
         "label": evaluation.labels,
@@ -94,35 +118,39 @@ def predictions(logits: np.ndarray, evaluation: Encoded) -> dict[str, np.ndarray
 
 
 def judged(logits: np.ndarray, evaluation: Encoded) -> dict[str, np.ndarray]:
-    """Per pair of `evaluation`: correct, correct_merged and log_odds as table `predictions` has them.
+    """Compute columns correct, correct_merged and log_odds of table `predictions`.
 
-    logits: [n, classes]. A subset with fewer labels than the model has classes, as HANS has, counts several classes as
-    one label. `correct` takes the class first, then merges (the released code:
-    neutral and contradiction are non-entailment); `correct_merged` adds their probabilities up first.
+    In a subset with fewer labels than the model has classes, such as HANS, several classes count as one label.
+    `correct` takes the most probable class, then merges, as the paper's released code does (neutral and contradiction
+    are non-entailment). `correct_merged` adds up probabilities first.
+
+    Args:
+        logits: [n, classes].
+        evaluation: The n pairs.
     """
     labels, classes = evaluation.labels, logits.argmax(-1)
-    log_odds, merged, counted = np.empty(len(labels)), np.empty(len(labels), bool), np.empty(len(labels), np.int64)
-    for s in evaluation.subsets:
-        part = slice(s.start, s.stop)
-        counted[part] = np.asarray(s.merge)[classes[part]]
-        log_odds[part], merged[part] = _true_label(logits[part], labels[part], np.asarray(s.merge))
-    return {"correct": counted == labels, "correct_merged": merged, "log_odds": log_odds.astype(np.float32)}
+    log_odds, merged, predicted = np.empty(len(labels)), np.empty(len(labels), bool), np.empty(len(labels), np.int64)
+    for subset in evaluation.subsets:
+        part = slice(subset.start, subset.stop)
+        predicted[part] = np.asarray(subset.merge)[classes[part]]
+        log_odds[part], merged[part] = _score_true_label(logits[part], labels[part], np.asarray(subset.merge))
+    return {"correct": predicted == labels, "correct_merged": merged, "log_odds": log_odds.astype(np.float32)}
 
 
-def _true_label(logits: np.ndarray, labels: np.ndarray, merge: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Log odds of the true label [n], and whether it has the highest probability [n], once classes are merged."""
+def _score_true_label(logits: np.ndarray, labels: np.ndarray, merge: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the log odds of the true label, and whether it is the most probable one, after merging, [n] each."""
     logits = logits.astype(np.float64)
-    of_label = np.stack(
+    label_logits = np.stack(
         [np.logaddexp.reduce(logits[:, merge == label], axis=1) for label in range(merge.max() + 1)], axis=1
-    )  # an empty label has -inf
-    true = np.take_along_axis(of_label, labels[:, None], axis=1)[:, 0]
-    others = of_label.copy()
+    )  # a label without classes gets -inf
+    true = np.take_along_axis(label_logits, labels[:, None], axis=1)[:, 0]
+    others = label_logits.copy()
     np.put_along_axis(others, labels[:, None], -np.inf, axis=1)
-    return true - np.logaddexp.reduce(others, axis=1), of_label.argmax(axis=1) == labels
+    return true - np.logaddexp.reduce(others, axis=1), label_logits.argmax(axis=1) == labels
 
 
 def log_accuracies(step: int, columns: dict[str, np.ndarray]) -> None:
-    """Tell the accuracy of every group of pairs; columns: as :func:`predictions` gives them."""
+    """Log the accuracy of every group of pairs, in percent; `columns` are those of :func:`predictions`."""
     for group in dict.fromkeys(columns["group"].tolist()):
         share = columns["correct"][columns["group"] == group].mean()
         LOGGER.info("step %d: %s accuracy %.1f", step, group, 100 * share)

@@ -1,5 +1,7 @@
-"""Logits with the outputs of some heads as they are in another run of the same pairs: in the clean one, or without the
-core (Vig et al. 2020)."""
+"""Mediation analysis: logits with the outputs of some heads taken from another run of the same pairs.
+
+The other run is the clean one, or one without the core (Vig et al. 2020).
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,13 +17,17 @@ from heuristic_core.models.interventions import Part, Patch, Recorder, constants
 from heuristic_core.models.micro_batches import BATCH_TOKENS
 from heuristic_core.models.model import Model
 
-KINDS = ("input", "head")
+RECORDED_KINDS = ("input", "head")
 
 
-class Mediated(NamedTuple):
-    """Logits of every pair on the host, in float32 at least: without a core (ablated), [n, classes], and of each set of
-    heads, [sets, n, classes], with its outputs as in the clean run while the core is ablated (restored), and as without
-    the core while the core is not ablated (transmitted)."""
+class MediatedLogits(NamedTuple):
+    """Logits of every pair for one core, on the host, in float32 or wider.
+
+    Attributes:
+        ablated: Without the core, [n, classes].
+        restored: Without the core, but with each set of heads as in the clean run, [sets, n, classes].
+        transmitted: With the core, but with each set of heads as in the run without it, [sets, n, classes].
+    """
 
     ablated: Tensor
     restored: Tensor
@@ -34,32 +40,42 @@ def mediated_logits(
     pairs: PairTensors,
     means: ComponentMeans,
     plan: Sequence[tuple[Sequence[int], Sequence[Sequence[int]]]],
-) -> tuple[Tensor, list[Mediated]]:
-    """Logits of the full model, float32 [n, classes] on the host, and of every intervention of `plan`.
+) -> tuple[Tensor, list[MediatedLogits]]:
+    """Compute logits of the full model and of every intervention of `plan`.
 
-    means: on the device of `model`; they take a core's place. plan: cores, each with the sets of heads whose outputs
-    are exchanged (component indices). What a clean run, and a run without a core, put out is computed once for each
-    batch and core. Raises InputError where a logit is not finite.
+    The clean run is computed once per batch, the run without a core once per batch and core.
+
+    Args:
+        model: The full model.
+        pairs: Encoded pairs.
+        means: Replace an ablated core; on the device of `model`.
+        plan: Cores, each with the sets of heads whose outputs are exchanged (component indices).
+
+    Returns:
+        Logits of the full model, float32 or wider [n, classes] on the host, and one entry per core.
+
+    Raises:
+        InputError: A logit is NaN or infinite.
     """
     full = torch.empty(len(pairs), len(model.labels), dtype=torch.promote_types(model.dtype, torch.float32))
-    found = [
-        Mediated(full.new_empty(full.shape), *(full.new_empty(len(sets), *full.shape) for _ in range(2)))
+    results = [
+        MediatedLogits(full.new_empty(full.shape), *(full.new_empty(len(sets), *full.shape) for _ in range(2)))
         for _, sets in plan
     ]
     constant, done, progress = constants(means), 0, Progress("mediation", len(pairs), unit="pairs")
     for index in pairs.by_length(BATCH_TOKENS[model.device.type]):
-        batch, clean = pairs.batch(index), Recorder(KINDS)
+        batch, clean = pairs.batch(index), Recorder(RECORDED_KINDS)
         full[index] = model.logits(batch, clean).cpu()
-        for (core, sets), into in zip(plan, found, strict=True):
+        for (core, sets), result in zip(plan, results, strict=True):
             ablate = Part(core, constant)
-            ablated = Recorder(KINDS, Patch(model.grid, ablate))
-            into.ablated[index] = model.logits(batch, ablated).cpu()
+            ablated = Recorder(RECORDED_KINDS, Patch(model.grid, ablate))
+            result.ablated[index] = model.logits(batch, ablated).cpu()
             for k, heads in enumerate(sets):
                 restore = Patch(model.grid, ablate, Part(heads, clean.seen), as_in=ablated.seen)
-                into.restored[k, index] = model.logits(batch, restore).cpu()
+                result.restored[k, index] = model.logits(batch, restore).cpu()
                 transmit = Patch(model.grid, Part(heads, ablated.seen), as_in=clean.seen)
-                into.transmitted[k, index] = model.logits(batch, transmit).cpu()
+                result.transmitted[k, index] = model.logits(batch, transmit).cpu()
         progress.at(done := done + len(index))
-    for logits in (full, *(one.flatten(0, -2) for of_core in found for one in of_core)):
+    for logits in (full, *(tensor.flatten(0, -2) for result in results for tensor in result)):
         finite(logits, "logits with patched heads")
-    return full, found
+    return full, results

@@ -1,10 +1,10 @@
 """Direct effects of heads on later heads and on the logits.
 
-Path patching (Wang et al. 2023; Goldowsky-Dill et al. 2023): the outputs of the senders are replaced by a donor's. In a
-first pass all other heads are frozen at their outputs in the clean run and MLPs are computed again, so that what the
-queries, keys and values of a later head become is the direct effect of the senders, through the residual stream and
-MLPs alone; so are the logits of this pass. In a second pass one receiver has these queries (or keys, or values) in an
-otherwise clean run, and everything after it is computed again.
+Path patching (Wang et al. 2023; Goldowsky-Dill et al. 2023) replaces the outputs of the senders by a donor's. In the
+first pass, all other heads are frozen at their outputs in the clean run and MLPs are recomputed. Changes of the logits,
+and of the queries, keys and values of later heads, are then direct effects of the senders, through the residual stream
+and MLPs only. In the second pass, one receiver gets these queries (or keys, or values) in an otherwise clean run, and
+everything after it is recomputed.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,17 +20,21 @@ from heuristic_core.models.interventions import Part, Patch, Recorder, Source
 from heuristic_core.models.micro_batches import BATCH_TOKENS
 from heuristic_core.models.model import PROJECTIONS, Model
 
-ATTENDING = ("query", "key")  # what a head attends to depends on these
-EVERY = ("input", "head", *PROJECTIONS)
-Donor = Callable[[Tensor], Source]  # from the indices of a batch, [B], to what heads put out instead
+ATTENTION_PROJECTIONS = ("query", "key")  # projections that determine attention probabilities
+RECORDED_KINDS = ("input", "head", *PROJECTIONS)
+Donor = Callable[[Tensor], Source]  # from the indices of a batch, [B], to replacement outputs of heads
 
 
-class Paths(NamedTuple):
-    """What one set of senders does, of every pair, float32 on the host.
+class PathEffects(NamedTuple):
+    """Effects of one set of senders on every pair, in float32 or wider on the host.
 
-    total: logits [n, classes] with all later components computed again. direct: with all other heads frozen.
-    through: [receivers, 3, n, classes], by `PROJECTIONS`. moved: [receivers, 2, n], by `ATTENDING`: total variation, 0
-    to 1, between the receiver's attention then and in the clean run, mean over the rows of real tokens.
+    Attributes:
+        total: Logits with all later components recomputed, [n, classes].
+        direct: Logits with all other heads frozen, [n, classes].
+        through: Logits by receiver and its changed projection, [receivers, 3, n, classes], in the order of
+            `PROJECTIONS`.
+        moved: Total variation, 0 to 1, between a receiver's attention and that in the clean run, mean over query
+            tokens, by changed projection, [receivers, 2, n], in the order of `ATTENTION_PROJECTIONS`.
     """
 
     total: Tensor
@@ -40,82 +44,102 @@ class Paths(NamedTuple):
 
 
 def on_pairs(model: Model, donors: PairTensors) -> Donor:
-    """The donor that gives pair i what heads put out on `donors[i]`, a pair of as many tokens."""
+    """Return the donor that gives pair i the outputs of heads on `donors[i]`, a pair of equal length."""
 
-    def of(index: Tensor) -> Source:
+    def record_heads(index: Tensor) -> Source:
         recorder = Recorder(("head",))
         model.logits(donors.batch(index), recorder)
         return recorder.seen
 
-    return of
+    return record_heads
 
 
 @torch.no_grad()
 def path_logits(
     model: Model, pairs: PairTensors, donor: Donor, senders: Sequence[tuple[Sequence[int], Sequence[int]]]
-) -> tuple[Tensor, list[Paths]]:
-    """Logits of the full model, float32 [n, classes] on the host, and the paths from every set of senders.
+) -> tuple[Tensor, list[PathEffects]]:
+    """Compute logits of the full model and the effects of every set of senders.
 
-    senders: heads that send together, each set with its receivers, which are in layers above the lowest sender and send
-    nothing themselves (component indices). Raises InputError where a logit is not finite.
+    Args:
+        model: The full model.
+        pairs: Encoded pairs.
+        donor: Replacement outputs of the senders.
+        senders: Sets of heads that send together, each with its receivers (component indices). Receivers are in layers
+            above the lowest sender, and not among the senders.
+
+    Returns:
+        Logits of the full model, float32 or wider [n, classes] on the host, and one entry per set of senders.
+
+    Raises:
+        InputError: A logit is NaN or infinite.
     """
     full = torch.empty(len(pairs), len(model.labels), dtype=torch.promote_types(model.dtype, torch.float32))
-    found = [_empty(full, len(receivers)) for _, receivers in senders]
+    results = [_empty_effects(full, len(receivers)) for _, receivers in senders]
     done, progress = 0, Progress("path patching", len(pairs), unit="pairs")
     for index in pairs.by_length(BATCH_TOKENS[model.device.type]):
-        batch, instead = pairs.batch(index), donor(index)
-        clean = Recorder(EVERY)
+        batch, replacement = pairs.batch(index), donor(index)
+        clean = Recorder(RECORDED_KINDS)
         full[index] = model.logits(batch, clean).cpu()
-        attended = _Attended(model, batch)
-        for (heads, receivers), into in zip(senders, found, strict=True):
-            sent = Part(heads, instead)
-            into.total[index] = model.logits(batch, Patch(model.grid, sent, as_in=clean.seen)).cpu()
-            changed = Recorder(PROJECTIONS, Patch(model.grid, _all_heads(model, clean.seen), sent, as_in=clean.seen))
-            into.direct[index] = model.logits(batch, changed).cpu()
+        attention_changes = _AttentionChanges(model, batch)
+        for (heads, receivers), effects in zip(senders, results, strict=True):
+            sender_part = Part(heads, replacement)
+            effects.total[index] = model.logits(batch, Patch(model.grid, sender_part, as_in=clean.seen)).cpu()
+            changed = Recorder(
+                PROJECTIONS, Patch(model.grid, _all_heads(model, clean.seen), sender_part, as_in=clean.seen)
+            )
+            effects.direct[index] = model.logits(batch, changed).cpu()
             for k, receiver in enumerate(receivers):
                 for j, kind in enumerate(PROJECTIONS):
                     edit = Patch(model.grid, Part([receiver], changed.seen, kind), as_in=clean.seen)
-                    into.through[k, j, index] = model.logits(batch, edit).cpu()
+                    effects.through[k, j, index] = model.logits(batch, edit).cpu()
             if len(receivers):
-                into.moved[:, :, index] = attended.moved(sent, receivers).to(full)
+                effects.moved[:, :, index] = attention_changes.total_variation(sender_part, receivers).to(full)
         progress.at(done := done + len(index))
-    for logits in (full, *(one.flatten(0, -2) for paths in found for one in paths[:3])):
+    for logits in (full, *(tensor.flatten(0, -2) for paths in results for tensor in paths[:3])):
         finite(logits, "logits with patched paths")
-    return full, found
+    return full, results
 
 
-class _Attended:
-    """The attention of one batch, which is observed on every row, in the clean run and under changes."""
+class _AttentionChanges:
+    """Attention of one batch at all positions, in the clean run and under changes."""
 
     def __init__(self, model: Model, batch: Batch):
-        clean = Recorder(EVERY)
+        clean = Recorder(RECORDED_KINDS)
         model.logits(batch, clean, every_row=True)
         self._model, self._batch, self._clean = model, batch, clean.seen
-        self._before = self._observed(None)
+        self._clean_attention = self._observe(None)
 
-    def moved(self, sent: Part, receivers: Sequence[int]) -> Tensor:
-        """Total variation [receivers, 2, B] where queries alone, or keys alone, are what the senders make of them."""
-        grid, every = self._model.grid, _all_heads(self._model, self._clean)
+    def total_variation(self, sender_part: Part, receivers: Sequence[int]) -> Tensor:
+        """Return total variation [receivers, 2, B] when the senders change queries only, or keys only."""
+        grid, all_heads = self._model.grid, _all_heads(self._model, self._clean)
         real = self._batch.mask()
         moved = []
-        for kind in ATTENDING:
-            held = [every._replace(kind=other) for other in ATTENDING if other != kind]
-            after = self._observed(Patch(grid, every, sent, *held))
-            changes = [(a - b).abs().sum(-1) * 0.5 for a, b in zip(after, self._before, strict=True)]  # [B, H, T]
+        for kind in ATTENTION_PROJECTIONS:
+            frozen = [all_heads._replace(kind=other) for other in ATTENTION_PROJECTIONS if other != kind]
+            after = self._observe(Patch(grid, all_heads, sender_part, *frozen))
+            changes = [
+                (a - b).abs().sum(-1) * 0.5 for a, b in zip(after, self._clean_attention, strict=True)
+            ]  # [B, H, T]
             rows = [torch.where(real[:, None], change, 0).sum(-1) / real.sum(-1)[:, None] for change in changes]
             moved.append(torch.stack([rows[head // grid.heads][:, head % grid.heads] for head in receivers]))
         return torch.stack(moved, 1)
 
-    def _observed(self, edit: Patch | None) -> list[Tensor]:
+    def _observe(self, edit: Patch | None) -> list[Tensor]:
         seen: dict[int, Tensor] = {}
         self._model.observe_attention(self._batch, seen.__setitem__, edit)
         return [seen[layer] for layer in range(self._model.grid.layers)]
 
 
 def _all_heads(model: Model, source: Source) -> Part:
+    """Return a part that freezes all heads at `source`."""
     return Part(range(model.grid.layers * model.grid.heads), source)
 
 
-def _empty(full: Tensor, receivers: int) -> Paths:
-    shapes = full.shape, full.shape, (receivers, len(PROJECTIONS), *full.shape), (receivers, len(ATTENDING), len(full))
-    return Paths(*(full.new_empty(shape) for shape in shapes))
+def _empty_effects(full: Tensor, receivers: int) -> PathEffects:
+    shapes = (
+        full.shape,
+        full.shape,
+        (receivers, len(PROJECTIONS), *full.shape),
+        (receivers, len(ATTENTION_PROJECTIONS), len(full)),
+    )
+    return PathEffects(*(full.new_empty(shape) for shape in shapes))

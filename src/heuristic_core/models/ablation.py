@@ -1,4 +1,4 @@
-"""What takes the place of a removed component, and models with components replaced by it.
+"""Ablation: values that replace removed components, and edits that put them in place.
 
 Mean ablation: ``masked = keep * (x - reference) + reference``, for a head's context vector before the output
 projection and for an MLP's output. The reference is the component's mean over training tokens (the default), zero, or
@@ -21,15 +21,17 @@ from heuristic_core.models.model import Edit, Model
 
 
 class Reference(Protocol):
-    """What a removed component puts out: `heads[layer]` and `mlps[layer]` broadcast against its activations.
+    """Values that replace removed components: `heads[layer]` and `mlps[layer]` broadcast against the activations.
 
-    every_row: whether it replaces all rows of a pair, so that the last layer cannot be computed for one row alone.
+    Attributes:
+        every_row: Whether the values differ between positions, so that the last layer needs all positions of a pair
+            and not the classified one alone.
     """
 
     every_row: bool
 
     def on(self, batch: Batch) -> "Reference":
-        """The reference for the pairs of `batch`."""
+        """Return the reference for the pairs of `batch`."""
         ...
 
 
@@ -37,7 +39,9 @@ class Reference(Protocol):
 class ComponentMeans:
     """The same constants for every token.
 
-    heads: [layers, H, dh], mean context vectors. mlps: [layers, d], mean outputs.
+    Attributes:
+        heads: Mean context vectors, [layers, H, dh].
+        mlps: Mean outputs, [layers, d].
     """
 
     heads: Tensor
@@ -45,36 +49,48 @@ class ComponentMeans:
     every_row = False
 
     def on(self, batch: Batch) -> "ComponentMeans":
+        """Return the means themselves, which are the same for every batch."""
         return self
 
     def to(self, model: Model) -> "ComponentMeans":
-        """On the device and in the precision of `model`."""
+        """Return the means on the device and in the precision of `model`."""
         return ComponentMeans(*(part.to(model.device, model.dtype) for part in (self.heads, self.mlps)))
 
     def save(self, path: str | Path) -> None:
+        """Write the means to a safetensors file."""
         from safetensors.torch import save
 
         write_bytes(path, save({"heads": self.heads, "mlps": self.mlps}))
 
     @classmethod
     def load(cls, path: str | Path) -> "ComponentMeans":
+        """Read what :meth:`save` wrote.
+
+        Raises:
+            InputError: A mean is not finite.
+        """
         from safetensors.torch import load_file
 
         means = load_file(path)
         if not all(tensor.isfinite().all() for tensor in means.values()):
-            raise InputError(f"{path}: component means are not finite; the checkpoint is broken")
+            raise InputError(f"{path}: component means contain NaN or infinity; the checkpoint is broken")
         return cls(**means)
 
 
 def zeros(model: Model) -> ComponentMeans:
-    """The reference of zero ablation."""
+    """Return the reference of zero ablation."""
     heads = torch.zeros(model.grid.layers, model.grid.heads, model.head_size)
     return ComponentMeans(heads, torch.zeros(model.grid.layers, model.hidden)).to(model)
 
 
 @dataclass(frozen=True)
 class Activations:
-    """What every component puts out on the pairs of one batch. heads: per layer [B, T, H, dh]; mlps: [B, T, d]."""
+    """Outputs of every component on the pairs of one batch.
+
+    Attributes:
+        heads: Context vectors, one [B, T, H, dh] per layer.
+        mlps: Outputs, one [B, T, d] per layer.
+    """
 
     heads: Sequence[Tensor]
     mlps: Sequence[Tensor]
@@ -82,42 +98,48 @@ class Activations:
 
 
 class Resampled:
-    """The reference of resample and counterfactual ablation: pair i takes the activations that the model has on
-    `donors[i]`.
+    """The reference of resample and counterfactual ablation: pair i gets the model's activations on `donors[i]`.
 
-    Token t of a pair of n tokens takes the place of the donor's token round(t (m - 1) / (n - 1)) of m: first falls on
-    first, last on last. Donors run unablated. Raises InputError where there are not as many donors as pairs.
+    Token t of a pair of n tokens gets the activation of the donor's token round(t (m - 1) / (n - 1)) of m, so that
+    first tokens and last tokens correspond. Donors run unablated.
+
+    Raises:
+        InputError: The number of donors differs from the number of pairs.
     """
 
     every_row = True
 
     def __init__(self, model: Model, pairs: PairTensors, donors: PairTensors):
         if len(donors) != len(pairs):
-            raise InputError(f"this ablation needs a donor for each of {len(pairs)} pairs; there are {len(donors)}")
+            raise InputError(f"this ablation needs one donor per pair: {len(pairs)} pairs, {len(donors)} donors")
         self._model, self._pairs, self._donors = model, pairs, donors
 
     def on(self, batch: Batch) -> Activations:
+        """Run the model on the donors of `batch` and return their activations, aligned with its tokens."""
         index = batch.index
-        own, other = self._pairs.lengths[index], self._donors.lengths[index]
-        share = (other - 1) / (own - 1).clamp(min=1)
-        tokens = torch.arange(batch.ids.shape[1]) * share[:, None]  # [B, T]
-        tokens = tokens.round().long().minimum(other[:, None] - 1).to(self._model.device)
+        pair_lengths, donor_lengths = self._pairs.lengths[index], self._donors.lengths[index]
+        scale = (donor_lengths - 1) / (pair_lengths - 1).clamp(min=1)
+        tokens = torch.arange(batch.ids.shape[1]) * scale[:, None]  # [B, T]
+        tokens = tokens.round().long().minimum(donor_lengths[:, None] - 1).to(self._model.device)
         rows = torch.arange(len(index), device=self._model.device)[:, None]
-        seen: dict[str, list[Tensor]] = {"head": [], "mlp": []}
+        activations: dict[str, list[Tensor]] = {"head": [], "mlp": []}
 
         def record(kind: str, layer: int, x: Tensor) -> Tensor:
-            seen[kind].append(x[rows, tokens])
+            activations[kind].append(x[rows, tokens])
             return x
 
         with torch.no_grad():
             self._model.logits(self._donors.batch(index), record, every_row=True)
-        return Activations(seen["head"], seen["mlp"])
+        return Activations(activations["head"], activations["mlp"])
 
 
 class Ablation:
-    """An edit of a model's forward pass on one batch: every component mixed with its reference.
+    """An edit of a model's forward pass on one batch that mixes every component with its reference.
 
-    gates: [components] or, one row per pair of the batch, [B, components]; 1 keeps a component, 0 replaces it.
+    Args:
+        gates: [components], or [B, components] with one row per pair of the batch; 1 keeps a component, 0 replaces it.
+        reference: Values for this batch.
+        grid: The components of the model.
     """
 
     def __init__(self, gates: Tensor, reference: Reference, grid: ComponentGrid):
@@ -132,13 +154,20 @@ class Ablation:
         self._references = {"head": reference.heads, "mlp": reference.mlps}
 
     def __call__(self, kind: str, layer: int, x: Tensor) -> Tensor:
+        """Return `x` mixed with the reference."""
         gate = self._gates[kind][layer].to(x.dtype)
         return torch.lerp(self._references[kind][layer], x, gate)  # keep * (x - reference) + reference
 
 
 @dataclass(frozen=True)
 class Mask:
-    """A subnetwork of one model as an ablation of every batch: gates [components], 1 kept and 0 replaced."""
+    """A subnetwork of one model, as an ablation that applies to any batch.
+
+    Attributes:
+        gates: [components], 1 keeps a component, 0 replaces it.
+        reference: Values that replace components.
+        grid: The components of the model.
+    """
 
     gates: Tensor
     reference: Reference
@@ -146,14 +175,16 @@ class Mask:
 
     @property
     def every_row(self) -> bool:
+        """Whether the reference needs all positions of the last layer."""
         return self.reference.every_row
 
     def on(self, batch: Batch) -> Edit:
+        """Return the edit for the pairs of `batch`."""
         return Ablation(self.gates, self.reference.on(batch), self.grid)
 
 
 def gates_without(components: Iterable[int], grid: ComponentGrid) -> Tensor:
-    """Gates [components] that remove `components` (indices) and keep all others."""
+    """Return gates [components] that remove the component indices `components` and keep all others."""
     gates = torch.ones(len(grid))
     gates[list(components)] = 0
     return gates
@@ -161,18 +192,26 @@ def gates_without(components: Iterable[int], grid: ComponentGrid) -> Tensor:
 
 @torch.no_grad()
 def component_means(model: Model, pairs: PairTensors, batches: Iterable[Tensor]) -> ComponentMeans:
-    """One mean vector per component, pooled over all real tokens (special ones included) of the pairs in `batches`."""
+    """Compute one mean vector per component over all tokens of the pairs in `batches`.
+
+    Special tokens count, padding does not.
+
+    Args:
+        model: The full model.
+        pairs: Encoded pairs.
+        batches: Indices into `pairs`, int64 [B] each.
+    """
     grid = model.grid
     heads = torch.zeros(grid.layers, grid.heads, model.head_size, dtype=torch.float64, device=model.device)
     mlps = torch.zeros(grid.layers, model.hidden, dtype=torch.float64, device=model.device)
-    tokens, wide = 0, torch.promote_types(model.dtype, torch.float32)  # float16 cannot hold the sum of many tokens
+    tokens, sum_dtype = 0, torch.promote_types(model.dtype, torch.float32)  # float16 cannot hold the sum of many tokens
     for index in batches:
         batch = pairs.batch(index)
         real = batch.mask()
         tokens += int(pairs.lengths[index].sum())
 
         def add(kind: str, layer: int, x: Tensor, real=real) -> Tensor:
-            (heads if kind == "head" else mlps)[layer] += x[real].sum(0, dtype=wide)
+            (heads if kind == "head" else mlps)[layer] += x[real].sum(0, dtype=sum_dtype)
             return x
 
         model.logits(batch, add, every_row=True)

@@ -1,23 +1,31 @@
-"""Attention of one layer of a fused model: its mask, its probabilities, and what heads gather by them.
+"""Attention of one layer of a fused model: mask, probabilities and context vectors.
 
-Queries, keys and values are [B, H, T, dh], for B pairs of T tokens and H heads of size dh; queries may be of one token.
-A mask is additive, [B, 1, 1, T] of keys, or None.
+Queries, keys and values are [B, H, T, dh], for B pairs of T tokens and H heads of size dh. Queries may cover a single
+token. A mask is additive over keys, [B, 1, 1, T], or None.
 """
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-VECTOR = 16  # float32 numbers in a vector register
+VECTOR_SIZE = 16  # float32 numbers in a vector register
 
 
 def gathered(
     queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, causal: bool, rate: float = 0.0
 ) -> Tensor:
-    """Values weighted by attention, [B, H, T, dh]. rate: of dropout of the probabilities.
+    """Compute context vectors, the values weighted by attention, [B, H, T, dh].
 
-    By torch's fused kernel, but on a CPU in bfloat16. The backward pass of the kernel takes several times as long there
-    as in float32, and bare products less (docs/performance.md).
+    Uses torch's fused kernel, except for bfloat16 on a CPU: there the backward pass of the kernel takes several times
+    as long as in float32, and explicit matrix products take less (docs/performance.md).
+
+    Args:
+        queries: [B, H, T or 1, dh].
+        keys: [B, H, T, dh].
+        values: [B, H, T, dh].
+        mask: Additive mask over keys, or None.
+        causal: Whether a token attends only to itself and earlier tokens.
+        rate: Dropout rate of the probabilities.
     """
     on_cpu = queries.device.type == "cpu"
     if on_cpu and queries.dtype == torch.bfloat16:
@@ -29,16 +37,16 @@ def gathered(
 
 
 def probabilities(queries: Tensor, keys: Tensor, mask: Tensor | None, causal: bool) -> Tensor:
-    """Attention probabilities [B, H, T, T], of which less than float32 does not compute the softmax."""
+    """Compute attention probabilities [B, H, T, T]; the softmax runs in float32 or wider."""
     scores = (queries * queries.shape[-1] ** -0.5) @ keys.transpose(-1, -2)
-    scores = scores.to(torch.promote_types(scores.dtype, torch.float32))  # on a CPU in half the time of bfloat16's
+    scores = scores.to(torch.promote_types(scores.dtype, torch.float32))  # twice as fast as bfloat16 on a CPU
     if causal:
         scores = scores + torch.full_like(scores[0, 0], -torch.inf).triu(1)
     return torch.softmax(scores if mask is None else scores + mask, -1).to(queries.dtype)
 
 
 def additive(allowed: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-    """bool [B, T] as an additive mask [B, 1, 1, T]: 0 where allowed, minus infinity elsewhere."""
+    """Return a boolean mask [B, T] as an additive one [B, 1, 1, T]: 0 where allowed, minus infinity elsewhere."""
     if allowed is None:
         return None
     return torch.zeros(allowed.shape, dtype=dtype, device=allowed.device).masked_fill_(~allowed, -torch.inf)[
@@ -47,13 +55,13 @@ def additive(allowed: Tensor | None, dtype: torch.dtype) -> Tensor | None:
 
 
 def _fill_vectors(keys: Tensor, values: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Keys and values [B, H, T, dh] with masked rows after them where T just misses a multiple of 16.
+    """Pad keys and values [B, H, T, dh] with masked rows where T is slightly below a multiple of 16.
 
-    The softmax of torch's CPU attention takes what does not fill a vector element by element: 15 keys cost twice as
+    The softmax of torch's CPU attention computes elements that do not fill a vector one by one: 15 keys cost twice as
     much as 16.
     """
-    missing = -keys.shape[2] % VECTOR
-    if not 0 < missing <= VECTOR // 4:
+    missing = -keys.shape[2] % VECTOR_SIZE
+    if not 0 < missing <= VECTOR_SIZE // 4:
         return keys, values, mask
     if mask is None:
         mask = keys.new_zeros(len(keys), 1, 1, keys.shape[2])

@@ -1,4 +1,4 @@
-"""Batches of encoded pairs: padded no further than their longest member."""
+"""Batches of encoded pairs, padded to their longest pair."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -9,9 +9,13 @@ from heuristic_core.tasks.encoded import Encoded
 
 
 class Batch(NamedTuple):
-    """ids: int64 [B, T]. types: int64 [B, T]. real: bool [B, T], False on padding; None when nothing is padded.
+    """One batch of encoded pairs, padded on the right.
 
-    index: int64 [B], on the host: which pairs of their set these are. Padding is on the right.
+    Attributes:
+        ids: Token ids, int64 [B, T].
+        types: Token types, int64 [B, T].
+        real: bool [B, T], False on padding; None when nothing is padded.
+        index: Positions of the pairs in their set, int64 [B], on the host.
     """
 
     ids: torch.Tensor
@@ -20,15 +24,20 @@ class Batch(NamedTuple):
     index: torch.Tensor
 
     def mask(self) -> torch.Tensor:
-        """bool [B, T]: True on real tokens."""
+        """Return a boolean mask [B, T], True on tokens that are not padding."""
         return torch.ones_like(self.ids, dtype=torch.bool) if self.real is None else self.real
 
 
 class PairTensors:
     """An encoded set as one padded matrix per field, from which batches are cut.
 
-    A set of ``n`` pairs of at most ``T`` tokens takes 5 n T bytes on `device`, where they stay; lengths stay on the
-    host, so that a batch is shaped without waiting for the device. pad: the model's padding token.
+    A set of ``n`` pairs of at most ``T`` tokens takes 5 n T bytes on `device`. Lengths stay on the host, so that
+    computing the shape of a batch does not wait for the device.
+
+    Args:
+        encoded: The set.
+        pad: The model's padding token.
+        device: Where token ids, types and labels are kept.
     """
 
     def __init__(self, encoded: Encoded, pad: int = 0, device: str | torch.device = "cpu"):
@@ -43,7 +52,7 @@ class PairTensors:
         return len(self.lengths)
 
     def batch(self, index: torch.Tensor) -> Batch:
-        """The pairs at `index` (int64 [B], on the host), padded to the longest of them."""
+        """Return the pairs at `index` (int64 [B], on the host), padded to the longest of them."""
         lengths = self.lengths[index]
         longest, shortest = int(lengths.max()), int(lengths.min())
         rows = self.on_device(index)
@@ -55,35 +64,40 @@ class PairTensors:
 
     @property
     def longest(self) -> int:
-        """Tokens of the longest pair, to which the set is padded."""
+        """Number of tokens of the longest pair, to which the set is padded."""
         return self._ids.shape[1]
 
     def fixed(self, rows: torch.Tensor, tokens: int) -> Batch:
-        """The pairs at `rows` (int64 [B], on the device), padded to `tokens`, of which none has more.
+        """Return the pairs at `rows` (int64 [B], on the device), padded to `tokens` tokens.
 
-        Shapes depend on nothing but arguments, and nothing is read back: `index` is on the device here.
+        No pair may be longer. Shapes depend on the arguments alone and the host never waits for the device; `index`
+        of the batch is on the device.
         """
         real = torch.arange(tokens, device=self.device) < self._lengths[rows][:, None]
         return Batch(self._ids[rows, :tokens].long(), self._types[rows, :tokens].long(), real, rows)
 
     def by_length(self, tokens: int, among: torch.Tensor | None = None) -> Iterator[torch.Tensor]:
-        """Positions in `among` (int64 [m], default: all pairs), cut into batches of pairs of like length.
+        """Yield positions in `among`, split into batches of pairs of similar length.
 
-        A batch has at most `tokens` padded tokens, or one pair. What fits into one batch keeps its order.
+        A set that fits into one batch keeps its order.
+
+        Args:
+            tokens: Largest number of padded tokens in a batch of more than one pair.
+            among: Indices of pairs, int64 [m]; default: all pairs.
         """
         lengths = self.lengths if among is None else self.lengths[among]
         if among is not None and len(lengths) * int(lengths.max()) <= tokens:
             yield torch.arange(len(lengths))
             return
         order = torch.argsort(lengths, stable=True)
-        ordered, start = lengths[order].tolist(), 0
+        sorted_lengths, start = lengths[order].tolist(), 0
         while start < len(order):
             stop = start + 1
-            while stop < len(order) and (stop + 1 - start) * ordered[stop] <= tokens:
+            while stop < len(order) and (stop + 1 - start) * sorted_lengths[stop] <= tokens:
                 stop += 1
             yield order[start:stop]
             start = stop
 
     def on_device(self, values: torch.Tensor) -> torch.Tensor:
-        """A small host tensor, sent without waiting."""
+        """Copy a small host tensor to the device without waiting."""
         return values if self.device.type == "cpu" else values.pin_memory().to(self.device, non_blocking=True)

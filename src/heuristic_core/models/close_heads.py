@@ -1,4 +1,4 @@
-"""Heads taken out of a Hugging Face model in place, so that no training brings them back."""
+"""Remove heads from a Hugging Face model in place, so that training cannot bring them back."""
 
 from collections.abc import Collection
 
@@ -10,24 +10,29 @@ from heuristic_core.models.families import family_of, inputs_of
 
 @torch.no_grad()
 def close_heads(model, heads: Collection[tuple[int, int]]) -> None:
-    """Close `heads`, each (layer, head), of `model`, a ``PreTrainedModel`` for sequence classification.
+    """Close `heads` of `model`, so that it computes what zero ablation of them gives.
 
-    What the attention's output projection reads of them is multiplied by zero, and these weights get no gradient. So an
-    optimizer whose step is a function of gradients and weights, AdamW with weight decay included, leaves them exactly
-    zero, and loading a state that was saved of them does, too. The model computes what zero ablation of them gives.
-    Raises InputError for an unknown family, and for one that applies the same weights in several layers (ALBERT), where
-    no head of one layer can be closed by itself.
+    The weights with which the attention's output projection reads these heads become zero and get no gradient. An
+    optimizer whose step depends on gradients and weights, such as AdamW with weight decay, leaves them exactly zero,
+    and so does loading a state saved from such a model.
+
+    Args:
+        model: A ``PreTrainedModel`` for sequence classification.
+        heads: (layer, head) of each head, both counted from 0.
+
+    Raises:
+        InputError: The family is unknown, applies the same weights in several layers (ALBERT), or lacks such a head.
     """
     family = family_of(model.config.model_type)
     outputs = [layer.get_submodule(family.output) for layer in family.layers(model)]
     if len({id(output.weight) for output in outputs}) < len(outputs):
         raise InputError(
-            f"lesion: model_type = {model.config.model_type!r} applies the same weights in several layers, so that a "
-            "head of one of them cannot be taken out before fine-tuning; leave out the block `lesion`"
+            f"lesion: model_type = {model.config.model_type!r} applies the same weights in several layers, so a "
+            "head of one layer cannot be removed before fine-tuning; remove the block `lesion`"
         )
     count = model.config.num_attention_heads
     if unknown := [f"{layer}.{head}" for layer, head in heads if not (0 <= layer < len(outputs) and 0 <= head < count)]:
-        raise InputError(f"no head {unknown[0]} in a model of {len(outputs)} layers with {count} heads")
+        raise InputError(f"unknown head {unknown[0]}: the model has {len(outputs)} layers of {count} heads")
     size = inputs_of(outputs[0]) // count
     for number, output in enumerate(outputs):
         closed = torch.zeros_like(output.weight, dtype=torch.bool)

@@ -10,7 +10,14 @@ from typing import NamedTuple
 
 
 class Component(NamedTuple):
-    """One prunable unit. `head` is None for an MLP. Layers and heads count from 0."""
+    """One prunable unit.
+
+    Attributes:
+        index: Position in the grid.
+        kind: "head" or "mlp".
+        layer: Layer, counted from 0.
+        head: Head in its layer, counted from 0; None for an MLP.
+    """
 
     index: int
     kind: str
@@ -40,13 +47,17 @@ class ComponentGrid:
             yield Component(self.layers * self.heads + layer, "mlp", layer, None)
 
     def index(self, name: str) -> int:
-        """The index of the component called `name`, as :attr:`Component.name` writes it."""
+        """Return the index of the component called `name`, as :attr:`Component.name` writes it.
+
+        Raises:
+            ValueError: No component has this name.
+        """
         for component in self:
             if component.name == name:
                 return component.index
-        raise ValueError(f"no component {name!r} in a model of {self.layers} layers with {self.heads} heads")
+        raise ValueError(f"unknown component {name!r}: the model has {self.layers} layers of {self.heads} heads")
 
 
 def kept_count(size: int, sparsity: float) -> int:
-    """k = round((1 - s) * N): how many of `size` components a subnetwork of that sparsity keeps."""
+    """Return how many of `size` components a subnetwork at `sparsity` keeps: round((1 - sparsity) * size)."""
     return round((1 - sparsity) * size)

@@ -1,8 +1,8 @@
-"""Where Hugging Face's architectures keep their heads and MLPs: one entry per family.
+"""Where Hugging Face architectures keep their heads and MLPs, one entry per family.
 
 A component of a model is one query head (with grouped-query attention, several share keys and values) or one MLP.
 To add a family, add an entry to `FAMILIES`, one to `PARAMETERS` of `parameters.py`, and a tiny model of it to
-`tests/families.py`: the tests say whether the entries are right.
+`tests/families.py`; the tests check the entries.
 """
 
 from collections.abc import Callable
@@ -16,16 +16,23 @@ from heuristic_core.models.parameters import parameters_of
 
 @dataclass(frozen=True)
 class Family:
-    """Module paths are relative to a layer.
+    """Module paths of one architecture, relative to a layer.
 
-    layers: the model's layers in the order in which they are applied; one that is applied several times occurs
-    as often. projections: maps whose output rows belong to heads. order: of these rows: each map its own ("separate"),
-    one map with all queries, all keys, all values ("stacked"), or head by head ("interleaved"). output: the attention's
-    output projection, whose input is the heads' context vectors. up, down: the maps into and out of the MLP.
-    head_counts, widths: attributes that hold the number of heads, and heads times head size.
-    output_bias, down_bias: how a checkpoint of this family can hold a constant there: "always", the flag in its config
-    that adds biases, or None; an MLP's constant can also be in the attention's bias ("output").
-    dropout: all of the config's keys for dropout.
+    Attributes:
+        layers: Function that lists a model's layers in the order in which they are applied. A layer that is applied
+            several times is listed as often.
+        projections: Linear maps to queries, keys and values, whose output rows belong to heads.
+        output: The attention's output projection, whose input is the heads' context vectors.
+        up: The maps into the MLP.
+        down: The map out of the MLP.
+        order: Order of the projections' rows: one map each for queries, keys and values ("separate"), one map with all
+            queries, all keys, all values ("stacked"), or one map head by head ("interleaved").
+        head_counts: Attributes that hold the number of heads.
+        widths: Attributes that hold the number of heads times the head size.
+        output_bias: How a checkpoint can hold a constant in the bias of `output`: "always", the flag in its config
+            that adds biases, or None.
+        down_bias: The same for `down`; "output" puts an MLP's constant into the bias of `output`.
+        dropout: All keys of the config for dropout.
     """
 
     layers: Callable[[Any], list]
@@ -41,20 +48,22 @@ class Family:
     dropout: tuple[str, ...] = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout")
 
 
-def _at(path: str) -> Callable[[Any], list]:
+def _layers_at(path: str) -> Callable[[Any], list]:
     return lambda model: list(model.get_submodule(path))
 
 
 def _albert_layers(model) -> list:
-    """ALBERT applies one group of layers many times: a component is a head, or the MLP, of one application."""
+    """List ALBERT's layers: one group is applied many times, and each application has components of its own."""
     config, groups = model.config, model.albert.encoder.albert_layer_groups
-    of = [groups[int(i * config.num_hidden_groups / config.num_hidden_layers)] for i in range(config.num_hidden_layers)]
-    return [layer for group in of for layer in group.albert_layers]
+    applied = [
+        groups[int(i * config.num_hidden_groups / config.num_hidden_layers)] for i in range(config.num_hidden_layers)
+    ]
+    return [layer for group in applied for layer in group.albert_layers]
 
 
 def _bert_like(prefix: str) -> Family:
     return Family(
-        layers=_at(f"{prefix}.encoder.layer"),
+        layers=_layers_at(f"{prefix}.encoder.layer"),
         projections=("attention.self.query", "attention.self.key", "attention.self.value"),
         output="attention.output.dense",
         up=("intermediate.dense",),
@@ -64,7 +73,7 @@ def _bert_like(prefix: str) -> Family:
 
 def _llama_like(output_bias: str | None, down_bias: str | None) -> Family:
     return Family(
-        layers=_at("model.layers"),
+        layers=_layers_at("model.layers"),
         projections=("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
         output="self_attn.o_proj",
         up=("mlp.gate_proj", "mlp.up_proj"),
@@ -80,7 +89,7 @@ FAMILIES = {
     "roberta": _bert_like("roberta"),
     "electra": _bert_like("electra"),
     "distilbert": Family(
-        layers=_at("distilbert.transformer.layer"),
+        layers=_layers_at("distilbert.transformer.layer"),
         projections=("attention.q_lin", "attention.k_lin", "attention.v_lin"),
         output="attention.out_lin",
         up=("ffn.lin1",),
@@ -96,7 +105,7 @@ FAMILIES = {
         dropout=("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout_prob"),
     ),
     "deberta-v2": Family(  # DeBERTa-v3 too
-        layers=_at("deberta.encoder.layer"),
+        layers=_layers_at("deberta.encoder.layer"),
         projections=tuple(f"attention.self.{p}_proj" for p in ("query", "key", "value", "pos_key", "pos_query")),
         output="attention.output.dense",
         up=("intermediate.dense",),
@@ -105,7 +114,7 @@ FAMILIES = {
         dropout=("hidden_dropout_prob", "attention_probs_dropout_prob", "pooler_dropout", "cls_dropout"),
     ),
     "modernbert": Family(
-        layers=_at("model.layers"),
+        layers=_layers_at("model.layers"),
         projections=("attn.Wqkv",),
         order="stacked",
         output="attn.Wo",
@@ -116,7 +125,7 @@ FAMILIES = {
         dropout=("embedding_dropout", "mlp_dropout", "attention_dropout", "classifier_dropout"),
     ),
     "gpt2": Family(
-        layers=_at("transformer.h"),
+        layers=_layers_at("transformer.h"),
         projections=("attn.c_attn",),
         order="stacked",
         output="attn.c_proj",
@@ -126,7 +135,7 @@ FAMILIES = {
         dropout=("resid_pdrop", "embd_pdrop", "attn_pdrop"),
     ),
     "gpt_neox": Family(  # Pythia
-        layers=_at("gpt_neox.layers"),
+        layers=_layers_at("gpt_neox.layers"),
         projections=("attention.query_key_value",),
         order="interleaved",
         output="attention.dense",
@@ -145,11 +154,15 @@ FAMILIES = {
 
 
 def family_of(model_type: str | None) -> Family:
-    """The family of a `config.json`'s model_type. Raises InputError, naming those there are, for any other."""
+    """Return the family of a `config.json`'s `model_type`.
+
+    Raises:
+        InputError: The family is unknown; the message lists the known ones.
+    """
     parameters_of(model_type)
     return FAMILIES[model_type]
 
 
 def inputs_of(linear: nn.Module) -> int:
-    """Width of a linear map's input: of ``nn.Linear``, or of GPT-2's ``Conv1D``, which stores [in, out]."""
+    """Return the input width of an ``nn.Linear``, or of GPT-2's ``Conv1D``, which stores its weight as [in, out]."""
     return linear.in_features if isinstance(linear, nn.Linear) else linear.weight.shape[0]

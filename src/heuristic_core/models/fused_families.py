@@ -1,6 +1,6 @@
-"""Where the checkpoints of BERT's and GPT-2's relatives keep the parts of `fused`'s forward pass.
+"""Names of the weights that `fused` reads, for model families with the blocks of BERT or GPT-2.
 
-Another family whose block is BERT's (norm after each residual sum) or GPT-2's (norm before) is one more entry.
+To add a family with BERT's block (norm after each residual sum) or GPT-2's (norm before), add an entry.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,13 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Step:
-    """A linear map of the classifier head, what follows it, and whether dropout comes before it."""
+    """A linear map of the classifier head.
+
+    Attributes:
+        linear: Name of its weights.
+        activation: Key of `fused.ACTIVATION_FUNCTIONS` that is applied after it.
+        dropout: Whether dropout is applied before it.
+    """
 
     linear: str
     activation: str | None = None
@@ -20,10 +26,14 @@ class Step:
 class FusedFamily:
     """Names of weights, without `.weight` and `.bias`; `{}` is the layer's number.
 
-    queries_keys_values: three maps, or one whose rows are all queries, then all keys, then all values. projection:
-    from the embeddings' width to the hidden width. decoder: norm before the sums, causal attention, weights stored
-    [in, out], and the last token that is not padding is classified instead of the first. attention_dropout_after:
-    whether dropout follows the attention's output projection. keys: where its config.json departs from BERT's names.
+    Attributes:
+        queries_keys_values: Three maps, or one whose rows are all queries, then all keys, then all values.
+        projection: Map from the embeddings' width to the hidden width.
+        decoder: Whether norms come before the sums, attention is causal, weights are stored as [in, out], and the last
+            token that is not padding is classified instead of the first.
+        positions_after_padding: Whether positions are counted from the padding token's number plus 1.
+        attention_dropout_after: Whether dropout follows the attention's output projection.
+        keys: This family's names of settings in config.json, by BERT's names, where they differ.
     """
 
     word: str
@@ -45,11 +55,11 @@ class FusedFamily:
     keys: Mapping[str, str] = field(default_factory=dict)
 
     def value(self, config: Mapping, name: str, default=None):
-        """`config`'s value of what BERT's config.json calls `name`."""
+        """Return the value in `config` of the setting that BERT's config.json calls `name`."""
         return config.get(self.keys.get(name, name), default)
 
 
-def _bert_like(prefix: str, **differences) -> FusedFamily:
+def _bert_like(prefix: str, **overrides) -> FusedFamily:
     layer = f"{prefix}.encoder.layer.{{}}."
     embeddings = f"{prefix}.embeddings."
     names = {
@@ -64,7 +74,7 @@ def _bert_like(prefix: str, **differences) -> FusedFamily:
         "down": layer + "output.dense",
         "mlp_norm": layer + "output.LayerNorm",
     }
-    return FusedFamily(**(names | differences))
+    return FusedFamily(**(names | overrides))
 
 
 FUSED_FAMILIES = {
@@ -127,20 +137,20 @@ FUSED_FAMILIES = {
     ),
 }
 
-# Settings that change the forward pass, and the one value of each that `fused` computes. `hooked` computes all.
-PLAIN = {
+# Settings that change the forward pass, with the only value that `fused` supports. `hooked` supports all values.
+SUPPORTED_SETTINGS = {
     "position_embedding_type": "absolute",
     "scale_attn_weights": True,
     "scale_attn_by_inverse_layer_idx": False,
     "is_decoder": False,
     "add_cross_attention": False,
 }
-ACTIVATIONS = ("gelu", "gelu_new", "relu")
+SUPPORTED_ACTIVATIONS = ("gelu", "gelu_new", "relu")
 
 
 def fused_family(config: Mapping) -> FusedFamily | None:
-    """The family of a `config.json`, or None where `fused` cannot compute that model."""
+    """Return the family of a `config.json`, or None if `fused` does not support the model."""
     family = FUSED_FAMILIES.get(config.get("model_type"))
-    if family is None or family.value(config, "hidden_act") not in ACTIVATIONS:
+    if family is None or family.value(config, "hidden_act") not in SUPPORTED_ACTIVATIONS:
         return None
-    return family if all(config.get(key, value) == value for key, value in PLAIN.items()) else None
+    return family if all(config.get(key, value) == value for key, value in SUPPORTED_SETTINGS.items()) else None

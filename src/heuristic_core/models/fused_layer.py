@@ -1,4 +1,4 @@
-"""The weights of one block of `fused`'s forward pass: read from a checkpoint, and cut down to some of its heads."""
+"""Weights of one block of `fused`'s forward pass: read from a checkpoint, and reduced to a subset of heads."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,10 +14,18 @@ Map = tuple[Tensor, Tensor | None]  # weight and bias
 
 @dataclass(frozen=True)
 class Layer:
-    """One block. queries_keys_values: [3 H dh, d] and [3 H dh]; output: [d, H dh] and [d]; up: [f, d]; down: [d, f].
+    """Weights of one block.
 
-    queries, keys_values: the same map in two, for where queries are wanted of the classified row alone. heads: how many
-    are left (0: `output` is its bias alone). A removed MLP has no `up`, and `down` is its bias alone.
+    Attributes:
+        heads: Number of heads that are left; with 0, only the bias of `output` is used.
+        queries_keys_values: [3 H dh, d].
+        queries: The rows of queries, [H dh, d], for a pass that needs queries at the classified position only.
+        keys_values: The other rows, [2 H dh, d].
+        output: [d, H dh].
+        attention_norm: Scale and shift, [d] each.
+        up: [f, d]; None if the MLP is removed.
+        down: [d, f]; of a removed MLP, only the bias is used.
+        mlp_norm: Scale and shift, [d] each.
     """
 
     heads: int
@@ -32,7 +40,7 @@ class Layer:
 
 
 def read_layer(family: FusedFamily, weights: Mapping[str, Tensor], number: int, heads: int) -> Layer:
-    """Layer `number` of a checkpoint, with all of its `heads`."""
+    """Read layer `number` of a checkpoint, with all `heads` heads."""
 
     def linear(name: str) -> Linear:
         weight = weights[f"{name.format(number)}.weight"]
@@ -41,12 +49,12 @@ def read_layer(family: FusedFamily, weights: Mapping[str, Tensor], number: int, 
     def norm(name: str) -> Map:
         return weights[f"{name.format(number)}.weight"], weights[f"{name.format(number)}.bias"]
 
-    first, *others = parts = [linear(name) for name in family.queries_keys_values]
+    joined, *others = parts = [linear(name) for name in family.queries_keys_values]
     if others:
-        first = Linear(torch.cat([part.weight for part in parts]), torch.cat([part.bias for part in parts]))
+        joined = Linear(torch.cat([part.weight for part in parts]), torch.cat([part.bias for part in parts]))
     return Layer(
         heads,
-        *_projections(first),
+        *_projections(joined),
         linear(family.attention_output),
         norm(family.attention_norm),
         linear(family.up),
@@ -56,12 +64,12 @@ def read_layer(family: FusedFamily, weights: Mapping[str, Tensor], number: int, 
 
 
 def without_heads(layer: Layer, kept: Sequence[int], means: Tensor) -> Layer:
-    """`layer` with the heads `kept`; the others put out `means` [H, dh]."""
+    """Return `layer` with the heads `kept`; the other heads' outputs are the constants `means` [H, dh]."""
     projections, output, count = layer.queries_keys_values, layer.output, len(means)
     by_head = output.weight.unflatten(1, (count, -1))  # [d, H, dh]
     index, constant = torch.tensor(kept, dtype=torch.long, device=by_head.device), means.clone()
     constant[index] = 0
-    both, queries, keys_values = _projections(
+    joined, queries, keys_values = _projections(
         Linear(
             projections.weight.unflatten(0, (3, count, -1)).index_select(1, index).flatten(0, 2),
             projections.bias.unflatten(0, (3, count, -1)).index_select(1, index).flatten(),
@@ -70,7 +78,7 @@ def without_heads(layer: Layer, kept: Sequence[int], means: Tensor) -> Layer:
     return replace(
         layer,
         heads=len(kept),
-        queries_keys_values=both,
+        queries_keys_values=joined,
         queries=queries,
         keys_values=keys_values,
         output=Linear(
@@ -81,6 +89,6 @@ def without_heads(layer: Layer, kept: Sequence[int], means: Tensor) -> Layer:
 
 
 def _projections(joined: Linear) -> tuple[Linear, Linear, Linear]:
-    """A map to queries, keys and values: itself, to queries alone, to keys and values. Nothing is copied."""
+    """Return a map to queries, keys and values, its rows of queries, and its rows of keys and values, as views."""
     size = len(joined.bias) // 3
     return joined, joined.rows(0, size), joined.rows(size)

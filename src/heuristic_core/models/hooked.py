@@ -1,6 +1,6 @@
-"""Any Hugging Face sequence classifier of a known family, edited through hooks on its own modules.
+"""Hugging Face sequence classifiers of any known family, edited through forward hooks on their modules.
 
-Slower to start than `fused` (transformers is imported) and computes every row; it holds for every family.
+Slower than `fused`, as it imports transformers and computes all positions, but supports every family.
 """
 
 import contextlib
@@ -23,9 +23,12 @@ from heuristic_core.models.shrink import shrink
 
 
 class HookedModel:
-    """See :class:`heuristic_core.models.model.Model`. model: a ``PreTrainedModel`` for sequence classification.
+    """See :class:`heuristic_core.models.model.Model`.
 
-    Hooks exist only while a forward pass runs, so a model in training can be looked at.
+    Hooks exist only during a forward pass, so the model can be evaluated while it is being trained.
+
+    Args:
+        model: A ``PreTrainedModel`` for sequence classification.
     """
 
     def __init__(self, model: nn.Module):
@@ -43,20 +46,20 @@ class HookedModel:
     def load(
         cls, folder: str | Path, device: str | torch.device = "cpu", dtype: torch.dtype = torch.float32
     ) -> "HookedModel":
-        """Read a checkpoint folder through ``AutoModelForSequenceClassification``."""
+        """Load a checkpoint folder through ``AutoModelForSequenceClassification``."""
         model = load_classifier(folder, dtype=dtype)
         return cls(model.to(device).eval().requires_grad_(False))
 
     def without(self, removed: Sequence[int], heads: Tensor, mlps: Tensor) -> "HookedModel":
         """See :meth:`heuristic_core.models.model.Model.without`. The result takes no edits."""
-        small = copy(self)
-        small._model = shrink(self._model, removed, heads, mlps)
-        return small
+        smaller = copy(self)
+        smaller._model = shrink(self._model, removed, heads, mlps)
+        return smaller
 
     def logits(
         self, batch: Batch, edit: Edit | None = None, *, every_row: bool = False, dropout: bool = False
     ) -> Tensor:
-        """See :meth:`heuristic_core.models.model.Model.logits`. Every row is computed in any case."""
+        """See :meth:`heuristic_core.models.model.Model.logits`. All positions are always computed."""
         with self._mode(dropout), self._edited(edit):
             logits = self._model(**inputs_for(self._model, batch)).logits
         return logits.to(torch.promote_types(self.dtype, torch.float32))
@@ -64,8 +67,8 @@ class HookedModel:
     def observe_attention(self, batch: Batch, observer: AttentionObserver, edit: Edit | None = None) -> None:
         """See :meth:`heuristic_core.models.model.Model.observe_attention`."""
         with by_products(self._model), self._mode(False), self._edited(edit):
-            seen = self._model(**inputs_for(self._model, batch), output_attentions=True).attentions
-        for layer, probabilities in enumerate(seen):
+            attentions = self._model(**inputs_for(self._model, batch), output_attentions=True).attentions
+        for layer, probabilities in enumerate(attentions):
             observer(layer, probabilities)
 
     @contextlib.contextmanager
@@ -79,7 +82,7 @@ class HookedModel:
 
     @contextlib.contextmanager
     def _edited(self, edit: Edit | None) -> Iterator[None]:
-        """Let `edit` see and replace every component's output. A module that is applied again counts the next layer."""
+        """Hook `edit` into every component; each application of a shared module counts as the next layer."""
         if wants_projections(edit):
             hooks = projection_hooks(self.family, self._model.config, self._layers, self.grid.heads, self.head_size)
             handles = [module.register_forward_hook(hook(edit)) for module, hook in hooks]
@@ -106,7 +109,7 @@ class HookedModel:
 
 
 def inputs_for(model: nn.Module, batch: Batch) -> dict:
-    """A batch as keyword arguments of `model`'s forward: sentence types only where it knows them, no cache."""
+    """Return `batch` as keyword arguments of `model`'s forward: without cache, token types only if it has them."""
     accepted = inspect.signature(model.forward).parameters
     inputs = {"input_ids": batch.ids, "attention_mask": batch.mask().long()}
     if "token_type_ids" in accepted and getattr(model.config, "type_vocab_size", 0) > 1:
@@ -116,7 +119,7 @@ def inputs_for(model: nn.Module, batch: Batch) -> dict:
 
 @contextlib.contextmanager
 def by_products(model) -> Iterator[None]:
-    """A Hugging Face model attends by bare products, not by a fused kernel."""
+    """Compute the attention of a Hugging Face model by explicit matrix products instead of a fused kernel."""
     before = model.config._attn_implementation
     model.set_attn_implementation("eager")
     try:

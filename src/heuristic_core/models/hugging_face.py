@@ -1,6 +1,6 @@
-"""Models and tokenizers of a folder through transformers, as data alone: no code beside them runs, nor any pickle.
+"""Load models and tokenizers from a folder through transformers, without running code or pickles from the folder.
 
-Weights are float32 whatever is stored, unless another dtype is asked for.
+Weights become float32 whatever the stored precision, unless `dtype` is passed.
 """
 
 import contextlib
@@ -15,97 +15,120 @@ LOGGER = logging.getLogger(__name__)
 
 
 def load_config(folder: str | Path, **options):
-    """The configuration of a model. Like the others here, raises InputError where the folder cannot be loaded so."""
+    """Load the configuration of a model.
+
+    Raises:
+        InputError: The folder cannot be loaded.
+    """
     from transformers import AutoConfig
 
-    with _as_data(folder):
+    with _loading_errors(folder):
         return AutoConfig.from_pretrained(folder, trust_remote_code=False, **options)
 
 
 def load_tokenizer(folder: str | Path):
+    """Load the tokenizer of a model.
+
+    Raises:
+        InputError: The folder cannot be loaded.
+    """
     from transformers import AutoTokenizer
 
-    with _as_data(folder, Exception):  # the library's own errors have no type
+    with _loading_errors(folder, Exception):  # transformers raises errors of many types here
         return AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
 
 
 def load_classifier(folder: str | Path, new_head: bool = False, **options):
-    """A ``PreTrainedModel`` for sequence classification.
+    """Load a ``PreTrainedModel`` for sequence classification.
 
-    new_head: a classification head and a pooler that the folder lacks are drawn. options: of its ``from_pretrained``.
+    Args:
+        folder: The model's folder.
+        new_head: Whether to initialise a missing classification head and pooler at random.
+        options: Arguments of ``from_pretrained``.
+
+    Raises:
+        InputError: The folder cannot be loaded, or lacks weights.
     """
     from transformers import AutoModelForSequenceClassification
 
-    model, missing = _loaded(AutoModelForSequenceClassification, folder, options)
-    base = f"{model.base_model_prefix}."
-    head = {name for name in missing if not name.startswith(base) or name.startswith(f"{base}pooler.")}
-    if absent := missing - head if new_head else missing:
-        raise _random(folder, absent)
+    model, missing = _load(AutoModelForSequenceClassification, folder, options)
+    base_prefix = f"{model.base_model_prefix}."
+    head = {name for name in missing if not name.startswith(base_prefix) or name.startswith(f"{base_prefix}pooler.")}
+    if unexpected := missing - head if new_head else missing:
+        raise _missing_weights_error(folder, unexpected)
     if head:
-        LOGGER.info("%s has no %s: these begin at random, by the seed", folder, ", ".join(sorted(head)))
+        LOGGER.info("%s lacks %s: initialised at random from the seed", folder, ", ".join(sorted(head)))
     return model
 
 
 def load_decoder(folder: str | Path, **options):
-    """A ``PreTrainedModel`` for causal language modelling. options: of its ``from_pretrained``."""
+    """Load a ``PreTrainedModel`` for causal language modelling.
+
+    Args:
+        folder: The model's folder.
+        options: Arguments of ``from_pretrained``.
+
+    Raises:
+        InputError: The folder cannot be loaded, or lacks weights.
+    """
     from transformers import AutoModelForCausalLM
 
-    model, missing = _loaded(AutoModelForCausalLM, folder, options)
+    model, missing = _load(AutoModelForCausalLM, folder, options)
     if missing:
-        raise _random(folder, missing)
+        raise _missing_weights_error(folder, missing)
     return model
 
 
-def _loaded(architecture, folder: str | Path, options: dict):
-    """A model, and the names of its weights that are not in the folder."""
+def _load(architecture, folder: str | Path, options: dict):
+    """Load a model; also return the names of weights that the folder lacks."""
     import torch
 
-    with _as_data(folder), _without_report():
+    with _loading_errors(folder), _suppress_load_report():
         model, info = architecture.from_pretrained(
             folder,
             trust_remote_code=False,
             use_safetensors=True,
             output_loading_info=True,
-            ignore_mismatched_sizes=True,  # to be named below
+            ignore_mismatched_sizes=True,  # reported below
             **({"dtype": torch.float32} | options),
         )
     for name, stored, shape in sorted(info["mismatched_keys"]):
         raise InputError(
-            f"{folder}: {name} has shape {list(stored)} in the file and {list(shape)} by config.json and the task's "
-            "labels: take config.json and weights from the same model"
+            f"{folder}: {name} has shape {list(stored)} in the file, but config.json and the task's labels give "
+            f"{list(shape)}: take config.json and weights from the same model"
         )
     if unused := {name for name in info["unexpected_keys"] if name.startswith(f"{model.base_model_prefix}.")}:
-        LOGGER.warning("%s has %s that its config.json has no place for: left out", folder, some_of(sorted(unused)))
+        LOGGER.warning("%s has %s that its config.json does not describe: ignored", folder, some_of(sorted(unused)))
     return model, set(info["missing_keys"])
 
 
-def _random(folder: str | Path, names: Iterable[str]) -> InputError:
-    return InputError(f"{folder}: {some_of(sorted(names))} of the model are not in its weights, and would be random")
+def _missing_weights_error(folder: str | Path, names: Iterable[str]) -> InputError:
+    return InputError(f"{folder}: {some_of(sorted(names))} missing from the weights, which would be random")
 
 
 @contextlib.contextmanager
-def _without_report() -> Iterator[None]:
-    """Transformers does not print its table of weights that it did not find or use: what is in it is told here."""
+def _suppress_load_report() -> Iterator[None]:
+    """Suppress transformers' table of missing and unused weights, which this module reports itself."""
     logger = logging.getLogger("transformers.modeling_utils")
 
-    def other(record: logging.LogRecord) -> bool:
+    def is_not_report(record: logging.LogRecord) -> bool:
         return "LOAD REPORT" not in record.getMessage()
 
-    logger.addFilter(other)
+    logger.addFilter(is_not_report)
     try:
         yield
     finally:
-        logger.removeFilter(other)
+        logger.removeFilter(is_not_report)
 
 
 @contextlib.contextmanager
-def _as_data(folder: str | Path, *errors: type[Exception]) -> Iterator[None]:
+def _loading_errors(folder: str | Path, *errors: type[Exception]) -> Iterator[None]:
     from safetensors import SafetensorError
 
     try:
         yield
     except (OSError, ValueError, ImportError, SafetensorError, *errors) as error:
         raise InputError(
-            f"{folder} cannot be loaded: {error}. Models are read from config.json, the tokenizer's files and "
-            "model.safetensors alone; other weights are not read, and code that is beside them is not run"
+            f"{folder} cannot be loaded: {error}. Models are loaded from config.json, the tokenizer's files "
+            "and model.safetensors only; other weight files are not read, and code in the folder is not run"
         ) from None

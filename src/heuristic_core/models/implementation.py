@@ -1,4 +1,4 @@
-"""From a checkpoint folder, or a Hugging Face model in memory, to the implementation that fits."""
+"""Choose the implementation for a checkpoint folder or a Hugging Face model in memory."""
 
 import copy
 import json
@@ -12,9 +12,10 @@ from heuristic_core.models.model import Model
 
 
 def load_model(folder: str | Path, device: str = "cpu", precision: str = "float32") -> Model:
-    """The classifier in checkpoint `folder`: fused where its family and settings allow, hooked otherwise.
+    """Load the classifier in checkpoint `folder`: fused if its family and settings are supported, hooked otherwise.
 
-    Raises InputError for a family that is not known, or where there is no such device.
+    Raises:
+        InputError: The family is unknown, or the device is not usable.
     """
     dtype = dtype_on(usable_device(device), precision)
     config = json.loads((Path(folder) / "config.json").read_text())
@@ -27,7 +28,7 @@ def load_model(folder: str | Path, device: str = "cpu", precision: str = "float3
 
 
 def view_of(model, precision: str = "float32") -> Model:
-    """A Hugging Face classifier in memory, with its weights as they are now; a copy of them if `precision` differs."""
+    """Wrap a Hugging Face classifier in memory; its weights are shared, or copied if `precision` differs."""
     config, dtype = model.config.to_dict(), dtype_on(model.device, precision)
     if fused_family(config):
         return FusedModel(config, {name: value.detach().to(dtype) for name, value in model.state_dict().items()})

@@ -1,4 +1,4 @@
-"""Edits that record what components put out, and that put recorded values in their place (activation patching)."""
+"""Activation patching: edits that record the outputs of components, and edits that replace them."""
 
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
@@ -10,14 +10,19 @@ from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.model import PROJECTIONS, Edit
 
-# By (kind, layer), what all heads of the layer have there: [B, T, H, dh], or what broadcasts against it. Of kind
-# "input" what the layer gets, where an implementation gives it.
+# By (kind, layer), the values of all heads of the layer: [B, T, H, dh], or a tensor that broadcasts against it. Kind
+# "input" is the layer's input, [B, T, d], where an implementation offers it.
 Source = Mapping[tuple[str, int], Tensor]
 
 
 class Part(NamedTuple):
-    """Heads (component indices) that take their values from a source. kind: "head", the context vectors, or one of
-    `PROJECTIONS`."""
+    """Heads whose values are replaced by those of a source.
+
+    Attributes:
+        heads: Component indices.
+        source: The values.
+        kind: "head" for the context vectors, or one of `PROJECTIONS`.
+    """
 
     heads: Collection[int]
     source: Source
@@ -25,9 +30,13 @@ class Part(NamedTuple):
 
 
 class Patch:
-    """An edit that replaces values of heads; of a head that is in several parts, the last part's hold.
+    """An edit that replaces values of heads.
 
-    as_in: what was recorded in a run that is the same below the lowest layer of the last part: the run may begin there.
+    Args:
+        grid: The components of the model.
+        parts: What to replace; where parts share a head, the last one holds.
+        as_in: Values recorded in a run that is equal below the lowest layer of the last part, so that the forward pass
+            can start there.
     """
 
     def __init__(self, grid: ComponentGrid, *parts: Part, as_in: Source | None = None):
@@ -38,18 +47,19 @@ class Patch:
         for heads, source, kind in parts:
             for layer in sorted({head // grid.heads for head in heads}):
                 value = source[kind, layer]
-                own = torch.zeros(grid.heads, 1, dtype=torch.bool, device=value.device)
-                own[[head % grid.heads for head in heads if head // grid.heads == layer]] = True
-                self._replaced.setdefault((kind, layer), []).append((own, value))
+                is_replaced = torch.zeros(grid.heads, 1, dtype=torch.bool, device=value.device)
+                is_replaced[[head % grid.heads for head in heads if head // grid.heads == layer]] = True
+                self._replaced.setdefault((kind, layer), []).append((is_replaced, value))
 
     def __call__(self, kind: str, layer: int, x: Tensor) -> Tensor:
-        for own, value in self._replaced.get((kind, layer), ()):
-            x = torch.where(own, value, x)
+        """Return `x` with the replaced heads."""
+        for is_replaced, value in self._replaced.get((kind, layer), ()):
+            x = torch.where(is_replaced, value, x)
         return x
 
 
 class Recorder:
-    """An edit that keeps the values of `kinds` in `seen`, a `Source`, as `edit` leaves them."""
+    """An edit that records the values of `kinds`, after `edit`, in attribute `seen`, a `Source`."""
 
     def __init__(self, kinds: Collection[str], edit: Edit | None = None):
         self.seen: dict[tuple[str, int], Tensor] = {}
@@ -58,6 +68,7 @@ class Recorder:
         self._kinds, self._edit = kinds, edit
 
     def __call__(self, kind: str, layer: int, x: Tensor) -> Tensor:
+        """Apply the inner edit to `x` and record the result."""
         x = self._edit(kind, layer, x) if self._edit and kind != "input" else x
         if kind in self._kinds:
             self.seen[kind, layer] = x
@@ -65,5 +76,5 @@ class Recorder:
 
 
 def constants(means: ComponentMeans) -> Source:
-    """The means of all heads, as what mean ablation puts in their place."""
+    """Return the means of all heads as the source of mean ablation."""
     return {("head", layer): value for layer, value in enumerate(means.heads)}

@@ -1,8 +1,8 @@
-"""Linear maps with frozen weights, by the fastest products that a processor has.
+"""Linear maps with frozen weights, computed by the processor's fastest matrix products.
 
-`torch.nn.functional.linear` computes float32 by MKL, which uses half of an AMD processor's vectors, and has oneDNN lay
-out the weights of bfloat16 at each call. Here a large map is laid out for oneDNN once, and once more transposed for the
-backward pass (docs/performance.md has both costs).
+`torch.nn.functional.linear` uses MKL for float32, which uses half of an AMD processor's vectors, and lets oneDNN
+reorder bfloat16 weights at each call. Here the weights of a large map are reordered for oneDNN once, and once more
+transposed for the backward pass (docs/performance.md compares the costs).
 """
 
 from dataclasses import dataclass
@@ -13,53 +13,59 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-SMALL = 2**16  # weights: a smaller map saves less than the calls from Python cost
-ROWS = 512  # the layout is chosen for passes of some hundred tokens
+MIN_WEIGHTS = 2**16  # for a smaller map, the calls from Python cost more than oneDNN saves
+LAYOUT_ROWS = 512  # the layout is chosen for passes of some hundred tokens
 
 
 @dataclass(frozen=True)
 class Linear:
-    """x [..., in] to x W^T + b [..., out]; x alone gets a gradient. weight: [out, in]; bias: [out]."""
+    """The map x W^T + b from x [..., in] to [..., out]; only x gets a gradient.
+
+    Attributes:
+        weight: [out, in].
+        bias: [out].
+    """
 
     weight: Tensor
     bias: Tensor
 
     def __call__(self, x: Tensor) -> Tensor:
-        if not self._laid_out():
+        """Apply the map to `x` [..., in]."""
+        if not self._uses_onednn():
             return F.linear(x, self.weight, self.bias)
         if torch.is_grad_enabled() and x.requires_grad:
             return _Product.apply(x, self)
         return product(x, self.forward_layout, self.bias)
 
     def rows(self, start: int, stop: int | None = None) -> "Linear":
-        """The map to some of the outputs alone."""
+        """Return the map to outputs `start` to `stop` only."""
         return Linear(self.weight[start:stop], self.bias[start:stop])
 
     @cached_property
     def forward_layout(self) -> Tensor:
-        """The weight, readable by oneDNN alone."""
-        return torch.ops.mkldnn._reorder_linear_weight(self.weight, ROWS)
+        """The weight in oneDNN's own layout."""
+        return torch.ops.mkldnn._reorder_linear_weight(self.weight, LAYOUT_ROWS)
 
     @cached_property
     def backward_layout(self) -> Tensor:
-        """The transposed weight, readable by oneDNN alone."""
-        return torch.ops.mkldnn._reorder_linear_weight(self.weight.T, ROWS)
+        """The transposed weight in oneDNN's own layout."""
+        return torch.ops.mkldnn._reorder_linear_weight(self.weight.T, LAYOUT_ROWS)
 
-    def _laid_out(self) -> bool:
-        """Whether oneDNN computes this map. Portable arithmetic switches oneDNN off; a compiler chooses by itself."""
+    def _uses_onednn(self) -> bool:
+        """Return whether oneDNN computes this map: not in portable arithmetic, nor under a compiler."""
         weight = self.weight
         return (
             not torch.compiler.is_compiling()
             and weight.device.type == "cpu"
-            and weight.numel() >= SMALL
+            and weight.numel() >= MIN_WEIGHTS
             and torch.backends.mkldnn.enabled
-            and _takes(weight.dtype)
+            and _supports(weight.dtype)
         )
 
 
 @cache
-def _takes(dtype: torch.dtype) -> bool:
-    """Whether oneDNN lays out weights of such numbers on this processor; bfloat16's it does with AVX-512 alone."""
+def _supports(dtype: torch.dtype) -> bool:
+    """Return whether oneDNN reorders weights of `dtype` on this processor; bfloat16 needs AVX-512."""
     if not torch.backends.mkldnn.is_available():
         return False
     return dtype == torch.float32 or (dtype == torch.bfloat16 and torch.ops.mkldnn._is_mkldnn_bf16_supported())
@@ -81,5 +87,5 @@ class _Product(torch.autograd.Function):
 
 
 def product(x: Tensor, layout: Tensor, bias: Tensor | None) -> Tensor:
-    """x [..., in] times the transpose of a weight in oneDNN's `layout`, plus `bias`."""
+    """Multiply x [..., in] by the transpose of a weight in oneDNN's `layout`, and add `bias`."""
     return torch.ops.mkldnn._linear_pointwise(x, layout, bias, "none", [], "")

@@ -1,4 +1,4 @@
-"""The one interface of a classifier that is pruned, ablated and evaluated; `fused` and `hooked` implement it."""
+"""The interface of a classifier that is pruned, ablated and evaluated; `fused` and `hooked` implement it."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -9,13 +9,13 @@ from torch import Tensor
 from heuristic_core.models.batches import Batch
 from heuristic_core.models.components import ComponentGrid
 
-# Called with ("head" | "mlp", layer, activation) where a component's output can be read or replaced. Heads: the context
-# vectors before the output projection, [B, T, H, dh]. MLP: the output of its last linear map, bias included, [B, T, d].
-# An edit whose attribute `projections` is true is also called with the kinds of `PROJECTIONS`: what a layer's maps make
-# queries, keys and values of, [B, T, H, dh], before whatever the family does to them (norms, rotary positions).
-# Where many runs begin alike, time can be saved: an implementation may also call an edit whose attribute `inputs` is
-# true with "input", what a layer gets, [B, T, d]; and if an edit has an attribute `start`, (layer, such an input) or
-# None, it may begin there.
+# Called with (kind, layer, activation), returns the activation to use instead. Kind "head": context vectors before the
+# output projection, [B, T, H, dh]. Kind "mlp": the output of the MLP's last linear map, bias included, [B, T, d].
+# Optional attributes of an edit:
+# - projections: if true, the edit is also called with the kinds of `PROJECTIONS`, the outputs of a layer's linear maps,
+#   [B, T, H, dh], before norms and rotary positions.
+# - inputs: if true, an implementation may also call the edit with kind "input", the input of a layer, [B, T, d].
+# - start: (layer, its input) or None. An implementation may start the forward pass there, to skip equal lower layers.
 Edit = Callable[[str, int, Tensor], Tensor]
 PROJECTIONS = ("query", "key", "value")
 # Called with (layer, probabilities [B, H, T, T]).
@@ -25,8 +25,14 @@ AttentionObserver = Callable[[int, Tensor], None]
 class Model(Protocol):
     """A fine-tuned sequence classifier with frozen weights.
 
-    Attributes: grid, the components; labels, the class names in logit order; hidden, the width of the residual stream;
-    head_size, the width of a head's context vector; pad, the padding token; device and dtype of the weights.
+    Attributes:
+        grid: The components.
+        labels: Class names in logit order.
+        hidden: Width of the residual stream.
+        head_size: Width of a head's context vector.
+        pad: The padding token.
+        device: Device of the weights.
+        dtype: Type of the weights.
     """
 
     grid: ComponentGrid
@@ -40,26 +46,35 @@ class Model(Protocol):
     def logits(
         self, batch: Batch, edit: Edit | None = None, *, every_row: bool = False, dropout: bool = False
     ) -> Tensor:
-        """Class logits [B, classes], in float32 where the weights have less.
+        """Compute class logits [B, classes], in float32 or wider.
 
-        edit: reads or replaces component outputs. every_row: `edit` sees all rows of the last layer; otherwise it may
-        see there the row alone that is classified, [B, 1, ...], but keys and values of all rows. dropout: at the rates
-        of the model's configuration. Raises InputError where an edit wants projections that cannot be told apart.
+        Args:
+            batch: Encoded pairs.
+            edit: Reads or replaces outputs of components.
+            every_row: Whether `edit` sees all positions of the last layer. Otherwise it may see only the classified
+                one, [B, 1, ...]; keys and values always cover all positions.
+            dropout: Whether to apply dropout at the rates of the model's configuration.
+
+        Raises:
+            InputError: An edit needs projections that the family does not have separately for each head.
         """
         ...
 
     def without(self, removed: Sequence[int], heads: Tensor, mlps: Tensor) -> "Model":
-        """The physically smaller model: components at the indices `removed` cut out, constants in their place.
+        """Return a physically smaller model with constants in place of removed components.
 
-        heads: [layers, H, dh] and mlps: [layers, d], what each removed component puts out.
+        Args:
+            removed: Component indices.
+            heads: Constant output of each head if removed, [layers, H, dh].
+            mlps: Constant output of each MLP if removed, [layers, d].
         """
         ...
 
     def observe_attention(self, batch: Batch, observer: AttentionObserver, edit: Edit | None = None) -> None:
-        """Run the model, on every row and with `edit`, and hand every layer's attention probabilities to `observer`."""
+        """Run the model on all positions with `edit`; call `observer` with each layer's attention probabilities."""
         ...
 
 
 def wants_projections(edit: Edit | None) -> bool:
-    """Whether an edit is called with queries, keys and values."""
+    """Return whether an edit is called with queries, keys and values."""
     return getattr(edit, "projections", False)

@@ -1,7 +1,7 @@
-"""What a checkpoint must hold: names and shapes of every family's parameters, from its config.json alone.
+"""Names and shapes of the parameters that a checkpoint must hold, computed from its config.json.
 
-Without the classification head and without a pooler, which fine-tuning may draw. Nothing here imports torch: a dry run
-compares these names with the files. Tests compare them with transformers' modules.
+The classification head and the pooler are left out, as fine-tuning can initialise them. Nothing here imports torch: a
+dry run compares these names with the files. Tests compare them with transformers' modules.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,12 +16,17 @@ Shapes = dict[str, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Parameters:
-    """Of one family.
+    """Parameters of one family.
 
-    base: the module that holds them. shapes: of a configuration, by names below `base`. layers: the path of a layer,
-    without its number. count: the setting that says how many there are. aliases: what the family calls a setting.
-    defaults: of settings that config.json leaves out. padded: positions begin after the padding token's. head: the last
-    matrix of its sequence classifier.
+    Attributes:
+        base: The module that holds them.
+        shapes: Function from a configuration to shapes, by names below `base`.
+        layers: Path of a layer, without its number.
+        aliases: The family's names of settings, by common name.
+        defaults: Values of settings that config.json omits.
+        padded: Whether positions start after the padding token's number.
+        count: The setting that holds the number of layers.
+        head: Name of the last matrix of the sequence classifier.
     """
 
     base: str
@@ -34,9 +39,9 @@ class Parameters:
     head: str = "classifier.weight"
 
     def settings(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings that shapes follow from, by the names that most families use."""
-        own = {self.aliases.get(name, name): name for name in SETTINGS}
-        values = {own.get(name, name): value for name, value in config.items() if value is not None}
+        """Return the settings that determine shapes, by their common names."""
+        common_names = {self.aliases.get(name, name): name for name in SETTINGS}
+        values = {common_names.get(name, name): value for name, value in config.items() if value is not None}
         return self.defaults | values
 
 
@@ -65,7 +70,7 @@ def _embeddings(c: Mapping, width: int, positions: bool = True) -> Shapes:
 
 
 def _block(c: Mapping, projections: tuple[str, ...]) -> Shapes:
-    """A layer of BERT and its kin."""
+    """Return the shapes of one layer of a BERT-like model."""
     d, f = c["hidden_size"], c["intermediate_size"]
     shapes = {}
     for name in projections:
@@ -157,7 +162,12 @@ def _gpt_neox(c: Mapping) -> Shapes:
 
 
 def _llama_like(*norms: str, queries: bool = False) -> Callable[[Mapping], Shapes]:
-    """norms: of a layer; without any there is none at the end either. queries: their heads and the keys' are normed."""
+    """Return the function that computes shapes of a Llama-like model.
+
+    Args:
+        norms: Names of a layer's norms; without any, there is no final norm either.
+        queries: Whether queries and keys are normalised head by head.
+    """
 
     def shapes(c: Mapping) -> Shapes:
         d, f, heads = c["hidden_size"], c["intermediate_size"], c["num_attention_heads"]
@@ -180,8 +190,8 @@ def _llama_like(*norms: str, queries: bool = False) -> Callable[[Mapping], Shape
 
 
 def _decoder(defaults: Mapping[str, Any], *norms: str, queries: bool = False) -> Parameters:
-    """Llama and its kin."""
-    return Parameters("model", _llama_like(*norms, queries=queries), defaults=defaults, head=_OF_DECODERS)
+    """Return the parameters of a Llama-like family."""
+    return Parameters("model", _llama_like(*norms, queries=queries), defaults=defaults, head=_DECODER_HEAD)
 
 
 _NORMS = ("input_layernorm", "post_attention_layernorm")
@@ -189,7 +199,7 @@ _SIZES = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12
 _BERT = _SIZES | {"vocab_size": 30522, "max_position_embeddings": 512, "type_vocab_size": 2}
 _LLAMA = {"hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "intermediate_size": 11008}
 _LLAMA |= {"vocab_size": 32000, "tie_word_embeddings": False}
-_PROJECTED, _OF_DECODERS = "classifier.out_proj.weight", "score.weight"
+_PROJECTED_HEAD, _DECODER_HEAD = "classifier.out_proj.weight", "score.weight"
 _QWEN = _LLAMA | {"vocab_size": 151936, "intermediate_size": 22016, "num_key_value_heads": 32}
 
 PARAMETERS = {
@@ -200,14 +210,14 @@ PARAMETERS = {
         "encoder.layer",
         defaults=_BERT | {"vocab_size": 50265, "pad_token_id": 1},
         padded=True,
-        head=_PROJECTED,
+        head=_PROJECTED_HEAD,
     ),
     "electra": Parameters(
         "electra",
         _bert,
         "encoder.layer",
         defaults=_BERT | {"hidden_size": 256, "intermediate_size": 1024, "embedding_size": 128},
-        head=_PROJECTED,
+        head=_PROJECTED_HEAD,
     ),
     "distilbert": Parameters(
         "distilbert",
@@ -250,14 +260,14 @@ PARAMETERS = {
         {"hidden_size": "n_embd", "num_hidden_layers": "n_layer", "num_attention_heads": "n_head"}
         | {"max_position_embeddings": "n_positions"},
         _SIZES | {"vocab_size": 50257, "max_position_embeddings": 1024},
-        head=_OF_DECODERS,
+        head=_DECODER_HEAD,
     ),
     "gpt_neox": Parameters(
         "gpt_neox",
         _gpt_neox,
         defaults={"vocab_size": 50432, "hidden_size": 6144, "num_hidden_layers": 44, "intermediate_size": 24576}
         | {"attention_bias": True, "tie_word_embeddings": False},
-        head=_OF_DECODERS,
+        head=_DECODER_HEAD,
     ),
     "olmo": _decoder(_LLAMA | {"vocab_size": 50304}),
     "llama": _decoder(_LLAMA, *_NORMS),
@@ -275,11 +285,15 @@ PARAMETERS = {
 
 
 def parameters_of(model_type: str | None, path: str | Path = "config.json") -> Parameters:
-    """Those of the model_type in the config.json at `path`. Raises InputError, naming the families, for any other."""
+    """Return the parameters of family `model_type`; `path` is the config.json that names it.
+
+    Raises:
+        InputError: The family is unknown; the message lists the known ones.
+    """
     if model_type not in PARAMETERS:
         raise InputError(
-            f"{path}: model_type = {model_type!r} is no known family; there are {', '.join(PARAMETERS)}. To add "
-            "one, say where it keeps its heads and MLPs in src/heuristic_core/models/families.py, and what it holds in "
-            "parameters.py there"
+            f"{path}: model_type = {model_type!r} is unknown; choose from {', '.join(PARAMETERS)}. To add a "
+            "family, add the paths of its heads and MLPs to src/heuristic_core/models/families.py, and its parameters "
+            "to parameters.py there"
         )
     return PARAMETERS[model_type]

@@ -1,4 +1,4 @@
-"""The Hugging Face model that fine-tuning starts from: pretrained, or new with a stated initialisation."""
+"""The Hugging Face model that fine-tuning starts from: pretrained, or new with a configured initialisation."""
 
 import json
 from collections.abc import Sequence
@@ -24,15 +24,22 @@ def starting_point(
     device: str = "cpu",
     pretrained: str | Path | None = None,
 ):
-    """What fine-tuning starts from: the model, on `device`, and its tokenizer.
+    """Return the model that fine-tuning starts from, on `device`, and its tokenizer.
 
-    tokenizer: its folder. subsets: the file of subsets and labels (JSON). The rest: see :func:`starting_model`.
+    Args:
+        model: The model's configuration.
+        tokenizer: Folder of the tokenizer.
+        subsets: JSON file of subsets and labels.
+        ft_seed: See :func:`starting_model`.
+        dropout: See :func:`starting_model`.
+        device: "cpu" or "cuda".
+        pretrained: See :func:`starting_model`.
     """
-    words = load_tokenizer(tokenizer)
+    loaded = load_tokenizer(tokenizer)
     labels = json.loads(Path(subsets).read_text())["labels"]
-    pad = words.eos_token_id if words.pad_token_id is None else words.pad_token_id
-    begun = starting_model(model, labels, len(words), pad, ft_seed, dropout, pretrained)
-    return begun.to(usable_device(device)), words
+    pad = loaded.eos_token_id if loaded.pad_token_id is None else loaded.pad_token_id
+    classifier = starting_model(model, labels, len(loaded), pad, ft_seed, dropout, pretrained)
+    return classifier.to(usable_device(device)), loaded
 
 
 def starting_model(
@@ -44,57 +51,69 @@ def starting_model(
     dropout: float | None,
     pretrained: str | Path | None = None,
 ):
-    """A ``PreTrainedModel`` for sequence classification into `labels` (in that order).
+    """Build a ``PreTrainedModel`` for sequence classification.
 
-    The classifier of a pretrained model, and every weight of a new one, is drawn from a generator of `ft_seed`.
-    pad: the tokenizer's padding token, for models whose configuration names none. dropout: replaces the model's own
-    rates; None keeps them. pretrained: the folder that :mod:`heuristic_core.training.pretrain` wrote, for a new model
-    that is pre-trained first.
+    The classifier of a pretrained model, or every weight of a new one, is drawn from a generator of `ft_seed`.
+
+    Args:
+        model: The model's configuration.
+        labels: Class names in logit order.
+        vocabulary: Number of tokens.
+        pad: The tokenizer's padding token, for models whose configuration has none.
+        ft_seed: Fine-tuning seed.
+        dropout: Replaces the model's dropout rates; None keeps them.
+        pretrained: Folder that :mod:`heuristic_core.training.pretrain` wrote, for a new model that is pre-trained
+            first.
+
+    Raises:
+        InputError: A file is missing, or the checkpoint does not fit `labels`.
     """
-    names = dict(enumerate(labels))
+    label_names = dict(enumerate(labels))
     options = {
         "num_labels": len(labels),
-        "id2label": names,
-        "label2id": {n: i for i, n in names.items()},
+        "id2label": label_names,
+        "label2id": {label: index for index, label in label_names.items()},
     }
     if isinstance(model, NewModel) and model.pretraining is None:
-        return _new(model, vocabulary, ft_seed, options | _rates("bert", dropout))
+        return _build_new_classifier(model, vocabulary, ft_seed, options | _dropout_settings("bert", dropout))
     folder = folder_of(model) if isinstance(model, PretrainedModel) else pretrained
     if folder is None:
-        raise InputError("model.pretraining is given, but not where the pre-trained model is; give --pretrained")
+        raise InputError(
+            "model.pretraining is set, but the folder of the pre-trained model is missing; add --pretrained"
+        )
     config = load_config(folder, **options)
     check_labels(folder, labels)
     if config.pad_token_id is None:
-        options["pad_token_id"] = pad  # decoders classify the last token that is not this one
-    rates = _rates(config.model_type, dropout)  # DeBERTa has some of them only where config.json does
+        options["pad_token_id"] = pad  # decoders classify the last token that is not padding
+    rates = _dropout_settings(config.model_type, dropout)  # DeBERTa has some of them only if config.json sets them
     options |= {name: rate for name, rate in rates.items() if hasattr(config, name)}
     torch.manual_seed(ft_seed)  # draws the classifier
     return load_classifier(folder, new_head=True, **options)
 
 
-def _rates(model_type: str, dropout: float | None) -> dict[str, float]:
-    """A family's settings for dropout on activations and on attention."""
+def _dropout_settings(model_type: str, dropout: float | None) -> dict[str, float]:
+    """Return a family's settings for dropout, all at rate `dropout`; empty for None."""
     return {} if dropout is None else dict.fromkeys(family_of(model_type).dropout, dropout)
 
 
 def masked_language_model(model: NewModel, vocabulary: int):
-    """The ``BertForMaskedLM`` that pre-training starts from, without dropout: its text does not repeat."""
+    """Build the ``BertForMaskedLM`` that pre-training starts from, without dropout, as its text never repeats."""
     from transformers import BertForMaskedLM
 
-    bert = BertForMaskedLM(_configuration(model, vocabulary, _rates("bert", 0.0)))
+    bert = BertForMaskedLM(_bert_config(model, vocabulary, _dropout_settings("bert", 0.0)))
     initialise(bert, model.initialisation, torch_generator("weights", model.pretraining.seed))
     return bert
 
 
-def _new(model: NewModel, vocabulary: int, ft_seed: int, options: dict):
+def _build_new_classifier(model: NewModel, vocabulary: int, ft_seed: int, options: dict):
     from transformers import BertForSequenceClassification
 
-    bert = BertForSequenceClassification(_configuration(model, vocabulary, options))
+    bert = BertForSequenceClassification(_bert_config(model, vocabulary, options))
     initialise(bert, model.initialisation, torch_generator("weights", ft_seed))
     return bert
 
 
-def _configuration(model: NewModel, vocabulary: int, options: dict):
+def _bert_config(model: NewModel, vocabulary: int, options: dict):
     from transformers import BertConfig
 
     shape = model.architecture
@@ -112,10 +131,10 @@ def _configuration(model: NewModel, vocabulary: int, options: dict):
 
 @torch.no_grad()
 def initialise(bert, settings: Initialisation, draws: torch.Generator) -> None:
-    """How a new model starts: all matrices normal, then embeddings and query/key scaled as `settings` say.
+    """Draw all matrices from a normal distribution, then scale embeddings, queries and keys as `settings` say.
 
-    `tie_query_key` sets keys to queries, too: a head then attends to tokens like the one that asks, which is soft
-    same-word attention and replaces what pre-training gives. No head is treated differently from another.
+    `tie_query_key` also sets keys to queries: a head then attends to tokens similar to the query's, a soft same-word
+    attention that stands in for pre-training. All heads are treated alike.
     """
     for weight in bert.parameters():
         if weight.dim() == 2:

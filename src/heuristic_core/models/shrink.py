@@ -1,9 +1,9 @@
-"""The physically smaller model: removed heads and MLPs cut out of a Hugging Face model, constants in their place.
+"""Remove heads and MLPs from a Hugging Face model, with constants in their place.
 
-What a removed component puts out (its mean, or zero) is folded into a bias, so that the smaller model computes what
-the masked one computes. Configurations of Hugging Face's architectures have one number of heads for all layers, so a
-checkpoint that loads without this code keeps the shape of the original (`ordinary`); the smaller one (`shrink`) lives
-in memory, where evaluation of hooked models uses it.
+The constant output of a removed component (its mean, or zero) is folded into a bias, so that the result computes the
+same as the masked model. Configurations of Hugging Face architectures have one number of heads for all layers, so a
+checkpoint that loads without this code keeps the original's shape (`ordinary`). The physically smaller model (`shrink`)
+exists in memory only, for evaluation of hooked models.
 """
 
 import copy
@@ -19,68 +19,75 @@ from heuristic_core.models.families import Family, family_of, inputs_of
 
 @torch.no_grad()
 def shrink(model, removed: Sequence[int], heads: Tensor, mlps: Tensor):
-    """A copy of `model` (Hugging Face, for sequence classification) without the components at the indices `removed`.
+    """Return a smaller copy of `model` without the components at the indices `removed`.
 
-    heads: [layers, H, dh] and mlps: [layers, d], what each removed component puts out.
-    Rows and columns of queries, keys, values and the output projection go with their head, an MLP's inner width goes to
-    zero. With grouped-query attention each head that stays gets keys and values of its own. A layer without any head
-    keeps one that is multiplied by zero: attention of no heads cannot be run.
+    A head's rows and columns of queries, keys, values and the output projection are removed; a removed MLP has an inner
+    width of zero. With grouped-query attention, each remaining head gets its own copy of keys and values. A layer that
+    loses all heads keeps one, multiplied by zero, as attention cannot run without heads.
+
+    Args:
+        model: A ``PreTrainedModel`` for sequence classification.
+        removed: Component indices.
+        heads: Constant output of each head if removed, [layers, H, dh].
+        mlps: Constant output of each MLP if removed, [layers, d].
     """
-    small, family, grid = _copy(model), family_of(model.config.model_type), _grid(model)
-    for number, layer in enumerate(family.layers(small)):
-        gone = [h for h in range(grid.heads) if number * grid.heads + h in removed]
-        if gone:
-            _cut_heads(layer, family, gone, grid.heads, heads[number])
+    smaller, family, grid = _unshared_copy(model), family_of(model.config.model_type), _grid(model)
+    for number, layer in enumerate(family.layers(smaller)):
+        removed_heads = [h for h in range(grid.heads) if number * grid.heads + h in removed]
+        if removed_heads:
+            _cut_heads(layer, family, removed_heads, grid.heads, heads[number])
         if grid.layers * grid.heads + number in removed:
             _cut_mlp(layer, family, mlps[number])
-    return small
+    return smaller
 
 
 @torch.no_grad()
 def ordinary(model, removed: Sequence[int], heads: Tensor, mlps: Tensor):
-    """A copy of `model` of its own architecture that computes the subnetwork: ``save_pretrained`` writes a checkpoint
-    that ``from_pretrained`` loads with no code of this project.
+    """Return a copy of `model` with its original architecture that computes the subnetwork.
 
-    It has the original's shape; what is removed is multiplied by zero. Raises InputError where there are constants and
-    the architecture has no bias that could hold them.
+    ``from_pretrained`` loads what its ``save_pretrained`` writes, without code of this project. The copy has the
+    original's shape; removed components are multiplied by zero. Arguments are those of :func:`shrink`.
+
+    Raises:
+        InputError: There are constants, and the architecture has no bias that can hold them.
     """
-    plain, family, grid = _copy(model), family_of(model.config.model_type), _grid(model)
-    constants: dict[tuple[str, int], Tensor] = {}  # by module below a layer, and layer
-    for number, layer in enumerate(family.layers(plain)):
+    masked, family, grid = _unshared_copy(model), family_of(model.config.model_type), _grid(model)
+    constants: dict[tuple[str, int], Tensor] = {}  # by (path of the module in a layer, layer)
+    for number, layer in enumerate(family.layers(masked)):
         output, down = layer.get_submodule(family.output), layer.get_submodule(family.down)
-        gone = [h for h in range(grid.heads) if number * grid.heads + h in removed]
-        if gone:
-            columns = _rows(gone, inputs_of(output) // grid.heads)
-            constants[family.output, number] = _matrix(output)[:, columns] @ heads[number][gone].flatten()
+        removed_heads = [h for h in range(grid.heads) if number * grid.heads + h in removed]
+        if removed_heads:
+            columns = _head_rows(removed_heads, inputs_of(output) // grid.heads)
+            constants[family.output, number] = _matrix(output)[:, columns] @ heads[number][removed_heads].flatten()
             _matrix(output)[:, columns] = 0
         if grid.layers * grid.heads + number in removed:
             _matrix(down).zero_()
             if down.bias is not None:
                 down.bias.zero_()
-            # With "output" nothing else reads the sum between attention and MLP.
-            place = (family.output if family.down_bias == "output" else family.down, number)
-            constants[place] = constants.get(place, 0) + mlps[number]
-    return _with_constants(plain, family, {place: value for place, value in constants.items() if value.any()})
+            # With "output", only the MLP reads the sum after attention, so the constant can be added there.
+            target = (family.output if family.down_bias == "output" else family.down, number)
+            constants[target] = constants.get(target, 0) + mlps[number]
+    return _add_constants(masked, family, {target: value for target, value in constants.items() if value.any()})
 
 
-def _with_constants(model, family: Family, constants: dict[tuple[str, int], Tensor]):
-    """`model` with these constants in its biases, which are added to its architecture where its config allows."""
+def _add_constants(model, family: Family, constants: dict[tuple[str, int], Tensor]):
+    """Put `constants` into the biases of `model`, adding biases where its config allows."""
     flags = {family.output: family.output_bias, family.down: family.down_bias}
-    wanted = [flags[path] for path, _ in constants]
-    if None in wanted:
+    required = [flags[path] for path, _ in constants]
+    if None in required:
         raise InputError(
-            f"{type(model).__name__} has no bias that could hold the mean of a removed component; "
-            "evaluate this subnetwork with workflow/scripts/evaluate.py, or take zero for the means"
+            f"{type(model).__name__} has no bias that can hold the mean of a removed component; "
+            "evaluate this subnetwork with workflow/scripts/evaluate.py, or use zero instead of means"
         )
-    model = _with_biases(model, [flag for flag in wanted if flag != "always"])
+    model = _add_biases(model, [flag for flag in required if flag != "always"])
     layers = family.layers(model)
     for (path, number), constant in constants.items():
         _add_bias(layers[number].get_submodule(path), constant)
     return model
 
 
-def _copy(model):
-    """A deep copy in which no two layers share weights."""
+def _unshared_copy(model):
+    """Return a deep copy in which no two layers share weights."""
     config = copy.deepcopy(model.config)
     if config.model_type != "albert":
         return copy.deepcopy(model)
@@ -94,22 +101,22 @@ def _copy(model):
         for layer in range(config.num_hidden_layers):
             if int(layer * groups / config.num_hidden_layers) == int(group):
                 weights[f"{prefix}{layer}.{rest}"] = value
-    return _rebuilt(model, config, weights)
+    return _rebuild(model, config, weights)
 
 
-def _with_biases(model, flags: Sequence[str]):
-    """`model` with its config's `flags` set, biases that this adds at zero."""
+def _add_biases(model, flags: Sequence[str]):
+    """Set `flags` in the config of `model`; the biases that this adds are zero."""
     missing = [flag for flag in dict.fromkeys(flags) if not getattr(model.config, flag)]
     if not missing:
         return model
     config = copy.deepcopy(model.config)
     for flag in missing:
         setattr(config, flag, True)
-    return _rebuilt(model, config, model.state_dict())
+    return _rebuild(model, config, model.state_dict())
 
 
-def _rebuilt(model, config, weights: dict[str, Tensor]):
-    """A model of `model`'s class and `config` with `weights`; what these lack are biases, which become zero."""
+def _rebuild(model, config, weights: dict[str, Tensor]):
+    """Build a model of `model`'s class from `config` and `weights`; missing weights are biases, which become zero."""
     new = type(model)(config)
     for name, value in new.state_dict().items():
         if name not in weights:
@@ -123,56 +130,58 @@ def _grid(model) -> ComponentGrid:
     return ComponentGrid(len(family_of(model.config.model_type).layers(model)), model.config.num_attention_heads)
 
 
-def _cut_heads(layer: nn.Module, family: Family, gone: list[int], heads: int, means: Tensor) -> None:
-    """means: [H, dh]."""
+def _cut_heads(layer: nn.Module, family: Family, removed: list[int], heads: int, means: Tensor) -> None:
+    """Remove the heads `gone` from `layer`; their outputs become the constants `means` [H, dh]."""
     output = layer.get_submodule(family.output)
     size = inputs_of(output) // heads
-    kept = [h for h in range(heads) if h not in gone]
-    constant = _matrix(output)[:, _rows(gone, size)] @ means[gone].flatten()
+    kept = [h for h in range(heads) if h not in removed]
+    constant = _matrix(output)[:, _head_rows(removed, size)] @ means[removed].flatten()
     if not kept:
         kept = [0]
         _matrix(output).zero_()
-    present = dict(layer.named_modules())  # DeBERTa has two of its projections only where they are not shared
-    for projection in (present[path] for path in family.projections if path in present):
-        _cut_rows(projection, _rows_of(family, projection, kept, heads, size))
-    _cut_columns(output, _rows(kept, size))
+    modules = dict(layer.named_modules())  # DeBERTa lacks two of its projections if they are shared
+    for projection in (modules[path] for path in family.projections if path in modules):
+        _cut_rows(projection, _projection_rows(family, projection, kept, heads, size))
+    _cut_columns(output, _head_rows(kept, size))
     _add_bias(output, constant)
     for path in family.head_counts:
-        _set(layer, path, len(kept))
+        _set_attribute(layer, path, len(kept))
     for path in family.widths:
-        _set(layer, path, len(kept) * size)
+        _set_attribute(layer, path, len(kept) * size)
     attention = layer.get_submodule(family.projections[0].rpartition(".")[0])
     if hasattr(attention, "num_key_value_groups"):
         attention.num_key_value_groups = 1
 
 
 def _cut_mlp(layer: nn.Module, family: Family, mean: Tensor) -> None:
-    """mean: [d]."""
+    """Remove the MLP from `layer`; its output becomes the constant `mean` [d]."""
     down = layer.get_submodule(family.down)
-    left = torch.arange(0 if isinstance(down, nn.Linear) else 1)  # Conv1D cannot run on a width of zero
+    remaining = torch.arange(0 if isinstance(down, nn.Linear) else 1)  # Conv1D cannot run on a width of zero
     for path in family.up:
-        _cut_rows(layer.get_submodule(path), left)
-    _cut_columns(down, left)
+        _cut_rows(layer.get_submodule(path), remaining)
+    _cut_columns(down, remaining)
     _matrix(down).zero_()
     down.bias = nn.Parameter(mean.to(_matrix(down).dtype).clone(), requires_grad=False)
 
 
-def _rows_of(family: Family, module: nn.Module, kept: list[int], heads: int, size: int) -> Tensor:
-    """Which output rows of a projection belong to the heads `kept`."""
+def _projection_rows(family: Family, module: nn.Module, kept: list[int], heads: int, size: int) -> Tensor:
+    """Return the output rows of a projection that belong to the heads `kept`."""
     if family.order == "interleaved":
-        return _rows(kept, 3 * size)
+        return _head_rows(kept, 3 * size)
     if family.order == "stacked":
-        return torch.cat([part * heads * size + _rows(kept, size) for part in range(3)])
-    sharing = heads * size // len(_matrix(module))  # query heads to one row of heads: 1, but for shared keys and values
-    return _rows([head // sharing for head in kept], size)
+        return torch.cat([part * heads * size + _head_rows(kept, size) for part in range(3)])
+    group_size = (
+        heads * size // len(_matrix(module))
+    )  # query heads per head of this map: 1 unless keys and values are shared
+    return _head_rows([head // group_size for head in kept], size)
 
 
-def _rows(heads: Sequence[int], size: int) -> Tensor:
+def _head_rows(heads: Sequence[int], size: int) -> Tensor:
     return (torch.tensor(heads)[:, None] * size + torch.arange(size)).flatten()
 
 
 def _matrix(module: nn.Module) -> Tensor:
-    """A linear map's weight as [out, in]; a view, also of GPT-2's ``Conv1D``, which stores [in, out]."""
+    """Return a view of a linear map's weight as [out, in]; GPT-2's ``Conv1D`` stores [in, out]."""
     return module.weight.data if isinstance(module, nn.Linear) else module.weight.data.T
 
 
@@ -196,10 +205,10 @@ def _replace(module: nn.Module, matrix: Tensor) -> None:
 
 
 def _add_bias(module: nn.Module, constant: Tensor) -> None:
-    before = 0 if module.bias is None else module.bias.data
-    module.bias = nn.Parameter(before + constant.to(_matrix(module).dtype), requires_grad=False)
+    bias = 0 if module.bias is None else module.bias.data
+    module.bias = nn.Parameter(bias + constant.to(_matrix(module).dtype), requires_grad=False)
 
 
-def _set(layer: nn.Module, path: str, value: int) -> None:
+def _set_attribute(layer: nn.Module, path: str, value: int) -> None:
     parent, _, name = path.rpartition(".")
     setattr(layer.get_submodule(parent), name, value)

@@ -14,34 +14,39 @@ from heuristic_core.tasks.language import VOCABULARY
 
 
 def make_tokenizer(model: NewModel | PretrainedModel, task: GeneratedTask | FilesTask):
-    """The pretrained model's tokenizer; for a new model, one whose vocabulary is the generated language's words."""
+    """Load a pretrained model's tokenizer; for a new model, build one from the words of the generated language.
+
+    Raises:
+        InputError: The files of a pretrained model are missing or do not fit together.
+        ValueError: A new model is combined with a task that is not generated.
+    """
     if isinstance(model, PretrainedModel):
-        return _of_folder(Path(folder_of(model)), task.max_length)
+        return _load_checked(Path(folder_of(model)), task.max_length)
     if not isinstance(task, GeneratedTask):
         raise ValueError(
-            f"model {model.name} is new and has no vocabulary for task {task.name}; use a pretrained model"
+            f"model {model.name} is new and lacks a vocabulary for task {task.name}; use a pretrained model"
         )
     from transformers import BertTokenizer
 
-    words = {word: index for index, word in enumerate(VOCABULARY)}
-    return BertTokenizer(vocab=words, do_lower_case=False, model_max_length=task.max_length)
+    vocabulary = {word: index for index, word in enumerate(VOCABULARY)}
+    return BertTokenizer(vocab=vocabulary, do_lower_case=False, model_max_length=task.max_length)
 
 
-def _of_folder(folder: Path, max_length: int):
-    """Also checked of a model of the hub, which was not there when the study began."""
+def _load_checked(folder: Path, max_length: int):
+    """Load and check a tokenizer; files from the hub could not be checked before the study started."""
     check_files(folder, max_length)
     tokenizer = load_tokenizer(folder)
-    words = tokenizer.get_vocab()
-    if set(words) <= set(tokenizer.all_special_tokens):
+    vocabulary = tokenizer.get_vocab()
+    if set(vocabulary) <= set(tokenizer.all_special_tokens):
         raise InputError(
-            f"{folder}: {type(tokenizer).__name__} found no word in this folder's files: copy the tokenizer's files "
-            "from the model that this one began as"
+            f"{folder}: {type(tokenizer).__name__} found no words in the files of this folder: copy the "
+            "tokenizer's files from the base model"
         )
-    check_rows(folder, words, read_object(folder / CONFIG), _roles(tokenizer))
+    check_rows(folder, vocabulary, read_object(folder / CONFIG), _roles(tokenizer))
     return tokenizer
 
 
 def _roles(tokenizer) -> dict[str, str]:
-    """Special tokens by their roles, and others by their own names."""
+    """Return special tokens by role, and further ones by their own names."""
     roles = {name: str(token) for name, token in tokenizer.special_tokens_map.items() if not isinstance(token, list)}
     return {str(token): str(token) for token in tokenizer.all_special_tokens} | roles

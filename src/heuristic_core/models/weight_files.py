@@ -1,4 +1,4 @@
-"""Whether a folder's weights are those of its config.json, from the headers of its safetensors files alone."""
+"""Check that a folder's weights fit its config.json, from the headers of its safetensors files alone."""
 
 import json
 import re
@@ -12,103 +12,107 @@ from heuristic_core.models.parameters import PARAMETERS, Parameters, parameters_
 from heuristic_core.sources.hub import CONFIG, SHARDS, WEIGHTS
 
 OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}  # as transformers renames them
-BUFFERS = re.compile(r"position_ids$|inv_freq$|\.masked_bias$|\.(attn|attention)\.bias$")  # that old files hold besides
-ADAPTED = re.compile(r"\blora_|\.base_layer\.|\bmodules_to_save\.|\boriginal_module\.")  # peft's, inside a model
+BUFFERS = re.compile(
+    r"position_ids$|inv_freq$|\.masked_bias$|\.(attn|attention)\.bias$"
+)  # in old files, beside weights
+ADAPTER = re.compile(r"\blora_|\.base_layer\.|\bmodules_to_save\.|\boriginal_module\.")  # peft's, inside a model
 SHARDED = "model*.safetensors"
 PICKLED = ("pytorch_model*.bin", "*.pt", "*.pth", "*.ckpt")
 OTHER_FRAMEWORKS = ("tf_model*.h5", "flax_model*.msgpack", "*.gguf", "*.onnx")
 
 
-class Stored(NamedTuple):
-    """A tensor of a safetensors file, as its header describes it."""
+class TensorHeader(NamedTuple):
+    """Type and shape of a tensor, from the header of a safetensors file."""
 
     dtype: str
     shape: tuple[int, ...]
 
 
 def read_object(path: Path) -> dict:
-    """The object of a JSON file. Raises InputError where it cannot be read or holds something else."""
+    """Read the object in a JSON file; raise InputError if it cannot be read or holds something else."""
     try:
-        return _object(path, path.read_bytes())
+        return _parse_object(path, path.read_bytes())
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error}") from None
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The files that a model's weights are read from. Raises InputError where one is missing."""
+    """Return the files that a model's weights are read from; raise InputError if one is missing."""
     if (folder / WEIGHTS).is_file():
         return [folder / WEIGHTS]
     index = folder / SHARDS[0]
     if not index.is_file():
-        raise InputError(f"{folder}: there is no {WEIGHTS} in it; {_instead(folder)}")
+        raise InputError(f"{folder}: {WEIGHTS} is missing; {_advise_conversion(folder)}")
     names = read_object(index).get("weight_map")
     if not isinstance(names, dict) or not names or not all(isinstance(name, str) for name in names.values()):
         raise InputError(f"{index}: expected `weight_map`, an object with a file for every weight")
     shards = [folder / name for name in sorted(set(names.values()))]
     if missing := [path.name for path in shards if not path.is_file()]:
-        raise InputError(f"{index} names {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not there")
+        raise InputError(f"{index} lists {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} missing")
     return shards
 
 
 def check_weights(folder: Path, config: Mapping[str, Any], causal: bool = False) -> None:
-    """Raise InputError where a weight that the model of `config` needs is not in the folder's files as it needs it.
+    """Check that the folder's files hold every weight of the model of `config`, in its shape.
 
-    A classification head and a pooler may be missing. causal: the model is a decoder that predicts tokens, and needs
-    the matrix that does it.
+    A classification head and a pooler may be missing. A `causal` decoder needs its output matrix.
+
+    Raises:
+        InputError: A weight is missing, has another shape or is quantised.
     """
     path = folder / CONFIG
     family = family_parameters(config, path)
-    settings, files = _settings(path, family, config), weight_files(folder)
-    stored = {name: tensor for file in files for name, tensor in _header(file).items()}
+    settings, files = _checked_settings(path, family, config), weight_files(folder)
+    stored = {name: tensor for file in files for name, tensor in _read_header(file).items()}
     needed = {f"{family.base}.{name}": shape for name, shape in family.shapes(settings).items()}
     if causal and not settings.get("tie_word_embeddings", True):
         needed["lm_head.weight"] = (settings["vocab_size"], settings["hidden_size"])
-    of = str(files[0]) if len(files) == 1 else f"the {len(files)} files of {folder / SHARDS[0]}"
-    stored = _renamed(stored)
-    read = {f"{family.base}.{name}": tensor for name, tensor in stored.items()} | stored
-    missing = [name for name in needed if name not in read]
-    if causal and settings.get("tie_word_embeddings", True) and "lm_head.weight" in read:
+    source = str(files[0]) if len(files) == 1 else f"the {len(files)} files of {folder / SHARDS[0]}"
+    stored = _modernise_names(stored)
+    available = {f"{family.base}.{name}": tensor for name, tensor in stored.items()} | stored
+    missing = [name for name in needed if name not in available]
+    if causal and settings.get("tie_word_embeddings", True) and "lm_head.weight" in available:
         missing = [name for name in missing if name != f"{family.base}.embed_tokens.weight"]
     if missing:
-        cause = _cause(folder, missing, stored, family, settings, config["model_type"])
+        cause = _explain_missing(folder, missing, stored, family, settings, config["model_type"])
         lacks = "lacks" if len(files) == 1 else "lack"
-        raise InputError(f"{of} {lacks} {some_of(missing)} that config.json asks for; {cause}")
-    if others := _families_of(stored, settings, config["model_type"]):
-        raise InputError(f"{of}: {_other_family(others, config['model_type'])}")
+        raise InputError(f"{source} {lacks} {some_of(missing)} that config.json describes; {cause}")
+    if others := _matching_families(stored, settings, config["model_type"]):
+        raise InputError(f"{source}: {_family_mismatch(others, config['model_type'])}")
     for name, shape in needed.items():
-        tensor = read.get(name)
+        tensor = available.get(name)
         if tensor and tensor.shape != shape:
-            raise InputError(f"{of}: {_other_shape(name, tensor, shape, settings, path)}")
+            raise InputError(f"{source}: {_shape_mismatch(name, tensor, shape, settings, path)}")
         if tensor and not tensor.dtype.startswith(("F", "BF")):
             raise InputError(
-                f"{of}: {name} is stored as {tensor.dtype}; quantised weights cannot be trained, give the model's "
+                f"{source}: {name} is stored as {tensor.dtype}; quantised weights cannot be trained; use "
                 "weights in float32, float16 or bfloat16"
             )
 
 
 def classifier_shape(folder: Path, config: Mapping[str, Any]) -> tuple[int, ...] | None:
-    """The shape of the last matrix of a folder's classifier; None where it has no classifier, or no known family."""
+    """Return the shape of the last matrix of a folder's classifier; None without classifier or known family."""
     family = PARAMETERS.get(config.get("model_type"))
-    stored = (_header(file).get(family.head) for file in weight_files(folder)) if family else ()
+    stored = (_read_header(file).get(family.head) for file in weight_files(folder)) if family else ()
     return next((tensor.shape for tensor in stored if tensor), None)
 
 
 def family_parameters(config: Mapping[str, Any], path: str | Path = CONFIG) -> Parameters:
-    """The parameters of a config.json's family. Raises InputError where that is not known, or weights are quantised."""
+    """Return the parameters of a config.json's family; raise InputError if it is unknown or weights are quantised."""
     family = parameters_of(config.get("model_type"), path)
     if config.get("quantization_config"):
-        raise InputError(f"{path}: quantization_config: quantised weights cannot be trained; give the model without")
+        raise InputError(f"{path}: quantization_config: quantised weights cannot be trained; use the unquantised model")
     return family
 
 
 def some_of(names: Iterable[str]) -> str:
-    """How many weights there are, and the names of a few of them."""
+    """Return the number of weights and the names of the first three."""
     names = list(names)
-    shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
-    return f"{counted(len(names), 'weight')} ({shown})"
+    listed = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+    return f"{counted(len(names), 'weight')} ({listed})"
 
 
-def _settings(path: Path, family: Parameters, config: Mapping[str, Any]) -> dict[str, Any]:
+def _checked_settings(path: Path, family: Parameters, config: Mapping[str, Any]) -> dict[str, Any]:
     settings = family.settings(config)
     for name, default in family.defaults.items():
         positive = name in ("vocab_size", "hidden_size", "num_attention_heads")
@@ -118,34 +122,34 @@ def _settings(path: Path, family: Parameters, config: Mapping[str, Any]) -> dict
     hidden, heads = settings["hidden_size"], settings["num_attention_heads"]
     if "head_dim" not in settings and hidden % heads:
         name = family.aliases.get("num_attention_heads", "num_attention_heads")
-        raise InputError(f"{path}: {name} = {heads} does not divide the hidden size, {hidden}: copy config.json again")
+        raise InputError(f"{path}: {name} = {heads} does not divide the hidden size {hidden}: copy config.json again")
     return settings
 
 
-def _header(file: Path) -> dict[str, Stored]:
-    """The tensors of a safetensors file. Raises InputError where it is none, or is cut off."""
-    with file.open("rb") as opened:
-        begins = opened.read(8)
-        if begins.startswith(b"version "):
-            raise InputError(f"{file} is a pointer of Git LFS and not the weights: `git lfs pull` fetches them")
-        size, length = file.stat().st_size, int.from_bytes(begins, "little")
+def _read_header(file: Path) -> dict[str, TensorHeader]:
+    """Read the header of a safetensors file; raise InputError if it is something else or truncated."""
+    with file.open("rb") as stream:
+        prefix = stream.read(8)
+        if prefix.startswith(b"version "):
+            raise InputError(f"{file} is a Git LFS pointer instead of the weights: run `git lfs pull`")
+        size, length = file.stat().st_size, int.from_bytes(prefix, "little")
         if size < 8 or length > size - 8:
-            raise InputError(f"{file} is no safetensors file, or is cut off: copy or download it again")
-        values = _object(file, opened.read(length))
+            raise InputError(f"{file} is not a safetensors file, or is truncated: copy or download it again")
+        values = _parse_object(file, stream.read(length))
     values.pop("__metadata__", None)
     try:
-        ends = max((value["data_offsets"][1] for value in values.values()), default=0)
-        tensors = {name: Stored(value["dtype"], tuple(value["shape"])) for name, value in values.items()}
+        data_size = max((value["data_offsets"][1] for value in values.values()), default=0)
+        tensors = {name: TensorHeader(value["dtype"], tuple(value["shape"])) for name, value in values.items()}
     except (KeyError, TypeError, IndexError):
-        raise InputError(f"{file}: its header is not that of a safetensors file") from None
-    if 8 + length + ends != size:
+        raise InputError(f"{file}: invalid safetensors header") from None
+    if 8 + length + data_size != size:
         raise InputError(
-            f"{file} has {size} bytes where its header says {8 + length + ends}: copy or download it again"
+            f"{file} has {size} bytes, but its header says {8 + length + data_size}: copy or download it again"
         )
     return tensors
 
 
-def _object(path: Path, text: bytes) -> dict:
+def _parse_object(path: Path, text: bytes) -> dict:
     try:
         value = json.loads(text)
     except ValueError as error:
@@ -155,8 +159,8 @@ def _object(path: Path, text: bytes) -> dict:
     return value
 
 
-def _renamed(stored: Mapping[str, Stored]) -> dict[str, Stored]:
-    """Tensors with old names of LayerNorm's weights replaced."""
+def _modernise_names(stored: Mapping[str, TensorHeader]) -> dict[str, TensorHeader]:
+    """Replace old names of LayerNorm's weights."""
     renamed = {}
     for name, tensor in stored.items():
         for old, new in OLD_NAMES.items():
@@ -165,103 +169,105 @@ def _renamed(stored: Mapping[str, Stored]) -> dict[str, Stored]:
     return renamed
 
 
-def _cause(
+def _explain_missing(
     folder: Path,
     missing: Sequence[str],
-    stored: Mapping[str, Stored],
+    stored: Mapping[str, TensorHeader],
     family: Parameters,
     settings: Mapping,
     model_type: str,
 ) -> str:
-    """Why weights are probably missing, and what to do."""
-    if others := _families_of(stored, settings, model_type):
-        return _other_family(others, model_type)
-    if any(ADAPTED.search(name) for name in stored):
+    """Return the probable reason for missing weights, and a remedy."""
+    if others := _matching_families(stored, settings, model_type):
+        return _family_mismatch(others, model_type)
+    if any(ADAPTER.search(name) for name in stored):
         return (
-            "the file has weights of an adapter beside the model's own: merge them (`merge_and_unload` of peft), and "
+            "the file also has weights of an adapter: merge them (`merge_and_unload` of peft), and "
             "save the model with `save_pretrained`"
         )
-    if prefix := _prefix(missing, stored, family.base):
+    if prefix := _find_prefix(missing, stored, family.base):
         return (
-            f"the names in the file begin with {prefix!r}, as wrappers of models leave them: save the model inside the "
+            f"the names in the file start with {prefix!r}, which wrappers of models add: save the model inside the "
             "wrapper with `save_pretrained`, or rename the weights, in Python:\n"
             "    from pathlib import Path\n"
             "    from safetensors.torch import load_file, save_file\n"
             f"    folder, weights = Path({str(folder)!r}), {{}}\n"
             f"    for path in folder.glob({SHARDED!r}):\n"
-            f"        weights |= {{name.removeprefix({prefix!r}): own for name, own in load_file(path).items()}}\n"
+            f"        weights |= {{name.removeprefix({prefix!r}): value for name, value in load_file(path).items()}}\n"
             f"    save_file(weights, folder / {WEIGHTS!r}, {{'format': 'pt'}})"
         )
-    layers, name = _layers(stored, family), family.aliases.get(family.count, family.count)
+    layers, name = _count_layers(stored, family), family.aliases.get(family.count, family.count)
     numbers = [re.match(rf"{re.escape(f'{family.base}.{family.layers}')}\.(\d+)\.", name) for name in missing]
     if layers and all(number and int(number[1]) >= layers for number in numbers):
-        return f"config.json has {name} = {settings[family.count]}, and the file {layers}: set {name} to {layers}"
-    would = "it would be random" if len(missing) == 1 else "they would be random"
+        return f"config.json has {name} = {settings[family.count]}, but the file has {layers}: set {name} to {layers}"
+    consequence = "it would be random" if len(missing) == 1 else "they would be random"
     return (
-        f"{would}: the file was not written whole, or config.json is another model's. Copy the folder again from where "
-        "it was saved"
+        f"{consequence}: the file is incomplete, or config.json belongs to another model. Copy the folder again from "
+        "where it was saved"
     )
 
 
-def _prefix(missing: Sequence[str], stored: Mapping[str, Stored], base: str) -> str | None:
-    """What at least half of the missing names have before them in the file; None where they have nothing."""
-    before = Counter()
+def _find_prefix(missing: Sequence[str], stored: Mapping[str, TensorHeader], base: str) -> str | None:
+    """Return the prefix that at least half of the missing names have in the file, or None."""
+    prefixes = Counter()
     for name in missing:
-        for wanted in (name, name.removeprefix(f"{base}.")):
-            ends = [key[: -len(wanted)] for key in stored if key.endswith(f".{wanted}")]
-            if ends:
-                before.update(ends[:1])
+        for suffix in (name, name.removeprefix(f"{base}.")):
+            candidates = [key[: -len(suffix)] for key in stored if key.endswith(f".{suffix}")]
+            if candidates:
+                prefixes.update(candidates[:1])
                 break
-    prefix, count = before.most_common(1)[0] if before else ("", 0)
+    prefix, count = prefixes.most_common(1)[0] if prefixes else ("", 0)
     return prefix if 2 * count >= len(missing) else None
 
 
-def _layers(stored: Mapping[str, Stored], family: Parameters) -> int:
-    """How many layers the file has."""
+def _count_layers(stored: Mapping[str, TensorHeader], family: Parameters) -> int:
+    """Return the number of layers in the file."""
     pattern = re.compile(rf"(?:{re.escape(family.base)}\.)?{re.escape(family.layers)}\.(\d+)\.")
-    return max((int(found[1]) + 1 for name in stored if (found := pattern.match(name))), default=0)
+    return max((int(match[1]) + 1 for name in stored if (match := pattern.match(name))), default=0)
 
 
-def _families_of(stored: Mapping[str, Stored], settings: Mapping, model_type: str) -> list[str]:
-    """Families whose first layer has exactly the file's names; none where `model_type` is one of them."""
+def _matching_families(stored: Mapping[str, TensorHeader], settings: Mapping, model_type: str) -> list[str]:
+    """Return families whose first layer has exactly the file's names; empty if `model_type` is among them."""
     names = {name for name in stored if not BUFFERS.search(name)}
-    bases = {of: _base(names, family, settings) for of, family in PARAMETERS.items()}
+    bases = {of: _base_prefix(names, family, settings) for of, family in PARAMETERS.items()}
     if bases[model_type] is not None:
         return []
     return [of for of, base in bases.items() if base] or [of for of, base in bases.items() if base is not None]
 
 
-def _base(names: set[str], family: Parameters, settings: Mapping[str, Any]) -> str | None:
-    """What a family's first layer has before its names in a file; None where the file has other names."""
+def _base_prefix(names: set[str], family: Parameters, settings: Mapping[str, Any]) -> str | None:
+    """Return the prefix of a family's names in a file; None if the first layer has other names."""
     for prefix in (f"{family.base}.", ""):
         first = f"{prefix}{family.layers}.0."
-        held = {name for name in names if name.startswith(first)}
-        for values in (settings, {}) if held else ():
+        names_of_layer = {name for name in names if name.startswith(first)}
+        for values in (settings, {}) if names_of_layer else ():
             shapes = family.shapes(family.settings(values) | {family.count: 1})
-            if held == {prefix + name for name in shapes if f"{prefix}{name}".startswith(first)}:
+            if names_of_layer == {prefix + name for name in shapes if f"{prefix}{name}".startswith(first)}:
                 return prefix
     return None
 
 
-def _other_family(others: Sequence[str], model_type: str) -> str:
+def _family_mismatch(others: Sequence[str], model_type: str) -> str:
     return (
-        f"the names in the file are those of {' or '.join(others)}, and config.json has model_type = {model_type!r}: "
+        f"the names in the file belong to {' or '.join(others)}, but config.json has model_type = {model_type!r}: "
         "take config.json and weights from the same model"
     )
 
 
-def _other_shape(name: str, tensor: Stored, shape: tuple[int, ...], settings: Mapping[str, Any], path: Path) -> str:
-    asked = {n for n, m in zip(shape, tensor.shape, strict=False) if n != m}
-    names = [f"{key} = {value}" for key, value in settings.items() if type(value) is int and value in asked]
-    which = f" ({', '.join(names)})" if names else ""
+def _shape_mismatch(
+    name: str, tensor: TensorHeader, shape: tuple[int, ...], settings: Mapping[str, Any], path: Path
+) -> str:
+    sizes = {n for n, m in zip(shape, tensor.shape, strict=False) if n != m}
+    names = [f"{key} = {value}" for key, value in settings.items() if type(value) is int and value in sizes]
+    causes = f" ({', '.join(names)})" if names else ""
     return (
-        f"{name} has shape {list(tensor.shape)}, where {path} asks for {list(shape)}{which}: take config.json and "
+        f"{name} has shape {list(tensor.shape)}, but {path} gives {list(shape)}{causes}: take config.json and "
         "weights from the same model"
     )
 
 
-def _instead(folder: Path) -> str:
-    """What a folder without weights in safetensors has, and the way to them."""
+def _advise_conversion(folder: Path) -> str:
+    """Return what a folder without safetensors weights has instead, and how to convert it."""
     first = {
         kind: next((path.name for pattern in patterns for path in sorted(folder.glob(pattern))), None)
         for kind, patterns in {"pickled": PICKLED, "other": OTHER_FRAMEWORKS, "adapter": ("adapter_model.*",)}.items()
@@ -269,24 +275,24 @@ def _instead(folder: Path) -> str:
     if first["adapter"]:
         return f"{first['adapter']} is an adapter: merge it into its model (`merge_and_unload` of peft) and save that"
     if first["pickled"]:
-        return _conversion(folder, first["pickled"])
+        return _explain_conversion(folder, first["pickled"])
     if first["other"]:
         return (
             f"{first['other']} is not read. Take {WEIGHTS} from the model's page on the Hugging Face hub, or convert "
             "it with transformers 4 (`from_pretrained` with from_tf=True or from_flax=True, then `save_pretrained`)"
         )
-    return "save the model into it with `save_pretrained`, or copy its weights there as well"
+    return "save the model into it with `save_pretrained`, or copy its weights into it"
 
 
-def _conversion(folder: Path, name: str) -> str:
+def _explain_conversion(folder: Path, name: str) -> str:
     try:
         architecture = next(iter(read_object(folder / CONFIG).get("architectures") or []), "AutoModel")
     except InputError:
         architecture = "AutoModel"
     if not name.startswith("pytorch_model"):
-        return f"{name} is not read, as it may hold code: load it where it was made, and save with `save_pretrained`"
+        return f"{name} is not read, as it can run code: load it where it was made, and save it with `save_pretrained`"
     return (
-        f"{name} is not read, as a pickle can run code. Take {WEIGHTS} from the model's page on the Hugging Face hub, "
+        f"{name} is not read, as pickles can run code. Take {WEIGHTS} from the model's page on the Hugging Face hub, "
         f"or convert it once, in Python:\n    from transformers import {architecture}\n"
         f"    model = {architecture}.from_pretrained({str(folder)!r})\n"
         f"    model.save_pretrained({str(folder)!r})"

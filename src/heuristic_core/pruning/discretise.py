@@ -1,4 +1,4 @@
-"""From learned log_alpha to the components that a subnetwork keeps: exactly k, or the paper's threshold rule."""
+"""Choose the components that a subnetwork keeps from learned log_alpha: exactly k, or the paper's threshold rule."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,13 +15,18 @@ from heuristic_core.models.components import ComponentGrid, kept_count
 from heuristic_core.pruning.hard_concrete import TEMPERATURE, keep_largest, probability_open
 from heuristic_core.pruning.inputs import PruningInputs
 
-SLOPE = 0.8  # of the soft mask sigmoid(0.8 log_alpha / T) that the paper's code inherits from CoFi
-CANDIDATES = tuple(round(0.05 * n, 2) for n in range(1, 20))
+SOFT_MASK_SLOPE = 0.8  # of sigmoid(0.8 log_alpha / T), which the paper's code inherits from CoFi
+CANDIDATE_THRESHOLDS = tuple(round(0.05 * n, 2) for n in range(1, 20))
 
 
-class Kept(NamedTuple):
-    """components: ascending indices. threshold: of the soft mask; None for exact k. rule: exact, by-hand, or the
-    `threshold_rule` that chose the threshold."""
+class KeptComponents(NamedTuple):
+    """Components that a subnetwork keeps, and the rule that chose them.
+
+    Attributes:
+        components: Ascending indices.
+        threshold: Threshold of the soft mask; None for exact k.
+        rule: "exact", "by-hand", or the `threshold_rule` that chose the threshold.
+    """
 
     components: list[int]
     threshold: float | None
@@ -35,12 +40,21 @@ def discretise(
     settings: Prune,
     held_out: PruningInputs | None,
     closed: Sequence[int] = (),
-) -> Kept:
-    """The components that a run at `sparsity` keeps, by the rule that `settings` names; none of those in `closed`.
+) -> KeptComponents:
+    """Choose the components that a run at `sparsity` keeps, by the rule in `settings`.
 
-    held_out: training pairs that pruning never drew, on which a faithful threshold is chosen; other rules need none.
-    A threshold misses the target sparsity; what it reached is recorded with the subnetwork, and the rule.
-    Raises InputError where fewer components are left than an exact subnetwork keeps.
+    A threshold reaches the target sparsity only approximately.
+
+    Args:
+        log_alpha: [components].
+        grid: The components of the model.
+        sparsity: Target share of components to remove.
+        settings: Block `prune` of the configuration.
+        held_out: Training pairs that pruning did not draw, for rule "faithful"; other rules do not need them.
+        closed: Indices of components that must not be kept.
+
+    Raises:
+        InputError: Without closed components, too few remain for an exact subnetwork.
     """
     if closed:
         log_alpha = log_alpha.clone()
@@ -48,43 +62,48 @@ def discretise(
     if settings.discretise == "exact":
         if (count := kept_count(len(grid), sparsity)) > (left := len(grid) - len(closed)):
             raise InputError(
-                f"a subnetwork at sparsity {sparsity:g} keeps {count} components, but {len(closed)} of {len(grid)} are "
-                f"closed, and {left} are left; close fewer or raise the sparsity"
+                f"a subnetwork at sparsity {sparsity:g} keeps {count} components, but only {left} of {len(grid)} are "
+                f"left, as {len(closed)} are closed; close fewer or raise the sparsity"
             )
-        return Kept(keep_largest(log_alpha, kept_count(len(grid), sparsity)), None, "exact")
+        return KeptComponents(keep_largest(log_alpha, kept_count(len(grid), sparsity)), None, "exact")
     rule, threshold = "by-hand", settings.thresholds.get(sparsity)
     if threshold is None:
         rule = settings.threshold_rule
-        near = rule == "nearest"
-        threshold = nearest(log_alpha, grid, sparsity) if near else faithful(log_alpha, sparsity, held_out)
-    return Kept(keep_above(log_alpha, grid, threshold), threshold, rule)
+        is_nearest = rule == "nearest"
+        threshold = (
+            nearest_threshold(log_alpha, grid, sparsity)
+            if is_nearest
+            else faithful_threshold(log_alpha, sparsity, held_out)
+        )
+    return KeptComponents(keep_above(log_alpha, grid, threshold), threshold, rule)
 
 
-def nearest(log_alpha: Tensor, grid: ComponentGrid, sparsity: float) -> float:
-    """The multiple of 0.05 whose subnetwork is nearest to `sparsity`, as the paper's authors chose theirs.
+def nearest_threshold(log_alpha: Tensor, grid: ComponentGrid, sparsity: float) -> float:
+    """Return the multiple of 0.05 whose subnetwork is nearest to `sparsity`, as the paper's authors do.
 
-    Of two as near, and of several with the same subnetwork, the highest.
+    Of equally near thresholds, and of several with the same subnetwork, the highest is chosen.
     """
     target = (1 - sparsity) * len(grid)
-    return min(CANDIDATES, key=lambda t: (round(abs(len(keep_above(log_alpha, grid, t)) - target), 9), -t))
+    return min(CANDIDATE_THRESHOLDS, key=lambda t: (round(abs(len(keep_above(log_alpha, grid, t)) - target), 9), -t))
 
 
-def faithful(log_alpha: Tensor, sparsity: float, held_out: PruningInputs) -> float:
-    """The threshold whose subnetwork is nearest to the full model on held-out pairs: smallest mean KL(full || masked).
+def faithful_threshold(log_alpha: Tensor, sparsity: float, held_out: PruningInputs) -> float:
+    """Return the threshold whose subnetwork has the smallest mean KL(full || masked) on held-out pairs.
 
-    Among multiples of 0.05 that remove at least `sparsity` - 0.05 of the components (the highest of all, if none does).
-    Where several thresholds give the same subnetwork, the highest is chosen. More components nearly always diverge
-    less, so that this rule keeps more than `nearest` does.
+    Candidates are the multiples of 0.05 that remove at least `sparsity` - 0.05 of the components; if none does, the
+    highest multiple is returned. Of several thresholds with the same subnetwork, the highest is chosen. More components
+    nearly always diverge less, so this rule keeps more than :func:`nearest_threshold`.
     """
     grid = held_out.model.grid
-    subnetworks = {tuple(keep_above(log_alpha, grid, t)): t for t in CANDIDATES}
+    subnetworks = {tuple(keep_above(log_alpha, grid, t)): t for t in CANDIDATE_THRESHOLDS}
     sparse = {k: t for k, t in subnetworks.items() if len(k) <= (1 - sparsity + THRESHOLD_TOLERANCE) * len(grid) + 1e-9}
     if not sparse:
-        return CANDIDATES[-1]
-    return min(sparse.items(), key=lambda one: (_divergence(one[0], held_out), -one[1]))[1]
+        return CANDIDATE_THRESHOLDS[-1]
+    return min(sparse.items(), key=lambda item: (_mean_divergence(item[0], held_out), -item[1]))[1]
 
 
-def _divergence(kept: Sequence[int], held_out: PruningInputs) -> float:
+def _mean_divergence(kept: Sequence[int], held_out: PruningInputs) -> float:
+    """Compute mean KL(full || masked) in nats."""
     grid = held_out.model.grid
     gates = torch.zeros(len(grid), device=held_out.model.device)
     gates[list(kept)] = 1
@@ -94,12 +113,12 @@ def _divergence(kept: Sequence[int], held_out: PruningInputs) -> float:
 
 
 def soft_mask(log_alpha: Tensor, grid: ComponentGrid) -> Tensor:
-    """The paper's deterministic gates [components] before its threshold.
+    """Return the paper's deterministic gates [components], before thresholding.
 
     Within each layer's heads, and within each layer's MLP, the round(E[number of closed gates]) smallest values of
     sigmoid(0.8 log_alpha / T) become 0.
     """
-    values, closed = torch.sigmoid(SLOPE * log_alpha / TEMPERATURE), 1 - probability_open(log_alpha)
+    values, closed = torch.sigmoid(SOFT_MASK_SLOPE * log_alpha / TEMPERATURE), 1 - probability_open(log_alpha)
     heads = [range(layer * grid.heads, (layer + 1) * grid.heads) for layer in range(grid.layers)]
     mlps = [range(index, index + 1) for index in range(grid.layers * grid.heads, len(grid))]
     for group in (*heads, *mlps):
@@ -110,5 +129,5 @@ def soft_mask(log_alpha: Tensor, grid: ComponentGrid) -> Tensor:
 
 
 def keep_above(log_alpha: Tensor, grid: ComponentGrid, threshold: float) -> list[int]:
-    """The components whose soft mask exceeds `threshold`, ascending."""
+    """Return the ascending indices of components whose soft mask exceeds `threshold`."""
     return torch.nonzero(soft_mask(log_alpha, grid) > threshold).flatten().tolist()

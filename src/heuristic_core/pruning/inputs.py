@@ -1,4 +1,4 @@
-"""What every pruning run of one checkpoint shares, from its files."""
+"""Inputs that all pruning runs of one checkpoint share."""
 
 from dataclasses import dataclass
 
@@ -15,9 +15,13 @@ from heuristic_core.tasks.encoded import Encoded
 
 @dataclass(frozen=True)
 class PruningInputs:
-    """What every pruning run of one checkpoint shares.
+    """Inputs that all pruning runs of one checkpoint share.
 
-    pairs: the training pairs drawn from. full_logits: [pairs, classes], the unpruned model's.
+    Attributes:
+        model: The full model.
+        means: Component means.
+        pairs: Training pairs from which batches are drawn.
+        full_logits: Logits of the full model, [pairs, classes].
     """
 
     model: Model
@@ -29,9 +33,17 @@ class PruningInputs:
 def pruning_inputs(
     model: Model, means: ComponentMeans, train: Encoded, full_logits: Tensor, settings: Prune
 ) -> tuple[PruningInputs, PruningInputs | None]:
-    """The inputs of pruning, and the held-out ones on which a threshold is chosen, if one is.
+    """Return the inputs of pruning, and held-out inputs for choosing a threshold, or None if no pairs are held out.
 
-    full_logits: of the first ``settings.pairs_needed`` training pairs. Raises InputError where they are not finite.
+    Args:
+        model: The full model.
+        means: Component means.
+        train: Training pairs.
+        full_logits: Logits of the first ``settings.pairs_needed`` training pairs, [pairs, classes].
+        settings: Block `prune` of the configuration.
+
+    Raises:
+        InputError: A logit is NaN or infinite, or no pairs are left to prune on.
     """
     finite(full_logits, "the full model's stored logits on training pairs")
 

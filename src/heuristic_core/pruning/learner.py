@@ -1,7 +1,7 @@
-"""What pruning learns, step by step: log_alpha and the multipliers of one or several runs, their optimizer and draws.
+"""Learned state of pruning: log_alpha and Lagrange multipliers of one or several runs, with optimizer and generators.
 
-Everything has a leading axis over runs; no run touches another's part. Dropout alone draws from torch's one global
-generator, so a run with dropout goes alone.
+Tensors have a leading axis over runs, and runs do not affect each other. Only dropout draws from torch's global
+generator, so a run with dropout cannot share a learner.
 """
 
 import logging
@@ -19,18 +19,22 @@ from heuristic_core.pruning.hard_concrete import penalty, probability_open, samp
 from heuristic_core.training.saved import load_state, save_state
 
 LOGGER = logging.getLogger(__name__)
-# Of gate samples [samples, components] and examples, int64 [runs * batch]: KL(full || gated) of every sample's
-# examples over the batch size, [samples], and its gradient in the gates.
+# From gate samples [samples, components] and examples, int64 [runs * batch], to KL(full || gated) summed over every
+# sample's examples and divided by the batch size, [samples], and its gradient in the gates.
 Divergence = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 COLUMNS = ("kl", "sampled_sparsity", "target_sparsity", "lambda_1", "lambda_2", "log_alpha")
 
 
 class PruningRun(NamedTuple):
-    """One subnetwork to find. sparsity: share of components removed. seed: of every draw.
+    """One subnetwork to find.
 
-    closed: indices of components whose gates are 0 throughout. They count as removed, and nothing is learned of them.
-    The target rises from their share: gates cannot follow a target below it, the multipliers turn against closing
-    gates meanwhile, and too many gates close once the target has risen past the share.
+    The target sparsity starts at the share of closed components: gates cannot follow a lower target, the multipliers
+    would push gates open meanwhile, and too many gates would close once the target exceeds the share.
+
+    Attributes:
+        sparsity: Share of components to remove.
+        seed: Seed of all draws.
+        closed: Indices of components whose gates are always 0. They count as removed and are not learned.
     """
 
     sparsity: float
@@ -39,7 +43,14 @@ class PruningRun(NamedTuple):
 
 
 class Draws(NamedTuple):
-    """What one step draws. index: int64 [runs, batch], on the host. noise: [runs, draws, components]. target: [runs]"""
+    """Random draws of one step.
+
+    Attributes:
+        step: The step, from 0.
+        index: Examples, int64 [runs, batch], on the host.
+        noise: Uniform noise of the gates, [runs, draws, components].
+        target: Target sparsities, [runs].
+    """
 
     step: int
     index: Tensor
@@ -48,20 +59,29 @@ class Draws(NamedTuple):
 
 
 class Learner:
-    """log_alpha: [runs, components]. lambdas: [runs, 2]. step: the next one, of `steps`.
+    """Learned parameters of several pruning runs, and their optimizer.
 
-    free: float32 [runs, components], 0 where a run has closed the component, else 1; None where no run closes any.
+    Attributes:
+        runs: The runs.
+        log_alpha: [runs, components].
+        lambdas: [runs, 2].
+        step: The next step, from 0.
+        steps: Number of steps.
+        free: float32 [runs, components], 0 for components that a run closes, 1 for others; None if no run closes any.
     """
 
     def __init__(self, runs: Sequence[PruningRun], settings: Gates, size: int, device: torch.device):
-        self.runs, self.steps, self.step = runs, _steps(runs, settings), 0
-        self._recorded, self._values = [], torch.zeros(0, len(runs), len(COLUMNS))  # steps, and what they recorded
+        self.runs, self.steps, self.step = runs, _common_steps(runs, settings), 0
+        self._recorded, self._values = (
+            [],
+            torch.zeros(0, len(runs), len(COLUMNS)),
+        )  # steps, and their values [steps, runs, columns]
         self._settings, self._size, self._device = settings, size, device
         start = (settings.log_alpha_mean, settings.log_alpha_std, (size,))
         starts = [torch.normal(*start, generator=torch_generator("log_alpha", run.seed)) for run in runs]
         self.log_alpha = torch.stack(starts).to(device).requires_grad_()
         self.lambdas = torch.zeros(len(runs), 2, device=device, requires_grad=True)
-        self.free = _free(runs, size, device)
+        self.free = _free_components(runs, size, device)
         self._generators = [tuple(torch_generator(name, run.seed) for name in ("batches", "gates")) for run in runs]
         torch.manual_seed(seed_for("dropout", *(run.seed for run in runs)))
         self._optimizer = torch.optim.AdamW(
@@ -83,7 +103,7 @@ class Learner:
         self._rates = [group["lr"] for group in self._optimizer.param_groups]
 
     def draws(self, count: int, pairs: int) -> list[Draws]:
-        """What the next steps draw, at most `count` of them; sent to the device together."""
+        """Draw for the next `count` steps or fewer, and copy the draws to the device together."""
         settings, runs = self._settings, self.runs
         steps = range(self.step, min(self.step + count, self.steps))
         shape = (settings.gate_draws, self._size)
@@ -95,42 +115,44 @@ class Learner:
             noise.append(torch.stack([torch.rand(shape, generator=g) for _, g in self._generators]))
         rises = [(settings.rise_at(run.sparsity), run.sparsity, len(run.closed) / self._size) for run in runs]
         targets = [[target_at(step, *rise) for rise in rises] for step in steps]
-        sent, goal = torch.stack(noise).to(self._device), torch.tensor(targets, device=self._device)
-        return [Draws(*row) for row in zip(steps, index, sent, goal, strict=True)]
+        device_noise, device_targets = torch.stack(noise).to(self._device), torch.tensor(targets, device=self._device)
+        return [Draws(*row) for row in zip(steps, index, device_noise, device_targets, strict=True)]
 
     def descend(self, draw: Draws, divergence: Divergence) -> Tensor:
-        """Put the gradients of one step on log_alpha and lambdas; float32 [runs, 6], what is recorded of it."""
+        """Compute the gradients of one step on log_alpha and lambdas; return its trace values, float32 [runs, 6]."""
         z = sample(self.log_alpha[:, None], draw.noise)  # [runs, draws, components]
         if self.free is not None:
             z = z * self.free[:, None]
         kl, gradient = divergence(z.flatten(0, 1), draw.index.flatten())
         sampled = 1 - z.mean(-1)  # [runs, draws]: the controller sees the sparsity of each sample
         if self._settings.controller == "expected":
-            opened = probability_open(self.log_alpha)
-            opened = opened if self.free is None else opened * self.free
-            sparsity = 1 - opened.mean(-1, keepdim=True)
+            open_probability = probability_open(self.log_alpha)
+            open_probability = open_probability if self.free is None else open_probability * self.free
+            sparsity = 1 - open_probability.mean(-1, keepdim=True)
         else:
             sparsity = sampled
-        paid = penalty(sparsity, draw.target[:, None], self.lambdas[:, None]).mean(-1)
-        torch.autograd.backward([z, paid.sum()], [gradient.view_as(z), None])
+        penalties = penalty(sparsity, draw.target[:, None], self.lambdas[:, None]).mean(-1)
+        torch.autograd.backward([z, penalties.sum()], [gradient.view_as(z), None])
         kl = kl.view(z.shape[:2]).sum(-1)
         lambdas, alphas = self.lambdas.detach(), self.log_alpha.detach()
         columns = [kl, sampled.detach().mean(-1), draw.target, lambdas[:, 0], lambdas[:, 1], alphas.mean(-1)]
         return torch.stack(columns, -1)
 
     def advance(self) -> None:
-        """Let the optimizer make a step from the gradients, and clear them."""
+        """Apply one optimizer step and clear the gradients."""
         for group, rate in zip(self._optimizer.param_groups, self._rates, strict=True):
-            group["lr"] = rate * rate_at(self.step, self.steps, self._settings)
+            group["lr"] = rate * learning_rate_factor(self.step, self.steps, self._settings)
         self._optimizer.step()
         self._optimizer.zero_grad()
         self.step += 1
 
     def record(self, rows: dict[int, Tensor]) -> None:
-        """Append recorded steps ([runs, len(COLUMNS)] each, on the device, by step) to the trace.
+        """Append values by step, [runs, len(COLUMNS)] each, on the device, to the trace.
 
-        Only here a run waits for its device. Raises Diverged where no run is finite at the very first step: what they
-        share is broken, none of them has diverged.
+        Only this method makes the host wait for the device.
+
+        Raises:
+            Diverged: No run is finite at the first recorded step, so that a shared input must be broken.
         """
         if not rows:
             return
@@ -138,13 +160,13 @@ class Learner:
         self._recorded, self._values = [*self._recorded, *rows], torch.cat([self._values, values])
         if not self._values[0].isfinite().all(-1).any():
             raise Diverged(
-                f"pruning is not finite at step {self._recorded[0]} with any seed "
+                f"pruning produced NaN or infinity at step {self._recorded[0]} with every seed "
                 f"({', '.join(f'{name} {value:g}' for name, value in zip(COLUMNS, values[0, 0], strict=True))}): "
                 "the checkpoint, its means, its logits or the block prune is broken"
             )
 
     def failure(self, run: int) -> str | None:
-        """Why the run at that position has failed, such as "diverged by step 70: kl nan"; None while it is finite."""
+        """Return why run number `run` failed, such as "diverged by step 70: kl nan"; None while it is finite."""
         if (first := self._finite_rows(run)) < len(self._recorded):
             row = self._values[first, run]
             column = int((~row.isfinite()).nonzero()[0])
@@ -154,17 +176,17 @@ class Learner:
         return None
 
     def trace(self, run: int) -> list[dict]:
-        """One dict per recorded step (columns of table `prune_trace`) of the run at that position, while finite."""
+        """Return the rows of table `prune_trace` of run number `run`, one dict per recorded step, while finite."""
         rows = zip(self._recorded, self._values[:, run].tolist(), strict=True)
-        found = [{"prune_step": step} | dict(zip(COLUMNS, row, strict=True)) for step, row in rows]
-        return found[: self._finite_rows(run)]
+        trace = [{"prune_step": step} | dict(zip(COLUMNS, row, strict=True)) for step, row in rows]
+        return trace[: self._finite_rows(run)]
 
     def _finite_rows(self, run: int) -> int:
-        """Recorded steps before the first that is not finite."""
+        """Return the number of recorded steps before the first that is not finite."""
         return int(self._values[:, run].isfinite().all(-1).long().cumprod(0).sum())
 
     def save(self, path: Path) -> None:
-        """All that the runs need to go on, in one file: some kilobytes, and 24 bytes per recorded step."""
+        """Save the state of all runs to one file: some kilobytes, and 24 bytes per run and recorded step."""
         tensors = {"log_alpha": self.log_alpha.detach(), "lambdas": self.lambdas.detach()}
         tensors |= {"dropout": global_state(self._device), "trace": self._values}
         tensors["recorded"] = torch.tensor(self._recorded)
@@ -175,10 +197,10 @@ class Learner:
         save_state(path, tensors, {"step": self.step})
 
     def resume(self, path: Path | None) -> None:
-        """Go on from what :meth:`save` wrote, if it did and that is whole."""
-        if (found := load_state(path)) is None:
+        """Resume from the file that :meth:`save` wrote, if it exists and is intact."""
+        if (saved := load_state(path)) is None:
             return
-        tensors, records = found
+        tensors, records = saved
         self.step = records["step"]
         LOGGER.info("resuming after step %d", self.step)
         self._recorded, self._values = tensors["recorded"].tolist(), tensors["trace"]
@@ -190,28 +212,28 @@ class Learner:
             {"state": moments, "param_groups": self._optimizer.state_dict()["param_groups"]}
         )
         for number, pair in enumerate(self._generators):
-            for k, one in enumerate(pair):
-                one.set_state(tensors[f"generator.{number}.{k}"])
+            for k, generator in enumerate(pair):
+                generator.set_state(tensors[f"generator.{number}.{k}"])
         set_global_state(self._device, tensors["dropout"])
 
 
-def rate_at(step: int, steps: int, settings: Gates) -> float:
-    """Learning-rate factor at `step`: linear warm-up, and linear decay to zero from its end or from the start."""
-    warm = settings.warmup_steps
-    rise = min(1.0, (step + 1) / warm) if warm else 1.0
+def learning_rate_factor(step: int, steps: int, settings: Gates) -> float:
+    """Return the learning-rate factor at `step`: linear warmup-up, with linear decay from its end or from the start."""
+    warmup = settings.warmup_steps
+    warmup_factor = min(1.0, (step + 1) / warmup) if warmup else 1.0
     if settings.decay == "from-start":
-        return rise * (steps - step) / steps
-    return rise * min(1.0, (steps - step) / (steps - warm)) if steps > warm else rise
+        return warmup_factor * (steps - step) / steps
+    return warmup_factor * min(1.0, (steps - step) / (steps - warmup)) if steps > warmup else warmup_factor
 
 
-def _free(runs: Sequence[PruningRun], size: int, device: torch.device) -> Tensor | None:
+def _free_components(runs: Sequence[PruningRun], size: int, device: torch.device) -> Tensor | None:
     if not any(run.closed for run in runs):
         return None
     return torch.tensor([[float(c not in run.closed) for c in range(size)] for run in runs], device=device)
 
 
-def _steps(runs: Sequence[PruningRun], settings: Gates) -> int:
+def _common_steps(runs: Sequence[PruningRun], settings: Gates) -> int:
     counts = {run.sparsity: settings.steps_at(run.sparsity) for run in runs}
     if len(set(counts.values())) > 1:
-        raise ValueError(f"runs that share a pass must have equally many steps, but by sparsity they have {counts}")
+        raise ValueError(f"runs that share a pass need equal numbers of steps; by sparsity they have {counts}")
     return next(iter(counts.values()))

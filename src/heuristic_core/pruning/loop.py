@@ -1,4 +1,4 @@
-"""The loop of pruning, whatever the model: gates descend, the two multipliers of each run ascend."""
+"""The pruning loop for any model: gates descend on the loss, the two multipliers of each run ascend."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,9 +12,13 @@ from heuristic_core.pruning.learner import Draws, Learner, PruningRun
 
 @dataclass(frozen=True)
 class Pruned:
-    """log_alpha: [components], on the host. trace: one dict per recorded step (columns of table `prune_trace`).
+    """Result of one pruning run.
 
-    failed: why the run found nothing, with a trace up to there; None for a run that came to its end.
+    Attributes:
+        run: The run.
+        log_alpha: [components], on the host.
+        trace: One dict per recorded step (columns of table `prune_trace`), up to a failure.
+        failed: Why the run failed; None for a run that finished.
     """
 
     run: PruningRun
@@ -31,12 +35,15 @@ def learned(
     state: Path | None = None,
     record_every: int = 10,
 ) -> list[Pruned]:
-    """What every run of `learner` finds.
+    """Fit all runs of `learner` and return one result per run.
 
-    descend: puts the gradients of one step on `learner`, and gives what is recorded of it, as :meth:`Learner.descend`.
-    pairs: examples that batches are drawn from. save_every: steps between saved states; so many are drawn at once, and
-    whether a run is finite is looked at as often. state, record_every: as of
-    :func:`heuristic_core.pruning.prune.prune`.
+    Args:
+        learner: The runs.
+        descend: Computes the gradients of one step and returns its trace values, like :meth:`Learner.descend`.
+        pairs: Number of examples from which batches are drawn.
+        save_every: Steps between saved states. Draws are made, and failures checked, at the same interval.
+        state: See :func:`heuristic_core.pruning.prune.prune`.
+        record_every: Steps between rows of the trace.
     """
     learner.resume(state)
     progress = Progress("prune", learner.steps, learner.step)

@@ -1,11 +1,11 @@
-"""Pruning: learn which components a subnetwork of a given sparsity keeps (paper, section 2).
+"""Pruning: learn which components a subnetwork of a target sparsity keeps (paper, section 2).
 
 The model's weights are frozen. Gates descend, the two Lagrange multipliers ascend on
 KL(full || gated) + lambda_1 (t - s) + lambda_2 (t - s)^2.
 
-A step costs one forward and one activation-gradient backward over the pairs' own tokens: the full model's logits and
-the means are given, pairs are sorted by length inside a step, and each keeps its own gate sample. Several runs can
-share a pass: their pairs are in one batch, and nothing else is shared between them.
+A step costs one forward pass and one backward pass to the activations, with little padding: the full model's logits and
+the means are precomputed, pairs are sorted by length within a step, and each pair keeps its gate sample. Several runs
+can share a pass; they share nothing but the batch.
 """
 
 from collections.abc import Sequence
@@ -34,24 +34,33 @@ def prune(
 ) -> list[Pruned]:
     """Learn log_alpha for every run.
 
-    Draws depend on a run's seed alone, as in the paper: runs of one seed at two sparsities see the same batches and
-    noise. state: file in which the runs' state is saved every ``settings.save_every`` steps; where it exists, they go
-    on from there, on a CPU to the same bytes. It is removed by the caller.
-    A run that is no longer finite has failed, and says so; it leaves the others what they are alone.
-    Raises ValueError where the runs differ in their number of steps, or are several and have dropout, and
-    Diverged where no run is finite from the first step on.
+    Draws depend only on a run's seed, as in the paper: runs of one seed at two sparsities see the same batches and
+    noise. A run that diverges is marked as failed and does not affect the others.
+
+    Args:
+        inputs: Model and pairs.
+        runs: The subnetworks to find.
+        settings: Block `prune` of the configuration.
+        state: File in which the runs' state is saved every ``settings.save_every`` steps. If it exists, the runs resume
+            from it, on a CPU with identical results. The caller removes the file.
+        record_every: Steps between rows of the trace.
+
+    Raises:
+        ValueError: The runs differ in their number of steps, or several runs have dropout.
+        Diverged: No run is finite at the first step.
     """
     if settings.dropout and len(runs) > 1:
-        raise ValueError(f"runs with dropout cannot share a pass, but there are {len(runs)}")
+        raise ValueError(f"runs with dropout cannot share a pass: expected 1 run, got {len(runs)}")
     learner = Learner(runs, settings, len(inputs.model.grid), inputs.model.device)
     objective = objective_of(inputs, runs, settings)
     return learned(learner, objective.descend, len(inputs.pairs), settings.save_every, state, record_every)
 
 
 def objective_of(inputs: PruningInputs, runs: Sequence[PruningRun], settings: Prune) -> "Objective | FixedObjective":
-    """The loss of a step and its gradients, as ``settings.engine`` asks.
+    """Return the objective of ``settings.engine``.
 
-    Raises InputError where the device, or the model, cannot.
+    Raises:
+        InputError: The device or the model does not support the engine.
     """
     if settings.engine == "graphs" and inputs.model.device.type != "cuda":
         raise InputError("prune.engine = 'graphs' needs a GPU; set device = 'cuda', or prune.engine = 'eager'")
@@ -67,14 +76,14 @@ class Objective:
         self._means = inputs.means.to(model)
         self._full = F.log_softmax(inputs.full_logits.to(model.device).float(), -1)
         per_draw = settings.batch_size // settings.gate_draws
-        self._gates_of = torch.arange(len(runs) * settings.batch_size) // per_draw  # which gate sample a pair has
+        self._gates_of = torch.arange(len(runs) * settings.batch_size) // per_draw  # gate sample of each pair
 
     def descend(self, learner: Learner, draw: Draws) -> Tensor:
-        """Put the gradients of one step on `learner`'s parameters; float32 [runs, 6], what is recorded of it."""
+        """Compute the gradients of one step on `learner`'s parameters; return its trace values, float32 [runs, 6]."""
         return learner.descend(draw, self._backward)
 
     def _backward(self, z: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:
-        """A :data:`heuristic_core.pruning.learner.Divergence`."""
+        """Compute the divergence and its gradient; a :data:`heuristic_core.pruning.learner.Divergence`."""
         inputs, settings = self._inputs, self._settings
         model = GatedModel(inputs.model, z, self._means)
         per_pair = torch.zeros(len(pairs), device=z.device)
@@ -82,8 +91,8 @@ class Objective:
             return per_pair.view(len(z), -1).sum(-1), torch.zeros_like(z)
         for part in inputs.pairs.by_length(pass_tokens(z.device.type, inputs.model.hidden), pairs):
             batch = inputs.pairs.batch(pairs[part])
-            own = inputs.pairs.on_device(self._gates_of[part])
-            gated = F.log_softmax(model.logits(batch, own, settings.dropout), -1)
+            sample = inputs.pairs.on_device(self._gates_of[part])
+            gated = F.log_softmax(model.logits(batch, sample, settings.dropout), -1)
             full = self._full[inputs.pairs.on_device(batch.index)]
             kl = F.kl_div(gated, full, reduction="none", log_target=True).sum(-1) / settings.batch_size
             if kl.requires_grad:

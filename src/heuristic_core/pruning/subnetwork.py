@@ -12,12 +12,17 @@ from heuristic_core.tables.identity import Identity
 
 @dataclass(frozen=True)
 class Subnetwork:
-    """The components kept by one pruning run, and the log alphas that decided it.
+    """The components kept by one pruning run, and the log alphas from which they were chosen.
 
-    identity: which run. layers, heads: shape of the grid. kept: ascending component indices.
-    log_alpha: one per component, in component order. threshold: where one decided; None for exact k. rule: what
-    decided, exact, by-hand, faithful or nearest (`discretise.Kept`); None in files older than this field.
-    closed: ascending indices of components that the run was not allowed to keep.
+    Attributes:
+        identity: The run.
+        layers: Number of layers.
+        heads: Heads per layer.
+        kept: Ascending component indices.
+        log_alpha: One value per component.
+        threshold: Threshold of the soft mask; None for exact k.
+        rule: "exact", "by-hand", "faithful" or "nearest" (`discretise.KeptComponents`); None in older files.
+        closed: Ascending indices of components that the run was not allowed to keep.
     """
 
     identity: Identity
@@ -35,11 +40,12 @@ class Subnetwork:
             raise ValueError(f"{len(self.log_alpha)} log alphas for {size} components")
         if list(self.kept) != sorted(set(self.kept)) or not set(self.kept) <= set(range(size)):
             raise ValueError(f"kept components must be ascending indices below {size}, got {self.kept}")
-        if both := sorted(set(self.kept) & set(self.closed)):
-            raise ValueError(f"components {both} are closed, and cannot be kept")
+        if kept_and_closed := sorted(set(self.kept) & set(self.closed)):
+            raise ValueError(f"components {kept_and_closed} are both closed and kept")
 
     @property
     def grid(self) -> ComponentGrid:
+        """The components of the model."""
         return ComponentGrid(self.layers, self.heads)
 
     @property
@@ -49,11 +55,15 @@ class Subnetwork:
         return [float(i in kept) for i in range(len(self.grid))]
 
     def removed_from(self, grid: ComponentGrid) -> list[int]:
-        """Indices of the components that are not kept, ascending. Raises InputError where it is of another `grid`."""
+        """Return the ascending indices of removed components.
+
+        Raises:
+            InputError: The subnetwork belongs to a model with another `grid`.
+        """
         if grid != self.grid:
             raise InputError(
-                f"the subnetwork is of a model of {self.layers} layers with {self.heads} heads, "
-                f"this model has {grid.layers} with {grid.heads}"
+                f"the subnetwork is for a model of {self.layers} layers with {self.heads} heads, "
+                f"but this model has {grid.layers} layers with {grid.heads} heads"
             )
         return [i for i, keep in enumerate(self.mask) if not keep]
 
@@ -63,7 +73,7 @@ class Subnetwork:
         return 1 - len(self.kept) / len(self.grid)
 
     def rows(self) -> list[dict]:
-        """One row of table `components` per component."""
+        """Return one row of table `components` per component."""
         return [
             {
                 **self.identity._asdict(),
@@ -80,7 +90,7 @@ class Subnetwork:
         ]
 
     def save(self, path: str | Path) -> None:
-        """Write a small JSON that a person can read; floats keep all their digits."""
+        """Write a small, readable JSON file; floats keep all digits."""
         components = list(self.grid)
         text = {
             "identity": self.identity._asdict(),
@@ -98,32 +108,45 @@ class Subnetwork:
 
     @classmethod
     def load(cls, path: str | Path) -> "Subnetwork":
-        """Read what :meth:`save` wrote. Raises InputError, naming the file, if it holds a failed run or no run."""
-        found = load_run(path)
-        if isinstance(found, FailedRun):
-            raise InputError(f"{path}: this pruning run found no subnetwork, it {found.reason}")
-        return found
+        """Read what :meth:`save` wrote.
+
+        Raises:
+            InputError: The file holds a failed run, or something else.
+        """
+        run = load_run(path)
+        if isinstance(run, FailedRun):
+            raise InputError(f"{path}: this pruning run failed: it {run.reason}")
+        return run
 
 
 @dataclass(frozen=True)
 class FailedRun:
-    """A pruning run that found no subnetwork: a missing value. reason: such as "diverged by step 70: kl nan"."""
+    """A pruning run without a subnetwork: a missing value.
+
+    Attributes:
+        identity: The run.
+        reason: Such as "diverged by step 70: kl nan".
+    """
 
     identity: Identity
     reason: str
 
     def rows(self) -> list[dict]:
-        """Its rows of table `components`: none."""
+        """Return its rows of table `components`: none."""
         return []
 
     def save(self, path: str | Path) -> None:
-        """Write it in the place of a subnetwork."""
+        """Write the failure instead of a subnetwork."""
         text = {"identity": self.identity._asdict(), "failed": self.reason, "kept": None}
         write_text(path, json.dumps(text, indent=1) + "\n")
 
 
 def load_run(path: str | Path) -> Subnetwork | FailedRun:
-    """What a pruning run left at `path`. Raises InputError, naming the file, if it is no such file."""
+    """Read the subnetwork or failure that a pruning run wrote to `path`.
+
+    Raises:
+        InputError: The file holds something else.
+    """
     try:
         text = json.loads(Path(path).read_text())
         identity = Identity(**text["identity"])

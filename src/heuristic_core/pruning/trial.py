@@ -1,7 +1,7 @@
-"""What a schedule of pruning does to gates by themselves: no model, so no loss that holds them open.
+"""Simulate a pruning schedule on gates without a model, and so without a loss that keeps them open.
 
-The controller alone decides then, and a run costs milliseconds. Gates that miss their target even so have too few
-steps, or rates that do not fit the steps. docs/pruning.md compares such trials with whole runs.
+A simulation costs milliseconds. Gates that miss their target even here have too few steps, or learning rates that do
+not fit the number of steps. docs/decisions/pruning-schedule.md compares simulations with real runs.
 """
 
 from collections.abc import Sequence
@@ -12,26 +12,33 @@ from torch import Tensor
 from heuristic_core.config.pruning import Gates
 from heuristic_core.pruning.learner import COLUMNS, Learner, PruningRun
 
-DRAWN = 100  # steps that are drawn at once
-SAMPLED = COLUMNS.index("sampled_sparsity")
+STEPS_PER_DRAW = 100
+SPARSITY_COLUMN = COLUMNS.index("sampled_sparsity")
 
 
 def gates_alone(settings: Gates, size: int, sparsity: float, seeds: Sequence[int], end: float) -> list[float]:
-    """The sparsity of `size` gates over the last share `end` of the steps, by seed.
+    """Return the mean sparsity of `size` gates over the last steps, one value per seed.
 
-    Draws are those of a pruning run of the same seed.
+    Draws are those of a pruning run with the same seed.
+
+    Args:
+        settings: The schedule.
+        size: Number of gates.
+        sparsity: Final target sparsity.
+        seeds: Seeds of the runs.
+        end: Share of the steps, counted from the end, over which the mean is taken.
     """
-    alone = settings.model_copy(update={"batch_size": settings.gate_draws})
-    learner = Learner([PruningRun(sparsity, seed) for seed in seeds], alone, size, torch.device("cpu"))
+    gate_settings = settings.model_copy(update={"batch_size": settings.gate_draws})
+    learner = Learner([PruningRun(sparsity, seed) for seed in seeds], gate_settings, size, torch.device("cpu"))
     rows = []
     while learner.step < learner.steps:
-        for draw in learner.draws(DRAWN, 1):
-            rows.append(learner.descend(draw, _no_loss)[:, SAMPLED])
+        for draw in learner.draws(STEPS_PER_DRAW, 1):
+            rows.append(learner.descend(draw, _no_loss)[:, SPARSITY_COLUMN])
             learner.advance()
     last = rows[-max(1, round(end * len(rows))) :]
     return torch.stack(last).mean(0).tolist()
 
 
 def _no_loss(z: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:
-    """A :data:`heuristic_core.pruning.learner.Divergence` of a model that needs none of its components."""
+    """Return zero loss and gradient; a :data:`heuristic_core.pruning.learner.Divergence`."""
     return torch.zeros(len(z)), torch.zeros_like(z)

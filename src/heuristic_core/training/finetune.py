@@ -1,4 +1,4 @@
-"""Fine-tuning of a Hugging Face sequence classifier, with checkpoints, evaluation in passing, and resumption."""
+"""Fine-tuning of a Hugging Face sequence classifier, with checkpoints, periodic evaluation and resumption."""
 
 import logging
 import math
@@ -21,14 +21,21 @@ from heuristic_core.training.saved import digests, load_state, save_state
 from heuristic_core.training.stepper import AdamWStepper, Stepper
 
 LOGGER = logging.getLogger(__name__)
-DIVERGED = 2.0  # times the mean loss of a uniform guess, or of the run's first interval if that is higher
+# A run has diverged if the mean loss of an interval exceeds this multiple of the loss of a uniform guess, or of the
+# run's first interval if that is higher.
+DIVERGENCE_FACTOR = 2.0
 
 
 @dataclass
 class TrainingRun:
-    """What a run has recorded so far. losses: since the last row of the trace.
+    """Progress and records of a run.
 
-    scaler: state of float16's loss scale; empty for other precisions. files: digests of those that are finished.
+    Attributes:
+        step: Number of finished steps.
+        losses: Losses since the last row of the trace, nats.
+        trace: Rows of the trace.
+        scaler: State of float16's gradient scaler; empty for other precisions.
+        files: Digests of finished files.
     """
 
     step: int = 0
@@ -51,19 +58,32 @@ def finetune(
 ) -> TrainingRun:
     """Train `model` (Hugging Face, for sequence classification) in place.
 
-    keep: called with the step, after that step, for every step in ``settings.checkpoints``.
-    evaluated: called with the step and the logits on all evaluation pairs, float32 [n, classes], at step 0, every
-    ``settings.evaluate_every`` steps and at the end; after a resumption again for what came after the saved state.
-    state: file in which the run's state is saved every ``settings.save_every`` steps; where it exists, the run goes on
-    from there and ends with the weights of an uninterrupted one. It is removed at the end by the caller. Files that
-    `keep` and `evaluated` wrote beside it and return must be whole for that; else the run begins again.
-    precision: of the evaluations.
-    Batches follow a permutation per epoch that depends on `ft_seed` and the epoch alone.
-    Raises Diverged, naming the step and the last good checkpoint, where loss or gradient are no longer finite (such a
-    step changes no weight), or where the loss of an interval between evaluations is far above the loss of a guess.
+    Batches follow one permutation per epoch, which depends only on `ft_seed` and the epoch.
+
+    Args:
+        model: A ``PreTrainedModel`` for sequence classification.
+        train: Training pairs.
+        evaluation: Evaluation pairs.
+        settings: Block `finetune` of the configuration.
+        ft_seed: Fine-tuning seed.
+        keep: Called with the step after each step in ``settings.checkpoints``; returns the files that it wrote.
+        evaluated: Called with the step and the logits on all evaluation pairs, float32 [n, classes], at step 0, every
+            ``settings.evaluate_every`` steps and at the end; returns the files that it wrote. After a resumption it is
+            called again for steps after the saved state.
+        state: File in which the run's state is saved every ``settings.save_every`` steps. If it exists and the files
+            returned so far are intact, the run resumes from it, with the same final weights as an uninterrupted run;
+            otherwise it starts again. The caller removes the file.
+        precision: Precision of the evaluations.
+
+    Returns:
+        The records of the run.
+
+    Raises:
+        Diverged: Loss or gradient is NaN or infinite (such a step changes no weight), or the loss of an interval
+            between evaluations is far above the loss of a guess. Names the step and the last good checkpoint.
     """
     sets = (train, evaluation)
-    pairs, held_out = (PairTensors(one, model.config.pad_token_id, model.device) for one in sets)
+    pairs, held_out = (PairTensors(encoded, model.config.pad_token_id, model.device) for encoded in sets)
     batches = Batches(len(pairs), settings.batch_size, ft_seed)
     stepper = Stepper(model, pairs, settings)
     torch.manual_seed(seed_for("dropout", ft_seed))
@@ -80,9 +100,9 @@ def finetune(
             loss = stepper.step(batches.at(run.step - 1), rate)
             run.losses.append(loss)
             if evaluates:
-                record(run, rate, len(model.config.id2label))
+                record_interval(run, rate, len(model.config.id2label))
         except Diverged as fault:
-            raise Diverged(_what_is_left(fault, run, settings)) from None
+            raise Diverged(_describe_divergence(fault, run, settings)) from None
         if evaluates:
             written = evaluated(run.step, all_logits(view_of(model, precision), held_out))
             run.files |= digests(state.parent, written)
@@ -94,32 +114,42 @@ def finetune(
     return run
 
 
-def record(run: TrainingRun, rate: float, classes: int) -> None:
-    """Close an interval between evaluations. Raises Diverged where its loss says that nothing is learned any more."""
+def record_interval(run: TrainingRun, rate: float, classes: int) -> None:
+    """Add the mean loss of the interval since the last evaluation to the trace.
+
+    Args:
+        run: The run, whose losses are cleared.
+        rate: Learning rate of the last step.
+        classes: Number of classes.
+
+    Raises:
+        Diverged: The loss is far above the loss of a guess.
+    """
     loss = sum(run.losses) / len(run.losses)
     first = run.trace[0]["loss"] if run.trace else loss
-    if loss > DIVERGED * max(math.log(classes), first):
+    if loss > DIVERGENCE_FACTOR * max(math.log(classes), first):
         raise Diverged(
-            f"the mean loss since the last evaluation is {loss:.3g} nats, a guess has {math.log(classes):.3g}"
+            f"the mean loss since the last evaluation is {loss:.3g} nats; "
+            f"a uniform guess has {math.log(classes):.3g} nats"
         )
     run.trace.append({"step": run.step, "loss": loss, "learning_rate": rate})
     run.losses.clear()
 
 
-def _what_is_left(fault: Diverged, run: TrainingRun, settings: Finetune) -> str:
-    """The fault, and from what a person can go on: what was kept before the interval of the fault."""
-    good = run.trace[-1]["step"] if run.trace else 0
-    kept = [step for step in settings.checkpoints if step <= good]
-    checkpoint = f"that of step {kept[-1]}" if kept else "none"
+def _describe_divergence(error: Diverged, run: TrainingRun, settings: Finetune) -> str:
+    """Describe a divergence, with the last checkpoint before the interval in which it occurred."""
+    last_good_step = run.trace[-1]["step"] if run.trace else 0
+    kept = [step for step in settings.checkpoints if step <= last_good_step]
+    checkpoint = f"step {kept[-1]}" if kept else "none"
     return (
-        f"fine-tuning diverged at step {run.step}: {fault}; the last evaluation before it was at step {good}, the last "
-        f"good checkpoint is {checkpoint}. Lower finetune.learning_rate, or set finetune.clip_norm or more "
+        f"fine-tuning diverged at step {run.step}: {error}; last evaluation before it: step {last_good_step}; "
+        f"last good checkpoint: {checkpoint}. Lower finetune.learning_rate, set finetune.clip_norm or raise "
         "finetune.warmup_steps"
     )
 
 
 class Batches:
-    """The training pairs of every step: consecutive parts of one permutation per epoch, a short last part left out."""
+    """Training pairs of every step: consecutive parts of one permutation per epoch, without an incomplete last part."""
 
     def __init__(self, pairs: int, size: int, ft_seed: int):
         if size > pairs:
@@ -128,7 +158,7 @@ class Batches:
         self._epoch, self._order = -1, torch.empty(0)
 
     def at(self, step: int) -> torch.Tensor:
-        """Indices of step `step` (from 0), int64 [size]."""
+        """Return the indices of the pairs of step `step` (from 0), int64 [size]."""
         epoch, part = divmod(step, self.pairs // self.size)
         if epoch != self._epoch:
             draws = torch_generator("order", self.ft_seed, epoch)
@@ -137,30 +167,30 @@ class Batches:
 
 
 def learning_rate(step: int, settings: Training) -> float:
-    """The rate of step `step` (from 0): linear warm-up, then linear decay to zero at the last step."""
-    warm = min(1.0, (step + 1) / settings.warmup_steps) if settings.warmup_steps else 1.0
-    return settings.learning_rate * warm * (1 - step / settings.steps)
+    """Return the rate of step `step` (from 0): linear warmup-up, times linear decay to zero at the last step."""
+    warmup = min(1.0, (step + 1) / settings.warmup_steps) if settings.warmup_steps else 1.0
+    return settings.learning_rate * warmup * (1 - step / settings.steps)
 
 
 def save(path: Path, run: TrainingRun, model, stepper: AdamWStepper) -> None:
-    """All that a run needs to go on, in one file: weights, Adam's moments, dropout's generator, records."""
+    """Save weights, Adam's moments, dropout's generator and records in one file, from which the run can resume."""
     run.scaler = stepper.scaler.state_dict()
     tensors = {f"model.{name}": weight for name, weight in model.named_parameters()}
     moments = stepper.optimizer.state_dict()["state"]
-    for (name, _), of_one in zip(model.named_parameters(), moments.values(), strict=True):
-        tensors |= {f"adam.{name}.{k}": v for k, v in of_one.items()}
+    for (name, _), state in zip(model.named_parameters(), moments.values(), strict=True):
+        tensors |= {f"adam.{name}.{k}": v for k, v in state.items()}
     tensors["generator"] = global_state(model.device)
     save_state(path, tensors, vars(run))
 
 
 def resumed(path: Path, model, stepper: AdamWStepper) -> TrainingRun:
-    """A run that goes on from what :func:`save` wrote, restored into `model`, `stepper` and torch's generator.
+    """Restore what :func:`save` wrote into `model`, `stepper` and torch's generator, and return the run.
 
-    A new one where nothing was saved or it is damaged.
+    Returns a new run if the file is missing or damaged.
     """
-    if (found := load_state(path)) is None:
+    if (saved := load_state(path)) is None:
         return TrainingRun()
-    tensors, records = found
+    tensors, records = saved
     run = TrainingRun(**records)
     LOGGER.info("resuming after step %d", run.step)
     with torch.no_grad():

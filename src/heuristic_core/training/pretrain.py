@@ -1,4 +1,4 @@
-"""Pre-training of a new model by masked-language modelling, with what its heads attend to measured in passing."""
+"""Pre-training of a new model by masked-language modelling, with periodic measurements."""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -22,13 +22,19 @@ from heuristic_core.training.saved import digests
 from heuristic_core.training.stepper import AdamWStepper
 
 LOGGER = logging.getLogger(__name__)
-HELD_OUT, ATTENDED = 2000, 500  # pairs on which restoring, and attention, are measured
+ACCURACY_PAIRS, ATTENTION_PAIRS = 2000, 500  # pairs on which accuracy and attention are measured
 
 
-class Text(NamedTuple):
-    """Pairs of sentences with some words masked. seen, original: int64 [B, T]. types, real: [B, T].
+class MaskedText(NamedTuple):
+    """Pairs of sentences with masked words.
 
-    chosen: bool [B, T], the words to restore. copied: bool [B, T], words that are in the other sentence, too.
+    Attributes:
+        seen: Token ids with masks, int64 [B, T].
+        original: Token ids without masks, int64 [B, T].
+        types: Token types, int64 [B, T].
+        real: bool [B, T], False on padding.
+        chosen: Words to predict, bool [B, T].
+        copied: Words that also occur in the other sentence, bool [B, T].
     """
 
     seen: Tensor
@@ -40,25 +46,25 @@ class Text(NamedTuple):
 
 
 class Corpus:
-    """Unlabelled pairs, generated and masked batch by batch: batch `step` depends on the seed and `step` alone."""
+    """Unlabelled pairs, generated and masked in batches that depend only on the seed and the step."""
 
     def __init__(self, settings: Pretraining, tokenizer, max_length: int):
         self._settings, self._tokenizer, self._max_length = settings, tokenizer, max_length
 
-    def batch(self, step: int) -> Text:
-        """What step `step` (from 0) learns from."""
+    def batch(self, step: int) -> MaskedText:
+        """Return the batch of step `step` (from 0)."""
         return self._text("step", step, self._settings.batch_size)
 
-    def held_out(self) -> Text:
-        """Pairs to measure restoring on. Short ones may have been learned from, too."""
-        return self._text("held out", 0, HELD_OUT)
+    def held_out(self) -> MaskedText:
+        """Return pairs for measuring accuracy. Short ones can also occur in training batches."""
+        return self._text("held out", 0, ACCURACY_PAIRS)
 
     def related(self) -> list[tuple[str, str]]:
-        """Related pairs to measure attention on, unmasked."""
-        rows = unlabelled_pairs(ATTENDED, 1.0, f"pre-training attention {self._settings.seed}")
+        """Return related pairs for measuring attention, unmasked."""
+        rows = unlabelled_pairs(ATTENTION_PAIRS, 1.0, f"pre-training attention {self._settings.seed}")
         return [(row["sentence1"], row["sentence2"]) for row in rows]
 
-    def _text(self, purpose: str, number: int, count: int) -> Text:
+    def _text(self, purpose: str, number: int, count: int) -> MaskedText:
         settings, tokenizer = self._settings, self._tokenizer
         rows = unlabelled_pairs(count, settings.related, f"pre-training {purpose} {settings.seed} {number}")
         pairs = PairTensors(encode([row | UNLABELLED for row in rows], tokenizer, self._max_length))
@@ -66,7 +72,7 @@ class Corpus:
         special, draws = tokenizer.all_special_ids, torch_generator(f"masking {purpose}", settings.seed, number)
         seen, chosen = masked(batch.ids, special, tokenizer.mask_token_id, len(tokenizer), settings, draws)
         words = ~torch.isin(batch.ids, torch.tensor(special))
-        return Text(
+        return MaskedText(
             seen, batch.ids, batch.types, batch.mask(), chosen, in_both_sentences(batch.ids, batch.types, words)
         )
 
@@ -75,39 +81,50 @@ UNLABELLED = {"label": 0, "subset": "pre-training", "template": None}
 
 
 class MaskedStepper(AdamWStepper):
-    """Steps of masked-language modelling: a batch is a :class:`Text`, which goes through the model at once."""
+    """Steps of masked-language modelling: a batch is a :class:`Text`, which is one pass."""
 
-    def _passes(self, batch: Text) -> Iterable[None]:
+    def _passes(self, batch: MaskedText) -> Iterable[None]:
         return [None]
 
-    def _loss(self, batch: Text, part: None) -> Tensor:
-        return F.cross_entropy(restored(self.model, batch), batch.original[batch.chosen])
+    def _loss(self, batch: MaskedText, part: None) -> Tensor:
+        return F.cross_entropy(predict_masked(self.model, batch), batch.original[batch.chosen])
 
 
-def restored(model, text: Text) -> Tensor:
-    """Logits over the vocabulary at the chosen words only, [chosen, vocabulary]."""
+def predict_masked(model, text: MaskedText) -> Tensor:
+    """Compute logits over the vocabulary at the masked words, [chosen, vocabulary]."""
     encoder = model.base_model
     hidden = encoder(input_ids=text.seen, attention_mask=text.real.long(), token_type_ids=text.types)
     return model.cls(hidden.last_hidden_state[text.chosen])
 
 
 @torch.no_grad()
-def accuracies(model, text: Text) -> dict[str, float | None]:
-    """Percent of chosen words restored: those that are in the other sentence, too, and the others; None of none."""
-    right = restored(model, text).argmax(-1) == text.original[text.chosen]
+def accuracies(model, text: MaskedText) -> dict[str, float | None]:
+    """Compute the percentage of masked words predicted correctly.
+
+    Returns:
+        By "copied", words that also occur in the other sentence, and "other"; None without such words.
+    """
+    correct = predict_masked(model, text).argmax(-1) == text.original[text.chosen]
     copied = text.copied[text.chosen]
-    kinds = {"copied": right[copied], "other": right[~copied]}
-    return {name: 100 * of.double().mean().item() if len(of) else None for name, of in kinds.items()}
+    kinds = {"copied": correct[copied], "other": correct[~copied]}
+    return {name: 100 * hits.double().mean().item() if len(hits) else None for name, hits in kinds.items()}
 
 
 def pretrain(
     model, corpus: Corpus, settings: Pretraining, measured: Callable[[int], Iterable[Path]], state: Path
 ) -> TrainingRun:
-    """Train `model` (a Hugging Face ``BertForMaskedLM``) in place. The run's trace has a row per measurement.
+    """Train `model` in place; the run's trace has one row per measurement.
 
-    measured: called with the step at step 0, every ``settings.measure_every`` steps and at the end; gives the files it
-    wrote beside `state`, in which the run is saved as in :func:`heuristic_core.training.finetune.finetune`.
-    Raises Diverged, naming the step, where loss or gradient are no longer finite.
+    Args:
+        model: A ``BertForMaskedLM``.
+        corpus: The pairs.
+        settings: Block `model.pretraining` of the configuration.
+        measured: Called with the step at step 0, every ``settings.measure_every`` steps and at the end; returns the
+            files that it wrote beside `state`.
+        state: File of the run's state, as in :func:`heuristic_core.training.finetune.finetune`.
+
+    Raises:
+        Diverged: Loss or gradient is NaN or infinite; names the step.
     """
     stepper, held_out = MaskedStepper(model, settings), corpus.held_out()
     run = resumed(state, model, stepper)
@@ -131,10 +148,10 @@ def pretrain(
         run.step += 1
         try:
             run.losses.append(stepper.step(batch, rate))
-        except Diverged as fault:
+        except Diverged as error:
             raise Diverged(
-                f"pre-training diverged at step {run.step}: {fault}. Lower model.pretraining.learning_rate, or set "
-                "clip_norm or more warmup_steps there"
+                f"pre-training diverged at step {run.step}: {error}. Lower model.pretraining.learning_rate, set "
+                "model.pretraining.clip_norm or raise model.pretraining.warmup_steps"
             ) from None
         if run.step % settings.measure_every == 0 or run.step == settings.steps:
             measure()

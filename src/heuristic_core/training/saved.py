@@ -1,6 +1,6 @@
-"""The saved state of an unfinished job, and digests of it and of the files that the job has finished beside it.
+"""The saved state of an unfinished job, protected by digests of itself and of the job's finished files.
 
-What is damaged is not used: a flipped bit would else change results without a word.
+Damaged states are discarded: a flipped bit would otherwise change results silently.
 """
 
 import hashlib
@@ -19,9 +19,12 @@ LOGGER = logging.getLogger(__name__)
 
 
 def save_state(path: Path, tensors: dict[str, Tensor], records: dict) -> None:
-    """Write one safetensors file.
+    """Write a state to one safetensors file.
 
-    records: whatever JSON can hold; under the key `files` the digests of finished files, as :func:`digests` gives them.
+    Args:
+        path: The file.
+        tensors: By name.
+        records: JSON values; key `files` holds the :func:`digests` of finished files.
     """
     from safetensors.torch import save_file
 
@@ -32,18 +35,18 @@ def save_state(path: Path, tensors: dict[str, Tensor], records: dict) -> None:
 
 
 def load_state(path: Path | None) -> tuple[dict[str, Tensor], dict] | None:
-    """Tensors and records as they were saved; None where there are none, or where they or a file are damaged."""
+    """Read the tensors and records of a state; None if it is missing, or if it or a finished file is damaged."""
     if path is None or not path.is_file():
         return None
     try:
         return _read(path)
-    except Exception as fault:  # whatever a parser says of damaged bytes
-        LOGGER.warning("%s is damaged (%s): it is not used, the job begins again", path, fault)
+    except Exception as error:  # parsers raise errors of many types on damaged bytes
+        LOGGER.warning("%s is damaged (%s): ignored, the job starts again", path, error)
         return None
 
 
 def digests(folder: Path, paths: Iterable[Path] | None) -> dict[str, str]:
-    """SHA-256 of finished files, by their names in `folder`."""
+    """Return the SHA-256 of finished files by their paths relative to `folder`."""
     return {path.relative_to(folder).as_posix(): file_digest(path) for path in paths or ()}
 
 
@@ -54,11 +57,11 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict]:
         tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
         text, expected = (file.metadata()[key] for key in ("records", "sha256"))
     if _digest(tensors, text) != expected:
-        raise ValueError("its content does not have its SHA-256")
+        raise ValueError("its SHA-256 differs from the recorded one")
     records = json.loads(text)
     for name, digest in records.get("files", {}).items():
         if file_digest(path.parent / name) != digest:
-            raise ValueError(f"{name} beside it does not have its SHA-256")
+            raise ValueError(f"the SHA-256 of {name} differs from the recorded one")
     return tensors, records
 
 

@@ -1,4 +1,4 @@
-"""What training does in one step, in whatever precision and in however many passes."""
+"""One training step, in any precision and any number of passes."""
 
 import contextlib
 import math
@@ -17,39 +17,42 @@ from heuristic_core.models.hooked import by_products, inputs_for
 
 
 class AdamWStepper(ABC):
-    """One step of AdamW on `model`; what is learned from, and in which passes, a subclass says."""
+    """One step of AdamW on `model`; subclasses define the loss and how a batch is split into passes."""
 
     def __init__(self, model, settings: Training, precision: str = "float32"):
-        self.model, self._largest_norm = model, settings.clip_norm
+        self.model, self._max_norm = model, settings.clip_norm
         self.optimizer = torch.optim.AdamW(
             model.parameters(),
             lr=settings.learning_rate,
             betas=settings.adam_betas,
             eps=settings.adam_epsilon,
             weight_decay=settings.weight_decay,
-            fused=True,  # torch's own square root: MKL's, which the other form takes, differs between processors
+            fused=True,  # uses torch's square root; the unfused form uses MKL's, which differs between processors
         )
         kind, dtype = model.device.type, dtype_on(model.device, precision)
         self._cast = torch.autocast(kind, dtype, enabled=dtype != torch.float32)
         # As in `models.attention.gathered`: the backward pass of the kernel is slow.
-        self._by_products = (kind, dtype) == ("cpu", torch.bfloat16)
+        self._eager = (kind, dtype) == ("cpu", torch.bfloat16)
         self.scaler = torch.amp.GradScaler(kind, enabled=dtype == torch.float16)
 
     def step(self, batch, rate: float) -> float:
-        """Learn from `batch` at learning rate `rate`; its mean loss, nats.
+        """Update the weights from `batch` at learning rate `rate` and return its mean loss, nats.
 
-        Raises Diverged, and leaves the weights as they were, where loss or gradient is not finite. In float16 one
-        that is not halves the loss scale, and the step is left out; the scale must not vanish.
+        In float16, a gradient that is not finite halves the loss scale and skips the step.
+
+        Raises:
+            Diverged: Loss or gradient is NaN or infinite, or float16's loss scale is below 1; the weights are
+                unchanged.
         """
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad()
-        with by_products(self.model) if self._by_products else contextlib.nullcontext():
+        with by_products(self.model) if self._eager else contextlib.nullcontext():
             loss = sum(self._backward(batch, part) for part in self._passes(batch))
         self.scaler.unscale_(self.optimizer)
         weights = self.model.parameters()
-        if self._largest_norm:
-            norm = torch.nn.utils.clip_grad_norm_(weights, self._largest_norm)
+        if self._max_norm:
+            norm = torch.nn.utils.clip_grad_norm_(weights, self._max_norm)
         else:
             norm = torch.nn.utils.get_total_norm([w.grad for w in weights if w.grad is not None])
         loss, norm = float(loss), float(norm)
@@ -65,7 +68,7 @@ class AdamWStepper(ABC):
         return loss
 
     def _backward(self, batch, part) -> Tensor:
-        """Add a pass's share of the batch's gradient; its share of the loss."""
+        """Add a pass's share of the batch's gradient and return its share of the loss."""
         with self._cast:
             loss = self._loss(batch, part)
         self.scaler.scale(loss).backward()
@@ -73,22 +76,22 @@ class AdamWStepper(ABC):
 
     @abstractmethod
     def _passes(self, batch) -> Iterable:
-        """The parts of `batch` that go through the model one after another."""
+        """Return the parts of `batch` that go through the model one after another."""
 
     @abstractmethod
     def _loss(self, batch, part) -> Tensor:
-        """The share of the batch's mean loss that `part` has."""
+        """Return the share of `part` in the batch's mean loss."""
 
 
 class Stepper(AdamWStepper):
-    """Steps of fine-tuning: a batch is positions in `pairs` (int64 [batch]), a pass pairs of like length among them."""
+    """Steps of fine-tuning: a batch is indices of `pairs` (int64 [batch]), a pass has pairs of similar length."""
 
     def __init__(self, model, pairs: PairTensors, settings: Finetune):
         super().__init__(model, settings, settings.precision)
         self._pairs, self._settings = pairs, settings
 
     def _passes(self, index: Tensor) -> Iterable[Tensor]:
-        """Positions in `index`, cut into what goes through the model at once."""
+        """Return positions in `index`, split into passes."""
         tokens = self._settings.pass_tokens
         return [torch.arange(len(index))] if tokens is None else self._pairs.by_length(tokens, index)
 
