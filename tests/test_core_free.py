@@ -1,14 +1,11 @@
 """Subnetworks without the core: which sets are closed, and the difference that the core makes, on simulated tables."""
 
-from argparse import Namespace
-
 import numpy as np
 import pandas as pd
 import pytest
 from claim_tables import CONTEXT, RUN, core_rows, group_row, table
 from scipy import stats
 from test_degenerate import full_rows, run_rows
-from test_scripts import script
 
 from heuristic_core.analysis.estimates import CannotSay, FailedRuns
 from heuristic_core.analysis.verdicts import verdict
@@ -24,6 +21,7 @@ from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 from heuristic_core.experiments.heuristic_core.analysis.packing import Round, closed_next, packing
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.mechanism import CoreFree
+from heuristic_core.experiments.heuristic_core.jobs import core_free as job
 from heuristic_core.models.components import ComponentGrid
 
 GRID = ComponentGrid(4, 8)
@@ -245,15 +243,12 @@ def test_without_a_sound_subnetwork_nothing_is_faithful():
 
 def test_faithful_is_measured_by_sound_subnetworks_alone(monkeypatch):
     """Of the mid-sparsity subnetworks of seeds 1 to 3, the second collapsed; the fourth run failed and has no rows."""
-    job = script("core_free")
     files = {f"seed{seed}": pd.DataFrame({"seed": [seed, seed], "value": 10.0 * seed}) for seed in (1, 2, 3)}
     files |= {"failed": files["seed1"].iloc[:0], "sound": pd.DataFrame({"seed": [1, 1, 3]})}
     files["none"] = files["sound"].iloc[:0]
     monkeypatch.setattr(job, "read_table", lambda path, without=(): files[path])
     monkeypatch.setattr(job, "id_accuracy", lambda rows, *scoring: rows["value"].iloc[0])
-    args = Namespace(mid=["seed1", "seed2", "seed3", "failed"], components="sound", analysis=Analysis())
-    assert job._mid(args) == 20.0
-    args.mid, args.components = ["seed1", "seed2"], "sound"
-    assert job._mid(args) == 10.0
-    args.components = "none"
-    assert job._mid(args) is None
+    paths = ["seed1", "seed2", "seed3", "failed"]
+    assert job._mid_accuracy(paths, files["sound"], Analysis()) == 20.0
+    assert job._mid_accuracy(paths[:2], files["sound"], Analysis()) == 10.0
+    assert job._mid_accuracy(paths[:2], files["none"], Analysis()) is None

@@ -49,8 +49,8 @@ def test_a_tied_matrix_can_have_either_of_its_names(tmp_path):
 @pytest.mark.parametrize(
     ("name", "new", "words"),
     [
-        ("qwen2", lambda name: f"_orig_mod.{name}", "begin with '_orig_mod.'"),
-        ("olmo", lambda name: name.replace("model.", "decoder."), "begin with 'decoder.'"),
+        ("qwen2", lambda name: f"_orig_mod.{name}", "'_orig_mod.'"),
+        ("olmo", lambda name: name.replace("model.", "decoder."), "'decoder.'"),
         ("gemma2", lambda name: None if "layers.1." in name else name, "num_hidden_layers to 1"),
     ],
 )

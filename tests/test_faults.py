@@ -122,7 +122,7 @@ def hold(folder: Path, seconds: float, *then: str) -> subprocess.Popen:
 def released():
     """Locks that a test took in this process are given back."""
     yield
-    for lock in scratch._held:
+    for lock in scratch._held.values():
         lock.release(force=True)
     scratch._held.clear()
 

@@ -75,7 +75,7 @@ def test_weights_that_are_no_safetensors_are_refused(bert, tmp_path, trap, name)
     bert.save_pretrained(folder)
     (folder / "model.safetensors").unlink()
     torch.save(Malice(trap[0]), folder / name)
-    with pytest.raises(InputError, match=rf"no model\.safetensors in it; {name} is not read"):
+    with pytest.raises(InputError, match=rf"model\.safetensors.*{name}"):
         start(folder)
 
 

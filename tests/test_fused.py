@@ -73,7 +73,7 @@ def test_labels_stand_in_logit_order(fused):
 def test_a_forward_that_this_is_not_is_refused(checkpoint, key, value):
     config = json.loads((checkpoint / "config.json").read_text()) | {key: value}
     assert fused_family(config) is None
-    with pytest.raises(ValueError, match="is not fused"):
+    with pytest.raises(ValueError, match="model_type"):
         FusedModel(config, {})
 
 

@@ -55,7 +55,7 @@ def test_outputs_and_gradients_are_near_to_float64s(shape, transposed):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_a_large_map_is_laid_out_once_and_backwards_only_where_asked(dtype):
-    if not module._takes(dtype):
+    if not module._supports(dtype):
         pytest.skip(f"oneDNN lays out no weights in {dtype} on this processor")
     one, x = linear(dtype), drawn(4, IN).to(dtype)
     with torch.no_grad():

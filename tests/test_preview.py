@@ -146,16 +146,16 @@ def test_what_is_still_to_be_downloaded_has_no_fault_but_its_configuration_has(t
 @pytest.mark.parametrize(
     ("place", "said"),
     [
-        ({"folder": "nowhere"}, "model.folder = 'nowhere': there is no such folder in the working directory"),
-        ({"folder": "empty"}, "'empty': there is no config.json in it; give a folder that `save_pretrained` wrote"),
-        ({"folder": "high"}, "'high': there is no config.json in it; 'high/a/b' has one"),
-        ({"package": "no_such_package", "folder": "m"}, "'no_such_package' is not installed; install the package"),
+        ({"folder": "nowhere"}, "model.folder = 'nowhere'"),
+        ({"folder": "empty"}, "model.folder = 'empty': the folder lacks config.json"),
+        ({"folder": "high"}, "'high/a/b' has one"),
+        ({"package": "no_such_package", "folder": "m"}, "model.package = 'no_such_package'"),
         ({"package": "no_such.package", "folder": "m"}, "'no_such.package' is not installed"),
         ({"package": "heuristic_core", "folder": "checkpoints"}, "'checkpoints/mini-bert' has one"),
         ({"folder": "torn"}, "torn/config.json cannot be read"),
         ({"folder": "list"}, "list/config.json: expected a JSON object, found list"),
-        ({"folder": "other"}, "was trained on ['x', 'y'], in this order, but task.labels = "),
-        ({"folder": "high/a/b"}, "model_type = None is no known family"),
+        ({"folder": "other"}, "['x', 'y'], in this order, but task.labels = "),
+        ({"folder": "high/a/b"}, "high/a/b/config.json: model_type = None"),
     ],
 )
 def test_a_model_that_is_not_there_or_of_other_classes_is_named(tmp_path, monkeypatch, place, said):

@@ -54,7 +54,7 @@ def status(name, *given):
 def test_help_is_the_docstring_and_every_option(path, capsys):
     assert status(path.stem, "--help") == 0
     shown, module = capsys.readouterr().out, script(path.stem)
-    assert (module.main.__doc__ or module.__doc__) in shown
+    assert (module.main.__doc__ if hasattr(module.main, "parameters") else module.__doc__) in shown
     assert "--log FILE" in shown
 
 
