@@ -74,11 +74,11 @@ def test_fine_tuning_on_a_full_disk_goes_on_when_there_is_room(small, finished):
     with open(filler, "rb+") as file:
         file.truncate(filler.stat().st_size - 300_000)  # room for a beginning
     assert faults.SPACE in fails(folder, "--", names[0])
-    assert (run / ".unfinished").is_dir() and not (folder / names[0]).exists()
+    assert (run / ".unfinished-finetune_checkpoints").is_dir() and not (folder / names[0]).exists()
     filler.unlink()
     snakemake(folder, "--", names[0])
     assert same(folder, finished, *names)
-    assert not (run / ".unfinished").exists()
+    assert not (run / ".unfinished-finetune_checkpoints").exists()
 
 
 @pytest.mark.slow

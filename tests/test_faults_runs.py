@@ -92,7 +92,7 @@ def test_two_runs_on_the_same_results_do_not_destroy_each_other(copy, endless, p
     other = tmp_path / "other"
     other.mkdir()
     (other / "results").symlink_to(copy / "results")
-    state = copy / CELL / ".unfinished" / "state.safetensors"
+    state = copy / CELL / ".unfinished-find_subnetworks" / "state.safetensors"
     wait_for(state.is_file)
     text = fails(other, "--", TARGETS[0], config=endless)
     assert "works on the same results" in text

@@ -48,7 +48,7 @@ def test_pruning_killed_at_random_moments_ends_with_the_same_bytes(fused, pairs,
     ordinary, killed = ([*command(tmp_path, out), "--checkpoint", str(checkpoint)] for out in (whole, cut))
     subprocess.run(ordinary, check=True, capture_output=True)
 
-    rng, left, state = random.Random(0), [], cut / ".unfinished" / "state.safetensors"
+    rng, left, state = random.Random(0), [], cut / ".unfinished-find_subnetworks" / "state.safetensors"
     for _ in range(KILLS):
         left.append(state.stat().st_mtime_ns if state.is_file() else None)
         running = subprocess.Popen(killed, stderr=subprocess.DEVNULL)
@@ -68,7 +68,7 @@ def test_pruning_killed_at_random_moments_ends_with_the_same_bytes(fused, pairs,
     assert "resuming after step" in (cut / "log").read_text()
     for name in (f"{kind}{seed}" for kind in ("subnetworks", "traces") for seed in SEEDS):
         assert (whole / name).read_bytes() == (cut / name).read_bytes(), name
-    assert not (cut / ".unfinished").exists()
+    assert not (cut / ".unfinished-find_subnetworks").exists()
 
 
 def finetuning(finished: Path, folder: Path, config: Path) -> list[str]:
@@ -96,7 +96,9 @@ def test_fine_tuning_killed_at_random_moments_ends_with_the_same_bytes(finished,
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     subprocess.run(finetuning(finished, whole, longer), check=True, capture_output=True)
     command, log = finetuning(finished, cut, longer), cut / "log"
-    first, state = (cut / ".unfinished" / name for name in (f"step{CHECKPOINTS[0]}", "state.safetensors"))
+    first, state = (
+        cut / ".unfinished-finetune_checkpoints" / name for name in (f"step{CHECKPOINTS[0]}", "state.safetensors")
+    )
     draws, resumed, longest = random.Random(0), [], 0.8
     for life in range(KILLS + 1):
         log.unlink(missing_ok=True)
