@@ -1,4 +1,4 @@
-# Where results of the study are.
+# Layout, settings and resources of the study.
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.experiments.extractive_structures.layout import Layout
 from heuristic_core.experiments.extractive_structures.needs import needs
@@ -15,35 +15,39 @@ from heuristic_core.models.folder import fault
 GPUS = 1 if STUDY.device == "cuda" else 0
 
 FOLDER, PREFIX = "extractive_structures", "extractive"
-UNMET = {}  # every study can have every figure
+UNMET_REASONS = {}  # every study can have every figure
 
-L = Layout.of(STUDY)
-WHOLE = {"seed": "{seed}", "corpus": "whole"}
-# What jobs of a model need besides its weights; a model of others has its own tokenizer, and one file for all seeds.
-TOKENIZER = {"tokenizer": L.tokenizer} if STUDY.pretrained else {}
-RUNS = {"device": STUDY.device, "precision": STUDY.precision} if STUDY.pretrained or GPUS else {}
+LAYOUT = Layout.of(STUDY)
+WHOLE_CORPUS = {"seed": "{seed}", "corpus": "whole"}
+# Inputs of jobs besides the weights: a pretrained model brings its own tokenizer, one file for all seeds.
+TOKENIZER = {"tokenizer": LAYOUT.tokenizer} if STUDY.pretrained else {}
+MODEL_SETTINGS = {"device": STUDY.device, "precision": STUDY.precision} if STUDY.pretrained or GPUS else {}
 # Scores are differences of nearly equal outputs, which bfloat16 would round away.
-EXACTLY = RUNS and RUNS | {"precision": "float32"}
-# A model that was taken over already is no longer needed in its folder.
-if workflow.is_main_process and STUDY.pretrained and not os.path.exists(L.pretrained):
-    if told := fault(STUDY.pretrained, causal=True):
-        raise WorkflowError(f"{ORIGIN}: study {STUDY.study} cannot be run:\n  {told}")
-CHECKPOINT = L.pretrained if STUDY.pretrained else L.model
+FLOAT32_SETTINGS = MODEL_SETTINGS and MODEL_SETTINGS | {"precision": "float32"}
+# Once the model was copied into the results, its own folder is no longer needed.
+if workflow.is_main_process and STUDY.pretrained and not os.path.exists(LAYOUT.pretrained):
+    if problem := fault(STUDY.pretrained, causal=True):
+        raise WorkflowError(f"{ORIGIN}: study {STUDY.study} cannot be run:\n  {problem}")
+CHECKPOINT = LAYOUT.pretrained if STUDY.pretrained else LAYOUT.model
 NEEDS = needs(STUDY)
-HOPS = {hop: L.taught(hop) for hop in ("first", "second")}
-OF_WHOLE = {hop: path.format(**WHOLE) for hop, path in HOPS.items()}
+HOPS = {hop: LAYOUT.taught(hop) for hop in ("first", "second")}
+WHOLE_CORPUS_HOPS = {hop: path.format(**WHOLE_CORPUS) for hop, path in HOPS.items()}
 TO_FETCH = bool(STUDY.pretrained and STUDY.pretrained.hub)
-ABSENT = {
+UNAVAILABLE_RULES = {
     "publish": (
-        L.log("publish"),
+        LAYOUT.log("publish"),
         1,
         "Models of this experiment have no architecture of Hugging Face: nothing to publish.",
     ),
 }
 if not TO_FETCH:
-    ABSENT["fetch"] = L.log("fetch"), 0, "This study takes nothing from elsewhere: there is nothing to fetch."
-TABLES = tables_of(STUDY)  # that claims, figures and the report read
-LEARNING = set(type(STUDY.pretraining).model_fields) - {"corpora"}  # what a pre-trained model depends on
+    UNAVAILABLE_RULES["fetch"] = (
+        LAYOUT.log("fetch"),
+        0,
+        "This study takes nothing from elsewhere: there is nothing to fetch.",
+    )
+TABLES = tables_of(STUDY)  # read by claims, figures and the report
+PRETRAINING_KEYS = set(type(STUDY.pretraining).model_fields) - {"corpora"}  # what pre-training depends on
 
 
 wildcard_constraints:
@@ -51,15 +55,14 @@ wildcard_constraints:
     corpus="|".join(STUDY.corpora),
 
 
-def of_seed(script, **settings):
-    """Params of a job about one seed. Other seeds are no part of it: adding one reruns none."""
-    named = {"study": STUDY.study, "seed": lambda w: w.seed}
-    return job(script, data=block(STUDY.data), **named, **settings)
+def seed_params(script, **settings):
+    """Return the params of a job of one seed. They leave out the other seeds, so that adding a seed reruns none."""
+    identity = {"study": STUDY.study, "seed": lambda w: w.seed}
+    return job(script, data=block(STUDY.data), **identity, **settings)
 
 
-def asks(rule):
-    """The memory and time that a job of `rule` asks of a cluster, twice as much when it is tried a second time, and a
-    GPU where the study wants one."""
+def cluster_resources(rule):
+    """Return the memory (MB), time (minutes) and GPUs that a job of `rule` requests; a retry requests twice as much."""
     need = NEEDS[rule]
     return {
         "mem_mb": lambda w, attempt: attempt * need.mem_mb,

@@ -1,13 +1,13 @@
 from heuristic_core.models.folder import local_files
 
-# Pre-training, teaching of facts, and what is measured of the models.
+# Pre-training, teaching of facts, and measurements of the models.
 if TO_FETCH:
 
     rule fetch:
         output:
-            fetched=f"{L.root}/fetched.json",
+            fetched=f"{LAYOUT.root}/fetched.json",
         log:
-            L.log("fetch"),
+            LAYOUT.log("fetch"),
         localrule: True
         params:
             **job(  # nothing is computed
@@ -17,7 +17,7 @@ if TO_FETCH:
                 pretrained=block(STUDY.pretrained),
             ),
         shell:
-            STEP
+            RUN_FRESH
 
 
 if STUDY.pretrained:
@@ -27,12 +27,12 @@ if STUDY.pretrained:
             fetched=ancient(rules.fetch.output[0]) if TO_FETCH else [],
             model_files=plain(*local_files(STUDY.pretrained)),
         output:
-            checkpoint=L.pretrained,
-            tokenizer=L.tokenizer,
+            checkpoint=LAYOUT.pretrained,
+            tokenizer=LAYOUT.tokenizer,
         log:
-            L.log("load"),
+            LAYOUT.log("load"),
         resources:
-            **asks("load"),
+            **cluster_resources("load"),
         params:
             **job(
                 "extractive_load",
@@ -41,25 +41,25 @@ if STUDY.pretrained:
                 pretrained=block(STUDY.pretrained),
             ),
         shell:
-            STEP
+            RUN_FRESH
 
 else:
 
     rule pretrain:
         output:
-            checkpoint=L.model,
-            trace=L.of_corpus("trace"),
+            checkpoint=LAYOUT.model,
+            trace=LAYOUT.of_corpus("trace"),
         log:
-            L.log("pretrain/seed{seed}-{corpus}"),
+            LAYOUT.log("pretrain/seed{seed}-{corpus}"),
         params:
-            **of_seed(
+            **seed_params(
                 "extractive_pretrain",
                 model=block(STUDY.model),
-                pretraining=block(STUDY.pretraining, LEARNING),
+                pretraining=block(STUDY.pretraining, PRETRAINING_KEYS),
                 corpus=lambda w: w.corpus,
             ),
         shell:
-            FORK
+            RUN_FORKED
 
 
 rule teach:
@@ -68,87 +68,91 @@ rule teach:
         checkpoint=CHECKPOINT,
     output:
         **HOPS,
-        curves=L.of_corpus("curves"),
+        curves=LAYOUT.of_corpus("curves"),
     log:
-        L.log("teach/seed{seed}-{corpus}"),
+        LAYOUT.log("teach/seed{seed}-{corpus}"),
     resources:
-        **asks("teach"),
+        **cluster_resources("teach"),
     params:
-        **of_seed("extractive_teach", finetuning=block(STUDY.finetuning), corpus=lambda w: w.corpus, **RUNS),
+        **seed_params(
+            "extractive_teach", finetuning=block(STUDY.finetuning), corpus=lambda w: w.corpus, **MODEL_SETTINGS
+        ),
     shell:
-        FORK
+        RUN_FORKED
 
 
 rule freeze:
     input:
-        **OF_WHOLE,
+        **WHOLE_CORPUS_HOPS,
         **TOKENIZER,
-        checkpoint=CHECKPOINT.format(**WHOLE),
+        checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
-        table=L.of_seed("freezing"),
+        table=LAYOUT.of_seed("freezing"),
     log:
-        L.log("freeze/seed{seed}"),
+        LAYOUT.log("freeze/seed{seed}"),
     resources:
-        **asks("freeze"),
+        **cluster_resources("freeze"),
     params:
-        **of_seed("extractive_freeze", finetuning=block(STUDY.finetuning), freezing=block(STUDY.freezing), **RUNS),
+        **seed_params(
+            "extractive_freeze", finetuning=block(STUDY.finetuning), freezing=block(STUDY.freezing), **MODEL_SETTINGS
+        ),
     shell:
-        FORK
+        RUN_FORKED
 
 
 rule order:
     input:
         **TOKENIZER,
-        checkpoint=CHECKPOINT.format(**WHOLE),
+        checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
-        **{name: L.of_seed(name) for name in ORDERED},
+        **{name: LAYOUT.of_seed(name) for name in ORDERED},
     log:
-        L.log("order/seed{seed}"),
+        LAYOUT.log("order/seed{seed}"),
     resources:
-        **asks("order"),
+        **cluster_resources("order"),
     params:
-        **of_seed("extractive_order", finetuning=block(STUDY.finetuning), **RUNS),
+        **seed_params("extractive_order", finetuning=block(STUDY.finetuning), **MODEL_SETTINGS),
     shell:
-        FORK
+        RUN_FORKED
 
 
 rule score:
     input:
-        **OF_WHOLE,
+        **WHOLE_CORPUS_HOPS,
         **TOKENIZER,
-        checkpoint=CHECKPOINT.format(**WHOLE),
+        checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
-        **{f"{name}_table": L.of_seed(name) for name in SCORED},
+        **{f"{name}_table": LAYOUT.of_seed(name) for name in SCORED},
     log:
-        L.log("score/seed{seed}"),
+        LAYOUT.log("score/seed{seed}"),
     resources:
-        **asks("score"),
+        **cluster_resources("score"),
     params:
-        **of_seed("extractive_score", scores=block(STUDY.scores), **EXACTLY),
+        **seed_params("extractive_score", scores=block(STUDY.scores), **FLOAT32_SETTINGS),
     shell:
-        FORK
+        RUN_FORKED
 
 
 rule prune:
     input:
-        **OF_WHOLE,
+        **WHOLE_CORPUS_HOPS,
         **TOKENIZER,
-        checkpoint=CHECKPOINT.format(**WHOLE),
+        checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
-        **{name: L.of_seed(name) for name in PRUNED},
+        **{name: LAYOUT.of_seed(name) for name in PRUNED},
     log:
-        L.log("prune/seed{seed}"),
+        LAYOUT.log("prune/seed{seed}"),
     resources:
-        **asks("prune"),
+        **cluster_resources("prune"),
     params:
-        **of_seed(
+        **seed_params(
             "extractive_prune",
             scores=block(STUDY.scores),
             pruning=block(STUDY.pruning, set(type(STUDY.pruning).model_fields) - {"permutations"}),
-            **EXACTLY,
+            **FLOAT32_SETTINGS,
         ),
     shell:
-        FORK
+        RUN_FORKED
 
 
 if STUDY.sweep:
@@ -156,41 +160,48 @@ if STUDY.sweep:
     rule sweep:
         input:
             **TOKENIZER,
-            checkpoint=CHECKPOINT.format(**WHOLE),
+            checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
         output:
-            table=L.of_seed("sweep"),
+            table=LAYOUT.of_seed("sweep"),
         log:
-            L.log("sweep/seed{seed}"),
+            LAYOUT.log("sweep/seed{seed}"),
         resources:
-            **asks("sweep"),
+            **cluster_resources("sweep"),
         params:
-            **of_seed("extractive_sweep", finetuning=block(STUDY.finetuning), sweep=block(STUDY.sweep), **RUNS),
+            **seed_params(
+                "extractive_sweep", finetuning=block(STUDY.finetuning), sweep=block(STUDY.sweep), **MODEL_SETTINGS
+            ),
         shell:
-            FORK
+            RUN_FORKED
 
     rule made_up_sweep:
         input:
             **TOKENIZER,
-            checkpoint=CHECKPOINT.format(**WHOLE),
+            checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
         output:
-            table=L.of_seed("made_up_sweep"),
+            table=LAYOUT.of_seed("made_up_sweep"),
         log:
-            L.log("made_up_sweep/seed{seed}"),
+            LAYOUT.log("made_up_sweep/seed{seed}"),
         resources:
-            **asks("made_up_sweep"),
+            **cluster_resources("made_up_sweep"),
         params:
-            **of_seed("extractive_made_up_sweep", finetuning=block(STUDY.finetuning), sweep=block(STUDY.sweep), **RUNS),
+            **seed_params(
+                "extractive_made_up_sweep",
+                finetuning=block(STUDY.finetuning),
+                sweep=block(STUDY.sweep),
+                **MODEL_SETTINGS,
+            ),
         shell:
-            FORK
+            RUN_FORKED
 
     rule choice:
         input:
-            table=L.table("extractive_sweep"),
+            table=LAYOUT.table("extractive_sweep"),
         output:
-            choice=L.table("extractive_choice"),
+            choice=LAYOUT.table("extractive_choice"),
         log:
-            L.log("tables/extractive_choice"),
+            LAYOUT.log("tables/extractive_choice"),
         params:
             **job("extractive_choice", study=STUDY.study),
         shell:
-            FORK
+            RUN_FORKED
