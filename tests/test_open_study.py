@@ -232,7 +232,7 @@ def test_an_unpacked_archive_has_tables_and_subnetworks_and_no_models(study, tmp
     assert [run[3:] for run in there.subnetworks] == [run[3:] for run in study.subnetworks]
     assert there.subnetwork(2, 60, 0.2, 43) == study.subnetwork(2, 60, 0.2, 43)
     assert there.checkpoints == []
-    with pytest.raises(InputError, match="there has no models; in an archive there are tables and subnetworks alone"):
+    with pytest.raises(InputError, match="has no models; an archive has only tables and subnetworks"):
         there.model()
     with pytest.raises(InputError, match=r"reduced\.crate\.zip is a file; unpack it"):
         heuristic_core.open_study(tmp_path / "reduced.crate.zip")

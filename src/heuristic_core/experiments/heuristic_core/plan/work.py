@@ -33,9 +33,9 @@ PRETRAINING = "pre-training"
 # positions of all layers in both. Measured: 1.9 for the miniature, 1.6 for MiniLM's shape.
 DONORS, DONOR_PASS_COST = "activations on other pairs", 1.75
 COUNTERFACTUALS = "counterfactual ablations"  # only of pairs with a minimal pair
-# In the paper the core is nine of BERT's 144 heads; with few pruning seeds, other heads are shared by chance. Actual
-# and estimated sizes: MiniLM (72 heads) at 50 %, four seeds 11 and 9, three seeds 10 and 13; the miniature (32 heads) at
-# 40 %, three seeds 5 and 8.
+# In the paper the core is nine of BERT's 144 heads; with few pruning seeds, other heads are shared by chance.
+# Actual and estimated sizes: MiniLM (72 heads) at 50 %, four seeds 11 and 9, three seeds 10 and 13; the miniature
+# (32 heads) at 40 %, three seeds 5 and 8.
 CORE_SHARE = 1 / 16
 
 
