@@ -165,12 +165,12 @@ def test_forks_of_one_server_share_arithmetic_and_what_is_read_when_libraries_ar
     run = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(run)
     monkeypatch.delenv("HF_HOME", raising=False)
-    first = run.kind(PORTABLE)
-    assert run.kind(PORTABLE) == first != run.kind(NATIVE)
+    first = run.environment_digest(PORTABLE)
+    assert run.environment_digest(PORTABLE) == first != run.environment_digest(NATIVE)
     monkeypatch.setenv("LANGUAGE", "en")
-    assert run.kind(PORTABLE) == first
+    assert run.environment_digest(PORTABLE) == first
     monkeypatch.setenv("HF_HOME", "elsewhere")
-    assert run.kind(PORTABLE) != first
+    assert run.environment_digest(PORTABLE) != first
 
 
 # ---- configurations

@@ -199,16 +199,16 @@ def test_unknown_words_are_told(study):
     [
         (lambda s: s.table("acuracy"), "has no table 'acuracy'; it has ablation_predictions, .*accuracy"),
         (lambda s: s.columns("../study"), "has no table '../study'"),
-        (lambda s: s.subnetwork(3, 60, 0.4, 42), "no subnetworks of ft_seed = 3; for ft_seed give one of 1, 2$"),
+        (lambda s: s.subnetwork(3, 60, 0.4, 42), "no subnetworks with ft_seed = 3; choose ft_seed from 1, 2$"),
         (
             lambda s: s.subnetwork(1, 60, 40, 42),
-            "ft_seed = 1, step = 60, sparsity = 40; for sparsity give one of 0.2, 0.4",
+            "ft_seed = 1, step = 60, sparsity = 40; choose sparsity from 0.2, 0.4",
         ),
-        (lambda s: s.subnetwork(1, 30, 0.2, 44), "for seed give one of 42, 43$"),
-        (lambda s: s.model(1, 60, 0.4), "seed = None; for seed give one of 42, 43, 44"),
-        (lambda s: s.model(1, 60, seed=42), "sparsity = None; for sparsity give one of 0.2, 0.4"),
-        (lambda s: s.model(2, 31), "no models of ft_seed = 2, step = 31; for step give one of 30, 60"),
-        (lambda s: s.model(3), "no models of ft_seed = 3; for ft_seed give one of 1, 2"),
+        (lambda s: s.subnetwork(1, 30, 0.2, 44), "choose seed from 42, 43$"),
+        (lambda s: s.model(1, 60, 0.4), "seed = None; choose seed from 42, 43, 44"),
+        (lambda s: s.model(1, 60, seed=42), "sparsity = None; choose sparsity from 0.2, 0.4"),
+        (lambda s: s.model(2, 31), "no models with ft_seed = 2, step = 31; choose step from 30, 60"),
+        (lambda s: s.model(3), "no models with ft_seed = 3; choose ft_seed from 1, 2"),
         (lambda s: s.ablate(["2.0"]), "no component '2.0'; there are heads 0.0 to 1.3, and mlp 0 to mlp 1"),
         (lambda s: s.ablate([0.1]), "no component 0.1; .* as text"),
         (lambda s: s.ablate("0.1"), r"components = '0.1': give a list of names, as \['0.1'\]"),
@@ -232,7 +232,7 @@ def test_an_unpacked_archive_has_tables_and_subnetworks_and_no_models(study, tmp
     assert [run[3:] for run in there.subnetworks] == [run[3:] for run in study.subnetworks]
     assert there.subnetwork(2, 60, 0.2, 43) == study.subnetwork(2, 60, 0.2, 43)
     assert there.checkpoints == []
-    with pytest.raises(InputError, match="there has no models; in an archive there are tables and subnetworks alone"):
+    with pytest.raises(InputError, match="has no models; an archive has only tables and subnetworks"):
         there.model()
     with pytest.raises(InputError, match=r"reduced\.crate\.zip is a file; unpack it"):
         heuristic_core.open_study(tmp_path / "reduced.crate.zip")

@@ -49,8 +49,8 @@ def servers(monkeypatch):
     """Two servers at one place, the older without a way to it: the folder, their base, and both."""
     with tempfile.TemporaryDirectory(prefix="hc") as folder:  # a socket's path must be short
         monkeypatch.setenv("TMPDIR", folder)
-        place = run.private(f"{folder}/heuristic-core-{os.getuid()}")
-        base = f"{place}/key-{run.kind('native')}"
+        place = run.make_private_folder(f"{folder}/heuristic-core-{os.getuid()}")
+        base = f"{place}/key-{run.environment_digest('native')}"
         both = [server_without_starter(base), server_without_starter(base)]
         yield base, both
         for server in both:

@@ -238,7 +238,7 @@ def test_without_slurm_a_dry_run_works_and_a_run_says_what_is_missing(tmp_path, 
     assert counted(done.stdout + done.stderr)["finetune"] == 2
     done = snakemake(tmp_path, *PROFILE, env=no_slurm, check=False)
     assert done.returncode == 1
-    assert "There is no sbatch on this machine" in done.stdout + done.stderr
+    assert "sbatch not found" in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
 
 

@@ -46,7 +46,7 @@ def start(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("run.py", "watch.py"):
         text = (ROOT / "workflow" / "fork_server" / name).read_text()
-        (tmp_path / name).write_text(text.replace("PATIENCE = 60", "PATIENCE = 5"))
+        (tmp_path / name).write_text(text.replace("TIMEOUT = 60", "TIMEOUT = 5"))
     (tmp_path / "job.py").write_text(JOB)
     (tmp_path / "tmp").mkdir()
 
@@ -68,7 +68,7 @@ def start(tmp_path, monkeypatch):
         ("import sys; sys.exit('no such library')", "no such library"),
         ("import os; os.kill(os.getpid(), 9)", "it was killed"),
         ("import nothing_of_this_name", "No module named 'nothing_of_this_name'"),
-        (SERVER.format(then="sys.exit()"), "ended before the job began"),
+        (SERVER.format(then="sys.exit()"), "ended before the job started"),
         (SERVER.format(then="connection.recv(9); os.kill(os.getpid(), 9)"), ""),
         (SERVER.format(then="import time; time.sleep(7)"), "did not answer within 5 s"),
     ],

@@ -1,10 +1,10 @@
-"""Run a workflow script in a fork of a process that has its imports done: run.py KEY SCRIPT [ARGUMENT ...]
+"""Run a workflow script in a fork of a process that has done its imports: run.py KEY SCRIPT [ARGUMENT ...].
 
-Importing torch and transformers takes a small job as long as its work. The first job starts a server that
-imports once (see server.py); every job is then a fork of it, with its own memory, arguments, log and exit status, and
-the same results as `python SCRIPT ...`. KEY names code and environment: another version of either gets its own server,
-and so does another arithmetic, which is chosen for good when a process imports what computes.
-Where there is no server and none can be started, this process becomes the script, whose log then says why.
+Importing torch and transformers takes as long as the work of a small job. The first job starts a server that imports
+once (see server.py); every job is a fork of it, with its own memory, arguments, log and exit status, and the same
+results as `python SCRIPT ...`. KEY identifies code and environment: another version of either gets its own server, and
+so does another arithmetic, which is fixed when a process imports torch.
+If no server can be started, this process becomes the script, and its log says why.
 This file imports little, since it starts once per job.
 """
 
@@ -18,100 +18,109 @@ import tempfile
 import time
 import zlib
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # this runs isolated, without its folder
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # python -I leaves out this folder
 
 from watch import end_with_starters
 
 HERE = sys.path[0]
 KILLED, INTERRUPTED = 128 + 9, 128 + 2
-PATIENCE = 60  # seconds in which a server takes a job, and in which none is started again where one could not start
-REASON = "HEURISTIC_CORE_NO_SERVER"  # why a job is no fork, for its log: see heuristic_core.common.progress
-# Beginnings of their names: Hugging Face's caches, and how many threads a library may start.
-READ_AT_IMPORT = ("HF_", "HUGGINGFACE_", "TRANSFORMERS_", "XDG_CACHE_HOME", "HOME", "OMP_", "MKL_", "OPENBLAS_")
+TIMEOUT = 60  # seconds for a server to accept a job, and before a server that failed to start is started again
+REASON_VARIABLE = "HEURISTIC_CORE_NO_SERVER"  # why a job is not a fork, for its log: see heuristic_core.common.progress
+# Prefixes of environment variables that libraries read at import: Hugging Face's caches, numbers of threads.
+IMPORT_VARIABLES = ("HF_", "HUGGINGFACE_", "TRANSFORMERS_", "XDG_CACHE_HOME", "HOME", "OMP_", "MKL_", "OPENBLAS_")
 
 
 class Unavailable(Exception):
-    """The server cannot take the job, which has not begun; the message says why."""
+    """The server cannot take the job, which has not started; the message says why."""
 
 
 def main(key: str, script: str, *arguments: str) -> int:
-    """Hand the job to the server, wait, and return the job's exit status, a shell's if the job was killed."""
+    """Hand the job to the server, wait, and return its exit status (137, as in a shell, if it was killed)."""
     end_with_starters()
     try:
-        connection = handed_over(key, script, arguments)
+        connection = hand_over(key, script, arguments)
     except (OSError, Unavailable) as error:
-        os.environ[REASON] = " ".join(str(error).split())
+        os.environ[REASON_VARIABLE] = " ".join(str(error).split())
         os.execv(sys.executable, [sys.executable, os.path.join(HERE, "watch.py"), script, *arguments])
     with connection:
         try:
-            status = connection.recv(1)  # the job holds the other end: it closes when the job ends, however it ends
+            status = connection.recv(1)  # the job holds the other end, which closes however the job ends
         except ConnectionError:
             status = b""
     return status[0] if status else KILLED
 
 
-def handed_over(key: str, script: str, arguments: tuple[str, ...]) -> socket.socket:
-    """A connection to the job, which has begun. Raises OSError or Unavailable where it has not, and will not."""
+def hand_over(key: str, script: str, arguments: tuple[str, ...]) -> socket.socket:
+    """Return a connection to the started job.
+
+    Raises:
+        OSError: If the server cannot be reached.
+        Unavailable: If it did not start the job.
+    """
     option, folder = "--arithmetic", os.getcwd()
     arithmetic = arguments[arguments.index(option) + 1] if option in arguments else "native"
-    os.chdir(private(os.path.join(tempfile.gettempdir(), f"heuristic-core-{os.getuid()}")))
-    try:  # from within it: the path of a socket must be short, and TMPDIR may be long
-        connection = connect(f"{key}-{kind(arithmetic)}", arithmetic, folder)
+    os.chdir(make_private_folder(os.path.join(tempfile.gettempdir(), f"heuristic-core-{os.getuid()}")))
+    try:  # relative: the path of a socket must be short, and TMPDIR may be long
+        connection = connect(f"{key}-{environment_digest(arithmetic)}", arithmetic, folder)
     finally:
         os.chdir(folder)
     try:
         request = {"script": script, "arguments": arguments, "folder": folder, "environment": dict(os.environ)}
         message = json.dumps(request).encode()
-        connection.settimeout(PATIENCE)
+        connection.settimeout(TIMEOUT)
         socket.send_fds(connection, [len(message).to_bytes(8, "big")], [1, 2])
         connection.sendall(message)
-        begun = connection.recv(1)
+        started = connection.recv(1)
         connection.settimeout(None)
     except TimeoutError:
-        connection.close()  # the job, should it be forked yet, ends before it begins
-        raise Unavailable(f"the server of forks did not answer within {PATIENCE} s") from None
+        connection.close()  # a job forked later ends before it starts
+        raise Unavailable(f"the server of forks did not answer within {TIMEOUT} s") from None
     except ConnectionError:
-        begun = b""
-    if not begun:
+        started = b""
+    if not started:
         connection.close()
-        raise Unavailable("the server of forks ended before the job began")
+        raise Unavailable("the server of forks ended before the job started")
     return connection
 
 
-def kind(arithmetic: str) -> str:
-    """What tells servers of one KEY apart: arithmetic, and the environment that is read when libraries are imported."""
-    read = sorted((name, value) for name, value in os.environ.items() if name.startswith(READ_AT_IMPORT))
-    return f"{zlib.crc32(repr((arithmetic, read)).encode()):08x}"
+def environment_digest(arithmetic: str) -> str:
+    """Return a digest of the arithmetic and of the environment variables that libraries read at import."""
+    variables = sorted((name, value) for name, value in os.environ.items() if name.startswith(IMPORT_VARIABLES))
+    return f"{zlib.crc32(repr((arithmetic, variables)).encode()):08x}"
 
 
-def private(folder: str) -> str:
-    """`folder`, made if need be. Raises PermissionError unless it belongs to this user alone."""
+def make_private_folder(folder: str) -> str:
+    """Return `folder`; make it if necessary.
+
+    Raises:
+        PermissionError: If others own it or have access.
+    """
     os.makedirs(folder, mode=0o700, exist_ok=True)
     state = os.stat(folder)
     if state.st_uid != os.getuid() or state.st_mode & 0o077:
-        raise PermissionError(f"{folder} must belong to this user alone; remove it, or set TMPDIR to another folder")
+        raise PermissionError(
+            f"{folder} must be owned by this user, with mode 0700; remove it, or set TMPDIR to another folder"
+        )
     return folder
 
 
 def connect(base: str, arithmetic: str, folder: str) -> socket.socket:
-    """A connection to the server `base` of the working folder, to compute in `arithmetic`.
-
-    If there is none, it is started in `folder`.
-    """
+    """Return a connection to the server at socket `<base>.socket`; if there is none, start one in `folder`."""
     path = f"{base}.socket"
     with open(f"{base}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # jobs that begin together start one server; it cannot stop in between
+        fcntl.flock(lock, fcntl.LOCK_EX)  # concurrent jobs start one server, and it cannot stop meanwhile
         try:
-            return _reach(path)
+            return _connect_socket(path)
         except (FileNotFoundError, ConnectionRefusedError):
-            _start(base, arithmetic, folder)
-            return _reach(path)
+            _start_server(base, arithmetic, folder)
+            return _connect_socket(path)
 
 
-def _reach(path: str) -> socket.socket:
+def _connect_socket(path: str) -> socket.socket:
+    """Return a connection to the socket at `path`."""
     connection = socket.socket(socket.AF_UNIX)
-    # A server that is stopped takes no connection; with a timeout of Python's, a busy one would refuse them at once.
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", PATIENCE, 0))
+    # A stopped server accepts no connection. With Python's own timeout, a busy server would refuse at once.
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", TIMEOUT, 0))
     try:
         connection.connect(path)
     except OSError:
@@ -120,17 +129,21 @@ def _reach(path: str) -> socket.socket:
     return connection
 
 
-def _start(base: str, arithmetic: str, folder: str) -> None:
-    """Start a server, and return once it listens. Raises Unavailable where it does not."""
+def _start_server(base: str, arithmetic: str, folder: str) -> None:
+    """Start a server, and return once it listens.
+
+    Raises:
+        Unavailable: If it fails to start.
+    """
     import subprocess
 
-    failed = f"{base}.failed"
-    if os.path.exists(failed) and time.time() - os.stat(failed).st_mtime < PATIENCE:
-        raise Unavailable(_reason(base))
+    failure_marker = f"{base}.failed"
+    if os.path.exists(failure_marker) and time.time() - os.stat(failure_marker).st_mtime < TIMEOUT:
+        raise Unavailable(_failure_reason(base))
     with open(f"{base}.log", "w") as log:
         process = subprocess.Popen(
             [sys.executable, os.path.join(HERE, "server.py"), os.path.abspath(base), arithmetic],
-            cwd=folder,  # PYTHONPATH may be seen from there
+            cwd=folder,  # PYTHONPATH may be relative to it
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,
@@ -138,19 +151,19 @@ def _start(base: str, arithmetic: str, folder: str) -> None:
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
         )
     if process.stdout.readline() != b"listening\n":
-        open(failed, "w").close()
-        raise Unavailable(_reason(base))
+        open(failure_marker, "w").close()
+        raise Unavailable(_failure_reason(base))
 
 
-def _reason(base: str) -> str:
-    """Why the server `base` did not start, from its log."""
+def _failure_reason(base: str) -> str:
+    """Return why the server `base` failed to start, from its log."""
     with open(f"{base}.log", errors="replace") as log:
-        last = log.read().strip().rpartition("\n")[2] or "it was killed"
-    return f"the server of forks did not start: {last} ({os.path.abspath(base)}.log has all of it)"
+        last_line = log.read().strip().rpartition("\n")[2] or "it was killed"
+    return f"the server of forks did not start: {last_line} ({os.path.abspath(base)}.log has the full log)"
 
 
 if __name__ == "__main__":
     try:
         sys.exit(main(*sys.argv[1:]))
-    except KeyboardInterrupt:  # Snakemake says that it ends
+    except KeyboardInterrupt:  # Snakemake prints that it ends
         sys.exit(INTERRUPTED)

@@ -1,7 +1,6 @@
-"""The process whose forks are jobs: it imports what they need, then waits for run.py to ask. It never computes itself.
+"""The server whose forks are jobs: it imports what they need, waits for requests of run.py, and never computes itself.
 
-A fork is safe because no other thread of this process computes and it has not touched a GPU; it stops when no job came
-for a while.
+Forking is safe because no other thread of this process computes and it has not used a GPU. It stops when idle.
 """
 
 import atexit
@@ -22,29 +21,29 @@ from heuristic_core.jobs.environment import prepare_job
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
 IDLE_SECONDS = 30
-BEGINS = b"\0"
+STARTED = b"\0"
 
 
 def main(base: str, arithmetic: str) -> None:
-    """Listen at `<base>.socket` until idle. arithmetic: of all jobs."""
-    os.chdir(os.path.dirname(base))  # from within it: the path of a socket must be short
+    """Listen at `<base>.socket` until idle. `arithmetic` is common to all jobs."""
+    os.chdir(os.path.dirname(base))  # relative: the path of a socket must be short
     base = os.path.basename(base)
-    path, unseen = f"{base}.socket", f"{base}.{os.getpid()}"
+    path, hidden_path = f"{base}.socket", f"{base}.{os.getpid()}"
     listener = socket.socket(socket.AF_UNIX)
-    listener.bind(unseen)  # before what takes time: there are file systems without sockets
-    own = os.stat(unseen)
+    listener.bind(hidden_path)  # before the slow imports: some file systems have no sockets
+    state = os.stat(hidden_path)
     try:
         prepare_job(arithmetic)
         preload()
         listener.listen(64)
         listener.settimeout(IDLE_SECONDS)
-        os.replace(unseen, path)  # from its first moment at `path` on, the socket is listened to
+        os.replace(hidden_path, path)  # atomic: the socket at `path` always has a listener
     finally:
-        remove(unseen, own)
-    with contextlib.suppress(BrokenPipeError):  # the starter was killed: other jobs are served all the same
+        remove_socket(hidden_path, state)
+    with contextlib.suppress(BrokenPipeError):  # the starter was killed: serve other jobs all the same
         os.write(sys.stdout.fileno(), b"listening\n")
     with open(os.devnull, "w") as nothing:
-        os.dup2(nothing.fileno(), sys.stdout.fileno())  # lets the starter's pipe go
+        os.dup2(nothing.fileno(), sys.stdout.fileno())  # release the starter's pipe
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended jobs leave no zombies
     while True:
         try:
@@ -54,13 +53,13 @@ def main(base: str, arithmetic: str) -> None:
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     listener.setblocking(False)
-                    connection, _ = listener.accept()  # somebody came between the waiting and the lock
+                    connection, _ = listener.accept()  # a request between timeout and lock
                     listener.settimeout(IDLE_SECONDS)
                 except BlockingIOError:
-                    if listener.gettimeout() == 0:  # we hold the lock and nobody is there
-                        remove(path, own)
+                    if listener.gettimeout() == 0:  # the lock is held and no client waits
+                        remove_socket(path, state)
                         return
-                    continue  # somebody else holds it, to connect
+                    continue  # a client holds it to connect
         if os.fork() == 0:
             listener.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -68,31 +67,31 @@ def main(base: str, arithmetic: str) -> None:
         connection.close()
 
 
-def remove(path: str, own: os.stat_result) -> None:
-    """Remove this server's socket, unless another server, whose starter came meanwhile, has put its own there."""
+def remove_socket(path: str, state: os.stat_result) -> None:
+    """Remove the socket at `path` unless another server has replaced it; `state` identifies this server's."""
     with contextlib.suppress(FileNotFoundError):
-        if os.path.samestat(os.stat(path), own):
+        if os.path.samestat(os.stat(path), state):
             os.unlink(path)
 
 
 def preload() -> None:
-    """Import what the jobs import, also what torch and transformers themselves only import when first used."""
+    """Import what jobs import, including lazy imports of torch and transformers."""
     import torch
 
     for name in ("prune", "evaluate", "full_model", "gather", "figure", "finetune", "encode"):
-        load(SCRIPTS / f"{name}.py")
+        load_script(SCRIPTS / f"{name}.py")
     import matplotlib.backends.backend_agg
     import matplotlib.backends.backend_pdf
-    import matplotlib.backends.backend_svg  # noqa: F401 (what figures are written with; `figure` brings seaborn)
-    import transformers.models.bert.modeling_bert  # noqa: F401 (what the miniatures fine-tune)
+    import matplotlib.backends.backend_svg  # noqa: F401 (backends of figures; `figure` imports seaborn)
+    import transformers.models.bert.modeling_bert  # noqa: F401 (the miniatures' model)
 
     torch.optim.AdamW([torch.zeros(1, requires_grad=True)], fused=True)
     gc.collect()
-    gc.freeze()  # else the collector of every fork looks at all of this, and so copies the memory it is in
+    gc.freeze()  # else the garbage collector of every fork would visit, and so copy, this memory
 
 
-def load(script: Path):
-    """The module of a script."""
+def load_script(script: Path):
+    """Import a script and return its module."""
     spec = importlib.util.spec_from_file_location(script.stem, script)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -100,9 +99,9 @@ def load(script: Path):
 
 
 def run_job(connection: socket.socket) -> None:
-    """Become the job that `connection` asks for; say that it begins, and with which status it ends.
+    """Become the job that `connection` requests; send a byte when it starts, and its exit status at the end.
 
-    Where it cannot begin, or nobody waits for it, nothing of it has run: its client runs it in another way.
+    If it cannot start or its client is gone, nothing of it has run, and the client runs it without a fork.
     """
     status = 1
     try:
@@ -117,7 +116,7 @@ def run_job(connection: socket.socket) -> None:
         os.environ.update(request["environment"])
         prepare_job(asked(request["arguments"]))
         sys.argv = [request["script"], *request["arguments"]]
-        connection.sendall(BEGINS)
+        connection.sendall(STARTED)
         threading.Thread(target=end_with_client, args=(connection,), daemon=True).start()
     except BaseException:
         sys.excepthook(*sys.exc_info())
@@ -127,7 +126,7 @@ def run_job(connection: socket.socket) -> None:
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
-        atexit._run_exitfuncs()  # os._exit, which spares the server's own, would leave out the job's
+        atexit._run_exitfuncs()  # os._exit would skip the job's exit handlers, too
         sys.stdout.flush()
         sys.stderr.flush()
         with contextlib.suppress(OSError):
@@ -136,11 +135,11 @@ def run_job(connection: socket.socket) -> None:
 
 
 def run_script(script: Path, arguments: list[str]) -> int:
-    """Run the script; its exit status, as the interpreter would give it."""
+    """Run the script and return its exit status, like the interpreter's."""
     from heuristic_core.provenance.record import recorded
 
     try:
-        recorded(load(script).main, arguments)
+        recorded(load_script(script).main, arguments)
         return 0
     except SystemExit as end:
         if isinstance(end.code, str):
@@ -149,9 +148,9 @@ def run_script(script: Path, arguments: list[str]) -> int:
 
 
 def end_with_client(connection: socket.socket) -> None:
-    """End this job when the process that asked for it is gone."""
+    """End this job when its client ends."""
     with contextlib.suppress(OSError):
-        connection.recv(1)  # nothing is ever sent: this returns when the other end closes
+        connection.recv(1)  # nothing is ever sent: returns when the other end closes
     os._exit(1)
 
 

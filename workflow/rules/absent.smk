@@ -1,5 +1,5 @@
-# What this study cannot have says why when it is asked for.
-for name, (log, status, words) in ABSENT.items():
+# Targets that this study lacks: requesting one prints the reason.
+for name, (log, status, message) in UNAVAILABLE_RULES.items():
 
     rule:
         name:
@@ -8,7 +8,7 @@ for name, (log, status, words) in ABSENT.items():
             log,
         localrule: True
         params:
-            words=literal(words),
+            message=literal(message),
             status=status,
         shell:
-            "echo {params.words:q} | tee {log} >&2; exit {params.status}"
+            "echo {params.message:q} | tee {log} >&2; exit {params.status}"

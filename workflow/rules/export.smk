@@ -1,4 +1,4 @@
-# One archive of the finished study, an RO-Crate.
+# Archive of the finished study (RO-Crate).
 import json
 
 
@@ -10,16 +10,16 @@ rule export:
         lock=plain(os.path.relpath(LOCK)),
         citation=plain(os.path.relpath(f"{workflow.basedir}/CITATION.cff")),
     output:
-        archive=f"{L.root}/{STUDY.study}.crate.zip",
+        archive=f"{LAYOUT.root}/{STUDY.study}.crate.zip",
     log:
-        L.log("export"),
+        LAYOUT.log("export"),
     localrule: True
     params:
         **job(
             "export",
-            recorded=False,
+            has_record=False,
             root=lambda w, output: os.path.dirname(output.archive),
             settings=json.dumps(SETTINGS),
         ),
     shell:
-        STEP
+        RUN_FRESH

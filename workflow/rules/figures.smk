@@ -1,20 +1,22 @@
-# One rule per figure and table for reading; each reads its tables only. An experiment that includes this file has
-# named its FOLDER and, by PREFIX, its scripts; its TARGETS, and of UNMET ones the reasons; and its TABLES.
+# One rule per figure and printed table; each reads only its own tables. The including experiment defines FOLDER, PREFIX
+# (of its script names), TARGETS, TABLES and UNMET_REASONS (unavailable target -> reason).
 from heuristic_core.figures.targets import outputs, shown
 
-DRAWING = f"{workflow.basedir}/src/heuristic_core/experiments/{FOLDER}/figures"
-ABSENT |= {name: (L.log(f"figures/{name}"), 1, reason) for name, reason in UNMET.items() if reason}
-SHOWN_TARGETS = {name: target.title for name, target in TARGETS.items() if UNMET.get(name) is None}
+FIGURE_DIR = f"{workflow.basedir}/src/heuristic_core/experiments/{FOLDER}/figures"
+UNAVAILABLE_RULES |= {
+    name: (LAYOUT.log(f"figures/{name}"), 1, reason) for name, reason in UNMET_REASONS.items() if reason
+}
+AVAILABLE_TARGETS = {name: target.title for name, target in TARGETS.items() if UNMET_REASONS.get(name) is None}
 
-for name in SHOWN_TARGETS:
+for name in AVAILABLE_TARGETS:
 
     rule:
         name:
             name
         input:
             tables=[
-                *map(L.table, TARGETS[name].tables),
-                *(L.table(table) for table in TARGETS[name].also if table in TABLES),
+                *map(LAYOUT.table, TARGETS[name].tables),
+                *(LAYOUT.table(table) for table in TARGETS[name].also if table in TABLES),
             ],
         output:
             files=[
@@ -27,22 +29,22 @@ for name in SHOWN_TARGETS:
                     if shown(path)
                     else path
                 )
-                for path in outputs(L.root, name)
+                for path in outputs(LAYOUT.root, name)
             ],
         log:
-            L.log(f"figures/{name}"),
+            LAYOUT.log(f"figures/{name}"),
         group:
             "tables"
         params:
             **job(
                 f"{PREFIX}_figure",
-                f"{DRAWING}/{name}.py",
+                f"{FIGURE_DIR}/{name}.py",
                 name=name,
                 folder=lambda w, output: os.path.dirname(os.path.dirname(output.files[0])),
                 figures=block(STUDY.figures),
             ),
         shell:
-            FORK
+            RUN_FORKED
 
 
-RESULTS += [path for name in SHOWN_TARGETS for path in outputs(L.root, name)]
+RESULTS += [path for name in AVAILABLE_TARGETS for path in outputs(LAYOUT.root, name)]

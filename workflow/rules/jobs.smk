@@ -1,4 +1,4 @@
-# How rules start scripts: the command line of a job, its settings and its code. COMPUTES: the arithmetic of jobs.
+# How rules start scripts: command line, settings and code digest of a job. JOB_ARITHMETIC must be set before.
 import glob
 import hashlib
 import os
@@ -13,58 +13,65 @@ from heuristic_core.provenance.record import COMMIT
 from heuristic_core.provenance.remembered import remembered
 
 LOCK = f"{workflow.basedir}/envs/requirements.txt"
-ARITHMETIC = f"{workflow.basedir}/src/heuristic_core/common/arithmetic.py"
+ARITHMETIC_MODULE = f"{workflow.basedir}/src/heuristic_core/common/arithmetic.py"
 DIGESTS = remembered(os.path.abspath(".snakemake/heuristic-core/digests"), LOCK, write=workflow.is_main_process)
 SCRIPTS = sorted(glob.glob(f"{workflow.basedir}/workflow/scripts/*.py"))
 
-# What records say of the code.
-CODE = commit(workflow.basedir)
-os.environ[COMMIT] = f"{CODE.sha or ''}{'+' * bool(CODE.dirty)}"
+# Commit of the code, for the records of results.
+CODE_COMMIT = commit(workflow.basedir)
+os.environ[COMMIT] = f"{CODE_COMMIT.sha or ''}{'+' * bool(CODE_COMMIT.dirty)}"
 
-# In shell commands, `step NAME ...` runs a script, and `fork NAME ...` runs it in a fork of a process with its imports
-# done, for jobs that would import for as long as they work (on other machines there is no such process: the same as `step`).
-# The rest of the command follows from the names of inputs, outputs and settings: see `job`.
-STEP = "step {params.command} --log {log}"
-FORK = "fork {params.command} --log {log}"
-SERVER = ""
+# Shell commands of rules. `step` runs a script in a new process; `fork` runs it in a fork of a process that has done
+# the imports, for jobs whose imports take as long as their work. Remote jobs have no such process: `fork` equals
+# `step`. `job` makes the rest of the command from the names of inputs, outputs and settings.
+RUN_FRESH = "step {params.command} --log {log}"
+RUN_FORKED = "fork {params.command} --log {log}"
+SERVER_KEY = ""
 if not workflow.remote_exec and os.environ.get("HEURISTIC_CORE_FORK_SERVER", "1") == "1":
     version = DIGESTS.digest(*SCRIPTS)
-    here = hashlib.sha256(f"{sys.executable} {sys.version} {workflow.basedir}".encode()).hexdigest()[:8]
-    SERVER = f"{version}-{here}"
-# A job ends with the processes that started it, this one and its shell.
-START = (
-    f"export HEURISTIC_CORE_STARTERS='{os.getpid()} '$$; PYTHON={shlex.quote(sys.executable)} FORK={SERVER} "
+    environment = hashlib.sha256(f"{sys.executable} {sys.version} {workflow.basedir}".encode()).hexdigest()[:8]
+    SERVER_KEY = f"{version}-{environment}"
+# A job ends when this process or its shell, which started it, ends.
+SHELL_PREFIX = (
+    f"export HEURISTIC_CORE_STARTERS='{os.getpid()} '$$; PYTHON={shlex.quote(sys.executable)} FORK_SERVER={SERVER_KEY} "
     f'WORKFLOW={shlex.quote(workflow.basedir)}/workflow; source "$WORKFLOW/jobs.sh"; '
 )
-shell.prefix(START.replace("{", "{{").replace("}", "}}"))  # Snakemake formats it
+shell.prefix(SHELL_PREFIX.replace("{", "{{").replace("}", "}}"))  # escaped, as Snakemake formats it
 
 
 def plain(*paths):
-    """Inputs outside the study's results: in their folders, and in the checkout's, there may be braces."""
+    """Return links to inputs outside the study's results, whose folders may contain braces."""
     return linked(paths, ".snakemake/heuristic-core/links")
 
 
-def job(script, *more, recorded=True, **settings):
-    """Params of jobs that run `script`: their settings, arithmetic and code, and the command that is made of names.
+def job(script, *code_files, has_record=True, **settings):
+    """Return the params of a rule that runs `script`: settings, arithmetic, code digest and command.
 
-    An input, output or setting `a_b` of the rule is the option `--a-b`; inputs and outputs without a name are none. A
-    list is several words; None and an empty list are no option. A setting may be a function, as params may.
-    more: files on which results depend beside the script and what it imports. recorded: whether results have records.
+    Input, output or setting `a_b` of the rule becomes option `--a-b`; unnamed inputs and outputs are left out. A list
+    becomes several arguments; None and an empty list are left out. A setting may be a function, like any param.
+
+    Args:
+        script: Name of the script, without `.py`.
+        *code_files: Files on which results depend besides the script and its imports.
+        has_record: Whether results have records.
+        **settings: Values of options.
     """
-    settings = {name: literal(value) for name, value in ({"arithmetic": COMPUTES} | settings).items()}
-    code = DIGESTS.digest(f"{workflow.basedir}/workflow/scripts/{script}.py", ARITHMETIC, *more)
+    settings = {name: literal(value) for name, value in ({"arithmetic": JOB_ARITHMETIC} | settings).items()}
+    code = DIGESTS.digest(f"{workflow.basedir}/workflow/scripts/{script}.py", ARITHMETIC_MODULE, *code_files)
 
-    # As it asks for inputs and outputs, Snakemake compares the settings between runs, and not what is made of them.
-    def options(wildcards, input, output, threads):
-        given = {"input": input, "output": output, "threads": threads}
-        values = {name: called(value, wildcards, given) for name, value in settings.items()}
-        return command(script, dict(input.items()), dict(output.items()), values | ({"code": code} if recorded else {}))
+    # Snakemake does not compare functions of inputs and outputs between runs: it compares the settings instead.
+    def build_command(wildcards, input, output, threads):
+        available = {"input": input, "output": output, "threads": threads}
+        values = {name: resolve_param(value, wildcards, available) for name, value in settings.items()}
+        return command(
+            script, dict(input.items()), dict(output.items()), values | ({"code": code} if has_record else {})
+        )
 
-    return settings | {"code": code, "command": options}
+    return settings | {"code": code, "command": build_command}
 
 
-def called(value, wildcards, given):
-    """The value of a param; where it is a function, what it gives for as much of `given` as it asks for."""
+def resolve_param(value, wildcards, available):
+    """Return the value of a param; call it if it is a function, with the `available` arguments that it accepts."""
     if not callable(value):
         return value
-    return value(wildcards, **{name: given[name] for name in signature(value).parameters if name in given})
+    return value(wildcards, **{name: available[name] for name in signature(value).parameters if name in available})

@@ -1,37 +1,37 @@
-# What a study shows: the paper's claims judged on its tables, and one page with all of it.
+# Verdicts on the paper's claims, and the report: one page with all figures and tables.
 from heuristic_core.config.claims import load_claims
 
 CLAIMS = os.path.relpath(EXPERIMENT.CLAIMS)
-JUDGED = {table for claim in load_claims(CLAIMS) for table in claim.tables}
+CLAIM_TABLES = {table for claim in load_claims(CLAIMS) for table in claim.tables}
 
 
 rule describe:
     output:
-        description=f"{L.root}/study.json",
+        description=f"{LAYOUT.root}/study.json",
     log:
-        L.log("tables/describe"),
+        LAYOUT.log("tables/describe"),
     group:
         "tables"
     params:
         **job("describe", settings=block(STUDY)),
     shell:
-        FORK
+        RUN_FORKED
 
 
 rule claims:
     input:
-        tables=[L.table(name) for name in TABLES if name in JUDGED],
+        tables=[LAYOUT.table(name) for name in TABLES if name in CLAIM_TABLES],
         claims=plain(CLAIMS),
     output:
-        table=L.table("claims"),
+        table=LAYOUT.table("claims"),
     log:
-        L.log("tables/claims"),
+        LAYOUT.log("tables/claims"),
     group:
         "tables"
     params:
         **job(f"{PREFIX}_claims", study=STUDY.study),
     shell:
-        FORK
+        RUN_FORKED
 
 
 rule report:
@@ -39,43 +39,43 @@ rule report:
         claims=rules.claims.output.table,
         settings=rules.describe.output.description,
         captions=plain(
-            *(os.path.relpath(f"{workflow.basedir}/workflow/report/{FOLDER}/{name}.rst") for name in SHOWN_TARGETS)
+            *(os.path.relpath(f"{workflow.basedir}/workflow/report/{FOLDER}/{name}.rst") for name in AVAILABLE_TARGETS)
         ),
-        drawn=[path for name in SHOWN_TARGETS for path in outputs(L.root, name)],
+        drawn=[path for name in AVAILABLE_TARGETS for path in outputs(LAYOUT.root, name)],
     output:
-        report=f"{L.root}/report.html",
+        report=f"{LAYOUT.root}/report.html",
     log:
-        L.log("report"),
+        LAYOUT.log("report"),
     group:
         "tables"
     params:
         **job(
             f"{PREFIX}_report",
-            *PAGE,
+            *PAGE_FILES,
             depends_on="run",
             root=lambda w, output: os.path.dirname(output.report),
-            targets=list(SHOWN_TARGETS),
-            absent=[reason for reason in UNMET.values() if reason],
+            targets=list(AVAILABLE_TARGETS),
+            absent=[reason for reason in UNMET_REASONS.values() if reason],
         ),
     shell:
-        FORK
+        RUN_FORKED
 
 
-# What results were made from.
+# Inputs, settings and code of every result.
 rule provenance:
     input:
         rules.report.output,
-        [path for path in MEMBERS if path != L.table("provenance")],
+        [path for path in MEMBERS if path != LAYOUT.table("provenance")],
     output:
-        table=L.table("provenance"),
+        table=LAYOUT.table("provenance"),
     log:
-        L.log("tables/provenance"),
+        LAYOUT.log("tables/provenance"),
     group:
         "tables"
     params:
-        **job("provenance", recorded=False, root=lambda w, input: os.path.dirname(input[0])),
+        **job("provenance", has_record=False, root=lambda w, input: os.path.dirname(input[0])),
     shell:
-        FORK
+        RUN_FORKED
 
 
 RESULTS += [path for path in MEMBERS if path not in RESULTS]

@@ -1,4 +1,4 @@
-# What earlier runs left, looked at before anything runs. Of these faults Snakemake says nothing, or shows a traceback.
+# Checks of the working folder before anything runs. Snakemake ignores these errors or shows a traceback.
 import logging
 from pathlib import Path
 
@@ -10,15 +10,15 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.jobs.working_folder import level_copied
 
 RECORDS = os.path.abspath(".snakemake" if os.path.isdir(".snakemake") else ".")
-# Says that this study began in this working folder; results that were copied here come without it.
-BEGAN = f".snakemake/heuristic-core/{hashlib.sha256(L.root.encode()).hexdigest()}"
-DESCRIPTION = f"{L.root}/study.json"
-# Snakemake's own log is there, too. Where the disk is full, the terminal still tells what happened, without tracebacks.
+# Exists if this study began in this working folder; results that were copied here lack it.
+ORIGIN_MARKER = f".snakemake/heuristic-core/{hashlib.sha256(LAYOUT.root.encode()).hexdigest()}"
+DESCRIPTION = f"{LAYOUT.root}/study.json"
+# Snakemake's own log is there, too. If the disk is full, the terminal still shows messages, without tracebacks.
 logging.raiseExceptions = False
 
 
 def check_writable():
-    """Snakemake needs this also for a dry run."""
+    """Raise WorkflowError if Snakemake cannot write its records, which it also does in a dry run."""
     if reason := obstacle(RECORDS, 1 << 20):
         raise WorkflowError(
             f"{RECORDS} cannot be written ({reason}), and Snakemake keeps its records there, also in a dry run; make "
@@ -26,16 +26,16 @@ def check_writable():
         )
 
 
-def check_folder():
-    """Snakemake would look for results below a file, and end with a traceback."""
-    if file := next((path for path in (Path(L.root), *Path(L.root).parents) if path.is_file()), None):
+def check_root():
+    """Raise WorkflowError if a file is in the way of the results folder: Snakemake would end with a traceback."""
+    if file := next((path for path in (Path(LAYOUT.root), *Path(LAYOUT.root).parents) if path.is_file()), None):
         raise WorkflowError(
-            f"{L.root} cannot be a folder of results: {file} is a file; let `results` name another folder"
+            f"{LAYOUT.root} cannot be a folder of results: {file} is a file; let `results` name another folder"
         )
 
 
 def check_records():
-    """Snakemake skips a record that was cut off, as its job runs again anyway, but not one that is no text."""
+    """Raise WorkflowError if a record of Snakemake is binary. It skips truncated ones, whose jobs run again anyway."""
     for path in glob.glob(f"{RECORDS}/metadata/**/*", recursive=True):
         if os.path.isfile(path):
             with open(path, "rb") as file:
@@ -46,49 +46,54 @@ def check_records():
                     )
 
 
-def warn_of_strangers():
-    """Copied results count as finished, whatever they were made from, and in whatever order they were copied."""
-    if os.path.exists(DESCRIPTION) and not os.path.exists(BEGAN):
-        level_copied(Path(L.root))
+def warn_of_foreign_results():
+    """Warn of copied results: they count as finished, whatever configuration made them."""
+    if os.path.exists(DESCRIPTION) and not os.path.exists(ORIGIN_MARKER):
+        level_copied(Path(LAYOUT.root))
         logger.warning(
-            f"{L.root} was not made in this working folder. What is there counts as finished, whatever configuration "
-            "and code it was made with; `make audit` compares it with both; delete what is to be made again, or all of "
-            f"{L.root}."
+            f"{LAYOUT.root} was not made in this working folder. Its files count as finished, whatever configuration and "
+            "code made them. `make audit` compares them with both; delete what is to be made again, or all of "
+            f"{LAYOUT.root}."
         )
 
 
-def note_beginning():
+def write_origin_marker():
+    """Mark that this study begins in this working folder."""
     if not os.path.exists(DESCRIPTION):
-        write_text(BEGAN, L.root)
+        write_text(ORIGIN_MARKER, LAYOUT.root)
 
 
 def warn_of_arithmetic():
+    """Warn if portable arithmetic is unavailable."""
     if STUDY.arithmetic == PORTABLE and not available():
         logger.warning(
-            "arithmetic = 'portable' needs an x86-64 processor with AVX2, which this processor has not: jobs compute in native "
-            "arithmetic. The study is as good, but its bytes differ; each result's record says 'native'."
+            "arithmetic = 'portable' needs an x86-64 processor with AVX2, which this processor lacks: jobs compute in "
+            "native arithmetic. Results are equally valid, but their bytes differ; each result's record says 'native'."
         )
 
 
 if workflow.is_main_process:
     check_writable()
-    check_folder()
+    check_root()
     warn_of_arithmetic()
     check_records()
-    warn_of_strangers()
+    warn_of_foreign_results()
 
 
 def check_results():
-    """Snakemake would end with a traceback."""
-    if reason := obstacle(L.root, 1 << 12):
+    """Raise WorkflowError if results cannot be written: Snakemake would end with a traceback."""
+    if reason := obstacle(LAYOUT.root, 1 << 12):
         raise WorkflowError(
-            f"{L.root} cannot be written ({reason}); make room or make it writable, or let `results` name another "
+            f"{LAYOUT.root} cannot be written ({reason}); make room or make it writable, or let `results` name another "
             "folder, then run the same command: what is finished stays"
         )
 
 
 def check_device():
-    """The first job without its GPU would fail, and Snakemake would delete the results that it was to replace."""
+    """Raise WorkflowError if the GPU is missing.
+
+    Otherwise the first job would fail, and Snakemake would delete the results that it was to replace.
+    """
     jobs = workflow.dag.needrun_jobs() if GPUS and workflow.local_exec else []
     if any(job.resources.get("gpu") for job in jobs):
         from heuristic_core.models.device import usable_device
@@ -99,4 +104,4 @@ def check_device():
             raise WorkflowError(str(error)) from None
 
 
-STARTING = [check_results, check_device, note_beginning]
+ONSTART_CHECKS = [check_results, check_device, write_origin_marker]

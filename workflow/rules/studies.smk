@@ -1,6 +1,5 @@
-# Several studies in one run: this workflow once for each, its rules' names with the study's in front; and, where the file
-# asks for it, one figure of what changes from study to study (sweep) or one table of how many training seeds each claim
-# holds on (replicates).
+# Several studies in one run: this workflow once per study, with the study's name as a prefix of its rules. Optionally
+# one figure across the studies (sweep), or one table of how many training seeds each claim holds on (replicates).
 from snakemake.exceptions import WorkflowError
 
 from heuristic_core.config.reading import ConfigError, read_layers
@@ -16,21 +15,21 @@ try:
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 
-for prefix, one in STUDIES.items():
+for prefix, entry in STUDIES.items():
 
     module:
         name: prefix
         snakefile:
             workflow.main_snakefile
         config:
-            one.settings
+            entry.settings
 
     use rule * from prefix as prefix*
 
 
 RESULTS = [getattr(rules, f"{prefix}all_figures").input for prefix in STUDIES]
-TOLD = [(one.experiment, one.study.root) for one in STUDIES.values()]
-STARTING = []  # of single studies: modules keep theirs to themselves
+WARNING_SOURCES = [(entry.experiment, entry.study.root) for entry in STUDIES.values()]
+ONSTART_CHECKS = []  # each study's module has its own
 
 if SWEEP:
     FOLDER = folder_of(next(iter(STUDIES.values())).settings)
@@ -39,7 +38,7 @@ if SWEEP:
 
 
 if REPLICATES:
-    COMPUTES = next(iter(STUDIES.values())).study.arithmetic
+    JOB_ARITHMETIC = next(iter(STUDIES.values())).study.arithmetic
 
     include: "jobs.smk"
 
@@ -55,7 +54,7 @@ if REPLICATES:
         params:
             **job("replicates", target=REPLICATES.target, folder=REPLICATES.root),
         shell:
-            FORK
+            RUN_FORKED
 
     RESULTS.append(outputs(REPLICATES.root, REPLICATES.target))
 

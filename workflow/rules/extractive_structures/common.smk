@@ -1,4 +1,4 @@
-# Paths, settings and resources of the study.
+# Layout, settings and resources of the study.
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.experiments.extractive_structures.layout import Layout
 from heuristic_core.experiments.extractive_structures.needs import needs
@@ -15,35 +15,39 @@ from heuristic_core.models.folder import fault
 GPUS = 1 if STUDY.device == "cuda" else 0
 
 FOLDER, PREFIX = "extractive_structures", "extractive"
-UNMET = {}  # every study can have every figure
+UNMET_REASONS = {}  # every study can have every figure
 
-L = Layout.of(STUDY)
+LAYOUT = Layout.of(STUDY)
 WHOLE_CORPUS = {"seed": "{seed}", "corpus": "whole"}
-# A model that was pre-trained elsewhere has its own tokenizer, and one file of weights for all seeds.
-TOKENIZER = {"tokenizer": L.tokenizer} if STUDY.pretrained else {}
-DEVICE_SETTINGS = {"device": STUDY.device, "precision": STUDY.precision} if STUDY.pretrained or GPUS else {}
+# Inputs of jobs besides the weights: a pretrained model brings its own tokenizer, one file for all seeds.
+TOKENIZER = {"tokenizer": LAYOUT.tokenizer} if STUDY.pretrained else {}
+MODEL_SETTINGS = {"device": STUDY.device, "precision": STUDY.precision} if STUDY.pretrained or GPUS else {}
 # Scores are differences of nearly equal outputs, which bfloat16 would round away.
-FLOAT32_SETTINGS = DEVICE_SETTINGS and DEVICE_SETTINGS | {"precision": "float32"}
-# Once its weights are converted, the model is no longer needed in its folder.
-if workflow.is_main_process and STUDY.pretrained and not os.path.exists(L.pretrained):
+FLOAT32_SETTINGS = MODEL_SETTINGS and MODEL_SETTINGS | {"precision": "float32"}
+# Once the model was copied into the results, its own folder is no longer needed.
+if workflow.is_main_process and STUDY.pretrained and not os.path.exists(LAYOUT.pretrained):
     if problem := fault(STUDY.pretrained, causal=True):
         raise WorkflowError(f"{ORIGIN}: study {STUDY.study} cannot be run:\n  {problem}")
-CHECKPOINT = L.pretrained if STUDY.pretrained else L.model
+CHECKPOINT = LAYOUT.pretrained if STUDY.pretrained else LAYOUT.model
 NEEDS = needs(STUDY)
-HOP_WEIGHTS = {hop: L.taught(hop) for hop in ("first", "second")}
-WHOLE_HOP_WEIGHTS = {hop: path.format(**WHOLE_CORPUS) for hop, path in HOP_WEIGHTS.items()}
-NEEDS_FETCH = bool(STUDY.pretrained and STUDY.pretrained.hub)
-ABSENT = {
+HOPS = {hop: LAYOUT.taught(hop) for hop in ("first", "second")}
+WHOLE_CORPUS_HOPS = {hop: path.format(**WHOLE_CORPUS) for hop, path in HOPS.items()}
+TO_FETCH = bool(STUDY.pretrained and STUDY.pretrained.hub)
+UNAVAILABLE_RULES = {
     "publish": (
-        L.log("publish"),
+        LAYOUT.log("publish"),
         1,
         "Models of this experiment have no architecture of Hugging Face: nothing to publish.",
     ),
 }
-if not NEEDS_FETCH:
-    ABSENT["fetch"] = L.log("fetch"), 0, "This study takes nothing from elsewhere: there is nothing to fetch."
+if not TO_FETCH:
+    UNAVAILABLE_RULES["fetch"] = (
+        LAYOUT.log("fetch"),
+        0,
+        "This study takes nothing from elsewhere: there is nothing to fetch.",
+    )
 TABLES = tables_of(STUDY)  # read by claims, figures and the report
-PRETRAINING_FIELDS = set(type(STUDY.pretraining).model_fields) - {"corpora"}  # that a pre-trained model depends on
+PRETRAINING_KEYS = set(type(STUDY.pretraining).model_fields) - {"corpora"}  # what pre-training depends on
 
 
 wildcard_constraints:
@@ -52,13 +56,13 @@ wildcard_constraints:
 
 
 def seed_params(script, **settings):
-    """Return the params of a job about one seed. They omit other seeds, so that adding a seed reruns no job."""
-    labels = {"study": STUDY.study, "seed": lambda w: w.seed}
-    return job(script, data=block(STUDY.data), **labels, **settings)
+    """Return the params of a job of one seed. They leave out the other seeds, so that adding a seed reruns none."""
+    identity = {"study": STUDY.study, "seed": lambda w: w.seed}
+    return job(script, data=block(STUDY.data), **identity, **settings)
 
 
 def cluster_resources(rule):
-    """Return the memory, time and GPUs that a job of `rule` requests; memory and time grow with each attempt."""
+    """Return the memory (MB), time (minutes) and GPUs that a job of `rule` requests; a retry requests twice as much."""
     need = NEEDS[rule]
     return {
         "mem_mb": lambda w, attempt: attempt * need.mem_mb,

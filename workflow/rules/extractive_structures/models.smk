@@ -1,13 +1,13 @@
 from heuristic_core.models.folder import local_files
 
-# Pre-training, teaching facts, and measures of the models.
-if NEEDS_FETCH:
+# Pre-training, teaching of facts, and measurements of the models.
+if TO_FETCH:
 
     rule fetch:
         output:
-            fetched=f"{L.root}/fetched.json",
+            fetched=f"{LAYOUT.root}/fetched.json",
         log:
-            L.log("fetch"),
+            LAYOUT.log("fetch"),
         localrule: True
         params:
             **job(  # nothing is computed
@@ -17,20 +17,20 @@ if NEEDS_FETCH:
                 pretrained=block(STUDY.pretrained),
             ),
         shell:
-            STEP
+            RUN_FRESH
 
 
 if STUDY.pretrained:
 
     rule load:
         input:
-            fetched=ancient(rules.fetch.output[0]) if NEEDS_FETCH else [],
+            fetched=ancient(rules.fetch.output[0]) if TO_FETCH else [],
             model_files=plain(*local_files(STUDY.pretrained)),
         output:
-            checkpoint=L.pretrained,
-            tokenizer=L.tokenizer,
+            checkpoint=LAYOUT.pretrained,
+            tokenizer=LAYOUT.tokenizer,
         log:
-            L.log("load"),
+            LAYOUT.log("load"),
         resources:
             **cluster_resources("load"),
         params:
@@ -41,25 +41,25 @@ if STUDY.pretrained:
                 pretrained=block(STUDY.pretrained),
             ),
         shell:
-            STEP
+            RUN_FRESH
 
 else:
 
     rule pretrain:
         output:
-            checkpoint=L.model,
-            trace=L.of_corpus("trace"),
+            checkpoint=LAYOUT.model,
+            trace=LAYOUT.of_corpus("trace"),
         log:
-            L.log("pretrain/seed{seed}-{corpus}"),
+            LAYOUT.log("pretrain/seed{seed}-{corpus}"),
         params:
             **seed_params(
                 "extractive_pretrain",
                 model=block(STUDY.model),
-                pretraining=block(STUDY.pretraining, PRETRAINING_FIELDS),
+                pretraining=block(STUDY.pretraining, PRETRAINING_KEYS),
                 corpus=lambda w: w.corpus,
             ),
         shell:
-            FORK
+            RUN_FORKED
 
 
 rule teach:
@@ -67,37 +67,37 @@ rule teach:
         **TOKENIZER,
         checkpoint=CHECKPOINT,
     output:
-        **HOP_WEIGHTS,
-        curves=L.of_corpus("curves"),
+        **HOPS,
+        curves=LAYOUT.of_corpus("curves"),
     log:
-        L.log("teach/seed{seed}-{corpus}"),
+        LAYOUT.log("teach/seed{seed}-{corpus}"),
     resources:
         **cluster_resources("teach"),
     params:
         **seed_params(
-            "extractive_teach", finetuning=block(STUDY.finetuning), corpus=lambda w: w.corpus, **DEVICE_SETTINGS
+            "extractive_teach", finetuning=block(STUDY.finetuning), corpus=lambda w: w.corpus, **MODEL_SETTINGS
         ),
     shell:
-        FORK
+        RUN_FORKED
 
 
 rule freeze:
     input:
-        **WHOLE_HOP_WEIGHTS,
+        **WHOLE_CORPUS_HOPS,
         **TOKENIZER,
         checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
-        table=L.of_seed("freezing"),
+        table=LAYOUT.of_seed("freezing"),
     log:
-        L.log("freeze/seed{seed}"),
+        LAYOUT.log("freeze/seed{seed}"),
     resources:
         **cluster_resources("freeze"),
     params:
         **seed_params(
-            "extractive_freeze", finetuning=block(STUDY.finetuning), freezing=block(STUDY.freezing), **DEVICE_SETTINGS
+            "extractive_freeze", finetuning=block(STUDY.finetuning), freezing=block(STUDY.freezing), **MODEL_SETTINGS
         ),
     shell:
-        FORK
+        RUN_FORKED
 
 
 rule order:
@@ -105,43 +105,43 @@ rule order:
         **TOKENIZER,
         checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
-        **{name: L.of_seed(name) for name in ORDERED},
+        **{name: LAYOUT.of_seed(name) for name in ORDERED},
     log:
-        L.log("order/seed{seed}"),
+        LAYOUT.log("order/seed{seed}"),
     resources:
         **cluster_resources("order"),
     params:
-        **seed_params("extractive_order", finetuning=block(STUDY.finetuning), **DEVICE_SETTINGS),
+        **seed_params("extractive_order", finetuning=block(STUDY.finetuning), **MODEL_SETTINGS),
     shell:
-        FORK
+        RUN_FORKED
 
 
 rule score:
     input:
-        **WHOLE_HOP_WEIGHTS,
+        **WHOLE_CORPUS_HOPS,
         **TOKENIZER,
         checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
-        **{f"{name}_table": L.of_seed(name) for name in SCORED},
+        **{f"{name}_table": LAYOUT.of_seed(name) for name in SCORED},
     log:
-        L.log("score/seed{seed}"),
+        LAYOUT.log("score/seed{seed}"),
     resources:
         **cluster_resources("score"),
     params:
         **seed_params("extractive_score", scores=block(STUDY.scores), **FLOAT32_SETTINGS),
     shell:
-        FORK
+        RUN_FORKED
 
 
 rule prune:
     input:
-        **WHOLE_HOP_WEIGHTS,
+        **WHOLE_CORPUS_HOPS,
         **TOKENIZER,
         checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
-        **{name: L.of_seed(name) for name in PRUNED},
+        **{name: LAYOUT.of_seed(name) for name in PRUNED},
     log:
-        L.log("prune/seed{seed}"),
+        LAYOUT.log("prune/seed{seed}"),
     resources:
         **cluster_resources("prune"),
     params:
@@ -152,7 +152,7 @@ rule prune:
             **FLOAT32_SETTINGS,
         ),
     shell:
-        FORK
+        RUN_FORKED
 
 
 if STUDY.sweep:
@@ -162,26 +162,26 @@ if STUDY.sweep:
             **TOKENIZER,
             checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
         output:
-            table=L.of_seed("sweep"),
+            table=LAYOUT.of_seed("sweep"),
         log:
-            L.log("sweep/seed{seed}"),
+            LAYOUT.log("sweep/seed{seed}"),
         resources:
             **cluster_resources("sweep"),
         params:
             **seed_params(
-                "extractive_sweep", finetuning=block(STUDY.finetuning), sweep=block(STUDY.sweep), **DEVICE_SETTINGS
+                "extractive_sweep", finetuning=block(STUDY.finetuning), sweep=block(STUDY.sweep), **MODEL_SETTINGS
             ),
         shell:
-            FORK
+            RUN_FORKED
 
     rule made_up_sweep:
         input:
             **TOKENIZER,
             checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
         output:
-            table=L.of_seed("made_up_sweep"),
+            table=LAYOUT.of_seed("made_up_sweep"),
         log:
-            L.log("made_up_sweep/seed{seed}"),
+            LAYOUT.log("made_up_sweep/seed{seed}"),
         resources:
             **cluster_resources("made_up_sweep"),
         params:
@@ -189,19 +189,19 @@ if STUDY.sweep:
                 "extractive_made_up_sweep",
                 finetuning=block(STUDY.finetuning),
                 sweep=block(STUDY.sweep),
-                **DEVICE_SETTINGS,
+                **MODEL_SETTINGS,
             ),
         shell:
-            FORK
+            RUN_FORKED
 
     rule choice:
         input:
-            table=L.table("extractive_sweep"),
+            table=LAYOUT.table("extractive_sweep"),
         output:
-            choice=L.table("extractive_choice"),
+            choice=LAYOUT.table("extractive_choice"),
         log:
-            L.log("tables/extractive_choice"),
+            LAYOUT.log("tables/extractive_choice"),
         params:
             **job("extractive_choice", study=STUDY.study),
         shell:
-            FORK
+            RUN_FORKED

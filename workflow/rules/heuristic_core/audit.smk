@@ -1,20 +1,20 @@
-# What results were made from, and whether they still are what was made.
-for one in (OWN, *PUBLISHED_STUDIES):
+# Inputs, settings and code of every result, and whether its bytes are unchanged.
+for study in (CURRENT_STUDY, *PUBLISHED_STUDIES):
 
     rule:
         name:
-            f"{one.prefix}provenance"
+            f"{study.prefix}provenance"
         input:
-            f"{one.layout.root}/report.html",
-            [path for name in one.targets for path in outputs(one.layout.root, name)],
-            [] if one.prefix else [path for path in MEMBERS if path != L.table("provenance")],
+            f"{study.layout.root}/report.html",
+            [path for name in study.targets for path in outputs(study.layout.root, name)],
+            [] if study.prefix else [path for path in MEMBERS if path != LAYOUT.table("provenance")],
         output:
-            table=one.layout.table("provenance"),
+            table=study.layout.table("provenance"),
         log:
-            one.layout.log("tables/provenance"),
+            study.layout.log("tables/provenance"),
         group:
             "tables"
         params:
-            **job("provenance", recorded=False, root=lambda w, input: os.path.dirname(input[0])),
+            **job("provenance", has_record=False, root=lambda w, input: os.path.dirname(input[0])),
         shell:
-            FORK
+            RUN_FORKED

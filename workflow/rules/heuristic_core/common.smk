@@ -1,4 +1,4 @@
-# Where results of the study are, and what each rule's results are made from.
+# Layout, settings and resources of the study, and functions that rules share.
 import base64
 import glob
 import os
@@ -34,47 +34,51 @@ from heuristic_core.sources.download import downloads
 from heuristic_core.sources.hub import sources
 from heuristic_core.tasks.rows import local_paths
 
-L = Layout.of(STUDY)
+LAYOUT = Layout.of(STUDY)
 CELLS = cells(STUDY)
-AGAIN = repeats(STUDY)
+REPEATS = repeats(STUDY)
 CONTEXT = Context.of(STUDY)
-# Which blocks, `model` and `task`, name something that is downloaded.
+# Blocks (`model`, `task`) that name something to download.
 TO_FETCH = {file.key.split(".")[0] for file in sources(STUDY.model, STUDY.task) + downloads(STUDY.task)}
-# GPUs of a job that runs models. `--resources gpu=N` says how many there are, and so how many such jobs run at once.
+# GPUs of a job that runs models. `--resources gpu=N` sets how many there are, and so how many such jobs run at once.
 GPUS = 1 if STUDY.device == "cuda" else 0
-# On a cluster: what jobs ask for, and what the profile's default-resources say of jobs with a GPU alone.
+# On a cluster: requests of jobs, and the entries of the profile's default-resources that concern only jobs with a GPU.
 NEEDS = needs(STUDY)
-SITE = workflow.resource_settings.default_resources or {}
-AT_GPU = {
-    resource: SITE[name].raw
+DEFAULT_RESOURCES = workflow.resource_settings.default_resources or {}
+GPU_RESOURCES = {
+    resource: DEFAULT_RESOURCES[name].raw
     for name, resource in {
         "gpu_partition": "slurm_partition",
         "gpu_constraint": "constraint",
         "gpu_type": "gpu_model",
         "gpu_gres": "gres",
     }.items()
-    if GPUS and name in SITE
+    if GPUS and name in DEFAULT_RESOURCES
 }
-# Groups travel to a cluster together; on this machine they change nothing. Those of small studies are bundled besides.
-SMALL = "small_" if max(NEEDS["prune"].runtime, NEEDS["evaluate"].runtime) <= 10 else ""
-MODELS = f"{SMALL}models_ft{{ft_seed}}"
-SUBNETWORKS = f"{SMALL}subnetworks_ft{{ft_seed}}_step{{step}}"
-ABLATIONS = f"{SMALL}ablations_ft{{ft_seed}}"
-# What jobs read of the task: the phrase is of captions alone.
+# Jobs of a group are submitted to a cluster together; locally groups change nothing. Groups of small studies are
+# bundled.
+GROUP_PREFIX = "small_" if max(NEEDS["prune"].runtime, NEEDS["evaluate"].runtime) <= 10 else ""
+MODELS = f"{GROUP_PREFIX}models_ft{{ft_seed}}"
+SUBNETWORKS = f"{GROUP_PREFIX}subnetworks_ft{{ft_seed}}_step{{step}}"
+ABLATIONS = f"{GROUP_PREFIX}ablations_ft{{ft_seed}}"
+# The task as jobs read it: only captions use the phrase `heuristic`.
 TASK = STUDY.task.model_copy(update={"heuristic": None})
-# How predictions are scored, everywhere.
+# How predictions are scored.
 SCORING = block(STUDY.analysis, {"subsets", "class_rule", "bootstrap", "seed"})
-# Settings of jobs: which run they are about, and how they run a model.
-RUN = {
+# Settings of jobs: their fine-tuning run, and how they run a model.
+RUN_SETTINGS = {
     "study": STUDY.study,
     "model_name": STUDY.model.name,
     "task_name": STUDY.task.name,
     "ft_seed": lambda w: w.ft_seed,
 }
-DEVICE = {"device": STUDY.device, "precision": STUDY.precision}
-# A target without its own caption has the caption of the target that draws the same.
-WORDS = f"{workflow.basedir}/workflow/report/heuristic_core"
-CAPTIONS = {name: f"{WORDS}/{name if os.path.exists(f'{WORDS}/{name}.rst') else module(name)}.rst" for name in TARGETS}
+DEVICE_SETTINGS = {"device": STUDY.device, "precision": STUDY.precision}
+# A target without a caption of its own has the caption of the target with the same drawing module.
+CAPTION_DIR = f"{workflow.basedir}/workflow/report/heuristic_core"
+CAPTIONS = {
+    name: f"{CAPTION_DIR}/{name if os.path.exists(f'{CAPTION_DIR}/{name}.rst') else module(name)}.rst"
+    for name in TARGETS
+}
 
 
 wildcard_constraints:
@@ -85,45 +89,47 @@ wildcard_constraints:
     seed=r"\d+",
 
 
-def folders(runs, pattern=L.cell, ft_seed="{ft_seed}"):
-    """Folders of pruning runs, of one fine-tuning run or of any."""
-    named = [{k: f"{v:g}" if isinstance(v, float) else v for k, v in run._asdict().items()} for run in runs]
-    return [pattern.format(ft_seed=ft_seed, **names) for names in named]
+def cell_dirs(runs, pattern=LAYOUT.cell, ft_seed="{ft_seed}"):
+    """Return the folders of pruning runs, of fine-tuning run `ft_seed` or, by default, as patterns for any."""
+    wildcards = [{k: f"{v:g}" if isinstance(v, float) else v for k, v in run._asdict().items()} for run in runs]
+    return [pattern.format(ft_seed=ft_seed, **names) for names in wildcards]
 
 
-def folders_of(w):
-    """Folders of the subnetworks of one checkpoint, second runs last."""
-    first, again = ([c for c in cells if c.step == int(w["step"])] for cells in (CELLS, AGAIN))
-    return folders(first, L.cell, w["ft_seed"]) + folders(again, L.again, w["ft_seed"])
+def checkpoint_cell_dirs(w):
+    """Return the folders of the subnetworks of one checkpoint, repeated runs last."""
+    first, repeated = ([c for c in cells if c.step == int(w["step"])] for cells in (CELLS, REPEATS))
+    return cell_dirs(first, LAYOUT.cell, w["ft_seed"]) + cell_dirs(repeated, LAYOUT.again, w["ft_seed"])
 
 
-def fetched(block):
-    """What to wait for before what `block` names can be read. When it was downloaded says nothing: it is pinned."""
+def fetch_marker(block):
+    """Return the marker of the download that `block` waits for. Its time is irrelevant: downloads are pinned."""
     return ancient(rules.fetch.output[0]) if block in TO_FETCH else []
 
 
-def context_of(study, *names):
-    """What analysis and figures know of a study: what most of them use, and `names`."""
-    return block(study, {"mid", "high", "last", "seeds", *names})
+def select_context(context, *names):
+    """Return the fields of a context that most analyses and figures use, and `names`."""
+    return block(context, {"mid", "high", "last", "seeds", *names})
 
 
-def finetuning_of(w, **changes):
-    """The settings of one fine-tuning run. The other seeds are no part of it: adding one reruns no other."""
+def finetune_block(w, **changes):
+    """Return the settings of one fine-tuning run. They leave out the other seeds, so adding a seed reruns none."""
     return block(STUDY.finetune.model_copy(update={"seeds": [int(w.ft_seed)], **changes}))
 
 
-def at_last(script, **settings):
-    """Params of a job on the last checkpoint of one fine-tuning run."""
-    return job(script, **(RUN | {"step": STUDY.last_checkpoint} | settings))
+def last_checkpoint_params(script, **settings):
+    """Return the params of a job on the last checkpoint of one fine-tuning run."""
+    return job(script, **(RUN_SETTINGS | {"step": STUDY.last_checkpoint} | settings))
 
 
-def mechanism(name, analysis=SCORING, **settings):
-    """Params of a job that runs the last checkpoint for one part of the block `mechanism`."""
-    return at_last(name, **({"mechanism": block(STUDY.mechanism, {name}), "analysis": analysis} | DEVICE | settings))
+def mechanism_params(name, analysis=SCORING, **settings):
+    """Return the params of a job that runs the last checkpoint for one part of the block `mechanism`."""
+    return last_checkpoint_params(
+        name, **({"mechanism": block(STUDY.mechanism, {name}), "analysis": analysis} | DEVICE_SETTINGS | settings)
+    )
 
 
-def asks(rule):
-    """The memory and time that a job of `rule` asks of a cluster; twice as much when it is tried a second time."""
+def cluster_resources(rule):
+    """Return the memory (MB) and time (minutes) that a job of `rule` requests; a retry requests twice as much."""
     need = NEEDS[rule]
     return {
         "mem_mb": lambda w, attempt: attempt * need.mem_mb,
@@ -131,13 +137,19 @@ def asks(rule):
     }
 
 
-def asks_model(rule):
-    """The same of a job that runs a model: with a GPU where the study wants one, and in turn within a group."""
-    return asks(rule) | {"gpu": 0 if "gres" in AT_GPU else GPUS, "turn": 1} | AT_GPU
+def model_resources(rule):
+    """Return the same for a job that runs a model: with a GPU if the study uses one, one at a time in a group."""
+    return cluster_resources(rule) | {"gpu": 0 if "gres" in GPU_RESOURCES else GPUS, "turn": 1} | GPU_RESOURCES
 
 
-class Shown(NamedTuple):
-    """A study with figures and a report. prefix: of its rules. targets, tables: figures that it has, what claims read."""
+class ReportedStudy(NamedTuple):
+    """A study with figures and a report.
+
+    Attributes:
+        prefix: Prefix of its rules.
+        targets: Figures and printed tables that it has.
+        tables: Tables that its claims read.
+    """
 
     prefix: str
     layout: Layout
@@ -148,7 +160,7 @@ class Shown(NamedTuple):
     analysis: object = None
 
 
-# Every table that a claim may read; Snakemake makes those that no figure wanted. An archive may have more than this study.
+# Every table that a claim may read. An archive may have more of them than this study.
 CLAIM_TABLES = [
     "accuracy",
     "group_accuracy",
@@ -178,14 +190,14 @@ CLAIM_TABLES = [
     "mediation",
     "paths",
 ]
-OWN = Shown(
+CURRENT_STUDY = ReportedStudy(
     prefix="",
-    layout=L,
+    layout=LAYOUT,
     context=CONTEXT,
     figures=STUDY.figures,
     targets=[name for name in TARGETS if unmet_in(name, STUDY) is None],
     tables=[name for name in CLAIM_TABLES if name not in absent(STUDY)],
     analysis=STUDY.analysis,
 )
-# Rules that this study does not have: name -> log, exit status, and what is said when they are asked for.
-ABSENT = {}
+# Rules that this study lacks: name -> (log, exit status, message).
+UNAVAILABLE_RULES = {}

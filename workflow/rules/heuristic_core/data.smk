@@ -3,15 +3,15 @@ import re
 import sys
 
 if not TO_FETCH:
-    NOTHING = "This study takes nothing from the Hugging Face hub or an address: there is nothing to fetch."
-    ABSENT["fetch"] = L.log("fetch"), 0, NOTHING
+    NOTHING_TO_FETCH = "This study takes nothing from the Hugging Face hub or an address: there is nothing to fetch."
+    UNAVAILABLE_RULES["fetch"] = LAYOUT.log("fetch"), 0, NOTHING_TO_FETCH
 if TO_FETCH:
 
     rule fetch:
         output:
-            fetched=f"{L.data}/fetched.json",
+            fetched=f"{LAYOUT.data}/fetched.json",
         log:
-            L.log("fetch"),
+            LAYOUT.log("fetch"),
         localrule: True
         params:
             **job(
@@ -22,16 +22,16 @@ if TO_FETCH:
                 task=block(TASK),
             ),
         shell:
-            STEP
+            RUN_FRESH
 
 
-SENTENCES = f"{L.data}/sentences/train.parquet"
-# A file that is gone since it was read stops the workflow here, too: the job would remove what was read before it fails, and
-# everything would be made again once the file is back. Results that were copied here come without such files; and `fetch`
-# can go before files that the user brings. Snakemake knows its targets only later: the command line tells.
-FETCHES = any(re.fullmatch(r"(\w+_)?fetch", word) for word in sys.argv)
-COPIED = os.path.exists(SENTENCES) and not os.path.exists(BEGAN)
-if workflow.is_main_process and not (FETCHES or COPIED or config.keys() & {*EXPERIMENT.COMMANDS}):
+SENTENCES = f"{LAYOUT.data}/sentences/train.parquet"
+# Stop if a source file is missing, even after it was read: otherwise the job would delete its results before it fails,
+# and everything would be made again. Copied results need no sources, and `fetch` may run before the user adds files.
+# Snakemake does not know its targets yet, so they are read from the command line.
+IS_FETCH_RUN = any(re.fullmatch(r"(\w+_)?fetch", word) for word in sys.argv)
+RESULTS_WERE_COPIED = os.path.exists(SENTENCES) and not os.path.exists(ORIGIN_MARKER)
+if workflow.is_main_process and not (IS_FETCH_RUN or RESULTS_WERE_COPIED or config.keys() & {*EXPERIMENT.COMMANDS}):
     try:
         check_sources(STUDY, ORIGIN)
     except ConfigError as error:
@@ -41,27 +41,27 @@ if workflow.is_main_process and not (FETCHES or COPIED or config.keys() & {*EXPE
 rule sentences:
     input:
         files=plain(*local_paths(STUDY.task)),
-        fetched=fetched("task"),
+        fetched=fetch_marker("task"),
     output:
         train=SENTENCES,
-        evaluation=f"{L.data}/sentences/evaluation.parquet",
-        subsets=f"{L.data}/subsets.json",
-        counts=f"{L.data}/counts.json",
+        evaluation=f"{LAYOUT.data}/sentences/evaluation.parquet",
+        subsets=f"{LAYOUT.data}/subsets.json",
+        counts=f"{LAYOUT.data}/counts.json",
     log:
-        L.log("sentences"),
+        LAYOUT.log("sentences"),
     group:
         "data"
     resources:
-        **asks("sentences"),
+        **cluster_resources("sentences"),
     params:
         **job(
             "sentences",
             task=block(TASK),
-            # Checked, but no pair depends on them. Functions of outputs are not compared: other demands run nothing again.
+            # Demands are checked but change no pair. As a function of outputs, they rerun nothing when they change.
             demands=lambda w, output: json.dumps(STUDY.demands._asdict()),
         ),
     shell:
-        STEP
+        RUN_FRESH
 
 
 rule encode:
@@ -70,40 +70,40 @@ rule encode:
         evaluation_sentences=rules.sentences.output.evaluation,
         subsets=rules.sentences.output.subsets,
         counts=rules.sentences.output.counts,
-        fetched=fetched("model"),
+        fetched=fetch_marker("model"),
         model_files=plain(*local_files(STUDY.model)),
     output:
-        train=f"{L.data}/encoded/train.safetensors",
-        evaluation=f"{L.data}/encoded/evaluation.safetensors",
-        tokenizer=directory(f"{L.data}/tokenizer"),
-        splits=L.table("splits"),
+        train=f"{LAYOUT.data}/encoded/train.safetensors",
+        evaluation=f"{LAYOUT.data}/encoded/evaluation.safetensors",
+        tokenizer=directory(f"{LAYOUT.data}/tokenizer"),
+        splits=LAYOUT.table("splits"),
     log:
-        L.log("encode"),
+        LAYOUT.log("encode"),
     group:
         "data"
     resources:
-        **asks("encode"),
+        **cluster_resources("encode"),
     params:
         **job("encode", model=block(STUDY.model), task=block(TASK)),
     shell:
-        FORK
+        RUN_FORKED
 
 
-# A rule of its own, so that a study that needs no minimal pairs, or had its pairs encoded before, is as it was.
+# A separate rule: a study that needs no minimal pairs, or was encoded before there was this rule, does not rerun.
 rule minimal_pairs:
     input:
         sentences=rules.sentences.output.evaluation,
         evaluation=rules.encode.output.evaluation,
         tokenizer=rules.encode.output.tokenizer,
     output:
-        minimal=f"{L.data}/encoded/minimal.safetensors",
+        minimal=f"{LAYOUT.data}/encoded/minimal.safetensors",
     log:
-        L.log("minimal_pairs"),
+        LAYOUT.log("minimal_pairs"),
     group:
         "data"
     resources:
-        **asks("minimal_pairs"),
+        **cluster_resources("minimal_pairs"),
     params:
         **job("minimal_pairs", task=block(TASK)),
     shell:
-        FORK
+        RUN_FORKED

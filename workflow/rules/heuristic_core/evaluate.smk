@@ -1,89 +1,89 @@
 rule evaluate:
     input:
-        checkpoint=f"{L.step}/checkpoint",
+        checkpoint=f"{LAYOUT.step}/checkpoint",
         means=rules.full_model.output.means,
-        subnetwork=f"{L.cell}/subnetwork.json",
+        subnetwork=f"{LAYOUT.cell}/subnetwork.json",
         evaluation=rules.encode.output.evaluation,
     output:
-        predictions=f"{L.cell}/predictions.parquet",
+        predictions=f"{LAYOUT.cell}/predictions.parquet",
     log:
-        L.log("evaluate/ft{ft_seed}-step{step}-s{sparsity}-seed{seed}"),
+        LAYOUT.log("evaluate/ft{ft_seed}-step{step}-s{sparsity}-seed{seed}"),
     group:
         SUBNETWORKS
     resources:
-        **asks_model("evaluate"),
+        **model_resources("evaluate"),
     params:
-        **job("evaluate", **DEVICE),
+        **job("evaluate", **DEVICE_SETTINGS),
     shell:
-        FORK
+        RUN_FORKED
 
 
 use rule evaluate as evaluate_again with:
     input:
-        checkpoint=f"{L.step}/checkpoint",
+        checkpoint=f"{LAYOUT.step}/checkpoint",
         means=rules.full_model.output.means,
-        subnetwork=f"{L.again}/subnetwork.json",
+        subnetwork=f"{LAYOUT.again}/subnetwork.json",
         evaluation=rules.encode.output.evaluation,
     output:
-        predictions=f"{L.again}/predictions.parquet",
+        predictions=f"{LAYOUT.again}/predictions.parquet",
     log:
-        L.log("evaluate/ft{ft_seed}-step{step}-s{sparsity}-seed{seed}-again"),
+        LAYOUT.log("evaluate/ft{ft_seed}-step{step}-s{sparsity}-seed{seed}-again"),
 
 
-# What is left of a checkpoint without any component: where CPR and CMD of its subnetworks begin.
+# A checkpoint with every component ablated: the lower end of CPR and CMD.
 rule empty_circuit:
     input:
-        checkpoint=f"{L.step}/checkpoint",
+        checkpoint=f"{LAYOUT.step}/checkpoint",
         means=rules.full_model.output.means,
         evaluation=rules.encode.output.evaluation,
     output:
-        empty_circuit=f"{L.step}/empty_circuit.parquet",
+        empty_circuit=f"{LAYOUT.step}/empty_circuit.parquet",
     log:
-        L.log("empty_circuit/ft{ft_seed}-step{step}"),
+        LAYOUT.log("empty_circuit/ft{ft_seed}-step{step}"),
     group:
         SUBNETWORKS
     resources:
-        **asks_model("evaluate"),
+        **model_resources("evaluate"),
     params:
         **job(
             "empty_circuit",
             analysis=block(STUDY.analysis, {"class_rule", "seed"}),
-            **RUN,
+            **RUN_SETTINGS,
             step=lambda w: w.step,
-            **DEVICE,
+            **DEVICE_SETTINGS,
         ),
     shell:
-        FORK
+        RUN_FORKED
 
 
-# The last checkpoint of a fine-tuning run, and what an intervention on it reads besides.
-LAST = f"{L.run}/step{STUDY.last_checkpoint}"
-AT_LAST = {
-    "checkpoint": f"{LAST}/checkpoint",
-    "means": f"{LAST}/means.safetensors",
+# The last checkpoint of a fine-tuning run, and the other inputs of interventions on it.
+LAST_CHECKPOINT_DIR = f"{LAYOUT.run}/step{STUDY.last_checkpoint}"
+LAST_CHECKPOINT_INPUTS = {
+    "checkpoint": f"{LAST_CHECKPOINT_DIR}/checkpoint",
+    "means": f"{LAST_CHECKPOINT_DIR}/means.safetensors",
     "evaluation": rules.encode.output.evaluation,
 }
-MINIMAL = rules.minimal_pairs.output.minimal
+MINIMAL_PAIRS = rules.minimal_pairs.output.minimal
 
 
 rule ablate:
     input:
         ancient(LEARNED),
-        **AT_LAST,
-        **({"minimal": MINIMAL} if COUNTERFACTUAL in STUDY.analysis.ablation_kinds else {}),
-        core=L.core,
+        **LAST_CHECKPOINT_INPUTS,
+        **({"minimal": MINIMAL_PAIRS} if COUNTERFACTUAL in STUDY.analysis.ablation_kinds else {}),
+        core=LAYOUT.core,
         train=rules.encode.output.train,
     output:
-        predictions=f"{L.run}/ablation_predictions.parquet",
-        sets=f"{L.run}/ablation_sets.parquet",
+        predictions=f"{LAYOUT.run}/ablation_predictions.parquet",
+        sets=f"{LAYOUT.run}/ablation_sets.parquet",
     log:
-        L.log("ablate/ft{ft_seed}"),
+        LAYOUT.log("ablate/ft{ft_seed}"),
     group:
         ABLATIONS
     resources:
-        **asks_model("ablate"),
+        **model_resources("ablate"),
     params:
-        **at_last(
+        **last_checkpoint_params(
             "ablate",
             analysis=block(
                 STUDY.analysis,
@@ -98,56 +98,56 @@ rule ablate:
                     "subsets",
                 },
             ),
-            **DEVICE,
+            **DEVICE_SETTINGS,
         ),
     shell:
-        FORK
+        RUN_FORKED
 
 
 rule evaluate_controls:
     input:
         ancient(LEARNED),
-        **AT_LAST,
-        subnetworks=[f"{folder}/subnetwork.json" for folder in folders(spread(STUDY))],
+        **LAST_CHECKPOINT_INPUTS,
+        subnetworks=[f"{folder}/subnetwork.json" for folder in cell_dirs(spread(STUDY))],
         train=rules.encode.output.train,
     output:
-        predictions=f"{L.run}/control_predictions.parquet",
+        predictions=f"{LAYOUT.run}/control_predictions.parquet",
     log:
-        L.log("evaluate_controls/ft{ft_seed}"),
+        LAYOUT.log("evaluate_controls/ft{ft_seed}"),
     group:
         ABLATIONS
     resources:
-        **asks_model("evaluate_controls"),
+        **model_resources("evaluate_controls"),
     params:
-        **at_last(
+        **last_checkpoint_params(
             "evaluate_controls",
             analysis=block(STUDY.analysis, {"control_pairs", "importance_pairs", "seed"}),
-            **DEVICE,
+            **DEVICE_SETTINGS,
         ),
     shell:
-        FORK
+        RUN_FORKED
 
 
 rule attention:
     input:
-        checkpoint=AT_LAST["checkpoint"],
+        checkpoint=LAST_CHECKPOINT_INPUTS["checkpoint"],
         tokenizer=rules.encode.output.tokenizer,
         sentences=rules.sentences.output.evaluation,
     output:
-        shares=f"{L.run}/attention.parquet",
-        maps=f"{L.run}/attention_maps.parquet",
+        shares=f"{LAYOUT.run}/attention.parquet",
+        maps=f"{LAYOUT.run}/attention_maps.parquet",
     log:
-        L.log("attention/ft{ft_seed}"),
+        LAYOUT.log("attention/ft{ft_seed}"),
     group:
         MODELS
     resources:
-        **asks_model("attention"),
+        **model_resources("attention"),
     params:
-        **at_last(
+        **last_checkpoint_params(
             "attention",
             analysis=block(STUDY.analysis, {"attention_pairs", "example_pairs", "seed"}),
             max_length=STUDY.task.max_length,
             device=STUDY.device,
         ),
     shell:
-        FORK
+        RUN_FORKED

@@ -1,26 +1,26 @@
-# One rule per figure and table of the paper, for this study (named as it) and for published ones; each reads its tables
-# and its own settings only.
-DRAWN = [OWN, *PUBLISHED_STUDIES, *REDRAWN]
-SIZES_SHOWN = ["margin", "size_rule", "size_order", "mixed"]  # which effective sizes
+# One rule per figure and table of the paper, for this study (without a prefix) and for published and redrawn ones. Each
+# reads only its own tables and settings.
+REPORTED_STUDIES = [CURRENT_STUDY, *PUBLISHED_STUDIES, *REDRAWN_STUDIES]
+SIZE_SETTINGS = ["margin", "size_rule", "size_order", "mixed"]  # which effective sizes are shown
 
-for one in DRAWN:
-    for name in one.targets:
+for study in REPORTED_STUDIES:
+    for name in study.targets:
 
         rule:
             name:
-                f"{one.prefix}{name}"
+                f"{study.prefix}{name}"
             input:
                 tables=[
-                    *(one.layout.table(table) for table in TARGETS[name].tables),
-                    *(one.layout.table(table) for table in TARGETS[name].also if table in one.tables),
+                    *(study.layout.table(table) for table in TARGETS[name].tables),
+                    *(study.layout.table(table) for table in TARGETS[name].also if table in study.tables),
                 ],
             output:
                 files=[
                     report(path, caption=CAPTIONS[name], category="Figures and tables") if shown(path) else path
-                    for path in outputs(one.layout.root, name)
+                    for path in outputs(study.layout.root, name)
                 ],
             log:
-                one.layout.log(f"figures/{name}"),
+                study.layout.log(f"figures/{name}"),
             group:
                 "tables"
             params:
@@ -29,21 +29,21 @@ for one in DRAWN:
                     f"{FILES}/figures/{module(name)}.py",
                     name=name,
                     folder=lambda w, output: os.path.dirname(os.path.dirname(output.files[0])),
-                    figures=block(one.figures, {name}),
-                    # Another margin redraws what shows sizes at that margin alone, and another pruning seed no full model.
+                    figures=block(study.figures, {name}),
+                    # Only settings that the target shows, so that another margin or pruning seed redraws nothing else.
                     context=block(
-                        one.context,
+                        study.context,
                         {
                             *("mid", "high", "last", "subsets", "counterpart"),
                             *(["seeds", "curve_seeds", "curve_repeat"] if of_subnetworks(name) else []),
                             *(["early", "early_seeds"] if "core_null" in TARGETS[name].tables else []),
-                            *(SIZES_SHOWN if "effective_size" in TARGETS[name].tables else []),
+                            *(SIZE_SETTINGS if "effective_size" in TARGETS[name].tables else []),
                         },
                     ),
                 ),
             shell:
-                FORK
+                RUN_FORKED
 
-    for name in sorted(TARGETS.keys() - set(one.targets)):
-        reason = unmet(name, one.context, one.tables) if one.prefix else unmet_in(name, STUDY)
-        ABSENT[f"{one.prefix}{name}"] = one.layout.log(f"figures/{name}"), 1, reason
+    for name in sorted(TARGETS.keys() - set(study.targets)):
+        reason = unmet(name, study.context, study.tables) if study.prefix else unmet_in(name, STUDY)
+        UNAVAILABLE_RULES[f"{study.prefix}{name}"] = study.layout.log(f"figures/{name}"), 1, reason

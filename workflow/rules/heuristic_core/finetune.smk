@@ -1,31 +1,31 @@
-# What pre-training, or what replaces it, has made: measured before fine-tuning.
+# Attention of the initial model, before fine-tuning.
 rule initial_attention:
     input:
         tokenizer=rules.encode.output.tokenizer,
         subsets=rules.sentences.output.subsets,
         sentences=rules.sentences.output.evaluation,
-        fetched=fetched("model"),
+        fetched=fetch_marker("model"),
         model_files=plain(*local_files(STUDY.model)),
-        pretrained=START,
+        pretrained=INITIAL_CHECKPOINT,
     output:
-        table=f"{L.run}/overlap_heads.parquet",
+        table=f"{LAYOUT.run}/overlap_heads.parquet",
     log:
-        L.log("initial_attention/ft{ft_seed}"),
+        LAYOUT.log("initial_attention/ft{ft_seed}"),
     group:
         "initial_attention"
     resources:
-        **asks_model("initial_attention"),
+        **model_resources("initial_attention"),
     params:
         **job(
             "initial_attention",
             model=block(STUDY.model),
             analysis=block(STUDY.analysis, {"attention_pairs", "overlap_times_uniform", "seed"}),
-            **RUN,
+            **RUN_SETTINGS,
             max_length=STUDY.task.max_length,
             device=STUDY.device,
         ),
     shell:
-        FORK
+        RUN_FORKED
 
 
 rule finetune:
@@ -34,91 +34,91 @@ rule finetune:
         evaluation=rules.encode.output.evaluation,
         subsets=rules.sentences.output.subsets,
         tokenizer=rules.encode.output.tokenizer,
-        fetched=fetched("model"),
+        fetched=fetch_marker("model"),
         model_files=plain(*local_files(STUDY.model)),
-        pretrained=START,
+        pretrained=INITIAL_CHECKPOINT,
     output:
-        checkpoints=[directory(f"{L.run}/step{step}/checkpoint") for step in STUDY.finetune.checkpoints],
-        trace=f"{L.run}/trace.parquet",
-        predictions=f"{L.run}/evaluations.parquet",
+        checkpoints=[directory(f"{LAYOUT.run}/step{step}/checkpoint") for step in STUDY.finetune.checkpoints],
+        trace=f"{LAYOUT.run}/trace.parquet",
+        predictions=f"{LAYOUT.run}/evaluations.parquet",
     log:
-        L.log("finetune/ft{ft_seed}"),
+        LAYOUT.log("finetune/ft{ft_seed}"),
     threads: STUDY.finetune.threads
     resources:
-        **asks_model("finetune"),
+        **model_resources("finetune"),
     params:
         **job(
             "finetune",
             model=block(STUDY.model),
-            finetune=finetuning_of,
-            **RUN,
+            finetune=finetune_block,
+            **RUN_SETTINGS,
             threads=lambda w, threads: threads,
-            **DEVICE,
+            **DEVICE_SETTINGS,
         ),
     shell:
-        FORK
+        RUN_FORKED
 
 
 rule finetune_accuracy:
     input:
         predictions=rules.finetune.output.predictions,
     output:
-        table=f"{L.run}/accuracy.parquet",
+        table=f"{LAYOUT.run}/accuracy.parquet",
     log:
-        L.log("finetune_accuracy/ft{ft_seed}"),
+        LAYOUT.log("finetune_accuracy/ft{ft_seed}"),
     group:
         "tables"
     resources:
-        **asks("finetune_accuracy"),
+        **cluster_resources("finetune_accuracy"),
     params:
         **job("finetune_accuracy", analysis=SCORING),
     shell:
-        FORK
+        RUN_FORKED
 
 
-JUDGED = {
-    "full": f"{L.run}/step{STUDY.last_checkpoint}/predictions.parquet",
+CHANCE_INPUTS = {
+    "full": f"{LAYOUT.run}/step{STUDY.last_checkpoint}/predictions.parquet",
     "subsets": rules.sentences.output.subsets,
 }
 
 
 rule chance:
     input:
-        **JUDGED,
+        **CHANCE_INPUTS,
     output:
-        table=f"{L.run}/chance.parquet",
+        table=f"{LAYOUT.run}/chance.parquet",
     log:
-        L.log("chance/ft{ft_seed}"),
+        LAYOUT.log("chance/ft{ft_seed}"),
     group:
         "tables"
     params:
         **job("chance", analysis=block(STUDY.analysis, {"subsets", "class_rule"})),
     shell:
-        FORK
+        RUN_FORKED
 
 
-# Ends the run of a model that has learned nothing. What is costly waits for the file LEARNED, as `ancient`, and reads nothing
-# of it: so it has no name among the inputs there, and leaves no record. Where another file or setting than those from which
-# the costly jobs descend made this job run again, Snakemake would miss what has changed for them. So its params, but for the
-# command, which Snakemake does not compare, are left out: the job runs again with the full model alone.
-LEARNED = f"{L.run}/.learned"
+# Stops the run if the model has learned nothing. Costly jobs wait for the file LEARNED as an unnamed `ancient` input
+# and do not read it, so it leaves no record. Its only param is the command, which Snakemake does not compare: this job
+# reruns only with the full model. If it reran for other reasons, Snakemake would miss changes of the costly jobs' own
+# inputs.
+LEARNED = f"{LAYOUT.run}/.learned"
 
 
 rule learned:
     input:
-        **JUDGED,
+        **CHANCE_INPUTS,
     output:
         learned=LEARNED,
     log:
-        L.log("learned/ft{ft_seed}"),
+        LAYOUT.log("learned/ft{ft_seed}"),
     group:
-        "learned_ft{ft_seed}"  # a group's jobs ask for one partition, and this job needs no GPU
+        "learned_ft{ft_seed}"  # a group has one partition, and this job needs no GPU
     params:
         command=job(
-            "learned", recorded=False, analysis=block(STUDY.analysis, {"subsets", "class_rule", "despite_chance"})
+            "learned", has_record=False, analysis=block(STUDY.analysis, {"subsets", "class_rule", "despite_chance"})
         )["command"],
     shell:
-        FORK
+        RUN_FORKED
 
 
 if STUDY.lesion:
@@ -131,74 +131,74 @@ if STUDY.lesion:
             evaluation=rules.encode.output.evaluation,
             subsets=rules.sentences.output.subsets,
             tokenizer=rules.encode.output.tokenizer,
-            fetched=fetched("model"),
+            fetched=fetch_marker("model"),
             model_files=plain(*local_files(STUDY.model)),
-            pretrained=START,
+            pretrained=INITIAL_CHECKPOINT,
         output:
-            heads=f"{L.lesion}/heads.parquet",
-            trace=f"{L.lesion}/trace.parquet",
-            predictions=f"{L.lesion}/evaluations.parquet",
+            heads=f"{LAYOUT.lesion}/heads.parquet",
+            trace=f"{LAYOUT.lesion}/trace.parquet",
+            predictions=f"{LAYOUT.lesion}/evaluations.parquet",
         log:
-            L.log("lesion/ft{ft_seed}-{lesion}"),
+            LAYOUT.log("lesion/ft{ft_seed}-{lesion}"),
         threads: STUDY.finetune.threads
         resources:
-            **asks_model("lesion"),
+            **model_resources("lesion"),
         params:
             **job(
                 "lesion",
                 model=block(STUDY.model),
-                # None of its checkpoints is kept: others than before rerun nothing.
-                finetune=lambda w: finetuning_of(w, checkpoints=[STUDY.finetune.steps]),
+                # It keeps no checkpoint, so a change of `checkpoints` must not rerun it.
+                finetune=lambda w: finetune_block(w, checkpoints=[STUDY.finetune.steps]),
                 analysis=block(STUDY.analysis, {"seed"}),
-                **RUN,
+                **RUN_SETTINGS,
                 lesion=lambda w: w.lesion,
                 threads=lambda w, threads: threads,
-                **DEVICE,
+                **DEVICE_SETTINGS,
             ),
         shell:
-            FORK
+            RUN_FORKED
 
     rule lesion_accuracy:
         input:
             predictions=rules.lesion.output.predictions,
             heads=rules.lesion.output.heads,
         output:
-            table=f"{L.lesion}/accuracy.parquet",
+            table=f"{LAYOUT.lesion}/accuracy.parquet",
         log:
-            L.log("lesion_accuracy/ft{ft_seed}-{lesion}"),
+            LAYOUT.log("lesion_accuracy/ft{ft_seed}-{lesion}"),
         group:
             "tables"
         resources:
-            **asks("lesion_accuracy"),
+            **cluster_resources("lesion_accuracy"),
         params:
             **job("lesion_accuracy", analysis=SCORING),
         shell:
-            FORK
+            RUN_FORKED
 
 
 rule full_model:
     input:
-        checkpoint=f"{L.step}/checkpoint",
+        checkpoint=f"{LAYOUT.step}/checkpoint",
         train=rules.encode.output.train,
         evaluation=rules.encode.output.evaluation,
     output:
-        means=f"{L.step}/means.safetensors",
-        logits=f"{L.step}/logits.safetensors",
-        predictions=f"{L.step}/predictions.parquet",
+        means=f"{LAYOUT.step}/means.safetensors",
+        logits=f"{LAYOUT.step}/logits.safetensors",
+        predictions=f"{LAYOUT.step}/predictions.parquet",
     log:
-        L.log("full_model/ft{ft_seed}-step{step}"),
+        LAYOUT.log("full_model/ft{ft_seed}-step{step}"),
     group:
         MODELS
     resources:
-        **asks_model("full_model"),
+        **model_resources("full_model"),
     params:
         **job(
             "full_model",
             examples=STUDY.prune.pairs_needed,
             mean_examples=STUDY.prune.mean_examples,
-            **RUN,
+            **RUN_SETTINGS,
             step=lambda w: w.step,
-            **DEVICE,
+            **DEVICE_SETTINGS,
         ),
     shell:
-        FORK
+        RUN_FORKED

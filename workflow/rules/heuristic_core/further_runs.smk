@@ -1,29 +1,29 @@
-# Parts of the block `mechanism` that rest on further pruning runs, or on subnetworks moved between checkpoints.
-PRUNED = {
-    **{name: AT_LAST[name] for name in ("checkpoint", "means")},
-    "logits": f"{LAST}/logits.safetensors",
+# Parts of the block `mechanism` with further pruning runs, or with subnetworks moved between checkpoints.
+PRUNING_INPUTS = {
+    **{name: LAST_CHECKPOINT_INPUTS[name] for name in ("checkpoint", "means")},
+    "logits": f"{LAST_CHECKPOINT_DIR}/logits.safetensors",
     "train": rules.encode.output.train,
 }
-CLOSED = closed_blocks(STUDY)
-for number, runs in enumerate(CLOSED):
+CLOSED_BLOCKS = closed_blocks(STUDY)
+for number, runs in enumerate(CLOSED_BLOCKS):
 
     rule:
         name:
             f"prune_closed_{number}"
         input:
-            **PRUNED,
-            core=L.core,
+            **PRUNING_INPUTS,
+            core=LAYOUT.core,
         output:
-            subnetworks=[f"{folder}/subnetwork.json" for folder in folders(runs, L.closed)],
-            traces=[f"{folder}/trace.parquet" for folder in folders(runs, L.closed)],
+            subnetworks=[f"{folder}/subnetwork.json" for folder in cell_dirs(runs, LAYOUT.closed)],
+            traces=[f"{folder}/trace.parquet" for folder in cell_dirs(runs, LAYOUT.closed)],
         log:
-            L.log(f"prune_closed/ft{{ft_seed}}-{number}"),
+            LAYOUT.log(f"prune_closed/ft{{ft_seed}}-{number}"),
         group:
             ABLATIONS
         resources:
-            **asks_model("prune"),
+            **model_resources("prune"),
         params:
-            **at_last(
+            **last_checkpoint_params(
                 "prune_closed",
                 prune=block(STUDY.prune),
                 sparsity=STUDY.grid.mid,
@@ -34,114 +34,118 @@ for number, runs in enumerate(CLOSED):
                 device=STUDY.device,
             ),
         shell:
-            FORK
+            RUN_FORKED
 
 
 if STUDY.mechanism.core_free:
 
     rule core_free:
         input:
-            **AT_LAST,
-            core=L.core,
-            subnetworks=[f"{folder}/subnetwork.json" for runs in CLOSED for folder in folders(runs, L.closed)],
-            trace_parts=[f"{folder}/trace.parquet" for runs in CLOSED for folder in folders(runs, L.closed)],
-            mid=[f"{folder}/predictions.parquet" for folder in MID],
-            components=SOUND,
+            **LAST_CHECKPOINT_INPUTS,
+            core=LAYOUT.core,
+            subnetworks=[
+                f"{folder}/subnetwork.json" for runs in CLOSED_BLOCKS for folder in cell_dirs(runs, LAYOUT.closed)
+            ],
+            trace_parts=[
+                f"{folder}/trace.parquet" for runs in CLOSED_BLOCKS for folder in cell_dirs(runs, LAYOUT.closed)
+            ],
+            mid=[f"{folder}/predictions.parquet" for folder in MID_CELL_DIRS],
+            components=SOUND_COMPONENTS,
         output:
-            core_free_runs=L.mechanism("core_free_runs"),
-            core_free=L.mechanism("core_free"),
+            core_free_runs=LAYOUT.mechanism("core_free_runs"),
+            core_free=LAYOUT.mechanism("core_free"),
         log:
-            L.log("core_free/ft{ft_seed}"),
+            LAYOUT.log("core_free/ft{ft_seed}"),
         group:
             ABLATIONS
         resources:
-            **asks_model("core_free"),
+            **model_resources("core_free"),
         params:
-            **mechanism(
+            **mechanism_params(
                 "core_free",
                 block(STUDY.analysis, {"subsets", "class_rule", "bootstrap", "seed", "margin"}),
                 sparsity=STUDY.grid.mid,
                 controller=STUDY.prune.controller,
             ),
         shell:
-            FORK
+            RUN_FORKED
 
     rule packing:
         input:
-            **PRUNED,
+            **PRUNING_INPUTS,
             evaluation=rules.encode.output.evaluation,
-            first=f"{LAST}/s{STUDY.grid.high:g}/seed{STUDY.grid.seeds[0]}/subnetwork.json",
+            first=f"{LAST_CHECKPOINT_DIR}/s{STUDY.grid.high:g}/seed{STUDY.grid.seeds[0]}/subnetwork.json",
         output:
-            packing=L.mechanism("packing"),
+            packing=LAYOUT.mechanism("packing"),
         log:
-            L.log("packing/ft{ft_seed}"),
+            LAYOUT.log("packing/ft{ft_seed}"),
         group:
             ABLATIONS
         resources:
-            **asks_model("packing"),
+            **model_resources("packing"),
         params:
-            **at_last(
+            **last_checkpoint_params(
                 "packing",
                 prune=block(STUDY.prune),
                 mechanism=block(STUDY.mechanism, {"core_free"}),
                 analysis=block(STUDY.analysis, {"subsets", "class_rule", "seed"}),
                 sparsity=STUDY.grid.high,
-                **DEVICE,
+                **DEVICE_SETTINGS,
             ),
         shell:
-            FORK
+            RUN_FORKED
 
 
 if STUDY.mechanism.transplant:
 
     rule transplant:
         input:
-            checkpoints=[f"{L.run}/step{step}/checkpoint" for step in STUDY.grid.checkpoints],
-            means=[f"{L.run}/step{step}/means.safetensors" for step in STUDY.grid.checkpoints],
+            checkpoints=[f"{LAYOUT.run}/step{step}/checkpoint" for step in STUDY.grid.checkpoints],
+            means=[f"{LAYOUT.run}/step{step}/means.safetensors" for step in STUDY.grid.checkpoints],
             subnetworks=[
                 f"{folder}/subnetwork.json"
-                for folder in folders(c for c in surface(STUDY) if c.sparsity == STUDY.grid.mid)
+                for folder in cell_dirs(c for c in surface(STUDY) if c.sparsity == STUDY.grid.mid)
             ],
             evaluation=rules.encode.output.evaluation,
         output:
-            transplant=L.mechanism("transplant"),
+            transplant=LAYOUT.mechanism("transplant"),
         log:
-            L.log("transplant/ft{ft_seed}"),
+            LAYOUT.log("transplant/ft{ft_seed}"),
         group:
             ABLATIONS
         resources:
-            **asks_model("transplant"),
+            **model_resources("transplant"),
         params:
             **job(
                 "transplant",
                 mechanism=block(STUDY.mechanism, {"transplant"}),
                 analysis=block(STUDY.analysis, {"subsets", "class_rule", "seed"}),
-                **RUN,
+                **RUN_SETTINGS,
                 sparsity=STUDY.grid.mid,
                 steps=STUDY.grid.checkpoints,
-                **DEVICE,
+                **DEVICE_SETTINGS,
             ),
         shell:
-            FORK
+            RUN_FORKED
 
 
 if STUDY.mechanism.entry:
 
     rule entry:
         input:
-            components=[f"{L.run}/step{step}/components.parquet" for step in STUDY.mechanism.entry.checkpoints],
-            pruned=[f"{L.run}/step{step}/runs.parquet" for step in STUDY.mechanism.entry.checkpoints],
-            core=L.core,
-            finetuning=f"{L.run}/accuracy.parquet",
-            counter_heads=L.mechanism("counter_heads") if STUDY.mechanism.masks else [],
+            components=[f"{LAYOUT.run}/step{step}/components.parquet" for step in STUDY.mechanism.entry.checkpoints],
+            pruned=[f"{LAYOUT.run}/step{step}/runs.parquet" for step in STUDY.mechanism.entry.checkpoints],
+            core=LAYOUT.core,
+            finetuning=f"{LAYOUT.run}/accuracy.parquet",
+            counter_heads=LAYOUT.mechanism("counter_heads") if STUDY.mechanism.masks else [],
         output:
-            entry_frequency=L.mechanism("entry_frequency"),
-            entry=L.mechanism("entry"),
+            entry_frequency=LAYOUT.mechanism("entry_frequency"),
+            entry=LAYOUT.mechanism("entry"),
         log:
-            L.log("entry/ft{ft_seed}"),
+            LAYOUT.log("entry/ft{ft_seed}"),
         group:
             "tables"
         params:
-            **job("entry", context=context_of(CONTEXT, "entry", "entry_seeds", "subsets")),
+            **job("entry", context=select_context(CONTEXT, "entry", "entry_seeds", "subsets")),
         shell:
-            FORK
+            RUN_FORKED

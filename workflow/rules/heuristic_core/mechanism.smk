@@ -1,143 +1,144 @@
-# What depends on the core: interventions on the last checkpoint of every fine-tuning run. A study has those parts of the
-# block `mechanism` that it names; each part writes its tables below {L.run}/mechanism, see MECHANISM in tables.smk.
-# The mid-sparsity subnetworks of the last checkpoint whose pruning went well. Table "runs" would say the same, but it is
-# of all sparsities, and with another one of the grid models would run again.
-MID = folders(c for c in spread(STUDY) if c.sparsity == STUDY.grid.mid)
-SOUND = L.mechanism("sound_subnetworks")
+# Interventions that depend on the core, on the last checkpoint of every fine-tuning run: the parts that the block
+# `mechanism` names. Each part writes its tables to {LAYOUT.run}/mechanism; see MECHANISM in archive/members.py.
+
+# The mid-sparsity subnetworks of the last checkpoint whose pruning succeeded. Table "runs" has this, too, but for all
+# sparsities: with it, adding a sparsity to the grid would rerun models.
+MID_CELL_DIRS = cell_dirs(c for c in spread(STUDY) if c.sparsity == STUDY.grid.mid)
+SOUND_COMPONENTS = LAYOUT.mechanism("sound_subnetworks")
 
 if STUDY.mechanism.masks or STUDY.mechanism.interpolation or STUDY.mechanism.core_free:
 
     rule sound_subnetworks:
         input:
-            full=f"{LAST}/predictions.parquet",
-            subnetworks=[f"{folder}/subnetwork.json" for folder in MID],
-            pruned=[f"{folder}/predictions.parquet" for folder in MID],
-            trace_parts=[f"{folder}/trace.parquet" for folder in MID],
+            full=f"{LAST_CHECKPOINT_DIR}/predictions.parquet",
+            subnetworks=[f"{folder}/subnetwork.json" for folder in MID_CELL_DIRS],
+            pruned=[f"{folder}/predictions.parquet" for folder in MID_CELL_DIRS],
+            trace_parts=[f"{folder}/trace.parquet" for folder in MID_CELL_DIRS],
         output:
-            components=SOUND,
+            components=SOUND_COMPONENTS,
         log:
-            L.log("mechanism/sound_subnetworks-ft{ft_seed}"),
+            LAYOUT.log("mechanism/sound_subnetworks-ft{ft_seed}"),
         group:
             ABLATIONS
         resources:
-            **(asks("core") | AT_GPU),  # goes where `masks` goes
+            **(cluster_resources("core") | GPU_RESOURCES),  # submitted where `masks` is
         params:
             **job("sound_subnetworks", analysis=SCORING, controller=STUDY.prune.controller),
         shell:
-            FORK
+            RUN_FORKED
 
 
 if STUDY.mechanism.masks:
-    # Intervals are of what masks score, not of models: they make no model run again.
+    # The number of bootstrap resamples affects intervals, not model runs: changing it reruns no model.
     ONE_RESAMPLE = STUDY.mechanism.masks.model_copy(update={"bootstrap": 1})
     WITHOUT_INTERVALS = STUDY.mechanism.model_copy(update={"masks": ONE_RESAMPLE})
 
     rule masks:
         input:
-            **AT_LAST,
-            core=L.core,
-            components=SOUND,
+            **LAST_CHECKPOINT_INPUTS,
+            core=LAYOUT.core,
+            components=SOUND_COMPONENTS,
         output:
-            masks=L.mechanism("random_masks"),
+            masks=LAYOUT.mechanism("random_masks"),
         log:
-            L.log("mechanism/masks-ft{ft_seed}"),
+            LAYOUT.log("mechanism/masks-ft{ft_seed}"),
         group:
             ABLATIONS
         resources:
-            **asks_model("masks"),
+            **model_resources("masks"),
         params:
-            **mechanism(
+            **mechanism_params(
                 "masks",
                 mechanism=block(WITHOUT_INTERVALS, {"masks"}),
                 analysis=block(STUDY.analysis, {"class_rule", "seed", "subsets"}),
             ),
         shell:
-            FORK
+            RUN_FORKED
 
     rule counter_heads:
         input:
             masks=rules.masks.output.masks,
-            components=SOUND,
+            components=SOUND_COMPONENTS,
         output:
-            counter_heads=L.mechanism("counter_heads"),
-            mask_fit=L.mechanism("mask_fit"),
-            mask_tests=L.mechanism("mask_tests"),
+            counter_heads=LAYOUT.mechanism("counter_heads"),
+            mask_fit=LAYOUT.mechanism("mask_fit"),
+            mask_tests=LAYOUT.mechanism("mask_tests"),
         log:
-            L.log("mechanism/counter_heads-ft{ft_seed}"),
+            LAYOUT.log("mechanism/counter_heads-ft{ft_seed}"),
         group:
             ABLATIONS
         resources:
-            **(asks("core") | AT_GPU),
+            **(cluster_resources("core") | GPU_RESOURCES),
         params:
-            **at_last(
+            **last_checkpoint_params(
                 "counter_heads",
                 mechanism=block(STUDY.mechanism, {"masks"}),
                 analysis=block(STUDY.analysis, {"seed", "subsets"}),
             ),
         shell:
-            FORK
+            RUN_FORKED
 
 
 if STUDY.mechanism.interpolation:
 
     rule interpolation:
         input:
-            **AT_LAST,
-            components=SOUND,
+            **LAST_CHECKPOINT_INPUTS,
+            components=SOUND_COMPONENTS,
         output:
-            table=L.mechanism("interpolation"),
+            table=LAYOUT.mechanism("interpolation"),
         log:
-            L.log("mechanism/interpolation-ft{ft_seed}"),
+            LAYOUT.log("mechanism/interpolation-ft{ft_seed}"),
         group:
             ABLATIONS
         resources:
-            **asks_model("interpolation"),
+            **model_resources("interpolation"),
         params:
-            **mechanism("interpolation"),
+            **mechanism_params("interpolation"),
         shell:
-            FORK
+            RUN_FORKED
 
 
 if STUDY.mechanism.mediation:
 
     rule mediation:
         input:
-            **AT_LAST,
-            core=L.core,
-            counter_heads=L.mechanism("counter_heads") if STUDY.mechanism.masks else [],
+            **LAST_CHECKPOINT_INPUTS,
+            core=LAYOUT.core,
+            counter_heads=LAYOUT.mechanism("counter_heads") if STUDY.mechanism.masks else [],
         output:
-            mediation=L.mechanism("mediation"),
+            mediation=LAYOUT.mechanism("mediation"),
         log:
-            L.log("mediation/ft{ft_seed}"),
+            LAYOUT.log("mediation/ft{ft_seed}"),
         group:
             ABLATIONS
         resources:
-            **asks_model("mediation"),
+            **model_resources("mediation"),
         params:
-            **mechanism(
+            **mechanism_params(
                 "mediation",
                 **({"mechanism": block(WITHOUT_INTERVALS, {"mediation", "masks"})} if STUDY.mechanism.masks else {}),
             ),
         shell:
-            FORK
+            RUN_FORKED
 
 
 if STUDY.mechanism.paths:
 
     rule paths:
         input:
-            **AT_LAST,
-            **({"minimal": MINIMAL} if STUDY.task.source == "generated" else {}),
-            core=L.core,
+            **LAST_CHECKPOINT_INPUTS,
+            **({"minimal": MINIMAL_PAIRS} if STUDY.task.source == "generated" else {}),
+            core=LAYOUT.core,
         output:
-            paths=L.mechanism("paths"),
+            paths=LAYOUT.mechanism("paths"),
         log:
-            L.log("paths/ft{ft_seed}"),
+            LAYOUT.log("paths/ft{ft_seed}"),
         group:
             ABLATIONS
         resources:
-            **asks_model("paths"),
+            **model_resources("paths"),
         params:
-            **mechanism("paths"),
+            **mechanism_params("paths"),
         shell:
-            FORK
+            RUN_FORKED

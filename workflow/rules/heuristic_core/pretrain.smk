@@ -1,29 +1,33 @@
-# A new model's pre-training. A study whose model is pretrained, such as the default one, starts from what another made.
-START = []
+# Pre-training of a new model. Studies of a pretrained model, such as the default one, skip it.
+INITIAL_CHECKPOINT = []
 if not STUDY.pretraining:
-    ABSENT["pretrain"] = L.log("pretrain"), 0, "This study pre-trains nothing: its model block has no `pretraining`."
+    UNAVAILABLE_RULES["pretrain"] = (
+        LAYOUT.log("pretrain"),
+        0,
+        "This study pre-trains nothing: its model block has no `pretraining`.",
+    )
 if STUDY.pretraining:
 
     rule pretrain:
         input:
-            tokenizer=ancient(rules.encode.output.tokenizer),  # the same whatever is encoded with it
+            tokenizer=ancient(rules.encode.output.tokenizer),  # does not depend on the encoded pairs
         output:
-            checkpoint=directory(f"{L.runs}/pretraining/checkpoint"),
-            trace=L.table("pretraining_trace"),
-            attention=L.table("pretraining_attention"),
+            checkpoint=directory(f"{LAYOUT.runs}/pretraining/checkpoint"),
+            trace=LAYOUT.table("pretraining_trace"),
+            attention=LAYOUT.table("pretraining_attention"),
         log:
-            L.log("pretrain"),
+            LAYOUT.log("pretrain"),
         threads: STUDY.model.pretraining.threads
         resources:
-            **asks("pretrain"),
+            **cluster_resources("pretrain"),
         params:
             **job(
                 "pretrain",
                 model=block(STUDY.model),
                 max_length=STUDY.task.max_length,
-                **{name: value for name, value in RUN.items() if name != "ft_seed"},
+                **{name: value for name, value in RUN_SETTINGS.items() if name != "ft_seed"},
             ),
         shell:
-            STEP
+            RUN_FRESH
 
-    START = [rules.pretrain.output.checkpoint]
+    INITIAL_CHECKPOINT = [rules.pretrain.output.checkpoint]

@@ -1,9 +1,9 @@
-# One rule for each block of pruning seeds that share a pass (setting prune.together; by default every seed is a block),
-# and one for runs that are repeated, each by itself.
+# One rule per block of pruning seeds that share a pass (setting prune.together; by default one seed per block), and one
+# rule for repeated runs, which share no pass.
 BLOCKS = [
-    (f"prune_{'_'.join(map(str, seeds))}", seeds, [f"{L.step}/s{{sparsity}}/seed{seed}" for seed in seeds], 0)
+    (f"prune_{'_'.join(map(str, seeds))}", seeds, [f"{LAYOUT.step}/s{{sparsity}}/seed{seed}" for seed in seeds], 0)
     for seeds in seed_blocks(STUDY)
-] + [("prune_again", ["{seed}"], [L.again], 1)]
+] + [("prune_again", ["{seed}"], [LAYOUT.again], 1)]
 for name, seeds, cell_folders, repeat in BLOCKS:
 
     rule:
@@ -11,7 +11,7 @@ for name, seeds, cell_folders, repeat in BLOCKS:
             name
         input:
             ancient(LEARNED),
-            checkpoint=f"{L.step}/checkpoint",
+            checkpoint=f"{LAYOUT.step}/checkpoint",
             means=rules.full_model.output.means,
             logits=rules.full_model.output.logits,
             train=rules.encode.output.train,
@@ -19,16 +19,18 @@ for name, seeds, cell_folders, repeat in BLOCKS:
             subnetworks=[f"{folder}/subnetwork.json" for folder in cell_folders],
             traces=[f"{folder}/trace.parquet" for folder in cell_folders],
         log:
-            L.log(f"prune/ft{{ft_seed}}-step{{step}}-s{{sparsity}}-seed{'-'.join(map(str, seeds))}" + "-again" * repeat),
+            LAYOUT.log(
+                f"prune/ft{{ft_seed}}-step{{step}}-s{{sparsity}}-seed{'-'.join(map(str, seeds))}" + "-again" * repeat
+            ),
         group:
             SUBNETWORKS
         resources:
-            **asks_model("prune"),
+            **model_resources("prune"),
         params:
             **job(
                 "prune",
                 prune=block(STUDY.prune),
-                **RUN,
+                **RUN_SETTINGS,
                 step=lambda w: w.step,
                 sparsity=lambda w: w.sparsity,
                 seeds=(lambda w: [w.seed]) if repeat else seeds,
@@ -36,4 +38,4 @@ for name, seeds, cell_folders, repeat in BLOCKS:
                 device=STUDY.device,
             ),
         shell:
-            FORK
+            RUN_FORKED

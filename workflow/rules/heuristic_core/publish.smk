@@ -5,7 +5,7 @@ from heuristic_core.experiments.heuristic_core.archive.publishing import FOLDER 
 from heuristic_core.experiments.heuristic_core.archive.publishing import chosen, licence_of
 
 try:
-    PUBLISHING = chosen(STUDY, config.get("publish", ""))
+    PUBLISHED_CELLS = chosen(STUDY, config.get("publish", ""))
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
@@ -13,11 +13,11 @@ with open(f"{workflow.basedir}/CITATION.cff") as file:
     LICENCE = licence_of(STUDY, yaml.safe_load(file)["license"], config.get("licence"))
 
 if LICENCE is None:
-    ABSENT["publish"] = (
-        L.log("publish"),
+    UNAVAILABLE_RULES["publish"] = (
+        LAYOUT.log("publish"),
         1,
-        f"What may be done with {STUDY.model.name} is not known here, and a model that descends from it has its licence: "
-        "give this licence by the hub's name, as in make publish LICENCE=apache-2.0",
+        f"The licence of {STUDY.model.name} is unknown, and derived models inherit it: "
+        "give it by its name on the hub, as in make publish LICENCE=apache-2.0",
     )
 else:
 
@@ -25,21 +25,28 @@ else:
         input:
             subnetworks=[
                 f"{folder}/subnetwork.json"
-                for ft_seed, cell in PUBLISHING
-                for folder in folders([cell], ft_seed=ft_seed)
+                for ft_seed, cell in PUBLISHED_CELLS
+                for folder in cell_dirs([cell], ft_seed=ft_seed)
             ],
-            checkpoints=expand(f"{LAST}/checkpoint", ft_seed=dict.fromkeys(ft_seed for ft_seed, _ in PUBLISHING)),
-            means=expand(f"{LAST}/means.safetensors", ft_seed=dict.fromkeys(ft_seed for ft_seed, _ in PUBLISHING)),
-            accuracy=L.table("accuracy"),
-            groups=L.table("group_accuracy"),
-            runs=L.table("runs"),
+            checkpoints=expand(
+                f"{LAST_CHECKPOINT_DIR}/checkpoint", ft_seed=dict.fromkeys(ft_seed for ft_seed, _ in PUBLISHED_CELLS)
+            ),
+            means=expand(
+                f"{LAST_CHECKPOINT_DIR}/means.safetensors",
+                ft_seed=dict.fromkeys(ft_seed for ft_seed, _ in PUBLISHED_CELLS),
+            ),
+            accuracy=LAYOUT.table("accuracy"),
+            groups=LAYOUT.table("group_accuracy"),
+            runs=LAYOUT.table("runs"),
             settings=DESCRIPTION,
         output:
-            index=f"{L.root}/{HUB}/README.md",
+            index=f"{LAYOUT.root}/{HUB}/README.md",
         log:
-            L.log("publish"),
+            LAYOUT.log("publish"),
         localrule: True
         params:
-            **job("publish", recorded=False, root=lambda w, output: str(Path(output.index).parents[1]), licence=LICENCE),
+            **job(
+                "publish", has_record=False, root=lambda w, output: str(Path(output.index).parents[1]), licence=LICENCE
+            ),
         shell:
-            STEP
+            RUN_FRESH

@@ -1,8 +1,8 @@
 # The authors' published results, one study for each task found in the folder that --config published=<folder> names.
-# Their numbers go through the same analysis and figures as those of the workflow's own studies.
+# They go through the same analysis and figures as the workflow's own studies.
 import json
 
-PUBLISHED = []
+PUBLISHED_SOURCES = []
 if "published_groups" in config and "published" not in config:
     raise WorkflowError("published_groups belongs to published: give the folder of the authors' files, too")
 if "published" in config:
@@ -10,20 +10,20 @@ if "published" in config:
     if not isinstance(groups, dict):
         raise WorkflowError(f"published_groups = {groups!r}: give a group for each name, as '{{name: group}}'")
     try:
-        PUBLISHED = studies(str(config["published"]), groups)
+        PUBLISHED_SOURCES = studies(str(config["published"]), groups)
     except InputError as error:
         raise WorkflowError(str(error)) from None
 
 PUBLISHED_STUDIES = []
 PUBLISHED_RESULTS = []
-for study in PUBLISHED:
+for study in PUBLISHED_SOURCES:
     layout = Layout(f"{STUDY.results}/{study.name}", f"{STUDY.results}/{study.name}")
     prefix = f"published_{study.task}_"
     imported = ["accuracy", "finetune_accuracy", "actual_sparsity", *(["ablations"] if paper(study.task) else [])]
-    printed = ["core_null"] if paper(study.task) else []  # shown, but no claim can be judged by it
+    printed = ["core_null"] if paper(study.task) else []  # shown, but not used for claims
     tables = [*imported, "group_accuracy", "family_scores", "effective_size", "summary", "variance"]
     drawn = [name for name in TARGETS if unmet(name, study.context, [*tables, *printed]) is None]
-    PUBLISHED_STUDIES.append(Shown(prefix, layout, study.context, study.figures, drawn, tables, study.analysis))
+    PUBLISHED_STUDIES.append(ReportedStudy(prefix, layout, study.context, study.figures, drawn, tables, study.analysis))
     PUBLISHED_RESULTS += [f"{layout.root}/report.html", *map(layout.table, [*tables, "provenance"])]
     PUBLISHED_RESULTS += [path for name in drawn for path in outputs(layout.root, name)]
 
@@ -48,7 +48,7 @@ for study in PUBLISHED:
                 groups=json.dumps(groups, sort_keys=True),
             ),
         shell:
-            FORK
+            RUN_FORKED
 
     rule:
         name:
@@ -65,13 +65,13 @@ for study in PUBLISHED:
         params:
             **job("group_accuracy", analysis=block(study.analysis, {"subsets"})),
         shell:
-            FORK
+            RUN_FORKED
 
 
-if not PUBLISHED:
+if not PUBLISHED_SOURCES:
     USAGE_OF_PUBLISHED = "snakemake --cores all published --config published=<folder of the authors' data/eval files>"
-    ABSENT["published"] = L.log("published"), 1, USAGE_OF_PUBLISHED
-if PUBLISHED:
+    UNAVAILABLE_RULES["published"] = LAYOUT.log("published"), 1, USAGE_OF_PUBLISHED
+if PUBLISHED_SOURCES:
 
     rule published:
         input:

@@ -1,20 +1,20 @@
-# An archive that `export` wrote, drawn again from its own tables and settings: `--config crate=path`.
-REDRAWN = []
+# Redraw an archive of `export` from its own tables and settings: `--config crate=path`.
+REDRAWN_STUDIES = []
 if "crate" not in config:
     USAGE_OF_REDRAW = "snakemake --cores all redraw --config crate=<archive that export wrote>"
-    ABSENT["redraw"] = L.log("redraw"), 1, USAGE_OF_REDRAW
+    UNAVAILABLE_RULES["redraw"] = LAYOUT.log("redraw"), 1, USAGE_OF_REDRAW
 if "crate" in config:
     try:
         CRATE = open_crate(str(config["crate"]))
     except InputError as error:
         raise WorkflowError(str(error)) from None
 
-    R = Layout(*[f"{STUDY.results}/from-crate/{CRATE.study}"] * 2)
-    REDRAWN_CLAIMS = f"{R.root}/claims.yaml"  # those that the study was judged on
-    REDRAWN.append(
-        Shown(
+    REDRAWN_LAYOUT = Layout(*[f"{STUDY.results}/from-crate/{CRATE.study}"] * 2)
+    REDRAWN_CLAIMS = f"{REDRAWN_LAYOUT.root}/claims.yaml"  # the claims that the study was judged on
+    REDRAWN_STUDIES.append(
+        ReportedStudy(
             prefix="redrawn_",
-            layout=R,
+            layout=REDRAWN_LAYOUT,
             context=CRATE.context,
             figures=CRATE.figures,
             targets=[name for name in TARGETS if unmet(name, CRATE.context, CRATE.tables) is None],
@@ -26,19 +26,19 @@ if "crate" in config:
         input:
             crate=plain(str(CRATE.path)),
         output:
-            tables=[R.table(name) for name in CRATE.tables],
-            study=f"{R.root}/study.json",
+            tables=[REDRAWN_LAYOUT.table(name) for name in CRATE.tables],
+            study=f"{REDRAWN_LAYOUT.root}/study.json",
             claims=REDRAWN_CLAIMS,
         log:
-            R.log("unpack"),
+            REDRAWN_LAYOUT.log("unpack"),
         localrule: True
         params:
-            **job("unpack", recorded=False, folder=lambda w, output: os.path.dirname(output.study)),
+            **job("unpack", has_record=False, folder=lambda w, output: os.path.dirname(output.study)),
         shell:
-            STEP
+            RUN_FRESH
 
     rule redraw:
         input:
-            [path for name in REDRAWN[0].targets for path in outputs(R.root, name)],
-            f"{R.root}/report.html",
+            [path for name in REDRAWN_STUDIES[0].targets for path in outputs(REDRAWN_LAYOUT.root, name)],
+            f"{REDRAWN_LAYOUT.root}/report.html",
         localrule: True

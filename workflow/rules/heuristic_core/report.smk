@@ -1,67 +1,67 @@
-# What a study shows: the paper's claims judged on its tables, and one page with all of it.
-for one in DRAWN:
+# Verdicts on the paper's claims, and the report: one page with all figures and tables.
+for study in REPORTED_STUDIES:
 
     rule:
         name:
-            f"{one.prefix}claims"
+            f"{study.prefix}claims"
         input:
-            tables=[one.layout.table(name) for name in one.tables],
-            claims=REDRAWN_CLAIMS if one in REDRAWN else plain(os.path.relpath(f"{FILES}/claims.yaml")),
+            tables=[study.layout.table(name) for name in study.tables],
+            claims=REDRAWN_CLAIMS if study in REDRAWN_STUDIES else plain(os.path.relpath(f"{FILES}/claims.yaml")),
         output:
-            table=one.layout.table("claims"),
+            table=study.layout.table("claims"),
         log:
-            one.layout.log("tables/claims"),
+            study.layout.log("tables/claims"),
         group:
             "tables"
         params:
-            **job("claims", context=block(one.context)),
+            **job("claims", context=block(study.context)),
         shell:
-            FORK
+            RUN_FORKED
 
     rule:
         name:
-            f"{one.prefix}report"
+            f"{study.prefix}report"
         input:
-            claims=one.layout.table("claims"),
-            splits=[] if one in PUBLISHED_STUDIES else one.layout.table("splits"),  # of these it is not known
-            settings=f"{one.layout.root}/study.json",
-            captions=plain(*sorted({os.path.relpath(CAPTIONS[name]) for name in one.targets})),
-            drawn=[path for name in one.targets for path in outputs(one.layout.root, name)],
-            runs=[] if one in PUBLISHED_STUDIES else one.layout.table("runs"),
-            chance=L.table("chance") if one is OWN else [],  # an archive may be older
+            claims=study.layout.table("claims"),
+            splits=[] if study in PUBLISHED_STUDIES else study.layout.table("splits"),  # unknown for published studies
+            settings=f"{study.layout.root}/study.json",
+            captions=plain(*sorted({os.path.relpath(CAPTIONS[name]) for name in study.targets})),
+            drawn=[path for name in study.targets for path in outputs(study.layout.root, name)],
+            runs=[] if study in PUBLISHED_STUDIES else study.layout.table("runs"),
+            chance=LAYOUT.table("chance") if study is CURRENT_STUDY else [],  # an archive may be older
             subnetworks=(
-                [one.layout.table(name) for name in ("components", "accuracy", "group_accuracy")]
-                if "components" in one.tables
+                [study.layout.table(name) for name in ("components", "accuracy", "group_accuracy")]
+                if "components" in study.tables
                 else []
             ),
         output:
-            report=f"{one.layout.root}/report.html",
+            report=f"{study.layout.root}/report.html",
         log:
-            one.layout.log("report"),
+            study.layout.log("report"),
         group:
             "tables"
         params:
             **job(
                 "report",
-                *PAGE,
+                *PAGE_FILES,
                 depends_on="run",
                 root=lambda w, output: os.path.dirname(output.report),
-                targets=one.targets,
-                absent=[] if one.prefix else list(lacking(STUDY).values()),
-                context=block(one.context),
+                targets=study.targets,
+                absent=[] if study.prefix else list(lacking(STUDY).values()),
+                context=block(study.context),
             ),
         shell:
-            FORK
+            RUN_FORKED
 
 
-# Studies of which the terminal says at the end what went wrong: what a command is about, or else the study itself.
-TOLD = [(EXPERIMENT, one.layout.root) for one in DRAWN[1:] or DRAWN]
+# Studies whose warnings are printed at the end: published and redrawn ones if the command names any, else this study.
+WARNING_SOURCES = [(EXPERIMENT, study.layout.root) for study in REPORTED_STUDIES[1:] or REPORTED_STUDIES]
 
 
-# All that a study is run for; what is missing among it is made.
+# Files of a finished study.
 RESULTS = list(MEMBERS)
-# Snakemake does not make a missing file while the files that were made from it exist. A missing file that has a record was
-# made once: it was damaged and removed, or lost with a job that failed. These rules make it again.
+# Snakemake does not restore a missing intermediate file while the files made from it exist. A missing file with a
+# record was made once and removed since, because it was damaged or its job failed: it is requested again.
 PARTS_OF_RUNS = [
     *rules.finetune.output,
     *rules.finetune_accuracy.output,
@@ -75,7 +75,7 @@ PARTS_OF_RUNS = [
 PARTS_OF_LESIONS = [*rules.lesion.output, *rules.lesion_accuracy.output] if STUDY.lesion else []
 PARTS_OF_STEPS = [*rules.full_model.output, *rules.gather.output]
 PARTS_OF_CELLS = [f"{{folder}}/{name}" for name in ("subnetwork.json", "trace.parquet", "predictions.parquet")]
-MADE = [
+RESTORABLE_OUTPUTS = [
     *rules.sentences.output,
     *rules.encode.output,
     *rules.minimal_pairs.output,
@@ -89,13 +89,13 @@ MADE = [
         path.format(folder=folder)
         for ft_seed in STUDY.finetune.seeds
         for step in STUDY.finetune.checkpoints
-        for folder in folders_of({"ft_seed": ft_seed, "step": step})
+        for folder in checkpoint_cell_dirs({"ft_seed": ft_seed, "step": step})
         for path in PARTS_OF_CELLS
     ),
-    *map(L.table, PARTS),
+    *map(LAYOUT.table, PARTS),
 ]
 RESULTS += [
     path
-    for path in dict.fromkeys(MADE)
-    if path not in RESULTS and not os.path.exists(path) and record_of(path, Path(L.root)).exists()
+    for path in dict.fromkeys(RESTORABLE_OUTPUTS)
+    if path not in RESULTS and not os.path.exists(path) and record_of(path, Path(LAYOUT.root)).exists()
 ]

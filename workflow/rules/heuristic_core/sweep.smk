@@ -1,9 +1,9 @@
-# One figure of what changes from study to study, where a file of studies asks for it.
+# One figure across the studies of a file with the block `sweep`.
 import json
 
 from heuristic_core.figures.targets import outputs
 
-COMPUTES = SWEEP.arithmetic
+JOB_ARITHMETIC = SWEEP.arithmetic
 
 
 include: "../jobs.smk"
@@ -13,7 +13,7 @@ rule:
     name:
         SWEEP.target
     input:
-        tables=[f"{one.study.root}/tables/ablations.parquet" for one in STUDIES.values()],
+        tables=[f"{entry.study.root}/tables/ablations.parquet" for entry in STUDIES.values()],
     output:
         files=outputs(SWEEP.root, SWEEP.target),
     log:
@@ -26,7 +26,7 @@ rule:
             folder=SWEEP.root,
         ),
     shell:
-        FORK
+        RUN_FORKED
 
 
 RESULTS.append(outputs(SWEEP.root, SWEEP.target))

@@ -1,15 +1,15 @@
-# Train models, and measure every checkpoint.
-for name, steps in KEPT.items():
+# Training, and measurements of every checkpoint.
+for name, steps in KEPT_STEPS.items():
 
     rule:
         name:
             f"train_{name}"
         output:
-            checkpoints=[L.checkpoint.format(condition=name, step=step) for step in steps],
-            trace=L.part("trace").format(condition=name),
-            conditions=L.part("conditions").format(condition=name),
+            checkpoints=[LAYOUT.checkpoint.format(condition=name, step=step) for step in steps],
+            trace=LAYOUT.part("trace").format(condition=name),
+            conditions=LAYOUT.part("conditions").format(condition=name),
         log:
-            L.log(f"train/{name}"),
+            LAYOUT.log(f"train/{name}"),
         params:
             **job(
                 "sorting_train",
@@ -18,30 +18,30 @@ for name, steps in KEPT.items():
                 condition=name,
             ),
         shell:
-            FORK
+            RUN_FORKED
 
 
 rule measure:
     input:
-        checkpoints=checkpoints,
+        checkpoints=list_checkpoints,
     output:
-        **{name: L.part(name) for name in MEASURED},
+        **{name: LAYOUT.part(name) for name in MEASURED},
     log:
-        L.log("measure/{condition}"),
+        LAYOUT.log("measure/{condition}"),
     params:
         **condition_params("sorting_measure", measure=block(STUDY.measure)),
     shell:
-        FORK
+        RUN_FORKED
 
 
 rule llc:
     input:
-        checkpoint=L.checkpoint,
+        checkpoint=LAYOUT.checkpoint,
     output:
-        table=f"{L.condition}/llc-step{{step}}.parquet",
+        table=f"{LAYOUT.condition}/llc-step{{step}}.parquet",
     log:
-        L.log("llc/{condition}-step{step}"),
+        LAYOUT.log("llc/{condition}-step{step}"),
     params:
         **condition_params("sorting_llc", llc=block(STUDY.llc) if STUDY.llc else None, step=lambda w: w.step),
     shell:
-        FORK
+        RUN_FORKED

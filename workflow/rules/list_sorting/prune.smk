@@ -1,27 +1,27 @@
-# Prune the halves of heads.
+# Pruning of halves of heads.
 rule prune:
     input:
-        checkpoints=checkpoints,
+        checkpoints=list_checkpoints,
     output:
-        subsets=L.part("subsets"),
-        masks=L.part("masks"),
+        subsets=LAYOUT.part("subsets"),
+        masks=LAYOUT.part("masks"),
     log:
-        L.log("prune/{condition}"),
+        LAYOUT.log("prune/{condition}"),
     params:
-        **condition_params("sorting_prune", prune=block(STUDY.prune, SUBSET_SETTINGS) if STUDY.prune else None),
+        **condition_params("sorting_prune", prune=block(STUDY.prune, PRUNING_KEYS) if STUDY.prune else None),
     shell:
-        FORK
+        RUN_FORKED
 
 
 rule core:
     input:
-        **{name: L.table(f"sorting_{name}") for name in ("subsets", "masks", "heads")},
+        **{name: LAYOUT.table(f"sorting_{name}") for name in ("subsets", "masks", "heads")},
     output:
-        sizes=L.table("sorting_sizes"),
-        core=L.table("sorting_core"),
+        sizes=LAYOUT.table("sorting_sizes"),
+        core=LAYOUT.table("sorting_core"),
     log:
-        L.log("tables/core"),
+        LAYOUT.log("tables/core"),
     params:
         **job("sorting_core", prune=block(STUDY.prune, {"margin", "kl"}) if STUDY.prune else None),
     shell:
-        FORK
+        RUN_FORKED

@@ -1,41 +1,43 @@
 # Tables of the study.
-PARTS = {f"sorting_{name}": expand(L.part(name), condition=CONDITIONS) for name in ("conditions", "trace", *MEASURED)}
-PARTS["sorting_llc"] = [f"{L.root}/{name}/llc-step{step}.parquet" for name, step in SAMPLED]
-PARTS |= {f"sorting_{name}": expand(L.part(name), condition=STUDY.pruned) for name in PRUNED}
+PARTS = {
+    f"sorting_{name}": expand(LAYOUT.part(name), condition=CONDITIONS) for name in ("conditions", "trace", *MEASURED)
+}
+PARTS["sorting_llc"] = [f"{LAYOUT.root}/{name}/llc-step{step}.parquet" for name, step in SAMPLED_CHECKPOINTS]
+PARTS |= {f"sorting_{name}": expand(LAYOUT.part(name), condition=STUDY.pruned) for name in PRUNED}
 
 
 rule concatenate:
     input:
         parts=lambda w: PARTS[w.table],
     output:
-        table=f"{L.root}/tables/{{table}}.parquet",
+        table=f"{LAYOUT.root}/tables/{{table}}.parquet",
     log:
-        L.log("tables/{table}"),
+        LAYOUT.log("tables/{table}"),
     wildcard_constraints:
         table="|".join(PARTS),
     params:
         **job("sorting_concatenate", name=lambda w: w.table),
     shell:
-        FORK
+        RUN_FORKED
 
 
 rule stages:
     input:
-        models=L.table("sorting_models"),
-        llc=L.table("sorting_llc") if SAMPLED else [],
+        models=LAYOUT.table("sorting_models"),
+        llc=LAYOUT.table("sorting_llc") if SAMPLED_CHECKPOINTS else [],
     output:
-        table=L.table("sorting_stages"),
-        seed_stages=L.table("sorting_seed_stages"),
-        changes=L.table("sorting_changes"),
-        movements=L.table("sorting_movements"),
+        table=LAYOUT.table("sorting_stages"),
+        seed_stages=LAYOUT.table("sorting_seed_stages"),
+        changes=LAYOUT.table("sorting_changes"),
+        movements=LAYOUT.table("sorting_movements"),
     log:
-        L.log("tables/stages"),
+        LAYOUT.log("tables/stages"),
     params:
         **job("sorting_stages", stages=block(STUDY.stages)),
     shell:
-        FORK
+        RUN_FORKED
 
 
 TABLES = tables(STUDY)
-RESULTS = [L.table(name) for name in TABLES]
-TOLD = [(EXPERIMENT, L.root)]
+RESULTS = [LAYOUT.table(name) for name in TABLES]
+WARNING_SOURCES = [(EXPERIMENT, LAYOUT.root)]

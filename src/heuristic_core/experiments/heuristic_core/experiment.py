@@ -1,6 +1,6 @@
-"""The experiment "heuristic-core" as shared parts of the workflow know it: see module `registry`.
+"""The experiment "heuristic-core", with the interface that module `registry` describes.
 
-Snakemake imports it at every start, so what is heavy is imported where it is used.
+Snakemake imports this module at every start, so slow imports are inside functions.
 """
 
 from collections import Counter
@@ -45,12 +45,12 @@ CLAIMS = Path(__file__).with_name("claims.yaml")
 
 
 def parse(values: dict, origin: str = "configuration") -> Study:
-    """Check a configuration; it may say which experiment it is of, as others must."""
+    """Check a configuration; its key `experiment` is optional."""
     return parse_study({key: value for key, value in values.items() if key != "experiment"}, origin)
 
 
 def plan(study: Study, device: str | None, wanted: Counter, missing: Counter) -> str:
-    """What a run of `study` needs, with times for a device of plan/devices.yaml; default: the study's own kind."""
+    """Return what a run of `study` needs, with times for a device of plan/devices.yaml (default: the study's kind)."""
     from heuristic_core.experiments.heuristic_core.plan import report
     from heuristic_core.plan import devices
 
@@ -59,28 +59,30 @@ def plan(study: Study, device: str | None, wanted: Counter, missing: Counter) ->
 
 
 def drawing(script: str, settings: Mapping) -> list[Path]:
-    """The module that a job draws a figure or table with."""
+    """Return the modules that a drawing job loads by name."""
     return [Path(figures.__file__).with_name(f"{module(settings['name'])}.py")] if script == "figure" else []
 
 
 def reference() -> Words:
-    """What the page of its settings says beside the settings themselves."""
+    """Return the texts of the configuration reference."""
     from heuristic_core.experiments.heuristic_core.config.reference import REFERENCE
 
     return REFERENCE
 
 
 def warnings(root: str) -> list[str]:
-    """What of the data is missing, left out or cut, and what of fine-tuning and pruning did not go well."""
+    """Return warnings of missing, omitted or truncated data, and of failures in fine-tuning and pruning."""
     from heuristic_core.experiments.heuristic_core.report.page import warnings_of
 
     logs = [Path(root) / "logs" / f"{job}.log" for job in ("sentences", "encode")]
-    found = [f"{log.parts[-3]}: {text}. See {log}" for log in logs for text in warned(log)] + warnings_of([root])
-    return found + [f"{Path(root).name}: {text}." for text in _missing_glyphs(Path(root) / "tables" / "splits.parquet")]
+    messages = [f"{log.parts[-3]}: {text}. See {log}" for log in logs for text in warned(log)] + warnings_of([root])
+    return messages + [
+        f"{Path(root).name}: {text}." for text in _missing_glyphs(Path(root) / "tables" / "splits.parquet")
+    ]
 
 
 def _missing_glyphs(splits: Path) -> list[str]:
-    """A warning of characters in the names of subsets that no figure can show; none before there is the table."""
+    """Return a warning of characters in names of subsets that figures cannot show; none before the table exists."""
     from heuristic_core.tables.parquet import read_table
 
     names = read_table(splits)["subset"].dropna() if splits.exists() else []
@@ -93,5 +95,5 @@ def _missing_glyphs(splits: Path) -> list[str]:
 
 
 def opened(results: Results) -> OpenedStudy:
-    """The results of a study, with its subnetworks and models."""
+    """Return the results of a study, with its subnetworks and models."""
     return OpenedStudy(results.folder, results.settings)

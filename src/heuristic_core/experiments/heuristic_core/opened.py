@@ -1,6 +1,6 @@
-"""A study as one object: its tables, its subnetworks and its models, each read when it is asked for.
+"""A finished study as one object: tables, subnetworks and models, each read on demand.
 
-Torch is imported as the first model is asked for.
+The first model imports torch.
 """
 
 from __future__ import annotations
@@ -18,33 +18,41 @@ from heuristic_core.tables.identity import Identity
 if TYPE_CHECKING:
     from heuristic_core.experiments.heuristic_core.jobs.classifier import Classifier
 
-CHECKPOINT = r"ft(?P<ft_seed>\d+)/step(?P<step>\d+)"
-CELL = rf"{CHECKPOINT}/s(?P<sparsity>[\d.]+)/seed(?P<seed>\d+)(/repeat(?P<repeat>\d+))?"
-FILE = "subnetwork.json"
+CHECKPOINT_PATTERN = r"ft(?P<ft_seed>\d+)/step(?P<step>\d+)"
+CELL_PATTERN = rf"{CHECKPOINT_PATTERN}/s(?P<sparsity>[\d.]+)/seed(?P<seed>\d+)(/repeat(?P<repeat>\d+))?"
+SUBNETWORK_FILE = "subnetwork.json"
 
 
 class OpenedStudy(Results):
-    """The results of one model on one task. An unpacked archive has tables and subnetworks, and no models."""
+    """Results of one model on one task. An unpacked archive has tables and subnetworks but no models."""
 
     @property
     def subnetworks(self) -> list[Identity]:
-        """Every pruning run that is there; also one that failed, of which :meth:`subnetwork` says why."""
-        return self._found(CELL, FILE)
+        """All pruning runs with results, including failed ones; :meth:`subnetwork` raises their error."""
+        return self._list_runs(CELL_PATTERN, SUBNETWORK_FILE)
 
     @property
     def checkpoints(self) -> list[Identity]:
-        """Every fine-tuned model that is there."""
-        return self._found(CHECKPOINT, "checkpoint/config.json")
+        """All fine-tuned models with a checkpoint."""
+        return self._list_runs(CHECKPOINT_PATTERN, "checkpoint/config.json")
 
     def subnetwork(self, ft_seed: int, step: int, sparsity: float, seed: int, repeat: int = 0) -> Subnetwork:
-        """What one pruning run kept. sparsity: the share of components that it was to remove, 0-1.
+        """Return the subnetwork of one pruning run.
 
-        Raises InputError, which says what there is, where the run is not there; and where it failed.
+        Args:
+            ft_seed: Fine-tuning seed.
+            step: Fine-tuning step of the checkpoint.
+            sparsity: Target share of removed components, 0-1.
+            seed: Pruning seed.
+            repeat: 1 for the second run of a repeated seed.
+
+        Raises:
+            InputError: If the run failed, or is missing; then the message lists the choices.
         """
         wanted = {"ft_seed": ft_seed, "step": step, "sparsity": sparsity, "seed": seed, "repeat": repeat}
-        run = self._only("subnetworks", self.subnetworks, wanted)
+        run = self._select_run("subnetworks", self.subnetworks, wanted)
         pattern = self._layout.again if run.repeat else self._layout.cell
-        return Subnetwork.load(self.folder / self._path_of(pattern, run) / FILE)
+        return Subnetwork.load(self.folder / self._path_of(pattern, run) / SUBNETWORK_FILE)
 
     def model(
         self,
@@ -54,15 +62,24 @@ class OpenedStudy(Results):
         seed: int | None = None,
         device: str = "cpu",
     ) -> Classifier:
-        """The fine-tuned model; with `sparsity` and `seed`, its subnetwork of this pruning run.
+        """Return the fine-tuned model or, with `sparsity` and `seed`, its subnetwork of this pruning run.
 
-        ft_seed: default the first. step: default the last. device: cpu or cuda. Removed components put out their means.
-        Raises InputError, which says what there is, where the model or the subnetwork is not there.
+        Removed components output their means.
+
+        Args:
+            ft_seed: Fine-tuning seed; default: the first.
+            step: Fine-tuning step of the checkpoint; default: the last.
+            sparsity: Target share of removed components, 0-1.
+            seed: Pruning seed.
+            device: "cpu" or "cuda".
+
+        Raises:
+            InputError: If the model or subnetwork is missing; the message lists the choices.
         """
-        there = self.checkpoints
-        ft_seed = min((one.ft_seed for one in there), default=None) if ft_seed is None else ft_seed
-        step = max((one.step for one in there if one.ft_seed == ft_seed), default=None) if step is None else step
-        run = self._only("models", there, {"ft_seed": ft_seed, "step": step})
+        checkpoints = self.checkpoints
+        ft_seed = min((run.ft_seed for run in checkpoints), default=None) if ft_seed is None else ft_seed
+        step = max((run.step for run in checkpoints if run.ft_seed == ft_seed), default=None) if step is None else step
+        run = self._select_run("models", checkpoints, {"ft_seed": ft_seed, "step": step})
         pruned = sparsity is not None or seed is not None
         subnetwork = self.subnetwork(run.ft_seed, run.step, sparsity, seed) if pruned else None
         from heuristic_core.experiments.heuristic_core.jobs.classifier import Classifier
@@ -79,53 +96,65 @@ class OpenedStudy(Results):
     def ablate(
         self, components: Sequence[str], ft_seed: int | None = None, step: int | None = None, device: str = "cpu"
     ) -> Classifier:
-        """The fine-tuned model without some heads ("1.0") or MLPs ("mlp 1"): see :meth:`model`, and its `ablate`."""
+        """Return the fine-tuned model without some heads ("1.0") or MLPs ("mlp 1"); see :meth:`model`."""
         return self.model(ft_seed, step, device=device).ablate(components)
 
     @property
     def _names(self) -> tuple[str, str]:
-        """Of the model and of the task. Raises InputError for imported results, which name neither."""
+        """Names of the model and of the task.
+
+        Raises:
+            InputError: For imported results, which name neither.
+        """
         try:
             return self.settings["model"]["name"], self.settings["task"]["name"]
         except KeyError:
-            raise InputError(
-                f"{self.folder} has imported results: tables alone, neither subnetworks nor models"
-            ) from None
+            raise InputError(f"{self.folder} has imported results: tables only, no subnetworks or models") from None
 
     @property
     def _layout(self) -> Layout:
-        """Patterns of paths below the folder."""
+        """Path patterns, relative to the folder."""
         return Layout(".", "/".join(self._names))
 
     def _path_of(self, pattern: str, run: Identity) -> str:
+        """Return the path of a run."""
         return pattern.format(ft_seed=run.ft_seed, step=run.step, sparsity=f"{run.sparsity:g}", seed=run.seed)
 
-    def _found(self, pattern: str, file: str) -> list[Identity]:
-        """The runs whose folder, which `pattern` describes, has `file`; in ascending order."""
+    def _list_runs(self, pattern: str, file: str) -> list[Identity]:
+        """Return the runs whose folder matches `pattern` and has `file`, in ascending order."""
         root = self.folder / self._layout.runs
         folders = (path.relative_to(root).as_posix().removesuffix(f"/{file}") for path in root.glob(f"**/{file}"))
         matches = (re.fullmatch(pattern, folder) for folder in folders)
-        found = [match.groupdict() for match in matches if match]
+        keys = [match.groupdict() for match in matches if match]
         runs = [
-            Identity(self.folder.name, *self._names, **{key: _number(key, text) for key, text in one.items() if text})
-            for one in found
+            Identity(
+                self.folder.name, *self._names, **{key: _parse_value(key, text) for key, text in values.items() if text}
+            )
+            for values in keys
         ]
         return sorted(runs, key=lambda run: run[3:])
 
-    def _only(self, what: str, there: Sequence[Identity], wanted: dict[str, Any]) -> Identity:
-        """The one of `there` that has the values `wanted`. Raises InputError, which names the first that none has."""
-        if not there:
-            raise InputError(f"{self.folder} has no {what}; in an archive there are tables and subnetworks alone")
-        asked: list[str] = []
+    def _select_run(self, kind: str, runs: Sequence[Identity], wanted: dict[str, Any]) -> Identity:
+        """Return the run with the values `wanted`.
+
+        Raises:
+            InputError: If there is none; the message names the first value without a run and lists the choices.
+        """
+        if not runs:
+            raise InputError(f"{self.folder} has no {kind}; an archive has only tables and subnetworks")
+        conditions: list[str] = []
         for key, value in wanted.items():
-            values = sorted({getattr(run, key) for run in there})
-            there = [run for run in there if getattr(run, key) == value]
-            asked.append(f"{key} = {value!r}")
-            if not there:
+            values = sorted({getattr(run, key) for run in runs})
+            runs = [run for run in runs if getattr(run, key) == value]
+            conditions.append(f"{key} = {value!r}")
+            if not runs:
                 choice = ", ".join(map(str, values))
-                raise InputError(f"{self.folder} has no {what} of {', '.join(asked)}; for {key} give one of {choice}")
-        return there[0]
+                raise InputError(
+                    f"{self.folder} has no {kind} with {', '.join(conditions)}; choose {key} from {choice}"
+                )
+        return runs[0]
 
 
-def _number(key: str, text: str) -> int | float:
+def _parse_value(key: str, text: str) -> int | float:
+    """Return a number in a path: sparsity as float, others as int."""
     return float(text) if key == "sparsity" else int(text)

@@ -1,9 +1,9 @@
 # The experiment "made".
 from types import SimpleNamespace
 
-L = SimpleNamespace(root=STUDY.root, log=lambda name: f"{STUDY.root}/logs/{name}.log")
+LAYOUT = SimpleNamespace(root=STUDY.root, log=lambda name: f"{STUDY.root}/logs/{name}.log")
 GPUS = 0
-ABSENT = {}
+UNAVAILABLE_RULES = {}
 
 
 include: "state.smk"
@@ -11,28 +11,28 @@ include: "state.smk"
 
 rule squares:
     output:
-        table=f"{L.root}/tables/squares.parquet",
+        table=f"{LAYOUT.root}/tables/squares.parquet",
     log:
-        L.log("squares"),
+        LAYOUT.log("squares"),
     params:
         **job("squares", largest=STUDY.largest),
     shell:
-        STEP
+        RUN_FRESH
 
 
 rule describe:
     output:
-        description=f"{L.root}/study.json",
+        description=f"{LAYOUT.root}/study.json",
     log:
-        L.log("describe"),
+        LAYOUT.log("describe"),
     params:
         **job("describe", settings=block(STUDY)),
     shell:
-        STEP
+        RUN_FRESH
 
 
 RESULTS = [rules.squares.output.table, rules.describe.output.description]
-TOLD = [(EXPERIMENT, L.root)]
+WARNING_SOURCES = [(EXPERIMENT, LAYOUT.root)]
 
 
 include: "export.smk"

@@ -1,4 +1,4 @@
-"""The blocks that say how a study is analysed and drawn; only ablated models depend on them."""
+"""Configuration of analyses and figures. Of all models, only ablated ones depend on it."""
 
 from typing import Annotated, Literal
 
@@ -8,28 +8,31 @@ from heuristic_core.config.blocks import Block, Positive, Seed, Share, ascending
 from heuristic_core.config.figure import Figure
 
 Kind = Literal["mean", "zero", "resample", "counterfactual"]
-COUNTERFACTUAL: Kind = "counterfactual"  # as on the minimal pair, which only some pairs have
+COUNTERFACTUAL: Kind = "counterfactual"  # activations on the minimal pair, which only some pairs have
 Rule = Literal["interpolated", "grid"]
 Order = Literal["per-seed", "mean-first", "upward"]
 Mixed = Literal["groups", "subsets"]
 Sentence = Annotated[str, Field(min_length=1)]
 Head = Annotated[str, Field(pattern=r"^\d+\.\d+$")]
 
-# Predictions that the accuracies of one checkpoint hold in memory; more only where one subnetwork has more.
+# Rows of predictions held in memory to score one checkpoint; more only if one subnetwork has more.
 GATHERED_ROWS = 3_000_000
-GATHERED_MODELS = 200  # at most, beside the full one
+GATHERED_MODELS = 200  # models held at most, besides the full one
 
 
 class Counterpart(Block):
-    """Which experiment of the paper a study repeats. It decides which of the figures that repeat another one for a
-    second model or task are its own: figure 11, for instance, is figure 5 of a study of QQP."""
+    """The experiment of the paper that a study repeats.
+
+    Several figures of the paper repeat another one for a second model or task: figure 11 is figure 5 for QQP. This
+    block selects those that belong to the study.
+    """
 
     model: Literal["bert", "roberta", "gpt2"] = "bert"
     task: Literal["mnli", "qqp"] = "mnli"
 
 
 class Analysis(Block):
-    """How tables are condensed."""
+    """Settings of analyses."""
 
     subsets: list[str] | None = Field(None, description="subsets that enter group means; default: all")
     class_rule: Literal["argmax-first", "merge-first"] = Field(
@@ -130,7 +133,7 @@ class Analysis(Block):
 
 
 class Figures(Block):
-    """One block for every target of `figures.targets`, by its name."""
+    """Settings of each figure and printed table, by the name of its target in `figures.targets`."""
 
     figure02: Figure = Figure()
     figure03: Figure = Figure()

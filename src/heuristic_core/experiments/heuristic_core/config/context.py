@@ -1,4 +1,4 @@
-"""What analysis and figures need to know of a study beside their tables."""
+"""Settings of a study that analyses and figures need besides their tables."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from heuristic_core.config.blocks import Block
 from heuristic_core.experiments.heuristic_core.config.analysis import Counterpart, Mixed, Order, Rule
 from heuristic_core.experiments.heuristic_core.config.study import Study
 
-# The keys of the configuration that its fields are made from.
+# Field of Context -> key of the configuration that it comes from.
 KEYS = {
     "mid": "grid.mid",
     "high": "grid.high",
@@ -32,18 +32,30 @@ KEYS = {
 
 
 class Context(Block):
-    """mid, high: the two sparsities of the spread. last: the last kept step. seeds: pruning seeds of the spread.
+    """Settings of a study for analyses and figures.
 
-    curve_seeds: pruning seeds of the accuracy curves and of effective size, curve_repeat: which of their runs (0 but
-    for published results, whose curves are runs of their own). checkpoints: steps of effective size.
-    repeats: pruning seeds that ran twice. early, early_seeds: the early checkpoint
-    and its pruning seeds, if the study has them. margin: points. size_rule, size_order, mixed: which effective size is
-    shown and judged, as in the block `analysis`. subsets: those that enter group means; None for all.
-    lesions: names of the lesioned fine-tuning runs, if the study has them. pretraining: steps of pre-training at which
-    it is measured, if the study has one.
-    parts: of the block `mechanism`, those that the study has. entry, entry_seeds: steps and pruning seeds of its part
-    `entry`.
-    counterpart: the paper's experiment that it repeats.
+    Attributes:
+        mid: Lower sparsity of the spread, 0-1.
+        high: Higher sparsity of the spread, 0-1.
+        last: Step of the last kept checkpoint.
+        seeds: Pruning seeds of the spread.
+        curve_seeds: Pruning seeds of accuracy curves and effective size.
+        curve_repeat: Which of their runs; 0 except for published results, whose curves are separate runs.
+        checkpoints: Steps at which effective size is measured.
+        repeats: Pruning seeds that ran twice.
+        margin: Margin of faithfulness, in points.
+        size_rule: As `analysis.effective_size`.
+        size_order: As `analysis.size_order`.
+        mixed: As `analysis.mixed`.
+        early: Step of the early checkpoint, if any.
+        early_seeds: Its pruning seeds.
+        subsets: Subsets that enter group means; None for all.
+        lesions: Names of the lesioned fine-tuning runs.
+        pretraining: Steps of pre-training with measurements.
+        parts: Parts of the block `mechanism` that the study has.
+        entry: Steps of part `entry`.
+        entry_seeds: Pruning seeds of part `entry`.
+        counterpart: The experiment of the paper that the study repeats.
     """
 
     mid: float
@@ -55,7 +67,7 @@ class Context(Block):
     checkpoints: tuple[int, ...] = ()
     repeats: tuple[int, ...] = ()
     margin: float | None = None
-    # Without the defaults, so that the settings of jobs whose study says nothing of them remain what they were.
+    # Defaults are left out of the settings of jobs, so that studies with them do not rerun.
     size_rule: Rule = Field("interpolated", exclude_if=lambda rule: rule == "interpolated")
     size_order: Order = Field("per-seed", exclude_if=lambda order: order == "per-seed")
     mixed: Mixed = Field("groups", exclude_if=lambda mixed: mixed == "groups")
@@ -71,6 +83,7 @@ class Context(Block):
 
     @classmethod
     def of(cls, study: Study) -> "Context":
+        """Return the context of a study."""
         grid, analysis, entry = study.grid, study.analysis, study.mechanism.entry
         return cls(
             mid=grid.mid,

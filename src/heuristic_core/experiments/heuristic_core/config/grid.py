@@ -1,4 +1,4 @@
-"""Which subnetworks a study has, as its configuration says. See :mod:`heuristic_core.config.blocks`."""
+"""Configuration of the grid of subnetworks. See :mod:`heuristic_core.config.blocks`."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from heuristic_core.config.blocks import Block, Seeds, Sparsity, Steps, ascendin
 
 
 class Early(Block):
-    """More subnetworks of one early checkpoint, at the high sparsity: is the core there before generalisation?"""
+    """Further subnetworks of one early checkpoint at the high sparsity: does the core exist before generalisation?"""
 
     checkpoint: PositiveInt
     seeds: Annotated[Seeds, Field(min_length=2)] = Field(
@@ -18,7 +18,7 @@ class Early(Block):
 
 
 class Grid(Block):
-    """Which subnetworks exist.
+    """Grid of subnetworks.
 
     spread: every seed at `mid` and `high` of the last checkpoint; curve: `curve_seeds` at every sparsity of the last
     checkpoint; effective size: the same sparsities at every checkpoint of `checkpoints`; `early`; and `repeats`.

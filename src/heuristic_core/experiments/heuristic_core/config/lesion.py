@@ -1,4 +1,4 @@
-"""The block that asks for lesioned fine-tuning: is what pre-training made needed to generalise?"""
+"""Configuration of lesioned fine-tuning: does generalisation need heads that pre-training made?"""
 
 from pydantic import Field, PositiveInt
 
@@ -8,8 +8,11 @@ OVERLAP = "overlap"
 
 
 class Lesion(Block):
-    """Fine-tuning without the heads that attend to the repeated word before fine-tuning, on which it builds as the
-    paper conjectures (section 5). Controls are without as many random heads. Each run costs as much as fine-tuning."""
+    """Fine-tuning without the heads that attend to the repeated word before fine-tuning.
+
+    The paper conjectures (section 5) that fine-tuning builds on them. Controls lack as many random heads. Each run
+    costs as much as fine-tuning.
+    """
 
     control_draws: PositiveInt = Field(
         3, description="random sets of as many other heads of the same layers, each fine-tuned without"
@@ -17,5 +20,5 @@ class Lesion(Block):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of all lesioned runs of one fine-tuning seed: "overlap", "random1", "random2", ..."""
+        """Names of the lesioned runs of one fine-tuning seed: "overlap", "random1", "random2", ..."""
         return (OVERLAP, *(f"random{draw}" for draw in range(1, self.control_draws + 1)))

@@ -1,4 +1,4 @@
-"""The block that asks what depends on the core: interventions on the last checkpoint, and further pruning runs."""
+"""Configuration of interventions that depend on the core, and of further pruning runs."""
 
 from itertools import cycle
 from typing import Annotated, NamedTuple
@@ -11,8 +11,11 @@ PAIRS = "of each evaluation subset, this number of pairs, drawn by `analysis.see
 
 
 class Mediation(Block):
-    """What generalisation regains where later heads are as in the clean run while the core is ablated, and what it
-    loses where they alone are as under the ablation."""
+    """Mediation of the core's effect by later heads.
+
+    Measures what generalisation regains if later heads keep their clean activations while the core is ablated, and what
+    it loses if only they have the activations of the ablated run.
+    """
 
     random_sets: PositiveInt = Field(
         20,
@@ -38,7 +41,7 @@ class Paths(Block):
 
 
 class Masks(Block):
-    """What a head adds to random subnetworks that all contain the core, subset by subset."""
+    """Contribution of each head to random subnetworks that contain the core, by subset."""
 
     count: Annotated[int, Field(ge=20)] = Field(300, description="random subnetworks")
     bootstrap: PositiveInt = Field(1000, description="resamples of the random subnetworks behind every interval")
@@ -53,7 +56,7 @@ class Masks(Block):
 
     @property
     def by_group(self) -> dict[str, int | None]:
-        """Pairs of each subset, by its group; None for all."""
+        """Number of pairs of each subset, by its group; None for all."""
         return {"id": self.id_pairs, "ood": self.pairs, "ood-entailment": self.pairs}
 
 
@@ -64,15 +67,23 @@ class Interpolation(Block):
 
 
 class ClosedRun(NamedTuple):
-    """A pruning run with heads closed. set: 0 for the core, from 1 a random set in its place. seed: pruning seed."""
+    """A pruning run with the gates of some heads closed.
+
+    Attributes:
+        set: 0 for the core, 1 and above for random sets instead.
+        seed: Pruning seed.
+    """
 
     set: int
     seed: int
 
 
 class CoreFree(Block):
-    """Pruning with the core closed, and with random sets of as many other heads of the same layers closed in its place;
-    and packing: further subnetworks with the heads of those found before closed."""
+    """Pruning without the core, and packing.
+
+    The core is closed; controls close random sets of as many other heads of the same layers. Packing looks for further
+    subnetworks while the heads of earlier ones are closed.
+    """
 
     seeds: Annotated[Seeds, Field(min_length=2)] = Field(
         list(range(71, 83)), description="pruning seeds of subnetworks without the core"
@@ -91,13 +102,13 @@ class CoreFree(Block):
 
     @property
     def runs(self) -> list[ClosedRun]:
-        """Every pruning run: all seeds with the core closed, then the random sets, with the seeds in turn."""
+        """All pruning runs: every seed with the core closed, then the random sets, cycling through the seeds."""
         turns = zip(range(1, self.control_sets + 1), cycle(self.seeds), strict=False)
         return [*(ClosedRun(0, seed) for seed in self.seeds), *(ClosedRun(*turn) for turn in turns)]
 
 
 class Transplant(Block):
-    """The components that pruning finds at one checkpoint, with weights and means of another one."""
+    """Components found at one checkpoint, with weights and means of another checkpoint."""
 
     pairs: PositiveInt | None = Field(None, description=PAIRS)
 
@@ -114,7 +125,7 @@ class Entry(Block):
 
 
 class Mechanism(Block):
-    """What depends on the core: each part that is given, `{}` with its defaults, is analysed."""
+    """Analyses that depend on the core: those given, `{}` for one with its defaults."""
 
     mediation: Mediation | None = Field(None, description="default: not analysed")
     paths: Paths | None = Field(None, description="default: not analysed")
@@ -126,5 +137,5 @@ class Mechanism(Block):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Names of the parts that a study has."""
+        """Names of the parts that the study has."""
         return tuple(name for name in type(self).model_fields if getattr(self, name) is not None)

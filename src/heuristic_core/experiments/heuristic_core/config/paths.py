@@ -1,7 +1,7 @@
-"""Where every result of a study is, as path patterns whose wildcards the workflow fills in.
+"""Path patterns of all results of a study, with Snakemake wildcards.
 
-``<results>/<study>/<model>/<task>/ft{ft_seed}/step{step}/s{sparsity}/seed{seed}/...`` for what descends from one
-fine-tuning run; tables, figures and logs are beside the model's folder.
+``<results>/<study>/<model>/<task>/ft{ft_seed}/step{step}/s{sparsity}/seed{seed}/...`` for results of
+one fine-tuning run; tables, figures and logs are next to the model's folder.
 """
 
 from dataclasses import dataclass
@@ -11,57 +11,69 @@ from heuristic_core.experiments.heuristic_core.config.study import Study
 
 @dataclass(frozen=True)
 class Layout:
-    """Path patterns of a study. `root`: everything. `runs`: one model on one task."""
+    """Path patterns of a study.
+
+    Attributes:
+        root: Folder of all results.
+        runs: Folder of one model on one task.
+    """
 
     root: str
     runs: str
 
     @classmethod
     def of(cls, study: Study) -> "Layout":
+        """Return the layout of a study."""
         return cls(study.root, f"{study.root}/{study.model.name}/{study.task.name}")
 
     @property
     def data(self) -> str:
+        """Folder of sentences and encoded pairs."""
         return f"{self.runs}/data"
 
     @property
     def run(self) -> str:
+        """Folder of a fine-tuning run."""
         return f"{self.runs}/ft{{ft_seed}}"
 
     @property
     def step(self) -> str:
+        """Folder of a checkpoint."""
         return f"{self.run}/step{{step}}"
 
     @property
     def lesion(self) -> str:
-        """A fine-tuning run without some heads."""
+        """Folder of a lesioned fine-tuning run."""
         return f"{self.run}/lesion-{{lesion}}"
 
     @property
     def cell(self) -> str:
+        """Folder of a pruning run."""
         return f"{self.step}/s{{sparsity}}/seed{{seed}}"
 
     @property
     def again(self) -> str:
-        """A cell's second run."""
+        """Folder of a repeated pruning run."""
         return f"{self.cell}/repeat1"
 
     @property
     def core(self) -> str:
-        """The heads that a run's subnetworks share."""
+        """Table of the heads that a run's subnetworks share."""
         return f"{self.run}/core.parquet"
 
     @property
     def closed(self) -> str:
-        """A pruning run with heads closed."""
+        """Folder of a pruning run with heads closed."""
         return f"{self.run}/mechanism/closed/set{{set}}/seed{{seed}}"
 
     def mechanism(self, name: str) -> str:
-        """A table of what depends on the core, of one fine-tuning run."""
+        """Return the path of a table of the block `mechanism`, of one fine-tuning run."""
         return f"{self.run}/mechanism/{name}.parquet"
 
     def table(self, name: str) -> str:
+        """Return the path of a table of the study."""
         return f"{self.root}/tables/{name}.parquet"
 
     def log(self, job: str) -> str:
+        """Return the path of a job's log."""
         return f"{self.root}/logs/{job}.log"

@@ -1,4 +1,4 @@
-"""What the page of the settings says beside the settings: see :mod:`heuristic_core.config.reference`."""
+"""Texts and units of the configuration reference: see :mod:`heuristic_core.config.reference`."""
 
 from heuristic_core.config.reference import Words
 from heuristic_core.experiments.heuristic_core.config.study import Study

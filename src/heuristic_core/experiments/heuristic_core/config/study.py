@@ -1,4 +1,4 @@
-"""A study: all blocks together, and the checks that tie them."""
+"""Configuration of a study: all blocks, and the checks across them."""
 
 from pathlib import Path
 from typing import Literal
@@ -45,14 +45,14 @@ class Study(Block):
     figures: Figures = Figures()
 
     @model_validator(mode="after")
-    def _blocks_agree(self):
+    def _check_across_blocks(self):
         kept, last = self.finetune.checkpoints, self.finetune.checkpoints[-1]
         for key, steps in (
             ("grid.checkpoints", self.grid.checkpoints),
             ("grid.early.checkpoint", [self.grid.early.checkpoint] if self.grid.early else []),
             ("mechanism.entry.checkpoints", self.mechanism.entry.checkpoints if self.mechanism.entry else []),
         ):
-            if missing := [s for s in steps if s not in kept]:
+            if missing := [step for step in steps if step not in kept]:
                 raise ValueError(
                     f"{key}: {missing[0]} is not a kept checkpoint; add it to finetune.checkpoints = {kept}"
                 )
@@ -75,18 +75,18 @@ class Study(Block):
                     f"prune: rise and hold leave {steps} steps at sparsity {sparsity}, but there must be at least one, "
                     f"and warmup_steps = {self.prune.warmup_steps}; raise the former or lower the latter"
                 )
-        self._entry_seeds_are_fresh()
-        self._engine_has_its_device()
-        self._is_portable()
-        self._model_fits_task()
-        self._has_groups()
-        self._subsets_exist()
-        self._ablated_heads_exist()
-        self._minimal_pairs_are_possible()
+        self._check_entry_seeds()
+        self._check_engine()
+        self._check_portable()
+        self._check_vocabulary()
+        self._check_groups()
+        self._check_subsets()
+        self._check_ablated_heads()
+        self._check_ablation_kinds()
         return self
 
-    def _entry_seeds_are_fresh(self) -> None:
-        """Runs of one seed share batches and noise: the core is of the grid's seeds, when it enters of others."""
+    def _check_entry_seeds(self) -> None:
+        """Check that part `entry` shares no seed with the grid: runs of one seed share batches and noise."""
         if self.mechanism.entry is None:
             return
         early = self.grid.early.seeds if self.grid.early else []
@@ -96,33 +96,35 @@ class Study(Block):
                     f"mechanism.entry.seeds: {shared[0]} is in grid.{key}, too; give seeds that the grid does not have"
                 )
 
-    def _engine_has_its_device(self) -> None:
+    def _check_engine(self) -> None:
+        """Check that the device supports the engine."""
         if self.prune.engine == "graphs" and self.device != "cuda":
             raise ValueError(
                 f"prune.engine = 'graphs' needs device = 'cuda', not {self.device!r}; set prune.engine = 'eager', or "
                 "device = 'cuda'"
             )
 
-    def _is_portable(self) -> None:
-        """Nothing that would round otherwise elsewhere is asked for together with portable arithmetic."""
+    def _check_portable(self) -> None:
+        """Check that portable arithmetic is not combined with settings that round differently elsewhere."""
         if self.arithmetic == "native":
             return
         blocks = {"finetune": self.finetune, "model.pretraining": self.pretraining, "prune": self.prune}
-        asked = [("device", self.device, "cpu"), ("precision", self.precision, "float32")]
+        required = [("device", self.device, "cpu"), ("precision", self.precision, "float32")]
         for name, block in blocks.items():
-            asked += [
+            required += [
                 (f"{name}.{key}", getattr(block, key), right)
                 for key, right in (("precision", "float32"), ("threads", 1), ("engine", "eager"))
                 if hasattr(block, key)
             ]
-        for key, value, right in asked:
+        for key, value, right in required:
             if value != right:
                 raise ValueError(
                     f"{key} = {value!r} does not give the same bytes on every processor, as arithmetic = 'portable' "
                     f"asks; set {key} = {right!r}, or arithmetic = 'native'"
                 )
 
-    def _ablated_heads_exist(self) -> None:
+    def _check_ablated_heads(self) -> None:
+        """Check that a new model has the heads to ablate."""
         shape = self.model.architecture if isinstance(self.model, NewModel) else None
         for name in (name for heads in self.analysis.ablation_sets for name in heads):
             layer, head = map(int, name.split("."))
@@ -130,28 +132,30 @@ class Study(Block):
                 last = f"{shape.layers - 1}.{shape.heads - 1}"
                 raise ValueError(f"analysis.ablation_sets: no head {name!r}; the model has heads 0.0 to {last}")
 
-    def _minimal_pairs_are_possible(self) -> None:
-        """Claims are judged on the first kind of ablation, and in-domain pairs have no minimal pair."""
+    def _check_ablation_kinds(self) -> None:
+        """Check that the first kind of ablation, which claims use, also applies to in-domain pairs."""
         if self.analysis.ablation_kinds[0] == COUNTERFACTUAL:
             raise ValueError(
                 f"analysis.ablation_kinds = {self.analysis.ablation_kinds}: in-domain pairs have no minimal pair, and "
                 "claims are judged on the first kind; give 'mean', 'zero' or 'resample' before 'counterfactual'"
             )
 
-    def _model_fits_task(self) -> None:
+    def _check_vocabulary(self) -> None:
+        """Check that a new model has a vocabulary for the task."""
         if isinstance(self.model, NewModel) and not isinstance(self.task, GeneratedTask):
             raise ValueError(
                 f"model.source = 'new' has no vocabulary for task {self.task.name}; new models learn generated tasks, "
                 "for files give model.source = 'pretrained'"
             )
 
-    def _subsets_exist(self) -> None:
+    def _check_subsets(self) -> None:
+        """Check that the task has all requested subsets, if they are known."""
         known = GENERATED_SUBSETS if isinstance(self.task, GeneratedTask) else self.task.subsets
         if known and (unknown := unknown_subsets(self.asked_subsets, known)):
             raise ValueError(unknown[0])
 
-    def _has_groups(self) -> None:
-        """Every analysis sets out-of-domain accuracy against in-domain accuracy; generated tasks have both."""
+    def _check_groups(self) -> None:
+        """Check that there are in-domain and out-of-domain pairs, which every analysis compares."""
         if isinstance(self.task, GeneratedTask):
             return
         groups = set().union(*(split.groups for split in self.task.evaluation.values()))
@@ -164,12 +168,12 @@ class Study(Block):
 
     @property
     def has_families(self) -> bool:
-        """Whether evaluation subsets have families, within which minimal pairs are looked for."""
-        return isinstance(self.task, GeneratedTask) or any(s.family_by for s in self.task.evaluation.values())
+        """Whether evaluation subsets have families, which contain the minimal pairs."""
+        return isinstance(self.task, GeneratedTask) or any(split.family_by for split in self.task.evaluation.values())
 
     @property
     def asked_subsets(self) -> dict[str, list[str]]:
-        """The evaluation subsets that are asked for, by the settings that name them."""
+        """Requested evaluation subsets, by the key that names them."""
         lists = {"analysis": self.analysis.subsets} | {
             f"figures.{name}": figure.subsets for name, figure in self.figures
         }
@@ -177,17 +181,17 @@ class Study(Block):
 
     @property
     def demands(self) -> Demands:
-        """What is asked of the data, where files are."""
+        """Requirements on the data, for tasks from files."""
         return Demands(self.pairs_needed, self.asked_subsets, ("id", "ood"))
 
     @property
     def pairs_needed(self) -> dict[str, int]:
-        """How many training pairs settings need at least, by the settings as messages name them."""
+        """Minimal number of training pairs, by the setting that needs them as messages name it."""
         prune, held_out = self.prune, self.prune.pairs_held_out
         needs = {}
-        beside = f" with prune.held_out = {held_out}" if held_out else ""
+        suffix = f" with prune.held_out = {held_out}" if held_out else ""
         if prune.examples is not None:
-            needs[f"prune.examples = {prune.examples}{beside}"] = prune.examples + held_out
+            needs[f"prune.examples = {prune.examples}{suffix}"] = prune.examples + held_out
         elif held_out:
             needs[f"prune.held_out = {held_out}"] = held_out + 1
         if prune.mean_examples is not None:
@@ -196,21 +200,33 @@ class Study(Block):
 
     @property
     def pretraining(self) -> Pretraining | None:
-        """What the study's own model is pre-trained by, if it is."""
+        """Settings of the model's pre-training; None for a pretrained model."""
         return self.model.pretraining if isinstance(self.model, NewModel) else None
 
     @property
     def root(self) -> str:
-        """The folder of all its results."""
+        """Folder of all results."""
         return f"{self.results}/{self.study}"
 
     @property
     def last_checkpoint(self) -> int:
+        """Step of the last kept checkpoint."""
         return self.finetune.checkpoints[-1]
 
 
 def parse_study(values: dict, origin: str = "configuration") -> Study:
-    """Check `values` (a parsed configuration file). Raises ConfigError with one line per fault."""
+    """Check the values of a configuration file.
+
+    Args:
+        values: The parsed YAML.
+        origin: Name of the file in messages.
+
+    Returns:
+        The study.
+
+    Raises:
+        ConfigError: With one line per fault.
+    """
     return checked(Study, values, origin)
 
 

@@ -1,4 +1,4 @@
-"""A figure over several studies of one file: what changes with settings in which the studies differ."""
+"""Configuration of a figure across the studies of one file, against settings in which they differ."""
 
 import os
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ Key = Annotated[str, Field(pattern=r"^\w+(\.\w+)+$")]
 
 
 class Sweep(Block):
-    """What the core costs where it is ablated, against settings of the studies."""
+    """Figure of the cost of ablating the core, against settings of the studies."""
 
     name: Name = Field(description="of the target, figure_<name>, and of the folder of its files, <results>/<name>")
     results: str = Field("results", pattern=r"^[\w./-]+$", description="folder of all results")
@@ -30,12 +30,20 @@ class Sweep(Block):
 
 
 class _Swept(Block):
+    """A file of studies with the block `sweep`."""
+
     sweep: Sweep
 
 
 @dataclass(frozen=True)
 class SweptStudies:
-    """A checked sweep. values: by name of a study, its value on every axis."""
+    """A checked sweep.
+
+    Attributes:
+        sweep: The block.
+        arithmetic: Arithmetic of the job that draws it.
+        values: Name of a study -> label of an axis -> value.
+    """
 
     sweep: Sweep
     arithmetic: str
@@ -43,34 +51,45 @@ class SweptStudies:
 
     @property
     def target(self) -> str:
+        """Name of the target."""
         return f"figure_{self.sweep.name}"
 
     @property
     def root(self) -> str:
+        """Folder of its files."""
         return f"{self.sweep.results}/{self.sweep.name}"
 
     @property
     def told(self) -> dict:
-        """What the figure is drawn by, as JSON can hold it."""
+        """Settings of the figure, as JSON-compatible values."""
         return {"target": self.target, "figure": self.sweep.figure.model_dump(), "studies": self.values}
 
 
 def sweep_of(values: dict, studies: Sequence[Study], origin: str | Path) -> SweptStudies:
-    """The figure over `studies` that block `sweep` of a file of studies asks for, `values`. origin: the file.
+    """Check the block `sweep` of a file of studies.
 
-    Raises ConfigError, also on a key that is no number of a study.
+    Args:
+        values: The block.
+        studies: Studies of the file.
+        origin: The file.
+
+    Returns:
+        The sweep, with the value of each study on each axis.
+
+    Raises:
+        ConfigError: If the block is invalid, or a key is not a number in every study.
     """
     origin = os.path.relpath(origin)
     sweep = checked(_Swept, {"sweep": values}, origin).sweep
-    of_studies = {study.study: _values(study, sweep.axes, origin) for study in studies}
-    return SweptStudies(sweep, studies[0].arithmetic, of_studies)
+    values_by_study = {study.study: _axis_values(study, sweep.axes, origin) for study in studies}
+    return SweptStudies(sweep, studies[0].arithmetic, values_by_study)
 
 
-def _values(study: Study, axes: dict[str, str], origin: str | Path) -> dict[str, float]:
-    return {label: _number(study, key, origin) for label, key in axes.items()}
+def _axis_values(study: Study, axes: dict[str, str], origin: str | Path) -> dict[str, float]:
+    return {label: _get_number(study, key, origin) for label, key in axes.items()}
 
 
-def _number(study: Study, key: str, origin: str | Path) -> float:
+def _get_number(study: Study, key: str, origin: str | Path) -> float:
     value = study
     for part in key.split("."):
         value = getattr(value, part, None)

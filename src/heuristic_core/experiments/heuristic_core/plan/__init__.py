@@ -1,1 +1,1 @@
-"""What a study will need, before anything of it runs: work, time, disk and memory."""
+"""Estimates of what a study needs before it runs: work, time, disk and memory."""

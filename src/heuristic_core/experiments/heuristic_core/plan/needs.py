@@ -1,7 +1,7 @@
-"""What a job of each rule asks of a cluster, from the plan's own estimates.
+"""Resources that a job of each rule requests from a cluster, from the estimates of the plan.
 
-Every process that reads the Snakefile computes it, so nothing is read but the head of the encoded pairs and, where a
-pretrained model is there, its config.json.
+Every process that reads the Snakefile computes them, so this module reads only the header of the encoded pairs and the
+config.json of a pretrained model, if they exist.
 """
 
 import math
@@ -16,42 +16,56 @@ from heuristic_core.experiments.heuristic_core.plan.work import IN_PASSING, PRET
 from heuristic_core.plan.devices import DEFAULTS, device, hours
 from heuristic_core.plan.shapes import Shape, shape_of
 
-# A pretrained model of which nothing is known before it is fetched is taken for one like BERT-large.
-UNKNOWN = Shape(layers=24, heads=16, hidden=1024, feed_forward=4096, vocabulary=50_000, positions=512)
-MARGIN = 2  # of everything that is asked for over what is estimated: other processors, other disks
-SNAKEMAKE = 0.7e9  # bytes of the processes that start a job
-OLDEST = 2  # times longer pre-training takes, as it keeps to old instructions
-START = 3  # minutes that any job may take: on a cold shared disk imports alone take one
-FURTHER = ("core_free", "packing", "transplant")  # jobs of the block `mechanism` that do all of some work
-DRAWS = 1e9  # bootstrapped rows a minute: a tenth of what one core of a server did
+# Assumed for a pretrained model before it is fetched: BERT-large.
+UNKNOWN_SHAPE = Shape(layers=24, heads=16, hidden=1024, feed_forward=4096, vocabulary=50_000, positions=512)
+SAFETY_FACTOR = 2  # requested / estimated, for other processors and disks
+SNAKEMAKE_BYTES = 0.7e9  # bytes of the processes that start a job
+PORTABLE_SLOWDOWN = 2  # of pre-training in portable arithmetic
+MIN_MINUTES = 3  # requested by any job: imports from a cold shared disk take one minute
+MECHANISM_RULES = ("core_free", "packing", "transplant")  # rules of the block `mechanism` whose work is theirs alone
+BOOTSTRAP_ROWS_PER_MINUTE = 1e9  # a tenth of the rate of one server core
 
 
 class Need(NamedTuple):
-    """mem_mb: MB of the host's memory, a GPU's not counted. runtime: minutes. As Snakemake names these resources."""
+    """Resources of a job, named as in Snakemake.
+
+    Attributes:
+        mem_mb: Host memory in MB.
+        runtime: Minutes.
+    """
 
     mem_mb: int
     runtime: int
 
 
 def needs(study: Study) -> dict[str, Need]:
-    """By rule, one job of each that takes more than a small table does. `prune`: with as many seeds as share a job."""
+    """Return the needs of one job by rule, for rules that need more than a small table.
+
+    A job of `prune` has ``prune.together`` seeds.
+    """
     shape, data = _shape(study), pairs_of(study, read=False)
     bytes_ = _bytes(study, shape, data)
     return {rule: _need(bytes_[rule], minutes) for rule, minutes in _minutes(study, shape, data).items()}
 
 
 def _shape(study: Study) -> Shape:
+    """Return the model's shape, or UNKNOWN_SHAPE before it is fetched."""
     try:
         return shape_of(study.model)
     except InputError:
-        return UNKNOWN
+        return UNKNOWN_SHAPE
 
 
 def _need(bytes_: float, minutes: float) -> Need:
-    return Need(math.ceil((SNAKEMAKE + MARGIN * bytes_) / 1e8) * 100, math.ceil(START + MARGIN * minutes))
+    """Return the request for an estimate."""
+    return Need(
+        math.ceil((SNAKEMAKE_BYTES + SAFETY_FACTOR * bytes_) / 1e8) * 100,
+        math.ceil(MIN_MINUTES + SAFETY_FACTOR * minutes),
+    )
 
 
 def _bytes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
+    """Return the peak host memory of one job, by rule."""
     peak = {part.name: part.host for part in memory(study, shape, data)}
     evaluation, ablated = peak["evaluation"], _ablated_rows(study, shape, data)
     return {
@@ -72,7 +86,7 @@ def _bytes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
         "packing": peak["pruning"] + evaluation,
         "transplant": evaluation,
         "masks": evaluation,
-        "interpolation": evaluation + PASSING_ROW * _between_pairs(study, shape, data),
+        "interpolation": evaluation + PASSING_ROW * _interpolation_pairs(study, shape, data),
         **dict.fromkeys(("mediation", "paths"), evaluation + ANALYSES),
         "finetune_accuracy": peak["finetune_accuracy"],
         "lesion_accuracy": peak["finetune_accuracy"],
@@ -82,60 +96,64 @@ def _bytes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
 
 
 def _pretraining_bytes(study: Study, shape: Shape, data: StudyPairs) -> float:
-    """As of fine-tuning with its batches, in one pass and float32, on the processor, where it always is."""
+    """Return the memory of pre-training: as fine-tuning on the CPU, in one pass and float32."""
     if study.pretraining is None:
         return 0
-    likewise = {"batch_size": study.pretraining.batch_size, "pass_tokens": None, "precision": "float32"}
-    study = study.model_copy(update={"device": "cpu", "finetune": study.finetune.model_copy(update=likewise)})
+    changes = {"batch_size": study.pretraining.batch_size, "pass_tokens": None, "precision": "float32"}
+    study = study.model_copy(update={"device": "cpu", "finetune": study.finetune.model_copy(update=changes)})
     return next(part.host for part in memory(study, shape, data) if part.name == "fine-tuning")
 
 
 def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
+    """Return the minutes of one job, by rule."""
     precisions = {"finetune": study.finetune.precision, "prune": study.prune.precision, "evaluate": study.precision}
-    on = device(DEFAULTS[study.device])
+    model_device = device(DEFAULTS[study.device])
     work = work_of(study, shape, data)
     pretraining = [part for part in work if part.name == PRETRAINING]
-    took = {part.name: 60 * hours(part, shape, on, precisions[part.engine]).hours for part in work}
+    minutes = {part.name: 60 * hours(part, shape, model_device, precisions[part.engine]).hours for part in work}
     runs, models = len(study.finetune.seeds), len(study.finetune.seeds) * len(study.finetune.checkpoints)
     grid = cells(study) + repeats(study)
     steps = [study.prune.steps_at(cell.sparsity) for cell in grid]
-    whole = took["full models"] / models
+    full_model = minutes["full models"] / models
     rows = data.evaluation.pairs * study.analysis.bootstrap
-    tuning = (took["fine-tuning"] + took[IN_PASSING]) / runs
-    scoring = rows * len(study.finetune.checkpoints) / DRAWS
+    finetuning = (minutes["fine-tuning"] + minutes[IN_PASSING]) / runs
+    scoring = rows * len(study.finetune.checkpoints) / BOOTSTRAP_ROWS_PER_MINUTE
     return {
         "sentences": data.train.pairs / 1e5,
         "encode": data.train.pairs / 1e5,
         "minimal_pairs": data.evaluation.pairs / 1e4,
-        "pretrain": OLDEST
+        "pretrain": PORTABLE_SLOWDOWN
         * sum(60 * hours(part, shape, device(DEFAULTS["cpu"]), "float32").hours for part in pretraining),
-        "initial_attention": whole,
-        "finetune": tuning,
-        "lesion": tuning,
-        "full_model": took["means and logits"] / models + whole,
-        "prune": study.prune.together * took["pruning"] / runs * max(steps) / sum(steps),
-        "evaluate": whole,
-        "attention": whole,
+        "initial_attention": full_model,
+        "finetune": finetuning,
+        "lesion": finetuning,
+        "full_model": minutes["means and logits"] / models + full_model,
+        "prune": study.prune.together * minutes["pruning"] / runs * max(steps) / sum(steps),
+        "evaluate": full_model,
+        "attention": full_model,
         "core": 0,
-        "ablate": sum(took[part.name] for part in work if "ablate" in part.rules) / runs,
-        "evaluate_controls": took["controls"] / runs + whole,
-        **{rule: sum(took[part.name] for part in work if rule in part.rules) / runs + whole for rule in FURTHER},
-        **{part: took.get(part, 0) / runs for part in ("masks", "interpolation")},
-        **{part: took.get(part, 0) / runs for part in ("mediation", "paths")},
+        "ablate": sum(minutes[part.name] for part in work if "ablate" in part.rules) / runs,
+        "evaluate_controls": minutes["controls"] / runs + full_model,
+        **{
+            rule: sum(minutes[part.name] for part in work if rule in part.rules) / runs + full_model
+            for rule in MECHANISM_RULES
+        },
+        **{part: minutes.get(part, 0) / runs for part in ("masks", "interpolation")},
+        **{part: minutes.get(part, 0) / runs for part in ("mediation", "paths")},
         "finetune_accuracy": scoring,
         "lesion_accuracy": scoring,
-        "gather": rows * len(grid) / len(study.grid.checkpoints) / DRAWS,
-        "ablations": runs * _ablated_rows(study, shape, data) * study.analysis.bootstrap / DRAWS,
+        "gather": rows * len(grid) / len(study.grid.checkpoints) / BOOTSTRAP_ROWS_PER_MINUTE,
+        "ablations": runs * _ablated_rows(study, shape, data) * study.analysis.bootstrap / BOOTSTRAP_ROWS_PER_MINUTE,
     }
 
 
-def _between_pairs(study: Study, shape: Shape, data: StudyPairs) -> float:
-    """Pairs of all subnetworks of one fine-tuning seed that part `interpolation` evaluates."""
+def _interpolation_pairs(study: Study, shape: Shape, data: StudyPairs) -> float:
+    """Return the pairs that part `interpolation` evaluates for one fine-tuning seed, over all subnetworks."""
     work = work_of(study, shape, data)
     return sum(part.pairs for part in work if part.name == "interpolation") / len(study.finetune.seeds)
 
 
 def _ablated_rows(study: Study, shape: Shape, data: StudyPairs) -> int:
-    """Pairs of all ablated models of one fine-tuning seed."""
+    """Return the pairs evaluated for one fine-tuning seed, over all ablated models."""
     pairs = data.evaluation.pairs
     return ablation_count(study, shape) * min(pairs, (study.analysis.ablation_pairs or pairs) * data.subsets)

@@ -1,4 +1,4 @@
-"""A plan as text for the terminal. What follows a ~ was not measured, or rests on what is not counted."""
+"""The plan as text for the terminal. ~ marks numbers that are neither measured nor counted."""
 
 from collections import Counter
 
@@ -13,43 +13,53 @@ from heuristic_core.plan.shapes import shape_of
 from heuristic_core.plan.text import Rows, about, columns, gigabytes, job_rows, number
 
 
-def plan(study: Study, device_name: str, on: Device, wanted: Counter, missing: Counter) -> str:
-    """The plan of one study. wanted: all its jobs, by rule; missing: those without a result that is up to date."""
+def plan(study: Study, device_name: str, target: Device, wanted: Counter, missing: Counter) -> str:
+    """Return the plan of one study.
+
+    Args:
+        study: The study.
+        device_name: Name of the device, for the heading.
+        target: The device that times are for.
+        wanted: Number of all jobs by rule.
+        missing: Number of jobs by rule whose results are missing or out of date.
+    """
     shape, data = shape_of(study.model), pairs_of(study)
     work = work_of(study, shape, data)
     size = f"{shape.parameters / 1e6:,.1f} million parameters"
-    told = warning(study, shape)
+    schedule_warning = warning(study, shape)
     parts = [
-        f"{study.study}: {study.model.name} ({size}) on {study.task.name}, times for {device_name} ({on.about})",
+        f"{study.study}: {study.model.name} ({size}) on {study.task.name}, times for {device_name} ({target.about})",
         columns(["jobs", "all", "exist", "to do"], job_rows(wanted, missing)),
         columns(
-            ["work", "times", "pairs", "tokens", "FLOP", f"{on.unit} hours", "to do", "throughput from"],
-            _work(study, shape, on, work, data.counted, wanted, missing),
+            ["work", "times", "pairs", "tokens", "FLOP", f"{target.unit} hours", "to do", "throughput from"],
+            _work(study, shape, target, work, data.counted, wanted, missing),
         ),
         columns(["disk", "GB"], _disk(disk(study, shape, data, work))),
         columns(
             ["memory of a job at its peak", "GB", "GB of the GPU"],
             [[m.name, gigabytes(m.host), gigabytes(m.device)] for m in memory(study, shape, data)],
         ),
-        _notes(data, on),
-        *([told] if told else []),
+        _notes(data, target),
+        *([schedule_warning] if schedule_warning else []),
     ]
     return "\n\n".join(parts)
 
 
-def _work(study: Study, shape, on: Device, work: list[Work], counted: bool, wanted: Counter, missing: Counter) -> Rows:
+def _work(
+    study: Study, shape, target: Device, work: list[Work], counted: bool, wanted: Counter, missing: Counter
+) -> Rows:
     precisions = {"finetune": study.finetune.precision, "prune": study.prune.precision, "evaluate": study.precision}
     rows, total, left, all_measured = [], 0.0, 0.0, True
     for part in work:
-        took = hours(part, shape, on, precisions[part.engine])
+        took = hours(part, shape, target, precisions[part.engine])
         jobs = sum(wanted[rule] for rule in part.rules)
         to_do = took.hours * sum(missing[rule] for rule in part.rules) / jobs if jobs else 0.0
         total, left = total + took.hours, left + to_do
         measured = counted and took.kind == "measured"
         all_measured &= measured
         numbers = [f"{part.times:,}", f"{part.pairs:,}", f"{part.tokens:.2g}", f"{part.flops:.2g}"]
-        told = [number(value) if measured else about(value) for value in (took.hours, to_do)]
-        rows.append([part.name, *numbers, *told, f"{took.kind}: {took.basis}"])
+        hour_cells = [number(value) if measured else about(value) for value in (took.hours, to_do)]
+        rows.append([part.name, *numbers, *hour_cells, f"{took.kind}: {took.basis}"])
     mark = number if all_measured else about
     return [*rows, ["total", "", "", "", f"{sum(part.flops for part in work):.2g}", mark(total), mark(left), ""]]
 
@@ -60,7 +70,7 @@ def _disk(parts: dict[str, float]) -> Rows:
     return [*rows, ["total", gigabytes(sum(size for _, size in kept))], [f"besides, {last}", gigabytes(besides)]]
 
 
-def _notes(data: StudyPairs, on: Device) -> str:
+def _notes(data: StudyPairs, target: Device) -> str:
     known = "counted" if data.counted else "lengths estimated"
     if data.assumed:
         known += f", counts assumed (plan/pairs.yaml) for {', '.join(data.assumed)}"
@@ -72,6 +82,6 @@ def _notes(data: StudyPairs, on: Device) -> str:
         "were a sixteenth of all heads, as in the paper, and those that few pruning seeds share by chance; a study's",
         "own is known only then, and its pairs grow with its square. Disk and memory: from sizes.",
     ]
-    if all(known.kind != "measured" for known in on.throughputs):
+    if all(known.kind != "measured" for known in target.throughputs):
         lines.append("Nothing was measured on this device: benchmarks/prune_step.py --device cuda says what it does.")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Disk that a study's results take: an estimate from shapes and counts."""
+"""Disk space of a study's results, estimated from shapes and counts."""
 
 from heuristic_core.config.tasks import GeneratedTask
 from heuristic_core.experiments.heuristic_core.config import Study
@@ -9,31 +9,31 @@ from heuristic_core.experiments.heuristic_core.plan.work import DONORS, IN_PASSI
 from heuristic_core.plan.devices import Work
 from heuristic_core.plan.shapes import Shape
 
-# Bytes that the miniature's files have.
-PREDICTION = 28  # per evaluated pair; most predictions are in a file of their job and in a joined one
-TRACE_ROW, EVERY = 25, 10  # per recorded step of pruning, in three files; every tenth step is recorded
-SMALL = 20_000  # the other files of one subnetwork
-SHOWN = 11e6  # figures, tables, report
-UNKEPT = {*Mechanism.model_fields, "packing"}  # rules whose jobs keep scores, and no predictions
-SENTENCE = 3.5  # per token, of MNLI's sentences in Parquet
+# Bytes, measured in the miniature study.
+PREDICTION = 28  # per evaluated pair; most are in two files, of their job and of all jobs
+TRACE_ROW_BYTES, TRACE_INTERVAL = 25, 10  # per recorded step of pruning, in three files; every tenth step is recorded
+SUBNETWORK_BYTES = 20_000  # the other files of one subnetwork
+FIGURES_BYTES = 11e6  # figures, tables, report
+RULES_WITHOUT_PREDICTIONS = {*Mechanism.model_fields, "packing"}  # their jobs keep scores instead
+SENTENCE_BYTES = 3.5  # per token, of MNLI's sentences in Parquet
 
 
 def disk(study: Study, shape: Shape, data: StudyPairs, work: list[Work]) -> dict[str, float]:
-    """Bytes of what is kept, by what it is, and what one run of fine-tuning needs besides until it ends."""
+    """Return the bytes of results by kind; the last entry is temporary, while one fine-tuning run lasts."""
     runs, kept = len(study.finetune.seeds), len(study.finetune.checkpoints)
     grid = cells(study) + repeats(study)
     pairs, tokens = (a + b for a, b in zip(data.train, data.evaluation, strict=True))
     classes = 3 if isinstance(study.task, GeneratedTask) else len(study.task.labels)
     steps = sum(study.prune.steps_at(cell.sparsity) for cell in grid)
     evaluated = [part for part in work if part.engine == "evaluate" and part.name not in ("means and logits", DONORS)]
-    kept_pairs = [part for part in evaluated if not UNKEPT.intersection(part.rules)]
+    kept_pairs = [part for part in evaluated if not RULES_WITHOUT_PREDICTIONS.intersection(part.rules)]
     rows = sum(part.pairs * (1 if part.name.endswith(IN_PASSING) else 2) for part in kept_pairs)
     return {
         "checkpoints": runs * kept * 4 * shape.parameters,
-        "sentences and encoded pairs": tokens * (SENTENCE + 6) + pairs * 20,
+        "sentences and encoded pairs": tokens * (SENTENCE_BYTES + 6) + pairs * 20,
         "logits for pruning": runs * kept * (study.prune.pairs_needed or data.train.pairs) * classes * 4,
         "predictions": rows * PREDICTION,
-        "subnetworks and traces": runs * (3 * TRACE_ROW * steps / EVERY + SMALL * len(grid)),
-        "figures, tables, report": SHOWN,
+        "subnetworks and traces": runs * (3 * TRACE_ROW_BYTES * steps / TRACE_INTERVAL + SUBNETWORK_BYTES * len(grid)),
+        "figures, tables, report": FIGURES_BYTES,
         "while one fine-tuning run lasts": (kept + 3) * 4 * shape.parameters,
     }

@@ -1,7 +1,7 @@
-"""What the jobs of a study that run models compute: passes, tokens, floating-point operations.
+"""Work of jobs that run models: passes, tokens, floating-point operations.
 
-Products with weights and attention's own are counted over real tokens; padding, softmax and the like are left to the
-throughput. Backward passes cost twice a forward pass where weights learn, once where gates alone do.
+Operations are the matrix products of weights and of attention, over real tokens; the measured throughput accounts for
+padding, softmax etc. A backward pass costs two forward passes if weights are trained, one if only gates are.
 """
 
 from collections import Counter
@@ -27,23 +27,23 @@ from heuristic_core.models.components import ComponentGrid
 from heuristic_core.plan.devices import PASSES, Work
 from heuristic_core.plan.shapes import Shape
 
-IN_PASSING = "evaluation in passing"  # whose predictions are in one file alone
+IN_PASSING = "evaluation in passing"  # predictions are in one file only
 PRETRAINING = "pre-training"
-# What a model with heads of other pairs takes beside its own pass, in passes: one on these pairs, and every row of all
-# layers in both. Measured: 1.9 of the miniature, 1.6 of MiniLM's shape.
-DONORS, OF_OTHERS = "activations on other pairs", 1.75
-EXCHANGED = "counterfactual ablations"  # of the pairs that have a minimal pair alone
-# Of all heads, nine of BERT's 144 are the core. How large a study's core is shows only at its end: few pruning seeds
-# share others by chance. Cores of MiniLM's 72 heads: 11 of four seeds at 50 %, 10 of three; so estimated, 9 and 13. Of
-# the miniature's 32 heads: 5 of three seeds at 40 %; so estimated, 8.
+# Additional cost, in passes, of a model with head activations of other pairs: one pass on these pairs, and all
+# positions of all layers in both. Measured: 1.9 for the miniature, 1.6 for MiniLM's shape.
+DONORS, DONOR_PASS_COST = "activations on other pairs", 1.75
+COUNTERFACTUALS = "counterfactual ablations"  # only of pairs with a minimal pair
+# In the paper the core is nine of BERT's 144 heads; with few pruning seeds, other heads are shared by chance.
+# Actual and estimated sizes: MiniLM (72 heads) at 50 %, four seeds 11 and 9, three seeds 10 and 13; the miniature
+# (32 heads) at 40 %, three seeds 5 and 8.
 CORE_SHARE = 1 / 16
 
 
 def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
-    """All that a study computes with models, in the order of the workflow."""
+    """Return all work with models, in the order of the workflow."""
     grid, runs, last = cells(study) + repeats(study), len(study.finetune.seeds), spread(study)
     tune, prune = study.finetune, study.prune
-    passing = evaluations_in_passing(tune)
+    evaluations = evaluations_in_passing(tune)
     samples = (prune.mean_examples or data.train.pairs) + (prune.pairs_needed or data.train.pairs)
     steps = sum(prune.steps_at(cell.sparsity) for cell in grid)
     controls = [*last, *(Cell(0, sparsity, 0) for sparsity in (study.grid.mid, study.grid.high))]
@@ -61,18 +61,18 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         steps = models * tune.steps
         return [
             work(f"{prefix}fine-tuning", rules, "finetune", steps, steps * tune.batch_size, length),
-            evaluation(f"{prefix}{IN_PASSING}", rules, models * passing),
+            evaluation(f"{prefix}{IN_PASSING}", rules, models * evaluations),
         ]
 
     def pretraining() -> Work:
-        """Of the model itself, whose pairs are about as long as those of the task."""
+        """Return the work of pre-training, with pairs about as long as the task's."""
         settings = study.pretraining
         pairs = settings.steps * settings.batch_size
         flops = pairs * length * shape.forward(length) * PASSES["finetune"]
         return Work(PRETRAINING, ("pretrain",), "finetune", settings.steps, pairs, pairs * length, flops)
 
     def further_runs() -> list[Work]:
-        """With heads closed; of packing one round, as most models have no second subnetwork."""
+        """Return the work with heads closed; one round of packing, as most models have no second subnetwork."""
         part, mid, high = study.mechanism.core_free, study.grid.mid, study.grid.high
         count, round_ = len(part.runs), 1 + part.packing_controls
         closed, packed = count * prune.steps_at(mid), round_ * prune.steps_at(high)
@@ -84,17 +84,17 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         ]
 
     def transplanted() -> Work:
-        """Masks of every checkpoint at every checkpoint, and full models."""
-        steps, thin = len(study.grid.checkpoints), study.mechanism.transplant.pairs
+        """Return the work of transplants: masks of every checkpoint in every checkpoint, and full models."""
+        steps, limit = len(study.grid.checkpoints), study.mechanism.transplant.pairs
         models = steps * (steps * len(study.grid.curve_seeds) + 1)
-        pairs, kept = min(evaluated, (thin or evaluated) * data.subsets), 1 - study.grid.mid
+        pairs, kept = min(evaluated, (limit or evaluated) * data.subsets), 1 - study.grid.mid
         return evaluation("transplants", ("transplant",), models, kept, pairs)
 
     checkpoints, by_kind = len(tune.checkpoints), ablations(study, shape)
-    resampled, exchanged = by_kind["resample"], by_kind.pop(COUNTERFACTUAL, 0) * study.has_families
-    outside = evaluated - sum(data.in_domain)  # at most so many pairs have a minimal pair
+    resampled, counterfactual = by_kind["resample"], by_kind.pop(COUNTERFACTUAL, 0) * study.has_families
+    outside = evaluated - sum(data.in_domain)  # upper bound of pairs with a minimal pair
     outside = min(outside, (study.analysis.ablation_pairs or outside) * (data.subsets - len(data.in_domain)))
-    donors, of_donors = resampled + exchanged, resampled * thinned + exchanged * outside
+    donors, donor_pairs = resampled + counterfactual, resampled * thinned + counterfactual * outside
     return [
         *([pretraining()] if study.pretraining else []),
         *tuning("", ("finetune",), 1),
@@ -102,88 +102,90 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         work("means and logits", ("full_model",), "evaluate", checkpoints, checkpoints * samples, length),
         evaluation("full models", ("full_model",), checkpoints),
         work("pruning", ("prune", "prune_again"), "prune", steps, steps * prune.batch_size, length),
-        evaluation("subnetworks", ("evaluate", "evaluate_again"), len(grid), _kept(grid)),
+        evaluation("subnetworks", ("evaluate", "evaluate_again"), len(grid), _mean_kept_share(grid)),
         evaluation("empty circuits", ("empty_circuit",), len(study.grid.checkpoints), 0.0),
         evaluation("ablations", ("ablate",), sum(by_kind.values()), pairs=thinned),
-        *([evaluation(EXCHANGED, ("ablate",), exchanged, pairs=outside)] if exchanged else []),
-        *([work(DONORS, ("ablate",), "evaluate", donors, of_donors, length, OF_OTHERS)] if donors else []),
-        evaluation("controls", ("evaluate_controls",), len(controls), _kept(controls)),
+        *([evaluation(COUNTERFACTUALS, ("ablate",), counterfactual, pairs=outside)] if counterfactual else []),
+        *([work(DONORS, ("ablate",), "evaluate", donors, donor_pairs, length, DONOR_PASS_COST)] if donors else []),
+        evaluation("controls", ("evaluate_controls",), len(controls), _mean_kept_share(controls)),
         *(further_runs() if study.mechanism.core_free else []),
         *([transplanted()] if study.mechanism.transplant else []),
-        *_between(study, shape, data, evaluation),
+        *_mask_work(study, shape, data, evaluation),
         *(
             evaluation(part, (part,), models, pairs=min(evaluated, (pairs or evaluated) * data.subsets))
-            for part, (models, pairs) in _interventions(study, shape).items()
+            for part, (models, pairs) in _intervention_models(study, shape).items()
         ),
     ]
 
 
-def _between(study: Study, shape: Shape, data: StudyPairs, evaluation: Callable[..., Work]) -> Iterator[Work]:
-    """Random masks, and what is between two learned subnetworks, of which each lacks the share of random ones."""
+def _mask_work(study: Study, shape: Shape, data: StudyPairs, evaluation: Callable[..., Work]) -> Iterator[Work]:
+    """Yield the work of random masks and of interpolation between two subnetworks that overlap like random ones."""
     kept, learned, parts = 1 - study.grid.mid, len(study.grid.seeds), study.mechanism
 
     def thinned(limit: int | None, subsets: int, pairs: int) -> int:
         return min(pairs, (limit or pairs) * subsets)
 
-    every = data.evaluation.pairs
+    evaluated = data.evaluation.pairs
     if masks := parts.masks:
-        pairs = thinned(masks.pairs, data.subsets - len(data.in_domain), every - sum(data.in_domain))
+        pairs = thinned(masks.pairs, data.subsets - len(data.in_domain), evaluated - sum(data.in_domain))
         pairs += sum(min(size, masks.id_pairs or size) for size in data.in_domain)
         yield evaluation("masks", ("masks",), masks.count + learned, kept, pairs)
     if between := parts.interpolation:
-        apart = round(kept * (1 - kept) * shape.layers * (shape.heads + 1))
-        models = learned + apart + apart * (apart + 1)
-        yield evaluation("interpolation", ("interpolation",), models, kept, thinned(between.pairs, data.subsets, every))
+        differing = round(kept * (1 - kept) * shape.layers * (shape.heads + 1))
+        models = learned + differing + differing * (differing + 1)
+        yield evaluation(
+            "interpolation", ("interpolation",), models, kept, thinned(between.pairs, data.subsets, evaluated)
+        )
 
 
-def _interventions(study: Study, shape: Shape) -> dict[str, tuple[int, int | None]]:
-    """Of parts of the block `mechanism`: patched models of one fine-tuning seed, and pairs of each subset (None: all).
+def _intervention_models(study: Study, shape: Shape) -> dict[str, tuple[int, int | None]]:
+    """Return patched models of one fine-tuning seed and pairs of each subset (None: all), by part of `mechanism`.
 
-    As many heads as the core has are taken to work against the heuristic. That runs begin alike is not counted.
+    Assumes as many counter-heuristic heads as core heads; savings from shared first layers are not counted.
     """
-    grid, core, found = ComponentGrid(shape.layers, shape.heads), _core(study, shape), {}
+    grid, core, work_by_part = ComponentGrid(shape.layers, shape.heads), _expected_core(study, shape), {}
     if part := study.mechanism.mediation:
         later = range(shape.heads, shape.layers * shape.heads)
         cores = plan(core, later[: len(core)], grid, part.random_sets, study.analysis.seed)
-        found["mediation"] = 1 + sum(1 + 2 * len(one.sets) for one in cores), part.pairs
+        work_by_part["mediation"] = 1 + sum(1 + 2 * len(control.sets) for control in cores), part.pairs
     if part := study.mechanism.paths:
-        every = chain(*senders(core, grid, part.random_senders, study.analysis.seed))
-        found["paths"] = sum(4 + len(PARTS) * len(one.receivers) for one in every), part.pairs
-    return found
+        all_senders = chain(*senders(core, grid, part.random_senders, study.analysis.seed))
+        work_by_part["paths"] = sum(4 + len(PARTS) * len(sender.receivers) for sender in all_senders), part.pairs
+    return work_by_part
 
 
 def evaluations_in_passing(tune: Finetune) -> int:
-    """Of one fine-tuning run: before the first step, at every interval, and at the end."""
+    """Return the evaluations of one fine-tuning run: before the first step, at every interval, at the end."""
     return 1 + -(-tune.steps // tune.evaluate_every)
 
 
 def ablation_count(study: Study, shape: Shape) -> int:
-    """Ablated models of one fine-tuning seed, if its core is spread over all layers."""
+    """Return the number of ablated models of one fine-tuning seed, for a core spread over all layers."""
     return sum(ablations(study, shape).values())
 
 
 def ablations(study: Study, shape: Shape) -> Counter:
-    """The same by kind."""
+    """Return the number of ablated models of one fine-tuning seed by kind of ablation."""
     grid, analysis = ComponentGrid(shape.layers, shape.heads), study.analysis
-    heads, core = shape.layers * shape.heads, _core(study, shape)
+    heads, core = shape.layers * shape.heads, _expected_core(study, shape)
     draws = analysis.control_draws, analysis.pair_control_draws
-    none = dict.fromkeys(range(heads), 0.0)
-    joint = joint_sets(core, none, grid, *draws, analysis.seed)
-    sets = single_sets(core, grid) + joint + triple_sets(core, none, grid, analysis.control_draws, analysis.seed)
-    stable = core[:-1] or core  # which has sets of its own where it differs from the core
+    no_effect = dict.fromkeys(range(heads), 0.0)
+    joint = joint_sets(core, no_effect, grid, *draws, analysis.seed)
+    sets = single_sets(core, grid) + joint + triple_sets(core, no_effect, grid, analysis.control_draws, analysis.seed)
+    stable = core[:-1] or core  # has sets of its own if it differs from the core
     sets += completeness_sets(core, stable, grid, analysis.control_draws, analysis.seed)
-    every = with_draws(ablated(sets, analysis.ablation_kinds), analysis.resample_draws)
-    return Counter(kind if one.heads else "mean" for kind, one, _ in every)
+    models = with_draws(ablated(sets, analysis.ablation_kinds), analysis.resample_draws)
+    return Counter(kind if head_set.heads else "mean" for kind, head_set, _ in models)
 
 
-def _core(study: Study, shape: Shape) -> list[int]:
-    """A core of the size that is expected, spread over all layers."""
+def _expected_core(study: Study, shape: Shape) -> list[int]:
+    """Return a core of the expected size, spread over all layers."""
     heads, grid = shape.layers * shape.heads, study.grid
     by_chance = (1 - CORE_SHARE) * (1 - grid.high) ** len(grid.seeds)
     size = max(1, round(heads * (CORE_SHARE + by_chance)))
     return [k * heads // size for k in range(size)]
 
 
-def _kept(grid: list[Cell]) -> float:
-    """The mean share of components that is left of subnetworks."""
+def _mean_kept_share(grid: list[Cell]) -> float:
+    """Return the mean share of components that subnetworks keep."""
     return 1 - sum(cell.sparsity for cell in grid) / len(grid)
