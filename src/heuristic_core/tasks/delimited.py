@@ -105,7 +105,7 @@ def _check_record(path: Path, line: int, record_lines: Sequence[str], delimiter:
 
 
 def _check_lines(path: Path, lines: Sequence[tuple[int, str]], delimiter: str, is_complete: bool, quoting) -> None:
-    """Raise DataError if lines end with '\\r' alone, or fields are quoted but `quoting` is not set."""
+    """Raise DataError if lines end with a carriage return alone, or fields are quoted but `quoting` is not set."""
     line, header = lines[0]
     if "\r" in header:
         raise DataError(

@@ -34,7 +34,7 @@ def read_task(task: FilesTask, max_rows: int | None = None) -> Sentences:
         max_rows: see :func:`~heuristic_core.tasks.rows.read_rows`.
     """
     style = LabelStyle()
-    train, training, warnings = _read_training_rows(task, max_rows, style)
+    train, training, warnings = _read_training(task, max_rows, style)
     accounts, evaluation, rules = [training], [], []
     for position, (name, spec) in enumerate(task.evaluation.items()):
         rng = np.random.default_rng([task.seed, 1, position])
@@ -70,20 +70,15 @@ def read_task(task: FilesTask, max_rows: int | None = None) -> Sentences:
 # ---- training pairs
 
 
-def _read_training_rows(
-    task: FilesTask, max_rows: int | None, style: LabelStyle
-) -> tuple[list[dict], Account, list[str]]:
+def _read_training(task: FilesTask, max_rows: int | None, style: LabelStyle) -> tuple[list[dict], Account, list[str]]:
     """Return the training pairs, the counts of the rows of all files together, and warnings."""
     pairs, counts, warnings = [], [], []
     for index, spec in enumerate(task.train):
         names = get_training_labels(task, spec)
         to_class = [task.labels.index(name) for name in names]
         rows, files = read_rows(task, spec, names, max_rows, style)
-        pairs += [
-            _make_row("train", None, None, row.template, *row.sentences, to_class[row.label])
-            for row in rows
-            if row.used
-        ]
+        usable = [row for row in rows if row.used]
+        pairs += [_make_row("train", None, None, row.template, *row.sentences, to_class[row.label]) for row in usable]
         counts += files
         warnings += list_dropped_row_warnings(f"task.train.{index}", files)
     source = ", ".join(dict.fromkeys(spec.source for spec in task.train))
