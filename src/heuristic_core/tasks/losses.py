@@ -47,7 +47,7 @@ def warn_of_losses(rows: Sequence[Mapping], train: Tokenised, evaluation: Tokeni
         if tokenised.unknown.any() and tokenised.unknown.sum() == (tokenised.pairs.special == 0).sum():
             raise InputError(
                 f"{key}: the tokenizer knows no word, such as {_list_unknown_words(tokenised)}: every token is "
-                "unknown. Is it the tokenizer that the model was trained with, and are the pairs in the model's language?"
+                "unknown. Was the model trained with this tokenizer, and are the pairs in the model's language?"
             )
     if truncated_sets := _list_sets_above(rows, "truncated_share", MAX_TRUNCATED_SHARE):
         LOGGER.warning(
